@@ -15,7 +15,6 @@ example:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     parser.add_argument("model", metavar="MODEL", type=Path, help="model saved by ~/save_model")
     parser.add_argument("output", metavar="OUTPUT", type=Path, help="URDF to write")
     parser.add_argument(
@@ -25,7 +24,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Read the model and write the URDF."""
     from icub_learning.dynamics.changes.consistency import ConsistentParameters, consistent_part
     from icub_learning.dynamics.estimators.parametric import ParametricEstimator
     from icub_learning.dynamics.estimators.semiparametric import SemiparametricEstimator

@@ -4,7 +4,7 @@ import argparse
 import time
 from pathlib import Path
 
-from icub_learning.reporting.tables import add_json_option, save_figures, table
+from icub_learning.reporting.tables import add_json_option, add_value, save_figures, table
 
 DESCRIPTION = "Pool the models of many robots so that each sample counts once, and hand the pooled one back."
 EXAMPLE = """\
@@ -23,40 +23,36 @@ STEP = 0.05  # [s] between two looks at what has come
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, dest="action")
     action = actions.add_parser("gather", help="add the models of robots to the pooled one")
-    action.add_argument("folder", metavar="FOLDER", type=Path, help="what the fleet knows; made where it is missing")
+    _add_pooling(action)
     action.add_argument("files", nargs="+", metavar="[NAME=]FILE", help="models, as ~/save_model writes them")
-    action.add_argument("--any-urdf", action="store_true", help="also if the URDFs of the robots differ")
-    action.add_argument("--keep", type=int, default=20, metavar="N", help="pooled models that are kept (default: 20)")
     add_json_option(action)
     action = actions.add_parser("spread", help="write the pooled model to files that robots load")
     action.add_argument("folder", metavar="FOLDER", type=Path)
     action.add_argument("targets", nargs="+", metavar="FILE", type=Path, help="as ~/load_model reads them")
     add_json_option(action)
     action = actions.add_parser("pool", help="take models from a topic, publish the pooled one, until Ctrl-C")
-    action.add_argument("folder", metavar="FOLDER", type=Path, help="what the fleet knows; made where it is missing")
-    action.add_argument("--any-urdf", action="store_true", help="also if the URDFs of the robots differ")
-    action.add_argument("--keep", type=int, default=20, metavar="N", help="pooled models that are kept (default: 20)")
-    action.add_argument(
-        "--settle", type=float, default=1.0, metavar="SECONDS", help="to wait for further robots (default: 1)"
-    )
+    _add_pooling(action)
+    add_value(action, "--settle", 1.0, "to wait for further robots", "SECONDS")
     action = actions.add_parser("share", help="publish what a node on this machine has learned")
     action.add_argument("robot", metavar="ROBOT", help="name of the robot: letters, digits, - and _; keep it")
-    action.add_argument("--node", default="inverse_dynamics", metavar="NODE", help="default: inverse_dynamics")
+    add_value(action, "--node", "inverse_dynamics", "", "NODE")
     action.add_argument(
         "--models-folder", default="", metavar="FOLDER", help="the node's (default: as the node has it)"
     )
     action.add_argument("--load", action="store_true", help="wait for the pooled model, and go on from it")
     action.add_argument("--every", type=float, metavar="SECONDS", help="again and again, until Ctrl-C; default: once")
-    action.add_argument(
-        "--timeout", type=float, default=60.0, metavar="SECONDS", help="to wait for the station (default: 60)"
-    )
+    add_value(action, "--timeout", 60.0, "to wait for the station", "SECONDS")
+
+
+def _add_pooling(action: argparse.ArgumentParser) -> None:
+    action.add_argument("folder", metavar="FOLDER", type=Path, help="what the fleet knows; made where it is missing")
+    action.add_argument("--any-urdf", action="store_true", help="also if the URDFs of the robots differ")
+    add_value(action, "--keep", 20, "pooled models that are kept", "N")
 
 
 def run(args: argparse.Namespace) -> int | None:
-    """Carry out one of the actions."""
     if args.action == "pool":
         return _pool(args)
     if args.action == "share":

@@ -28,17 +28,9 @@ class ImageSource(Protocol):
 
 
 class Folder:
-    """The images of a folder, sorted by name, again and again.
+    """The images of a folder, sorted by name (`names`), again and again, `rate` of them a second.
 
-    Args:
-        path: path of the folder.
-        rate: images per second [Hz].
-
-    Attributes:
-        names: names of the files.
-
-    Raises:
-        ParameterError: there is no such folder, or no image in it.
+    Raises ParameterError: there is no such folder, or no image in it.
     """
 
     def __init__(self, path: Path, rate: float) -> None:
@@ -65,15 +57,7 @@ class Folder:
 
 
 class Camera:
-    """A camera of this computer, through Video for Linux.
-
-    Args:
-        path: /dev/videoN.
-        rate: largest number of images per second [Hz].
-
-    Raises:
-        ParameterError: it cannot be opened.
-    """
+    """The camera /dev/videoN, through Video for Linux, at most `rate` images a second. Raises ParameterError."""
 
     def __init__(self, path: Path, rate: float) -> None:
         self.period = 1.0 / rate

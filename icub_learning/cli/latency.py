@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from icub_learning.reporting.tables import add_json_option, save_figures, table
+from icub_learning.reporting.tables import add_json_option, add_value, save_figures, table
 
 DESCRIPTION = "Measure latency, period, jitter and losses of a running inverse dynamics node, beside an echo node's."
 EXAMPLE = """\
@@ -27,10 +27,9 @@ LARGEST_AGE = 3600.0  # [s]; older stamps are those of another clock
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
-    parser.add_argument("--node", metavar="NAME", default="inverse_dynamics", help="default: inverse_dynamics")
-    parser.add_argument("--joint-states", metavar="TOPIC", default="joint_states", help="default: joint_states")
-    parser.add_argument("--seconds", metavar="X", type=float, default=10.0, help="time to measure (default: 10)")
+    add_value(parser, "--node", "inverse_dynamics", "", "NAME")
+    add_value(parser, "--joint-states", "joint_states", "", "TOPIC")
+    add_value(parser, "--seconds", 10.0, "time to measure", "X")
     parser.add_argument(
         "--rtprio", metavar="N", type=int, default=0, help="SCHED_FIFO priority to measure at (default: none)"
     )
@@ -38,7 +37,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure and print."""
     from geometry_msgs.msg import WrenchStamped
     from sensor_msgs.msg import JointState
     from tqdm import tqdm
@@ -115,11 +113,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def figures_of(joint_states: Any, predictions: Any, echoes: Any) -> dict[str, Any]:
-    """Return latencies, losses, rates and jitter.
-
-    Args:
-        joint_states, predictions, echoes: (n, 3) stamp, publication and arrival of each [ns].
-    """
+    """Return latencies, losses, rates and jitter, from stamp, publication and arrival (n, 3) of each message [ns]."""
     import numpy as np
 
     from icub_learning.clients.topic_statistics import regularity_of, timing_of

@@ -28,14 +28,12 @@ Ctrl-C ends all processes. The exit code is 1 if one of them died, else 0."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     parser.add_argument("system", metavar="SYSTEM", choices=tuple(SYSTEMS), help="one of " + ", ".join(SYSTEMS))
     parser.add_argument("arguments", metavar="NAME:=VALUE", nargs="*", help="launch arguments, see below")
     parser.add_argument("--show", action="store_true", help="print the command lines and start nothing")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Start the processes of a system, or print their command lines."""
     from icub_learning.launching.commands import commands, parse
     from icub_learning.launching.supervisor import Supervisor
 

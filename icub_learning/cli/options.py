@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icub_learning.cli.settings import add_settings
+from icub_learning.reporting.tables import add_value
 from icub_learning.robots import KNOWN_ROBOTS
 
 if TYPE_CHECKING:  # loaded when a command runs: help appears at once
@@ -25,8 +26,8 @@ def add_recording_argument(parser: argparse.ArgumentParser, text: str = RECORDIN
 
 def add_topic_options(parser: argparse.ArgumentParser) -> None:
     """Add --joint-states and --wrench, the topics on which to listen or publish."""
-    parser.add_argument("--joint-states", metavar="TOPIC", default="joint_states", help="default: joint_states")
-    parser.add_argument("--wrench", metavar="TOPIC", default="wrench", help="default: wrench")
+    add_value(parser, "--joint-states", "joint_states", "", "TOPIC")
+    add_value(parser, "--wrench", "wrench", "", "TOPIC")
 
 
 def add_plot_option(parser: argparse.ArgumentParser, what: str) -> None:
@@ -38,9 +39,7 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how a recording is read."""
     source = parser.add_argument_group("reading")
     add_recorded_topic_options(source)
-    source.add_argument(
-        "--stamp-source", choices=("header", "arrival"), default="header", help="time of a message (default: header)"
-    )
+    add_value(source, "--stamp-source", "header", "time of a message", choices=("header", "arrival"))
 
 
 def add_recorded_topic_options(parser: Any) -> None:
@@ -63,11 +62,7 @@ def read_recording(args: argparse.Namespace, wrench: bool = True) -> "Recording"
 
 
 def read_for(args: argparse.Namespace, settings: "Settings") -> tuple["Recording", "Settings"]:
-    """Read the recording that a learner is to learn from.
-
-    Returns:
-        The recording; and the settings, which accept its order of joints unless --joint-order was given.
-    """
+    """Read the recording that a learner is to learn from; return it, and settings as `accept_order` does."""
     recording = read_recording(args, wrench=settings.output == "wrench")
     return recording, accept_order(args, recording, settings)
 
@@ -127,3 +122,9 @@ def progress_bar(
 
     # disable=None: no bar where standard error is no terminal
     return lambda items: tqdm(items, text, total, disable=None, delay=delay, leave=False, unit=unit)
+
+
+def watch(path: Path, recording: "Recording", mode: str = "") -> Callable[[Iterable[Any], str], Iterable[Any]]:
+    """Return a function that shows how far the estimator of a short name is in the recording's messages."""
+    total = recording.n_joint_states + len(recording.wrench_stamps)
+    return lambda events, short: progress_bar(f"{path.name} {short} {mode}".rstrip(), "msg", total)(events)

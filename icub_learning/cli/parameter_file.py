@@ -9,21 +9,15 @@ from typing import Any
 import yaml
 
 from icub_learning.dynamics.settings import Settings
-from icub_learning.errors import ParameterError
-from icub_learning.files import replacing
 from icub_learning.recognition.settings import Settings as RecognitionSettings
+from icub_learning.reporting.tables import replacing_for
 from icub_learning.settings import settings_of
 
 WIDTH = 100  # characters of a comment
 
 
 def dynamics_values(urdf: str, settings: Settings) -> dict[str, Any]:
-    """Return the parameters of the inverse dynamics node: the robot, and what is not default.
-
-    Args:
-        urdf: robot description as the user gave it, not the path where it was found.
-        settings: settings of the learner.
-    """
+    """Return the parameters of the inverse dynamics node: the URDF as the user gave it, and what is not default."""
     default = Settings()
     sensor_or_friction = "sensor" if settings.output == "wrench" else "friction"
     shown = {"urdf", "joints", "output", sensor_or_friction, "estimator", "stamp_source"}
@@ -39,33 +33,17 @@ def write_objects(path: Path, settings: RecognitionSettings, comment: Sequence[s
     """Write the parameters of the recognition node that were chosen. Raises ParameterError."""
     tuned = ("regularization",) if settings.classifier == "rlsc" else ()  # the other one chooses by itself
     values = {name: getattr(settings, name) for name in ("classifier", *tuned, "recoding")}
-    write(path, "object_recognition", RecognitionSettings, values, tuned, comment)
-
-
-def write(
-    path: Path, node: str, group: type, values: Mapping[str, Any], tuned: Collection[str], comment: Sequence[str]
-) -> None:
-    """Write parameters of a node, each below its meaning. Raises ParameterError if the file cannot be written.
-
-    Args:
-        path: path of the file.
-        node: name of the node.
-        group: dataclass of its settings.
-        values: values by parameter.
-        tuned: names of the parameters that were tuned; the file says so.
-        comment: lines at the head of the file.
-    """
-    try:
-        with replacing(path, "w") as file:
-            file.write(as_text(node, (group,), values, tuned, comment))
-    except OSError as error:
-        raise ParameterError("--parameters", str(path), f"a file that can be written ({error.strerror})") from error
+    with replacing_for("--parameters", path) as file:
+        file.write(as_text("object_recognition", (RecognitionSettings,), values, tuned, comment))
 
 
 def as_text(
     node: str, groups: Sequence[type], values: Mapping[str, Any], tuned: Collection[str], comment: Sequence[str]
 ) -> str:
-    """Return the text of a parameter file; `groups` are the dataclasses of its settings, the rest as for `write`."""
+    """Return the parameters of a node, whose settings the dataclasses `groups` declare, each below its meaning.
+
+    Those that were `tuned` say so, and a `comment` is at the head.
+    """
     meanings = {setting.name: setting.meaning for setting in settings_of(*groups)}
     lines = [*(f"# {line}" for line in comment), f"{node}:", "  ros__parameters:"]
     for name, value in values.items():

@@ -13,8 +13,7 @@ BAD_INPUT = 2  # exit code
 def declared(package: str, prefix: str) -> dict[str, tuple[str, str]]:
     """Return module and summary of each command or experiment below a package, by its name.
 
-    The docstrings of their modules begin with "`PREFIX NAME`: SUMMARY." That is read from their text: a list of them
-    does not wait for NumPy.
+    The docstrings of their modules begin with "`PREFIX NAME`: SUMMARY." Their text is read: no list waits for NumPy.
     """
     root = Path(__file__).parents[1]
     found = {}
@@ -30,10 +29,9 @@ def declared(package: str, prefix: str) -> dict[str, tuple[str, str]]:
 class CommandParser(argparse.ArgumentParser):
     """The parser of the command line, of a command, or of an experiment.
 
-    Args:
-        module: name of the command's module, with DESCRIPTION, add_options(parser), run(args) and, where no `epilog`
-            is given, EXAMPLE. It is imported when this parser parses, so that
-            the help of other commands does not wait for it. None: all options are added by the caller.
+    `module` names the command's module, with DESCRIPTION, add_options(parser), run(args) and, where no `epilog` is
+    given, EXAMPLE. It is imported when this parser parses, so that the help of other commands does not wait for it.
+    Without it the caller adds all options.
     """
 
     def __init__(self, *args: Any, module: str | None = None, **options: Any) -> None:

@@ -22,7 +22,6 @@ PATIENCE = 5.0  # [s] without a joint state before a warning
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     parser.add_argument("output", metavar="OUTPUT", type=Path, help=RECORDING_OUTPUT)
     parser.add_argument(
         "--duration", metavar="SECONDS", type=float, help="from the first message; default: until Ctrl-C"
@@ -32,7 +31,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Record and write."""
     from geometry_msgs.msg import WrenchStamped
     from sensor_msgs.msg import JointState
 

@@ -4,6 +4,7 @@ import argparse
 import time
 
 from icub_learning.cli import options
+from icub_learning.reporting.tables import add_value
 
 DESCRIPTION = "Publish the joint states and wrenches of a recording at the times at which they were recorded."
 EXAMPLE = """\
@@ -14,20 +15,16 @@ Bad messages in the recording are published as they are. Each turn of --loop con
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     options.add_recording_argument(parser)
-    parser.add_argument("--rate", metavar="FACTOR", type=float, default=1.0, help="times as fast (default: 1)")
+    add_value(parser, "--rate", 1.0, "times as fast", "FACTOR")
     parser.add_argument("--loop", action="store_true", help="start again at the end, until Ctrl-C")
     parser.add_argument("--clock", action="store_true", help="publish the stamps of the joint states on /clock")
-    parser.add_argument(
-        "--wait", metavar="SECONDS", type=float, default=10.0, help="longest wait for a subscriber (default: 10)"
-    )
+    add_value(parser, "--wait", 10.0, "longest wait for a subscriber", "SECONDS")
     options.add_topic_options(parser)
     options.add_recorded_topic_options(parser)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Publish the recording."""
     from geometry_msgs.msg import WrenchStamped
     from rosgraph_msgs.msg import Clock
     from sensor_msgs.msg import JointState

@@ -3,8 +3,7 @@
 import argparse
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,22 +35,8 @@ def check_report(path: Path | None) -> None:
         raise ParameterError("--report", str(path), "a file name ending in " + ", ".join(SUFFIXES))
 
 
-@contextmanager
-def scratch_picture(path: Path | None) -> Iterator[Path]:
-    """Yield the picture for the report: `path` if that is a PNG file that was drawn, else where to draw one for now."""
-    if path is not None and path.suffix == ".png" and path.is_file():
-        yield path
-        return
-    with TemporaryDirectory() as folder:
-        yield Path(folder, "picture.png")
-
-
 def write_report(path: Path, title: str, blocks: Sequence[Block]) -> None:
-    """Write the page and print where it is.
-
-    Raises:
-        ParameterError: the file cannot be written.
-    """
+    """Write the page and print where it is. Raises ParameterError: the file cannot be written."""
     from icub_learning.experiments.report.machine import describe_machine
     from icub_learning.reporting import page
 
@@ -61,3 +46,17 @@ def write_report(path: Path, title: str, blocks: Sequence[Block]) -> None:
         parts += [page.section(block.title), *map(page.picture, block.pictures), page.preformatted(block.text)]
     page.write_page(path, page.page(title, parts))
     print(f"report: {path}")
+
+
+def write_drawn(args: argparse.Namespace, draw: Callable[[Path], None], title: str, heading: str, text: str) -> None:
+    """Draw the picture that --plot names, and write --report with it and `text`, where they are asked for."""
+    if args.plot is not None:
+        draw(args.plot)
+    if args.report is not None:
+        with TemporaryDirectory() as folder:
+            picture = Path(folder, "picture.png")
+            if args.plot is not None and args.plot.suffix == ".png":
+                picture = args.plot
+            else:
+                draw(picture)
+            write_report(args.report, title, [Block(heading, text, [picture])])

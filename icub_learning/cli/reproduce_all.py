@@ -6,6 +6,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from icub_learning.reporting.tables import add_value
+
 DESCRIPTION = """\
 Run every experiment, each in a process of its own, and write one HTML page: tables and pictures, published figures
 beside ours with their difference, date, machine and seeds, and the data that were not to be had. The page needs no
@@ -20,9 +22,7 @@ example:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
-    parser.add_argument("--report", type=Path, default=Path("out/sources.html"), metavar="FILE",
-                        help="the page (default: out/sources.html)")  # fmt: skip
+    add_value(parser, "--report", Path("out/sources.html"), "the page", "FILE")
     parser.add_argument("--quick", action="store_true", help="small sizes and few repetitions")
     parser.add_argument("--only", nargs="+", metavar="EXPERIMENT", help="these experiments (default: all)")
     parser.add_argument("--again", action="store_true", help="run what is done again")

@@ -10,14 +10,7 @@ from icub_learning.settings import Setting, settings_of
 def add_settings(
     parser: argparse._ActionsContainer, groups: Sequence[type], leave_out: Collection[str] = (), given: bool = False
 ) -> None:
-    """Add an option for each setting of dataclasses.
-
-    Args:
-        parser: parser or argument group that gets the options.
-        groups: dataclasses of settings.
-        leave_out: names of settings that get no option.
-        given: leave an option that was not given as None, instead of setting its default.
-    """
+    """Add an option for each setting of dataclasses but those of `leave_out`; with `given`, its default is None."""
     for setting in settings_of(*groups):
         if setting.name not in leave_out:
             parser.add_argument("--" + setting.name.replace("_", "-"), **_option(setting, given))

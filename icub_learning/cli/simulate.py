@@ -7,7 +7,7 @@ from pathlib import Path
 
 from icub_learning.cli.options import RECORDING_OUTPUT
 from icub_learning.cli.settings import add_settings
-from icub_learning.reporting.tables import add_json_option, save_figures
+from icub_learning.reporting.tables import add_json_option, add_value, save_figures
 from icub_learning.settings import pick
 from icub_learning.simulation.arm.settings import TASKS, SimulationSettings
 
@@ -26,12 +26,9 @@ tables with 3 to 8 objects, go to FOLDER/train and FOLDER/test, boxes in COCO's 
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     parser.add_argument("--task", nargs="+", default=["circle_xy"], choices=TASKS, help="tasks, one after the other")
-    parser.add_argument(
-        "--duration", nargs="+", type=float, default=[60.0], metavar="SECONDS", help="of each task (default: 60)"
-    )
-    parser.add_argument("--rate", type=float, default=200.0, metavar="HZ", help="a divisor of 1000 (default: 200)")
+    add_value(parser, "--duration", [60.0], "of each task", "SECONDS", nargs="+")
+    add_value(parser, "--rate", 200.0, "a divisor of 1000", "HZ")
     target = parser.add_mutually_exclusive_group(required=True)
     target.add_argument("--output", type=Path, metavar="FILE", help=RECORDING_OUTPUT)
     target.add_argument("--images", type=Path, metavar="FOLDER", help="images of objects instead, as PNG files")
@@ -39,31 +36,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_json_option(parser)
     group = parser.add_argument_group("images", "with --images and --scenes")
     group.add_argument("--objects", nargs="+", metavar="NAME", help="objects that are shown (default: all)")
-    group.add_argument(
-        "--views", type=int, default=20, metavar="N", help="images of each, or scenes, to learn from (default: 20)"
-    )
-    group.add_argument(
-        "--unseen", type=int, default=20, metavar="N", help="images of each, or scenes, for tests (default: 20)"
-    )
-    group.add_argument(
-        "--size",
-        nargs=2,
-        type=int,
-        metavar=("WIDTH", "HEIGHT"),
-        help="size of the images [px] (default: 224 224, scenes 320 240)",
-    )
-    group.add_argument(
-        "--objects-folder",
-        type=Path,
-        metavar="FOLDER",
-        help="meshes or URDFs, named after their files (default: $ICUB_LEARNING_OBJECTS, else those of the set-up)",
-    )
+    add_value(group, "--views", 20, "images of each, or scenes, to learn from", "N")
+    add_value(group, "--unseen", 20, "images of each, or scenes, for tests", "N")
+    text = "size of the images [px] (default: 224 224, scenes 320 240)"
+    group.add_argument("--size", nargs=2, type=int, metavar=("WIDTH", "HEIGHT"), help=text)
+    text = "meshes or URDFs, named after their files (default: $ICUB_LEARNING_OBJECTS, else those of the set-up)"
+    group.add_argument("--objects-folder", type=Path, metavar="FOLDER", help=text)
     group = parser.add_argument_group("what is simulated", "the parameters of icub_simulation_node")
     add_settings(group, [SimulationSettings], leave_out=["task"])
 
 
 def run(args: argparse.Namespace) -> None:
-    """Simulate, and write a recording or images."""
     (_write_images if args.images or args.scenes else _write_recording)(args)
 
 

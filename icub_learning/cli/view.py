@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from icub_learning.cli import options
+from icub_learning.reporting.tables import add_value
 
 DESCRIPTION = "Serve a page that shows running nodes or a recording: the robot, what it predicts, what it sees."
 EXAMPLE = """\
@@ -24,15 +25,14 @@ NICENESS = 5  # below the nodes, which must not wait for pictures of themselves
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     parser.add_argument(
         "--port", metavar="N", type=int, default=8080, help="of the page (default: 8080; 0: a free one)"
     )
-    parser.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help="to listen on (default: 127.0.0.1)")
+    add_value(parser, "--host", "127.0.0.1", "to listen on", "ADDRESS")
     parser.add_argument("--token", metavar="TEXT", help="that opens the page (default: a new one, where one is needed)")
     parser.add_argument("--image", metavar="TOPIC", default="", help="of images (default: that of the running nodes)")
     parser.add_argument("--follow", metavar="FOLDER", type=Path, help="of a program, whose pictures are shown too")
-    parser.add_argument("--joint-states", metavar="TOPIC", default="joint_states", help="default: joint_states")
+    add_value(parser, "--joint-states", "joint_states", "", "TOPIC")
     options.add_robot_options(parser, required=False)
     options.add_recording_argument(parser, f"to play, instead of what runs: {options.RECORDING}", required=False)
     options.add_reading_options(parser)
@@ -40,7 +40,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Serve the page until Ctrl-C."""
     from icub_learning.arrays import integer
     from icub_learning.errors import ParameterError
     from icub_learning.view.page.guard import is_local, new_token
@@ -120,11 +119,6 @@ def _recorded(args: argparse.Namespace) -> tuple[Any, ...]:
             "--urdf, --joints, --output", (args.urdf, args.joints, args.output), "all three, or --urdf"
         )
     recording, settings = options.read_for(args, options.make_settings(args))
-    n_events = recording.n_joint_states + len(recording.wrench_stamps)
     with threadpool_limits(limits=1, user_api="blas"):  # as in the node
-        predicted = compare(
-            recording,
-            settings,
-            watch=lambda events, short: options.progress_bar(f"{args.recording.name} {short}", "msg", n_events)(events),
-        )
+        predicted = compare(recording, settings, watch=options.watch(args.recording, recording))
     return recording, urdf, predicted, settings.sensor if settings.output == "wrench" else ""

@@ -27,12 +27,7 @@ SLACK, SPARE = 1.2, 5.0  # where the simulation is slow, a phase takes at most s
 
 
 def commands(task: str, rate: float) -> dict[str, list[str]]:
-    """Return the command line of each process, by node name: the nodes of config/simulation.yaml, one per estimator.
-
-    Args:
-        task: motion of the arm at the start.
-        rate: joint states and wrenches per second [Hz].
-    """
+    """Return the command line of each process, by node name: the nodes of config/simulation.yaml, one per estimator."""
     config = share_folder() / "config" / "simulation.yaml"
     learner = yaml.safe_load(config.read_text(encoding="utf-8"))["inverse_dynamics"]["ros__parameters"]
     given = {"task": task, "rate": rate, "autostart": False}
@@ -45,16 +40,7 @@ def commands(task: str, rate: float) -> dict[str, list[str]]:
 
 
 class ArmSession(Session):
-    """Leads the simulation and the learners; use as a context manager.
-
-    Args:
-        processes: processes that must run all the time.
-        nodes: node name of each estimator, by its short name.
-        show: called with a line that says how far the session is.
-
-    Attributes:
-        monitor: all messages of the simulation and the learners.
-    """
+    """Leads the simulation and the learners, node names by those of estimators; `monitor` has all their messages."""
 
     def __init__(self, processes: Processes, nodes: dict[str, str], show: Callable[[str], None]) -> None:
         super().__init__("icub_learning_arm_session", processes, show)
@@ -66,10 +52,8 @@ class ArmSession(Session):
         self.monitor.poll()
 
     def start(self) -> None:
-        """Start simulated time once all learners have subscribed, so that all learn from the same samples.
-
-        Raises:
-            IcubLearningError: a process ended, or did not come up in time.
+        """Start simulated time once all learners have subscribed, so that all learn from the same samples. Raises
+        IcubLearningError: a process ended, or did not come up in time.
         """
         subscribers = len(self._learners) + 1  # with the monitor
 

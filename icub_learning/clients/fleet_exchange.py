@@ -43,15 +43,10 @@ class Gather(Protocol):
 
 
 class FleetStation:
-    """Pools the models that robots publish, and publishes the result when no further model has come for a moment.
+    """Pools the models that robots publish, and publishes the result when none has come for `settle` seconds.
 
-    Args:
-        node: node that talks.
-        gather: pools models.
-        pooled: file of the pooled model.
-        settle: seconds without a new model after which those that came are pooled: many robots that share at once
-            cause one pooled model, not one each.
-        tell: called with a line about what was done, or refused.
+    So many robots that share at once cause one pooled model, not one each. `gather` pools into the file `pooled`;
+    `tell` is called with a line about what was done, or refused.
     """
 
     def __init__(self, node: Node, gather: Gather, pooled: Path, settle: float, tell: Callable[[str], None]) -> None:
@@ -94,14 +89,10 @@ class FleetStation:
 
 
 class FleetMember:
-    """Publishes the model of one learning node, and loads the pooled model into that node.
+    """Publishes the model of the node `learner`, whose models are in `folder`, and has it load the pooled one.
 
-    Args:
-        node: node that talks.
-        wait: handles messages until a condition holds, at most for some seconds; returns whether it holds.
-        robot: name of the robot in the fleet.
-        learner: name of the learning node.
-        folder: its folder of models.
+    `wait` handles messages until a condition holds, at most for some seconds, and returns whether it does; `robot` is
+    its name.
     """
 
     def __init__(
@@ -118,16 +109,9 @@ class FleetMember:
         self._pooled: tuple[bytes, Holdings] = (b"", {})
 
     def share(self, patience: float) -> int:
-        """Publish the model of the robot's node, and wait until the pooling station has received it.
+        """Publish the model; return its bytes when the pooling station has received it within `patience` [s].
 
-        Args:
-            patience: longest time to wait [s].
-
-        Returns:
-            The number of bytes that were sent.
-
-        Raises:
-            IcubLearningError: the node refused something, or no station took the model.
+        Raises IcubLearningError: the node refused something, or no station took the model.
         """
         sent = len(self._published()[0])
         if not self._wait(self._delivered, patience):
@@ -140,19 +124,11 @@ class FleetMember:
         return self._publisher.get_subscription_count() > 0 and self._publisher.wait_for_all_acked(Duration())
 
     def exchange(self, patience: float) -> tuple[int, int]:
-        """Publish what the node has learned, wait for a pooled model that holds it, and load that.
+        """Publish what was learned, wait for a pooled model that holds it, load that; return bytes sent and received.
 
         Learning pauses meanwhile, so that nothing that is learned gets lost; predictions go on. In the end a node that
-        was learning goes on, with the pooled model or, if none came, with its own.
-
-        Args:
-            patience: longest time to wait [s].
-
-        Returns:
-            The numbers of bytes that were sent and received.
-
-        Raises:
-            IcubLearningError: the node refused something, or no such model came.
+        was learning goes on, with the pooled model or, if none came, with its own. Raises IcubLearningError: the node
+        refused something, or no such model came within `patience` [s].
         """
         subscription = self._node.create_subscription(Model, POOLED, self._on_pooled, STATE)
         learning = self._learning()

@@ -45,31 +45,20 @@ class Series:
 
 @dataclass
 class Trial:
-    """What a launch has published.
+    """What a launch has published."""
 
-    Attributes:
-        joint_names: of the columns of joint states.
-        every_state: of Gazebo at each step, at the end of rest and of motion: position and velocity, (n, 2 n_joints).
-        states: likewise, those passed on to the learner.
-        wrenches: (n, 6), and their `frame`.
-        total, parametric: predictions (n, 6).
-        masses: learned and nominal sum of masses [kg].
-        warnings: of diagnostics: what nodes complained about, each text once.
-        moving: stamps between which the robot was moved [ns].
-        wall: seconds of the wall clock in which simulated time went from the first to the last joint state.
-    """
-
-    joint_names: tuple[str, ...]
+    joint_names: tuple[str, ...]  # of the columns of joint states
+    # of Gazebo at each step, at the end of rest and of motion: position and velocity, (n, 2 n_joints)
     every_state: Series
-    states: Series
-    wrenches: Series
+    states: Series  # likewise, those passed on to the learner
+    wrenches: Series  # (n, 6), and their `frame`
     frame: str
-    total: Series
-    parametric: Series
-    masses: tuple[float, float]
-    warnings: list[str]
-    moving: tuple[int, int]
-    wall: float
+    total: Series  # predictions (n, 6)
+    parametric: Series  # predictions (n, 6)
+    masses: tuple[float, float]  # learned and nominal sum of masses [kg]
+    warnings: list[str]  # of diagnostics: what nodes complained about, each text once
+    moving: tuple[int, int]  # stamps between which the robot was moved [ns]
+    wall: float  # seconds of the wall clock in which simulated time went from the first to the last joint state
 
 
 @dataclass
@@ -83,12 +72,7 @@ class _Kept:
 
 
 class GazeboTrial(Session):
-    """Leads a running system; use as a context manager.
-
-    Args:
-        processes: those of the system.
-        show: called with a line that says how far it is.
-    """
+    """Leads a running system; use as a context manager. `show` is called with a line that says how far it is."""
 
     def __init__(self, processes: Processes, show: Callable[[str], None]) -> None:
         super().__init__("icub_learning_gazebo_trial", processes, show)

@@ -10,22 +10,13 @@ AnswerT = TypeVar("AnswerT")
 
 
 def ask_parameters(call: Callable[..., AnswerT], node: str, names: Sequence[str]) -> AnswerT:
-    """Ask a node for parameters; return what `call` returns for the request.
-
-    Args:
-        call: takes type, name and fields of a service, as `Services.call` and `ServiceCalls.send` do.
-        node: name of the node.
-        names: of the parameters.
-    """
+    """Ask a node for parameters; return what `call`, as `Services.call` or `ServiceCalls.send`, returns for it."""
     return call(GetParameters, f"{node}/get_parameters", names=list(names))
 
 
 def parameters_in(response: GetParameters.Response, names: Sequence[str]) -> dict[str, Any]:
-    """Return the values of parameters by their names, None of one that is not set.
+    """Return the values of parameters that `ask_parameters` asked for by their names, None of one that is not set.
 
-    Args:
-        response: answer to `ask_parameters`. Some nodes answer with fewer values, or none, where they lack a parameter;
-            names without a value are left out.
-        names: that were asked for.
+    Some nodes answer with fewer values, or none, where they lack a parameter; names without a value are left out.
     """
     return {name: parameter_value_to_python(value) for name, value in zip(names, response.values, strict=False)}

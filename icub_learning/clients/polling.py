@@ -18,14 +18,7 @@ def _never_called(_message: Any) -> None:
 class PolledTopic:
     """A subscription of a node that no executor spins: EventsExecutor cannot hand over the times of messages.
 
-    Args:
-        node, kind, topic, qos: as for create_subscription.
-        width: how many numbers of each message are kept.
-        values: returns these numbers (width,) of a message; None: only times are kept.
-
-    Attributes:
-        series: the messages taken so far.
-        name: full name of the topic.
+    `series` has what was taken so far, with the `width` numbers of each message that `values` returns, if it is given.
     """
 
     def __init__(

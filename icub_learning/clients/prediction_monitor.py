@@ -22,17 +22,9 @@ def _total(message: DynamicsPrediction) -> Array:
 
 
 class PredictionMonitor:
-    """Subscribes to a simulation and to one node for each estimator.
+    """Subscribes to a simulation and to one node for each estimator, by its short name; no executor may spin `node`.
 
     It takes messages from the middleware itself: five busy topics under an executor would cost the learners a core.
-
-    Args:
-        node: node that subscribes; no executor may spin it.
-        nodes: node name of each estimator, by its short name.
-
-    Attributes:
-        joint_states, wrenches: messages of the simulation.
-        predictions: messages of each node, by the short name of its estimator.
     """
 
     def __init__(self, node: Node, nodes: dict[str, str]) -> None:
@@ -56,12 +48,7 @@ class PredictionMonitor:
         return all(len(topic.series) for topic in self._topics)
 
     def errors(self, short: str, newest: int | None = None) -> tuple[NDArray[np.int64], Array]:
-        """Return stamps (n,) [ns] and errors (n, 6), predicted minus measured, of the samples that have both.
-
-        Args:
-            short: short name of the estimator.
-            newest: take only so many of the newest messages of each topic; None: all.
-        """
+        """Return stamps (n,) [ns] and errors (n, 6), predicted minus measured, of the newest samples that have both."""
         times, predicted = self.predictions[short].arrays(newest)
         wrench_times, measured = self.wrenches.arrays(newest)
         stamps, first, second = np.intersect1d(times[:, 0], wrench_times[:, 0], return_indices=True)

@@ -14,11 +14,7 @@ LAST_LINES = 15  # of a failed child's log, in the error
 
 
 class Processes:
-    """Starts processes, and ends all of them at the end of its context.
-
-    Args:
-        log_folder: folder for NAME.log of each process.
-    """
+    """Starts processes, with NAME.log of each in a folder, and ends all of them at the end of its context."""
 
     def __init__(self, log_folder: Path) -> None:
         self._log_folder = log_folder

@@ -21,26 +21,14 @@ JOINT_STATE_TYPE = "sensor_msgs/msg/JointState"
 
 
 class RobotListener:
-    """Collects what a robot sends while its node spins.
-
-    Args:
-        node: node whose executor hands over the messages.
-        joint_states, wrench: topics.
-        description: topic of the URDF, as robot_state_publisher keeps it.
-
-    Attributes:
-        collector: what has come so far.
-        description: text of the URDF; "" while none has come.
-        n_clock: messages on /clock.
-        wrench_frame: frame of the newest wrench; None while none has come.
-        began: when the first joint state came, by time.monotonic [s]; 0 before.
-    """
+    """Collects what a robot sends on these topics (`description`: of the URDF, latched) while its node spins."""
 
     def __init__(self, node: Node, joint_states: str, wrench: str, description: str = "robot_description") -> None:
         self._node = node
-        self.collector = Collector()
-        self.description, self.n_clock, self.began = "", 0, 0.0
-        self.wrench_frame: str | None = None
+        self.collector = Collector()  # what has come so far
+        self.description, self.n_clock = "", 0  # text of the URDF; messages on /clock
+        self.began = 0.0  # when the first joint state came [s, time.monotonic()]
+        self.wrench_frame: str | None = None  # frame of the newest wrench; None while none has come
         self._topics = [
             node.create_subscription(JointState, joint_states, self._take_joint_state, DEEP_BEST_EFFORT).topic_name,
             node.create_subscription(WrenchStamped, wrench, self._take_wrench, DEEP_BEST_EFFORT).topic_name,

@@ -13,13 +13,9 @@ _BASE, _PER_DOMAIN, _UNICAST, _PER_PARTICIPANT = 7400, 250, 10, 2
 
 
 class RosDomain:
-    """A domain without participants on this machine; a context manager that keeps other objects like it out.
+    """A domain (`number`) without participants on this machine; a context manager that keeps other objects like it out.
 
     It holds the port of the domain's first participant: DDS gives later participants the next ports.
-
-    Attributes:
-        number: the ROS_DOMAIN_ID.
-        ports: UDP ports of its later participants.
     """
 
     def __init__(self) -> None:

@@ -13,27 +13,16 @@ SPARE = 10.0  # [s] to answer, beyond the time that the service itself takes
 
 
 class Services:
-    """The services of other nodes.
-
-    Args:
-        node: node that calls.
-        wait: handles messages until a condition holds, at most for some seconds; returns whether it holds.
-    """
+    """The services of other nodes; `wait` handles messages for some seconds until a condition holds; whether it did."""
 
     def __init__(self, node: Node, wait: Callable[[Callable[[], bool], float], bool]) -> None:
         self._node, self._wait = node, wait
         self._clients: dict[str, Any] = {}  # by service: a second call does not wait for discovery
 
     def find(self, kind: Any, service: str, limit: float = FIND_LIMIT) -> Any:
-        """Wait until a service and its client here have found each other; return the client.
+        """Wait up to `limit` seconds until a service and its client here have found each other; return the client.
 
-        Args:
-            kind: type of the service.
-            service: name, with that of its node.
-            limit: longest time to find it [s].
-
-        Raises:
-            IcubLearningError: there is no such service.
+        Raises IcubLearningError: there is no such service.
         """
         return self.find_all({service: kind}, limit)[service]
 

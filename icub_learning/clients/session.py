@@ -20,16 +20,8 @@ SessionT = TypeVar("SessionT", bound="Session")
 
 
 class Session:
-    """Initializes ROS and makes a node; use as a context manager.
-
-    Args:
-        name: name of the node.
-        processes: processes that must run all the time.
-        show: called with a line that says how far the session is.
-
-    Attributes:
-        node: the node.
-        services: calls of services, during which messages are taken in.
+    """Initializes ROS and makes a node; a context manager. `processes` must run all the time, and `show` is called with
+    a line that says how far the session is.
     """
 
     def __init__(self, name: str, processes: Processes, show: Callable[[str], None]) -> None:
@@ -38,7 +30,7 @@ class Session:
         self.node = rclpy.create_node(name)
         self._executor = EventsExecutor()
         self._executor.add_node(self.node)
-        self.services = Services(self.node, self.wait)
+        self.services = Services(self.node, self.wait)  # calls of services, during which messages are taken in
 
     def __enter__(self: SessionT) -> SessionT:
         return self

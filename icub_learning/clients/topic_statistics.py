@@ -23,13 +23,7 @@ class Series:
         return len(self._times) // 3
 
     def add(self, stamp: int, info: Mapping[str, Any], values: Array | None = None) -> None:
-        """Append one message.
-
-        Args:
-            stamp: its stamp [ns].
-            info: what the middleware reports about it.
-            values: its numbers (width,); None where width is 0.
-        """
+        """Append one message: its stamp [ns], what the middleware reports about it, its numbers (width,) or None."""
         self._times.extend((stamp, info["source_timestamp"], info["received_timestamp"] or time.time_ns()))
         if values is not None:
             self._values.frombytes(values.tobytes())
@@ -48,16 +42,11 @@ class Series:
 
 
 def timing_of(joint_states: np.ndarray, predictions: np.ndarray) -> dict[str, Any]:
-    """Compute latencies and losses of the predictions of one node.
+    """Compute latencies and losses of a node's predictions, from stamp, publication and arrival (n, 3) of each [ns].
 
-    Joint states without a prediction and with two are counted from the node's first prediction to its last.
-    Predictions of joint states before the first and after the last one received here are left out. Latency runs from
-    the publication of a joint state to that of its prediction, by the clock of the middleware, and to the arrival of
-    the prediction here.
-
-    Args:
-        joint_states: (n, 3) stamp, publication and arrival of each [ns].
-        predictions: (m, 3) likewise.
+    Joint states without a prediction and with two are counted from the node's first prediction to its last. Predictions
+    of joint states before the first and after the last one received here are left out. Latency runs from the
+    publication of a joint state to that of its prediction, by the clock of the middleware, and to its arrival here.
     """
     received_first, received_last = joint_states[:, 0].min(), joint_states[:, 0].max()
     predictions = predictions[(predictions[:, 0] >= received_first) & (predictions[:, 0] <= received_last)]
@@ -77,11 +66,7 @@ def timing_of(joint_states: np.ndarray, predictions: np.ndarray) -> dict[str, An
 
 
 def stream_of(times: np.ndarray) -> dict[str, Any]:
-    """Compute the rate of a topic with regular stamps, and how many of its messages were lost.
-
-    Args:
-        times: (n, 3) stamp, publication and arrival of each [ns].
-    """
+    """Compute the rate of a topic with regular stamps, and how many messages were lost; times as for `timing_of`."""
     stamps = np.unique(times[:, 0])
     steps = np.diff(stamps)
     period = int(np.median(steps)) if len(steps) else 0
@@ -94,11 +79,7 @@ def stream_of(times: np.ndarray) -> dict[str, Any]:
 
 
 def regularity_of(times: np.ndarray) -> dict[str, dict[str, float]]:
-    """Compute percentiles [s] of the periods between publications, and of their deviation from the median (jitter).
-
-    Args:
-        times: (n, 3) stamp, publication and arrival of each [ns], n at least 2.
-    """
+    """Compute percentiles [s] of the periods between publications, and of their deviation from the median (jitter)."""
     periods = np.diff(np.sort(times[:, 1])) * 1e-9
     if not len(periods):
         periods = np.zeros(1)

@@ -23,14 +23,9 @@ SPIN_TIMEOUT = 0.1  # [s], longest time until a signal is noticed
 
 @contextmanager
 def ros_node(name: str, polled: bool = False) -> Iterator[tuple[Node, Callable[[float], None], Callable[[], bool]]]:
-    """Make a node for a command, as a context.
+    """Make a node for a command, as a context; a `polled` one handles no messages, and `spin` only waits.
 
-    Args:
-        name: name of the node.
-        polled: handle no messages; the caller polls its subscriptions, and `spin` only waits.
-
-    Returns:
-        The node; `spin(seconds)`, which handles what arrives; and `stopped()`: whether SIGINT or SIGTERM came.
+    Yields the node; `spin(seconds)`, which handles what arrives; and `stopped()`: whether SIGINT or SIGTERM came.
     """
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     with stop_signals() as stopped:

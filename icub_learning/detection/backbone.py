@@ -22,18 +22,13 @@ MIN_SIDE = 32  # [px] of an image
 
 @dataclass(frozen=True)
 class FeatureMaps:
-    """Maps of one image.
+    """Maps of one image."""
 
-    Attributes:
-        width, height: size of the image [px].
-        maps: arrays (rows, columns, channels) by the side of one cell in pixels of the network's input.
-        scale: (2,) pixels of the network's input for one of the image, along x and y.
-    """
-
-    width: int
-    height: int
+    width: int  # of the image [px]
+    height: int  # likewise
+    # arrays (rows, columns, channels) by the side of one cell in pixels of the network's input
     maps: dict[int, NDArray[np.float32]]
-    scale: Array
+    scale: Array  # (2,) pixels of the network's input for one of the image, along x and y
 
 
 class Backbone:
@@ -72,10 +67,8 @@ class Backbone:
         self.source = f"{NAME}/{','.join(LAYERS.values())}@{LONGER_SIDE}"
 
     def maps(self, image: NDArray[np.uint8]) -> FeatureMaps:
-        """Return the maps of an RGB image (height, width, 3) of uint8.
-
-        Raises:
-            ShapeError, ParameterError: the image has another shape or type, or a side below 32 pixels.
+        """Return the maps of an RGB image (height, width, 3) of uint8. Raises ShapeError, ParameterError: the image has
+        another shape or type, or a side below 32 pixels.
         """
         pixels = check_image(image)
         height, width = pixels.shape[:2]

@@ -32,18 +32,13 @@ class Regressor(Protocol):
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """How negatives are chosen.
+    """How negatives are chosen."""
 
-    Attributes:
-        strategy: "minibootstrap"; "full": the same over all negatives, in batches of that size; "random": one random
-            set of as many negatives as all batches hold.
-        n_batches: batches of negatives, for "minibootstrap" and "random".
-        batch_size: negatives in a batch.
-    """
-
+    # "minibootstrap"; "full": the same over all negatives, in batches of that size; "random": one random set of as many
+    # negatives as all batches hold
     strategy: str = "minibootstrap"
-    n_batches: int = DEFAULTS.n_batches
-    batch_size: int = DEFAULTS.batch_size
+    n_batches: int = DEFAULTS.n_batches  # batches of negatives, for "minibootstrap" and "random"
+    batch_size: int = DEFAULTS.batch_size  # negatives in a batch
 
     def __post_init__(self) -> None:
         if self.strategy not in STRATEGIES:

@@ -31,14 +31,10 @@ class OwnBoxes(OwnClass):
 
 
 class TrackedBox:
-    """Follows an object from a box in a first image. The camera may move; the object must not jump.
+    """Follows an object from a box (4,) x1 y1 x2 y2 [px] in a first RGB image (height, width, 3) of uint8.
 
-    Args:
-        image: RGB (height, width, 3) of uint8.
-        box: (4,) x1 y1 x2 y2 [px] of the object in it.
-
-    Raises:
-        ParameterError, ShapeError: the box is not one in the image, or as large as the image.
+    The camera may move; the object must not jump. Raises ParameterError, ShapeError: the box is not one in the image,
+    or as large as the image.
     """
 
     def __init__(self, image: NDArray[np.uint8], box: ArrayLike) -> None:

@@ -31,11 +31,8 @@ class Detections:
 
 
 def check_box(box: ArrayLike, width: int, height: int) -> Array:
-    """Return a box (4,) cut at the borders of an image.
-
-    Raises:
-        ShapeError, NotFiniteError: it is not four finite numbers.
-        ParameterError: less than two pixels of a side are in the image, or it is upside down.
+    """Return a box (4,) cut at the borders of an image. Raises ShapeError, NotFiniteError: it is not four finite
+    numbers; ParameterError: less than two pixels of a side are in the image, or it is upside down.
     """
     values = finite("box", box)
     if values.shape != (4,):

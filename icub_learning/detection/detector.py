@@ -139,10 +139,8 @@ class OnlineDetector:
         return names
 
     def detect(self, image: NDArray[np.uint8]) -> Detections:
-        """Return the objects found in an RGB image (height, width, 3) of uint8; none before `train`.
-
-        Raises:
-            ShapeError, ParameterError: the image has another shape or type.
+        """Return the objects found in an RGB image (height, width, 3) of uint8; none before `train`. Raises ShapeError,
+        ParameterError: the image has another shape or type.
         """
         pixels = check_image(image)
         if self._bank is None:
@@ -180,8 +178,8 @@ class OnlineDetector:
     def copy(self, bootstrap: Bootstrap | None = None) -> "OnlineDetector":
         """Return a detector that knows the same objects and frames, and learns apart from this one.
 
-        Training a copy in another thread leaves this one free to detect. Network and regions are shared; they do not
-        change.
+        Training a copy in another thread leaves this one free to detect. Network and regions, which do not change, are
+        shared.
 
         Args:
             bootstrap: how the copy chooses negatives; None: as this one.
@@ -212,10 +210,8 @@ class OnlineDetector:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Replace all that was learned and shown by what `state` holds.
-
-        Raises:
-            StateError: `state` is not valid, or belongs to another network; nothing changes then.
+        """Replace all that was learned and shown by what `state` holds. Raises StateError: `state` is not valid, or
+        belongs to another network; nothing changes then.
         """
         with reading_state("a detector"):
             check_version(state, STATE_VERSION, "detector")
@@ -229,8 +225,7 @@ class OnlineDetector:
                 raise StateError(f"counts are not {len(labels)} positive integers", name="counts")
             classifiers = {
                 label: RegionClassifier.from_state(
-                    {key: state[f"object{index}.{key}"] for key in RegionClassifier.__dataclass_fields__},
-                    N_FEATURES,
+                    {key: state[f"object{index}.{key}"] for key in RegionClassifier.__dataclass_fields__}, N_FEATURES
                 )
                 for index, label in enumerate(labels)
             }

@@ -19,21 +19,13 @@ JITTER = np.array([0.12, 0.12, 0.15, 0.15])  # standard deviations of their offs
 
 @dataclass
 class Frame:
-    """The regions of one image, and the boxes shown in it.
+    """The regions of one image, and the boxes shown in it."""
 
-    Attributes:
-        digest: hash of the image, to know it again when another object in it is shown.
-        maps: those of the image, until the next image comes.
-        proposals: (n, 4) boxes [px].
-        features: (n, d) of the proposals.
-        boxes: (4,) and label of each object shown.
-    """
-
-    digest: bytes
-    maps: FeatureMaps | None
-    proposals: Array
-    features: Rows
-    boxes: list[tuple[str, Array]] = field(default_factory=list)
+    digest: bytes  # hash of the image, to know it again when another object in it is shown
+    maps: FeatureMaps | None  # those of the image, until the next image comes
+    proposals: Array  # (n, 4) boxes [px]
+    features: Rows  # (n, d) of the proposals
+    boxes: list[tuple[str, Array]] = field(default_factory=list)  # (4,) and label of each object shown
 
     def negatives(self, label: str) -> Rows:
         """Return the regions (m, d) that overlap no box of this label by 0.3 or more."""

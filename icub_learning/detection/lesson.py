@@ -11,23 +11,14 @@ from icub_learning.detection.detector import OnlineDetector
 
 @dataclass
 class DetectionLesson:
-    """An object that is being shown to a copy of the detector, which takes its place once it is trained.
+    """An object that is being shown to a copy of the detector, which takes its place once it is trained."""
 
-    Attributes:
-        label: name of the object.
-        student: the copy.
-        source: tells the object's box.
-        period: smallest time between two images that are learned from [ns].
-        n_taken: images learned from so far.
-        n_without: images without a box.
-    """
-
-    label: str
-    student: OnlineDetector
-    source: BoxSource
-    period: int
-    n_taken: int = 0
-    n_without: int = 0
+    label: str  # name of the object
+    student: OnlineDetector  # the copy
+    source: BoxSource  # tells the object's box
+    period: int  # smallest time between two images that are learned from [ns]
+    n_taken: int = 0  # images learned from so far
+    n_without: int = 0  # images without a box
     _last: int = -(2**62)
 
     def see(self, stamp: int, image: NDArray[np.uint8]) -> None:

@@ -25,11 +25,9 @@ def propose(maps: FeatureMaps, n_proposals: int) -> Array:
     """Return up to n_proposals boxes (n, 4) [px] of an image that may hold any object, the best first.
 
     At each cell of the map there are 21 anchors. Their scores, and the offsets that move them onto an object, are
-    linear in the maps' values at the cell; the weights were learned by ridge regression on simulated tables, from
-    boxes without names. (A region proposal network, as Ren and others, "Faster R-CNN", 2015, without hidden layer.)
-
-    Raises:
-        ModelError: the file with the weights is missing or damaged.
+    linear in the maps' values at the cell; the weights were learned by ridge regression on simulated tables, from boxes
+    without names. (A region proposal network, as Ren and others, "Faster R-CNN", 2015, without hidden layer.) Raises
+    ModelError: the file with the weights is missing or damaged.
     """
     scores_of, offsets_of = _weights()
     cells = cell_features(maps)

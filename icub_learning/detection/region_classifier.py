@@ -16,23 +16,14 @@ Rows = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class RegionClassifier:
-    """One object.
+    """One object."""
 
-    Attributes:
-        centers: (m, d) centres of the Gaussian kernel.
-        coefficients: (m,).
-        refinement: (d + 1, 4) weights of the offsets that move a region onto the object; the last row is constant.
-        positives: (p, d) regions of the object, for training others and itself again.
-        steps: (p, 4) offsets from these regions to the object.
-        negatives: (k, d) hard negatives of the last training.
-    """
-
-    centers: Rows
-    coefficients: Rows
-    refinement: Array
-    positives: Rows
-    steps: Array
-    negatives: Rows
+    centers: Rows  # (m, d) centres of the Gaussian kernel
+    coefficients: Rows  # (m,)
+    refinement: Array  # (d + 1, 4) weights of the offsets that move a region onto the object; the last row is constant
+    positives: Rows  # (p, d) regions of the object, for training others and itself again
+    steps: Array  # (p, 4) offsets from these regions to the object
+    negatives: Rows  # (k, d) hard negatives of the last training
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return everything as a dict of arrays."""
@@ -75,12 +66,7 @@ def fit_refinement(positives: Array, steps: Array) -> Array:
 
 
 class ClassifierBank:
-    """All classifiers side by side, to score regions in one product.
-
-    Args:
-        classifiers: those of all objects.
-        length_scale: sigma of the Gaussian kernel.
-    """
+    """All classifiers side by side, to score regions in one product with a Gaussian kernel."""
 
     def __init__(self, classifiers: list[RegionClassifier], length_scale: float) -> None:
         self._centers = np.concatenate([one.centers for one in classifiers])

@@ -21,10 +21,8 @@ BASIS = Path(__file__).with_name("regions.npz")  # written by tools/learn_object
 
 
 def region_features(maps: FeatureMaps, boxes: Array) -> NDArray[np.float32]:
-    """Return the features (n, N_FEATURES) of boxes (n, 4) [px] of the image, of a length of about 20.
-
-    Raises:
-        ModelError: the file with the principal directions is missing or damaged.
+    """Return the features (n, N_FEATURES) of boxes (n, 4) [px] of the image, of a length of about 20. Raises
+    ModelError: the file with the principal directions is missing or damaged.
     """
     mean, basis = principal_directions()
     found = (pooled(maps, boxes) - mean) @ basis

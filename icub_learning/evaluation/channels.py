@@ -27,14 +27,12 @@ class Channel:
 
 
 def channels(recording: Recording, path: Path | None = None) -> dict[str, Channel]:
-    """Return all channels: position, velocity, effort and acceleration of joints, wrench axes, columns of the file.
+    """Return all channels of a recording: position, velocity, effort, acceleration of joints, wrench, columns of the
+    file.
 
     Velocities and accelerations that the recording lacks are derived from positions, and from velocities where it has
-    them, smoothed from both sides in time.
-
-    Args:
-        recording: as read from `path`.
-        path: a .csv or .npz file whose other columns (temperature.<joint>, current.<joint>, ...) are channels too.
+    them, smoothed from both sides in time. Other columns (temperature.<joint>, current.<joint>, ...) are those of a
+    .csv or .npz file `path`.
     """
     found: dict[str, Channel] = {}
     fields = {name: getattr(recording, name) for name in ("position", "velocity", "effort", "acceleration")}
@@ -64,13 +62,8 @@ def channels(recording: Recording, path: Path | None = None) -> dict[str, Channe
 def align(found: Mapping[str, Channel], output: str, inputs: Sequence[str]) -> tuple[Array, Array, tuple[str, ...]]:
     """Return inputs (n, d), interpolated at the stamps of the output, the output (n,), and the names of the inputs.
 
-    Args:
-        found: from `channels`.
-        output: name of the output.
-        inputs: patterns of names, such as "position.*"; empty: all but those of the output's own kind.
-
-    Raises:
-        RecordingError: there is no such channel, a pattern fits none, or the channels do not overlap in time.
+    Inputs fit patterns, such as "position.*"; without any they are all but those of the output's own kind. Raises
+    RecordingError: there is no such channel, a pattern fits none, or the channels do not overlap in time.
     """
     if output not in found:
         text = f"there is no channel {output!r}; there are {', '.join(sorted(found))}"

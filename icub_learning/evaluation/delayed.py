@@ -21,18 +21,11 @@ def is_due(stamp: int, now: int, delay: float) -> bool:
 
 
 class DelayedEstimator:
-    """Predicts by what an estimator knew `delay` ago; a stream takes it for its predictor.
+    """Predicts by what an estimator, with predict and update, knew `delay` [ns] ago; the predictor of a stream.
 
     What the stream asks it to judge or to learn, it does when joint states come that are `delay` newer than the
     measurement, as the stream itself would if measurements came that late. So experts are weighed by how right they
-    were in predictions that looked as far ahead.
-
-    Args:
-        estimator: one of the three estimators, or anything with their predict and update.
-        delay: [ns]; inf: nothing is judged, and nothing learned until `finish`.
-
-    Attributes:
-        seconds: that learning a sample took, for each of those learned.
+    were in predictions that looked as far ahead. With an infinite delay nothing is judged, or learned before `finish`.
     """
 
     def __init__(self, estimator: Any, delay: float) -> None:
@@ -41,7 +34,7 @@ class DelayedEstimator:
         self._verdicts: deque[tuple[int, Callable[[], None]]] = deque()
         self._samples: deque[tuple[int, Callable[[], None]]] = deque()
         self._now = 0  # stamp of the newest joint state [ns]
-        self.seconds = array("d")
+        self.seconds = array("d")  # that learning a sample took, for each of those learned
 
     def advance(self, stamp: int) -> None:
         """Do what is due when a joint state of this stamp [ns] comes; all of it when the clock was set back."""

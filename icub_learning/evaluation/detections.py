@@ -22,19 +22,13 @@ class TrueBoxes:
 def average_precisions(
     found: Sequence[Detections], truth: Sequence[TrueBoxes], labels: Sequence[str], overlap: float = 0.5
 ) -> dict[str, float]:
-    """Return the average precision in [0, 1] of each label.
+    """Return the average precision in [0, 1] of each label; nan of one that is in no image.
 
     The detections of all images, best first, are right where they overlap a box of their label that no better one of
-    the image has taken, by at least `overlap`. The average precision is the mean, over the recalls 0, 0.1, ..., 1, of
-    the largest precision at that recall or a higher one.
+    the image has taken, by at least `overlap` (intersection over union). The average precision is the mean, over the
+    recalls 0, 0.1, ..., 1, of the largest precision at that recall or a higher one.
 
     Source: Everingham and others, "The PASCAL visual object classes (VOC) challenge", 2010, section 4.2.
-
-    Args:
-        found: detections of each image.
-        truth: boxes of each image.
-        labels: labels to judge; one that is in no image gets nan.
-        overlap: smallest intersection over union of a right detection.
     """
     return {label: _average_precision(found, truth, label, overlap) for label in labels}
 

@@ -11,19 +11,13 @@ SEPARATORS = "_/.:-"  # a prefix ends with one of these: "a1" and "b1" are two n
 
 @dataclass(frozen=True)
 class JointMatch:
-    """How the names of a recording become those of a URDF: `remove` is taken off at the start and `add` put there.
+    """How the names of a recording become those of a URDF: `remove` is taken off at the start and `add` put there."""
 
-    Attributes:
-        remove, add: prefixes; both empty where the names agree.
-        joints: (n_joints,) those of the URDF that the recording has, or those wanted, in the recording's order or the
-            wanted one.
-        others: joints of the recording that the URDF lacks, as they are called after the match.
-    """
-
-    remove: str
-    add: str
+    remove: str  # prefix, empty where the names agree
+    add: str  # likewise
+    # (n_joints,) those of the URDF that the recording has, or those wanted, in the recording's order or the wanted one
     joints: tuple[str, ...]
-    others: tuple[str, ...]
+    others: tuple[str, ...]  # joints of the recording that the URDF lacks, as they are called after the match
 
     def rename(self, name: str) -> str:
         """Return a name of the recording as the URDF has it; unchanged without the prefix."""
@@ -49,18 +43,10 @@ class JointMatch:
 
 
 def match_joints(recorded: Sequence[str], known: Sequence[str], wanted: Sequence[str] = ()) -> JointMatch:
-    """Match the joint names of a recording with those of a URDF.
+    """Match the joint names of a recording with those of a URDF, or the `wanted` ones, as most joints are found.
 
-    Args:
-        recorded: names in the recording.
-        known: names of the URDF's joints.
-        wanted: the URDF's names of joints to learn; empty: all that both have.
-
-    Returns:
-        The match by which most joints are found; that without prefixes where any wanted joint has the same name.
-
-    Raises:
-        RecordingError: no joint matches, or several prefixes match equally many.
+    Names match without prefixes where any wanted joint has the same name. Raises RecordingError: no joint matches, or
+    several prefixes match equally many.
     """
     targets = set(wanted) & set(known) if wanted else set(known)
     found: dict[tuple[str, str], set[str]] = {("", ""): targets & set(recorded)}

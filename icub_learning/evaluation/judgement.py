@@ -1,6 +1,6 @@
 """What the predictions of one recording are worth, in few figures: ratios of errors, smoothness, coverage."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,22 +15,17 @@ FEW_LEVELS, NEARLY_ALL = 5, 0.98  # an output of so few values, or with so large
 
 @dataclass(frozen=True)
 class Judgement:
-    """Figures of P, NP, SP, off-line identification and hold on the same outputs of one recording.
+    """Figures of P, NP, SP, off-line identification and hold on the same outputs of one recording."""
 
-    Attributes:
-        output_names: names of the outputs.
-        judged: (n_outputs,) bool; False for mere quantization noise, see `mere_quantization`.
-        nmse: by method ("off-line", "P", "NP", "SP", "hold"), (n_outputs,); NaN where a method has none.
-        smoothness: (n_outputs,), standard deviation of the successive differences of SP's predictions, relative to that
-            of the measurements; above 1 the predictions are rougher than what was measured.
-        coverage: (n_outputs,), the share of measurements within two predicted standard deviations of SP's predictions;
-            0.954 for a Gaussian error whose variance is known.
-    """
-
-    output_names: tuple[str, ...]
-    judged: np.ndarray
+    output_names: tuple[str, ...]  # names of the outputs
+    judged: np.ndarray  # (n_outputs,) bool; False for mere quantization noise, see `mere_quantization`
+    # by method ("off-line", "P", "NP", "SP", "hold"), (n_outputs,); NaN where a method has none
     nmse: Mapping[str, Array]
+    # (n_outputs,), standard deviation of the successive differences of SP's predictions, relative to that of the
+    # measurements; above 1 the predictions are rougher than what was measured
     smoothness: Array
+    # (n_outputs,), the share of measurements within two predicted standard deviations of SP's predictions; 0.954 for a
+    # Gaussian error whose variance is known
     coverage: Array
 
     @property
@@ -71,15 +66,10 @@ class Judgement:
 
 
 def judge(results: Mapping[str, Evaluation], off_line: Array | None, steady_from: float = 0.7) -> Judgement:
-    """Judge the last part of a recording.
+    """Judge the last part of a recording, from the share `steady_from` of the compared samples on.
 
-    Args:
-        results: evaluations of the same recording by "P", "NP" and "SP".
-        off_line: (n_outputs,) nMSE of off-line identification on the same part; None where there is none.
-        steady_from: where the part begins, as a fraction of the compared samples.
-
-    Raises:
-        RecordingError: fewer than two samples are in the part.
+    `results` are evaluations of it by "P", "NP" and "SP"; `off_line` (n_outputs,) is the nMSE of off-line
+    identification on the same part, if there is one. Raises RecordingError: fewer than two samples are in the part.
     """
     last = results["SP"]
     part = slice(int(steady_from * len(last.stamps)), None)
@@ -121,7 +111,7 @@ def mere_quantization(measured: Array) -> np.ndarray:
     return np.array([count[:FEW_LEVELS].sum() >= NEARLY_ALL * len(table) for count in counts])
 
 
-def geometric_mean(values: Array) -> float:
+def geometric_mean(values: Sequence[float] | Array) -> float:
     """Return the geometric mean of positive numbers; NaN without any."""
     with np.errstate(divide="ignore"):
         return float(np.exp(np.mean(np.log(values)))) if len(values) else float("nan")

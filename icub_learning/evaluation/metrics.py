@@ -8,14 +8,9 @@ from icub_learning.errors import ShapeError
 
 
 def rmse(errors: ArrayLike) -> Array:
-    """Return the root mean squared error of each column, sqrt(mean(e^2)), (n_outputs,); NaN without samples.
+    """Return the root mean squared error of each column of errors (n, n_outputs), sqrt(mean(e^2)); NaN without samples.
 
-    Args:
-        errors: (n, n_outputs), predicted minus measured.
-
-    Raises:
-        ShapeError: not two-dimensional.
-        NotFiniteError: an error is NaN or infinite.
+    Raises ShapeError: not two-dimensional; NotFiniteError.
     """
     return np.sqrt(_mean_square(_table("errors", errors)))
 
@@ -23,15 +18,8 @@ def rmse(errors: ArrayLike) -> Array:
 def nmse(errors: ArrayLike, measured: ArrayLike) -> Array:
     """Return each column's mean squared error over the variance of the measurement in the same samples, (n_outputs,).
 
-    Predicting the mean of these samples has nMSE 1. NaN where the measurement does not vary, or without samples.
-
-    Args:
-        errors: (n, n_outputs), predicted minus measured.
-        measured: (n, n_outputs).
-
-    Raises:
-        ShapeError: not two-dimensional, or of different shapes.
-        NotFiniteError: a value is NaN or infinite.
+    Both are (n, n_outputs). Predicting the mean of these samples has nMSE 1. NaN where the measurement does not vary,
+    or without samples. Raises ShapeError: not two-dimensional, or of different shapes; NotFiniteError.
     """
     table, outputs = _table("errors", errors), _table("measured", measured)
     if table.shape != outputs.shape:
@@ -48,43 +36,26 @@ def nmse(errors: ArrayLike, measured: ArrayLike) -> Array:
 def group_rmse(errors: ArrayLike) -> float:
     """Return the root mean squared error over all entries, e.g. of the three axes of a force; NaN without samples.
 
-    Args:
-        errors: predicted minus measured, any shape.
-
-    Raises:
-        NotFiniteError: an error is NaN or infinite.
+    Raises NotFiniteError.
     """
     table = finite("errors", errors)
     return float(np.sqrt(np.mean(table**2))) if table.size else float("nan")
 
 
 def mean_rmse(errors: ArrayLike) -> float:
-    """Return the mean of the columns' root mean squared errors; NaN without samples.
+    """Return the mean of the root mean squared errors of the columns of errors (n, n_outputs); NaN without samples.
 
     That is how thesis 8.4.3 sums up the components of a force or of a torque. `group_rmse` is at least as large, and
-    larger where the columns differ.
-
-    Args:
-        errors: (n, n_outputs), predicted minus measured.
-
-    Raises:
-        ShapeError: not two-dimensional.
-        NotFiniteError: an error is NaN or infinite.
+    larger where the columns differ. Raises ShapeError: not two-dimensional; NotFiniteError.
     """
     return float(np.mean(rmse(errors)))
 
 
 def windowed_rmse(errors: ArrayLike, window: int) -> Array:
-    """Return at each sample the RMSE over all columns and the last `window` samples, (n,).
+    """Return at each sample of errors (n, n_outputs) the RMSE over all columns and the last `window` samples, (n,).
 
-    Args:
-        errors: (n, n_outputs), predicted minus measured.
-        window: number of samples; at the start there are fewer.
-
-    Raises:
-        ShapeError: not two-dimensional.
-        NotFiniteError: an error is NaN or infinite.
-        ParameterError: a window below 1.
+    At the start there are fewer. Raises ShapeError: not two-dimensional; NotFiniteError; ParameterError: a window below
+    1.
     """
     table, window = _table("errors", errors), integer("window", window, 1)
     squares = np.mean(table**2, axis=1)
@@ -99,14 +70,7 @@ def windowed_rmse(errors: ArrayLike, window: int) -> Array:
 def windowed_mean_rmse(errors: ArrayLike, window: int) -> Array:
     """Return at each sample the mean of the columns' RMSE over the last `window` samples, (n,) (thesis fig. 8.4).
 
-    Args:
-        errors: (n, n_outputs), predicted minus measured.
-        window: number of samples; at the start there are fewer.
-
-    Raises:
-        ShapeError: not two-dimensional, or without columns.
-        NotFiniteError: an error is NaN or infinite.
-        ParameterError: a window below 1.
+    Errors, and what is raised, as for `windowed_rmse`.
     """
     table = _table("errors", errors)
     if not table.shape[1]:

@@ -14,13 +14,10 @@ from icub_learning.recording.recording import Event, Recording, WrenchEvent
 
 
 class KnownMotions:
-    """Replaces the MotionFilter of a stream by motions that are known beforehand for every stamp.
+    """Replaces the MotionFilter of a stream by motions that are known beforehand for every stamp [ns].
 
     Both `newest` and `smoothed` return the motion at the newest sample. Not for a running robot, where the smoothed
     motion would need samples of the future.
-
-    Args:
-        motions: by stamp [ns], from `smooth` or `recorded`.
     """
 
     def __init__(self, motions: Mapping[int, Motion]) -> None:
@@ -59,12 +56,9 @@ class KnownMotions:
 
 
 def smooth(events: Iterable[Event], reader: JointStateReader, motion_filter: MotionFilter) -> dict[int, Motion]:
-    """Return smoothed motions by stamp [ns], of all joint states that a stream with this reader would accept.
+    """Return smoothed motions by stamp [ns], of all joint states that a stream with these settings would accept.
 
-    Args:
-        events: the events of a recording.
-        reader: a new one, with the settings of the stream's.
-        motion_filter: a new one, likewise.
+    `reader` and `motion_filter` are new ones, with the stream's settings.
     """
     motions: dict[int, Motion] = {}
     stamps = StampSequence()
@@ -86,9 +80,7 @@ def smooth(events: Iterable[Event], reader: JointStateReader, motion_filter: Mot
 
 def recorded(recording: Recording, joints: Sequence[str]) -> dict[int, Motion]:
     """Return motions by stamp [ns] with the accelerations that the recording itself holds, where they are finite.
-
-    Raises:
-        RecordingError: velocities, accelerations or joints are missing in it.
+    Raises RecordingError: velocities, accelerations or joints are missing in it.
     """
     if recording.acceleration is None or recording.velocity is None:
         text = "the recording holds no velocities and accelerations: only CSV and NPZ can; let them be derived"

@@ -30,16 +30,9 @@ class Fold:
 
 @dataclass(frozen=True)
 class Views:
-    """Features of views of each object.
+    """Features of views of each object. Raises DataError: fewer than two labels, or features of different lengths."""
 
-    Attributes:
-        features: label: (n, d), oldest view first; n may differ between labels.
-
-    Raises:
-        DataError: there are fewer than two labels, or features of different lengths.
-    """
-
-    features: Mapping[str, Array]
+    features: Mapping[str, Array]  # label: (n, d), oldest view first; n may differ between labels
 
     def __post_init__(self) -> None:
         rows = {label: finite(f"features of {label}", values) for label, values in self.features.items()}

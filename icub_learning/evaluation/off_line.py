@@ -27,38 +27,23 @@ RIDGE = 1.0  # [samples] of unit length for each column: small beside the data, 
 
 @dataclass(frozen=True)
 class OffLineIdentification:
-    """Parameters found off line, and the filter with which they predict.
+    """Parameters found off line, and the filter with which they predict."""
 
-    Attributes:
-        regressor: regressor of the robot.
-        settings: with which it was made.
-        parameters: (n_parameters,).
-        bandwidth_hz: bandwidth of the filter, the same for motions and measurements.
-        measured_velocity: whether measured velocities are used.
-        errors: by (bandwidth [Hz], measured velocity), the geometric mean over the outputs of the nMSE with which
-            blocks of the training part were predicted from the others.
-    """
-
-    regressor: Regressor
-    settings: Settings
-    parameters: Array
-    bandwidth_hz: float
-    measured_velocity: bool
+    regressor: Regressor  # regressor of the robot
+    settings: Settings  # with which it was made
+    parameters: Array  # (n_parameters,)
+    bandwidth_hz: float  # bandwidth of the filter, the same for motions and measurements
+    measured_velocity: bool  # whether measured velocities are used
+    # by (bandwidth [Hz], measured velocity), the geometric mean over the outputs of the nMSE with which blocks of the
+    # training part were predicted from the others
     errors: dict[tuple[float, bool], float]
 
     def predict(self, recording: Recording, part: tuple[float, float] = (0.0, 1.0)) -> tuple[Array, Array]:
-        """Predict the raw measurements of a part of a recording from its zero-phase motions.
+        """Predict the raw measurements of a part of a recording of the robot from its zero-phase motions.
 
-        Args:
-            recording: another recording of the same robot, or the same.
-            part: where the part begins and ends, as shares of the recording's time.
-
-        Returns:
-            Predicted and measured outputs, (n, n_outputs) each.
-
-        Raises:
-            RecordingError: the recording lacks what the settings need, or the part is empty.
-            ParameterError: the part is no interval within [0, 1].
+        The part begins and ends at shares of the recording's time. Returns predicted and measured outputs, (n,
+        n_outputs) each. Raises RecordingError: the recording lacks what the settings need, or the part is empty;
+        ParameterError: the part is no interval within [0, 1].
         """
         check_outputs(recording, self.settings)
         signals = resample(recording, self.settings)
@@ -92,7 +77,6 @@ def identify_off_line(
     """Identify the parameters of a robot by least squares on zero-phase filtered signals of a part of a recording.
 
     Args:
-        recording: recording of the robot.
         settings: its urdf, joints, output, sensor and regressor; what concerns learning while it runs is not used.
         training: where the part to learn from begins and ends, as shares of the recording's time.
         bandwidths: [Hz] to choose from; those above 0.4 of the recording's rate are left out.
@@ -125,11 +109,8 @@ def predict_off_line(
 ) -> tuple[OffLineIdentification, Array, Array]:
     """Identify on the first part of a recording and predict the rest; with `test`, identify on all and predict `test`.
 
-    Returns:
-        The identification; predicted and measured outputs, (n, n_outputs) each.
-
-    Raises:
-        as `identify_off_line` and `OffLineIdentification.predict`.
+    Returns the identification; predicted and measured outputs, (n, n_outputs) each. Raises as `identify_off_line` and
+    `OffLineIdentification.predict`.
     """
     if test is None:
         found = identify_off_line(recording, settings, (0.0, steady_from))

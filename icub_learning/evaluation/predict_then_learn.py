@@ -27,42 +27,25 @@ DERIVATIVES = ("causal", "smoothed", "recorded")
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Predictions and measurements of one estimator, for the n joint states that have both.
+    """Predictions and measurements of one estimator, for the n joint states that have both."""
 
-    Attributes:
-        output_names: names of the outputs.
-        stamps: (n,) int64 [ns], rising unless the clock was set back.
-        predicted: (n, n_outputs), made before the sample was learned.
-        parametric: (n, n_outputs), the part of the rigid-body model in it.
-        measured: (n, n_outputs).
-        held: (n, n_outputs), the newest measurement received before each prediction and at least the horizon older
-            (zero before the first): the prediction of the simplest method, a zero-order hold.
-        variance: (n, n_outputs), predicted variance of the measurement about `predicted`.
-        predict_seconds: (n_predictions,) from the joint state to its prediction [s].
-        learn_seconds: (n_updates,) pairing and learning, where a sample was learned [s].
-        n_joint_states: joint state messages in the recording.
-        n_predicted: joint states accepted, each with a prediction.
-        n_learned: samples learned.
-        n_unpaired: predictions for which no measurement came.
-        refused: number of messages refused, by reason.
-        last_refusal: reason and text of the newest refusal.
-    """
-
-    output_names: tuple[str, ...]
-    stamps: np.ndarray
-    predicted: Array
-    parametric: Array
-    measured: Array
+    output_names: tuple[str, ...]  # names of the outputs
+    stamps: np.ndarray  # (n,) int64 [ns], rising unless the clock was set back
+    predicted: Array  # (n, n_outputs), made before the sample was learned
+    parametric: Array  # (n, n_outputs), the part of the rigid-body model in it
+    measured: Array  # (n, n_outputs)
+    # (n, n_outputs), the newest measurement received before each prediction and at least the horizon older (zero before
+    # the first): the prediction of the simplest method, a zero-order hold
     held: Array
-    variance: Array
-    predict_seconds: Array
-    learn_seconds: Array
-    n_joint_states: int
-    n_predicted: int
-    n_learned: int
-    n_unpaired: int
-    refused: Counter[str]
-    last_refusal: str
+    variance: Array  # (n, n_outputs), predicted variance of the measurement about `predicted`
+    predict_seconds: Array  # (n_predictions,) from the joint state to its prediction [s]
+    learn_seconds: Array  # (n_updates,) pairing and learning, where a sample was learned [s]
+    n_joint_states: int  # joint state messages in the recording
+    n_predicted: int  # joint states accepted, each with a prediction
+    n_learned: int  # samples learned
+    n_unpaired: int  # predictions for which no measurement came
+    refused: Counter[str]  # number of messages refused, by reason
+    last_refusal: str  # reason and text of the newest refusal
 
     @property
     def errors(self) -> Array:
@@ -87,7 +70,6 @@ def compare(
     """Evaluate P, NP, SP and a class that the settings name on a recording, each untrained, with a stream of its own.
 
     Args:
-        recording: the data.
         settings: as for the node; its `estimator` counts where it names a class, whose results have its name.
         derivatives: "causal": the node's own, so that the result is the node's; "smoothed": from samples on both sides
             in time, as no running robot has them; "recorded": the accelerations in the recording.
@@ -156,20 +138,12 @@ def check_outputs(recording: Recording, settings: Settings) -> None:
 
 
 def evaluate(stream: InverseDynamicsStream, events: Iterable[Event], horizon: float = 0.0) -> Evaluation:
-    """Feed a new stream with the events of a recording and compare each prediction with its later measurement.
+    """Feed a new stream with the events of a recording, as they came, and compare predictions with later measurements.
 
     Every prediction that has a measurement is compared. Messages that the stream refuses are counted, as the node
-    counts them.
-
-    Args:
-        stream: a new one.
-        events: in the order of arrival.
-        horizon: [s] by which measurements come late: they are judged and learned only when joint states come that are
-            this much newer, so that each prediction looks this far beyond all that was measured. What is left at the
-            end is learned then. Motions are not delayed.
-
-    Raises:
-        ParameterError: a negative horizon.
+    counts them. Measurements come `horizon` seconds late: they are judged and learned only when joint states come that
+    are this much newer, so that each prediction looks this far beyond all that was measured. What is left at the end is
+    learned then. Motions are not delayed. Raises ParameterError: a negative horizon.
     """
     horizon_ns = round(real("horizon", horizon, 0.0) * 1e9)
     delayed = None

@@ -16,27 +16,17 @@ FEWEST_SAMPLES = 50  # of a recording that is worth filtering
 
 @dataclass(frozen=True)
 class Signals:
-    """What a recording holds for the settings, on equally spaced times.
+    """What a recording holds for the settings, on equally spaced times."""
 
-    Attributes:
-        step: time between two rows [s].
-        position: (n, n_joints) [rad].
-        velocity: likewise [rad/s]; None where the recording has none.
-        outputs: (n, n_outputs), raw measurements.
-        trusted: (n,) whether there is a sample of both near that time, so that the row is no mere bridge over a gap.
-        times: (n,) [s] from the first stamp on.
-        measured_times: (m,) [s] of the measurements, likewise.
-        measured: (m, n_outputs), as recorded.
-    """
-
-    step: float
-    position: Array
-    velocity: Array | None
-    outputs: Array
+    step: float  # time between two rows [s]
+    position: Array  # (n, n_joints) [rad]
+    velocity: Array | None  # likewise [rad/s]; None where the recording has none
+    outputs: Array  # (n, n_outputs), raw measurements
+    # (n,) whether there is a sample of both near that time, so that the row is no mere bridge over a gap
     trusted: np.ndarray
-    times: Array
-    measured_times: Array
-    measured: Array
+    times: Array  # (n,) [s] from the first stamp on
+    measured_times: Array  # (m,) [s] of the measurements, likewise
+    measured: Array  # (m, n_outputs), as recorded
 
 
 @dataclass(frozen=True)
@@ -52,10 +42,8 @@ class FilteredSignals:
 def resample(recording: Recording, settings: Settings) -> Signals:
     """Return the recording on equally spaced times, the median of its own intervals apart, by linear interpolation.
 
-    Rows whose stamps do not rise or whose numbers are not finite are left out.
-
-    Raises:
-        RecordingError: a joint is missing, or too few rows are left.
+    Rows whose stamps do not rise or whose numbers are not finite are left out. Raises RecordingError: a joint is
+    missing, or too few rows are left.
     """
     missing = [joint for joint in settings.joints if joint not in recording.joint_names]
     if missing:
@@ -98,13 +86,10 @@ def resample(recording: Recording, settings: Settings) -> Signals:
 
 
 def zero_phase(signals: Signals, bandwidth: float, measured_velocity: bool) -> FilteredSignals:
-    """Return the signals within `bandwidth`, without phase shift (Butterworth filter, forwards and backwards).
+    """Return the signals within `bandwidth` [Hz], without phase shift (Butterworth filter, forwards and backwards).
 
-    Args:
-        signals: what to filter.
-        bandwidth: [Hz] below half the rate of the signals.
-        measured_velocity: whether velocities are the measured ones, and accelerations their differences, instead of
-            differences of the positions.
+    The bandwidth is below half the rate of the signals. With `measured_velocity` velocities are the measured ones, and
+    accelerations their differences, instead of differences of the positions.
     """
     b, a = butter(ORDER, 2 * bandwidth * signals.step)
     padding = min(len(signals.times) - 1, int(3 / (bandwidth * signals.step)))

@@ -17,14 +17,7 @@ KINDS = (SAME, STAND_IN, THEORY, TIME)
 
 @dataclass(frozen=True)
 class Comparison:
-    """One published figure beside ours.
-
-    Attributes:
-        what: the quantity, with its unit.
-        ours, published: values.
-        better: "less" or "more" if one of them is better, else "".
-        kind: one of KINDS.
-    """
+    """A published value beside ours, in the unit of `what`; `better` is "less", "more" or ""; `kind` one of KINDS."""
 
     what: str
     ours: float

@@ -68,9 +68,9 @@ QUICK = ("--scenes", "20", "--tests", "10")
 add_options = options(
     "the tables",
     picture=False,
-    scenes={"type": int, "default": 130, "help": "tables to learn from (default: 130)"},
-    tests={"type": int, "default": 100, "help": "tables to find objects in (default: 100)"},
-    threads={"type": int, "default": 2, "help": "threads of network and matrix products (default: 2)"},
+    scenes=(130, "tables to learn from"),
+    tests=(100, "tables to find objects in"),
+    threads=(2, "threads of network and matrix products"),
 )
 
 
@@ -89,7 +89,6 @@ class Result:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Render, collect, train and judge; print the tables."""
     n_scenes, n_tests = integer("--scenes", args.scenes, 1), integer("--tests", args.tests, 1)
     seed, threads = checked_seed(args), integer("--threads", args.threads, 1)
     with TableScene(OBJECTS, seed=seed) as scene, threadpool_limits(threads):
@@ -135,7 +134,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     for title, (took, precision) in found["published"].items():
         ours = found["results"][title]
         yield Comparison(f"{title}: mAP [%], theirs on photographs", 100 * ours["mean"], precision, "more", STAND_IN)

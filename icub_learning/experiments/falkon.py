@@ -46,7 +46,6 @@ add_options = options("samples and centres", quick=True)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Measure, print and draw."""
     seed = checked_seed(args)
     sizes = QUICK_SIZES if args.quick else SIZES
     with threadpool_limits(2, "blas"):
@@ -108,7 +107,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     theory = found["theory"]
     squares = [row["falkon_error"] ** 2 for row in theory]
     yield Comparison("exponent of n in the squared error, theory's setting", slope([r["n"] for r in theory], squares),

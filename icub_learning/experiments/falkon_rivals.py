@@ -39,13 +39,7 @@ def sample(n: int, seed: int) -> Any:
 
 
 def choose_levels(train: Any, m: int, seed: int) -> dict[str, float]:
-    """Return lambda with the least held-out error for centres, random features and KRLS, from training samples alone.
-
-    Args:
-        train: (x, y).
-        m: number of centres and of features.
-        seed: of centres and features.
-    """
+    """Return lambda with the least held-out error for centres, random features and KRLS, from training samples."""
     models: dict[str, Any] = {
         "nystrom": NystromKRLS(n_centers=m, path=LAMBDAS, length_scale=SIGMA, random_state=seed),
         "features": RandomFeaturesKRLS(n_features=m, path=LAMBDAS, length_scale=SIGMA, random_state=seed),
@@ -61,11 +55,7 @@ def choose_levels(train: Any, m: int, seed: int) -> dict[str, float]:
 
 
 def measure(n: int, m: int, seed: int) -> dict[str, Any]:
-    """Learn with all methods, each with its own lambda; the three on centres share theirs, and the centres.
-
-    Args:
-        n, m: numbers of samples, and of centres and random features.
-        seed: of samples, centres and features.
+    """Learn n samples with all methods, each with its own lambda; the three on centres share theirs, and the m centres.
 
     Returns:
         "n", "m"; NAME_s [s] and NAME_error (RMSE) for each of METHODS that fits; "lambda" by method;
@@ -92,10 +82,7 @@ def measure(n: int, m: int, seed: int) -> dict[str, Any]:
 def measure_theory(n: int, seed: int) -> dict[str, Any]:
     """Learn as the theorem on FALKON has it: lambda = n^(-1/2), m = n^(1/2) centres, t = log n iterations.
 
-    The rivals have the same lambda, centres, and number of random features.
-
-    Returns:
-        "n", "m", "lambda", "t"; NAME_s [s] and NAME_error (RMSE) for each of METHODS that fits.
+    The rivals have the same lambda, centres and number of features. Returns "n", "m", "lambda", "t", and as `measure`.
     """
     train, test = sample(n, seed)
     m, level, t = ceil(sqrt(n)), 1 / sqrt(n), ceil(log(n))

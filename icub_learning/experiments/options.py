@@ -7,7 +7,7 @@ from typing import Any
 
 from icub_learning.arrays import integer
 from icub_learning.errors import ParameterError
-from icub_learning.reporting.tables import add_json_option
+from icub_learning.reporting.tables import add_json_option, add_value
 
 
 def options(
@@ -19,7 +19,7 @@ def options(
     quick: bool = False,
     draws: int | Mapping[str, Any] | None = None,
     picture: bool = True,
-    **more: Mapping[str, Any],
+    **more: tuple[Any, ...] | Mapping[str, Any],
 ) -> Callable[[argparse.ArgumentParser], None]:
     """Return the `add_options` of an experiment, which adds --json and what else is asked for.
 
@@ -32,28 +32,30 @@ def options(
         draws: default of --draws, the number of repetitions with other random numbers, or arguments of `add_argument`
             for it; None: do not add it.
         picture: add --out, the folder of the picture.
-        more: arguments of `add_argument` for further options, by name.
+        more: default, description and metavar of further options, by name; or arguments of `add_argument` for them.
     """
 
     def add_options(parser: argparse.ArgumentParser) -> None:
         add = parser.add_argument
         for name, arguments in more.items():
-            add(f"--{name.replace('_', '-')}", **arguments)
+            option = f"--{name.replace('_', '-')}"
+            add_value(parser, option, *arguments) if isinstance(arguments, tuple) else add(option, **arguments)
         if on:
             some = list(on if chosen is None else chosen)
             text = f"data sets (default: {'all' if chosen is None else ' '.join(some)})"
             add("--on", nargs="+", choices=tuple(on), default=some, help=text)
         if data:
             add("--data", type=Path, metavar="PATH", help=data)
-        if draws is not None:
-            given = {"default": draws, "help": f"repetitions (default: {draws})"} if isinstance(draws, int) else draws
-            add("--draws", type=int, **given)
+        if isinstance(draws, int):
+            add_value(parser, "--draws", draws, "repetitions")
+        elif draws is not None:
+            add("--draws", type=int, **draws)
         if quick:
             add("--quick", action="store_true", help="a small version that takes seconds")
         if seed:
-            add("--seed", type=int, default=0, help=f"seed of {seed} (default: 0)")
+            add_value(parser, "--seed", 0, f"seed of {seed}")
         if picture:
-            add("--out", type=Path, default=Path("out"), metavar="FOLDER", help="for the picture (default: out)")
+            add_value(parser, "--out", Path("out"), "for the picture", "FOLDER")
         add_json_option(parser)
 
     return add_options

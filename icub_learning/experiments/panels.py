@@ -14,24 +14,17 @@ COLOURS = (RED, GREEN, BLUE, YELLOW, INK, GREY)
 
 @dataclass(frozen=True)
 class Panel:
-    """One panel, with logarithmic axes by default.
-
-    Attributes:
-        title, xlabel, ylabel: texts.
-        lines: x, y and, where there is one, the deviation of y, by the name of the line.
-        references: x and y from theory or a publication, by name; drawn dashed.
-        linear_x, linear_y: whether the axis is linear.
-        names: of x = 0, 1, ...; lines are then bars side by side, and references marks at their own x.
-    """
+    """One panel, with logarithmic axes by default."""
 
     title: str
     xlabel: str
     ylabel: str
-    lines: Mapping[str, Sequence[Any]]
+    lines: Mapping[str, Sequence[Any]]  # x, y and, where there is one, the deviation of y, by the name of the line
+    # x and y from theory or a publication, by name; drawn dashed
     references: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     linear_x: bool = False
     linear_y: bool = False
-    names: Sequence[str] = ()
+    names: Sequence[str] = ()  # of x = 0, 1, ...; lines are then bars side by side, and references marks at their own x
 
 
 def bar_offset(place: int, count: int) -> float:

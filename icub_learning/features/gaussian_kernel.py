@@ -13,10 +13,6 @@ class SquaredDistances:
     Distances are taken from the mean of the centres (far from zero they would cancel), and the squared norms are two
     further columns of the product's factors. Infinite where inputs are so far apart that squares overflow; rounding may
     leave values slightly above 0. Safe to call from several threads at once.
-
-    Args:
-        centers: z, (m, d).
-        scale: in 1 / unit of x.
     """
 
     def __init__(self, centers: Array, scale: float) -> None:

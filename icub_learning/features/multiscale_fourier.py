@@ -14,8 +14,8 @@ class MultiscaleFourierFeatures:
     """Maps x to one row of random Fourier features for each of several Gaussian kernels of different length scales.
 
     Row s holds [cos(omega_j x), sin(omega_j x)] / sqrt(m) with m = n_features / 2 frequencies of its own, drawn from
-    N(0, 1 / length_scales[s]^2) for inputs divided by `input_scales`; see RandomFourierFeatures. All rows are computed
-    in one go.
+    N(0, 1 / length_scales[s]^2) for inputs divided by `input_scales`; see RandomFourierFeatures. Rows are computed
+    together.
 
     Args:
         input_scales: (n_inputs,), above 0, units of the inputs.
@@ -43,10 +43,8 @@ class MultiscaleFourierFeatures:
         self._center = np.zeros(self.n_inputs)
 
     def waves(self, x: Array) -> Array:
-        """All cosines, then all sines, (2 * n_length_scales * n_features / 2,), of one x (n_inputs,).
-
-        Raises:
-            NotFiniteError, ParameterError: x is not finite, or so far out that a phase overflows.
+        """All cosines, then all sines, (2 * n_length_scales * n_features / 2,), of one x (n_inputs,). Raises
+        NotFiniteError, ParameterError: x is not finite, or so far out that a phase overflows.
         """
         half = len(self.frequencies)
         out, work = np.empty(2 * half), np.empty(half + self.n_inputs)

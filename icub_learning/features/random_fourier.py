@@ -22,10 +22,8 @@ class FourierFeatures:
         self.seed = integer("seed", seed, 0)
 
     def transform(self, x: ArrayLike) -> Array:
-        """Map (n_inputs,) to (n_features,) or (k, n_inputs) to (k, n_features); rows have unit norm.
-
-        Raises:
-            ShapeError, NotFiniteError, ParameterError (so far out that a phase overflows).
+        """Map (n_inputs,) to (n_features,) or (k, n_inputs) to (k, n_features); rows have unit norm. Raises ShapeError,
+        NotFiniteError, ParameterError (so far out that a phase overflows).
         """
         x_rows, single = rows("x", x, self.n_inputs)
         half = self.n_features // 2
@@ -65,9 +63,7 @@ class RandomFourierFeatures(FourierFeatures):
 
     def standardized(self, x: Array, mean: Array, scale: Array) -> Array:
         """Return the row (n_features,) of (x - mean) / scale, all float64 of (n_inputs,), whose sizes are not checked.
-
-        Raises:
-            NotFiniteError, ParameterError: as `transform`.
+        Raises NotFiniteError, ParameterError: as `transform`.
         """
         half = self.n_features // 2
         out, work = np.empty(self.n_features), np.empty(half + self.n_inputs)

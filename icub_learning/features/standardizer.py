@@ -35,10 +35,8 @@ class Standardizer:
         self.scale = np.ones(self.n_inputs)  # unit of the input
 
     def update(self, x: ArrayLike) -> None:
-        """Include one sample (n_inputs,) or several (k, n_inputs).
-
-        Raises:
-            ShapeError, NotFiniteError, ParameterError (a magnitude above 1e100); nothing changes then.
+        """Include one sample (n_inputs,) or several (k, n_inputs). Raises ShapeError, NotFiniteError, ParameterError (a
+        magnitude above 1e100); nothing changes then.
         """
         x_rows, _ = rows("x", x, self.n_inputs)
         if x_rows.size and np.abs(x_rows).max() > LARGEST_VALUE:

@@ -41,31 +41,17 @@ class EffectiveDimensions:
 
 @dataclass(frozen=True)
 class SignalToNoise:
-    """Estimates of SNR = ||f||^2_H / noise variance and of lambda* = 1 / (n SNR), which is best for KRLS.
+    """Estimates of SNR = ||f||^2_H / noise variance and of lambda* = 1 / (n SNR), which is best for KRLS."""
 
-    Attributes:
-        ratio: SNR, over all targets together.
-        squared_norm: ||f||^2_H, summed over the targets.
-        noise_variance: summed over the targets.
-        regularization: lambda* = 1 / (n ratio) (thesis 4.3.1, whose 1 / SNR is a misprint).
-    """
-
-    ratio: float
-    squared_norm: float
-    noise_variance: float
-    regularization: float
+    ratio: float  # SNR, over all targets together
+    squared_norm: float  # ||f||^2_H, summed over the targets
+    noise_variance: float  # summed over the targets
+    regularization: float  # lambda* = 1 / (n ratio) (thesis 4.3.1, whose 1 / SNR is a misprint)
 
 
 def effective_dimensions(X: ArrayLike, *, regularization: float = 1e-6, **settings: Any) -> EffectiveDimensions:
-    """Return the effective and maximal dimension of samples X (n, d) at lambda.
-
-    Args:
-        X: (n, d).
-        regularization: lambda > 0.
-        settings: further keywords of `leverage_scores`.
-
-    Raises:
-        ParameterError, ShapeError, NotFiniteError: an argument is outside its range.
+    """Return the effective and maximal dimension of samples X (n, d) at `regularization`, lambda > 0; `settings` are
+    those of `leverage_scores`. Raises ParameterError, ShapeError, NotFiniteError: an argument is outside its range.
     """
     scores = leverage_scores(X, regularization=regularization, **settings)
     return EffectiveDimensions(float(scores.sum()), float(len(scores) * scores.max()), float(regularization))
@@ -77,10 +63,8 @@ def signal_to_noise(
     """Estimate the signal-to-noise ratio of targets y (n,) or (n, T) on samples X (n, d).
 
     In the model y ~ N(0, s (K + lambda n I)) lambda maximizes the likelihood of all targets together, and s lambda n is
-    the noise variance; ||f||^2_H is that of KRLS at this lambda, a lower bound. Costs one eigendecomposition.
-
-    Raises:
-        ParameterError, ShapeError, NotFiniteError, DataError: an argument is outside its range, or a target constant.
+    the noise variance; ||f||^2_H is that of KRLS at this lambda, a lower bound. Costs one eigendecomposition. Raises
+    ParameterError, ShapeError, NotFiniteError, DataError: an argument is outside its range, or a target constant.
     """
     samples, targets = check_samples(X), finite("y", y)
     if targets.ndim not in (1, 2) or len(targets) != len(samples) or not targets.size:
@@ -111,14 +95,9 @@ def fixed_design_risk(
 ) -> float:
     """Return the risk (sigma^2 / n) Tr(Q^2) + (1 / n) ||P (I - Q) mu||^2 of predictions Q y for y = mu + noise.
 
-    Args:
-        smoother: Q (n, n), symmetric.
-        mean: mu (n,).
-        noise_variance: sigma^2 >= 0.
-        projection: P (n, n), onto the range of K; None for the identity.
-
-    Raises:
-        ParameterError, ShapeError, NotFiniteError: an argument is outside its range.
+    Q (n, n) is the symmetric `smoother`, mu (n,) the `mean`, sigma^2 >= 0 the `noise_variance` and P (n, n) the
+    `projection` onto the range of K, None for the identity. Raises ParameterError, ShapeError, NotFiniteError: an
+    argument is outside its range.
     """
     q, mu = finite("smoother", smoother), finite("mean", mean)
     if mu.ndim != 1 or q.shape != (len(mu), len(mu)):
@@ -131,18 +110,11 @@ def fixed_design_risk(
 
 
 def costs(n: int, dimension: float, ratio: float) -> dict[str, float]:
-    """Return the leading term of the operations that each method needs for the accuracy of KRLS at lambda*.
+    """Return the leading term of the operations of each method for the accuracy of KRLS at lambda*, by SNR `ratio`.
 
     With lambda* = 1 / (n SNR), m = min(n, d log(n / lambda*)) centres and t = 1 / lambda* iterations (kernel <= 1):
-    KRLS n^3, early stopping n^2 t, Nyström KRLS n m^2, NYTRO n m t (NYTRO paper 3.3).
-
-    Args:
-        n: number of samples.
-        dimension: the maximal dimension d at lambda*, at most n.
-        ratio: SNR.
-
-    Raises:
-        ParameterError: an argument is outside its range, or dimension above its bounds n and 1 / lambda* = n SNR.
+    KRLS n^3, early stopping n^2 t, Nyström KRLS n m^2, NYTRO n m t (NYTRO paper 3.3); d is the maximal dimension at
+    lambda*. Raises ParameterError: an argument is outside its range, or dimension above n or 1 / lambda* = n SNR.
     """
     n = integer("n", n, 2)
     ratio = real("ratio", ratio, 0.0, low_open=True)

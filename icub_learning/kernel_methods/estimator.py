@@ -20,14 +20,10 @@ Seed = int | RandomState | None
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelSettings:
-    """The settings that all kernel estimators share.
+    """The settings that all kernel estimators share: the kernel (see `Kernel`), and regularization, lambda > 0.
 
     Estimators are dataclasses: each setting is declared once, and their `__init__` is what scikit-learn's `get_params`
     and `clone` read. Values are checked by `fit`, as scikit-learn asks.
-
-    Args:
-        kernel, length_scale, degree: the kernel; see `Kernel`.
-        regularization: lambda > 0.
     """
 
     kernel: str | KernelFunction = "gaussian"
@@ -43,22 +39,20 @@ class KernelSettings:
 class KernelRegressor(KernelSettings, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Base of regressors f(x) = sum_j k(x, centers_[j]) dual_coef_[j], for n x T targets.
 
-    A subclass sets `centers_`, `_coefficients` (m, T), `path_levels_` and `_path` (levels, m, T) in
-    `_fit(samples, targets, kernel)`. There is no intercept, as in the sources: center targets whose mean is not zero.
+    A subclass sets `centers_`, `_coefficients` (m, T), `path_levels_` and `_path` (levels, m, T) in `_fit(samples,
+    targets, kernel)`. There is no intercept, as in the sources: center targets whose mean is not zero.
 
     Args:
         kernel, length_scale, degree, regularization: see `KernelSettings`.
         random_state: seed of random draws, if the method has any: an integer, a numpy RandomState or None.
 
     Attributes:
-        centers_: (m, d), the centres of the kernel functions.
         dual_coef_: their coefficients, (m,) for a 1-D target, else (m, T).
-        path_levels_: the levels at which `predict_path` predicts.
     """
 
     random_state: Seed = None
-    centers_: Array = field(init=False)
-    path_levels_: NDArray[Any] = field(init=False)
+    centers_: Array = field(init=False)  # (m, d), the centres of the kernel functions
+    path_levels_: NDArray[Any] = field(init=False)  # the levels at which `predict_path` predicts
     _coefficients: Array = field(init=False)
     _path: Array = field(init=False)
 
@@ -120,14 +114,9 @@ def read_training_data(
 ) -> tuple[Array, NDArray[Any], bool]:
     """Return samples (n, d), targets (n, T), and whether the targets came as (n,), checked by scikit-learn's rules.
 
-    Args:
-        estimator: gets `n_features_in_`.
-        X, y: samples (n, d) of numbers, targets (n,) or (n, T).
-        dtype: to which the samples are converted; one of several types stays as it is. Targets keep theirs.
-        checks: further keywords of scikit-learn's `validate_data`.
-
-    Raises:
-        DataError: X or y is not numeric, not finite, of unequal length, or y is None.
+    Samples become `dtype`, or stay one of several types; targets keep theirs. `checks` are further keywords of
+    scikit-learn's `validate_data`, and the estimator gets `n_features_in_`. Raises DataError: X or y is not numeric,
+    not finite, of unequal length, or y is None.
     """
     try:
         checks = {"multi_output": True, "y_numeric": True, "dtype": dtype, **checks}
@@ -138,10 +127,8 @@ def read_training_data(
 
 
 def read_labels(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, reset: bool = True) -> tuple[Array, NDArray[Any]]:
-    """Return samples (n, d) and labels (n,), checked by scikit-learn's rules; `estimator` gets `n_features_in_`.
-
-    Raises:
-        DataError: X is not finite, the lengths differ, y is None, or holds continuous numbers.
+    """Return samples (n, d) and labels (n,), checked by scikit-learn's rules; `estimator` gets `n_features_in_`. Raises
+    DataError: X is not finite, the lengths differ, y is None, or holds continuous numbers.
     """
     try:
         samples, labels = validate_data(estimator, X, y, reset=reset, dtype=np.float64, order="C")

@@ -82,9 +82,7 @@ class Kernel:
 
 class KernelAgainst:
     """x -> k(x, centres): (n, d) to (n, m). Made by `Kernel.against`; safe to call from several threads at once.
-
-    Attributes:
-        exponents: x -> the logarithm of a Gaussian kernel, see `GaussianKernel`; other kernels do not have it.
+    `exponents` is x -> the logarithm of a Gaussian kernel, see `GaussianKernel`; other kernels do not have it.
     """
 
     def __init__(self, kernel: Kernel, centers: Array) -> None:
@@ -98,10 +96,8 @@ class KernelAgainst:
             self._distances = SquaredDistances(centers, np.sqrt(6.0) / kernel.length_scale)
 
     def __call__(self, x: Array, out: Array | None = None) -> Array:
-        """Return k(x_i, z_j), (n, m), written into `out` if given.
-
-        Raises:
-            ShapeError, NotFiniteError: a callable kernel returns another shape, or numbers that are not finite.
+        """Return k(x_i, z_j), (n, m), written into `out` if given. Raises ShapeError, NotFiniteError: a callable kernel
+        returns another shape, or numbers that are not finite.
         """
         kernel = self.kernel
         if callable(kernel.kernel):

@@ -41,19 +41,9 @@ class CosineFeatures:
 
     Inner products of rows are unbiased for the kernel if scale_by = n_features: omega ~ N(0, sigma^-2 I) for the
     Gaussian kernel and a multivariate t with three degrees of freedom for "matern", b uniform on [0, 2 pi] (thesis
-    5.1). A vector of t is one of N(0, sigma^-2 I) times sqrt(3 / chi^2), which goes for Fastfood's rows too. A
-    map with fewer features has the first features of a map with more.
-
-    Args:
-        kernel: "gaussian" or "matern".
-        features: "fourier" (independent frequencies) or "fastfood" (see `FastfoodFeatures`).
-        n_inputs: d.
-        n_features: number of features.
-        seeds: three integers.
-        scale_by: number of features that the scale is meant for.
-
-    Raises:
-        ParameterError: the kernel has no such features.
+    5.1). A vector of t is one of N(0, sigma^-2 I) times sqrt(3 / chi^2), which goes for Fastfood's rows too. A map with
+    fewer features has the first features of a map with more. Features are "fourier" (independent frequencies) or
+    "fastfood" (see `FastfoodFeatures`), drawn with three seeds. Raises ParameterError: the kernel has no such features.
     """
 
     def __init__(
@@ -125,12 +115,12 @@ class RandomFeaturesKRLS(RandomFeatureRegressor, StreamingRegressor):
     """Least squares on m random features: alpha = (S^T S + lambda I)^-1 S^T Y / sqrt(n), S = psi / sqrt(n m).
 
     f(x) = sum_j psi(omega_j, x) alpha_j / sqrt(m) with psi = sqrt(2) cos(omega^T x + b) (thesis 5.1, eq. 5.6). S^T S is
-    summed over blocks of rows: n m^2 in time, O(m^2) and one block in memory. X and y may be memory-mapped arrays or
-    Dask arrays.
+    summed over blocks of rows: n m^2 in time, O(m^2) and one block in memory. X and y may be memory-mapped or Dask
+    arrays.
 
-    With sampling "leverage" the m features are drawn from four times as many by their leverage scores
-    (S^T S (S^T S + lambda I)^-1)_jj, estimated on a part of the samples, and weighted so that the kernel stays unbiased
-    (the data-dependent distribution of Bach, "On the equivalence between kernel quadrature rules and random feature
+    With sampling "leverage" the m features are drawn from four times as many by their leverage scores (S^T S (S^T S +
+    lambda I)^-1)_jj, estimated on a part of the samples, and weighted so that the kernel stays unbiased (the
+    data-dependent distribution of Bach, "On the equivalence between kernel quadrature rules and random feature
     expansions", 2017; thesis 5.3, remark on non-uniform sampling).
 
     Args:

@@ -67,8 +67,8 @@ class ArrayRows:
 class DaskRows:
     """Rows of Dask arrays: each block is reduced where it lies, and only sums travel.
 
-    The current `distributed.Client` runs the work, or Dask's threads if there is none. Dask computes blocks again that
-    are lost with a worker.
+    The current `distributed.Client` runs the work, or Dask's threads if there is none. Blocks lost with a worker are
+    computed again.
     """
 
     def __init__(self, samples: Any, targets: Any) -> None:

@@ -30,11 +30,7 @@ class StreamingRegressor(KernelRegressor):
         return self
 
     def predict(self, X: Any) -> Any:
-        """Predict (n,) or (n, T), as the targets of `fit` were; for a Dask array, a Dask array not yet computed.
-
-        Raises:
-            NotFittedError, DataError.
-        """
+        """Predict (n,) or (n, T), as `fit` had targets, lazily for a Dask array. Raises NotFittedError, DataError."""
         if not is_dask(X):
             return super().predict(X)
         check_is_fitted(self, "_coefficients")

@@ -16,17 +16,10 @@ _PR_SET_PDEATHSIG = 1  # of Linux's prctl
 
 
 def start(line: Sequence[str], environment: Mapping[str, str], output: int | IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start a process with a process group of its own; its standard output and error go to `output`.
+    """Start a process with a process group of its own, `environment` in addition; its output and errors go to `output`.
 
-    Signals then reach its children as well, and Ctrl-C in a terminal reaches it once and not twice.
-
-    Args:
-        line: command line.
-        environment: variables that are set in addition.
-        output: file, or subprocess.PIPE.
-
-    Raises:
-        OSError: it cannot be started.
+    Signals then reach its children as well, and Ctrl-C in a terminal reaches it once and not twice. Raises OSError if
+    it fails.
     """
     return subprocess.Popen(
         list(line),
@@ -41,12 +34,7 @@ def start(line: Sequence[str], environment: Mapping[str, str], output: int | IO[
 
 
 def end(children: Sequence[subprocess.Popen[bytes]], number: signal.Signals) -> list[subprocess.Popen[bytes]]:
-    """End processes and their children; return those that had to be killed.
-
-    Args:
-        children: processes that `start` returned.
-        number: signal that asks them to end.
-    """
+    """End processes that `start` returned, and their children, by a signal; return those that had to be killed."""
     for child in children:
         send(child, number)
     limit = time.monotonic() + GRACE

@@ -21,13 +21,8 @@ def ros_arguments(
     parameter_files: Sequence[str] = (),
     remappings: Mapping[str, str] | None = None,
 ) -> list[str]:
-    """Return the arguments of a command line that ROS reads.
-
-    Args:
-        name: name of the node, "" to leave it as it is.
-        parameters: values in YAML; they override those of the files.
-        parameter_files: paths of YAML files.
-        remappings: names of topics in this system, by their names in the code.
+    """Return the arguments of a command line that ROS reads: the node's name ("": as it is), parameters, which override
+    those of the files, and names of topics in this system by their names in the code.
     """
     rules = ({"__node": name} if name else {}) | dict(remappings or {})
     return [
@@ -39,13 +34,7 @@ def ros_arguments(
 
 
 def node_command(module: str, name: str = "", parameters: Mapping[str, Any] | None = None, **options: Any) -> list[str]:
-    """Return the command line of the node in icub_learning.nodes.MODULE, run by this interpreter.
-
-    Args:
-        module: name of its package below icub_learning.nodes.
-        name, options: see `ros_arguments`.
-        parameters: values as Python objects.
-    """
+    """Return the command line of a node of icub_learning.nodes.MODULE, run by this interpreter; see `ros_arguments`."""
     texts = {key: json.dumps(value) for key, value in (parameters or {}).items()}  # JSON is YAML, which ROS reads
     line = [sys.executable, "-m", f"icub_learning.nodes.{module}.node"]
     return line + ros_arguments(name, texts, **options)
@@ -67,13 +56,8 @@ class Command:
 
 
 def parse(system: System, assignments: Iterable[str]) -> dict[str, str]:
-    """Return the values of all launch arguments of a system.
-
-    Args:
-        assignments: texts name:=value; what they leave out takes its default.
-
-    Raises:
-        ParameterError: an argument is unknown, not of that form, missing, or not among its choices.
+    """Return the values of all launch arguments of a system, from texts name:=value; what these leave out takes its
+    default. Raises ParameterError: an argument is unknown, not of that form, missing, or not among its choices.
     """
     known = {argument.name: argument for argument in system.arguments}
     given: dict[str, str] = {}
@@ -100,15 +84,9 @@ def parse(system: System, assignments: Iterable[str]) -> dict[str, str]:
 def commands(
     system: System, arguments: Mapping[str, str], find: Callable[[str, str], str] = find_executable
 ) -> list[Command]:
-    """Return the processes of a system.
-
-    Args:
-        arguments: from `parse`.
-        find: called with the package and name of an executable; returns its path.
-
-    Raises:
-        IcubLearningError: programs of others are not installed; the message says how to install them.
-        ParameterError: an executable or a parameter file is not there.
+    """Return the processes of a system, with `arguments` from `parse`; `find` returns the path of an executable of a
+    package. Raises IcubLearningError: programs of others are not installed; the message says how to install them.
+    ParameterError: an executable or a parameter file is not there.
     """
     executables: list[str] = []
     missing: list[tuple[Process, ParameterError]] = []

@@ -14,10 +14,8 @@ from icub_learning.signals import stop_signals
 
 
 class Supervisor:
-    """Starts processes, forwards their output, and ends all of them when one process or a signal ends the system.
-
-    Args:
-        write: called with each line of output; None: print it.
+    """Starts processes, hands their output to `write` (None: print), and ends all when one, or a signal, ends the
+    system.
     """
 
     def __init__(self, write: Callable[[str], object] | None = None) -> None:
@@ -26,10 +24,8 @@ class Supervisor:
         self._readers: list[threading.Thread] = []
 
     def run(self, commands: Sequence[Command]) -> int:
-        """Run until the system ends; call it from the main thread, where Python handles signals.
-
-        Returns:
-            0 if a signal or a finished process ended the system; 1 if a process failed, or had to be killed.
+        """Run until the system ends; call it from the main thread, where Python handles signals. Returns 0 if a signal
+        or a finished process ended the system; 1 if a process failed, or had to be killed.
         """
         with stop_signals() as stopped:
             failed = not self._start(commands)

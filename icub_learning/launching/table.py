@@ -10,6 +10,11 @@ from enum import Enum
 from types import MappingProxyType
 
 PACKAGE = "icub_learning"
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+def _nothing() -> Mapping[str, str]:
+    return NOTHING
 
 
 class AtEnd(Enum):
@@ -22,50 +27,29 @@ class AtEnd(Enum):
 
 @dataclass(frozen=True)
 class Argument:
-    """A launch argument.
+    """A launch argument."""
 
-    Attributes:
-        name: as in name:=value.
-        description: meaning and unit.
-        default: template, which may refer to arguments before it; None: must be given.
-        choices: the only values accepted, or () for any.
-    """
-
-    name: str
-    description: str
-    default: str | None = None
-    choices: tuple[str, ...] = ()
+    name: str  # as in name:=value
+    description: str  # meaning and unit
+    default: str | None = None  # template, which may refer to arguments before it; None: must be given
+    choices: tuple[str, ...] = ()  # the only values accepted, or () for any
 
 
 @dataclass(frozen=True)
 class Process:
-    """A process; every text but the names and `at_end` is a template.
+    """A process; every text but the names and `at_end` is a template."""
 
-    Attributes:
-        name: name in the output; for a node, also its ROS name.
-        executable: file in the package's folder of executables; without a package, a program on the PATH.
-        package: ROS package of the executable, or "".
-        arguments: arguments without those of ROS.
-        is_node: whether it takes arguments of ROS.
-        parameter_files: YAML files; later ones override earlier ones.
-        parameters: override those of the files; values in YAML.
-        remappings: from a topic in the code to a topic of this system.
-        environment: variables that are set in addition.
-        at_end: what happens when it ends.
-        installation: how to install it, for a process of somebody else's.
-    """
-
-    name: str
-    executable: str
-    package: str = PACKAGE
-    arguments: tuple[str, ...] = ()
-    is_node: bool = True
-    parameter_files: tuple[str, ...] = ()
-    parameters: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    remappings: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    at_end: AtEnd = AtEnd.FAIL
-    installation: str = ""
+    name: str  # name in the output; for a node, also its ROS name
+    executable: str  # file in the package's folder of executables; without a package, a program on the PATH
+    package: str = PACKAGE  # ROS package of the executable, or ""
+    arguments: tuple[str, ...] = ()  # arguments without those of ROS
+    is_node: bool = True  # whether it takes arguments of ROS
+    parameter_files: tuple[str, ...] = ()  # YAML files; later ones override earlier ones
+    parameters: Mapping[str, str] = field(default_factory=_nothing)  # override those of the files; values in YAML
+    remappings: Mapping[str, str] = field(default_factory=_nothing)  # from a topic in the code to one of this system
+    environment: Mapping[str, str] = field(default_factory=_nothing)  # variables that are set in addition
+    at_end: AtEnd = AtEnd.FAIL  # what happens when it ends
+    installation: str = ""  # how to install it, for a process of somebody else's
 
 
 @dataclass(frozen=True)
@@ -80,42 +64,46 @@ class System:
 
 
 LOG_LEVEL = Argument("log_level", "log level of all nodes", "info", choices=("debug", "info", "warn", "error", "fatal"))
-ROBOT = Argument(
-    "robot", "name of a file in config/, without .yaml: icub_right_arm, icub_left_arm, ur10, panda", "icub_right_arm"
-)
-ROBOT_CONFIG = Argument("config", "parameter file of inverse_dynamics", "{share}/config/{robot}.yaml")
+ROBOTS = "icub_right_arm, icub_left_arm, ur10, panda"
+ROBOT = Argument("robot", f"name of a file in config/, without .yaml: {ROBOTS}", "icub_right_arm")
 JOINT_STATES = Argument("joint_states", "topic of the robot's sensor_msgs/JointState", "/joint_states")
 WRENCH = Argument("wrench", "topic of the sensor's geometry_msgs/WrenchStamped (output: wrench)", "/wrench")
+
+
+def _config(nodes: str, file: str) -> Argument:
+    return Argument("config", f"parameter file of {nodes}", f"{{share}}/config/{file}.yaml")
 
 
 def _sim_time(default: str) -> Argument:
     return Argument("use_sim_time", "whether time comes from /clock", default, choices=("true", "false"))
 
 
-def _inverse_dynamics(parameters: Mapping[str, str], remappings: Mapping[str, str]) -> Process:
-    return Process(
-        "inverse_dynamics",
-        "inverse_dynamics_node",
-        parameter_files=("{config}",),
-        parameters=parameters,
-        remappings=remappings,
-    )
-
-
+_SIM_TIME = {"use_sim_time": "{use_sim_time}"}
 _TOPICS = {"joint_states": "{joint_states}", "wrench": "{wrench}"}
+_IMAGES = {"image": "{image}", "image/compressed": "{image}/compressed"}
 
+
+def _node(
+    kind: str, remappings: Mapping[str, str] = NOTHING, parameters: Mapping[str, str] = _SIM_TIME, name: str = ""
+) -> Process:
+    """Return a node of this package with the parameter file {config}."""
+    files = ("{config}",)
+    return Process(name or kind, f"{kind}_node", parameter_files=files, parameters=parameters, remappings=remappings)
+
+
+ROBOT_CONFIG = _config("inverse_dynamics", "{robot}")
 SIMULATION = System(
     "simulation",
     "mujoco_simulation.launch.py",
     "a simulated iCub arm (MuJoCo), and the node that learns its inverse dynamics",
     (
-        Argument("config", "parameter file of icub_simulation and inverse_dynamics", "{share}/config/simulation.yaml"),
+        _config("icub_simulation and inverse_dynamics", "simulation"),
         _sim_time("true"),
         LOG_LEVEL,
     ),
     (
         Process("icub_simulation", "icub_simulation_node", parameter_files=("{config}",)),
-        _inverse_dynamics({"use_sim_time": "{use_sim_time}"}, {}),
+        _node("inverse_dynamics"),
     ),
 )
 
@@ -153,24 +141,28 @@ GAZEBO = System(
         Process(
             "ros_gz_bridge",
             "parameter_bridge",
-            package="ros_gz_bridge",
+            "ros_gz_bridge",
             parameters={"config_file": "{bridge}"},
             installation=ROS_GZ,
         ),
         Process("gazebo_joint_states", "gazebo_joint_states_node"),
         Process("gazebo_controller", "gazebo_controller_node", parameters={"config": "{config}"}),
-        _inverse_dynamics({"use_sim_time": "{use_sim_time}"}, {}),
+        _node("inverse_dynamics"),
     ),
 )
 
 
 def _arm(side: str) -> Process:
-    return Process(
-        f"{side}_arm_dynamics",
-        "inverse_dynamics_node",
-        parameter_files=("{config}",),
-        parameters={"use_sim_time": "{use_sim_time}"},
-        remappings={"joint_states": f"{{{side}_joint_states}}", "wrench": f"{{{side}_wrench}}"},
+    topics = {"joint_states": f"{{{side}_joint_states}}", "wrench": f"{{{side}_wrench}}"}
+    return _node("inverse_dynamics", topics, name=f"{side}_arm_dynamics")
+
+
+def _arm_topics(side: str) -> tuple[Argument, ...]:
+    return (
+        Argument(
+            f"{side}_joint_states", f"topic of the {side} arm's sensor_msgs/JointState", f"/{side}_arm/joint_states"
+        ),
+        Argument(f"{side}_wrench", f"topic of the {side} arm's geometry_msgs/WrenchStamped", f"/{side}_arm/wrench"),
     )
 
 
@@ -179,13 +171,9 @@ REAL_ICUB = System(
     "icub_robot.launch.py",
     "the nodes that learn the inverse dynamics of both arms of a real iCub from its topics",
     (
-        Argument(
-            "config", "parameter file of right_arm_dynamics and left_arm_dynamics", "{share}/config/icub_arms.yaml"
-        ),
-        Argument("right_joint_states", "topic of the right arm's sensor_msgs/JointState", "/right_arm/joint_states"),
-        Argument("right_wrench", "topic of the right arm's geometry_msgs/WrenchStamped", "/right_arm/wrench"),
-        Argument("left_joint_states", "topic of the left arm's sensor_msgs/JointState", "/left_arm/joint_states"),
-        Argument("left_wrench", "topic of the left arm's geometry_msgs/WrenchStamped", "/left_arm/wrench"),
+        _config("right_arm_dynamics and left_arm_dynamics", "icub_arms"),
+        *_arm_topics("right"),
+        *_arm_topics("left"),
         _sim_time("false"),
         LOG_LEVEL,
     ),
@@ -197,9 +185,10 @@ REAL_ROBOT = System(
     "robot.launch.py",
     "the node that learns the inverse dynamics of a real robot from its topics",
     (ROBOT, ROBOT_CONFIG, JOINT_STATES, WRENCH, _sim_time("false"), LOG_LEVEL),
-    (_inverse_dynamics({"use_sim_time": "{use_sim_time}"}, _TOPICS),),
+    (_node("inverse_dynamics", _TOPICS),),
 )
 
+REPLAY = "replay {recording} --rate {rate} --joint-states {joint_states} --wrench {wrench}"
 RECORDING = System(
     "recording",
     "recording.launch.py",
@@ -220,65 +209,32 @@ RECORDING = System(
         LOG_LEVEL,
     ),
     (
-        _inverse_dynamics({"stamp_source": "{stamp_source}"}, _TOPICS),
-        Process(
-            "player",
-            "icub-learning",
-            arguments=(
-                "replay",
-                "{recording}",
-                "--rate",
-                "{rate}",
-                "--joint-states",
-                "{joint_states}",
-                "--wrench",
-                "{wrench}",
-            ),
-            is_node=False,
-            at_end=AtEnd.STOP,
-        ),
+        _node("inverse_dynamics", _TOPICS, {"stamp_source": "{stamp_source}"}),
+        Process("player", "icub-learning", arguments=tuple(REPLAY.split()), is_node=False, at_end=AtEnd.STOP),
     ),
 )
 
-RECOGNITION_CONFIG = Argument(
-    "config", "parameter file of cnn_features and object_recognition", "{share}/config/recognition.yaml"
-)
-
-
-def _recognition(remappings: Mapping[str, str]) -> tuple[Process, ...]:
-    parameters = {"use_sim_time": "{use_sim_time}"}
-    return (
-        Process(
-            "cnn_features",
-            "cnn_features_node",
-            parameter_files=("{config}",),
-            parameters=parameters,
-            remappings=remappings,
-        ),
-        Process("object_recognition", "object_recognition_node", parameter_files=("{config}",), parameters=parameters),
-    )
-
-
+RECOGNITION_CONFIG = _config("cnn_features and object_recognition", "recognition")
+CAMERA = "topic of the camera's sensor_msgs/Image, with /compressed behind it of its CompressedImage"
+IMAGE = Argument("image", CAMERA, "/image")
 RECOGNITION = System(
     "recognition",
     "recognition.launch.py",
     "the nodes that recognize the objects in a camera's images and are taught new ones",
-    (
-        RECOGNITION_CONFIG,
-        Argument("image", "topic of the camera's sensor_msgs/Image, with /compressed behind it of its CompressedImage",
-                 "/image"),
-        _sim_time("false"),
-        LOG_LEVEL,
-    ),
-    _recognition({"image": "{image}", "image/compressed": "{image}/compressed"}),
-)  # fmt: skip
+    (RECOGNITION_CONFIG, IMAGE, _sim_time("false"), LOG_LEVEL),
+    (_node("cnn_features", _IMAGES), _node("object_recognition")),
+)
 
 OBJECTS = System(
     "objects",
     "object_simulation.launch.py",
     "a simulated iCub that is shown objects, and the nodes that recognize them and are taught new ones",
     (RECOGNITION_CONFIG, _sim_time("true"), LOG_LEVEL),
-    (Process("icub_simulation", "icub_simulation_node", parameter_files=("{config}",)), *_recognition({})),
+    (
+        Process("icub_simulation", "icub_simulation_node", parameter_files=("{config}",)),
+        _node("cnn_features"),
+        _node("object_recognition"),
+    ),
 )
 
 DETECTION = System(
@@ -286,25 +242,13 @@ DETECTION = System(
     "detection.launch.py",
     "the node that finds objects in a camera's images and is taught new ones",
     (
-        Argument("config", "parameter file of object_detection", "{share}/config/detection.yaml"),
-        Argument(
-            "image",
-            "topic of the camera's sensor_msgs/Image, with /compressed behind it of its CompressedImage",
-            "/image",
-        ),
+        _config("object_detection", "detection"),
+        IMAGE,
         Argument("boxes", "topic of icub_learning_msgs/Detections with boxes to learn from (source: boxes)", "/boxes"),
         _sim_time("false"),
         LOG_LEVEL,
     ),
-    (
-        Process(
-            "object_detection",
-            "object_detection_node",
-            parameter_files=("{config}",),
-            parameters={"use_sim_time": "{use_sim_time}"},
-            remappings={"image": "{image}", "image/compressed": "{image}/compressed", "boxes": "{boxes}"},
-        ),
-    ),
+    (_node("object_detection", {**_IMAGES, "boxes": "{boxes}"}),),
 )
 
 SYSTEMS = {

@@ -43,12 +43,7 @@ def _gazebo_resources(arguments: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class Made:
-    """A field that is made at launch.
-
-    Attributes:
-        make: returns its text from the values of the launch arguments that it is made from.
-        uses: names of these arguments.
-    """
+    """A field that is made at launch: `make` returns its text from the values of the arguments that it `uses`."""
 
     make: Callable[[Mapping[str, str]], str]
     uses: tuple[str, ...] = ()

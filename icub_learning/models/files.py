@@ -30,15 +30,13 @@ _END, _END_SIZE, _LOCATOR = b"PK\x05\x06", 22, b"PK\x06\x07"  # of a zip archive
 
 
 def write_model(path: str | os.PathLike[str], state: Mapping[str, Any], header: ModelHeader | None = None) -> Path:
-    """Write a state completely or not at all; return the path, with ".npz" added if missing.
+    """Write a state completely or not at all; return the path, with ".npz" added if missing. Raises StateError: the
+    path is empty or cannot be written.
 
     Args:
         path: the file; missing folders are made.
         state: arrays by name.
         header: what to say about them; checksums are added. None: the file holds the arrays alone.
-
-    Raises:
-        StateError: the path is empty or cannot be written.
     """
     if not str(path):
         raise StateError("path is empty: name the file to write", name="path", value=path)
@@ -77,14 +75,12 @@ def read_model(path: str | os.PathLike[str], largest: int = LARGEST_FILE) -> tup
     """Read a state and its description, None where an earlier release or `save_state` wrote none.
 
     Sizes are checked before anything is read into memory: what the entries claim must be what the file has, and not
-    more than `largest`. Everything that has a checksum is compared with it.
+    more than `largest`. Everything that has a checksum is compared with it. Raises StateError: the file is missing,
+    damaged, newer, too large or no state.
 
     Args:
         path: the file; ".npz" is added if there is no such file.
         largest: number of bytes that may be read.
-
-    Raises:
-        StateError: the file is missing, damaged, newer, too large or no state.
     """
     if not str(path):
         raise StateError("path is empty: name the file to read", name="path", value=path)

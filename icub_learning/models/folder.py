@@ -16,11 +16,9 @@ def default_folder() -> Path:
 
 
 class ModelsFolder:
-    """Turns names of models into paths inside one folder.
+    """Turns names of models into paths inside one folder ("": `default_folder`), or anywhere.
 
-    Args:
-        folder: the folder; "" for `default_folder`. It is made when the first model is written.
-        anywhere: whether names may also be paths that lead out of it.
+    It is made when the first model is written.
     """
 
     def __init__(self, folder: str | os.PathLike[str] = "", *, anywhere: bool = False) -> None:
@@ -30,9 +28,8 @@ class ModelsFolder:
     def path(self, name: str) -> Path:
         """Return the path of a model, with ".npz" added if missing.
 
-        Raises:
-            StateError: the name is empty, too long or not printable, is that of a folder, or leads out of this folder:
-                by "..", as an absolute path or through a symbolic link.
+        Raises StateError: the name is empty, too long or not printable, is that of a folder, or leads out of this
+        folder: by "..", as an absolute path or through a symbolic link.
         """
         if not name or not name.strip():
             raise StateError("path is empty: name a model", name="path", value=name)

@@ -31,16 +31,13 @@ class KeptModels:
     time: a process or machine that ends at any moment leaves at least one whole model. A file that was refused when it
     was loaded is never removed: it is put aside as NAME.TIME.refused.npz before it would be replaced.
 
-    One process at a time uses a name. A folder that cannot be written can still be loaded from.
+    One process at a time uses a name. A folder that cannot be written can still be loaded from. Raises ParameterError:
+    `keep` is below 1; StateError: another process uses this name.
 
     Args:
         path: the newest model, with its suffix ".npz".
         keep: number of models to keep, the newest among them.
         largest: number of bytes of a model that may be read.
-
-    Raises:
-        ParameterError: `keep` is below 1.
-        StateError: another process uses this name.
     """
 
     def __init__(self, path: Path, keep: int, largest: int = LARGEST_FILE) -> None:
@@ -67,13 +64,9 @@ class KeptModels:
     def load(
         self, make: Callable[[dict[str, Any], ModelHeader | None], ModelT]
     ) -> tuple[ModelT | None, Path | None, list[str]]:
-        """Return what `make` makes of the newest good model, its file, and why newer ones were refused.
+        """Return what `make` makes of the newest good model, or None, its file, and why newer ones were refused.
 
-        Args:
-            make: makes a model of a state and its description; raises IcubLearningError for one that does not fit.
-
-        Returns:
-            None and None if there is no good one.
+        `make` takes a state and its description, and raises IcubLearningError for one that does not fit.
         """
         refusals: list[str] = []
         for path in self.files():

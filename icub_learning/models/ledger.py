@@ -30,15 +30,12 @@ OneT = TypeVar("OneT", bound=Accountable)
 
 
 class Ledger:
-    """The sources of an estimator's samples.
+    """The sources of an estimator's samples, and how many it holds of others.
 
-    Each estimator is a source of its own since it was made or rebuilt from a file: what it learned before that
-    belongs to earlier sources. A source only ever adds samples, so that a source and a number name the same samples
-    wherever they are found, and two models share, of each source, the smaller of their two numbers (as version vectors
-    do; Parker et al., "Detection of mutual inconsistency in distributed systems", 1983).
-
-    Args:
-        held: samples of other sources.
+    Each estimator is a source of its own since it was made or rebuilt from a file: what it learned before that belongs
+    to earlier sources. A source only ever adds samples, so that a source and a number name the same samples wherever
+    they are found, and two models share, of each source, the smaller of their two numbers (as version vectors do;
+    Parker et al., "Detection of mutual inconsistency in distributed systems", 1983).
     """
 
     def __init__(self, held: Mapping[str, int] | None = None) -> None:
@@ -53,7 +50,8 @@ class Ledger:
     def merge(self, mine: OneT, other: OneT, common: OneT | None, pool: Callable[[OneT, OneT | None], None]) -> None:
         """Pool another estimator with that of this ledger so that shared samples count once.
 
-        Where the other one has nothing new, nothing is done.
+        Where the other one has nothing new, nothing is done. Raises ParameterError: `common` is needed and absent or
+        another one, or as `pool` raises; nothing changes then.
 
         Args:
             mine: the estimator of this ledger.
@@ -61,9 +59,6 @@ class Ledger:
             common: an estimator of exactly the samples that both share; not needed if one of them holds all of those of
                 the other, or if they share none.
             pool: adds the samples of its first argument that are not those of its second one, None for none, to `mine`.
-
-        Raises:
-            ParameterError: `common` is needed and absent or another one, or as `pool` raises; nothing changes then.
         """
         own, theirs = held_by(mine), held_by(other)
         both = shared(own, theirs)
@@ -86,10 +81,8 @@ class Ledger:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], n_samples: int) -> "Ledger":
-        """Rebuild from what `accounted` returned; a state that does not tell is a source that nobody else has.
-
-        Raises:
-            StateError: the entries do not account for the samples of the estimator.
+        """Rebuild from what `accounted` returned; a state that does not tell is a source that nobody else has. Raises
+        StateError: the entries do not account for the samples of the estimator.
         """
         if SOURCES not in state:
             return cls({uuid4().hex: n_samples} if n_samples else {})

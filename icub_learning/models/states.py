@@ -55,11 +55,7 @@ def broken_entries(state: Mapping[str, Any]) -> list[str]:
 
 @contextmanager
 def reading_state(what: str) -> Iterator[None]:
-    """Raise StateError with the reason for whatever goes wrong while `what` is rebuilt from a state in this block.
-
-    Args:
-        what: what the state should describe, with its article, e.g. "a classifier".
-    """
+    """Raise StateError with the reason for what goes wrong while `what` ("a classifier") is rebuilt in this block."""
     try:
         yield
     except StateError:

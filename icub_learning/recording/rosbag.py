@@ -76,9 +76,7 @@ def choose(
     path: Path, connections: list[Connection], msgtype: str, topic: str | None, option: str
 ) -> list[Connection] | None:
     """Return the connections of the requested topic of `msgtype`, or of the only one with messages; None without any.
-
-    Raises:
-        RecordingError: the requested topic is absent or of another type, or several topics qualify.
+    Raises RecordingError: the requested topic is absent or of another type, or several topics qualify.
     """
     topics: dict[str, list[Connection]] = {}
     for connection in connections:

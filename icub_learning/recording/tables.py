@@ -20,10 +20,8 @@ LARGEST_FILE = 2**36  # [bytes] of an NPZ archive; it is read into memory as a w
 
 
 class _Columns:
-    """Meaning of the columns of a table, from their names.
-
-    Raises:
-        RecordingError: stamps or positions are missing, only some joints have a field, or a wrench lacks an axis.
+    """Meaning of the columns of a table, from their names. Raises RecordingError: stamps or positions are missing, only
+    some joints have a field, or a wrench lacks an axis.
     """
 
     def __init__(self, path: Path, names: list[str]) -> None:
@@ -70,10 +68,8 @@ def _plausible_arrivals(stamps: np.ndarray) -> np.ndarray:
 
 
 def read_csv(path: Path, progress: bool) -> Recording:
-    """Read a CSV file; a blank cell means that the message of its row did not carry that number.
-
-    Raises:
-        RecordingError: the file is no such table; the message names the line.
+    """Read a CSV file; a blank cell means that the message of its row did not carry that number. Raises RecordingError:
+    the file is no such table; the message names the line.
     """
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
@@ -155,11 +151,7 @@ def _irregular(columns: _Columns, places: Mapping[str, list[int]], row: list[str
 
 
 def read_npz(path: Path) -> Recording:
-    """Read an NPZ archive with one 1-D array per column.
-
-    Raises:
-        RecordingError: not an NPZ archive, or its arrays are not as long as the stamps.
-    """
+    """Read an NPZ archive with a 1-D array per column. Raises RecordingError: it is none, or an array is too short."""
     try:
         table = load_state(path, LARGEST_FILE)
     except StateError as error:

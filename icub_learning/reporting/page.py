@@ -12,8 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from icub_learning.errors import ParameterError
-from icub_learning.files import replacing
+from icub_learning.reporting.tables import replacing_for
 
 WIDEST = 130  # characters of a line that is left as it is
 STYLE = """
@@ -105,13 +104,6 @@ def picture(path: Path) -> str:
 
 
 def write_page(path: Path, text: str) -> None:
-    """Write a page; the file appears complete or not at all.
-
-    Raises:
-        ParameterError: the file cannot be written.
-    """
-    try:
-        with replacing(path, "w") as file:
-            file.write(text)
-    except OSError as error:
-        raise ParameterError("--report", str(path), f"a file that can be written ({error.strerror})") from error
+    """Write a page; the file appears complete or not at all. Raises ParameterError: the file cannot be written."""
+    with replacing_for("--report", path) as file:
+        file.write(text)

@@ -12,7 +12,6 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from icub_learning.arrays import Array
 from icub_learning.errors import ParameterError
-from icub_learning.files import replacing
 from icub_learning.reporting.colours import BLUE as BLUE
 from icub_learning.reporting.colours import COLOURS as COLOURS
 from icub_learning.reporting.colours import GREEN as GREEN
@@ -22,6 +21,7 @@ from icub_learning.reporting.colours import LABELS as LABELS
 from icub_learning.reporting.colours import PALE as PALE
 from icub_learning.reporting.colours import RED as RED
 from icub_learning.reporting.colours import YELLOW as YELLOW
+from icub_learning.reporting.tables import replacing_for
 
 MOST_POINTS = 3000  # of a line
 TITLE_CHARACTERS = 10.5  # an inch, of bold letters of 11 points
@@ -40,21 +40,16 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def save(figure: Figure, path: Path, title: str = "") -> None:
-    """Put a title above the figure, write it and print where it is; the file appears complete or not at all.
-
-    Raises:
-        ParameterError: the file cannot be written, or its name does not end in one of SUFFIXES.
+    """Put a title above the figure, write it and print where it is; the file appears complete or not at all. Raises
+    ParameterError: the file cannot be written, or its name does not end in one of SUFFIXES.
     """
     check_path(path)
     if title:
         lines = textwrap.fill(title, int(figure.get_figwidth() * TITLE_CHARACTERS))
         figure.suptitle(lines, x=0.01, ha="left", fontsize=11, fontweight="bold")
     FigureCanvasAgg(figure)
-    try:
-        with replacing(path) as file:
-            figure.savefig(file, format=path.suffix[1:], dpi=130)
-    except OSError as error:
-        raise ParameterError("--plot", str(path), f"a file that can be written ({error.strerror})") from error
+    with replacing_for("--plot", path, "wb") as file:
+        figure.savefig(file, format=path.suffix[1:], dpi=130)
     print(f"picture: {path}")
 
 
@@ -72,11 +67,7 @@ def style(axes: Any, title: str, ylabel: str = "", xlabel: str | None = None) ->
 
 
 def legend_below(figure: Figure, columns: int | None = None) -> None:
-    """Put one legend below the figure, with each label of its panels once.
-
-    Args:
-        columns: entries side by side; None: all of them.
-    """
+    """Put one legend below the figure, with each label of its panels once, `columns` side by side (None: all)."""
     entries = {
         label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }

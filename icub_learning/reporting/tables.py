@@ -3,12 +3,21 @@
 import argparse
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Literal
 
 from icub_learning.errors import ParameterError
 from icub_learning.files import replacing
+
+
+def add_value(parser: Any, name: str, default: Any, text: str, metavar: str | None = None, **more: Any) -> None:
+    """Add an option to a parser or a group of it, of the type of its default (of its entries), which its help shows."""
+    entries = list(default) if isinstance(default, (list, tuple)) else [default]
+    shown = " ".join(f"{one:g}" if isinstance(one, float) else str(one) for one in entries)
+    text = f"{text} (default: {shown})" if text else f"default: {shown}"
+    parser.add_argument(name, type=type(entries[0]), default=default, metavar=metavar, help=text, **more)
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
@@ -16,18 +25,23 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="FILE", type=Path, help="write every figure that is printed to FILE, as JSON")
 
 
+@contextmanager
+def replacing_for(option: str, path: Path, mode: Literal["w", "wb"] = "w") -> Iterator[IO[Any]]:
+    """`replacing` for a file that the user named by `option`. Raises ParameterError: it cannot be written."""
+    try:
+        with replacing(path, mode) as file:
+            yield file
+    except OSError as error:
+        raise ParameterError(option, str(path), f"a file that can be written ({error.strerror})") from error
+
+
 def write_json(path: Path, figures: Mapping[str, Any]) -> None:
     """Write figures as JSON; arrays become lists, NaN and infinity null. The file appears complete or not at all.
-
-    Raises:
-        ParameterError: the file cannot be written.
+    Raises ParameterError: the file cannot be written.
     """
     text = json.dumps(_plain(figures), indent=2, allow_nan=False) + "\n"
-    try:
-        with replacing(path, "w") as file:
-            file.write(text)
-    except OSError as error:
-        raise ParameterError("--json", str(path), f"a file that can be written ({error.strerror})") from error
+    with replacing_for("--json", path) as file:
+        file.write(text)
 
 
 def save_figures(path: Path | None, figures: Mapping[str, Any]) -> None:
@@ -65,10 +79,7 @@ def number(value: float | None, digits: int = 3) -> str:
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], over: Sequence[tuple[str, int]] = ()) -> str:
     """Align columns of text: the first to the left, the others to the right, with a rule below the head.
 
-    Args:
-        head: the title of each column.
-        rows: the cells of each row.
-        over: titles above several columns each, as (text, number of columns), from the second column on.
+    `over` are titles above several columns each, as (text, number of columns), from the second column on.
     """
     lines = [list(head), *(list(row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]

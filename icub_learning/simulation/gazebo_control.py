@@ -15,35 +15,24 @@ N_POSTURES = 200  # random postures over which the largest inertia at each joint
 
 @dataclass(frozen=True)
 class PositionControl:
-    """Position control of the moving joints, (n_joints,) each.
+    """Position control of the moving joints, (n_joints,) each."""
 
-    Attributes:
-        offset: torques that carry the robot at position 0, where Gazebo starts it [N m].
-        proportional: gains [N m/rad].
-        integral: gains [N m/(rad s)].
-        damping: damping of the joints themselves [N m s/rad].
-    """
-
-    offset: Array
-    proportional: Array
-    integral: Array
-    damping: Array
+    offset: Array  # torques that carry the robot at position 0, where Gazebo starts it [N m]
+    proportional: Array  # gains [N m/rad]
+    integral: Array  # gains [N m/(rad s)]
+    damping: Array  # damping of the joints themselves [N m s/rad]
 
 
 def position_control(urdf: str, joints: Sequence[str]) -> PositionControl:
     """Return gains for two equal poles at BANDWIDTH at each joint, M s^2 + damping s + proportional = 0.
 
-    M is the largest inertia at the joint over random postures [kg m^2]; with a smaller one the joint is faster and
-    more strongly damped. The integral gain, which carries the arm's weight, is stable below
-    damping * proportional / M = 2 BANDWIDTH^3 M. Without the offset the arm would sag until the integral has built up.
+    M is the largest inertia at the joint over random postures [kg m^2]; with a smaller one the joint is faster and more
+    strongly damped. The integral gain, which carries the arm's weight, is stable below damping * proportional / M = 2
+    BANDWIDTH^3 M. Without the offset the arm would sag until the integral has built up.
 
     The damping belongs to the joint, not to the controller. Neighbouring axes that are nearly in line (shoulder yaw and
     forearm) have so little inertia against each other that damping by a controller is unstable at a time step of 1 ms,
-    whereas the physics engine integrates the damping of joints implicitly.
-
-    Args:
-        urdf: XML text in which only `joints` move.
-        joints: names of the joints.
+    whereas the physics engine integrates the damping of joints implicitly. In the URDF (XML text) only `joints` move.
     """
     model = pinocchio.buildModelFromXML(urdf)
     data = model.createData()

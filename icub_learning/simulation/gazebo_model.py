@@ -23,17 +23,15 @@ TOPICS = {name: f"/icub_learning/{name}" for name in ("joint_states", "wrench", 
 def model_file(config: str | os.PathLike[str]) -> Path:
     """Write the model for a parameter file of inverse_dynamics into the user's cache, and return its path.
 
-    The name of the file contains a digest of the model, so that equal models share one file.
-
-    Args:
-        config: the YAML file, with urdf, joints and sensor.
-
-    Raises:
-        ParameterError, ModelError: the parameter file or the URDF lacks what is needed.
+    The file has urdf, joints and sensor. Raises ParameterError, ModelError: it or the URDF lacks what is needed.
     """
     urdf, joints = robot_of(config)
-    text = gazebo_model(urdf, joints, _settings(config)["sensor"])
-    path = cache_folder() / f"gazebo_model_{hashlib.sha256(text.encode()).hexdigest()[:16]}.urdf"
+    return cached("gazebo_model", ".urdf", gazebo_model(urdf, joints, _settings(config)["sensor"]))
+
+
+def cached(name: str, suffix: str, text: str) -> Path:
+    """Return the file of the user's cache with this text, in whose name its digest is; made where it is missing."""
+    path = cache_folder() / f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:16]}{suffix}"
     if not path.exists():
         with replacing(path, "w") as file:  # another launch may read it
             file.write(text)
@@ -48,12 +46,7 @@ def robot_of(config: str | os.PathLike[str]) -> tuple[str, tuple[str, ...]]:
 
 
 def resource_path(config: str | os.PathLike[str], *more: str | os.PathLike[str]) -> str:
-    """Return GZ_SIM_RESOURCE_PATH with the folders in which Gazebo finds meshes (package://iCub/... in the URDF).
-
-    Args:
-        config: as for model_file.
-        more: further folders.
-    """
+    """Return GZ_SIM_RESOURCE_PATH with the folders of meshes that the URDF names (package://iCub/...), and more."""
     urdf = find_urdf(_settings(config)["urdf"])
     folders = [] if _is_xml(urdf) else _mesh_folders(Path(urdf).resolve())
     return os.pathsep.join(
@@ -62,20 +55,14 @@ def resource_path(config: str | os.PathLike[str], *more: str | os.PathLike[str])
 
 
 def gazebo_model(urdf: str, joints: Sequence[str], sensor: str) -> str:
-    """Return the URDF of a robot that Gazebo can simulate for the inverse dynamics node.
+    """Return the URDF of a robot (XML text) that Gazebo can simulate for the inverse dynamics node.
 
     The root is fixed to the world, and all joints but `joints` are fixed, as in the learner's model. Elements for other
     simulators are replaced by plugins of Gazebo that publish joint states and the wrench at `sensor`, and follow
-    trajectories, on TOPICS. Limits that exclude 0 are widened to it: Gazebo starts every joint there.
-
-    Args:
-        urdf: XML text.
-        joints: names of the joints that move.
-        sensor: a fixed joint. Its wrench is that of the link before the joint on the link after it, in the axes of the
-            latter, at the origin of the joint; WrenchRegressor uses the same convention.
-
-    Raises:
-        ModelError: the text does not parse, or lacks a joint or the sensor.
+    trajectories, on TOPICS. Limits that exclude 0 are widened to it: Gazebo starts every joint there. The sensor is a
+    fixed joint. Its wrench is that of the link before the joint on the link after it, in the axes of the latter, at the
+    origin of the joint; WrenchRegressor uses the same convention. Raises ModelError: the text does not parse, or lacks
+    a joint or the sensor.
     """
     try:
         robot = ElementTree.fromstring(urdf)

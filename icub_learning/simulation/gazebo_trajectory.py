@@ -36,35 +36,22 @@ AT_START = 0.01  # [rad] from the arm within which a first point at time 0 is wh
 
 @dataclass(frozen=True)
 class Joints:
-    """What trajectories have to respect; (n_joints,) each.
+    """What trajectories have to respect; (n_joints,) each."""
 
-    Attributes:
-        names: the joints, in the order of all arrays.
-        lower, upper: limits of position [rad].
-        velocity: largest velocity [rad/s].
-        acceleration: largest acceleration [rad/s^2].
-    """
-
-    names: tuple[str, ...]
-    lower: Array
-    upper: Array
-    velocity: Array
-    acceleration: Array
+    names: tuple[str, ...]  # the joints, in the order of all arrays
+    lower: Array  # limit of position [rad]
+    upper: Array  # limit of position [rad]
+    velocity: Array  # largest velocity [rad/s]
+    acceleration: Array  # largest acceleration [rad/s^2]
 
 
 @dataclass(frozen=True)
 class Commands:
-    """Targets at each step of the physics after the start, step by step.
+    """Targets at each step of the physics after the start, step by step."""
 
-    Attributes:
-        positions: (n_steps, n_joints) [rad].
-        slower: how many times longer it lasts than was asked for, 1 if it is not.
-        reason: what would have been beyond a limit, in words; "" if nothing.
-    """
-
-    positions: Array
-    slower: float = 1.0
-    reason: str = ""
+    positions: Array  # (n_steps, n_joints) [rad]
+    slower: float = 1.0  # how many times longer it lasts than was asked for, 1 if it is not
+    reason: str = ""  # what would have been beyond a limit, in words; "" if nothing
 
     @property
     def duration(self) -> float:
@@ -73,14 +60,9 @@ class Commands:
 
 
 def joints_of(config: str | os.PathLike[str], velocity: float, acceleration: float) -> Joints:
-    """Return the joints of the robot that a parameter file of inverse_dynamics names.
+    """Return the joints of the robot that a parameter file of inverse_dynamics names, with the largest velocity of any.
 
-    Args:
-        config: the YAML file.
-        velocity, acceleration: largest ones of any joint [rad/s, rad/s^2]; the URDF may limit velocities further.
-
-    Raises:
-        ParameterError, ModelError: see gazebo_model.robot_of.
+    The URDF may limit velocities further [rad/s, rad/s^2]. Raises what gazebo_model.robot_of does.
     """
     urdf, names = robot_of(config)
     joints = {joint.get("name"): joint for joint in ElementTree.fromstring(urdf).findall("joint")}

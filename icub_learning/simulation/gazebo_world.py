@@ -1,6 +1,5 @@
 """The world that Gazebo loads: a world file with the robot in it, and with what the learner relies on."""
 
-import hashlib
 import os
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -8,8 +7,7 @@ from pathlib import Path
 import pinocchio
 
 from icub_learning.errors import ModelError
-from icub_learning.files import cache_folder, replacing
-from icub_learning.simulation.gazebo_model import model_file
+from icub_learning.simulation.gazebo_model import cached, model_file
 
 WORLD = "icub_learning"  # its name, which is in the name of the clock's topic
 ROBOT = "robot"
@@ -27,39 +25,24 @@ PHYSICS_PRIORITY = -64
 
 
 def world_file(config: str | os.PathLike[str], world: str | os.PathLike[str]) -> Path:
-    """Write the world with the robot of a parameter file into the user's cache, and return its path.
+    """Write the world with the robot of an inverse_dynamics parameter file into the user's cache; return its path.
 
-    Args:
-        config: the YAML file of inverse_dynamics, with urdf, joints and sensor.
-        world: SDF file of any world; see `gazebo_world` for what is changed in it.
-
-    Raises:
-        ParameterError, ModelError: a file lacks what is needed.
+    `world` is the SDF file of any world; see `gazebo_world` for what is changed in it. Raises ParameterError,
+    ModelError: a file lacks what is needed.
     """
     try:
         text = Path(world).read_text()
     except (OSError, UnicodeDecodeError) as error:
         raise ModelError(f"{world} cannot be read: {error}", name="world", value=str(world)) from None
-    text = gazebo_world(text, model_file(config))
-    path = cache_folder() / f"gazebo_world_{hashlib.sha256(text.encode()).hexdigest()[:16]}.sdf"
-    if not path.exists():
-        with replacing(path, "w") as file:
-            file.write(text)
-    return path
+    return cached("gazebo_world", ".sdf", gazebo_world(text, model_file(config)))
 
 
 def gazebo_world(sdf: str, model: str | os.PathLike[str]) -> str:
-    """Return a world with a robot in it, from the first step on, so that all its stamps count from the same instant.
+    """Return a world (SDF text) with a robot in it from the first step on, so that all stamps count from one instant.
 
     What the robot and the learner rely on is set, whatever the world says: its name, steps of 1 ms, the learner's
     gravity (9.81 m/s^2; sdformat's default is another), the systems of SYSTEMS, and that physics is the first of them.
-
-    Args:
-        sdf: XML text of the world.
-        model: file of the robot.
-
-    Raises:
-        ModelError: the text does not parse, or has no world.
+    Raises ModelError: the text does not parse, or has no world.
     """
     try:
         root = ElementTree.fromstring(sdf)

@@ -46,11 +46,8 @@ class NamedLeastSquares:
         return self._learner.weights
 
     def learn(self, x: Sample, y: Sample) -> None:
-        """Learn one sample.
-
-        Raises:
-            SampleError: a value is no finite number; nothing changes then.
-            ParameterError: more than `max_features` names have come; nothing changes then.
+        """Learn one sample. Raises SampleError: a value is no finite number; nothing changes then. ParameterError: more
+        than `max_features` names have come; nothing changes then.
         """
         values, targets = numbers("x", x), numbers("y", y)
         inputs = _with_new(self.inputs, values)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from icub_learning.cli import options
-from icub_learning.reporting.tables import add_json_option
+from icub_learning.reporting.tables import add_json_option, add_value
 from icub_learning.robots import KNOWN_ROBOTS
 
 if TYPE_CHECKING:  # loaded when the command runs: help appears at once
@@ -26,9 +26,8 @@ PATIENCE = 10.0  # [s] until the first joint state
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     options.add_topic_options(parser)
-    parser.add_argument("--duration", metavar="SECONDS", type=float, default=10.0, help="to listen (default: 10)")
+    add_value(parser, "--duration", 10.0, "to listen", "SECONDS")
     options.add_recording_argument(parser, f"judge this, not a running robot: {options.RECORDING}", required=False)
     options.add_recorded_topic_options(parser)
     known = ", ".join(KNOWN_ROBOTS)
@@ -42,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     """Collect, check and report; return 1 if anything is wrong, else 0."""
     from icub_learning.cli.check import report
     from icub_learning.evaluation.robot_check.suite import check_robot
-    from icub_learning.reporting.tables import save_figures
+    from icub_learning.reporting.tables import replacing_for, save_figures
 
     urdf, seen = _recorded(args) if args.recording is not None else _live(args)
     found = check_robot(seen)
@@ -51,7 +50,8 @@ def run(args: argparse.Namespace) -> int:
     if text and args.parameters is None:
         print(f"\nparameters to start with (icub-learning launch robot config:=FILE):\n\n{text}", end="")
     elif text:
-        report.write(args.parameters, text)
+        with replacing_for("--parameters", args.parameters) as file:
+            file.write(text)
         print(f"\nparameters to start with: {args.parameters}")
     save_figures(args.json, report.figures(found))
     return 1 if found.faults else 0

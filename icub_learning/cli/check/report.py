@@ -1,16 +1,13 @@
 """What `check` found, in words, as figures, and as parameters to start with."""
 
-from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
 from icub_learning.cli.parameter_file import as_text as parameter_text
 from icub_learning.cli.parameter_file import dynamics_values
 from icub_learning.dynamics.settings import Settings
-from icub_learning.errors import ParameterError
 from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG
 from icub_learning.evaluation.robot_check.suite import Report
-from icub_learning.files import replacing
 from icub_learning.nodes.inverse_dynamics.parameters import NodeSettings
 
 WIDTH = 110  # characters of a line
@@ -31,13 +28,7 @@ def as_text(report: Report) -> str:
 
 
 def parameters(report: Report, urdf: str, frame: str | None) -> str:
-    """Return a parameter file of the inverse dynamics node.
-
-    Args:
-        report: with settings.
-        urdf: robot description as the user named it.
-        frame: frame of the wrenches as messages name it.
-    """
+    """Return a parameter file of the inverse dynamics node, with URDF and frame as user and messages name them."""
     assert report.settings is not None
     values: dict[str, Any] = dynamics_values(urdf, report.settings)
     frames = [finding.settings["frame_id"] for finding in report.findings if "frame_id" in finding.settings]
@@ -45,15 +36,6 @@ def parameters(report: Report, urdf: str, frame: str | None) -> str:
         values["frame_id"] = frames[0]
     comment = ["Made by icub-learning check; every parameter: docs/ros_interface.md."]
     return parameter_text("inverse_dynamics", (Settings, NodeSettings), values, (), comment)
-
-
-def write(path: Path, text: str) -> None:
-    """Write a parameter file completely or not at all. Raises ParameterError."""
-    try:
-        with replacing(path, "w") as file:
-            file.write(text)
-    except OSError as error:
-        raise ParameterError("--parameters", str(path), f"a file that can be written ({error.strerror})") from error
 
 
 def figures(report: Report) -> dict[str, Any]:

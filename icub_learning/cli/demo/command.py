@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icub_learning.cli.demo.status_line import StatusLine
-from icub_learning.reporting.tables import add_json_option, number, write_json
+from icub_learning.reporting.tables import add_json_option, add_value, number, write_json
 
 if TYPE_CHECKING:  # loaded when the command runs: help appears at once
     from icub_learning.clients.prediction_monitor import PredictionMonitor
@@ -37,25 +37,10 @@ BAR = 10  # characters of the progress bar
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
-    parser.add_argument(
-        "--seconds",
-        metavar="SECONDS",
-        type=float,
-        default=90.0,
-        help="simulated time in each of the two planes (default: 90)",
-    )
-    parser.add_argument(
-        "--views", metavar="N", type=int, default=20, help="unseen views of each object after each lesson (default: 20)"
-    )
+    add_value(parser, "--seconds", 90.0, "simulated time in each of the two planes", "SECONDS")
+    add_value(parser, "--views", 20, "unseen views of each object after each lesson", "N")
     parser.add_argument("--part", choices=PARTS, default="all", help="all (default), or one of the three parts")
-    parser.add_argument(
-        "--output",
-        metavar="FOLDER",
-        type=Path,
-        default=Path("out/demo"),
-        help="for pictures, figures and logs (default: out/demo)",
-    )
+    add_value(parser, "--output", Path("out/demo"), "for pictures, figures and logs", "FOLDER")
     parser.add_argument("--no-view", dest="view", action="store_false", help="serve no page to watch it in a browser")
     parser.add_argument("--port", metavar="N", type=int, default=8080, help="of the page, or the next free one")
     parser.add_argument("--domain", metavar="ID", type=int, help="ROS_DOMAIN_ID (default: one that is not in use)")
@@ -63,7 +48,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run the parts and report; all processes end with this one."""
     from icub_learning.arrays import integer, real
     from icub_learning.cli.demo import html_report, watching
     from icub_learning.clients.ros_domain import RosDomain

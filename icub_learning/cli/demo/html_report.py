@@ -11,13 +11,7 @@ TITLE = "A simulated iCub learns its arm and objects, live"
 
 
 def write(path: Path, figures: Mapping[str, Any], folder: Path) -> None:
-    """Write the report of the parts that ran.
-
-    Args:
-        path: of the report.
-        figures: as in demo.json.
-        folder: with the pictures.
-    """
+    """Write the report of the parts that ran: figures as in demo.json, and the pictures of the folder."""
     blocks = []
     if "rmse" in figures:
         blocks.append(Block("Inverse dynamics", report.text(figures), [folder / "demo.png"]))

@@ -13,40 +13,26 @@ WINDOW = 5  # views whose scores are averaged for each label; the recognition no
 
 @dataclass
 class RecognizedView:
-    """One view of an object, and what the robot recognized in it.
+    """One view of an object, and what the robot recognized in it."""
 
-    Attributes:
-        shown: the object in the hand.
-        image: RGB.
-        label, confidence: see Recognition.msg.
-        scores: score of each label.
-    """
-
-    shown: str
-    image: Pixels
-    label: str
-    confidence: float
-    scores: dict[str, float]
+    shown: str  # the object in the hand
+    image: Pixels  # RGB
+    label: str  # see Recognition.msg
+    confidence: float  # see Recognition.msg
+    scores: dict[str, float]  # score of each label
 
 
 @dataclass
 class Lesson:
-    """An object that was taught.
+    """An object that was taught."""
 
-    Attributes:
-        label: name of the object.
-        n_frames: number of views taught.
-        seconds: time from the call of the service to its answer [s].
-        before: views of the object before it was taught.
-        taught: views that it was taught with, as they were recognized then.
-        views: unseen views, after the lesson, of each object taught so far.
-    """
-
-    label: str
-    n_frames: int
-    seconds: float = 0.0
-    before: list[RecognizedView] = field(default_factory=list)
+    label: str  # name of the object
+    n_frames: int  # number of views taught
+    seconds: float = 0.0  # time from the call of the service to its answer [s]
+    before: list[RecognizedView] = field(default_factory=list)  # views of the object before it was taught
+    # views that it was taught with, as they were recognized then
     taught: list[RecognizedView] = field(default_factory=list)
+    # unseen views, after the lesson, of each object taught so far
     views: dict[str, list[RecognizedView]] = field(default_factory=dict)
 
 

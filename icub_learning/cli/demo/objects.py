@@ -39,13 +39,7 @@ def commands() -> dict[str, list[str]]:
 
 
 class ObjectSession(Session):
-    """Shows objects to the robot, teaches them, and collects recognitions; use as a context manager.
-
-    Args:
-        processes: processes that must run all the time.
-        n_views: number of unseen views of each known object after each lesson.
-        show: called with a line that says how far the session is.
-    """
+    """Shows and teaches objects, and collects recognitions of `n_views` unseen views of each after a lesson."""
 
     def __init__(self, processes: Processes, n_views: int, show: Callable[[str], None]) -> None:
         super().__init__("icub_learning_demo_objects", processes, show)
@@ -59,11 +53,7 @@ class ObjectSession(Session):
         self.node.create_subscription(Recognition, f"/{RECOGNITION}/recognition", self._on_recognition, DEEP)
 
     def teach_all(self) -> list[Lesson]:
-        """Teach all objects; return the lessons.
-
-        Raises:
-            IcubLearningError: a service refused, a process ended, or nothing came in time.
-        """
+        """Teach all objects; return the lessons. Raises IcubLearningError: a refusal, a dead process, or silence."""
         lessons: list[Lesson] = []
         for number, label in enumerate(OBJECTS, 1):
             lesson = Lesson(label, FEW if number == len(OBJECTS) else LESSON)

@@ -20,13 +20,9 @@ HEADROOM = 0.14  # of the height, for the names of the phases
 
 
 def draw(path: Path, series: Mapping[str, tuple[np.ndarray, Array]], changeover: int, switch: int) -> None:
-    """Draw the RMSE over the whole run (left) and around the switch (right).
+    """Draw the RMSE over the whole run (left) and around the switch (right), of stamps (n,) [ns] and errors (n, 6).
 
-    Args:
-        path: .png, .pdf or .svg.
-        series: stamps (n,) [ns] and errors (n, 6) by estimator.
-        changeover: stamp at which learning in XY ended [ns].
-        switch: stamp after which learning in XZ began [ns].
+    Learning in XY ended at the stamp `changeover`, and in XZ it began after `switch` [ns].
     """
     figure = plots.new_figure(13, 7)
     grid = figure.add_gridspec(2, 2, width_ratios=(1.4, 1))

@@ -23,12 +23,9 @@ RATIOS = {  # two estimators, the part, and the largest ratio of errors that the
 
 
 def parts(stamps: np.ndarray, changeover: int, switch: int) -> dict[str, np.ndarray]:
-    """Return masks (n,) of the samples of each of PARTS.
+    """Return masks (n,) of the samples of each of PARTS, from ascending stamps (n,) [ns].
 
-    Args:
-        stamps: (n,) ascending [ns].
-        changeover: stamp at which learning in XY ended [ns].
-        switch: stamp after which learning in XZ began [ns].
+    Learning in XY ended at the stamp `changeover`, and in XZ it began after `switch` [ns].
     """
     first, last = (stamps[0], stamps[-1]) if len(stamps) else (changeover, switch)
     in_xy, in_xz = stamps <= changeover, stamps > switch

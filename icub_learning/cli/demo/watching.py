@@ -15,13 +15,7 @@ TRIED = 20  # ports
 
 
 class Page:
-    """Starts the page and prints its address; it ends with this context, and its end ends nothing else.
-
-    Args:
-        folder: of the results, whose pictures are shown.
-        port: first one that is tried.
-        environment: variables of the processes that are watched.
-    """
+    """Starts the page of a folder of results and prints its address; it ends with this context, and alone."""
 
     def __init__(self, folder: Path, port: int, environment: Mapping[str, str]) -> None:
         self._processes = Processes(folder / "log")

@@ -19,14 +19,7 @@ DESCRIPTIONS = (".yaml", ".yml", ".json")
 
 @dataclass(frozen=True)
 class Case:
-    """One recording to evaluate.
-
-    Attributes:
-        path: of the recording.
-        recording: with the URDF's joint names.
-        settings: of the learners.
-        remarks: what was found out without having been said: joints, output, prefixes of names.
-    """
+    """One recording with the URDF's joint names, settings of its learners, and remarks on what was found out unsaid."""
 
     path: Path
     recording: Recording
@@ -35,11 +28,7 @@ class Case:
 
 
 def single_case(args: argparse.Namespace, path: Path) -> Case:
-    """Read a recording as the command line says; X.urdf beside it stands in for --urdf.
-
-    Raises:
-        RecordingError, ModelError, ParameterError: see `_case`.
-    """
+    """Read a recording as the command line says; X.urdf beside it stands in for --urdf. Raises as `_case` does."""
     return _case(args, path, {} if args.urdf else _beside(path))
 
 
@@ -47,10 +36,8 @@ def table_case(args: argparse.Namespace, file: Path) -> Case:
     """Read a recording, or the YAML or JSON file that describes one; what is said there goes before the command line.
 
     Such a file holds a mapping: `recording`, a path relative to the file, and any settings of learning (urdf, joints,
-    output, sensor, ...). X.urdf beside a recording X is its URDF.
-
-    Raises:
-        RecordingError, ModelError, ParameterError: see `_case`; or the description is none.
+    output, sensor, ...). X.urdf beside a recording X is its URDF. Raises RecordingError, ModelError, ParameterError:
+    see `_case`; or the description is none.
     """
     if file.suffix not in DESCRIPTIONS:
         return _case(args, file, _beside(file))
@@ -85,12 +72,9 @@ def _beside(path: Path) -> dict[str, str]:
 
 
 def _case(args: argparse.Namespace, path: Path, own: Mapping[str, Any]) -> Case:
-    """Return the case of a recording; `own` goes before the arguments.
-
-    Raises:
-        RecordingError: it cannot be read, or its joints do not match the URDF's.
-        ModelError: the URDF cannot be read.
-        ParameterError: no URDF, or an output that is not given and not plain; a setting is outside its range.
+    """Return the case of a recording; `own` goes before the arguments. Raises RecordingError: it cannot be read, or its
+    joints do not match the URDF's; ModelError: the URDF cannot be read; ParameterError: no URDF, or an output that is
+    not given and not plain; a setting is outside its range.
     """
     given = {**vars(args), **own, "recording": path}
     if given["urdf"] is None:

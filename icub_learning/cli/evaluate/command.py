@@ -1,13 +1,11 @@
 """`icub-learning evaluate`: predict, then learn, over a recording; print the errors of P, NP and SP."""
 
 import argparse
-from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 from icub_learning.cli import options
-from icub_learning.cli.report import Block, add_report_option, check_report, scratch_picture, write_report
-from icub_learning.reporting.tables import add_json_option, save_figures
+from icub_learning.cli.report import Block, add_report_option, check_report, write_drawn, write_report
+from icub_learning.reporting.tables import add_json_option, add_value, save_figures
 
 DESCRIPTION = "Predict each sample of a recording before learning it, with the same code as the node."
 EXAMPLE = """\
@@ -24,7 +22,6 @@ RMSE = sqrt(mean(e^2)); nMSE = mean(e^2) / variance of the measurement in the sa
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     options.add_recording_argument(parser, required=False)
     options.add_robot_options(parser, required=False)
     options.add_plot_option(parser, "errors and predictions")
@@ -38,13 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="learn all of the first recording, then predict this one of the same robot with learning off",
     )
-    parts.add_argument(
-        "--horizon",
-        metavar="SECONDS",
-        type=float,
-        default=0.0,
-        help="predict this far beyond all that was learned (default: 0)",
-    )
+    add_value(parts, "--horizon", 0.0, "predict this far beyond all that was learned", "SECONDS")
     parts.add_argument(
         "--estimator",
         metavar="CLASS",
@@ -58,20 +49,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="one row for each of many recordings: X.npz (or another format) with X.urdf beside it, or a YAML or JSON"
         " file with `recording` and any settings; --urdf, --joints and --output hold where a file says nothing",
     )
-    parts.add_argument(
-        "--transient",
-        metavar="SECONDS",
-        type=float,
-        default=3.0,
-        help="length of the transient at the start (default: 3)",
-    )
-    parts.add_argument(
-        "--steady-from",
-        metavar="FRACTION",
-        type=float,
-        default=0.7,
-        help="where the steady state begins, as a fraction of the samples (default: 0.7)",
-    )
+    add_value(parts, "--transient", 3.0, "length of the transient at the start", "SECONDS")
+    add_value(parts, "--steady-from", 0.7, "where the steady state begins, as a fraction of the samples", "FRACTION")
     parts.add_argument(
         "--derivatives",
         choices=("both", "causal", "smoothed", "recorded"),
@@ -85,7 +64,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Evaluate the estimators, print the errors, and write what was asked for."""
     from threadpoolctl import threadpool_limits
 
     from icub_learning.arrays import real
@@ -121,10 +99,10 @@ def _run_single(args: argparse.Namespace) -> None:
         test = cases.single_case(other, args.test)
     modes = ("causal", "smoothed") if args.derivatives == "both" else (args.derivatives,)
     second = test.recording if test else None
-    results = {
-        mode: compare(case.recording, settings, mode, _watch(case, mode), test=second, horizon=args.horizon)
-        for mode in modes
-    }
+    results = {}
+    for mode in modes:
+        watch = options.watch(case.path, case.recording, mode)
+        results[mode] = compare(case.recording, settings, mode, watch, test=second, horizon=args.horizon)
     off_line = report.OffLine.of(case.recording, settings, args.steady_from, second)
     figures = report.figures_of(case, results, off_line, args.transient, args.steady_from, test, args.horizon)
     print(report.text(figures))
@@ -134,13 +112,7 @@ def _run_single(args: argparse.Namespace) -> None:
     def draw(path: Path) -> None:
         picture.draw(path, results[modes[0]], settings.output, 0.0 if test else args.steady_from, title)
 
-    if args.plot is not None:
-        draw(args.plot)
-    if args.report is not None:
-        with scratch_picture(args.plot) as path:
-            if not path.is_file():
-                draw(path)
-            write_report(args.report, f"Inverse dynamics, {title}", [Block("Errors", report.text(figures), [path])])
+    write_drawn(args, draw, f"Inverse dynamics, {title}", "Errors", report.text(figures))
 
 
 def _run_table(args: argparse.Namespace) -> None:
@@ -154,7 +126,8 @@ def _run_table(args: argparse.Namespace) -> None:
     for file in args.table:
         try:
             case = cases.table_case(args, file)
-            results = compare(case.recording, case.settings, mode, _watch(case, mode), horizon=args.horizon)
+            watch = options.watch(case.path, case.recording, mode)
+            results = compare(case.recording, case.settings, mode, watch, horizon=args.horizon)
             off_line = report.OffLine.of(case.recording, case.settings, args.steady_from, None)
             rows.append(table.row_of(case, judge(results, off_line.nmse, args.steady_from), off_line.failure))
         except IcubLearningError as error:
@@ -169,8 +142,3 @@ def _run_table(args: argparse.Namespace) -> None:
     if failures:
         text = "; ".join(f"{file}: {reason}" for file, reason in failures.items())
         raise RecordingError(f"{len(failures)} of {len(args.table)} recordings were not evaluated: {text}")
-
-
-def _watch(case: Any, mode: str) -> Callable[[Iterable[Any], str], Iterable[Any]]:
-    n_events = case.recording.n_joint_states + len(case.recording.wrench_stamps)
-    return lambda events, short: options.progress_bar(f"{case.path.name} {short} {mode}", "msg", n_events)(events)

@@ -15,12 +15,7 @@ from icub_learning.reporting.wrench_errors import GROUPS, UNITS, WINDOW
 def draw(path: Path, results: Mapping[str, Evaluation], output: str, steady_from: float, title: str) -> None:
     """Draw the windowed RMSE over the recording (left), and predictions of SP in the steady state (right).
 
-    Args:
-        path: .png, .pdf or .svg.
-        results: evaluations by estimator: P, NP, SP, and perhaps a class of the user's.
-        output: "wrench" or "joint_torque".
-        steady_from: fraction of the samples before the steady state.
-        title: title of the picture.
+    `results` are P, NP, SP, and perhaps a class of the user's; `steady_from` is the share of samples before that.
     """
     names = next(iter(results.values())).output_names
     rows = len(names)

@@ -23,18 +23,12 @@ MODE_TITLES = {"causal": "causal", "smoothed": "smoothed (non-causal)", "recorde
 
 @dataclass(frozen=True)
 class OffLine:
-    """Off-line identification as the yardstick of a recording, or why there is none.
+    """Off-line identification as the yardstick of a recording, or why there is none."""
 
-    Attributes:
-        predicted, measured: (n, n_outputs) in the part that is judged; None where it failed.
-        bandwidth_hz: of its filter.
-        failure: why there is none; "" otherwise.
-    """
-
-    predicted: Array | None = None
-    measured: Array | None = None
-    bandwidth_hz: float = float("nan")
-    failure: str = ""
+    predicted: Array | None = None  # (n, n_outputs) in the part that is judged; None where it failed
+    measured: Array | None = None  # likewise
+    bandwidth_hz: float = float("nan")  # of its filter
+    failure: str = ""  # why there is none; "" otherwise
 
     @classmethod
     def of(cls, recording: Recording, settings: Settings, steady_from: float, test: Recording | None) -> "OffLine":
@@ -62,16 +56,11 @@ def figures_of(
     test: Case | None = None,
     horizon: float = 0.0,
 ) -> dict[str, Any]:
-    """Return everything that is printed, as nested dicts.
+    """Return everything that is printed, as nested dicts, from evaluations by kind of derivatives, then by estimator.
 
-    Args:
-        case: the recording and the settings of the evaluation.
-        results: evaluations by kind of derivatives, then by estimator.
-        off_line: the yardstick.
-        transient: length of the transient [s].
-        steady_from: fraction of the samples before the steady state.
-        test: recording that was predicted with learning off, if it was not the first one.
-        horizon: by how much predictions look beyond all that was learned [s].
+    `transient` is the length of the transient [s], `steady_from` the fraction of the samples before the steady state,
+    `test` what was predicted with learning off, if not the first recording, `horizon` how far predictions look ahead
+    [s].
     """
     recording, settings = (test or case).recording, case.settings
     first = next(iter(next(iter(results.values())).values()))  # what is accepted depends on neither

@@ -27,7 +27,6 @@ FAILED = 1  # exit code
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, dest="action")
     for name, text in (("info", "what a model is and how it was learned"), ("check", "whether models are whole")):
         action = actions.add_parser(name, help=text)

@@ -20,21 +20,13 @@ URDF_ENTRIES = ("regressor.urdf", "parametric.regressor.urdf")  # of a state of 
 
 @dataclass(frozen=True)
 class OpenedModel:
-    """A model that was read, compared with its checksums, and rebuilt.
+    """A model that was read, compared with its checksums, and rebuilt."""
 
-    Attributes:
-        path: its file.
-        header: its description; made from the state where an earlier release wrote none.
-        described: whether the file has a description and checksums.
-        state: its arrays.
-        learner: an estimator of inverse dynamics, or an object recognizer.
-    """
-
-    path: Path
-    header: ModelHeader
-    described: bool
-    state: dict[str, Any]
-    learner: Any
+    path: Path  # its file
+    header: ModelHeader  # its description; made from the state where an earlier release wrote none
+    described: bool  # whether the file has a description and checksums
+    state: dict[str, Any]  # its arrays
+    learner: Any  # an estimator of inverse dynamics, or an object recognizer
 
     @property
     def bytes(self) -> int:

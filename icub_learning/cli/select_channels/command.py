@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from icub_learning.cli import options
-from icub_learning.reporting.tables import add_json_option, number, save_figures, table
+from icub_learning.reporting.tables import add_json_option, add_value, number, save_figures, table
 
 if TYPE_CHECKING:  # loaded when the command runs: help appears at once
     from icub_learning.kernel_methods.tensor.channel_selection import ChannelRanking
@@ -22,38 +22,25 @@ the other may be taken."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     options.add_recording_argument(parser)
     parser.add_argument("--output", required=True, metavar="CHANNEL", help="channel to explain, such as effort.r_elbow")
     parser.add_argument(
         "--inputs", nargs="+", default=[], metavar="PATTERN",
         help="channels to choose among, such as 'position.*' (default: all but those of the output's kind)",
     )  # fmt: skip
-    parser.add_argument(
-        "--kernel",
-        choices=("linear", "polynomial", "exponential"),
-        default="linear",
-        help="all but the linear tensor kernel see products of channels, on at most 60 samples (default: linear)",
-    )
-    parser.add_argument("--degree", type=int, default=2, help="degree of the polynomial kernel (default: 2)")
-    parser.add_argument(
-        "--order", type=int, default=4, help="order q of the tensor, even; 2 is ridge regression (default: 4)"
-    )
-    parser.add_argument("--resamples", type=int, default=20, help="number of resamples, each with a fit (default: 20)")
-    parser.add_argument(
-        "--threshold",
-        type=float,
-        default=0.8,
-        help="share of the resamples in which a channel must count (default: 0.8)",
-    )
-    parser.add_argument("--seed", type=int, default=0, help="seed of resamples and decoys (default: 0)")
+    text = "all but the linear tensor kernel see products of channels, on at most 60 samples"
+    add_value(parser, "--kernel", "linear", text, choices=("linear", "polynomial", "exponential"))
+    add_value(parser, "--degree", 2, "degree of the polynomial kernel")
+    add_value(parser, "--order", 4, "order q of the tensor, even; 2 is ridge regression")
+    add_value(parser, "--resamples", 20, "number of resamples, each with a fit")
+    add_value(parser, "--threshold", 0.8, "share of the resamples in which a channel must count")
+    add_value(parser, "--seed", 0, "seed of resamples and decoys")
     options.add_plot_option(parser, "the ranking")
     add_json_option(parser)
     options.add_reading_options(parser)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Rank the channels, print the ranking and the answer, and write what was asked for."""
     from threadpoolctl import threadpool_limits
 
     from icub_learning.arrays import integer

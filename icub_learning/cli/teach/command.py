@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from icub_learning.reporting.tables import add_json_option, save_figures
+from icub_learning.reporting.tables import add_json_option, add_value, save_figures
 
 DESCRIPTION = "Teach a robot objects: see what it sees, name it, and read what the robot recognizes then."
 EXAMPLE = """\
@@ -23,41 +23,25 @@ NODE = "/object_recognition"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     parser.add_argument("--label", metavar="NAME", help="teach this object once, without questions")
-    parser.add_argument(
-        "--frames",
-        metavar="N",
-        type=int,
-        help=f"frames to learn from (default: {FRAMES}; with --label and a folder: all of its images)",
-    )
-    parser.add_argument(
-        "--timeout", metavar="SECONDS", type=float, default=20.0, help="longest wait for the frames (default: 20)"
-    )
+    text = f"frames to learn from (default: {FRAMES}; with --label and a folder: all of its images)"
+    parser.add_argument("--frames", metavar="N", type=int, help=text)
+    add_value(parser, "--timeout", 20.0, "longest wait for the frames", "SECONDS")
     parser.add_argument(
         "--source",
         metavar="SOURCE",
         help="a folder of images or a camera such as /dev/video0, published on the topic of --image (default: images"
         " that are published there already)",
     )
-    parser.add_argument(
-        "--rate", metavar="HZ", type=float, default=10.0, help="images per second of --source (default: 10)"
-    )
-    parser.add_argument(
-        "--image", metavar="TOPIC", default="image", help="topic of the robot's images (default: image)"
-    )
-    parser.add_argument(
-        "--node",
-        metavar="NAME",
-        help="node that is taught (default: /object_recognition, with --detect /object_detection)",
-    )
-    parser.add_argument(
-        "--output", metavar="FOLDER", type=Path, default=Path("out/teach"), help="for images (default: out/teach)"
-    )
+    add_value(parser, "--rate", 10.0, "images per second of --source", "HZ")
+    add_value(parser, "--image", "image", "topic of the robot's images", "TOPIC")
+    text = "node that is taught (default: /object_recognition, with --detect /object_detection)"
+    parser.add_argument("--node", metavar="NAME", help=text)
+    add_value(parser, "--output", Path("out/teach"), "for images", "FOLDER")
     parser.add_argument("--terminal", action="store_true", help="show frames in the terminal too, in 24-bit colours")
     group = parser.add_argument_group("detection", "to find an object among others, with --label")
     group.add_argument("--detect", action="store_true", help="teach object_detection instead of object_recognition")
-    group.add_argument("--seconds", type=float, default=12.0, help="how long images are collected (default: 12)")
+    add_value(group, "--seconds", 12.0, "how long images are collected")
     group.add_argument(
         "--boxes",
         metavar="tracker|motion|boxes|CLASS",

@@ -10,11 +10,8 @@ NODE = "/object_detection"
 
 
 def run_detection(args: argparse.Namespace) -> dict[str, Any]:
-    """Show what the node finds, teach it one object, and show again; return the answer.
-
-    Raises:
-        ParameterError: an option is missing or outside its range.
-        IcubLearningError: no node answers.
+    """Show what the node finds, teach it one object, and show again; return the answer. Raises ParameterError: an
+    option is missing or outside its range; IcubLearningError: no node answers.
     """
     from icub_learning.arrays import real
     from icub_learning.cli.image_sources import open_source
@@ -30,14 +27,14 @@ def run_detection(args: argparse.Namespace) -> dict[str, Any]:
     try:
         with ros_node("icub_learning_teach") as (node, spin, stopped):
             robot = DetectingRobot(node, spin, stopped, args.node or NODE, args.image, source)
-            print(describe(robot.detections_after(1, 5.0)), flush=True)
+            print(describe(robot.found_after(1, 5.0)), flush=True)
             print(f"Learning to find '{shorten(args.label)}' for {seconds:g} s: {advice}", flush=True)
             answer = robot.call(
                 TeachDetection, "teach_detection", seconds + 120.0,
                 label=args.label, seconds=seconds, source=args.boxes, box=args.box or [],
             )  # fmt: skip
             print(answer.message if answer.success else f"Not learned: {answer.message}")
-            print(describe(robot.detections_after(2, 5.0)), flush=True)
+            print(describe(robot.found_after(2, 5.0)), flush=True)
     finally:
         if source is not None:
             source.close()

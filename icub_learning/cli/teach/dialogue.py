@@ -24,17 +24,10 @@ OTHERS = 2  # further labels that are shown
 
 
 class Dialogue:
-    """Asks the person at the terminal, and teaches the answers.
+    """Asks the person at the terminal, and teaches the answers in lessons of so many frames, or `timeout` [s].
 
-    Args:
-        robot: the robot that is taught.
-        n_frames: number of frames in a lesson.
-        timeout: longest duration of a lesson [s].
-        folder: folder for the image of what the robot sees.
-        terminal: whether the image is shown in the terminal as well.
-
-    Attributes:
-        lessons: label, success, message and n_examples of each lesson, and what was recognized after it.
+    The image of what the robot sees goes into `folder`, and into the `terminal` as well. `lessons` holds label,
+    success, message and n_examples of each lesson, and what was recognized after it.
     """
 
     def __init__(self, robot: Robot, n_frames: int, timeout: float, folder: Path, terminal: bool) -> None:
@@ -74,7 +67,7 @@ class Dialogue:
             print(for_terminal(image))
         height, width = image.shape[:2]
         print(
-            f"{path}: {width} x {height} pixels. {describe(self._robot.recognition_after(1, RECOGNITION_LIMIT))}",
+            f"{path}: {width} x {height} pixels. {describe(self._robot.found_after(1, RECOGNITION_LIMIT))}",
             flush=True,
         )
 
@@ -86,7 +79,7 @@ class Dialogue:
         )
         lesson = {"label": label, "success": answer.success, "message": answer.message, "n_examples": answer.n_examples}
         print(answer.message if answer.success else f"Not learned: {answer.message}")
-        seen = self._robot.recognition_after(N_AFTER, RECOGNITION_LIMIT)
+        seen = self._robot.found_after(N_AFTER, RECOGNITION_LIMIT)
         print(describe(seen), flush=True)
         lesson["says"] = seen and {"label": seen.label, "confidence": seen.confidence}
         self.lessons.append(lesson)

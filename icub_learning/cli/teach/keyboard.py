@@ -6,11 +6,7 @@ import sys
 
 
 class Keyboard:
-    """Lines of standard input, which may be a terminal, a file or a pipe.
-
-    Attributes:
-        ended: whether the end of the input was reached.
-    """
+    """Lines of standard input, which may be a terminal, a file or a pipe, until it has `ended`."""
 
     def __init__(self) -> None:
         self._waiting = b""

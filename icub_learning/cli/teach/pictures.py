@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.errors import ParameterError
-from icub_learning.files import replacing
 from icub_learning.recognition.vision.opencv import cv2
+from icub_learning.reporting.tables import replacing_for
 
 MOST_COLUMNS = 64  # of an image in the terminal
 
@@ -16,20 +16,16 @@ MOST_COLUMNS = 64  # of an image in the terminal
 def write_image(path: Path, image: NDArray[np.uint8]) -> None:
     """Write RGB (H, W, 3) as a picture; it appears complete or not at all. Raises ParameterError if that fails."""
     good, content = cv2.imencode(path.suffix, image[:, :, ::-1])
-    try:
-        if not good:
-            raise OSError(0, "OpenCV cannot encode it")
-        with replacing(path) as file:
-            file.write(content.tobytes())
-    except OSError as error:
-        raise ParameterError("--output", str(path), f"a file that can be written ({error.strerror})") from error
+    if not good:
+        raise ParameterError("--output", str(path), "a file that can be written (OpenCV cannot encode it)")
+    with replacing_for("--output", path, "wb") as file:
+        file.write(content.tobytes())
 
 
 def for_terminal(image: NDArray[np.uint8], columns: int | None = None) -> str:
     """Return an RGB image (H, W, 3) as lines of half blocks in 24-bit colours, two pixels a character.
 
-    Args:
-        columns: width in characters; None: that of the terminal, at most MOST_COLUMNS.
+    They are `columns` wide; None: as the terminal, at most MOST_COLUMNS.
     """
     columns = columns or min(MOST_COLUMNS, shutil.get_terminal_size().columns - 1)
     height, width = image.shape[:2]

@@ -21,18 +21,13 @@ FRAME = "camera"  # of the images that are published
 
 
 class Robot:
-    """One object recognition node and its images.
+    """One object recognition node and its images, compressed if their topic ends in "/compressed".
 
-    Args:
-        node: node of this program.
-        spin: handles messages for some seconds.
-        stopped: returns whether a signal has asked to end.
-        name: name of the recognition node.
-        topic: topic of the images; compressed ones if it ends in "/compressed".
-        source: images to publish there; None: others publish them.
+    They are those of `source`, which are published there, or without one of others.
     """
 
     system = "recognition"  # what `icub-learning launch` calls the processes that are needed
+    answer: tuple[type, str] = Recognition, "recognition"  # what the node says to images: message and topic
 
     def __init__(
         self,
@@ -47,11 +42,12 @@ class Robot:
         self._name, self._topic, self._source = name.rstrip("/"), topic, source
         self._message: Image | CompressedImage | None = None
         self._images = 0
-        self.recognition: Recognition | None = None
-        self._recognitions = 0
+        self._answer: Any = None
+        self._answers = 0
         self._due = time.monotonic()
         self._services = Services(node, self.wait)
-        self._subscribe()
+        kind_of_answer, answers = self.answer
+        node.create_subscription(kind_of_answer, f"{self._name}/{answers}", self._on_answer, STREAM)
         if source is None:
             kind = CompressedImage if topic.endswith("/compressed") else Image
             self._subscription = ImageSubscription(node, kind, topic, self._on_image)
@@ -59,12 +55,7 @@ class Robot:
             self._publisher = node.create_publisher(Image, topic, STREAM)
 
     def frame(self, limit: float) -> Pixels:
-        """Return the next image, RGB.
-
-        Raises:
-            IcubLearningError: none comes within `limit` seconds.
-            SampleError: the message holds no image.
-        """
+        """Return the next image, RGB. Raises IcubLearningError: none in `limit` seconds; SampleError: it is none."""
         before = self._images
         if not self.wait(lambda: self._images > before, limit):
             text = f"no image on '{self._topic}' within {limit:g} s: does a camera publish there? See --image, --source"
@@ -72,10 +63,10 @@ class Robot:
         assert self._message is not None
         return rgb_of(self._message)
 
-    def recognition_after(self, count: int, limit: float) -> Recognition | None:
-        """Return the `count`-th recognition from now on; None if it does not come within `limit` seconds."""
-        before = self._recognitions
-        return self.recognition if self.wait(lambda: self._recognitions >= before + count, limit) else None
+    def found_after(self, count: int, limit: float) -> Any:
+        """Return the `count`-th answer from now on; None if it does not come within `limit` seconds."""
+        before = self._answers
+        return self._answer if self.wait(lambda: self._answers >= before + count, limit) else None
 
     def call(self, kind: Any, service: str, takes: float = 0.0, **fields: Any) -> Any:
         """Call a service of the node and go on publishing images meanwhile; see Services.call."""
@@ -86,13 +77,9 @@ class Robot:
             raise IcubLearningError(text) from error
 
     def wait(self, done: Callable[[], bool], limit: float) -> bool:
-        """Publish images and handle messages until `done` returns true, at most for `limit` seconds.
+        """Publish images and handle messages until `done` returns true, for `limit` seconds at most; return if it did.
 
-        Returns:
-            Whether `done` returned true in time.
-
-        Raises:
-            KeyboardInterrupt: a signal came.
+        Raises KeyboardInterrupt: a signal came.
         """
         end = time.monotonic() + limit
         while not done():
@@ -110,33 +97,17 @@ class Robot:
             self._spin(PERIOD)
         return True
 
-    def _subscribe(self) -> None:
-        self._node.create_subscription(Recognition, f"{self._name}/recognition", self._on_recognition, STREAM)
-
     def _on_image(self, message: Image | CompressedImage) -> None:
         self._message = message
         self._images += 1
 
-    def _on_recognition(self, message: Recognition) -> None:
-        self.recognition = message
-        self._recognitions += 1
+    def _on_answer(self, message: Any) -> None:
+        self._answer = message
+        self._answers += 1
 
 
 class DetectingRobot(Robot):
     """One object detection node and its images; see Robot."""
 
     system = "detection"
-
-    def detections_after(self, count: int, limit: float) -> Detections | None:
-        """Return the `count`-th detections from now on; None if they do not come within `limit` seconds."""
-        before = self._n_detections
-        return self._detections if self.wait(lambda: self._n_detections >= before + count, limit) else None
-
-    def _subscribe(self) -> None:
-        self._detections: Detections | None = None
-        self._n_detections = 0
-        self._node.create_subscription(Detections, f"{self._name}/detections", self._on_detections, STREAM)
-
-    def _on_detections(self, message: Detections) -> None:
-        self._detections = message
-        self._n_detections += 1
+    answer = Detections, "detections"

@@ -6,7 +6,7 @@ from pathlib import Path
 from icub_learning.cli import options
 from icub_learning.cli.report import add_report_option, check_report
 from icub_learning.errors import ParameterError
-from icub_learning.reporting.tables import add_json_option
+from icub_learning.reporting.tables import add_json_option, add_value
 
 DESCRIPTION = "Choose classifier and regularization from pictures, and write the node's parameters."
 EXAMPLE = """\
@@ -25,7 +25,6 @@ OF_A_ROBOT = ("--urdf", "--joints", "--output", "--estimator")  # options that t
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
     parser.add_argument("pictures", metavar="PICTURES", type=Path, help="folder with a folder of pictures per object")
     parser.add_argument(
         "--parameters", metavar="FILE", type=Path, help="file for the parameters (default: out/tuned-PICTURES.yaml)"
@@ -41,19 +40,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--regularizations", nargs="+", type=float, metavar="X", help="values of lambda (default: 0.01 to 10 000)"
     )
     parts = parser.add_argument_group("validation")
-    parts.add_argument("--folds", type=int, default=3, help="number of folds (default: 3)")
-    parts.add_argument(
-        "--tune-on",
-        type=float,
-        default=0.7,
-        metavar="SHARE",
-        help="share of the views to tune on, from the first (default: 0.7)",
-    )
-    parts.add_argument("--gap", type=int, default=0, help="views between learned and named ones (default: 0)")
+    add_value(parts, "--folds", 3, "number of folds")
+    add_value(parts, "--tune-on", 0.7, "share of the views to tune on, from the first", "SHARE")
+    add_value(parts, "--gap", 0, "views between learned and named ones")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Tune the classifier of objects on a folder of pictures."""
     from threadpoolctl import threadpool_limits
 
     from icub_learning.arrays import integer, real
@@ -77,4 +69,4 @@ def run(args: argparse.Namespace) -> None:
     if not real("--tune-on", args.tune_on, 0.0, 1.0, low_open=True) < 1.0:
         raise ParameterError("--tune-on", args.tune_on, "below 1: the last part checks the choice")
     with threadpool_limits(limits=1, user_api="blas"):  # as in the node
-        tune_objects(args).output(args)
+        tune_objects(args)

@@ -1,7 +1,6 @@
 """`icub-learning tune` on images of objects: the classifier of the recognition node."""
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -12,23 +11,21 @@ from tqdm import tqdm
 from icub_learning.cli import parameter_file
 from icub_learning.cli.image_sources import SUFFIXES, Folder
 from icub_learning.cli.options import progress_bar
+from icub_learning.cli.report import write_drawn
 from icub_learning.cli.tune import picture, report
 from icub_learning.cli.tune.progress import Progress, complete, fingerprint
-from icub_learning.cli.tune.result import Result
 from icub_learning.errors import RecordingError
 from icub_learning.evaluation.object_tuning import Views, increasing, linear_errors, predict_then_learn
 from icub_learning.recognition import CNNFeatures
 from icub_learning.recognition.assembly import Settings, make_classifier
+from icub_learning.reporting.tables import save_figures
 
 REGULARIZATIONS = tuple(10.0 ** (power / 2) for power in range(-4, 9))  # that are tried, about the default
 
 
-def tune_objects(args: argparse.Namespace) -> Result:
-    """Choose classifier and settings on the first views of each object, and check them on the last ones.
-
-    Raises:
-        RecordingError, DataError: the images cannot be read, or are too few.
-        ParameterError: an option is outside its range.
+def tune_objects(args: argparse.Namespace) -> None:
+    """Choose classifier and settings on the first views of objects, and check them on the last. Raises RecordingError,
+    DataError: the images cannot be read, or are too few; ParameterError: an option is outside its range.
     """
     shipped = Settings()
     tuning, last = _load(args.pictures, args.tune_on)
@@ -68,13 +65,17 @@ def tune_objects(args: argparse.Namespace) -> Result:
         "verdict": report.verdict("share of the last views named wrong", check["tuned"], check["defaults"]),
     }
 
-    def write_parameters(path: Path, comment: Sequence[str]) -> None:
-        parameter_file.write_objects(path, tuned, comment)
-
     def draw(path: Path) -> None:
         picture.draw_objects(path, args.pictures.name, shipped, figures)
 
-    return Result(figures, report.objects_text(figures), write_parameters, draw, progress)
+    text, name = report.objects_text(figures), args.pictures.name
+    print(text)
+    comment = f"Chosen by icub-learning tune from {name}: {figures['verdict']}"
+    parameter_file.write_objects(args.parameters, tuned, [comment])
+    print(f"parameters: {args.parameters}")
+    write_drawn(args, draw, f"Settings chosen from {name}", "Errors of each lambda, and the check", text)
+    save_figures(args.json, figures)
+    progress.done()
 
 
 def _load(path: Path, share: float) -> tuple[Views, Views]:

@@ -16,18 +16,9 @@ VERSION = 3  # changes with the meaning of a result
 
 
 class Progress:
-    """Results by key, written to a file after each one.
+    """Results by key, written to a file after each one. Raises ParameterError: the file cannot be read.
 
-    Args:
-        path: path of the file.
-        identity: fingerprint of the data and settings that the results belong to, see `fingerprint`.
-
-    Attributes:
-        results: results by key.
-        of_another_run: whether the file held results of other data or settings.
-
-    Raises:
-        ParameterError: the file cannot be read.
+    `identity` is the fingerprint of the data and settings that they belong to; results `of_another_run` do not count.
     """
 
     def __init__(self, path: Path, identity: str) -> None:
@@ -68,14 +59,7 @@ class Progress:
 def complete(
     progress: Progress, keys: Sequence[str], measure: Callable[[int], Any], what: str = "paths"
 ) -> dict[str, Any]:
-    """Return the results of all keys: known ones, and the others measured one after the other, with a progress bar.
-
-    Args:
-        progress: known results; each new one is added at once.
-        keys: keys of all results.
-        measure: returns the result of the key with this index.
-        what: name of the results on the progress bar.
-    """
+    """Return the results of all keys: those known, and the others, measured in turn by index in `keys`, and kept."""
     from tqdm import tqdm
 
     known = sum(key in progress.results for key in keys)

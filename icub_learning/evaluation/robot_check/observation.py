@@ -13,37 +13,23 @@ RIGHT, WRONG, OPEN = "right", "wrong", "open"  # verdicts; open: what was seen d
 
 @dataclass(frozen=True)
 class TopicUse:
-    """Who uses a topic.
+    """Who uses a topic."""
 
-    Attributes:
-        name: full name of the topic.
-        publishers: names of the nodes that publish.
-        unserved: subscriptions whose QoS no publisher meets, each in words: they receive nothing.
-    """
-
-    name: str
-    publishers: tuple[str, ...] = ()
-    unserved: tuple[str, ...] = ()
+    name: str  # full name of the topic
+    publishers: tuple[str, ...] = ()  # names of the nodes that publish
+    unserved: tuple[str, ...] = ()  # subscriptions whose QoS no publisher meets, each in words: they receive nothing
 
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """Some seconds of a robot.
+    """Some seconds of a robot."""
 
-    Attributes:
-        recording: its joint states and wrenches, with times of arrival.
-        urdf: path or XML text.
-        sensor: fixed joint of the force/torque sensor; "" where there is none.
-        wrench_frame: frame_id of the wrenches; None where the source does not tell.
-        clock_published: whether a simulated clock was published; None where the source does not tell.
-        topics: who uses the topics of joint states and wrenches; empty where the source does not tell.
-    """
-
-    recording: Recording
-    urdf: str
-    sensor: str = ""
-    wrench_frame: str | None = None
-    clock_published: bool | None = None
+    recording: Recording  # its joint states and wrenches, with times of arrival
+    urdf: str  # path or XML text
+    sensor: str = ""  # fixed joint of the force/torque sensor; "" where there is none
+    wrench_frame: str | None = None  # frame_id of the wrenches; None where the source does not tell
+    clock_published: bool | None = None  # whether a simulated clock was published; None where the source does not tell
+    # who uses the topics of joint states and wrenches; empty where the source does not tell
     topics: tuple[TopicUse, ...] = ()
 
     @cached_property
@@ -75,22 +61,15 @@ class Observation:
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """What one check says.
+    """What one check says."""
 
-    Attributes:
-        name: short fixed name of what is right or wrong, such as "degrees".
-        verdict: RIGHT, WRONG or OPEN.
-        text: one sentence in plain words.
-        remedy: what to do about it; "" where nothing is to be done.
-        settings: settings of the inverse dynamics node that follow from it.
-        corrected: the recording as it would be without the fault, which the checks that follow judge.
-    """
-
-    name: str
-    verdict: str
-    text: str
-    remedy: str = ""
+    name: str  # short fixed name of what is right or wrong, such as "degrees"
+    verdict: str  # RIGHT, WRONG or OPEN
+    text: str  # one sentence in plain words
+    remedy: str = ""  # what to do about it; "" where nothing is to be done
+    # settings of the inverse dynamics node that follow from it
     settings: dict[str, object] = field(default_factory=dict)
+    # the recording as it would be without the fault, which the checks that follow judge
     corrected: Recording | None = None
 
 

@@ -23,15 +23,9 @@ def guess_robot(names: Sequence[str]) -> str | None:
 
 
 def guess_sensor(urdf: str, names: Sequence[str], frame: str = "") -> str:
-    """Return the fixed joint of a force/torque sensor that most of the joints have to do with; "" without any.
+    """Return the fixed joint of a force/torque sensor that most of the joints `names` have to do with; "" without any.
 
-    Args:
-        urdf: path or XML text.
-        names: joints of the messages.
-        frame: frame of the wrenches; a fixed joint that leads to it goes first.
-
-    Raises:
-        ModelError: the URDF cannot be read.
+    The one at the frame of the wrenches goes first. Raises ModelError: the URDF (path or XML text) cannot be read.
     """
     root = read_urdf(urdf)
     fixed = [joint for joint in root.findall("joint") if joint.get("type") == "fixed"]

@@ -39,15 +39,10 @@ NEEDING_NAMES = (check_positions, check_velocities, check_motion, check_frame, c
 
 @dataclass(frozen=True)
 class Report:
-    """What all checks found.
+    """What all checks found."""
 
-    Attributes:
-        findings: in the order of the checks.
-        settings: settings of the inverse dynamics node to start with; None where no joint is in the URDF.
-    """
-
-    findings: tuple[Finding, ...]
-    settings: Settings | None
+    findings: tuple[Finding, ...]  # in the order of the checks
+    settings: Settings | None  # settings of the inverse dynamics node to start with; None where no joint is in the URDF
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -56,11 +51,7 @@ class Report:
 
 
 def check_robot(seen: Observation) -> Report:
-    """Run all checks.
-
-    Raises:
-        ModelError: the URDF cannot be read.
-    """
+    """Run all checks. Raises ModelError: the URDF cannot be read."""
     findings: list[Finding] = []
     if not seen.recording.n_joint_states:
         text = "no joint state came"

@@ -28,7 +28,6 @@ add_options = options("all draws", quick=True, parts=WHICH)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run each part, print its table and verdict, and draw."""
     seed = checked_seed(args)
     figures: dict[str, Any] = {"seed": seed, "quick": args.quick}
     panels: list[Any] = []

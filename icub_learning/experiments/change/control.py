@@ -27,12 +27,10 @@ Model = Callable[[Array, Array, Array, Array], Array]  # motion, and the acceler
 
 
 class ControlLoop:
-    """An arm under feedback with the torques of a model added, and a learner of the motors' torques.
+    """An arm under feedback with the torques of a model added, and a learner (as shipped) of the motors' torques.
 
-    Args:
-        seed: of simulation and features.
-        full: whether the model gets the measured motion, with the feedback as an acceleration (computed torque), or the
-            reference (feed-forward). The settings of the learner are those that are shipped.
+    With `full` the model gets the measured motion, with the feedback as an acceleration (computed torque), else the
+    reference (feed-forward).
     """
 
     def __init__(self, seed: int, full: bool = False) -> None:

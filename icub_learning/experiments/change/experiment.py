@@ -28,13 +28,12 @@ add_options = options(
     picture=False,
     parts={"nargs": "+", "choices": PARTS, "default": list(PARTS), "help": "default: all of them"},
     seeds={"nargs": "+", "type": int, "default": list(SEEDS), "help": "default: 0 1 2"},
-    minutes={"type": float, "default": 10.0, "help": "of quiet and friction (default: 10)"},
-    excitations={"type": int, "default": 10_000, "help": "of consistency (default: 10000)"},
+    minutes=(10.0, "of quiet and friction"),
+    excitations=(10_000, "of consistency"),
 )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run the parts and print what came out beside what is expected."""
     works: dict[str, Callable[[int], dict[str, Any]]] = {
         "loads": lambda seed: loads_and_pushes.run_seed(seed, TO_TELL),
         "quiet": lambda seed: wear.without_change(seed, args.minutes),

@@ -34,16 +34,9 @@ class Moment:
 class LiveArm:
     """A simulated iCub arm whose wrench is learned while it moves, with the settings that are shipped.
 
-    Args:
-        seed: of simulation and features.
-        task: its motion, see TASKS.
-        others: settings of further learners that see the same samples, by name; their errors are kept too.
-
-    Attributes:
-        simulation: can be commanded between calls of `run`.
-        monitor: of the first learner.
-        moments: changes of what the monitor sees.
-        on_pairs: called with what the first learner's stream has paired, if set.
+    Its motion is one of TASKS; `simulation` can be commanded between calls of `run`. `others` are settings of further
+    learners that see the same samples, by name; their errors are kept too. `on_pairs` is called with what the first
+    learner's stream has paired.
     """
 
     def __init__(self, seed: int, task: str = "circle_xz", **others: dict[str, Any]) -> None:
@@ -65,8 +58,8 @@ class LiveArm:
             self.streams[name] = assembly.make_stream(settings, regressor, self.estimators[name])
         monitor = self.streams["shipped"].watch
         assert isinstance(monitor, ChangeMonitor)
-        self.monitor = monitor
-        self.moments: list[Moment] = []
+        self.monitor = monitor  # of the first learner
+        self.moments: list[Moment] = []  # changes of what the monitor sees
         self.on_pairs: Callable[[list[External]], object] | None = None
         self._times, self._seen = array("d"), array("d")
         self._errors = {name: array("d") for name in self.streams}

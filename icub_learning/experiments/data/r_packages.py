@@ -20,12 +20,8 @@ DAMAGED = (OSError, KeyError, ValueError, EOFError, zlib.error, lzma.LZMAError)
 def read_database(path: Path, name: str) -> dict[str, Any]:
     """Return the columns of one table of R's lazy-load database: an index of places, then compressed objects.
 
-    Args:
-        path: a .deb, or the folder with Rdata.rdx and Rdata.rdb.
-        name: of the table.
-
-    Raises:
-        RecordingError: it cannot be read, or the package rdata is missing.
+    `path` is a .deb, or the folder with Rdata.rdx and Rdata.rdb. Raises RecordingError: it cannot be read, or rdata is
+    missing.
     """
     rdata = _rdata(path)
     files = {Path(one).suffix: content for one, content in contents(path, "Rdata.rd[bx]")}
@@ -40,15 +36,9 @@ def read_database(path: Path, name: str) -> dict[str, Any]:
 
 
 def read_rda(path: Path, file: str, name: str) -> dict[str, Any]:
-    """Return the columns of one table of an .rda file; a factor as the numbers of its levels, from 0.
+    """Return the columns of the table `name` of the .rda `file`; a factor as the numbers of its levels, from 0.
 
-    Args:
-        path: a .deb, the folder with the file, or the file.
-        file: name of the .rda.
-        name: of the table.
-
-    Raises:
-        RecordingError: it cannot be read, or the package rdata is missing.
+    `path` is a .deb, the file, or its folder. Raises RecordingError: it cannot be read, or rdata is missing.
     """
     rdata = _rdata(path)
     try:

@@ -23,11 +23,7 @@ RECURRED = "R"  # a status; the other is N
 def pumadyn(given: Path | None) -> tuple[Array, Array]:
     """Read the 8192 samples of pumadyn32nh (DELVE) as they are in the file: inputs (8192, 32), target (8192,).
 
-    Args:
-        given: the file, its folder, or a folder that holds PUMADYN; None: $ICUB_LEARNING_DATA.
-
-    Raises:
-        RecordingError: there is no such file, or it is another one.
+    `given` is as for `find_file`. Raises RecordingError: there is no such file, or it is another one.
     """
     path = find_file(given, PUMADYN)
     try:
@@ -58,13 +54,7 @@ def unit_interval(inputs: Array) -> Array:
 
 @dataclass(frozen=True)
 class Prognosis:
-    """The prognostic data of Wisconsin.
-
-    Attributes:
-        features: (n, 32).
-        time: (n,), until the disease came back or was last known not to have [months].
-        recurred: (n,), +1 where it came back, -1 where not.
-    """
+    """Prognostic data of Wisconsin: features (n, 32), months until the disease recurred or was not, +1 or -1."""
 
     features: Array
     time: Array
@@ -74,14 +64,9 @@ class Prognosis:
 def load_wpbc(path: Path | None) -> Prognosis:
     """Return the 194 patients of the prognostic data of which all features are known.
 
-    Four of the 198 lack the number of positive nodes and are left out.
-
-    Args:
-        path: Debian's r-cran-th.data as .deb or installed (the folder with Rdata.rdb), which needs the package rdata;
-            or a .csv of the same columns. None: the package, fetched once.
-
-    Raises:
-        RecordingError: the file cannot be read, or rdata is missing.
+    Four of the 198 lack the number of positive nodes and are left out. `path` is Debian's r-cran-th.data as .deb or
+    installed (the folder with Rdata.rdb), or a .csv of the same columns; None: the package, fetched once. Raises
+    RecordingError: the file cannot be read, or rdata is missing.
     """
     path = path or debian(WPBC_PACKAGE, LIBRARY / WPBC_FOLDER)
     columns = _read_csv(path) if path.suffix == ".csv" else read_database(path, WPBC)

@@ -27,18 +27,13 @@ JOINTS = tuple(f"r_{joint}" for joint in _ARM)
 
 @dataclass(frozen=True)
 class Case:
-    """One recording to compare learners on.
-
-    Attributes:
-        name, kind: kind is "real", "simulated" or "change".
-        load: reads or makes it, with settings that say nothing but which robot it is, and which outputs are mere noise.
-        changes_at: when the task changes [s]; None: it does not.
-    """
+    """One recording to compare learners on."""
 
     name: str
-    kind: str
+    kind: str  # "real", "simulated" or "change"
+    # reads or makes it, with settings that say nothing but which robot it is, and which outputs are mere noise
     load: Callable[[], tuple[Recording, Settings, tuple[bool, ...]]]
-    changes_at: float | None = None
+    changes_at: float | None = None  # when the task changes [s]; None: it does not
 
 
 def real_recording(name: str) -> tuple[Recording, Settings] | None:
@@ -56,10 +51,7 @@ def real_recording(name: str) -> tuple[Recording, Settings] | None:
 def all_cases(seconds: float, planes: tuple[float, float], seed: int) -> list[Case]:
     """Return the real recordings at hand, the simulated robots that judge, and the change of task in both directions.
 
-    Args:
-        seconds: length of the recording of each simulated robot.
-        planes: seconds before and after the change of task.
-        seed: of all that is simulated.
+    `seconds` is the length for each simulated robot, `planes` what comes before and after the change of task [s].
     """
     real = {name: found for name in REAL if (found := real_recording(name)) is not None}
     cases = [Case(name, "real", partial(lambda found: (*found, ()), found)) for name, found in real.items()]

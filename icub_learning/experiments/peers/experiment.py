@@ -54,7 +54,6 @@ add_options = options(
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run what is not kept yet, print the tables and draw."""
     seed = checked_seed(args)
     seconds = args.seconds or (QUICK_SECONDS if args.quick else SIMULATED_SECONDS)
     folder = args.out / f"peers-{'quick' if args.quick else 'full'}"

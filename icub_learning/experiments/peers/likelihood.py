@@ -34,15 +34,11 @@ class Kernel:
 
 
 def negative_log_likelihood(parameters: Array, squares: Array, y: Array) -> tuple[float, Array]:
-    """Return minus the logarithm of the likelihood of outputs that share a kernel, and its gradient.
+    """Return minus the logarithm of the likelihood of outputs y (n, n_outputs) that share a kernel, and its gradient.
 
+    `parameters` (d + 1,) are logarithms of length scales and noise, `squares` (d, n, n) squared differences of inputs.
     The variance of each output's signal is the one that is most likely (Rasmussen and Williams, "Gaussian Processes for
     Machine Learning", 2006, eq. 5.8 and 5.9, with that variance put in).
-
-    Args:
-        parameters: (d + 1,) logarithms of length scales and noise.
-        squares: (d, n, n), squared differences of the inputs.
-        y: (n, n_outputs).
     """
     n, m = y.shape
     inverse_squares, noise = np.exp(-2.0 * parameters[:-1]), np.exp(parameters[-1])

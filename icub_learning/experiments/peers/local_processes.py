@@ -8,13 +8,7 @@ from icub_learning.experiments.peers.likelihood import Kernel
 
 
 class Leaf:
-    """An exact Gaussian process of at most `size` samples, whose Cholesky factor grows by a row with each.
-
-    Args:
-        kernel: of the process.
-        size: number of samples.
-        n_outputs: number of outputs, which share the factor.
-    """
+    """An exact Gaussian process of at most `size` samples; its outputs share a Cholesky factor, which grows by rows."""
 
     def __init__(self, kernel: Kernel, size: int, n_outputs: int) -> None:
         self.kernel, self.n = kernel, 0
@@ -74,16 +68,10 @@ class Split:
 
 
 class LocalProcesses:
-    """A tree that divides a leaf whenever it is full; a sample goes to one leaf, by chance where leaves overlap.
+    """A tree that divides a leaf whenever it has `size` samples; by chance where leaves overlap a sample goes to one.
 
-    Args:
-        kernel: of all leaves.
-        n_outputs: number of outputs.
-        size: samples in a leaf at most.
-        overlap: width of the overlap over the spread of the leaf's samples.
-        aggregation: "mixture": means weighed by probabilities; "product": generalized product of experts, which weighs
-            by probability over variance.
-        seed: of the chance.
+    `overlap` is a width over the spread of the leaf's samples. `aggregation` is "mixture", means weighed by
+    probabilities, or "product", the generalized product of experts, which weighs by probability over variance.
     """
 
     def __init__(self, kernel: Kernel, n_outputs: int, size: int, overlap: float, aggregation: str, seed: int) -> None:

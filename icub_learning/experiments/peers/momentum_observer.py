@@ -13,10 +13,6 @@ def momentum_rows(regressor: Regressor, q: Array, v: Array) -> tuple[Array, Arra
 
     n holds Coriolis and gravity terms and friction. Since dM/dt v - C v = C' v, this is the observer's model term,
     linear in the parameters as all of it is.
-
-    Args:
-        regressor: of joint torques, with or without the columns of drives.
-        q, v: (n,) positions and velocities.
     """
     zero = np.zeros_like(v)
 
@@ -28,11 +24,7 @@ def momentum_rows(regressor: Regressor, q: Array, v: Array) -> tuple[Array, Arra
 
 
 class MomentumObserver:
-    """r = K (p(t) - p(0) - integral of (torque + model term + r)): external torques through a low pass of gain K.
-
-    Args:
-        gain: K [1/s], the same for all joints.
-    """
+    """r = K (p(t) - p(0) - integral of (torque + model term + r)): external torques, low-passed by the gain K [1/s]."""
 
     def __init__(self, gain: float) -> None:
         self._gain = gain
@@ -40,13 +32,7 @@ class MomentumObserver:
         self._sum = self._force = self.residual = np.zeros(0)
 
     def update(self, momentum: Array, rate: Array, torque: Array, step: float) -> Array:
-        """Return the residual (n,) [N m] after a sample.
-
-        Args:
-            momentum, rate: (n,), of the rows of `momentum_rows` times parameters.
-            torque: (n,) measured joint torques.
-            step: [s] since the sample before.
-        """
+        """Return the residual (n,) [N m], `step` seconds after that before; `momentum`, `rate`: by parameters."""
         force = torque + rate
         if self._start is None:
             self._start, self._force = momentum, force

@@ -11,15 +11,7 @@ DECAYS = 0.9, 0.999  # of Adam (Kingma and Ba, ICLR 2015)
 
 
 class ReplayNetwork:
-    """Two hidden layers of tanh, squared errors, Adam.
-
-    Args:
-        n_inputs, n_outputs: sizes.
-        width: of the hidden layers.
-        rate: of Adam.
-        batch: samples of a step, of which one is new.
-        seed: of the first weights and of what is replayed.
-    """
+    """Two hidden layers of tanh of one `width`, squared errors, Adam; of the `batch` samples of a step one is new."""
 
     def __init__(self, n_inputs: int, n_outputs: int, width: int, rate: float, batch: int, seed: int) -> None:
         self._rng = np.random.default_rng(seed)

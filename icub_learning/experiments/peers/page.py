@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from icub_learning.arrays import Array
+from icub_learning.evaluation.judgement import geometric_mean
 from icub_learning.experiments.peers.rivals import RIVALS
 from icub_learning.experiments.peers.trial import AFTER, CURVE, WINDOWS
 from icub_learning.reporting import plots
@@ -28,11 +29,6 @@ def name_of(rival: str, on_top: bool) -> str:
     return rival + ON_TOP if on_top else rival
 
 
-def rivals_of(case: Found) -> list[str]:
-    """Return the names of a case's learners that are not ours."""
-    return [name for name in case["learners"] if name not in (OURS, RIGID)]
-
-
 def errors(case: Found, part: str) -> dict[str, float]:
     """Return the nMSE of each learner of a case that has one."""
     values = {name: one.get(part) for name, one in case["learners"].items() if name != RIGID}
@@ -44,11 +40,6 @@ def ratio_to_best(case: Found, part: str) -> tuple[float, str]:
     found = errors(case, part)
     best = min((name for name in found if name != OURS), key=lambda name: found[name])
     return found[OURS] / found[best], best
-
-
-def geometric(values: Sequence[float]) -> float:
-    """Return the geometric mean; NaN without values."""
-    return float(np.exp(np.mean(np.log(values)))) if len(values) else float("nan")
 
 
 def ranking(cases: Sequence[Found]) -> list[list[str]]:
@@ -65,7 +56,11 @@ def ranking(cases: Sequence[Found]) -> list[list[str]]:
             tables = [found for case in cases if name in (found := errors(case, part))]
             ranks = [sorted(found.values()).index(found[name]) + 1 for found in tables]
             over = [found[name] / found[OURS] for found in tables]
-            cells += [number(geometric(over)), number(float(np.mean(ranks)) if ranks else None), str(ranks.count(1))]
+            cells += [
+                number(geometric_mean(over)),
+                number(float(np.mean(ranks)) if ranks else None),
+                str(ranks.count(1)),
+            ]
         costs = [case["learners"][name].get("microseconds", np.nan) for case in cases if name in case["learners"]]
         told = "0" if name == OURS else str(settings.get(name, 1))
         rows.append([*cells, told, number(float(np.mean(costs)))])
@@ -94,7 +89,7 @@ BEST_HEAD = ["recording", *("ours", "best rival", "which", "ratio") * 2]
 def after_change(case: Found) -> list[list[str]]:
     """Return a row for each learner: RMSE of force [N] and torque [N m] in windows after the change of task."""
     rows = {name: one["windows"] for name, one in case["learners"].items() if "windows" in one}
-    order = sorted(rows, key=lambda name: geometric([value for window in rows[name][1:] for value in window]))
+    order = sorted(rows, key=lambda name: geometric_mean([value for window in rows[name][1:] for value in window]))
     best = [[min(rows[name][k][g] for name in rows if name != OURS) for g in (0, 1)] for k in range(len(WINDOWS))]
     cells = [[name, *(" ".join(number(value) for value in window) for window in rows[name])] for name in order]
     over = [" ".join(number(rows[OURS][k][g] / best[k][g]) for g in (0, 1)) for k in range(len(WINDOWS))]
@@ -110,12 +105,12 @@ def summary(cases: Sequence[Found]) -> str:
     for part, words in PARTS.items():
         tables = [errors(case, part) for case in cases]
         everywhere = set.intersection(*map(set, tables)) - {OURS}
-        over = {name: geometric([found[OURS] / found[name] for found in tables]) for name in everywhere}
+        over = {name: geometric_mean([found[OURS] / found[name] for found in tables]) for name in everywhere}
         best = max(over, key=lambda name: over[name])
         each = [ratio_to_best(case, part)[0] for case in cases]
         parts.append(
             f"{words}: SP has {number(over[best])} times the error of the best rival over all recordings ({best}) and "
-            f"{number(geometric(each))} times that of the best on each; it is the best, or within 5 % of it, on "
+            f"{number(geometric_mean(each))} times that of the best on each; it is the best, or within 5 % of it, on "
             f"{sum(value <= AHEAD for value in each)} of {len(each)}"
         )
     return "; ".join(parts) + "."

@@ -11,14 +11,8 @@ from icub_learning.recursive import RecursiveLeastSquares
 class RigidBodies:
     """Recursive least squares of base parameters (Gautier and Khalil 1992), with exponential forgetting.
 
-    Rows and columns are scaled, so that outputs of different units count alike and one number regularizes all.
-
-    Args:
-        regressor: of the robot, with friction and offsets.
-        motions: (n, 3 n_joints), from which columns are scaled.
-        scale: (n_outputs,) deviations of the outputs.
-        regularization: of the scaled parameters.
-        forgetting: factor on all earlier samples at each new one.
+    The regressor has friction and offsets. Rows are scaled by the deviations of the outputs, `scale` (n_outputs,), and
+    columns by `motions` (n, 3 n_joints), so that outputs of different units count alike and one number regularizes all.
     """
 
     def __init__(

@@ -28,22 +28,15 @@ class Learner(Protocol):
 
 @dataclass(frozen=True)
 class Told:
-    """What rivals are told before they learn.
+    """What rivals are told before they learn."""
 
-    Attributes:
-        regressor: of the robot.
-        scales: mean and deviation of motions, (3 n_joints,) each, and of targets, (n_outputs,) each, in the whole
-            recording: what its engineer knows about a robot's task.
-        motions: (n, 3 n_joints) of the part for choosing settings.
-        targets: (n, n_outputs), what is to be learned there.
-        seed: of all that is random.
-    """
-
-    regressor: Regressor
+    regressor: Regressor  # of the robot
+    # mean and deviation of motions, (3 n_joints,) each, and of targets, (n_outputs,) each, in the whole recording: what
+    # its engineer knows about a robot's task
     scales: tuple[Array, Array, Array, Array]
-    motions: Array
-    targets: Array
-    seed: int
+    motions: Array  # (n, 3 n_joints) of the part for choosing settings
+    targets: Array  # (n, n_outputs), what is to be learned there
+    seed: int  # of all that is random
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -70,54 +63,35 @@ class Scaled:
 
 @dataclass(frozen=True)
 class Rival:
-    """One rival.
+    """One rival."""
 
-    Attributes:
-        name: short one.
-        source: who published it.
-        module: file of this folder that it is in.
-        choices: what each of its settings is chosen from; the first one is where the search starts.
-        make: makes a learner from what it is told and its settings.
-        by_likelihood: whether length scales and noise are found by likelihood besides.
-        on_top: whether it is tried on top of rigid bodies as well.
-    """
-
-    name: str
-    source: str
-    module: str
-    choices: Choices
-    make: Callable[..., Learner]
-    by_likelihood: bool = False
-    on_top: bool = True
+    name: str  # short one
+    source: str  # who published it
+    module: str  # file of this folder that it is in
+    choices: Choices  # what each of its settings is chosen from; the first one is where the search starts
+    make: Callable[..., Learner]  # makes a learner from what it is told and its settings
+    by_likelihood: bool = False  # whether length scales and noise are found by likelihood besides
+    on_top: bool = True  # whether it is tried on top of rigid bodies as well
 
 
-def _n(told: Told) -> tuple[int, int]:
-    return told.motions.shape[1], told.targets.shape[1]
-
-
-def _spectrum(told: Told, length: float, noise: float, frequencies: int) -> Learner:
-    return Scaled(SparseSpectrumProcess(told.kernel.scaled(length, noise), _n(told)[1], frequencies, told.seed), told)
-
-
-def _local(aggregation: str) -> Callable[..., Learner]:
-    def make(told: Told, length: float, noise: float, size: int, overlap: float) -> Learner:
+def _process(kind: Callable[..., Learner], **fixed: Any) -> Callable[..., Learner]:
+    def make(told: Told, length: float, noise: float, **own: Any) -> Learner:
         kernel = told.kernel.scaled(length, noise)
-        return Scaled(LocalProcesses(kernel, _n(told)[1], size, overlap, aggregation, told.seed), told)
+        return Scaled(kind(kernel, told.targets.shape[1], seed=told.seed, **own, **fixed), told)
 
     return make
 
 
-def _streaming(told: Told, length: float, noise: float, inducing: int) -> Learner:
-    kernel = told.kernel.scaled(length, noise)
-    return Scaled(StreamingProcess(kernel, _n(told)[1], inducing, inducing // 2, told.seed), told)
+def _streaming(kernel: Kernel, n_outputs: int, inducing: int, seed: int) -> Learner:
+    return StreamingProcess(kernel, n_outputs, inducing, inducing // 2, seed)
 
 
-def _weighted(told: Told, distance: float, rate: float) -> Learner:
-    return Scaled(LocallyWeightedProjections(*_n(told), distance, rate), told)
+def _weighted(told: Told, **own: float) -> Learner:
+    return Scaled(LocallyWeightedProjections(told.motions.shape[1], told.targets.shape[1], **own), told)
 
 
-def _network(told: Told, width: int, rate: float, batch: int) -> Learner:
-    return Scaled(ReplayNetwork(*_n(told), width, rate, batch, told.seed), told)
+def _network(told: Told, **own: Any) -> Learner:
+    return Scaled(ReplayNetwork(told.motions.shape[1], told.targets.shape[1], seed=told.seed, **own), told)
 
 
 def _rigid(told: Told, regularization: float, forgetting: float) -> Learner:
@@ -132,11 +106,13 @@ RIVALS = (
     Rival("LWPR", "Vijayakumar, D'Souza and Schaal 2005", "locally_weighted",
           {"distance": (0.1, 0.03, 0.3, 0.01), "rate": (1.0, 10.0, 0.0)}, _weighted),
     Rival("I-SSGPR", "Gijsberts and Metta 2013", "spectrum",
-          {"length": LENGTH, "noise": NOISE, "frequencies": (200, 100)}, _spectrum, True),
-    Rival("LoG-GP mixture", "Lederer and others 2021", "local_processes", LOCAL, _local("mixture"), True),
-    Rival("LoG-GP product", "Lederer and others 2021", "local_processes", LOCAL, _local("product"), True),
+          {"length": LENGTH, "noise": NOISE, "frequencies": (200, 100)}, _process(SparseSpectrumProcess), True),
+    Rival("LoG-GP mixture", "Lederer and others 2021", "local_processes", LOCAL,
+          _process(LocalProcesses, aggregation="mixture"), True),
+    Rival("LoG-GP product", "Lederer and others 2021", "local_processes", LOCAL,
+          _process(LocalProcesses, aggregation="product"), True),
     Rival("streaming sparse GP", "Bui, Nguyen and Turner 2017", "streaming_process",
-          {"length": LENGTH, "noise": NOISE, "inducing": (200, 100)}, _streaming, True),
+          {"length": LENGTH, "noise": NOISE, "inducing": (200, 100)}, _process(_streaming), True),
     Rival("network with replay", "two layers of tanh, Adam", "network",
           {"width": (64, 128), "rate": (3e-3, 1e-3, 1e-2), "batch": (16, 32)}, _network),
 )  # fmt: skip

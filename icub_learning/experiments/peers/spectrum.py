@@ -10,14 +10,8 @@ from icub_learning.recursive import RecursiveLeastSquares
 class SparseSpectrumProcess:
     """Bayesian linear regression on cosines and sines of random frequencies, one sample after the other.
 
-    The frequencies are drawn from the spectral density of the kernel; the factor of the precision takes each sample in
-    by a rank-one update, which the core of this package does.
-
-    Args:
-        kernel: of the process.
-        n_outputs: number of outputs, which share the factor.
-        frequencies: number of random frequencies; there are twice as many features.
-        seed: of the frequencies.
+    The frequencies, half as many as features, are drawn from the spectral density of the kernel; the factor of the
+    precision, which outputs share, takes each sample in by a rank-one update, which the core of this package does.
     """
 
     def __init__(self, kernel: Kernel, n_outputs: int, frequencies: int, seed: int) -> None:

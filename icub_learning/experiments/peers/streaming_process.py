@@ -12,18 +12,11 @@ REPLACED = 0.3  # share of the inducing points that new inputs replace at a time
 
 
 class StreamingProcess:
-    """A sparse process whose posterior at the inducing points is the only memory of the past.
+    """A sparse process whose posterior at the inducing points, which outputs share, is the only memory of the past.
 
-    What earlier samples said is kept as Gaussian pseudo-measurements of the old inducing points, which the new ones
-    are given as they are given samples (the paper's optimal posterior for fixed hyperparameters). Between two changes
-    of the inducing points each sample is a rank-one update.
-
-    Args:
-        kernel: of the process.
-        n_outputs: number of outputs, which share inducing points.
-        inducing: number of inducing points.
-        every: samples after which inducing points are replaced by some of the latest inputs.
-        seed: of the choice.
+    What earlier samples said is kept as Gaussian pseudo-measurements of the old inducing points, which the new ones are
+    given as they are given samples (the paper's optimal posterior for fixed hyperparameters). Between two changes, one
+    after `every` samples, in which some of the latest inputs become inducing points, each sample is a rank-one update.
     """
 
     def __init__(self, kernel: Kernel, n_outputs: int, inducing: int, every: int, seed: int) -> None:

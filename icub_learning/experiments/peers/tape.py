@@ -18,34 +18,22 @@ from icub_learning.evaluation.judgement import mere_quantization
 from icub_learning.files import replacing
 from icub_learning.recording.recording import Recording, WrenchEvent
 
-OURS = "SP, this package"
 SEARCH = 0.3  # share of a recording, from its beginning, on which rivals' settings are chosen
 FIRST = 2.0  # [s] before which no error counts
 
 
 @dataclass(frozen=True)
 class Tape:
-    """All that a learner sees of a recording, and what ours made of it.
+    """All that a learner sees of a recording, and what ours made of it."""
 
-    Attributes:
-        times: (n,) of the joint states since the first one [s].
-        motions: (n, 3 n_joints), position, velocity and acceleration of each joint state, derived without delay.
-        measured: (n, n_outputs); NaN where no measurement came.
-        order: (k,); i >= 0: joint state i is to be predicted; -1 - i: its measurement is to be learned.
-        ours: (n, n_outputs), predicted by SP with its defaults.
-        rigid: (n, n_outputs), predicted by P, the rigid bodies within it.
-        judged: (n_outputs,) bool, which outputs count.
-        microseconds: processor time that our estimator took for each joint state, without motion filter and watch.
-    """
-
-    times: Array
-    motions: Array
-    measured: Array
-    order: np.ndarray
-    ours: Array
-    rigid: Array
-    judged: np.ndarray
-    microseconds: float
+    times: Array  # (n,) of the joint states since the first one [s]
+    motions: Array  # (n, 3 n_joints), position, velocity and acceleration of each joint state, derived without delay
+    measured: Array  # (n, n_outputs); NaN where no measurement came
+    order: np.ndarray  # (k,); i >= 0: joint state i is to be predicted; -1 - i: its measurement is to be learned
+    ours: Array  # (n, n_outputs), predicted by SP with its defaults
+    rigid: Array  # (n, n_outputs), predicted by P, the rigid bodies within it
+    judged: np.ndarray  # (n_outputs,) bool, which outputs count
+    microseconds: float  # processor time that our estimator took for each joint state, without motion filter and watch
 
     @cached_property
     def digest(self) -> str:
@@ -95,10 +83,7 @@ class _Clocked:
 def record(recording: Recording, settings: Settings, mere_noise: tuple[bool, ...] = ()) -> Tape:
     """Let our learner, untrained, predict and learn a recording, and note what passes.
 
-    Args:
-        recording: the data.
-        settings: which robot it is.
-        mere_noise: which outputs hold more noise than truth, where that is known.
+    `mere_noise` says which outputs hold more noise than truth, where that is known.
     """
     regressor = assembly.make_regressor(settings)
     estimator = _Clocked(assembly.make_estimator(settings, regressor))

@@ -31,14 +31,9 @@ GROUPS = slice(0, 3), slice(3, 6)  # force and torque of a wrench
 
 
 def predictions(tape: Tape, learner: Learner, base: Array | None, end: int, wait: float = 0.0) -> tuple[Array, float]:
-    """Return predictions (end, n_outputs) of the first joint states, and processor time for each [us].
+    """Return predictions (end, n_outputs) of the first `end` joint states, and processor time for each [us].
 
-    Args:
-        tape: what passes.
-        learner: predicts each joint state before its measurement is learned.
-        base: (n, n_outputs) prediction on top of which it learns; None: none.
-        end: number of joint states.
-        wait: [s] before which nothing is learned.
+    Each is predicted before its measurement is learned, from `wait` [s] on, on top of `base` (n, n_outputs) if any.
     """
     made = np.full((end, tape.measured.shape[1]), np.nan)
     targets = tape.measured if base is None else tape.measured - base

@@ -18,13 +18,8 @@ def budgeted_sgd(budget: int, step_size: float, averaging: int = 1, **settings: 
 
     It takes one sample at a time; when a point is too many, the one whose projection onto the others changes the
     function least is projected onto them. That is functional gradient descent with a limit instead of a bound on the
-    error. The authors also propose cheaper choices of the point; this is the most exact of them.
-
-    Args:
-        budget: number of points.
-        step_size: eta, constant.
-        averaging: number of steps that the average covers which predicts; 1 is the published method.
-        settings: kernel, regularization and so on; see POLKClassifier.
+    error. The authors also propose cheaper choices of the point; this is the most exact of them. The average of the
+    last `averaging` steps predicts; 1 is the published method.
     """
     return POLKClassifier(
         loss="hinge",
@@ -38,15 +33,10 @@ def budgeted_sgd(budget: int, step_size: float, averaging: int = 1, **settings: 
 
 
 def tune_step(x: Array, y: NDArray[np.intp], budget: int, averaging: int = 1, **settings: Any) -> float:
-    """Return the step size of STEPS with the least held-out error, from training samples alone.
+    """Return the step size of STEPS with the least held-out error, from training samples x (n, d), y (n,) alone.
 
-    The function of a constant step size jumps from sample to sample, so that its error at one moment says little:
-    LOOKS moments of the last quarter are averaged.
-
-    Args:
-        x: (n, d).
-        y: (n,) labels.
-        budget, averaging, settings: see `budgeted_sgd`.
+    The function of a constant step size jumps from sample to sample, so that its error at one moment says little: LOOKS
+    moments of the last quarter are averaged.
     """
     held = np.arange(len(x)) % HELD_OUT == HELD_OUT - 1
     kept = np.flatnonzero(~held)

@@ -33,7 +33,6 @@ add_options = options("samples", quick=True, draws=3, samples=SAMPLES)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Follow both schedules, print rates and bounds, and draw."""
     n = integer("--samples", args.samples if args.samples is not None else 10_000 if args.quick else 100_000, 1000)
     steps = STEPS[:3] if args.quick else STEPS
     problem = Problem()
@@ -73,7 +72,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     for name, one in found["runs"].items():
         if one["bound"] is not None:
             yield Comparison(f"{name}: distance to f*, beside its bound", one["closest"], one["bound"], "less", THEORY)

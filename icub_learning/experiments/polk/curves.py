@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from sklearn.model_selection import GridSearchCV
-from sklearn.svm import SVC
 
 from icub_learning.arrays import Array, integer
 from icub_learning.experiments.comparison import SAME, STAND_IN, Comparison, Figures
@@ -20,7 +18,7 @@ from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.polk.budgeted_sgd import budgeted_sgd, tune_step
 from icub_learning.experiments.polk.import_vectors import import_vectors
-from icub_learning.experiments.polk.multidist import sample_mixtures
+from icub_learning.experiments.polk.multidist import sample_mixtures, tuned_svm
 from icub_learning.kernel_methods import Kernel, POLKClassifier
 from icub_learning.kernel_methods.online.losses import MARGIN_LOSSES
 from icub_learning.reporting.tables import number, save_figures, table
@@ -59,7 +57,6 @@ add_options = options(
 
 
 def run(args: argparse.Namespace) -> None:
-    """Learn, print the table of each data set, and draw the curves."""
     figures: dict[str, Any] = {"seed": args.seed, "draws": args.draws, "quick": args.quick}
     for name in dict.fromkeys(args.on):
         settings = SETTINGS[name]
@@ -80,7 +77,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     for name in SETTINGS:
         if name in found:
             risk, error = over_budgeted(found[name])
@@ -111,16 +107,8 @@ def _load(name: str, n: int, n_test: int, args: argparse.Namespace, seed: int) -
 
 
 def measure(settings: Any, data: Any, seed: int, dense: int) -> dict[str, Any]:
-    """Return curves and last values by method.
-
-    Args:
-        settings: an entry of SETTINGS.
-        data: (x, y) to learn and (x, y) to test.
-        seed: of the samples of the dense method.
-        dense: most samples of the dense method.
-
-    Returns:
-        By method: "samples" (k,), "risk", "error" and "points" (k,) there, "seconds", "loss".
+    """Return curves and last values by method, learned from and tested on `data`, the dense methods from at most
+    `dense` samples: "samples" (k,), "risk", "error" and "points" (k,) there, "seconds", "loss".
     """
     (x, y), test = data
     classes = np.unique(y)
@@ -135,9 +123,7 @@ def measure(settings: Any, data: Any, seed: int, dense: int) -> dict[str, Any]:
     budget = found[f"POLK hinge, K {settings['K'][0][0]:g}"]["points"][-1]
     rival = budgeted_sgd(budget, tune_step(x, y, budget, **common), **common)
     found["BSGD hinge, as many points"] = _follow(rival, x, y, test, "hinge", classes)
-    search = GridSearchCV(SVC(gamma=0.5 / settings["length_scale"] ** 2), {"C": [0.1, 1.0, 10.0, 100.0]}, cv=3)
-    svm = search.fit(x, y).estimator.set_params(**search.best_params_)
-    took = seconds(svm.fit, x, y)
+    svm, took = tuned_svm(x, y, settings["length_scale"])
     error = float(np.mean(svm.predict(test[0]) != test[1]))
     found["LIBSVM hinge"] = _last(len(x), None, error, len(svm.support_), took, "hinge")
     few = np.random.default_rng(seed).permutation(len(x))[:dense]

@@ -17,19 +17,12 @@ DEPENDENT = 1e-8  # a point nearer to the span of those chosen, in squared norm 
 
 @dataclass(frozen=True)
 class ImportVectors:
-    """A function f(x) = sum_j weights_j k(points_j, x) of all classes.
+    """A function f(x) = sum_j weights_j k(points_j, x) of all classes."""
 
-    Attributes:
-        chosen: (q,) numbers of the points among the samples, in the order in which they were chosen.
-        points: (q, d).
-        weights: (q, C).
-        objectives: (q + 1,) least objective on the samples with the first 0 to q points.
-    """
-
-    chosen: NDArray[np.intp]
-    points: Array
-    weights: Array
-    objectives: Array
+    chosen: NDArray[np.intp]  # (q,) numbers of the points among the samples, in the order in which they were chosen
+    points: Array  # (q, d)
+    weights: Array  # (q, C)
+    objectives: Array  # (q + 1,) least objective on the samples with the first 0 to q points
 
 
 def import_vectors(
@@ -41,25 +34,13 @@ def import_vectors(
     candidates: int = CANDIDATES,
     seed: int = 0,
 ) -> ImportVectors:
-    """Return the import vector machine of Zhu and Hastie (2005), of the softmax loss.
+    """Return the import vector machine of Zhu and Hastie (2005), of the softmax loss, for labels y (n,).
 
     The objective is the mean loss on all samples + regularization / 2 |f|^2. Each step adds the point with which one
     step of Newton's method on all weights promises the largest decrease, and then fits (scikit-learn's Newton method).
     It ends when a point decreases the objective by less than TOLERANCE of it, as published, or at `most` points. The
-    authors try every sample at each step, which is n^2 kernel values; so many at random find one of the best few in
-    a hundred (Smola and Schoelkopf 2000).
-
-    Args:
-        kernel: of the function.
-        x: (n, d).
-        y: (n,) labels of three classes or more; the columns of the weights are in their sorted order.
-        regularization: lambda > 0.
-        most: largest number of points.
-        candidates: samples tried at each step; n or more: all of them.
-        seed: of the draw of candidates.
-
-    Raises:
-        ParameterError: fewer than three classes.
+    authors try every sample at each step, which is n^2 kernel values; so many `candidates` at random find one of the
+    best few in a hundred (Smola and Schoelkopf 2000). Raises ParameterError: there are fewer than three classes.
     """
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 3:
@@ -104,12 +85,8 @@ def promised_decreases(
 ) -> Array:
     """Return by how much one step of Newton's method on all weights decreases the objective's quadratic model, (L,).
 
-    Args:
-        basis: (n, q) functions in use, whose weights are optimal.
-        columns: (n, L) functions of which each is added alone, with weight zero; of norm 1 and orthogonal to the basis.
-        probabilities: (n, C) of the classes by the functions in use.
-        hits: (n, C) whether the sample is of the class.
-        regularization: lambda.
+    The functions in use, `basis` (n, q), have optimal weights and give the classes `probabilities` (n, C); `hits` (n,
+    C) says which is right. Of the `columns` (n, L), of norm 1 and orthogonal to the basis, each is added alone.
     """
     (n, order), tried, n_classes = basis.shape, columns.shape[1], probabilities.shape[1]
     gradient = columns.T @ (probabilities - hits) / n

@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 from tqdm import tqdm
 
+from icub_learning.arrays import Array
 from icub_learning.experiments.measuring import seconds
 from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.polk.budgeted_sgd import budgeted_sgd, tune_step
@@ -40,7 +42,6 @@ add_options = options("the first draw of the mixtures", draws=10)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run all methods on each draw and print means over the draws."""
     found: dict[str, dict[str, list[float]]] = {}
     bayes = []
     for seed in tqdm(seeds(args), "draws", disable=None, leave=False):
@@ -64,15 +65,10 @@ def run(args: argparse.Namespace) -> None:
 
 
 def judge_all(train: Any, test: Any, bayes: float) -> dict[str, dict[str, float]]:
-    """Learn with every method on one draw.
+    """Learn with every method on one draw, `bayes` being the error of the Bayes rule on its test samples.
 
-    Args:
-        train, test: (x, y) each.
-        bayes: error of the Bayes rule on `test`.
-
-    Returns:
-        By method: "order", "excess error" (a share), "seconds" of training and, where there is one, the "change" by
-        removing points over its bound and the "step size" that was chosen.
+    Returns by method "order", "excess error" (a share), "seconds" of training and, where there is one, the "change" by
+    removing points over its bound and the "step size" that was chosen.
     """
     x, y = train
     outcomes: dict[str, dict[str, float]] = {}
@@ -97,13 +93,18 @@ def judge_all(train: Any, test: Any, bayes: float) -> dict[str, dict[str, float]
     outcomes |= judge_budgeted(train, test, bayes)
     every = POLKClassifier(loss="hinge", parsimony=0.0, averaging=AVERAGING, **SETTINGS)
     keep("functional gradients, hinge", every, seconds(every.fit, *train))
-    search = GridSearchCV(SVC(gamma=0.5 / SETTINGS["length_scale"] ** 2), {"C": [0.1, 1.0, 10.0, 100.0]}, cv=3)
-    svm = search.fit(*train).estimator.set_params(**search.best_params_)
-    took = seconds(svm.fit, *train)
+    svm, took = tuned_svm(x, y, SETTINGS["length_scale"])
     outcomes["SVM, in batch"] = {
         "order": float(len(svm.support_)), "excess error": 1 - svm.score(*test) - bayes, "seconds": took
     }  # fmt: skip
     return outcomes
+
+
+def tuned_svm(x: Array, y: NDArray[np.intp], length_scale: float) -> tuple[SVC, float]:
+    """Return a support vector machine whose C cross-validation chose, and how long it took to learn with it [s]."""
+    search = GridSearchCV(SVC(gamma=0.5 / length_scale**2), {"C": [0.1, 1.0, 10.0, 100.0]}, cv=3).fit(x, y)
+    svm = search.estimator.set_params(**search.best_params_)
+    return svm, seconds(svm.fit, x, y)
 
 
 def judge_budgeted(train: Any, test: Any, bayes: float) -> dict[str, dict[str, float]]:

@@ -16,13 +16,8 @@ def largest_change(model: POLKClassifier, x: Array, y: NDArray[np.intp], n_class
 
     f~ = (1 - eta lambda) f - (eta / B) sum_b l'(f(x_b), y_b) k(x_b, .) is the step before points are removed, f the
     iterate after it. POLK promises at most 1 for the iterate (Algorithm 2, Theorem 3), not for the average that
-    predicts. The norms come from Gram matrices, independently of those that the learner keeps.
-
-    Args:
-        model: an unfitted learner of three classes or more with epsilon > 0.
-        x: (n, d).
-        y: (n,) labels 0 to n_classes - 1.
-        n_classes: number of classes.
+    predicts. The norms come from Gram matrices, independently of those that the learner keeps. `model` is not fitted
+    yet, for three classes or more with epsilon > 0; labels y (n,) are 0 to n_classes - 1.
     """
     kernel = Kernel("gaussian", model.length_scale)
     points, weights = np.zeros((0, x.shape[1])), np.zeros((0, n_classes))

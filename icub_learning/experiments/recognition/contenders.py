@@ -24,16 +24,11 @@ PARTS = 3  # of the training views, each held back once to choose a rival's sett
 
 @dataclass(frozen=True)
 class Rival:
-    """An estimator of scikit-learn.
+    """An estimator of scikit-learn."""
 
-    Attributes:
-        make: returns one with the given setting.
-        settings: candidates, from which cross-validation on the training views chooses.
-        single: returns the one for a single view of each class, of unit length, when nothing can be held back.
-    """
-
-    make: Callable[[Any], Any]
-    settings: tuple[Any, ...]
+    make: Callable[[Any], Any]  # returns one with the given setting
+    settings: tuple[Any, ...]  # candidates, from which cross-validation on the training views chooses
+    # returns the one for a single view of each class, of unit length, when nothing can be held back
     single: Callable[[], Any]
 
 
@@ -71,16 +66,7 @@ def rivals() -> dict[str, Rival]:
 
 
 def name_with_ours(settings: Settings, taught: Mapping[str, Array], asked: Array) -> NDArray[np.intp]:
-    """Teach one of our classifiers one class after the other, and name other views.
-
-    Args:
-        settings: of the classifier.
-        taught: views (n, d) of each class.
-        asked: (m, d).
-
-    Returns:
-        (m,) index in `taught` of the class with the largest score of each.
-    """
+    """Teach a classifier of ours views (n, d), class after class; return the classes (m,) of `asked` (m, d)."""
     classifier = make_classifier(settings, asked.shape[1])
     for name, rows in taught.items():
         classifier.learn(rows, name)
@@ -89,15 +75,9 @@ def name_with_ours(settings: Settings, taught: Mapping[str, Array], asked: Array
 
 
 def name_with_rival(rival: Rival, taught: Mapping[str, Array], asked: Array) -> NDArray[np.intp]:
-    """Fit a rival with the setting, and on views with or without unit length, that cross-validation prefers.
+    """Return the classes (m,) of `asked` (m, d) by a rival, set as cross-validation on `taught` prefers.
 
-    Args:
-        rival: the estimator and its candidates.
-        taught: views (n, d) of each class.
-        asked: (m, d).
-
-    Returns:
-        (m,) index in `taught` of the class of each.
+    Views have unit length or their own, whichever it prefers.
     """
     from sklearn.model_selection import StratifiedKFold
 

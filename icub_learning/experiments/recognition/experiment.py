@@ -70,7 +70,6 @@ add_options = options(
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run the parts and print what came out beside what is expected."""
     if min(args.seeds) < 0:
         raise ParameterError("--seeds", args.seeds, "at least 0")
     figures: dict[str, Any] = {"seeds": args.seeds, "left out": {}}

@@ -19,24 +19,11 @@ def names() -> list[str]:
 
 
 def compare(
-    pools: Pools,
-    n_classes: int,
-    seeds: Sequence[int],
-    n_views: Sequence[int],
+    pools: Pools, n_classes: int, seeds: Sequence[int], n_views: Sequence[int]
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the accuracy of every contender on views that were not taught.
+    """Return the accuracy of every contender on views that were not taught, shares (len(n_views), len(seeds)).
 
-    Args:
-        pools: of each class, see `views.draw`.
-        n_classes: classes in a draw.
-        seeds: of the draws.
-        n_views: views that are taught of each class.
-
-    Returns:
-        Of each contender (len(n_views), len(seeds)), shares in [0, 1]; classes count alike.
-
-    Raises:
-        ParameterError: too few classes have enough views.
+    Each seed draws its own `n_classes`, see `views.draw`. Raises ParameterError: too few classes have enough views.
     """
     others = rivals()
     found = {name: np.zeros((len(n_views), len(seeds))) for name in names()}
@@ -54,11 +41,6 @@ def compare(
 
 
 def accuracy(named: NDArray[np.intp], targets: NDArray[np.intp]) -> float:
-    """Return the share of views that are named right, the mean over the classes.
-
-    Args:
-        named: (m,) classes that were named.
-        targets: (m,) their true classes.
-    """
+    """Return the share of views that are `named` (m,) as their `targets` (m,), the mean over the classes."""
     right = named == targets
     return float(np.mean([right[targets == index].mean() for index in np.unique(targets)]))

@@ -22,28 +22,13 @@ LATE_VIEWS = 3
 
 
 def judge(
-    pools: Pools,
-    n_known: int,
-    n_late: int,
-    seed: int,
-    few: int = LATE_VIEWS,
-    many: tuple[int, int] = (FEWEST, MOST),
+    pools: Pools, n_known: int, n_late: int, seed: int, few: int = LATE_VIEWS, many: tuple[int, int] = (FEWEST, MOST)
 ) -> dict[str, dict[str, float]]:
     """Teach the known classes, then each late class in turn to a copy of what was learned, and judge the copy.
 
-    Args:
-        pools: of each class, see `views.draw`.
-        n_known: classes that are taught with many views.
-        n_late: late classes, of which one at a time is taught.
-        seed: of the draw.
-        few: views of a late class.
-        many: fewest and most views of each of the other classes; the most that there are, up to the latter.
-
-    Returns:
-        By weighting the accuracies in [0, 1] of the "late" class and of the "others", means over the late classes.
-
-    Raises:
-        ParameterError: too few classes have enough views.
+    Of each known class as many views are taught as there are, but within `many`, of a late one `few`. Returns by
+    weighting the accuracies in [0, 1] of the "late" class and of the "others", means over the late classes. Raises
+    ParameterError: too few classes have enough views.
     """
     enough = {name: views for name, views in pools.items() if len(views[0]) >= many[0]}
     known = draw(enough, n_known, many[0], seed)

@@ -16,13 +16,7 @@ GAP = 0.045  # least distance between labels, in heights of the panel
 
 
 def draw(path: Path, figures: Mapping[str, Any]) -> None:
-    """Draw the accuracies that `few_views.compare` returned.
-
-    Args:
-        path: of the picture.
-        figures: by data set, of which several are told apart by what is behind a comma, with "classes", "views" and
-            "accuracy" by contender (views, draws).
-    """
+    """Draw what `few_views.compare` returned, with "classes" and "views", by data set, whose name ends at a comma."""
     columns = min(2, len(figures))
     figure = new_figure(1.0 + 6.2 * columns, 0.8 + 4.4 * -(-len(figures) // columns))
     grid = figure.subplots(-(-len(figures) // columns), columns, squeeze=False).ravel()

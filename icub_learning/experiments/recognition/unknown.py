@@ -20,42 +20,22 @@ FALSE_REJECTIONS = 0.05  # share of the views of known objects at which rejectio
 
 @dataclass(frozen=True)
 class Judged:
-    """Figures of one draw, all of them shares in [0, 1].
+    """Figures of one draw, all of them shares in [0, 1]."""
 
-    Attributes:
-        largest: accuracy of the largest score on known objects, classes counting alike.
-        label: accuracy of the label, for which "unknown" is wrong.
-        calibration: expected calibration error of confidence, see `calibration_error`.
-        confidence: mean confidence in views of known objects.
-        auroc: area under the ROC curve of typicality, known against unknown; NaN without unknown objects.
-        rejected: unknown views whose typicality is below that of all but FALSE_REJECTIONS of the known ones.
-        false_rejections: known views that are called unknown by the shipped `reject_known`.
-        true_rejections: unknown views that are called unknown by it.
-    """
-
-    largest: float
-    label: float
-    calibration: float
-    confidence: float
-    auroc: float
-    rejected: float
-    false_rejections: float
-    true_rejections: float
+    largest: float  # accuracy of the largest score on known objects, classes counting alike
+    label: float  # accuracy of the label, for which "unknown" is wrong
+    calibration: float  # expected calibration error of confidence, see `calibration_error`
+    confidence: float  # mean confidence in views of known objects
+    auroc: float  # area under the ROC curve of typicality, known against unknown; NaN without unknown objects
+    rejected: float  # unknown views whose typicality is below that of all but FALSE_REJECTIONS of the known ones
+    false_rejections: float  # known views that are called unknown by the shipped `reject_known`
+    true_rejections: float  # unknown views that are called unknown by it
 
 
 def judge(pools: Pools, n_known: int, n_unknown: int, n_views: int, seed: int, settings: Settings = DEFAULTS) -> Judged:
-    """Teach a recognizer one object after the other in lessons, as the node does, and judge it on other views.
+    """Teach a recognizer object after object in lessons of `n_views` frames, as the node does; judge it on other views.
 
-    Args:
-        pools: of each object, see `views.draw`.
-        n_known: objects that are taught.
-        n_unknown: objects that are not.
-        n_views: frames of a lesson.
-        seed: of the draw.
-        settings: of the recognizer.
-
-    Raises:
-        ParameterError: too few objects have enough views.
+    Raises ParameterError: too few objects have enough views.
     """
     drawn = draw(pools, n_known, n_views, seed, n_unknown)
     recognizer, stamp = make_recognizer(settings), 0
@@ -86,12 +66,7 @@ def judge(pools: Pools, n_known: int, n_unknown: int, n_views: int, seed: int, s
 
 
 def calibration_error(confidence: Array, right: NDArray[np.bool_]) -> float:
-    """Return the expected calibration error in [0, 1]: the mean distance of confidence from accuracy in ten bins.
-
-    Args:
-        confidence: (n,) in [0, 1].
-        right: (n,) whether each label was right.
-    """
+    """Return the expected calibration error: how far confidence (n,) is from accuracy in ten bins of it, on average."""
     bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
     gaps = [abs(float((confidence - right)[bins == place].sum())) for place in range(BINS)]
     return sum(gaps) / len(confidence)
@@ -100,12 +75,7 @@ def calibration_error(confidence: Array, right: NDArray[np.bool_]) -> float:
 def auroc(known: Array, unknown: Array) -> float:
     """Return the area under the ROC curve: how often a known view scores higher than an unknown one, ties by half.
 
-    Args:
-        known: (n,) scores of views of known objects.
-        unknown: (m,) scores of views of unknown objects.
-
-    Returns:
-        A share in [0, 1]; NaN where either has none.
+    NaN where there are none of either.
     """
     from sklearn.metrics import roc_auc_score
 

@@ -21,32 +21,18 @@ N_TEXTURES = 2600  # patches of 13 textures
 
 @dataclass(frozen=True)
 class Draw:
-    """Classes and views that were drawn.
+    """Classes and views that were drawn."""
 
-    Attributes:
-        taught: views (n, d) of each class that is taught, in the order of teaching.
-        asked: views (m, d) that are asked for.
-        targets: (m,) index in `taught` of the class of each; -1 for classes that are not taught.
-    """
-
-    taught: dict[str, Array]
-    asked: Array
-    targets: NDArray[np.intp]
+    taught: dict[str, Array]  # views (n, d) of each class that is taught, in the order of teaching
+    asked: Array  # views (m, d) that are asked for
+    targets: NDArray[np.intp]  # (m,) index in `taught` of the class of each; -1 for classes that are not taught
 
 
 def draw(pools: Pools, n_classes: int, n_views: int, seed: int, n_unknown: int = 0, fewest_asked: int = 12) -> Draw:
-    """Draw classes, and of each the views that are taught; views that are asked for are of the other pool.
+    """Draw classes, and of each `n_views` that are taught; views that are asked for are of the other pool.
 
-    Args:
-        pools: of each class.
-        n_classes: classes that are taught; at most as many as there are.
-        n_views: views that are taught of each.
-        seed: of the draw.
-        n_unknown: further classes that are only asked for, and need no views to teach.
-        fewest_asked: views to ask for that a class must have to take part.
-
-    Raises:
-        ParameterError: too few classes have enough views.
+    `n_unknown` further classes are only asked for, and need no views to teach; a class with fewer than `fewest_asked`
+    views to ask for takes no part. Raises ParameterError: too few classes have enough views.
     """
     able = sorted(name for name, (_, ask) in pools.items() if len(ask) >= fewest_asked)
     teachable = [name for name in able if len(pools[name][0]) >= n_views]
@@ -66,15 +52,9 @@ def draw(pools: Pools, n_classes: int, n_views: int, seed: int, n_unknown: int =
 
 
 def load(name: str, data: Path | None, out: Path) -> Pools:
-    """Return a data set by its name in SETS.
+    """Return one of SETS; photographs are looked for in `data`, features of rendered objects kept in `out`.
 
-    Args:
-        name: of the data set.
-        data: folder of the photographs, see `images.load_grocery`.
-        out: folder where features of rendered objects are kept, and looked for.
-
-    Raises:
-        RecordingError: it is not there and cannot be fetched. ObjectError, RenderingError: nothing can be rendered.
+    Raises RecordingError: it is not there and cannot be fetched. ObjectError, RenderingError: nothing can be rendered.
     """
     return SETS[name](data, out)
 

@@ -16,34 +16,19 @@ STATUS = {DONE: "done", NO_DATA: "its data were not to be had", FAILED: "failed"
 
 @dataclass(frozen=True)
 class Section:
-    """One experiment on the page.
+    """One experiment on the page."""
 
-    Attributes:
-        name, summary: as `icub-learning reproduce --help` has them.
-        description: what is done, as text with line breaks.
-        outcome: of the run; None: it has not run.
-        seed: that its random numbers started from, as text; "" where it does not say.
-        comparisons: published figures beside ours.
-        pictures: files.
-    """
-
-    name: str
-    summary: str
-    description: str
-    outcome: Outcome | None = None
-    seed: str = ""
-    comparisons: Sequence[Comparison] = ()
-    pictures: Sequence[Path] = field(default_factory=tuple)
+    name: str  # as `icub-learning reproduce --help` has it
+    summary: str  # likewise
+    description: str  # what is done, as text with line breaks
+    outcome: Outcome | None = None  # of the run; None: it has not run
+    seed: str = ""  # that its random numbers started from, as text; "" where it does not say
+    comparisons: Sequence[Comparison] = ()  # published figures beside ours
+    pictures: Sequence[Path] = field(default_factory=tuple)  # files
 
 
 def make_page(sections: Sequence[Section], machine: Mapping[str, str], quick: bool) -> str:
-    """Return the HTML text of the page.
-
-    Args:
-        sections: in the order of the page.
-        machine: what the figures were measured on, by name.
-        quick: whether the quick form ran, whose figures are of small sizes.
-    """
+    """Return the HTML text of the page of sections in this order, measured on `machine`, in its quick or full form."""
     done = [one for one in sections if one.outcome is not None and one.outcome.status == DONE]
     everything = [entry for one in done for entry in one.comparisons]
     lacking = [one for one in sections if one.outcome is not None and one.outcome.status != DONE]

@@ -31,27 +31,16 @@ sys.exit(code)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one experiment.
+    """What came of one experiment."""
 
-    Attributes:
-        name: of the experiment.
-        arguments: of its command.
-        status: DONE, NO_DATA or FAILED.
-        text: what it printed.
-        message: the last line on standard error, unless it is done.
-        seconds: how long it took [s].
-        finished: date and time.
-        files: SHA-256 of each file of this package that it depends on, by name.
-    """
-
-    name: str
-    arguments: tuple[str, ...]
-    status: str
-    text: str
-    message: str
-    seconds: float
-    finished: str
-    files: dict[str, str]
+    name: str  # of the experiment
+    arguments: tuple[str, ...]  # of its command
+    status: str  # DONE, NO_DATA or FAILED
+    text: str  # what it printed
+    message: str  # the last line on standard error, unless it is done
+    seconds: float  # how long it took [s]
+    finished: str  # date and time
+    files: dict[str, str]  # SHA-256 of each file of this package that it depends on, by name
 
     def figures(self, folder: Path) -> dict[str, Any]:
         """Return what the experiment wrote with --json, or nothing if it is not done."""
@@ -84,14 +73,7 @@ def note_files(path: str) -> None:
 
 
 def run_experiment(folder: Path, name: str, arguments: Sequence[str], out: bool) -> Outcome:
-    """Run one experiment and keep its outcome, figures and pictures in the folder.
-
-    Args:
-        folder: made if there is none.
-        name: of the experiment.
-        arguments: of its command.
-        out: whether it takes --out.
-    """
+    """Run one experiment and keep its outcome, figures and pictures in the folder; `out`: whether it takes --out."""
     folder.mkdir(parents=True, exist_ok=True)
     for picture in folder.glob("*.png"):
         picture.unlink()

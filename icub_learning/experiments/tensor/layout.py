@@ -35,7 +35,6 @@ add_options = options("the samples", samples=SIZES)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Count, then time each size in both layouts."""
     sizes = [integer("--samples", n, 2) for n in args.samples]
     counts = {n: n_entries(n, 4) for n in PUBLISHED_COUNTS}
     largest = tuple(
@@ -74,23 +73,15 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
-    for n, published in (("10", 715), ("50", 292_825), ("100", 4_421_275)):
-        yield Comparison(f"packed entries, n {n}", found["counts"][n], published, kind=THEORY)
-    for kind, ours, published in zip(("packed", "full"), found["largest"], (399, 181), strict=True):
+    for n, published in PUBLISHED_COUNTS.items():
+        yield Comparison(f"packed entries, n {n}", found["counts"][str(n)], published, kind=THEORY)
+    for kind, ours, published in zip(("packed", "full"), found["largest"], PUBLISHED_LARGEST, strict=True):
         yield Comparison(f"largest n in 8 GiB, {kind}", ours, published, "more", THEORY)
 
 
 def compare(n: int, x: Any, y: Any, degree: int = DEGREE, gamma: float = 1.0) -> dict[str, Any]:
-    """Time both layouts on the same samples.
-
-    Args:
-        n: number of samples.
-        x, y: inputs (n, d) and targets (n,).
-        degree: of the kernel.
-        gamma: inverse regularization.
-
-    The kernel is S^degree with S = sum_j x_1j ... x_4j (tensor kernels, 4.33).
+    """Time both layouts of the kernel S^degree, S = sum_j x_1j ... x_4j (tensor kernels, 4.33), on samples (n, d),
+    (n,).
 
     Returns:
         "n"; for "packed" and, where it fits, "full", the processor's seconds of "build", one "gradient", "train" and

@@ -33,7 +33,6 @@ add_options = options("the first problem", draws=5)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Find features in each draw and print how many are true."""
     found: dict[tuple[int, str], list[tuple[int, int, int, float]]] = {}
     weights: dict[int, tuple[Array, NDArray[np.intp]]] = {}  # of the first draw, with the true features, by m
     for seed in tqdm(seeds(args), "draws", disable=None, leave=False):
@@ -79,7 +78,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     for m, (true, false) in found["published"].items():
         ours = found["found"][f"m {m}, order 4"]
         yield Comparison(f"m {m}: true features found", float(np.mean(ours["true"])), true, "more")

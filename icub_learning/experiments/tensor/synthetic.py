@@ -58,7 +58,6 @@ add_options = options("the first problem and its subsamples", quick=True, draws=
 
 
 def run(args: argparse.Namespace) -> None:
-    """Time both layouts, learn from subsamples, print and draw."""
     first = next(iter(seeds(args)))
     sizes = [30] if args.quick else [60, 120, 250, 200] if args.large else [60]
     with threadpool_limits(1):
@@ -80,7 +79,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     for one in found["times"]:
         for layout, (build, optimize) in found["published"].get(str(one["n"]), {}).items():
             if layout in one:

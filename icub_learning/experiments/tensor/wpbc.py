@@ -44,7 +44,6 @@ add_options = options(
 
 
 def run(args: argparse.Namespace) -> None:
-    """Time both layouts, then learn from subsamples and print errors."""
     seed = checked_seed(args)
     draws, splits = integer("--draws", args.draws, 1), integer("--splits", args.splits, 1)
     data = load_wpbc(args.data)
@@ -87,19 +86,11 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
-    published = {60: (117.0, 20.0), 120: (1884.0, 329.0)}
     for one in found["build"]:
-        for layout, theirs in zip(("full", "packed"), published[one["n"]], strict=True):
+        for layout, theirs in zip(("full", "packed"), PUBLISHED_BUILD[one["n"]], strict=True):
             if layout in one:
-                ours = 1e3 * one[layout]["build"]
-                yield Comparison(
-                    f"{one['n']} patients: build, {layout} [ms]",
-                    ours,
-                    theirs,
-                    "less" if layout == "packed" else "",
-                    TIME,
-                )
+                what, better = f"{one['n']} patients: build, {layout} [ms]", "less" if layout == "packed" else ""
+                yield Comparison(what, 1e3 * one[layout]["build"], round(1e3 * theirs, 6), better, TIME)
 
 
 def scale(values: Array, training: NDArray[np.intp]) -> Array:
@@ -111,17 +102,12 @@ def scale(values: Array, training: NDArray[np.intp]) -> Array:
 def judge_split(features: Array, target: Array, parts: Any, draws: int, seed: int) -> dict[int, Any]:
     """Learn from subsamples of the training rows of one split, and judge on its test rows.
 
-    Args:
-        features: (n, d).
-        target: (n,); if it is -1 and +1, wrong signs are counted too.
-        parts: indices of the training, the validation and the test rows.
-        draws: subsamples of each m below the number of training rows, which needs but one.
-        seed: seed of the subsamples.
+    `parts` are the indices of training, validation and test rows; `draws` subsamples are taken of each m below the
+    number of training rows, which needs but one. Of a target -1 and +1 wrong signs are counted too.
 
     Returns:
-        By m: "gamma", chosen with the first subsample; "errors" of each subsample on the test rows, mean squared and
-        over that of the training mean; "wrong", the mean share of wrong signs [%]; and the "validation" error for each
-        of GAMMAS.
+        By m: "gamma", chosen with the first subsample; "errors" of each subsample on the test rows, squared, over that
+        of the training mean; "wrong", the mean share of wrong signs [%]; the "validation" error for each of GAMMAS.
     """
     train, held, test = parts
     x = scale(features, train) / features.shape[1] ** 0.25

@@ -33,16 +33,9 @@ AnyLearner = assembly.AnyEstimator | ThesisMethod
 
 
 def record(plane: str, n_samples: int, seed: int = 0) -> Recording:
-    """Simulate one plane in steady motion: joint states at RATE, and a wrench in the middle of each sample's states.
+    """Simulate steady motion in one of PLANES: joint states at RATE, a wrench in the middle of each sample's states.
 
-    Args:
-        plane: one of PLANES.
-        n_samples: number of wrenches.
-        seed: seed of the simulation.
-
-    Raises:
-        ParameterError: n_samples is not positive.
-        SimulationError: see `simulate`.
+    Raises ParameterError: n_samples, the number of wrenches, is not positive; SimulationError: see `simulate`.
     """
     seconds = integer("n_samples", n_samples, 1) / SAMPLE_RATE
     recording = simulate([(plane, seconds)], RATE, SimulationSettings(seed=seed))
@@ -58,10 +51,8 @@ def record(plane: str, n_samples: int, seed: int = 0) -> Recording:
 
 
 def cut(recording: Recording, n_parts: int = N_PARTS) -> list[Recording]:
-    """Cut a recording made by `record` into parts of equal length, one after the other.
-
-    Raises:
-        ParameterError: the number of samples is no multiple of n_parts.
+    """Cut a recording made by `record` into parts of equal length, one after the other. Raises ParameterError: the
+    number of samples is no multiple of n_parts.
     """
     n_samples = len(recording.wrench_stamps)
     if n_samples % integer("n_parts", n_parts, 1):
@@ -89,13 +80,10 @@ class Outcome:
     """The errors of one estimator in the experiment.
 
     An RMSE of "force" or "torque" is that of each component, averaged over the three, as in the text of thesis 8.4.3.
-
-    Attributes:
-        first: (n_samples, 6) in the plane it learned from zero [N, N m].
-        parts: (n_parts, n, 6) in the other plane [N, N m]; each part started from what was learned in the first plane.
     """
 
-    first: Array
+    first: Array  # (n_samples, 6) in the plane it learned from zero [N, N m]
+    # (n_parts, n, 6) in the other plane [N, N m]; each part started from what was learned in the first plane
     parts: Array
 
     def curves(self, group: str) -> Array:
@@ -125,12 +113,7 @@ def learn_and_transfer(
 ) -> Outcome:
     """Learn the first plane from zero; from there predict, then learn, the samples of each part of the second plane.
 
-    Joint states and wrenches go through the stream that the node uses.
-
-    Args:
-        planes: a recording made by `record` for each of PLANES.
-        settings: settings of the learner.
-        make: makes the learner.
+    Joint states and wrenches, of a recording made by `record` for each plane, go through the stream that the node uses.
     """
     regressor = assembly.make_regressor(settings)
 
@@ -146,14 +129,7 @@ def learn_and_transfer(
 
 
 def compare(planes: Mapping[str, Recording], settings: Settings) -> dict[str, Outcome]:
-    """Run P, NP and SP, and the thesis' SP, on the same planes.
-
-    Args:
-        planes, settings: see `learn_and_transfer`; the settings' estimator is not used.
-
-    Returns:
-        The outcomes by short names: those of ESTIMATORS, and THESIS.
-    """
+    """Run P, NP and SP, and the thesis' SP, on the same planes; outcomes by the names of ESTIMATORS, and THESIS."""
     outcomes = {}
     for short, estimator in tqdm(ESTIMATORS.items(), "estimators", disable=None, leave=False):
         outcomes[short] = learn_and_transfer(planes, replace(settings, estimator=estimator))

@@ -50,7 +50,6 @@ add_options = options("splits and centres", on=SETTINGS, chosen=list(SETTINGS)[:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Compute the surfaces, print test errors beside the published ones, and draw."""
     seed = checked_seed(args)
     figures: dict[str, Any] = {"seed": seed, "quick": args.quick}
     for name in dict.fromkeys(args.on):
@@ -62,7 +61,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     if "pumadyn32nh" in found:
         few, many = (row["test"] for row in found["pumadyn32nh"]["rows"][:2])
         yield Comparison("pumadyn32nh: RMSE at m 62 over that at m 1000", few / many, 1.0, "less")

@@ -24,7 +24,6 @@ add_options = options("centres", data=PUMADYN_HELP, quick=True)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Measure, print and draw."""
     seed = checked_seed(args)
     inputs, target = pumadyn(args.data)
     n = 1000 if args.quick else 4096

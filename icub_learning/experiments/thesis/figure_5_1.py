@@ -44,7 +44,6 @@ add_options = options("samples and centres", quick=True, draws=5, samples={"type
 
 
 def run(args: argparse.Namespace) -> None:
-    """Compute, print and draw."""
     seed, draws = checked_seed(args), integer("--draws", args.draws, 1)
     n = integer("--samples", args.samples if args.samples is not None else 200 if args.quick else 1000, 50)
     problem = Problem(n, seed)
@@ -90,7 +89,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     for row in found["rows"]:
         what = f"centres for twice KRLS's risk, lambda {row['lambda']:.0e}, beside theorem 5's"
         yield Comparison(what, row["enough"], row["theorem 5"], "less", THEORY)
@@ -118,12 +116,7 @@ def exponents() -> dict[str, Any]:
 
 
 class Problem:
-    """Samples x in the unit square, y = mu + noise, of which mean, variance and kernel matrix are known.
-
-    Args:
-        n: number of samples.
-        seed: of the samples.
-    """
+    """Samples x in the unit square, y = mu + noise, of which mean, variance and kernel matrix are known."""
 
     def __init__(self, n: int, seed: int) -> None:
         self.x = np.random.default_rng(seed).uniform(-1, 1, (n, 2))

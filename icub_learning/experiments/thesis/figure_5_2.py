@@ -30,7 +30,6 @@ add_options = options("samples, noise and features", quick=True, draws=DRAWS)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Simulate, print exponents and draw."""
     seed = checked_seed(args)
     draws = integer("--draws", args.draws if args.draws is not None else 5 if args.quick else 100, 2)
     sizes = (500, 1000, 2000) if args.quick else (1000, 1500, 2200, 3200, 4600, 6800, 10000)
@@ -73,7 +72,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     for case in found["cases"]:
         for name, theory in case["theory"].items():
             better = "" if name == "regularization" else "less"

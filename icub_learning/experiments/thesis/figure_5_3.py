@@ -31,7 +31,6 @@ add_options = options("splits, features and centres", on=SETTINGS, data=PUMADYN_
 
 
 def run(args: argparse.Namespace) -> None:
-    """Learn with each m, print where the errors are least, and draw."""
     figures: dict[str, Any] = {"seed": args.seed, "draws": args.draws, "quick": args.quick}
     panels, rows = [], []
     for name in dict.fromkeys(args.on):

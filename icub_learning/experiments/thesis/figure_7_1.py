@@ -27,13 +27,11 @@ LINES = {
     "alpha1": (GREEN, "-", "learned, alpha = 1"),
 }
 POINTS = {1: "#7fb2d6", -1: "#e3b96b"}
-SAMPLES = {"type": int, "default": 20000, "help": "learned for each gamma (default: 20000)"}
 QUICK = ("--samples", "4000")
-add_options = options("samples and features", samples=SAMPLES)
+add_options = options("samples and features", samples=(20000, "learned for each gamma"))
 
 
 def run(args: argparse.Namespace) -> None:
-    """Compute the boundaries, print where they cross the line between the means, and draw them."""
     samples, seed = integer("--samples", args.samples, 100), checked_seed(args)
     cases = [two_gaussians.compare(gamma, samples, seed) for gamma in two_gaussians.GAMMAS]
     rows = [

@@ -10,10 +10,9 @@ from tqdm import tqdm
 from icub_learning.arrays import Array
 from icub_learning.experiments.options import one_set, options, seeds
 from icub_learning.experiments.panels import Panel, draw
-from icub_learning.experiments.thesis.late_class import REGULARIZATIONS, Sizes, Split, split
+from icub_learning.experiments.thesis.late_class import REGULARIZATIONS, Sizes, Split, grown, split
 from icub_learning.experiments.thesis.selection import RECODINGS, count_correct
 from icub_learning.experiments.thesis.table_7_1 import DATA_HELP, DATA_SETS, N_IMB, load_examples
-from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 from icub_learning.reporting.tables import save_figures, table
 
 DESCRIPTION = """\
@@ -29,7 +28,6 @@ add_options = options("the draws", on=DATA_SETS, chosen=["mnist"], data=DATA_HEL
 
 
 def run(args: argparse.Namespace) -> None:
-    """Measure accuracies over alpha, print those that cost nothing, and draw."""
     figures: dict[str, Any] = {"seed": args.seed, "draws": args.draws, "recodings": RECODINGS}
     panels = []
     for name in one_set(args):
@@ -53,28 +51,11 @@ def run(args: argparse.Namespace) -> None:
 
 
 def sweep(drawn: Split, n_imb: Sequence[int], regularizations: Sequence[float]) -> Array:
-    """Return accuracies of the late class and of the others with the best lambda: (2, n_imb, alpha), in [0, 1].
-
-    Args:
-        drawn: the examples.
-        n_imb: growing numbers of examples of the late class.
-        regularizations: candidates for lambda.
-    """
-    names = [str(index) for index in range(len(drawn.train))]
-    classifiers = [IncrementalClassifier(drawn.test.shape[1], value, recoding=0.0) for value in regularizations]
-    for classifier in classifiers:
-        for name, rows in zip(names[:-1], drawn.train[:-1], strict=True):
-            classifier.learn(rows, name)
-    last = drawn.test_classes == len(names) - 1
+    """Return accuracies of the late class and of the others with the best lambda: (2, n_imb, alpha), in [0, 1]."""
+    last = drawn.test_classes == len(drawn.train) - 1
     found = np.empty((2, len(n_imb), len(RECODINGS)))
     alphas = np.arange(len(RECODINGS))
-    seen = 0
-    for place, n in enumerate(n_imb):
-        for classifier in classifiers:
-            classifier.learn(drawn.train[-1][seen:n], names[-1])
-        seen = n
-        counts = np.array(list(classifiers[0].counts.values()), dtype=float)
-        log_ratio = np.log(counts.sum() / counts)
+    for place, (_, classifiers, log_ratio) in enumerate(grown(drawn, n_imb, regularizations)):
         held = [count_correct(one.scores(drawn.validation), drawn.validation_classes, log_ratio) for one in classifiers]
         best = np.argmax(held, axis=0)
         scores = [one.scores(drawn.test) for one in classifiers]

@@ -30,13 +30,12 @@ EXAMPLE = "example:\n  icub-learning reproduce figure-8.4 --samples 3000 --json 
 QUICK = ("--samples", "200")
 add_options = options(
     "the simulation and the random features",
-    samples={"type": int, "default": SAMPLES, "help": f"learned in each plane (default: {SAMPLES})"},
+    samples=(SAMPLES, "learned in each plane"),
     joints={"nargs": "+", "default": list(ARM), "metavar": "JOINT", "help": "to learn from (default: the thesis')"},
 )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run the experiment, print its figures and draw them."""
     settings = Settings(
         urdf=find_urdf("icub"), joints=tuple(args.joints), seed=args.seed, velocity_delay=change_of_task.VELOCITY_DELAY
     )
@@ -53,7 +52,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     for short, errors in found["rmse"].items():
         for column, (group, unit) in enumerate(UNITS.items()):
             ours = errors[group]["steady"]

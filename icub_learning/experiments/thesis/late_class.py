@@ -1,6 +1,6 @@
 """The protocol of thesis 7.6.1, in which a class arrives after the others, for five ways to learn it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -72,23 +72,14 @@ def compare(
     fixed: float = FIXED_RECODING,
     late: Sequence[str] = (),
 ) -> tuple[dict[str, Outcome], list[str]]:
-    """Run all methods on the same draws.
+    """Run all methods on the same draws; return the outcome of each of METHODS, and the class that was imbalanced in
+    each trial. Raises ParameterError: there are too few examples for the sizes.
 
     Args:
-        examples: (n, d) of each class.
-        sizes: numbers of examples.
-        n_trials: number of draws.
-        seed: seed of the draws.
-        regularizations: candidates for lambda.
-        scale: factor on the candidates, such as the squared length of an example over that of one of MNIST.
+        regularizations, scale: candidates for lambda, and a factor on them, such as an example's squared length over
+            that of one of MNIST.
         fixed: alpha of "RC fixed", one of RECODINGS.
         late: the imbalanced classes, one after the other; none: drawn in each trial.
-
-    Returns:
-        The outcome of each of METHODS, and the class that was imbalanced in each trial.
-
-    Raises:
-        ParameterError: there are too few examples for the sizes.
     """
     integer("n_trials", n_trials, 1)
     outcomes = {method: Outcome() for method in METHODS}
@@ -104,9 +95,7 @@ def compare(
 
 def split(examples: Mapping[str, Array], sizes: Sizes, rng: np.random.Generator, late: str | None = None) -> Split:
     """Draw the sets of one trial; the imbalanced class must have enough examples, and so must all others without it.
-
-    Raises:
-        ParameterError: there are too few examples for the sizes, or `late` cannot be the imbalanced class.
+    Raises ParameterError: there are too few examples for the sizes, or `late` cannot be the imbalanced class.
     """
     need, need_imbalanced = sizes.n_bal + sizes.n_val + sizes.n_test, max(sizes.n_imb) + sizes.n_test
     small = [label for label, rows in examples.items() if len(rows) < need]
@@ -139,31 +128,16 @@ def split(examples: Mapping[str, Array], sizes: Sizes, rng: np.random.Generator,
 def run_trial(
     drawn: Split, sizes: Sizes, regularizations: Sequence[float], fixed: float = FIXED_RECODING
 ) -> dict[str, Outcome]:
-    """Train, choose and test all methods on one draw; each list of an Outcome then has one entry.
-
-    Raises:
-        ParameterError: `fixed` is not one of RECODINGS.
-    """
+    """Train, choose and test all methods on one draw. Raises ParameterError: `fixed` is not one of RECODINGS."""
     place = int(np.abs(RECODINGS - fixed).argmin())
     if abs(RECODINGS[place] - fixed) > TOLERANCE:
         raise ParameterError("recoding", fixed, "a multiple of 0.05 in [0, 1]")
-    names = [str(index) for index in range(len(drawn.train))]
-    classifiers = [IncrementalClassifier(drawn.test.shape[1], value, recoding=0.0) for value in regularizations]
-    for classifier in classifiers:
-        for name, rows in zip(names[:-1], drawn.train[:-1], strict=True):
-            classifier.learn(rows, name)
     outcomes = {method: Outcome([[]], [[]], [[]], [[]], [[]]) for method in METHODS}
-    seen = 0
-    for n_imb in sizes.n_imb:
-        for classifier in classifiers:
-            classifier.learn(drawn.train[-1][seen:n_imb], names[-1])  # as one by one, up to rounding
-        seen = n_imb
-        counts = np.array(list(classifiers[0].counts.values()), dtype=float)
-        log_ratio = np.log(counts.sum() / counts)
+    for n_imb, classifiers, log_ratio in grown(drawn, sizes.n_imb, regularizations):
         validation = np.array([classifier.scores(drawn.validation) for classifier in classifiers])
         own = drawn.validation_classes
         right = np.array([count_correct(scores, own, log_ratio) for scores in validation])
-        errors = ((validation - np.eye(len(names))[own]) ** 2).sum(axis=(1, 2))
+        errors = ((validation - np.eye(len(drawn.train))[own]) ** 2).sum(axis=(1, 2))
         chosen = {"N": (choose("published", right[:, :1], errors, len(own))[0], 0)}
         at_fixed = right[:, place : place + 1]  # lambda by validation at this alpha, as in figure 7.2
         chosen["RC fixed"] = (choose("published", at_fixed, errors, len(own))[0], place)
@@ -176,6 +150,27 @@ def run_trial(
         weights, regularization = rebalanced(train, drawn.validation, own, regularizations)
         _append(outcomes["RB"], drawn.test @ weights, drawn.test_classes, float("nan"), regularization)
     return outcomes
+
+
+def grown(
+    drawn: Split, n_imb: Sequence[int], regularizations: Sequence[float]
+) -> Iterator[tuple[int, list[IncrementalClassifier], Array]]:
+    """Learn all classes but the last, then ever more examples of it; yield at each of `n_imb` how many there are.
+
+    Yields the classifiers too, one for each candidate for lambda, and log(n / n_t) of each class (7.16).
+    """
+    names = [str(index) for index in range(len(drawn.train))]
+    classifiers = [IncrementalClassifier(drawn.test.shape[1], value, recoding=0.0) for value in regularizations]
+    for classifier in classifiers:
+        for name, rows in zip(names[:-1], drawn.train[:-1], strict=True):
+            classifier.learn(rows, name)
+    seen = 0
+    for n in n_imb:
+        for classifier in classifiers:
+            classifier.learn(drawn.train[-1][seen:n], names[-1])  # as one by one, up to rounding
+        seen = n
+        counts = np.array(list(classifiers[0].counts.values()), dtype=float)
+        yield n, classifiers, np.log(counts.sum() / counts)
 
 
 def rebalanced(

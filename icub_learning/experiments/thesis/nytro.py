@@ -27,7 +27,6 @@ add_options = options("centres and noise", quick=True)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Measure, print and draw."""
     seed = checked_seed(args)
     n, sizes = (1500, (50, 100, 200)) if args.quick else (10_000, (250, 500, 1000, 2000))
     iterations = 50 if args.quick else ITERATIONS
@@ -59,6 +58,5 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     yield Comparison("exponent of m in the time of NYTRO", found["slopes"]["nytro"], 1.0, "less", TIME)
     yield Comparison("exponent of m in the time of NKRLS", found["slopes"]["path"], 2.0, "less", TIME)

@@ -48,15 +48,8 @@ class Simulation:
     KRLS with the kernel of the features, K_{1/gamma} = E psi psi with psi = K_{1/(2 gamma)}, is ridge regression on the
     basis functions times k^(-1 / (2 gamma)), and random features psi(omega_j, .), omega uniform, are combinations of
     the basis functions: samples enter by sums alone, and the excess risk is the squared distance of coefficients.
-
-    Args:
-        n: number of samples in a draw.
-        r, gamma: smoothness of f in [1/2, 1], and decay of the eigenvalues in (0, 1/2).
-        n_draws: number of draws of samples, noise and features.
-        seed: seed of all draws.
-
-    Raises:
-        ParameterError: an argument is outside its range.
+    Raises ParameterError: an argument is outside its range. f has the smoothness r in [1/2, 1], the eigenvalues have
+    the decay gamma in (0, 1/2).
     """
 
     def __init__(self, n: int, r: float, gamma: float, n_draws: int, seed: int) -> None:
@@ -86,10 +79,8 @@ class Simulation:
     def feature_risks(self, level: float, bound: float, most: int = 5000) -> tuple[list[int], Array]:
         """Return excess risks over growing numbers of features, until their mean over the draws is at most `bound`.
 
-        With P = sum_j psi_j psi_j^T / m on the basis, the coefficients are (P G + lambda I)^-1 P b.
-
-        Returns:
-            Numbers of features, in steps of about 5 %, and risks (n_draws, len(numbers)).
+        With P = sum_j psi_j psi_j^T / m on the basis, the coefficients are (P G + lambda I)^-1 P b. Returns numbers of
+        features, in steps of about 5 %, and risks (n_draws, len(numbers)).
         """
         size = len(self._target)
         sums, count = np.zeros_like(self._grams), 0

@@ -43,23 +43,14 @@ SIZES, QUICK_SIZES = (250, 500, 1000, 2000, 4000), (100, 200, 400)
 
 @dataclass(frozen=True)
 class Corollary:
-    """A choice of steps and of the number of iterations.
+    """A choice of steps and of the number of iterations."""
 
-    Attributes:
-        name: its number in the thesis, or the batch in the slides.
-        loss: "logistic", "absolute" or "square".
-        step: (n, t, beta) to eta_t over its constant, for an array of t = 1, 2, ...
-        stop: exponent of n in t*, of beta.
-        rate: exponent of n in the bound, of beta.
-        batch: exponent of n in the number of samples of a step.
-    """
-
-    name: int | str
-    loss: str
-    step: Callable[[int, Array, float], Array]
-    stop: Callable[[float], float]
-    rate: Callable[[float], float]
-    batch: float = 0.0
+    name: int | str  # its number in the thesis, or the batch in the slides
+    loss: str  # "logistic", "absolute" or "square"
+    step: Callable[[int, Array, float], Array]  # (n, t, beta) to eta_t over its constant, for an array of t = 1, 2,
+    stop: Callable[[float], float]  # exponent of n in t*, of beta
+    rate: Callable[[float], float]  # exponent of n in the bound, of beta
+    batch: float = 0.0  # exponent of n in the number of samples of a step
 
     @property
     def betas(self) -> tuple[float, ...]:
@@ -93,7 +84,6 @@ add_options = options("samples and their order", quick=True, draws=DRAWS)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Simulate, print exponents beside those of the bounds, and draw."""
     seed = checked_seed(args)
     draws = integer("--draws", args.draws if args.draws is not None else 5 if args.quick else 20, 1)
     sizes = QUICK_SIZES if args.quick else SIZES
@@ -128,7 +118,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     for case in found["cases"]:
         what = f"{case['corollary']}, {case['loss']} loss, beta {case['beta']:g}: exponent of n"
         yield Comparison(what, case["exponents"]["average"], case["exponents"]["bound"], "less", THEORY)
@@ -137,8 +126,7 @@ def comparisons(found: Figures) -> Iterator[Comparison]:
 def simulate(one: Corollary, beta: float, n: int, draws: int, seed: int) -> dict[str, Any]:
     """Run SGM on draws of n samples, four times as long as the corollary says.
 
-    Returns:
-        "t" (k,) moments, of which "stop" is the place of t*; mean excess risks "iterate" and "average" (k,) there.
+    Returns "t" (k,) moments, of which "stop" is the place of t*; mean excess risks "iterate" and "average" (k,) there.
     """
     random = np.random.default_rng([seed, COROLLARIES.index(one) + 2, n, round(100 * beta)])
     target, weights = truth(SMOOTHNESS[beta], GAMMA), decay(1 / (2 * GAMMA))

@@ -62,7 +62,6 @@ add_options = options(
 
 
 def run(args: argparse.Namespace) -> None:
-    """Choose, test, print beside the published errors, and draw."""
     figures: dict[str, Any] = {"seed": args.seed, "draws": args.draws, "published": PUBLISHED, "sets": {}}
     panels = []
     for name in dict.fromkeys(args.on):
@@ -85,7 +84,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     for name, methods in found["sets"].items():
         for method, error in found["published"].get(name, {}).items():
             mean = float(np.mean([one["rmse"] for one in methods[method]]))
@@ -111,18 +109,10 @@ def _load(name: str, args: argparse.Namespace) -> Benchmark:
 
 
 def judge(method: str, data: Benchmark, scale: float, seed: int, quick: bool = False) -> dict[str, Any]:
-    """Choose m and lambda on a fifth held out, learn from all, and test.
+    """Choose m and lambda on a fifth held out, learn from all, and test one of METHODS.
 
-    Args:
-        method: one of METHODS.
-        data: to learn from and to test on.
-        scale: sigma of the kernel.
-        seed: of the held-out samples, centres and features.
-        quick: fewer centres, features and lambda.
-
-    Returns:
-        Test "rmse", "held-out RMSE", "m" (None if exact), "lambda", "seconds" of choosing and learning, and for an
-        incremental method the "path": "m", and "held-out RMSE" with the best lambda for each.
+    Returns test "rmse", "held-out RMSE", "m" (None if exact), "lambda", "seconds" of choosing and learning, and for an
+    incremental method the "path": "m", and "held-out RMSE" with the best lambda for each.
     """
     order = np.random.default_rng(seed).permutation(len(data.x))
     held, learned = np.split(order, [len(order) // 5])

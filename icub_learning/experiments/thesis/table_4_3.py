@@ -76,7 +76,6 @@ add_options = options("the held-out samples and the centres", on=SETTINGS, data=
 
 
 def run(args: argparse.Namespace) -> None:
-    """Select, test, print beside the published figures and draw."""
     figures: dict[str, Any] = {"seed": args.seed, "quick": args.quick, "published": PUBLISHED, "sets": {}}
     for name in dict.fromkeys(args.on):
         data = _load(name, args)
@@ -97,7 +96,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     for name, ours in found["sets"].items():
         for method, (took, error, _) in found["published"].get(name, {}).items():
             some = ours["methods"][method]
@@ -130,15 +128,9 @@ def _load(name: str, args: argparse.Namespace) -> Benchmark:
 
 
 def select(method: str, data: Benchmark, scale: float, m: int, most: int, seed: int) -> dict[str, Any]:
-    """Choose lambda or the number of iterations on a fifth held out, and test that model.
+    """Choose lambda or the number of iterations on a fifth held out, and test that model, with one of METHODS.
 
-    Args:
-        method: one of METHODS.
-        data: to learn from and to test on.
-        scale: sigma of the kernel.
-        m: number of centres.
-        most: number of samples that methods on the full kernel matrix take at most.
-        seed: of the held-out samples and the centres.
+    Those on the full kernel matrix take `most` samples at most, the others m centres.
 
     Returns:
         "seconds" of learning and choosing, test "rmse", the chosen "parameter" (None for KOLS), "n" samples learned,

@@ -67,7 +67,6 @@ add_options = options("splits and steps", on=SETTINGS, chosen=list(SETTINGS)[:2]
 
 
 def run(args: argparse.Namespace) -> None:
-    """Learn, print errors beside the published ones, and draw."""
     seed = checked_seed(args)
     trials, steps = (2, 4) if args.quick else (TRIALS, STEPS)
     figures: dict[str, Any] = {"seed": seed, "trials": trials, "published": PUBLISHED, "sets": {}}
@@ -96,7 +95,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
     for data, one in found["sets"].items():
         for name, trials in one["hinge, error, seconds"].items():
             ours, theirs = np.mean(trials, axis=0), found["published"][data][name.split(",")[0]]
@@ -177,9 +175,8 @@ def _learn(
 ) -> tuple[tuple[float, float, float], Any]:
     """Learn with one method and its own model selection.
 
-    Returns:
-        Hinge loss, error [%] and seconds; and for SIGM hinge loss and error after each pass, for SGM the hinge losses
-        in tests and on the samples learned for each step size.
+    Returns hinge loss, error [%] and seconds; and for SIGM hinge loss and error after each pass, for SGM the hinge
+    losses in tests and on the samples learned for each step size.
     """
     (x, y), (x_held, y_held), (x_test, y_test) = data
     start = perf_counter()

@@ -71,12 +71,11 @@ add_options = options(
     trials={"type": int, "default": 10, "help": "repetitions (default: 10, as in the thesis)"},
     n_bal={"type": int, "help": "training examples of a balanced class (default: see above)"},
     n_test={"type": int, "help": "test examples of each class (default: see above)"},
-    recoding={"type": float, "default": FIXED_RECODING, "help": f"alpha of RC fixed (default: {FIXED_RECODING})"},
+    recoding=(FIXED_RECODING, "alpha of RC fixed"),
 )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run the protocol on each data set, print the table and draw the figures."""
     figures: dict[str, Any] = {"published": PUBLISHED, "trials": args.trials, "seed": args.seed}
     for name in one_set(args):
         figures[name] = _run_one(name, args)
@@ -88,8 +87,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def comparisons(found: Figures) -> Iterator[Comparison]:
-    """Yield the published figures beside ours."""
-    for data, set_up in (("mnist", "MNIST, n_bal 1000"), ("objects", "iCubWorld28, CaffeNet fc7, n_bal 700")):
+    for data, set_up in BESIDE.items():
         if data not in found:
             continue
         ours, published = found[data], found["published"][set_up]
@@ -156,13 +154,9 @@ def _run_one(name: str, args: argparse.Namespace) -> dict[str, Any]:
 
 
 def load_examples(name: str, given: Path | None, n_views: int, out: Path) -> dict[str, Array]:
-    """Return examples (n, d) of each class of one of DATA_SETS.
+    """Return examples (n, d) of each class of one of DATA_SETS, from its file or folder.
 
-    Args:
-        name: of the data set.
-        given: its file or folder, or None.
-        n_views: number of views of each object to render, where `given` does not have them.
-        out: folder to keep their features in.
+    Where none is `given`, `n_views` of each object are rendered, and their features kept in `out`.
     """
     if name == "mnist":
         return images.load_mnist(given)

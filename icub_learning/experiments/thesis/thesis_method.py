@@ -21,16 +21,11 @@ LEAST_CHANGE = 0.1  # of LEAST_SCALE: a robot that has moved by less since a sam
 
 
 class ThesisMethod:
-    """Learns y = Phi(x) pi + f([x, Phi(x) pi]), the rigid bodies Phi pi independently of the features of f.
+    """Learns y = Phi(x) pi + f([x, Phi(x) pi]), the rigid bodies Phi pi independently of the random features of f.
 
     The features learn what rigid bodies leave of each sample under the parameters of its own time. One length scale and
     one regularization are given, inputs are standardized by the scale of the first samples, outputs count alike, and
-    nothing is forgotten.
-
-    Args:
-        regressor: regressor of the robot, without sensor offsets.
-        n_features: number of random features.
-        seed: seed of the random features.
+    nothing is forgotten. The regressor has no sensor offsets.
     """
 
     def __init__(self, regressor: Regressor, n_features: int = FEATURES, seed: int = 0) -> None:
@@ -69,11 +64,9 @@ class ThesisMethod:
     ) -> None:
         """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError.
 
-        Args:
-            q, v, a: the motion at the instant of the measurement, from which rigid bodies learn, each (n_joints,).
-            y: measured outputs (n_outputs,).
-            known: the motion as it was known when y had to be predicted, from which features learn; the same if None.
-            stamp, published: not used, see the estimators that are shipped.
+        Rigid bodies learn from the motion q, v, a (n_joints,) at its instant; features from the motion as it was
+        `known` when y had to be predicted, if that is given. `stamp` and `published` are for the estimators that are
+        shipped.
         """
         measured = vector("y", y, self.regressor.n_outputs)
         motion = motion_vectors(self.regressor.n_joints, q, v, a)

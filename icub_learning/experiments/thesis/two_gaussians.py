@@ -19,17 +19,11 @@ N_RANDOM_FEATURES, LENGTH_SCALE, REGULARIZATION = 300, 0.4, 1e-2
 
 @dataclass(frozen=True)
 class Case:
-    """Boundaries for one gamma, as the zeros of functions on the grid X x Y that are positive for class 1.
+    """Boundaries for one gamma, as the zeros of functions on the grid X x Y that are positive for class 1."""
 
-    Attributes:
-        gamma: probability of class 1.
-        values: the function (len(Y), len(X)) of each of BOUNDARIES.
-        examples: some of the samples (n, 2); `classes` (n,) are 1 or -1.
-    """
-
-    gamma: float
-    values: dict[str, Array]
-    examples: Array
+    gamma: float  # probability of class 1
+    values: dict[str, Array]  # the function (len(Y), len(X)) of each of BOUNDARIES
+    examples: Array  # some of the samples (n, 2); `classes` (n,) are 1 or -1
     classes: Array
 
     def crossing(self, name: str) -> float:

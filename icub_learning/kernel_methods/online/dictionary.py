@@ -22,16 +22,9 @@ class KernelDictionary:
     weights refitted) changes f least, as long as the whole change stays within a bound in the norm of the kernel's
     space. A removal costs O(M^2 + M C), however many points have been seen.
 
-    An average of f over the steps may be kept on the same points, with its own weights. It does not influence which
-    points are removed. Of a removed point it keeps the projection onto the others, as f does, since the coefficients of
-    that projection depend on the points alone.
-
-    Args:
-        kernel: k.
-        n_inputs: length of a point.
-        n_outputs: C.
-        capacity: number of points to allocate memory for; more is allocated when needed.
-        averaged: whether the average is kept.
+    An average of f over the steps is kept (`averaged`) on the same points, with its own weights. It does not influence
+    which points are removed. Of a removed point it keeps the projection onto the others, as f does, since the
+    coefficients of that projection depend on the points alone.
     """
 
     def __init__(
@@ -93,9 +86,7 @@ class KernelDictionary:
 
     def values(self, x: Array) -> tuple[Array, Array]:
         """Return f (B, C) at new points x (B, n_inputs), and their kernel (B, M + B) with the points and each other.
-
-        Raises:
-            ParameterError: a kernel value is not finite or beyond 1e100.
+        Raises ParameterError: a kernel value is not finite or beyond 1e100.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             cross = self.kernel(x, np.concatenate([self.points, x]))
@@ -263,10 +254,8 @@ class KernelDictionary:
                 averages += change
 
     def _extend(self, x: Array, added: Array, cross: Array, tags: NDArray[np.int64], before: int) -> float:
-        """Put new points after the first `before`, or weights of others in place of points that depend on them.
-
-        Returns:
-            The norm of the loss by dependent points.
+        """Put new points after the first `before`, or weights of others in place of points that depend on them; return
+        the norm of the loss by dependent points.
         """
         accepted = np.empty(len(x))
         self.n, lost, drift = _pursuit.extend(
@@ -301,20 +290,12 @@ class KernelDictionary:
 def matching_pursuit(
     kernel: Kernel, points: ArrayLike, weights: ArrayLike, budget: float, limit: int | None = None
 ) -> tuple[NDArray[np.intp], Array, float]:
-    """Cut f = sum_m k(points[m], .) weights[m] back to fewer points (destructive, with pre-fitting).
-
-    Args:
-        kernel: k.
-        points: (M, d).
-        weights: (M,) or (M, C).
-        budget: largest norm of the change, >= 0.
-        limit: largest number of points, which takes precedence over the budget; None for no limit.
+    """Cut f = sum_m k(points[m], .) weights[m], points (M, d) and weights (M,) or (M, C), back to fewer points
+    (destructive, with pre-fitting). The change has a norm of `budget` >= 0 at most, or leaves `limit` points, which
+    takes precedence; None for no limit. Raises ShapeError, NotFiniteError, ParameterError.
 
     Returns:
         Indices (m,) of the remaining points, in order; their refitted weights, (m,) or (m, C); the norm of the change.
-
-    Raises:
-        ShapeError, NotFiniteError, ParameterError.
     """
     given = finite("points", points)
     if given.ndim != 2 or not given.size:
@@ -338,9 +319,5 @@ def compression_budget(parsimony: float, step_size: float) -> float:
     """Return epsilon = K eta^(3/2): the largest change, in the norm of the kernel's space, by removing points.
 
     With it the number of points of a constant step size is bounded (Koppel et al., POLK, Theorem 3).
-
-    Args:
-        parsimony: K >= 0.
-        step_size: eta > 0.
     """
     return float(parsimony * step_size**1.5)

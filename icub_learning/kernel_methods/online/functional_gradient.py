@@ -121,13 +121,8 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
     def limit_radius(self, gradient_variance: float) -> float:
         """Return the bound sqrt(eta) / lambda (K + sqrt(K^2 + lambda sigma^2)) on the distance to the best function.
 
-        It holds for a constant step (Koppel et al., POLK, Theorem 2).
-
-        Args:
-            gradient_variance: sigma^2, bound on the variance of the stochastic gradient.
-
-        Raises:
-            ParameterError: it is negative, or a setting is outside its range.
+        It holds for a constant step (Koppel et al., POLK, Theorem 2), where sigma^2 bounds the variance of the
+        stochastic gradient. Raises ParameterError: it is negative, or a setting is outside its range.
         """
         self._check_settings()
         variance = real("gradient_variance", gradient_variance, 0.0)

@@ -153,8 +153,7 @@ class POLKRegressor(MultiOutputMixin, RegressorMixin, FunctionalGradient):
     """Learns functions from a stream of samples with a dictionary that grows only where they are new.
 
     The step is stable for eta k(x, x) < 2. An average lags behind if consecutive samples are alike, as those of a
-    moving robot; for samples in random order `averaging` = 32 makes it steadier. Further arguments and attributes: see
-    `FunctionalGradient`.
+    moving robot; for samples in random order `averaging` = 32 makes it steadier. See `FunctionalGradient` too.
 
     Args:
         loss: "square", |f - y|^2 / 2.
@@ -228,7 +227,8 @@ def _widen(dictionary: KernelDictionary, before: int, after: int) -> None:
 def functional_sgd(X: ArrayLike, y: ArrayLike, *, loss: str = "square", **settings: Any) -> Array:
     """Stochastic gradient descent in the kernel's space that keeps every point: the reference for POLK.
 
-    Deliberately plain, O(n^2 (d + C)): no dictionary, no removal, no average.
+    Deliberately plain, O(n^2 (d + C)): no dictionary, no removal, no average. Raises DataError, ParameterError: as
+    POLKClassifier.fit, POLKRegressor.fit.
 
     Args:
         X: (n, d), learned in its order.
@@ -238,9 +238,6 @@ def functional_sgd(X: ArrayLike, y: ArrayLike, *, loss: str = "square", **settin
 
     Returns:
         Weights (n, C) of all points: f = sum_i k(X[i], .) weights[i], columns as those of `coef_`.
-
-    Raises:
-        DataError, ParameterError: as POLKClassifier.fit, POLKRegressor.fit.
     """
     model: POLKClassifier | POLKRegressor
     targets: NDArray[Any]

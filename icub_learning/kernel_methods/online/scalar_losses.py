@@ -11,17 +11,11 @@ from icub_learning.arrays import Array
 
 @dataclass(frozen=True)
 class Loss:
-    """A convex loss.
+    """A convex loss."""
 
-    Attributes:
-        slope: derivative in a, elementwise; at a kink the one of least magnitude.
-        curvature: the largest second derivative, None if unbounded.
-        margin: whether targets must be -1 and +1.
-    """
-
-    slope: Callable[[Array, Array], Array]
-    curvature: float | None
-    margin: bool
+    slope: Callable[[Array, Array], Array]  # derivative in a, elementwise; at a kink the one of least magnitude
+    curvature: float | None  # the largest second derivative, None if unbounded
+    margin: bool  # whether targets must be -1 and +1
 
 
 def losses(epsilon: float) -> dict[str, Loss]:

@@ -73,12 +73,7 @@ class IterativeRegressor(SpectralRegressor):
 @dataclass(kw_only=True, eq=False, repr=False)
 class GradientRegressor(IterativeRegressor):
     """Base of iterations along the gradient (Y - K alpha) / n; further arguments and attributes: `IterativeRegressor`.
-
-    Args:
-        step_size: eta, within the bound of the method, or "auto": n / ||K||.
-
-    Attributes:
-        step_size_: eta.
+    `step_size` is eta, within the bound of the method, or "auto": n / ||K||; `step_size_` is eta.
     """
 
     step_size: float | str = "auto"
@@ -282,16 +277,9 @@ class RecordedPath:
 
 
 def choose_step(step_size: float | str, largest: float, norm: float, norm_name: str) -> float:
-    """Return the step size eta: the given one, or 1 / norm for "auto".
+    """Return the step size eta: the given one, or 1 / norm for "auto", the norm being that of the operator over n.
 
-    Args:
-        step_size: a number or "auto".
-        largest: bound of convergence, in units of 1 / norm.
-        norm: norm of the operator over n.
-        norm_name: name of the operator's norm in the message.
-
-    Raises:
-        ParameterError: a given step is beyond the bound, which the message names.
+    Raises ParameterError: a given step is beyond the bound of convergence, largest / norm, which the message names.
     """
     if isinstance(step_size, str):
         if step_size != "auto":

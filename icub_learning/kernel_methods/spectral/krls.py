@@ -72,11 +72,8 @@ class SpectralCutoff(PathOverRegularization):
     """Spectral cut-off (truncated SVD): filter 1 / sigma where sigma >= lambda n, else 0.
 
     Equal to least squares on the principal components of kernel PCA (without centering) whose eigenvalue is at least
-    lambda n (thesis 3.3). One eigendecomposition serves every lambda. Arguments and further attributes: see
-    `PathOverRegularization`.
-
-    Attributes:
-        n_components_: number of eigenvalues kept at `regularization`.
+    lambda n (thesis 3.3). One eigendecomposition serves every lambda. `n_components_` are kept at `regularization`.
+    Arguments and further attributes: see `PathOverRegularization`.
     """
 
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:

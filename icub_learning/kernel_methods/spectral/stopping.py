@@ -8,15 +8,11 @@ GAIN = 0.001
 
 
 def stops(errors: Sequence[float], threshold: float = GAIN) -> bool:
-    """Return whether the error fell by less than a share `threshold` while the number t of iterations doubled.
+    """Return whether the validation error of iterations 1..t fell by less than a share `threshold` while t doubled.
 
     1 / t plays the part of lambda, which is searched on a logarithmic grid: equal ratios of t are equal steps of
     regularization. Over a fixed number of iterations, as in the release of the NYTRO paper, the same threshold means
     less and less of such a step, and stops every slow descent.
-
-    Args:
-        errors: validation errors of the iterations 1..t.
-        threshold: in [0, 1].
     """
     t = len(errors)
     return t >= FIRST and errors[-1] >= (1 - threshold) * errors[t // 2 - 1]

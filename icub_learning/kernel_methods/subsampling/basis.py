@@ -20,16 +20,14 @@ class CenterBasis:
     leading blocks of R belong to the leading centres.
 
     Attributes:
-        centers: (m, d), all centres.
         kept: (k,) indices of the centres whose functions form the basis.
         echelon: (k, m); column j holds the coordinates of centre j's function.
-        triangle: T, (k, k), in Fortran order.
     """
 
     def __init__(self, kernel: Kernel, centers: Array) -> None:
-        self.centers = centers
+        self.centers = centers  # (m, d), all centres
         self.echelon, self.kept = echelon_cholesky(kernel.gram(centers))
-        self.triangle = np.asfortranarray(self.echelon[:, self.kept])
+        self.triangle = np.asfortranarray(self.echelon[:, self.kept])  # T, (k, k), in Fortran order
 
     def to_coefficients(self, coordinates: Array) -> Array:
         """Return coefficients (m, T) of the centres from coordinates (k, T) of functions; zero for those not kept."""
@@ -45,15 +43,11 @@ class CenterBasis:
 def echelon_cholesky(
     gram: Array, scale: Array | None = None, size: int | None = None
 ) -> tuple[Array, NDArray[np.intp]]:
-    """Factor a Gram matrix by Cholesky in the given order, without the columns that depend on earlier ones.
+    """Factor a Gram matrix (m, m) by Cholesky in the given order, without the columns that depend on earlier ones.
 
-    Args:
-        gram: (m, m).
-        scale: (m,) that pivots are compared with, by default the diagonal; for a Schur complement, the diagonal before.
-        size: number of columns whose elimination rounded the pivots, by default m; for a Schur complement, all columns.
-
-    Returns:
-        Factor E (k, m) in echelon form, gram = E^T E up to rounding, and indices (k,) of the columns kept.
+    Pivots are compared with `scale` (m,), by default the diagonal; for a Schur complement, the diagonal before. `size`
+    is the number of columns whose elimination rounded the pivots, by default m; for a Schur complement, all columns.
+    Returns the factor E (k, m) in echelon form, gram = E^T E up to rounding, and indices (k,) of the columns kept.
     """
     m = len(gram)
     scale = np.diag(gram).copy() if scale is None else scale

@@ -11,17 +11,9 @@ def centers_for_expected_risk(
 ) -> int:
     """Return the uniform centres m >= (32 d / delta + 2) log(||K|| n / (delta lambda)) of theorem 5 (Bach 2013).
 
-    With so many, the expected fixed-design risk of Nyström KRLS is at most 1 + 4 delta times that of KRLS at lambda.
-
-    Args:
-        dimension: d, the maximal dimension n max_i (K (K + lambda n I)^-1)_ii > 0.
-        n: number of samples.
-        norm: ||K|| > 0, the largest eigenvalue of the (n, n) kernel matrix.
-        regularization: lambda > 0.
-        failure: delta in (0, 1).
-
-    Raises:
-        ParameterError: an argument is outside its range.
+    With so many, the expected fixed-design risk of Nyström KRLS is at most 1 + 4 delta times that of KRLS at lambda; d
+    is the maximal dimension n max_i (K (K + lambda n I)^-1)_ii, ||K|| the largest eigenvalue. Raises ParameterError: an
+    argument is outside its range.
     """
     dimension = real("dimension", dimension, 0.0, low_open=True)
     norm, level = real("norm", norm, 0.0, low_open=True), real("regularization", regularization, 0.0, low_open=True)
@@ -34,16 +26,9 @@ def centers_for_optimal_rate(
 ) -> int:
     """Return the number of uniform centres m >= max(67, 5 N_inf(lambda)) log(12 kappa^2 / (lambda delta)) (theorem 1).
 
-    With so many, and lambda = ||C|| n^(-1 / (2 v + gamma + 1)), the excess risk is optimal with probability 1 - delta.
-
-    Args:
-        maximal_dimension: N_inf(lambda) > 0, the supremum over x of <K_x, (C + lambda)^-1 K_x>.
-        largest: kappa^2 > 0, the largest k(x, x).
-        regularization: lambda > 0.
-        failure: delta in (0, 1).
-
-    Raises:
-        ParameterError: an argument is outside its range.
+    With so many, and lambda = ||C|| n^(-1 / (2 v + gamma + 1)), the excess risk is optimal with probability 1 - delta;
+    N_inf(lambda) is the supremum over x of <K_x, (C + lambda)^-1 K_x>, kappa^2 the largest k(x, x). Raises
+    ParameterError: an argument is outside its range.
     """
     dimension = real("maximal_dimension", maximal_dimension, 0.0, low_open=True)
     largest, level = (
@@ -58,16 +43,8 @@ def leverage_centers_for_optimal_rate(
 ) -> int:
     """Return the number of centres m >= max(334, 78 T^2 N(lambda)) log(48 n / delta) (theorem 1, leverage scores).
 
-    It holds for lambda of at least (19 kappa^2 / n) log(12 n / delta).
-
-    Args:
-        effective_dimension: N(lambda) > 0, the trace of C (C + lambda)^-1.
-        n: number of samples.
-        failure: delta in (0, 1).
-        accuracy: T >= 1, the factor up to which the leverage scores are right.
-
-    Raises:
-        ParameterError: an argument is outside its range.
+    It holds for lambda of at least (19 kappa^2 / n) log(12 n / delta); N(lambda) is the trace of C (C + lambda)^-1, T
+    >= 1 the factor up to which the leverage scores are right. Raises ParameterError: an argument is outside its range.
     """
     dimension = real("effective_dimension", effective_dimension, 0.0, low_open=True)
     factor = real("accuracy", accuracy, 1.0)

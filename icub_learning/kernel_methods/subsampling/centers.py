@@ -29,6 +29,11 @@ class CenterRegressor(KernelRegressor):
         centers: (m, d) centres, used as given and in their order instead of a draw; or None.
         sampling: "uniform" without replacement, or "leverage": with replacement, by approximate leverage scores.
         random_state: seed of the draw; see `KernelRegressor`.
+
+    Attributes:
+        dual_coef_: (m,) or (m, T).
+        centers_: (m, d).
+        n_kept_: centres that are independent to working precision.
     """
 
     n_centers: int = DEFAULT_CENTERS
@@ -45,16 +50,9 @@ class CenterRegressor(KernelRegressor):
     ) -> tuple[Array, Array]:
         """Return the centres (m, d) and their weights (m,), 1 / (n times the probability that each was drawn with).
 
-        Leverage scores are those at lambda, approximated from as many uniform pilots as centres (thesis 4.2.3).
-
-        Args:
-            rows: the training data.
-            kernel: of leverage scores.
-            given: centres to take in place of `self.centers`.
-            random: generator to take in place of `self.random_state`.
-
-        Raises:
-            ParameterError, ShapeError, NotFiniteError: n_centers beyond n, another sampling, centres of another width.
+        Leverage scores are those of `kernel` at lambda, approximated from as many uniform pilots as centres (thesis
+        4.2.3). `given` and `random` take the place of the settings. Raises ParameterError, ShapeError, NotFiniteError:
+        n_centers beyond n, another sampling, centres of another width.
         """
         level = check_regularization(self.regularization)
         given = self.centers if given is None else given

@@ -13,17 +13,11 @@ from icub_learning.kernel_methods.kernels import Operator
 def conjugate_gradients(
     apply: Operator, start: Array, residual: Array, enough: Array, precondition: Operator | None = None
 ) -> Iterator[tuple[Array, Array]]:
-    """Yield (solution, residual) after each iteration on apply(solution) = right-hand side, columns (k, T).
+    """Yield (solution, residual) after each iteration on apply(solution) = right-hand side (k, T), from `start` on.
 
-    A column whose residual's norm is at most `enough` (T,), or whose curvature is lost in rounding, stays as it is;
-    the iteration ends when all do.
-
-    Args:
-        apply: a symmetric positive definite operator on (k, T).
-        start: the first solution, (k, T).
-        residual: right-hand side minus apply(start), (k, T).
-        enough: (T,) norm of the residual at which a column is solved.
-        precondition: an approximate inverse, symmetric positive definite; None for the identity.
+    `apply` is symmetric positive definite, and so is `precondition`, an approximate inverse. A column whose residual's
+    norm is at most `enough` (T,), or whose curvature is lost in rounding, stays as it is; the iteration ends with the
+    last.
     """
     solution, residual = start.copy(), residual.copy()
     image = residual if precondition is None else precondition(residual)
@@ -48,15 +42,7 @@ def conjugate_gradients(
 def run_iterations(
     iterates: Iterator[tuple[Array, Array]], max_iter: int, residual: Array, enough: Array, name: str
 ) -> list[Array]:
-    """Return the solutions of at most `max_iter` iterations; warn of columns that do not reach `enough`.
-
-    Args:
-        iterates: see `conjugate_gradients`.
-        max_iter: largest number of iterations.
-        residual: (k, T), before the first iteration.
-        enough: (T,), as in `conjugate_gradients`.
-        name: name of the method, for the warning.
-    """
+    """Return the solutions of at most `max_iter` `conjugate_gradients` iterations; warn of columns not solved."""
     solutions: list[Array] = []
     for solution, left in iterates:
         solutions.append(solution)

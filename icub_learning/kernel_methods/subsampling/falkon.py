@@ -37,13 +37,12 @@ LARGEST_NOISE = 0.25  # in W, whose eigenvalues are about 1, with which conjugat
 class FALKON(CenterRegressor, StreamingRegressor):
     """Nyström KRLS by conjugate gradients on the preconditioned normal equations, n m t in time.
 
-    B^T (K_nm^T K_nm + lambda n K_mm) B beta = B^T K_nm^T Y, alpha = B beta, with B = n^(-1/2) T^-1 A^-1,
-    T = chol(K_mm) and A = chol(S + lambda I), S an estimate of T^-T K_nm^T K_nm T^-1 / n. The paper's S averages over
-    the centres, T D T^T / m (D: weights of centres drawn by leverage scores), and needs about 1 / lambda of them; with
-    further samples, ten times as many as centres, the condition number is about ten for any lambda, and a residual of
-    1e-3 takes less than ten iterations. Centres that depend on earlier ones to working precision are left out of T.
-    In theory lambda = n^(-1/2) and m = n^(1/2) suffice. X and y may be memory-mapped arrays (float64 or float32) or
-    Dask arrays.
+    B^T (K_nm^T K_nm + lambda n K_mm) B beta = B^T K_nm^T Y, alpha = B beta, with B = n^(-1/2) T^-1 A^-1, T = chol(K_mm)
+    and A = chol(S + lambda I), S an estimate of T^-T K_nm^T K_nm T^-1 / n. The paper's S averages over the centres, T D
+    T^T / m (D: weights of centres drawn by leverage scores), and needs about 1 / lambda of them; with further samples,
+    ten times as many as centres, the condition number is about ten for any lambda, and a residual of 1e-3 takes less
+    than ten iterations. Centres that depend on earlier ones to working precision are left out of T. In theory lambda =
+    n^(-1/2) and m = n^(1/2) suffice. X and y may be memory-mapped arrays (float64 or float32) or Dask arrays.
 
     Each iteration is one pass over K_nm. Where a quarter of the free memory holds it in 24 bits a value, and their
     rounding is not too much for the centres and lambda, it is kept; else its blocks are computed again in each pass, in
@@ -65,9 +64,7 @@ class FALKON(CenterRegressor, StreamingRegressor):
         warm_start: whether to start from the solution of the last fit, on its centres.
 
     Attributes:
-        dual_coef_: (m,) or (m, T).
-        centers_: (m, d).
-        n_kept_: centres that are independent to working precision.
+        dual_coef_, centers_, n_kept_: see `CenterRegressor`.
         n_iter_: number of iterations done.
         stored_: whether K_nm was kept.
         path_levels_: 1..n_iter_, or 0 alone if a warm start needed no iteration.

@@ -79,17 +79,9 @@ def solve_ridge(gram: Array, moment: Array, ridge: float, n: int) -> Array:
 
 
 def solve_ridge_path(gram: Array, moment: Array, n: int, level: float, path: Array | None) -> tuple[Array, list[Array]]:
-    """Solve ridge regression at lambda and at further values of it, by one factorization.
+    """Solve ridge regression, from A^T A (upper triangle) and A^T Y, at several values of lambda by one factorization.
 
-    Args:
-        gram: A^T A, upper triangle.
-        moment: A^T Y.
-        n: number of samples; the ridge is lambda n.
-        level: lambda.
-        path: further values of lambda, or None for `level` alone.
-
-    Returns:
-        The solution at lambda, and those of the path.
+    The ridge is lambda n. Returns the solution at lambda, and those of the path, or at lambda alone where it is None.
     """
     if path is None:
         solution = solve_ridge(gram, moment, level * n, n)
@@ -114,12 +106,7 @@ class GrowingLeastSquares:
     The factor U of A^T A + ridge I is bordered by each block of columns: its leading blocks are the factors of all
     smaller t, those of its inverse W their inverses, and so b_t = b_{t-1} + W[:, t] z_t with z = U^-T A^T Y: one
     factorization gives all levels (thesis algorithm 1 and appendix C, in blocks, and without its downdates, which fail
-    when A^T A + ridge I is nearly singular).
-
-    Args:
-        targets: Y (n, T).
-        ridge: lambda n > 0.
-        capacity: number of columns to allocate memory for; more are allocated when needed.
+    when A^T A + ridge I is nearly singular). Memory is for `capacity` columns at first.
     """
 
     def __init__(self, targets: Array, ridge: float, capacity: int) -> None:
@@ -167,11 +154,7 @@ class GrowingLeastSquares:
     ) -> Array:
         """Predict with the first t columns for every t of `counts`: (levels, n, T), O(n m^2) for all levels.
 
-        Args:
-            features: maps rows (r, d) to features (r, m).
-            samples: (n, d).
-            counts: (levels,) numbers of columns.
-            basis: (m, m) upper triangular, of the columns in terms of the features; None for the identity.
+        `features` maps rows (r, d) to (r, m); the columns are these times `basis` (m, m), upper triangular, if any.
         """
         weights = self.inverse if basis is None else basis @ self.inverse
         out = np.zeros((len(counts), len(samples), self.moments.shape[1]))

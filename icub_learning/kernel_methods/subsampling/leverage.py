@@ -18,12 +18,6 @@ class ApproximateLeverage:
 
     With all n samples as pilots this is exactly (K (K + lambda n I)^-1)_ii. A uniform subset overestimates, up to the
     largest possible score 1, since it spans less than all samples do (thesis 4.2.3, approximate leverage scores).
-
-    Args:
-        kernel: k.
-        pilots: (p, d).
-        regularization: lambda > 0.
-        n: number of samples that the scores are meant for.
     """
 
     def __init__(self, kernel: Kernel, pilots: Array, regularization: float, n: int) -> None:
@@ -57,17 +51,14 @@ def leverage_scores(
     n_pilots: int | None = None,
     random_state: Seed = None,
 ) -> Array:
-    """Return the leverage scores l_i = (K (K + lambda n I)^-1)_ii of samples X (n, d).
+    """Return the leverage scores l_i = (K (K + lambda n I)^-1)_ii of samples X (n, d). Raises ParameterError,
+    ShapeError, NotFiniteError: an argument is outside its range.
 
     Args:
-        X: (n, d).
         kernel, length_scale, degree: the kernel; see `Kernel`.
         regularization: lambda > 0.
         n_pilots: number of samples, drawn uniformly, that approximate the scores; None for exact scores.
         random_state: seed of that draw.
-
-    Raises:
-        ParameterError, ShapeError, NotFiniteError: an argument is outside its range.
     """
     samples = check_samples(X)
     level = check_regularization(regularization)

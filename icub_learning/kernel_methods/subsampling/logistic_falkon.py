@@ -47,9 +47,7 @@ class LogisticFALKON(CenterRegressor):
         tol: steps end once the gradient is at most tol times that of f = 0, in each target.
 
     Attributes:
-        dual_coef_: (m,) or (m, T).
-        centers_: (m, d).
-        n_kept_: centres that are independent to working precision.
+        dual_coef_, centers_, n_kept_: see `CenterRegressor`.
         n_iter_, n_products_: Newton steps and products with the kernel matrix and its transpose, most of any target.
         path_levels_: lambda alone.
     """

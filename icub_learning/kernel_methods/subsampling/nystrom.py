@@ -41,9 +41,7 @@ class NystromKRLS(CenterRegressor, StreamingRegressor):
         path: further values of lambda, strictly monotonic, at which `predict_path` predicts.
 
     Attributes:
-        dual_coef_: (m,) or (m, T), at `regularization`.
-        centers_: (m, d).
-        n_kept_: centres that are independent to working precision.
+        dual_coef_: (m,) or (m, T), at `regularization`; centers_, n_kept_: see `CenterRegressor`.
         path_levels_: the values of `path`, or `regularization` alone.
     """
 
@@ -76,9 +74,7 @@ class IncrementalNystromKRLS(CenterRegressor):
         path: the numbers of centres at which `predict_path` predicts, strictly monotonic; by default 1..m.
 
     Attributes:
-        dual_coef_: (m,) or (m, T), with all centres.
-        centers_: (m, d).
-        n_kept_: centres that are independent to working precision.
+        dual_coef_: (m,) or (m, T), with all centres; centers_, n_kept_: see `CenterRegressor`.
         path_levels_: the numbers of centres of the path.
     """
 
@@ -100,9 +96,7 @@ class IncrementalNystromKRLS(CenterRegressor):
 
     def add_centers(self, centers: ArrayLike) -> "IncrementalNystromKRLS":
         """Continue with further centres (b, d): O(n (m + b) b). If `path` is None, `path_levels_` extends to them all.
-
-        Raises:
-            NotFittedError, ShapeError, NotFiniteError.
+        Raises NotFittedError, ShapeError, NotFiniteError.
         """
         check_is_fitted(self, "_coefficients")
         self._border(check_centers(centers, self.n_features_in_), self._make_kernel())

@@ -47,8 +47,8 @@ class NYTRO(CenterRegressor):
     O(m^2), and an iteration costs m^2.
 
     The accelerated methods are those of the full kernel matrix, run on A^T A beta = A^T Y: with all samples as centres
-    they are NuMethod, AcceleratedGradient and ConjugateGradientKRLS. t^2 plays the part of t ("nu", "nesterov"), and
-    "cg" has no step at all.
+    they are NuMethod, AcceleratedGradient and ConjugateGradientKRLS. t^2 plays the part of t ("nu", "nesterov"), "cg"
+    has no step.
 
     Args:
         kernel, length_scale, degree, n_centers, centers, sampling, random_state: see `CenterRegressor`.
@@ -68,8 +68,7 @@ class NYTRO(CenterRegressor):
 
     Attributes:
         dual_coef_: (m,) or (m, T), after the last iteration, or that of the least held-out error.
-        centers_: (m, d).
-        n_kept_: centres that are independent to working precision.
+        centers_, n_kept_: see `CenterRegressor`.
         n_iter_, step_size_, path_levels_: iterations done, gamma, and the iterations of the path.
         validation_errors_: (n_iter_,) root mean square errors over held-out samples and targets; only with a rule.
     """

@@ -23,21 +23,11 @@ CHECKED_ROWS = 1024  # on which rounding is measured, where there are more than 
 
 
 class StoredKernel:
-    """The kernel matrix K_nm (n, m) of samples and centres, to 24 bits after the point.
+    """The matrix K_nm (n, m) of samples and centres (m, d), of a kernel of BOUNDED, to 24 bits after the point.
 
-    It is computed once, in double precision and together with K_nm^T Y; products then only read it, either all 24 bits
-    or the leading 16, which takes half the time. They are summed over blocks in double.
-
-    Args:
-        rows: the samples and targets.
-        kernel: one of BOUNDED.
-        centers: (m, d).
-
-    Attributes:
-        moment: (m, T), K_nm^T Y, in double precision.
-
-    Raises:
-        MemoryError: the matrix does not fit.
+    It is computed once, in double precision and together with the `moment` K_nm^T Y (m, T); products then only read it,
+    either all 24 bits or the leading 16, which takes half the time. They are summed over blocks in double. Raises
+    MemoryError: the matrix does not fit.
     """
 
     def __init__(self, rows: ArrayRows, kernel: Kernel, centers: Array) -> None:
@@ -102,8 +92,7 @@ class StoredKernel:
     def rounding(self, vectors: Array) -> Array:
         """Return the error of `product` (m, T), estimated from above.
 
-        It is computed on all rows, or on evenly spaced ones and enlarged as if the errors of the others had the same
-        signs.
+        It is computed on all rows, or on evenly spaced ones and enlarged as if all errors had the same signs.
         """
         rows, m = self._rows, self._high.shape[1]
         # Few rows of few could miss what the others add; of many, the enlargement leaves a margin.

@@ -25,29 +25,17 @@ MakeModel = Callable[[float, int], TensorKernelRegressor]  # of gamma n and the 
 
 @dataclass(frozen=True)
 class ChannelRanking:
-    """Channels ranked by importance.
+    """Channels ranked by importance."""
 
-    Attributes:
-        names: names of the channels, most important first.
-        importance: (d,) mean importance of each, as a fraction of their sum.
-        spread: (d,) standard deviation of the importance over the resamples.
-        frequency: (d,) part of the resamples in which the channel stood out from the decoys.
-        matters: (d,) bool, whether `frequency` reaches the threshold.
-        explained: part of the output's variance that all channels explain in intervals of time held out.
-        explained_by_chosen: the same with the channels that matter alone; 0 if there is none.
-        gamma_n: gamma times the number of samples, chosen on the intervals held out.
-        n_resamples: number of resamples.
-    """
-
-    names: tuple[str, ...]
-    importance: Array
-    spread: Array
-    frequency: Array
-    matters: NDArray[np.bool_]
-    explained: float
-    explained_by_chosen: float
-    gamma_n: float
-    n_resamples: int
+    names: tuple[str, ...]  # names of the channels, most important first
+    importance: Array  # (d,) mean importance of each, as a fraction of their sum
+    spread: Array  # (d,) standard deviation of the importance over the resamples
+    frequency: Array  # (d,) part of the resamples in which the channel stood out from the decoys
+    matters: NDArray[np.bool_]  # (d,) bool, whether `frequency` reaches the threshold
+    explained: float  # part of the output's variance that all channels explain in intervals of time held out
+    explained_by_chosen: float  # the same with the channels that matter alone; 0 if there is none
+    gamma_n: float  # gamma times the number of samples, chosen on the intervals held out
+    n_resamples: int  # number of resamples
 
     @property
     def chosen(self) -> tuple[str, ...]:

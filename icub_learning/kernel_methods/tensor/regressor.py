@@ -141,9 +141,7 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
 
     def selected_features(self, n_std: float = READ_OUT) -> NDArray[np.intp]:
         """Return the indices of features with |w_j| > n_std std(w), or importances instead of w for nonlinear kernels.
-
-        Raises:
-            ParameterError, NotFittedError.
+        Raises ParameterError, NotFittedError.
         """
         threshold = real("n_std", n_std, 0.0)
         importances = self.feature_importances_

@@ -23,17 +23,10 @@ def position(indices: Sequence[int]) -> int:
 
 
 class SymmetricTensor:
-    """T(i_1, ..., i_q) for indices 1..n, the same for every order of the indices.
+    """T(i_1, ..., i_q) for indices 1..n, the same for every order of the indices, with q = `order`, 1 to 16.
 
-    Args:
-        n: number of samples.
-        order: q, 1 to 16.
-
-    Attributes:
-        entries: (C(n + q - 1, q),), see `position`.
-
-    Raises:
-        ParameterError: more entries than fit into memory; the message has their number and bytes.
+    `entries` has shape (C(n + q - 1, q),), see `position`. Raises ParameterError: they are more than fit into memory;
+    the message has their number and bytes.
     """
 
     def __init__(self, n: int, order: int) -> None:
@@ -43,12 +36,8 @@ class SymmetricTensor:
         self._gradients = np.empty((order + 1, n))
 
     def fill(self, samples: Array, weights: Array, function: Callable[[Array], None] | None = None) -> None:
-        """Set each entry to function(sum_k weights_k x_{i_1 k} ... x_{i_q k}).
-
-        Args:
-            samples: (n, d).
-            weights: (d,).
-            function: changes an array of entries in place; or None.
+        """Set each entry to function(sum_k weights_k x_{i_1 k} ... x_{i_q k}), of samples (n, d) and weights (d,); the
+        function changes an array of entries in place, or is None.
         """
         d = samples.shape[1]
         samples = np.ascontiguousarray(samples)

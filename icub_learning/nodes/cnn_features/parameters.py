@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from icub_learning.nodes.common.image_subscription import ImageSettings
 from icub_learning.nodes.common.spinning import LifecycleSettings
 from icub_learning.recognition.vision.cnn_features import CROP, MEAN, SCALE
 from icub_learning.recognition.vision.own_features import OWN_FEATURES
@@ -39,13 +40,6 @@ class NodeSettings:
     channel_order: str = setting(
         "rgb", "order of the colour channels that the network was trained with", choices=("rgb", "bgr")
     )
-    reliability: str = setting(
-        "auto",
-        "reliability of the image subscriptions; auto: best_effort, and reliable as soon as every publisher is,"
-        " because large best-effort images get lost",
-        choices=("auto", "best_effort", "reliable"),
-    )
-    report_period: float = setting(1.0, "period of /diagnostics", unit="s", low=0.05, high=60.0)
 
 
-PARAMETERS = settings_of(LifecycleSettings, NodeSettings)
+PARAMETERS = settings_of(LifecycleSettings, NodeSettings, ImageSettings)

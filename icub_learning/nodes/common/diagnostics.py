@@ -13,15 +13,7 @@ from icub_learning.nodes.common.spinning import ManagedNode
 
 
 def status_of(node: Node, subject: str, level: bytes, message: str, values: Mapping[str, object]) -> DiagnosticStatus:
-    """Return a status of a node.
-
-    Args:
-        node: node that the status is about.
-        subject: what of the node it is about; its name is "NODE: SUBJECT".
-        level: one of the levels of DiagnosticStatus.
-        message: summary in words.
-        values: further values by name.
-    """
+    """Return a status, named "NODE: SUBJECT", of one of the levels of DiagnosticStatus, a summary, and values."""
     name = node.get_name()
     pairs = [KeyValue(key=key, value=str(value)) for key, value in values.items()]
     return DiagnosticStatus(name=f"{name}: {subject}", hardware_id=name, level=level, message=message, values=pairs)
@@ -37,10 +29,7 @@ def diagnostics_of(node: Node, *statuses: DiagnosticStatus) -> DiagnosticArray:
 class StreamReport:
     """Logs refused messages of a stream, and reports its rate and what was refused since the last report.
 
-    Args:
-        node: node that answers the stream.
-        subject: what of the node the report is about.
-        stale: message of the report while nothing arrives.
+    `subject` is what of the node the report is about, `stale` its message while nothing arrives.
     """
 
     def __init__(self, node: ManagedNode, subject: str, stale: str) -> None:
@@ -67,13 +56,8 @@ class StreamReport:
         """Return one status: an error after something unforeseen, a warning while messages are refused, or while others
         on the node's topics do not fit, stale while nothing arrives.
 
-        Args:
-            active: whether the node is active.
-            answers: number of messages answered so far.
-            refused: number of messages refused so far, by reason.
-            last_refusal: the newest reason in words.
-            state: given the rate [Hz], returns level and summary of a stream that runs without refusals.
-            values: given the rate [Hz], returns the values to show before those of the refusals.
+        `answers` and `refused`, by reason, count messages so far. Given the rate [Hz], `state` returns level and
+        summary of a stream that runs without refusals, and `values` what to show before the refusals.
         """
         now = self._clock.now()
         seconds = max((now - self._last_time).nanoseconds * 1e-9, 1e-9)
@@ -106,3 +90,18 @@ class StreamReport:
             "others on the topics": "; ".join(others),
         }
         return diagnostics_of(self.node, status_of(self.node, self._subject, level, message, shown))
+
+
+class ImageReport(StreamReport):
+    """The report of a node that works on images, which counts those that it refuses itself."""
+
+    def __init__(self, node: ManagedNode, subject: str) -> None:
+        super().__init__(node, subject, "no images arrive")
+        self._refused: Counter[str] = Counter()  # in another thread: a report takes a copy
+        self._last_refusal = ""
+
+    def refused(self, error: SampleError) -> None:
+        """Count a refusal and log it."""
+        self._refused[error.reason] += 1
+        self._last_refusal = str(error)
+        super().refused(error)

@@ -14,8 +14,8 @@ from icub_learning.nodes.common.gate import Gate
 class Endpoints:
     """Remembers what is to be destroyed at cleanup, keeps services, and notices others that do not match.
 
-    A service is made once and stays for the life of the node, since a request that waits while its service is destroyed
-    would never be answered.
+    A service is made once and stays for the life of the node, since a request that waits when its service ends is never
+    answered.
     """
 
     def __init__(self) -> None:

@@ -22,23 +22,14 @@ class Gate:
 
     Messages are taken as bytes and deserialized here: what the middleware would raise on malformed bytes in the middle
     of the executor becomes a refusal like any other.
-
-    Args:
-        node: node whose callbacks are wrapped.
-
-    Attributes:
-        received: number of messages that have come, those refused here too.
-        refused: numbers of messages refused here, by reason: MALFORMED and INTERNAL.
-        last_refusal: reason and text of the newest one.
-        pending: number of requests that wait for their answer.
     """
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self.received = 0
-        self.refused: Counter[str] = Counter()
-        self.last_refusal = ""
-        self.pending = 0
+        self.received = 0  # messages that have come, those refused here too
+        self.refused: Counter[str] = Counter()  # numbers of messages refused here, by reason: MALFORMED and INTERNAL
+        self.last_refusal = ""  # reason and text of the newest one
+        self.pending = 0  # requests that wait for their answer
 
     @property
     def internal_errors(self) -> int:

@@ -1,6 +1,8 @@
 """A subscription for large messages: best-effort, and reliable as soon as all publishers are."""
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Any
 
 from rclpy.node import Node
@@ -8,24 +10,47 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.subscription import Subscription
 
 from icub_learning.nodes.common.conversions import stamp_to_ns
-from icub_learning.nodes.common.repeated_stamps import RepeatedStamps
+from icub_learning.settings import setting
 
 DEPTH = 5  # images in the queue
+REMEMBERED = 16  # stamps of each way; both copies of a message arrive closer together than that
+
+
+@dataclass(frozen=True)
+class ImageSettings:
+    """Settings of nodes that work on images."""
+
+    reliability: str = setting(
+        "auto",
+        "reliability of the image subscriptions; auto: best_effort, and reliable as soon as every publisher is,"
+        " because large best-effort images get lost",
+        choices=("auto", "best_effort", "reliable"),
+    )
+    report_period: float = setting(1.0, "period of /diagnostics", unit="s", low=0.05, high=60.0)
+
+
+class RepeatedStamps:
+    """Recognizes a message that has come before in another way: another topic, another subscription."""
+
+    def __init__(self) -> None:
+        self._stamps: dict[Hashable, deque[int]] = {}
+
+    def repeated(self, way: Hashable, stamp: int) -> bool:
+        """Return whether a message with this stamp [ns] has come in another way; never for a stamp of zero."""
+        self._stamps.setdefault(way, deque(maxlen=REMEMBERED)).append(stamp)
+        return stamp != 0 and any(stamp in stamps for other, stamps in self._stamps.items() if other != way)
+
+    def forget(self, way: Hashable) -> None:
+        """Forget the stamps of messages that came in one way."""
+        self._stamps.pop(way, None)
 
 
 class ImageSubscription:
-    """Passes each image on once.
+    """Passes each image of a topic, messages with a header, on to `callback` once.
 
     A best-effort image of more than some 0.5 MB travels in pieces that are not sent again, and on a busy machine few
-    arrive whole. A reliable subscription gets them all, but nothing from best-effort publishers. So the reliability
-    follows what the publishers offer; while one subscription replaces the other, both exist.
-
-    Args:
-        node: node that subscribes.
-        kind: type of the messages, with a header.
-        topic: name of the topic.
-        callback: called with each message.
-        reliability: "best_effort", "reliable", or "auto" to follow the publishers.
+    arrive whole. A reliable subscription gets them all, but nothing from best-effort publishers. So with `reliability`
+    "auto", not "best_effort" or "reliable", it follows what the publishers offer; for a while both subscriptions exist.
     """
 
     def __init__(

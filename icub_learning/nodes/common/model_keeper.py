@@ -48,21 +48,14 @@ class ModelSettings:
 
 
 class ModelKeeper:
-    """Reads and writes the models of one node, in a thread of its own.
+    """Reads and writes the models of one node, in a thread of its own. Raises StateError: `model_file` leads out of the
+    folder, or another process uses it.
 
     Args:
         settings: values of ModelSettings, by name.
         describe: returns the description of the model as it would be saved now, to compare others with.
         largest: number of bytes that a model may have.
         any_urdf: see ModelHeader.check_origin.
-
-    Attributes:
-        failure: why the last model could not be loaded or saved, or "".
-        saved: where the last one was written, "" before.
-        saved_revision: revision of the last one that was written.
-
-    Raises:
-        StateError: `model_file` leads out of the folder, or another process uses it.
     """
 
     def __init__(
@@ -75,8 +68,9 @@ class ModelKeeper:
         self.folder = ModelsFolder(settings["models_folder"], anywhere=settings["any_model_path"])
         self.answer_timeout: float = settings["answer_timeout"]
         self.period: float = settings["autosave_period"]
-        self.failure = self.saved = ""
-        self.saved_revision = 0
+        self.failure = ""  # why the last model could not be loaded or saved
+        self.saved = ""  # where the last one was written
+        self.saved_revision = 0  # of the last one that was written
         self._describe, self._largest, self._any_urdf = describe, largest, any_urdf
         name = settings["model_file"]
         self._kept = KeptModels(self.folder.path(name), settings["keep_models"], largest()) if name else None
@@ -166,15 +160,9 @@ class ModelKeeper:
 
 
 async def finished(job: Job, deadline: float) -> Any:
-    """Wait for a job and return its result.
+    """Wait for a job until `deadline` [s, time.monotonic()] and return its result.
 
-    Args:
-        job: what is awaited.
-        deadline: [s, time.monotonic()].
-
-    Raises:
-        StateError: it is not done by then, or there is not enough memory.
-        IcubLearningError: as the job raised it.
+    Raises StateError: it is not done by then, or there is not enough memory; IcubLearningError: as the job raised it.
     """
     if not await WaitingUntil(job.done.is_set, deadline - time.monotonic()):
         raise StateError("the file was not read or written in time: the disk is slow, or others wait for it too")

@@ -78,15 +78,9 @@ def declare(
 ) -> None:
     """Declare all parameters of `settings` on `node`, and guard them from then on.
 
-    A parameter that is not live takes effect when the node is configured; while it is, a change is refused.
-
-    Args:
-        on_change: called with name and new value when an accepted parameter changes after its declaration;
-            raising ParameterError there refuses the change with the message of the error.
-        configured: whether the node is configured, so that only live parameters may change.
-
-    Raises:
-        ParameterError: a value given at start-up is outside its range.
+    A parameter that is not live takes effect when the node is configured; while it is `configured`, a change is
+    refused. `on_change` gets name and new value when an accepted parameter changes later; raising ParameterError there
+    refuses the change with its message. Raises ParameterError: one given at start-up is outside its range.
     """
     table = {setting.name: setting for setting in settings}
 

@@ -35,15 +35,7 @@ class SchedulingSettings:
 
 
 def apply(settings: dict[str, Any], learner: int | None = None) -> list[str]:
-    """Request what the settings name.
-
-    Args:
-        settings: values of SchedulingSettings, by name.
-        learner: native id of the learning thread.
-
-    Returns:
-        The result of each request, in words.
-    """
+    """Request what the values of SchedulingSettings name; return the result of each request, in words."""
     results = [ask_for_real_time(settings["realtime_priority"], learner)]
     cores = [core for core in settings["cpu_affinity"] if core >= 0]
     if cores:
@@ -57,12 +49,10 @@ def ask_for_real_time(priority: int, learner: int | None = None) -> str:
     """Have the system run all threads of this process before ordinary ones (SCHED_FIFO); return the result in words.
 
     On a busy machine an ordinary process may wait tens of milliseconds for a core, and predictions come that much
-    later. Threads that are started later inherit the priority. Without permission nothing changes.
-
-    Args:
-        priority: 1 to 99; 0: ordinary scheduling, to which threads with a real-time priority return.
-        learner: native id of a thread that gets ordinary scheduling: under overload it takes all the time there is, and
-            the system would suspend all real-time threads of its core for 50 ms of each second.
+    later. Threads that are started later inherit the priority, 1 to 99; with 0 all return to ordinary scheduling.
+    Without permission nothing changes. The thread of native id `learner` gets ordinary scheduling: under overload it
+    takes all the time there is, and the system would suspend all real-time threads of its core for 50 ms of each
+    second.
     """
     try:
         for thread in _threads():
@@ -77,18 +67,13 @@ def ask_for_real_time(priority: int, learner: int | None = None) -> str:
 
 
 def share_core(thread: int) -> int | None:
-    """Let another thread of this process run only on the core on which the calling one runs now.
+    """Let another thread of this process, by its native id, run only on the core on which the calling one runs now;
+    return its number, None where it is not permitted.
 
     For a learning thread beside a predicting one. The interpreter lock lets one of them run at a time, so a second core
     gains them nothing; but on a core of its own the learner wants the lock back again and again while the other
     predicts, and whoever waits for the prediction may find no core free. With real-time priority the calling thread
     preempts the other one on their core; without it, the other one is made less urgent by NICENESS.
-
-    Args:
-        thread: native id.
-
-    Returns:
-        The core's number; None where it is not permitted.
     """
     try:
         if os.sched_getscheduler(0) != os.SCHED_FIFO:

@@ -16,10 +16,8 @@ def message_of(data: bytes, kind: type) -> Any:
     """Return the message of a type in serialized bytes.
 
     Fast CDR does not check the padding that the header names. One that is longer than what follows makes it read beyond
-    the end, and the process ends with a segmentation fault.
-
-    Raises:
-        SampleError: the bytes are no message of this type; its reason is MALFORMED.
+    the end, and the process ends with a segmentation fault. Raises SampleError: the bytes are no message of this type;
+    its reason is MALFORMED.
     """
     try:
         if len(data) < HEADER or len(data) - HEADER < data[HEADER - 1] & PADDING:

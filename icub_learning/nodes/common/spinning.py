@@ -68,34 +68,25 @@ def transition(method: Callable[[NodeT], None]) -> Callable[..., TransitionCallb
 
 
 class ManagedNode(LifecycleNode):
-    """A lifecycle node with parameters and a gate, which releases at cleanup and shutdown what it made at configure.
+    """A lifecycle node with parameters (`settings`, `on_change`: see `parameters.declare`) and a gate, which releases
+    at cleanup and shutdown what it made at configure.
 
     Topics, timers and services are made by the usual methods, whose callbacks pass the gate. What was made at configure
     is destroyed at cleanup, also after an error halfway. Only services stay: a request that comes too late is answered
     with the reason instead of never. A subclass sets `_configured` at the end of on_configure; what ends whatever else
     it starts there it adds to `started`.
-
-    Args:
-        name: name of the node.
-        settings: its parameters.
-        on_change: see `parameters.declare`.
-
-    Attributes:
-        gate: what all callbacks pass.
-        endpoints: topics and services made since configure.
-        started: called in reverse order when the node is cleaned up.
     """
 
     def __init__(
         self, name: str, settings: Sequence[Setting], on_change: Callable[[str, Any], None] | None = None
     ) -> None:
         self._configured = self._active = False
-        self.started = contextlib.ExitStack()
+        self.started = contextlib.ExitStack()  # called in reverse order when the node is cleaned up
         self.gate, self.endpoints = Gate(self), Endpoints()  # super().__init__ makes services already
         super().__init__(name)
         self.endpoints.start(self, self.gate, lambda: "" if self._configured else "the node is not configured")
         parameters.declare(self, settings, on_change, lambda: self._configured)
-        self._steady = Clock(clock_type=ClockType.STEADY_TIME)  # for timers that simulated time must not stop
+        self.steady = Clock(clock_type=ClockType.STEADY_TIME)  # for timers that simulated time must not stop
 
     def create_subscription(
         self, msg_type: type, topic: str, callback: Callable[[Any], None], *args: Any, raw: bool = False, **kwargs: Any
@@ -165,12 +156,8 @@ class ManagedNode(LifecycleNode):
 def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> int:
     """Run one lifecycle node until SIGINT, SIGTERM, its own or its context's shutdown.
 
-    Args:
-        make_node: makes the node; the node has declared LifecycleSettings.
-        args: command line; None: sys.argv.
-
-    Returns:
-        The exit code of the process: 0, or 1 if the node could not be made or activated.
+    `make_node` makes it, and has declared LifecycleSettings. Returns the exit code of the process: 0, or 1 if the node
+    could not be made or activated.
     """
     return_large_blocks()
     # rclpy's own signal handlers would invalidate the context before the node can deactivate.

@@ -34,13 +34,7 @@ class TaughtNode(ManagedNode):
     def _keep_model(
         self, settings: dict[str, Any], largest: Callable[[], int], make: Callable[[dict[str, Any]], ModelT]
     ) -> ModelT | None:
-        """Keep the model file from now on; return what `make` makes of the newest good state, None without one.
-
-        Args:
-            settings: values of ModelSettings, by name.
-            largest: number of bytes that a model may have.
-            make: takes a state.
-        """
+        """Keep the model file, of at most `largest` bytes; return what `make` makes of the newest, or None."""
         self._revision = 0  # rises with each change of what was taught
         self._keeper = ModelKeeper(settings, self._describe, largest)
         self.started.callback(self._keeper.close)

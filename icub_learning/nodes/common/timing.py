@@ -51,8 +51,8 @@ class DurationWindow:
 class CycleStatistics:
     """Period, jitter, latency and execution time of a stream whose messages are answered at once.
 
-    Call `published` when a message has been answered, or `arrived` if it is not answered; and `end` when all work for
-    it is done.
+    Call `published` when a message has been answered, or `arrived` if it is not answered; and `end` when its work is
+    done.
     """
 
     def __init__(self) -> None:

@@ -34,12 +34,9 @@ def trajectory_points(message: JointTrajectory) -> dict[str, Any]:
 
 
 def step_trajectory(joint_names: Sequence[str], step: int, positions: Array) -> bytes:
-    """Return a serialized JointTrajectory with a point after every step; made one by one, points take 30 times as long.
+    """Return a serialized JointTrajectory with a row of `positions` (n_points, n_joints) [rad] after each `step` [ns].
 
-    Args:
-        joint_names: names of the columns.
-        step: time between points [ns]; the first comes one step after the start.
-        positions: (n_points, n_joints) [rad].
+    Made one by one, points take 30 times as long.
     """
     n_points, n_joints = positions.shape
     data = serialize_message(JointTrajectory(joint_names=list(joint_names)))[:-4]  # without the number of points

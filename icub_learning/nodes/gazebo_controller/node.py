@@ -76,7 +76,7 @@ class GazeboControllerNode(ManagedNode):
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
         self.create_subscription(JointState, "joint_states", self._on_state, SENSOR)
         self.create_subscription(JointTrajectory, "joint_trajectory", self._on_trajectory, COMMANDS)
-        self.create_timer(REPORT_PERIOD, self._report, clock=self._steady)
+        self.create_timer(REPORT_PERIOD, self._report, clock=self.steady)
         self._configured = True
 
     @transition

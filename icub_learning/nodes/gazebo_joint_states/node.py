@@ -69,7 +69,7 @@ class GazeboJointStatesNode(ManagedNode):
         self._publisher = self.create_lifecycle_publisher(JointState, "joint_states", STREAM)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
         self.create_subscription(JointState, "gazebo/joint_states", self._on_state, ALL, raw=True)
-        self.create_timer(REPORT_PERIOD, self._report, clock=self._steady)
+        self.create_timer(REPORT_PERIOD, self._report, clock=self.steady)
         self._configured = True
 
     @transition

@@ -58,9 +58,7 @@ class _ObjectRequest:
 class ObjectCamera:
     """Publishes `image` while it has subscribers, and `~/truth/object`; starts its process when it is first needed.
 
-    Args:
-        node: node that publishes.
-        parameters: values of CameraSettings, and `seed` and `side` of the simulation: the other arm shows the object.
+    `parameters` are CameraSettings, with `seed` and `side` of the simulation: the other arm shows the object.
     """
 
     def __init__(self, node: LifecycleNode, parameters: dict[str, Any]) -> None:

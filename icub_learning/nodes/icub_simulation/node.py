@@ -21,11 +21,7 @@ from icub_learning.nodes.common.qos import STATE, STREAM
 from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run, transition
 from icub_learning.nodes.common.trajectories import trajectory_points
 from icub_learning.nodes.icub_simulation.camera import CameraSettings, ObjectCamera
-from icub_learning.nodes.icub_simulation.messages import (
-    SensorMessages,
-    TruthMessages,
-    payload_message,
-)
+from icub_learning.nodes.icub_simulation.messages import SensorMessages, TruthMessages, payload_message
 from icub_learning.nodes.icub_simulation.pacing import Pacer
 from icub_learning.settings import pick, setting, settings_of
 from icub_learning.simulation import TASKS, ArmSimulation, SimulationSettings
@@ -135,8 +131,8 @@ class IcubSimulationNode(ManagedNode):
         self._pacer = Pacer(period, self._factor, time.monotonic())
         self._running = True
         self._timers = [
-            self.create_timer(period / self._factor, self._tick, clock=self._steady),
-            self.create_timer(REPORT_PERIOD, self._report, clock=self._steady),
+            self.create_timer(period / self._factor, self._tick, clock=self.steady),
+            self.create_timer(REPORT_PERIOD, self._report, clock=self.steady),
         ]
 
     def _stop_pacing(self) -> None:

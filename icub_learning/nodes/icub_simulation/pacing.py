@@ -7,16 +7,8 @@ class Pacer:
     """Counts the samples that are due at an instant, without drift: late ones are made up for, a few at a time.
 
     Subscribers queue only a few samples: a burst of all late samples would overflow the queues of nodes that keep up.
-
-    Args:
-        period: simulated seconds between two samples.
-        factor: simulated seconds per second.
-        now: wall time at which simulated time starts to run [s].
-
-    Attributes:
-        late: number of samples that were more than one period late.
-        given_up: simulated time that was skipped because more than MAX_BACKLOG was due [s].
-        largest_delay: longest delay of a sample [s].
+    `period` is in simulated seconds, `factor` simulated seconds per second, `now` the wall time at which simulated time
+    begins [s].
     """
 
     MAX_BURST = 2  # samples at once: late ones are made up for at twice the pace
@@ -27,9 +19,9 @@ class Pacer:
         self._simulated_period = period
         self._start = now
         self._done = 0
-        self.late = 0
-        self.given_up = 0.0
-        self.largest_delay = 0.0
+        self.late = 0  # number of samples that were more than one period late
+        self.given_up = 0.0  # simulated time that was skipped because more than MAX_BACKLOG was due [s]
+        self.largest_delay = 0.0  # longest delay of a sample [s]
         self._report_time, self._report_total = now, 0
         self._total = 0
 

@@ -23,12 +23,7 @@ OFF = "loads and contacts are not watched for: see the parameter watch"
 
 
 class ChangeEndpoints:
-    """Publishes what a monitor sees, and answers what is asked of it.
-
-    Args:
-        node: the node.
-        stream: its stream, whose watch is the monitor; None where nothing is watched for.
-    """
+    """Publishes what the watch of a stream sees, and answers what is asked of it; nothing without a stream."""
 
     def __init__(self, node: LifecycleNode, stream: InverseDynamicsStream) -> None:
         self._node, self._stream = node, stream

@@ -24,15 +24,7 @@ FOLLOW_EVERY = 20  # joint states between two looks at what variance is usual
 
 
 class ControllerEndpoints:
-    """Serves controllers from what the learning thread knows; for output: joint_torque.
-
-    Args:
-        node: the node.
-        stream: its stream.
-        regressor: of the robot.
-        learner: whose predictor is used.
-        settings: of the node.
-    """
+    """Serves controllers from what the learning thread knows; for output: joint_torque."""
 
     def __init__(
         self,

@@ -4,12 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.changes.consistency import (
-    ConsistentParameters,
-    bodies_of,
-    consistent_part,
-    is_consistent,
-)
+from icub_learning.dynamics.changes.consistency import ConsistentParameters, bodies_of, consistent_part, is_consistent
 from icub_learning.dynamics.regressors.base_parameters import base_values
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.nodes.common.conversions import doubles
@@ -26,14 +21,9 @@ class _Estimate:
 
 
 class InertialReport:
-    """Asks the learning thread for the estimate, and makes a message of the answer.
+    """Asks the learning thread for the estimate of the regressor's parameters, and makes a message of the answer.
 
     The answer is taken one call later: predictions must not wait for it.
-
-    Args:
-        node: node whose clock stamps the messages.
-        regressor: its parameters are learned.
-        frame: of the messages' headers.
     """
 
     def __init__(self, node: ManagedNode, regressor: Regressor, frame: str) -> None:

@@ -49,28 +49,13 @@ _WAKE = object()  # in the queue of samples: there is a request, or the thread i
 
 
 class LearningThread:
-    """Owns an estimator; others see it through `predictor`, which is replaced after each sample.
+    """Owns an estimator, which no other thread may use: they see `predictor`, which is replaced after each sample.
 
     Requests go before samples that wait, so none waits longer than one sample takes to learn. The thread is supervised:
-    `supervise` replaces it if it has died or hangs, and the estimator by the last good state of it. So does the thread
-    itself after an error that no estimator foresees, since what was learned may be half changed then. Predictions go
-    on.
-
-    Args:
-        estimator: the estimator; only this thread may use it from now on.
-        regressor: regressor of the predictors, so that the two threads share none.
-        thinning: says which samples are learned.
-        on_error: called with an unexpected error in words and its traceback.
-        longest_work: time on one sample or request beyond which the thread is taken to hang [s].
-
-    Attributes:
-        predictor: makes the predictions.
-        n_samples: of the estimator.
-        learned, skipped, refused: samples learned, left out by thinning, and refused by the estimator.
-        revision: rises with all that changes what was learned.
-        restored: how often the estimator was replaced by its last good state.
-        replaced: how often what was learned has changed at once, by a request or by being restored.
-        times: of a sample: its learning and the new predictor.
+    `supervise` replaces it if it has died or works on one thing for more than `longest_work` [s], and the estimator by
+    the last good state of it. So does the thread itself after an error that no estimator foresees, since what was
+    learned may be half changed then. Predictions go on, with a `regressor` that the two threads do not share.
+    `thinning` says which samples are learned, and `on_error` gets an unexpected error in words with its traceback.
     """
 
     def __init__(
@@ -81,10 +66,13 @@ class LearningThread:
         on_error: Callable[[str], None],
         longest_work: float = LONGEST_WORK,
     ) -> None:
-        self.predictor: Predictor = estimator.predictor(regressor)
-        self.n_samples: int = estimator.n_samples
-        self.learned = self.skipped = self.refused = self.revision = self.restored = self.replaced = 0
-        self.times = DurationWindow()
+        self.predictor: Predictor = estimator.predictor(regressor)  # makes the predictions
+        self.n_samples: int = estimator.n_samples  # of the estimator
+        self.learned = self.skipped = self.refused = 0  # samples; left out by thinning, refused by the estimator
+        self.revision = 0  # rises with all that changes what was learned
+        self.restored = 0  # how often the estimator was replaced by its last good state
+        self.replaced = 0  # how often what was learned changed at once, by a request or by being restored
+        self.times = DurationWindow()  # of a sample: its learning and the new predictor
         self._estimator = estimator
         self._regressor: Any = regressor
         self._good: dict[str, Any] = accounted(estimator)
@@ -126,9 +114,8 @@ class LearningThread:
     def checkpoint(self, use: Callable[[dict[str, Any], int, int], None] | None = None) -> Request:
         """Request that the present state become the one that is restored after an error.
 
-        Args:
-            use: called in the thread with the state, which is then the caller's too but not to be changed, the number
-                of its samples and its revision.
+        `use` is called in the thread with the state, which is then the caller's too but not to be changed, the number
+        of its samples and its revision.
         """
 
         def keep(estimator: Any) -> tuple[Any, str]:

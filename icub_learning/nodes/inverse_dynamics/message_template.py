@@ -17,15 +17,8 @@ _STAMP = struct.Struct("=iI")
 
 
 class MessageTemplate:
-    """A message with a header, of which only the stamp and some numbers change.
-
-    Args:
-        message: the message with everything that does not change.
-        sizes: number of elements of each group of `bytes_of`.
-        fill: writes groups of numbers into the message; called once.
-
-    Raises:
-        ValueError: the numbers of a group do not lie side by side in the serialized message.
+    """A message with a header, of which only the stamp and groups of numbers, of these `sizes`, change; `fill` writes
+    them into the message, once. Raises ValueError: the numbers of a group do not lie side by side in it.
     """
 
     def __init__(self, message: Any, sizes: Sequence[int], fill: Callable[..., None]) -> None:
@@ -38,11 +31,7 @@ class MessageTemplate:
         self._numbers = [view[at : at + mark.nbytes].cast("d") for at, mark in zip(offsets, marks, strict=True)]
 
     def bytes_of(self, stamp: int, *groups: Array) -> bytes:
-        """Return the serialized message with this stamp [ns] and these groups of float64.
-
-        Raises:
-            ValueError: a group has another size.
-        """
+        """Return the serialized message with a stamp [ns] and groups of float64; raises ValueError for other sizes."""
         _STAMP.pack_into(self._data, self._stamp, *divmod(stamp, NANOSECONDS))
         for numbers, values in zip(self._numbers, groups, strict=True):
             numbers[:] = values.data

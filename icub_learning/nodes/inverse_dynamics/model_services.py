@@ -20,12 +20,7 @@ class ModelServices:
     """Saves, loads and merges models, within the time that `keeper` allows; a refused request changes nothing.
 
     Files are read and written in the thread of `keeper`; the learning thread only exchanges or pools what it has.
-
-    Args:
-        learner: owns the estimator.
-        keeper: reads and writes files.
-        description: describes the models of this node.
-        warn: logs why a request was refused.
+    `warn` logs why a request was refused.
     """
 
     def __init__(

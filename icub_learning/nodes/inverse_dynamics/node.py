@@ -92,7 +92,7 @@ class InverseDynamicsNode(ManagedNode):
         self.started.callback(self._changes.close)
         self._controllers = ControllerEndpoints(self, self._stream, self._regressor, self._learner, self._settings)
         self._sensor_check = SensorCheck(self._regressor.output_names, self._is_wrench)
-        every = partial(self.create_timer, clock=self._steady)
+        every = partial(self.create_timer, clock=self.steady)
         every(settings["report_period"], self._publish_report)
         every(settings["autosave_period"], self._models.autosave)
         every(SUPERVISION_PERIOD, self._supervise)

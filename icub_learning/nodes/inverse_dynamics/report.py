@@ -27,12 +27,7 @@ NOT_CHECKED, PLAUSIBLE = "not checked yet", "plausible"  # states of the check o
 
 
 class DynamicsReport(StreamReport):
-    """Times of a stream of joint states, and what changed since the last report.
-
-    Args:
-        node: the node.
-        limits: values of timing.TimingLimits, by name.
-    """
+    """Times of joint states, and what changed since the last report; `limits` are those of timing.TimingLimits."""
 
     def __init__(self, node: ManagedNode, limits: dict[str, float]) -> None:
         super().__init__(node, "stream", "no joint states arrive")

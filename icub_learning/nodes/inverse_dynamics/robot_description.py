@@ -22,14 +22,9 @@ ASK_AGAIN = 2.0  # [s]
 
 
 def receive_urdf(node: Node, timeout: float) -> str:
-    """Return the URDF that robot_state_publisher keeps on its latched topic.
+    """Return the URDF that robot_state_publisher keeps on its latched topic, as the node has it remapped.
 
-    Args:
-        node: node whose remapping applies; it may be in the middle of a callback.
-        timeout: longest wait [s].
-
-    Raises:
-        ModelError: none came, or what came is no URDF.
+    The node may be in the middle of a callback. Raises ModelError: none came within `timeout` [s], or it is no URDF.
     """
     topic = node.resolve_topic_name(DESCRIPTION)
     received: list[str] = []
@@ -44,15 +39,10 @@ def receive_urdf(node: Node, timeout: float) -> str:
 
 
 def joints_of_controller(node: Node, controller: str, timeout: float) -> tuple[str, ...]:
-    """Return the parameter `joints` of a controller, such as joint_trajectory_controller has.
+    """Return the parameter `joints` of the node of a controller, such as joint_trajectory_controller has.
 
-    Args:
-        node: node in whose namespace a relative name is; it may be in the middle of a callback.
-        controller: name of the controller's node.
-        timeout: longest wait [s].
-
-    Raises:
-        ParameterError: no such node answers, or it has no such parameter.
+    The asking node, in whose namespace a relative name is, may be in the middle of a callback. Raises ParameterError:
+    no such node answers within `timeout` [s], or it has no such parameter.
     """
     service = node.resolve_service_name(f"{controller}/get_parameters")
     with _aside(node) as (other, wait):

@@ -21,14 +21,12 @@ from icub_learning.detection.lesson import DetectionLesson
 from icub_learning.detection.settings import Settings
 from icub_learning.errors import IcubLearningError, RecognitionError, SampleError, StateError
 from icub_learning.models.header import ModelHeader
-from icub_learning.nodes.cnn_features.newest_worker import NewestWorker
 from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.nodes.common.image_messages import image_message, rgb_of
-from icub_learning.nodes.common.image_subscription import ImageSubscription
 from icub_learning.nodes.common.model_keeper import finished
+from icub_learning.nodes.common.newest_images import NewestImages
 from icub_learning.nodes.common.qos import SENSOR, STREAM
-from icub_learning.nodes.common.repeated_stamps import RepeatedStamps
 from icub_learning.nodes.common.spinning import run, transition
 from icub_learning.nodes.common.taught_node import TaughtNode
 from icub_learning.nodes.common.vision_messages import detection_array, vision_msgs
@@ -40,7 +38,7 @@ from icub_learning.settings import pick
 from icub_learning_msgs.msg import Detection, Detections
 from icub_learning_msgs.srv import ForgetObject, ListObjects, ModelFile, TeachDetection
 
-ADAPT_PERIOD = 0.2  # [s] between looks at the reliability that publishers of images offer
+TOPICS = {"image": Image, "image/compressed": CompressedImage}
 MOST_BOXES = 50  # messages with boxes of other nodes that wait for their images
 
 
@@ -71,7 +69,6 @@ class ObjectDetectionNode(TaughtNode):
             1.0 / settings["collect_rate"], settings["min_frames"], self._lesson_finished, settings["box_source"]
         )
         self._report = DetectionReport(self)
-        self._stamps, self._dropped_before = RepeatedStamps(), 0
         self._newest: Any = None  # image, RGB
         self._boxes: deque[tuple[int, dict[str, Array]]] = deque(maxlen=MOST_BOXES)
         self._vision = vision_msgs()
@@ -81,10 +78,7 @@ class ObjectDetectionNode(TaughtNode):
             kind = self._vision.Detection2DArray
             self._boxes_2d = self.create_lifecycle_publisher(kind, "~/detections_2d", STREAM)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
-        self._images = [
-            ImageSubscription(self, Image, "image", self._on_image, settings["reliability"]),
-            ImageSubscription(self, CompressedImage, "image/compressed", self._on_image, settings["reliability"]),
-        ]
+        self._images = NewestImages(self, TOPICS, settings["reliability"], self._work)
         self.create_subscription(Detections, "boxes", self._on_boxes, SENSOR)
         services = (
             (TeachDetection, "~/teach_detection", self._teach),
@@ -95,9 +89,8 @@ class ObjectDetectionNode(TaughtNode):
         )
         for kind, name, call in services:
             self.create_service(kind, name, call)
-        self.create_timer(settings["report_period"], self._publish_report, clock=self._steady)
-        self.create_timer(settings["autosave_period"], self._autosave, clock=self._steady)
-        self.create_timer(ADAPT_PERIOD, self._adapt, clock=self._steady)
+        self.create_timer(settings["report_period"], self._publish_report, clock=self.steady)
+        self.create_timer(settings["autosave_period"], self._autosave, clock=self.steady)
         self._configured = True
         known = len(self._detector.counts)
         self.get_logger().info(f"regions from {self._detector.source}; {known or 'no'} objects are known")
@@ -106,7 +99,7 @@ class ObjectDetectionNode(TaughtNode):
     def on_activate(self) -> None:
         """Start to detect."""
         super().on_activate(None)
-        self._worker: NewestWorker[tuple[Image | CompressedImage, float]] = NewestWorker(self._work)
+        self._images.start()
         self._active = True
 
     @transition
@@ -125,30 +118,19 @@ class ObjectDetectionNode(TaughtNode):
     def _stop(self, reason: str) -> None:
         if self._active:
             self._active = False
-            self._worker.stop()
-            self._dropped_before += self._worker.dropped
+            self._images.stop()
         self._teaching.stop(reason)
 
     def _release(self) -> None:
         if self._configured:
             self._stop("the node was shut down")
 
-    def _adapt(self) -> None:
-        for images in self._images:
-            images.adapt()
-
-    def _on_image(self, message: Image | CompressedImage) -> None:
-        # A camera may publish each image raw and compressed.
-        if self._active and not self._stamps.repeated(type(message).__name__, stamp_to_ns(message.header.stamp)):
-            self._worker.put((message, time.perf_counter()))
-
     def _on_boxes(self, message: Detections) -> None:
         boxes = {one.label: np.array(one.box, dtype=float) for one in message.detections}
         self._boxes.append((stamp_to_ns(message.header.stamp), boxes))
 
-    def _work(self, item: tuple[Image | CompressedImage, float]) -> None:
+    def _work(self, message: Image | CompressedImage, arrival: float) -> None:
         """Decode an image, detect, publish, and show it to a lesson; runs in the worker's thread."""
-        message, arrival = item
         lesson = self._teaching.lesson  # one that begins meanwhile has nothing to do with this image
         try:
             image = rgb_of(message)
@@ -195,7 +177,7 @@ class ObjectDetectionNode(TaughtNode):
         except IcubLearningError as error:
             return self._refuse(response, str(error))
         self._lesson_over = Future(executor=self.executor)
-        timer = self.create_timer(request.seconds, self._teaching.end, clock=self._steady)
+        timer = self.create_timer(request.seconds, self._teaching.end, clock=self.steady)
         answer: tuple[bool, str] = await Waiting(self._lesson_over)
         self.destroy_timer(timer)
         response.message = answer[1]
@@ -254,7 +236,7 @@ class ObjectDetectionNode(TaughtNode):
         return await self._answer_later(response, load)
 
     def _publish_report(self) -> None:
-        dropped = self._dropped_before + (self._worker.dropped if self._active else 0)
+        dropped = self._images.dropped
         counts, doing = self._detector.counts, self._teaching.doing
         self._diagnostics.publish(self._report.diagnostics(counts, doing, self._keeper, self._active, dropped))
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from icub_learning.detection.settings import OWN_BOXES, Settings
+from icub_learning.nodes.common.image_subscription import ImageSettings
 from icub_learning.nodes.common.model_keeper import ModelSettings
 from icub_learning.nodes.common.spinning import LifecycleSettings
 from icub_learning.settings import setting, settings_of
@@ -23,13 +24,6 @@ class NodeSettings:
         5.0, "images per second that are learned from during a lesson, at most", unit="Hz", low=0.1, high=100.0
     )
     min_frames: int = setting(5, "images that a lesson needs at least", low=1, high=10000)
-    reliability: str = setting(
-        "auto",
-        "reliability of the image subscriptions; auto: best_effort, and reliable as soon as every publisher is,"
-        " because large best-effort images get lost",
-        choices=("auto", "best_effort", "reliable"),
-    )
-    report_period: float = setting(1.0, "period of /diagnostics", unit="s", low=0.05, high=60.0)
 
 
-PARAMETERS = settings_of(LifecycleSettings, Settings, NodeSettings, ModelSettings)
+PARAMETERS = settings_of(LifecycleSettings, Settings, NodeSettings, ImageSettings, ModelSettings)

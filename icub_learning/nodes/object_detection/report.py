@@ -1,32 +1,21 @@
 """Diagnostics of the object detection node."""
 
-from collections import Counter
-
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 
-from icub_learning.errors import SampleError
-from icub_learning.nodes.common.diagnostics import StreamReport
+from icub_learning.nodes.common.diagnostics import ImageReport
 from icub_learning.nodes.common.model_keeper import ModelKeeper
 from icub_learning.nodes.common.spinning import ManagedNode
 from icub_learning.nodes.common.timing import DurationWindow
 
 
-class DetectionReport(StreamReport):
+class DetectionReport(ImageReport):
     """Counts and times of a stream of images, and what changed since the last report."""
 
     def __init__(self, node: ManagedNode) -> None:
-        super().__init__(node, "detection", "no images arrive")
+        super().__init__(node, "detection")
         self.images = 0
         self.detection = DurationWindow(500)  # from the image's callback to its published detections
         self.training = DurationWindow()
-        self._refused: Counter[str] = Counter()
-        self._last_refusal = ""
-
-    def refused(self, error: SampleError) -> None:
-        """Count a refusal and log it."""
-        self._refused[error.reason] += 1
-        self._last_refusal = str(error)
-        super().refused(error)
 
     def diagnostics(
         self, counts: dict[str, int], doing: str, keeper: ModelKeeper, active: bool, dropped: int

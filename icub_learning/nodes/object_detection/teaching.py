@@ -41,12 +41,7 @@ class Teaching:
         period: smallest time between two images that are learned from [s].
         min_frames: images that a lesson needs.
         finished: called in the training thread with the trained copy or None, what to answer, and the training time.
-        box_source: source of boxes where a lesson names none: "motion", "boxes", or the import path of a class, which
-            requests may name too.
-
-    Attributes:
-        lesson: the one that collects images, or None.
-        doing: what is being done, for people; "" for nothing.
+        box_source: where a lesson names none: "motion", "boxes", or a class by its path, which requests may name too.
     """
 
     def __init__(
@@ -60,8 +55,8 @@ class Teaching:
         self._period, self._min_frames, self._finished = round(period * NANOSECONDS), min_frames, finished
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self.lesson: DetectionLesson | None = None
-        self.doing = ""
+        self.lesson: DetectionLesson | None = None  # the one that collects images, or None
+        self.doing = ""  # what is being done, for people; "" for nothing
 
     def check_free(self, action: str) -> None:
         """Raise RecognitionError if a lesson is under way."""
@@ -77,11 +72,8 @@ class Teaching:
         box: Sequence[float],
         newest: NDArray[np.uint8] | None,
     ) -> DetectionLesson:
-        """Start to collect images of an object; see the fields of TeachDetection.
-
-        Raises:
-            ParameterError, ShapeError: a field is outside its range, or there is no image to start the tracker on.
-            RecognitionError: a lesson is under way.
+        """Start to collect images of an object; see TeachDetection. Raises ParameterError, ShapeError: a field is
+        outside its range, or there is no image to start the tracker on; RecognitionError: a lesson is under way.
         """
         self.check_free("teach")
         name = check_name(label)

@@ -55,8 +55,8 @@ class ObjectRecognitionNode(TaughtNode):
         self._message: Recognition | None = None  # the newest, published again and again at publish_rate
         self._make_endpoints()
         self._report = RecognitionReport(self)
-        self.create_timer(settings["report_period"], self._publish_report, clock=self._steady)
-        self.create_timer(settings["autosave_period"], self._autosave, clock=self._steady)
+        self.create_timer(settings["report_period"], self._publish_report, clock=self.steady)
+        self.create_timer(settings["autosave_period"], self._autosave, clock=self.steady)
         self._configured = True
         self._repeat(settings["publish_rate"])
         known = len(self._recognizer.objects())
@@ -173,7 +173,7 @@ class ObjectRecognitionNode(TaughtNode):
             return self._refuse(response, str(error))
         self._lesson_over = Future(executor=self.executor)
         late = f"timed out after {timeout:g} s"
-        timer = self.create_timer(timeout, lambda: self._end_lesson(late), clock=self._steady)
+        timer = self.create_timer(timeout, lambda: self._end_lesson(late), clock=self.steady)
         failure: str = await Waiting(self._lesson_over)
         self.destroy_timer(timer)
         if failure:
@@ -277,7 +277,7 @@ class ObjectRecognitionNode(TaughtNode):
         """Publish the newest recognition again and again at `rate` [Hz]; 0: each recognition once."""
         if self._repeat_timer is not None:
             self.destroy_timer(self._repeat_timer)
-        self._repeat_timer = self.create_timer(1.0 / rate, self._publish_newest, clock=self._steady) if rate else None
+        self._repeat_timer = self.create_timer(1.0 / rate, self._publish_newest, clock=self.steady) if rate else None
 
     def _publish_newest(self) -> None:
         if self._active and self._message is not None:

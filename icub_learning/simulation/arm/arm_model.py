@@ -27,22 +27,18 @@ class ArmModel:
         side: "right" or "left".
 
     Attributes:
-        side: as given.
         joint_names: names of the seven joints, from the shoulder to the hand.
-        sensor: fixed joint of the URDF that represents the force/torque sensor.
         sensor_frame: link below the sensor; the wrench is expressed in its frame, at its origin.
-        shoulder: link above the sensor.
-        elbow: link between the elbow and the rotation of the forearm.
         hand: frame in the palm, which follows the circles; the position of the payload is given in it.
     """
 
     def __init__(self, side: str) -> None:
         self.side = side
         self.joint_names = tuple(f"{side[0]}_{joint}" for joint in ARM_JOINTS)
-        self.sensor = f"{side[0]}_arm_ft_sensor"
+        self.sensor = f"{side[0]}_arm_ft_sensor"  # fixed joint of the URDF that represents the force/torque sensor
         self.sensor_frame = f"{side[0]}_upper_arm"
-        self.shoulder = f"{side[0]}_shoulder_3"
-        self.elbow = f"{side[0]}_elbow_1"
+        self.shoulder = f"{side[0]}_shoulder_3"  # link above the sensor
+        self.elbow = f"{side[0]}_elbow_1"  # link between the elbow and the rotation of the forearm
         self.hand = f"{side[0]}_hand_dh_frame"
 
     @cached_property

@@ -113,11 +113,7 @@ class ArmSimulation:
         return _after_first_step(self._truth)
 
     def set_task(self, task: str) -> None:
-        """Change smoothly to `task`, one of TASKS.
-
-        Raises:
-            SimulationError: the task is unknown, or too many earlier changes have not finished.
-        """
+        """Change smoothly to one of TASKS. Raises SimulationError: an unknown task, or too many changes under way."""
         if task not in TASKS:
             message = f"unknown task {task!r}: must be one of {', '.join(TASKS)}"
             raise SimulationError(message, name="task", value=task, bound=", ".join(TASKS))

@@ -27,19 +27,12 @@ _MAX_ITERATIONS = 60
 
 @dataclass(frozen=True)
 class Circle:
-    """A circle for the hand, in the root frame.
+    """A circle for the hand, in the root frame."""
 
-    Attributes:
-        center: (3,) [m].
-        axes: (2, 3) unit vectors: the hand is at center + radius * (cos(phase) * axes[0] + sin(phase) * axes[1]).
-        radius: [m].
-        posture: (n_joints,) joint positions that the path stays close to [rad].
-    """
-
-    center: Array
-    axes: Array
-    radius: float
-    posture: Array
+    center: Array  # (3,) [m]
+    axes: Array  # (2, 3) unit vectors: the hand is at center + radius * (cos(phase) * axes[0] + sin(phase) * axes[1])
+    radius: float  # [m]
+    posture: Array  # (n_joints,) joint positions that the path stays close to [rad]
 
     def points(self, phases: Array) -> Array:
         """Return the positions of the hand (n, 3) [m] at `phases` (n,) [rad]."""
@@ -66,11 +59,8 @@ def circle(task: str, side: str, radius: float) -> Circle:
 def solve_circle_path(arm: ArmModel, target: Circle, start: Array | None = None) -> Array:
     """Return the Fourier coefficients (2 * N_HARMONICS + 1, n_joints) of the joint path for `target`.
 
-    Args:
-        start: coefficients to start from; None: the posture of the circle.
-
-    Raises:
-        SimulationError: the path found comes too close to a joint limit.
+    The search starts from `start`, or from the posture of the circle. Raises SimulationError: the path comes too close
+    to joint limits.
     """
     problem = _PathProblem(arm, target)
     coefficients = problem.constant(target.posture) if start is None else start.copy()

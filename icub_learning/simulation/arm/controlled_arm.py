@@ -18,27 +18,18 @@ Controller = Callable[[Array, Array, Reference], Array]  # positions, velocities
 
 
 class ControlledArm(ArmSimulation):
-    """An arm whose motors do what `controller` says at every `every`-th time step, against friction in the gears.
+    """An arm whose motors do what `controller`, which sees the encoders, says at every `every`-th time step [ms].
 
     ArmSimulation moves its arm almost exactly, with drives that compensate their friction. Here the torques of the
     controller move rotors, gears with friction, cables and links, so that models can be compared by tracking errors.
-
-    Args:
-        settings: what is simulated.
-        every: time steps [ms] between two calls of the controller, which sees the encoders.
-
-    Attributes:
-        controller: can be replaced at any time.
-        torque: (7,) torques of the motors [N m], of the last call.
-        error: (7,) reference minus true position at the last step [rad].
     """
 
     def __init__(self, settings: SimulationSettings, every: int = 2) -> None:
         super().__init__(settings)
         self._every = every
-        self.controller: Controller = feedback(self)
-        self.torque = np.zeros(len(ROTOR_INERTIA))
-        self.error = np.zeros(len(ROTOR_INERTIA))
+        self.controller: Controller = feedback(self)  # can be replaced at any time
+        self.torque = np.zeros(len(ROTOR_INERTIA))  # (7,) torques of the motors [N m], of the last call
+        self.error = np.zeros(len(ROTOR_INERTIA))  # (7,) reference minus true position at the last step [rad]
 
     def _control(self, q: Array, v: Array) -> Array:
         reference = self._reference()

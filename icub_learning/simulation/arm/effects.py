@@ -20,11 +20,7 @@ class DahlFriction:
     """Rate-independent friction with presliding: Dahl, "A solid friction model" (1968), exponent 1, in any dimension.
 
     Along the path x the force follows dF/dx = (level * direction - F) / presliding, a hysteresis loop that does not
-    depend on speed.
-
-    Args:
-        level: largest force [N], or torque [N m] for an angle.
-        presliding: displacement over which the force reverses [m, or rad for an angle].
+    depend on speed: `level` is the largest force [N] or torque [N m], `presliding` [m or rad] what reverses it.
     """
 
     def __init__(self, level: float, presliding: float) -> None:
@@ -47,16 +43,11 @@ Pose = tuple[Array, Array, Array]  # position (3,) [m], rotation matrix (9,), qu
 class CableBundle:
     """An elastic bundle of cables across the elbow, clamped above the force/torque sensor and to the link of the elbow.
 
-    It has a spring along the chord between its clamps, for tension and compression, and a spring against relative
-    rotation of the clamps, equal about all axes. Creep of its sheath damps both, and friction between its strands adds
-    hysteresis to both. Its upper clamp is on the link above the sensor, so the load that it carries by-passes the
-    sensor, which measures the wrench of the rigid arm minus that of the bundle.
-
-    Args:
-        stiffness: force per elongation of the chord [N/m].
-        bending_stiffness: torque per angle [N m/rad].
-        hysteresis: friction relative to the elastic force at the elongation STRETCH, and torque at the angle BEND.
-        side: "right" or "left" arm.
+    It has a spring along the chord between its clamps, for tension and compression (`stiffness` [N/m]), and one against
+    relative rotation of the clamps, equal about all axes (`bending_stiffness` [N m/rad]). Creep of its sheath damps
+    both, and friction between its strands, `hysteresis` times the elastic force at the elongation STRETCH and the
+    torque at the angle BEND, adds hysteresis to both. Its upper clamp is on the link above the sensor, so the load that
+    it carries by-passes the sensor, which measures the wrench of the rigid arm minus that of the bundle.
     """
 
     UPPER_CLAMP = np.array([-0.045, 0.03, -0.03])  # [m], in the frame of the right arm's sensor
@@ -122,11 +113,7 @@ class CableBundle:
 
 
 class JointFriction:
-    """Viscous and smoothed Coulomb friction in the gears of the seven joints, which the drives compensate.
-
-    Args:
-        scale: 1 for a typical arm.
-    """
+    """Viscous and smoothed Coulomb friction in the gears, compensated by the drives; `scale` is 1 for a typical arm."""
 
     COULOMB = np.array([0.5, 0.5, 0.3, 0.3, 0.05, 0.05, 0.05])  # [N m]
     VISCOUS = np.array([0.2, 0.2, 0.1, 0.1, 0.02, 0.02, 0.02])  # [N m s/rad]
@@ -142,28 +129,21 @@ class JointFriction:
 
 
 class CrossTalk:
-    """Errors of the sensor's calibration matrix: the reading of each axis contains a part of every other one.
+    """Errors of the sensor's calibration matrix: the reading of each axis contains up to `ratio` of every other one.
 
-    Args:
-        ratio: largest part of one axis in the reading of another, both relative to full scale.
-        rng: draws the matrix.
-
-    Attributes:
-        matrix: (6, 6), maps the true wrench to the measured one; its diagonal is 1.
+    Both count relative to full scale.
     """
 
     def __init__(self, ratio: float, rng: np.random.Generator) -> None:
         errors = ratio * rng.uniform(-1, 1, size=(6, 6)) * FULL_SCALE[:, None] / FULL_SCALE
         np.fill_diagonal(errors, 0.0)
-        self.matrix = np.eye(6) + errors
+        self.matrix = np.eye(6) + errors  # (6, 6), maps the true wrench to the measured one; its diagonal is 1
 
 
 class SensorDrift:
-    """Slow drift of the sensor's offset, as with temperature: an Ornstein-Uhlenbeck process on each axis.
+    """Slow drift of the sensor's offset, as with temperature: a stationary Ornstein-Uhlenbeck process on each axis.
 
-    Args:
-        deviation: standard deviation on the force axes [N]; on the torque axes in proportion to their full scale.
-        rng: draws the initial value from the stationary distribution.
+    `deviation` is that of the force axes [N]; on the torque axes it is in proportion to their full scale.
     """
 
     TIME_CONSTANT = 900.0  # [s]
@@ -181,11 +161,7 @@ class SensorDrift:
 
 
 class SensorNoise:
-    """White noise of the sensor's amplifier.
-
-    Args:
-        deviation: see SensorDrift.
-    """
+    """White noise of the sensor's amplifier; `deviation`: see SensorDrift."""
 
     def __init__(self, deviation: float) -> None:
         self._scale = deviation * FULL_SCALE / FULL_SCALE[0]
@@ -196,14 +172,10 @@ class SensorNoise:
 
 
 class Encoders:
-    """Incremental encoders: positions in whole counts, velocities from the counts in a short window.
+    """Incremental encoders: positions in counts, 2^bits a revolution, velocities from the counts in a short window.
 
     As in motor drives, the velocity is the difference quotient of the positions now and WINDOW steps ago, and therefore
-    delayed by half a window.
-
-    Args:
-        bits: 2^bits counts per revolution of the joint; 0: exact positions and velocities.
-        q, v: (7,) initial positions [rad] and velocities [rad/s].
+    delayed by half a window. With 0 bits both are exact. q and v (7,) are the first ones [rad, rad/s].
     """
 
     WINDOW = 8  # [time steps]

@@ -6,13 +6,9 @@ from icub_learning.arrays import Array
 
 
 def fourier_basis(phases: Array, n_harmonics: int) -> Array:
-    """Return 1, cos(h phi), sin(h phi) for h = 1 .. n_harmonics, with their first two derivatives with respect to phi.
+    """Return 1, cos(h phi), sin(h phi) for h = 1 .. n_harmonics, at phases (n,) [rad], (3, n, 2 * n_harmonics + 1).
 
-    Args:
-        phases: (n,) [rad].
-
-    Returns:
-        (3, n, 2 * n_harmonics + 1): values, first, second derivatives.
+    First values, then first and second derivatives with respect to phi.
     """
     h = np.arange(1.0, n_harmonics + 1)
     angles = np.multiply.outer(phases, h)
@@ -25,19 +21,10 @@ def fourier_basis(phases: Array, n_harmonics: int) -> Array:
 
 
 class SlowWaves:
-    """Slow, smooth signals within [-1, 1] that do not repeat: each is the mean of three sinusoids.
-
-    Args:
-        n_signals: number of signals.
-        periods: shortest and longest period of the sinusoids [s].
-        rng: draws periods and phases.
-
-    Attributes:
-        rates: (3, n_signals) [rad/s].
-    """
+    """Slow, smooth signals within [-1, 1] that do not repeat: means of three sinusoids with periods [s] in a range."""
 
     def __init__(self, n_signals: int, periods: tuple[float, float], rng: np.random.Generator) -> None:
-        self.rates = 2 * np.pi / rng.uniform(*periods, size=(3, n_signals))
+        self.rates = 2 * np.pi / rng.uniform(*periods, size=(3, n_signals))  # (3, n_signals) [rad/s]
         self._phases = rng.uniform(0, 2 * np.pi, size=(3, n_signals))
 
     def __call__(self, times: Array) -> Array:
@@ -50,10 +37,8 @@ class SlowWaves:
 class VariedPath:
     """A closed path whose shape varies between a main path and its variants.
 
-    Positions are convex combinations of points of the paths, so they keep all joint limits that the paths keep.
-
-    Args:
-        coefficients: (1 + n_variants, 2 * n_harmonics + 1, n_joints), the main path first.
+    Positions are convex combinations of points of the paths, so they keep all joint limits that the paths keep. The
+    coefficients are (1 + n_variants, 2 * n_harmonics + 1, n_joints), the main path first.
     """
 
     def __init__(self, coefficients: Array) -> None:
@@ -62,12 +47,9 @@ class VariedPath:
         self._flat = np.ascontiguousarray(coefficients.transpose(1, 0, 2).reshape(size, -1))
 
     def __call__(self, phase: Array, shape: Array) -> tuple[Array, Array, Array]:
-        """Return joint positions, velocities and accelerations, (n, n_joints) each.
-
-        Args:
-            phase: (3, n) phase along the path [rad], and its first two time derivatives.
-            shape: (3, n, n_variants) weights of the variants, and their first two time derivatives; the weights are
-                at least 0 and sum to at most 1, and the main path has the remaining weight.
+        """Return joint positions, velocities and accelerations, (n, n_joints) each, at a `phase` (3, n) along the path
+        [rad] with its first two time derivatives. `shape` (3, n, n_variants) are the weights of the variants likewise;
+        they are at least 0 and sum to at most 1, and the main path has the remaining weight.
         """
         rate, acceleration = phase[1:, :, None]
         basis = fourier_basis(phase[0], self._n_harmonics)

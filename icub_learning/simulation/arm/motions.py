@@ -53,16 +53,10 @@ class RandomMotion:
 
 
 class CircleMotion:
-    """The hand follows a circle at constant mean speed, with slow variations, so that no two rounds are equal.
+    """The hand follows a circle at constant mean speed [m/s], with slow variations, so that no two rounds are equal.
 
     A Cartesian controller does not repeat itself exactly: its posture drifts within the redundancy of the arm, and
-    speed and centre vary. Here all three vary slowly and smoothly, in proportion to `wander`.
-
-    Args:
-        target: the circle.
-        speed: mean speed of the hand [m/s].
-        wander: amplitude of the variation of the centre [m].
-        rng: draws the variations.
+    speed and centre vary. Here all three vary smoothly, in proportion to `wander`, the amplitude for the centre [m].
     """
 
     N_VARIANTS = 3
@@ -107,17 +101,12 @@ class Blend:
     """A change from one motion to another, continuous in position, velocity and acceleration.
 
     Both motions go on while a quintic weight moves from 0 to 1, so the blend keeps joint limits that both keep.
-
-    Attributes:
-        old, new: the two motions.
-        end: time from which only the new motion contributes [s].
-        depth: number of nested blends.
     """
 
     def __init__(self, old: Motion, new: Motion, start: float, duration: float) -> None:
         self.old, self.new, self._start, self._duration = old, new, start, duration
-        self.end = start + duration
-        self.depth: int = 1 + (old.depth if isinstance(old, Blend) else 0)
+        self.end = start + duration  # time from which only the new motion contributes [s]
+        self.depth: int = 1 + (old.depth if isinstance(old, Blend) else 0)  # number of nested blends
 
     def __call__(self, times: Array) -> Reference:
         s = np.clip((times - self._start) / self._duration, 0.0, 1.0)[:, None]

@@ -15,26 +15,20 @@ DENSITY = 1000.0  # [kg/m^3]
 
 
 class Payload:
-    """The body "payload" of a MuJoCo model, with its frame at the centre of the ball.
-
-    Attributes:
-        mass: [kg], 0 without payload.
-        position: (3,) of the centre in the frame of the hand [m].
-    """
+    """The body "payload" of a MuJoCo model, with its frame at the centre of the ball."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
         self._body = model.body("payload").id
         self._scratch = mujoco.MjData(model)  # mj_setConst overwrites it
-        self.mass = 0.0
-        self.position = np.zeros(3)
+        self.mass = 0.0  # [kg], 0 without payload
+        self.position = np.zeros(3)  # (3,) of the centre in the frame of the hand [m]
 
     def attach(self, mass: float, position: ArrayLike) -> None:
         """Attach a ball of `mass` [kg] with its centre at `position` (3,) [m] in the frame of the hand; 0 removes it.
 
-        Raises:
-            ParameterError: the mass or a coordinate is outside its range.
-            ShapeError, NotFiniteError: the position is not three finite numbers.
+        Raises ParameterError: the mass or a coordinate is outside its range; ShapeError, NotFiniteError: not three
+        numbers.
         """
         mass = arrays.real("mass", mass, 0.0, MAX_MASS)
         centre = arrays.vector("position", position, 3)

@@ -21,9 +21,8 @@ class Push:
     def begin(self, force: ArrayLike, duration: float, now: float) -> None:
         """Push with `force` (3,) [N] from `now` [s] for `duration` [s]; replaces a push that still lasts.
 
-        Raises:
-            ParameterError: the duration or a coordinate of the force is outside its range.
-            ShapeError, NotFiniteError: the force is not three finite numbers.
+        Raises ParameterError: the duration or a coordinate is outside its range; ShapeError, NotFiniteError: not three
+        numbers.
         """
         given = arrays.vector("force", force, 3)
         for axis, value in zip("xyz", given, strict=True):

@@ -7,11 +7,9 @@ from icub_learning.arrays import Array
 
 
 class QuinticSpline:
-    """Quintic pieces between given positions, velocities and accelerations; constant outside the knots.
+    """Quintic pieces between `states` at two knots or more [s], (3, n, n_joints): positions, velocities, accelerations.
 
-    Args:
-        knots: (n,) increasing times [s], n >= 2.
-        states: (3, n, n_joints) positions, velocities, accelerations at the knots.
+    It is constant outside the knots.
     """
 
     def __init__(self, knots: Array, states: Array) -> None:
@@ -46,12 +44,8 @@ class QuinticSpline:
 
 
 def spline_velocities(knots: Array, positions: Array, first: Array, last: Array) -> Array:
-    """Return the velocities at the knots (n, n_joints) of the cubic spline with given velocities at its ends.
-
-    Args:
-        knots: (n,) increasing times [s], n >= 2.
-        positions: (n, n_joints).
-        first, last: (n_joints,) velocities at the ends.
+    """Return the velocities at the knots (n, n_joints) of the cubic spline through `positions` (n, n_joints) at n >= 2
+    increasing times `knots` [s], with the velocities `first` and `last` (n_joints,) at its ends.
     """
     velocities = np.empty_like(positions)
     velocities[0], velocities[-1] = first, last

@@ -15,11 +15,7 @@ TASKS = ("circle_xy", "circle_xz", "random", "hold")
 
 @dataclass(frozen=True)
 class SimulationSettings(Validated):
-    """What is simulated; every effect is switched off by setting its parameter to 0.
-
-    Raises:
-        ParameterError: a value is outside its range.
-    """
+    """What is simulated; 0 switches an effect off. Raises ParameterError: a value is outside its range."""
 
     side: str = setting("right", "which arm of the iCub moves", choices=("right", "left"))
     task: str = setting("circle_xy", "initial task of the arm", choices=TASKS)

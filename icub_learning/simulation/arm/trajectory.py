@@ -35,9 +35,6 @@ class TrajectoryMotion:
         arm_joints: names of the joints of the arm.
         limits: their lower and upper position limits [rad].
 
-    Attributes:
-        first_point: time of the first point after `start` [s].
-
     Raises:
         SimulationError: no points; unknown or repeated joints; times that do not increase; a motion beyond the limits;
             a first point at time 0 away from the arm's position.
@@ -71,7 +68,7 @@ class TrajectoryMotion:
         if not len(knots):  # the only point is the position of the arm: stop there
             knots, commanded = np.array([STOP_TIME]), {0: position[None, columns]}
         self._start = start
-        self.first_point = float(knots[0])
+        self.first_point = float(knots[0])  # time of the first point after `start` [s]
         knots = np.concatenate([[0.0], knots])
         with np.errstate(over="ignore", invalid="ignore"):  # overflows are beyond the limits, too
             self._spline = QuinticSpline(knots, _states(knots, position, columns, commanded))

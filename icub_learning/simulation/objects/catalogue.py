@@ -15,21 +15,15 @@ SUFFIXES = (".urdf", *MESHES)
 
 @dataclass(frozen=True)
 class ObjectFile:
-    """An object's shape, and what its file lacks.
+    """An object's shape, and what its file lacks."""
 
-    Attributes:
-        name: name of the object for ObjectScene.show; also its label.
-        path: mesh or URDF.
-        upright: roll, pitch and yaw [deg] that turn the object upright, z up.
-        colour: red, green, blue in [0, 1] in place of the file's colours, or None.
-        texture: picture projected onto the object in place of the file's colours, or None.
-    """
-
-    name: str
-    path: Path
+    name: str  # name of the object for ObjectScene.show; also its label
+    path: Path  # mesh or URDF
+    # roll, pitch and yaw [deg] that turn the object upright, z up
     upright: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    # red, green, blue in [0, 1] in place of the file's colours, or None
     colour: tuple[float, float, float] | None = None
-    texture: Path | None = None
+    texture: Path | None = None  # picture projected onto the object in place of the file's colours, or None
 
 
 @dataclass(frozen=True)

@@ -27,12 +27,9 @@ def eye_position(side: str) -> Array:
 
 
 def gaze_axes(eye: ArrayLike, target: ArrayLike, roll: float = 0.0) -> Array:
-    """Return the axes of an eye that looks at a point, as columns (3, 3): right, up and backward.
+    """Return the axes of an eye at (3,) [m] that looks at `target` (3,) [m], as columns (3, 3): right, up and backward.
 
-    Args:
-        eye: position of the eye (3,) [m].
-        target: point at the centre of the image (3,) [m], not vertically above or below the eye.
-        roll: angle by which the head is tilted to the side [rad].
+    The target is not vertically above or below the eye; `roll` tilts the head to the side [rad].
     """
     backward = np.subtract(eye, target)
     backward = backward / np.linalg.norm(backward)

@@ -42,14 +42,8 @@ class EyeSettings:
 class EyeProcess:
     """Requests images from the rendering process and receives them when they are ready; never blocks.
 
-    Only one request may be pending: send the next one after the answer has been received.
-
-    Args:
-        settings: settings of the scene.
-
-    Attributes:
-        busy: whether a request is pending.
-        ended: whether the process has been found to have ended.
+    Only one request may be pending (`busy`): send the next one after the answer has been received. `ended` says whether
+    the process has been found to have ended.
     """
 
     def __init__(self, settings: EyeSettings) -> None:
@@ -124,11 +118,9 @@ class EyeProcess:
 
 
 def serve(connection: Connection, pixels: int) -> None:
-    """Answer requests until the other side closes the connection.
+    """Answer requests until the other side closes the connection, which sends settings first.
 
-    Args:
-        connection: receives settings, then requests; the answer None means that an image is ready.
-        pixels: file descriptor of the shared memory for images.
+    The answer None means that an image is ready in the shared memory of the file descriptor `pixels`.
     """
     from icub_learning.simulation.objects.scene import ObjectScene  # loads MuJoCo's renderer and readers of meshes
 

@@ -24,30 +24,20 @@ MAX_FACES = 200_000
 
 @dataclass(frozen=True)
 class MeshPart:
-    """Triangles of one material.
+    """Triangles of one material."""
 
-    Attributes:
-        vertices: (n, 3).
-        faces: (m, 3) rows of vertices.
-        colour: red, green, blue in [0, 1].
-        texcoords: (n, 2) position of each vertex in the picture, rows counted from the top; None without picture.
-        picture: (height, width, 3) uint8, or None.
-        wrapped: whether the picture is projected onto the whole object, without texcoords.
-    """
-
-    vertices: Array
-    faces: NDArray[np.int32]
-    colour: tuple[float, float, float] = DEFAULT_COLOUR
+    vertices: Array  # (n, 3)
+    faces: NDArray[np.int32]  # (m, 3) rows of vertices
+    colour: tuple[float, float, float] = DEFAULT_COLOUR  # red, green, blue in [0, 1]
+    # (n, 2) position of each vertex in the picture, rows counted from the top; None without picture
     texcoords: Array | None = None
-    picture: NDArray[np.uint8] | None = None
-    wrapped: bool = False
+    picture: NDArray[np.uint8] | None = None  # (height, width, 3) uint8, or None
+    wrapped: bool = False  # whether the picture is projected onto the whole object, without texcoords
 
 
 def read_object(file: ObjectFile) -> list[MeshPart]:
     """Return the parts of an object, upright, with the centre of its bounding box at the origin and radius RADIUS.
-
-    Raises:
-        ObjectError: a file is missing or damaged, or has no triangles; the message names it.
+    Raises ObjectError: a file is missing or damaged, or has no triangles; the message names it.
     """
     parts = _read_urdf(file.path) if file.path.suffix.lower() == ".urdf" else _read_mesh(file.path)
     vertices = np.vstack([part.vertices for part in parts])

@@ -64,17 +64,10 @@ def _probe(backend: str) -> str:
 
 
 class OffscreenRenderer:
-    """Renders images of a MuJoCo model without a window.
+    """Renders images (width, height [px]) of a MuJoCo model, whose looks may change, without a window.
 
-    The OpenGL context belongs to the thread that creates the renderer; no other thread may use it.
-
-    Args:
-        model: the MuJoCo model; its colours, lights and materials may change between images.
-        width, height: size of the images [px].
-        backend: one of BACKENDS; None: the first that works.
-
-    Raises:
-        RenderingError: off-screen OpenGL is not available.
+    The OpenGL context belongs to the thread that creates the renderer; no other thread may use it. `backend` is one of
+    BACKENDS; None: the first that works. Raises RenderingError: off-screen OpenGL is not available.
     """
 
     def __init__(self, model: Any, width: int, height: int, backend: str | None = None) -> None:

@@ -31,22 +31,12 @@ def scene_model(arm: ArmModel, objects: Mapping[str, Sequence[MeshPart]], width:
     """Return the model of the scene.
 
     It has the joints of the arm, camera "eye", light "light", geom and texture "wall", and in the hand the body
-    "object" with hidden geoms "<index of the object>/<index of the part>" for all objects.
-
-    Raises:
-        ObjectError: MuJoCo rejects a shape.
+    "object" with hidden geoms "<index of the object>/<index of the part>" for all objects. Raises ObjectError: MuJoCo
+    rejects a shape.
     """
     spec = mujoco.MjSpec.from_string(_arm_urdf(arm))
-    spec.visual.global_.offwidth, spec.visual.global_.offheight = width, height
-    spec.visual.map.znear, spec.visual.map.zfar = 0.005, 30.0
-    spec.stat.extent = 1.0  # [m] unit of the two lines above and of shadowclip
-    spec.stat.center = np.array([-0.2, 0.0, 0.3])
-    spec.visual.map.shadowclip = 0.25  # around the centre: shadows fall on object, hand and arm
-    spec.visual.quality.shadowsize = SHADOW_SIZE
-    spec.visual.headlight.diffuse = spec.visual.headlight.specular = np.zeros(3)
-    spec.worldbody.add_light(
-        name="light", type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, castshadow=True, ambient=np.zeros(3)
-    )
+    # Shadows, around the centre, fall on object, hand and arm.
+    prepare(spec, (width, height), nearest=0.005, centre=(-0.2, 0.0, 0.3), shadows=0.25)
     spec.worldbody.add_camera(name="eye")
     _add_wall(spec)
     for joint in arm.joint_names:
@@ -57,6 +47,28 @@ def scene_model(arm: ArmModel, objects: Mapping[str, Sequence[MeshPart]], width:
     for number, parts in enumerate(objects.values()):
         for index, part in enumerate(parts):
             add_part(spec, held, f"{number}/{index}", part)
+    return compiled(spec, list(objects))
+
+
+def prepare(spec: Any, size: tuple[int, int], nearest: float, centre: tuple[float, ...], shadows: float) -> None:
+    """Prepare a scene for images of this size [px], with one light, "light"; nothing nearer than `nearest` [m] is seen.
+
+    Shadows fall up to a distance [m] from the centre (3,) of what is shown.
+    """
+    spec.visual.global_.offwidth, spec.visual.global_.offheight = size
+    spec.visual.map.znear, spec.visual.map.zfar = nearest, 30.0
+    spec.stat.extent = 1.0  # [m] unit of the line above and of shadowclip
+    spec.stat.center = np.array(centre)
+    spec.visual.map.shadowclip = shadows
+    spec.visual.quality.shadowsize = SHADOW_SIZE
+    spec.visual.headlight.diffuse = spec.visual.headlight.specular = np.zeros(3)
+    spec.worldbody.add_light(
+        name="light", type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, castshadow=True, ambient=np.zeros(3)
+    )
+
+
+def compiled(spec: Any, objects: Sequence[str]) -> Any:
+    """Return the model of a scene with these objects. Raises ObjectError: MuJoCo rejects a shape."""
     try:
         return spec.compile()
     except ValueError as error:  # shapes without an area, for instance

@@ -31,19 +31,12 @@ _SCENE = 3  # separates the random numbers of tables from those of views
 
 @dataclass(frozen=True)
 class TableImage:
-    """An image of a table and what is on it.
+    """An image of a table and what is on it."""
 
-    Attributes:
-        image: uint8 RGB (height, width, 3).
-        labels: names of the objects that are visible, n.
-        boxes: (n, 4) x1 y1 x2 y2 [px] of their visible pixels; x2 and y2 are one beyond the last pixel.
-        visible: (n,) share of the pixels of each object that no other hides.
-    """
-
-    image: NDArray[np.uint8]
-    labels: list[str]
-    boxes: Array
-    visible: Array
+    image: NDArray[np.uint8]  # uint8 RGB (height, width, 3)
+    labels: list[str]  # names of the objects that are visible, n
+    boxes: Array  # (n, 4) x1 y1 x2 y2 [px] of their visible pixels; x2 and y2 are one beyond the last pixel
+    visible: Array  # (n,) share of the pixels of each object that no other hides
 
 
 class TableScene:
@@ -58,9 +51,6 @@ class TableScene:
         seed: seed of the random scenes; equal seeds give equal images on the same machine.
         size: width and height of the images [px].
         folder: folder of the objects; None: $ICUB_LEARNING_OBJECTS, else those of the set-up (see find_objects).
-
-    Attributes:
-        names: the objects.
 
     Raises:
         ObjectError: a name is unknown, or the folder or a file in it is missing or damaged.
@@ -78,7 +68,7 @@ class TableScene:
         self.seed = arrays.integer("seed", seed, 0)
         width, height = (arrays.integer("size", entry, 16) for entry in size)
         files = find_objects(folder)
-        self.names = tuple(files) if objects is None else tuple(dict.fromkeys(objects))
+        self.names = tuple(files) if objects is None else tuple(dict.fromkeys(objects))  # the objects
         for name in self.names:
             if name not in files:
                 raise ObjectError(f"there is no object {name!r}", name="object", value=name, bound=", ".join(files))
@@ -108,14 +98,9 @@ class TableScene:
     def render(self, number: int, always: Sequence[str] = (), count: int | None = None) -> TableImage:
         """Return the image of scene `number` (0, 1, 2, ...), and the boxes of the objects in it.
 
-        Args:
-            number: which scene.
-            always: objects that stand on the table in any case, before others are drawn.
-            count: number of objects; None: drawn from 3 to 8.
-
-        Raises:
-            ParameterError: the number is negative, or `count` is below the number of `always` or above that of objects.
-            ObjectError: a name in `always` is unknown.
+        Objects in `always` stand on the table in any case; others are drawn, from 3 to 8 in all, or `count`. Raises
+        ParameterError: the number is negative, or `count` is below the number of `always` or above that of objects;
+        ObjectError: a name is unknown.
         """
         rng = np.random.default_rng([self.seed, arrays.integer("number", number, 0), _SCENE])
         present = self._choose(rng, always, count)

@@ -52,10 +52,8 @@ class View:
 
 
 def random_view(seed: int, number: int, name: str = "") -> View:
-    """Return view `number` (0, 1, 2, ...) of an object, drawn at random for each seed, number and name.
-
-    Raises:
-        ParameterError: `seed` or `number` is not an integer of at least 0.
+    """Return view `number` (0, 1, 2, ...) of an object, drawn at random for each seed, number and name. Raises
+    ParameterError: `seed` or `number` is not an integer of at least 0.
     """
     rng = np.random.default_rng([arrays.integer("seed", seed, 0), arrays.integer("view", number, 0), _hash(name)])
     return replace(

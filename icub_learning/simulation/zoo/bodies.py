@@ -13,14 +13,9 @@ class TrueBodies:
     """A robot with the geometry of a URDF and inertial parameters of its own, which no learner is told.
 
     The mass of every body is multiplied by a random number, and its distribution of mass is sheared and stretched by a
-    random linear map: so the parameters stay those of a possible body (a positive definite second moment).
-
-    Args:
-        urdf: path or XML text.
-        joints: names of the joints that move.
-        sensor: name of the fixed joint that carries the force/torque sensor, None for joint torques.
-        spread: standard deviation of the logarithm of the masses, and of the entries of the linear map.
-        rng: draws the parameters.
+    random linear map: so the parameters stay those of a possible body (a positive definite second moment). `spread` is
+    the standard deviation of the logarithm of the masses, and of the entries of the linear map. Without `sensor`, the
+    fixed joint of the force/torque sensor, outputs are joint torques.
 
     Attributes:
         parameters: true inertial parameters by the names that the regressors give them.
@@ -44,11 +39,7 @@ class TrueBodies:
         self.high = np.where(plain, model.upperPositionLimit[places], np.inf)
 
     def outputs(self, q: Array, v: Array, a: Array) -> Array:
-        """Return joint torques (n, n_joints) [N m], or with a sensor its wrenches (n, 6) [N, N m].
-
-        Args:
-            q, v, a: positions, velocities and accelerations, (n, n_joints) each.
-        """
+        """Return torques (n, n_joints) [N m], or a sensor's wrenches (n, 6) [N, N m], of motions (n, n_joints) each."""
         robot = self._robot
         model, data, rows, sensor = robot.model, robot.data, robot.velocity_index, robot.sensor_id
         results = np.empty((len(q), 6 if sensor else len(rows)))

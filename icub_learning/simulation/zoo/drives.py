@@ -19,37 +19,23 @@ class Drives:
           + tanh(v / breakaway) (coulomb (1 + stribeck exp(-(v / stribeck_velocity)^2)) + load_friction |tau|)
 
     (Stribeck 1902; friction in proportion to the load as in gears), and what is measured is this over `gain`.
-
-    Attributes:
-        coulomb: Coulomb friction [N m].
-        viscous: viscous friction [N m s/rad].
-        breakaway: velocity at which 76 % of the Coulomb friction acts [rad/s].
-        stribeck: by how much friction at the slowest motion exceeds the Coulomb friction, relative to it.
-        stribeck_velocity: velocity over which that excess fades [rad/s].
-        load_friction: friction per torque of the rigid bodies.
-        rotor_inertia: inertia of the rotor, seen through the gear [kg m^2].
-        offset: offset of the torque sensor or of the current [N m].
-        ripple: amplitude of a torque that follows the position [N m].
-        ripple_periods: its waves per radian, times 2 pi.
-        gear_frequency: [Hz] of a gear that is an elastic spring; 0: rigid. The torque that it transmits then follows
-            that of the rigid bodies as an oscillator of second order does.
-        gear_damping: damping ratio of that oscillator.
-        gain: torque per unit of what is measured: 1 for torques, N m/A for motor currents.
     """
 
-    coulomb: Sequence[float]
-    viscous: Sequence[float]
-    breakaway: float = 0.003
-    stribeck: float = 0.0
-    stribeck_velocity: float = 0.05
-    load_friction: float = 0.0
-    rotor_inertia: Sequence[float] = ()
-    offset: Sequence[float] = ()
-    ripple: Sequence[float] = ()
-    ripple_periods: float = 16.0
+    coulomb: Sequence[float]  # Coulomb friction [N m]
+    viscous: Sequence[float]  # viscous friction [N m s/rad]
+    breakaway: float = 0.003  # velocity at which 76 % of the Coulomb friction acts [rad/s]
+    stribeck: float = 0.0  # by how much friction at the slowest motion exceeds the Coulomb friction, relative to it
+    stribeck_velocity: float = 0.05  # velocity over which that excess fades [rad/s]
+    load_friction: float = 0.0  # friction per torque of the rigid bodies
+    rotor_inertia: Sequence[float] = ()  # inertia of the rotor, seen through the gear [kg m^2]
+    offset: Sequence[float] = ()  # offset of the torque sensor or of the current [N m]
+    ripple: Sequence[float] = ()  # amplitude of a torque that follows the position [N m]
+    ripple_periods: float = 16.0  # its waves per radian, times 2 pi
+    # [Hz] of a gear that is an elastic spring; 0: rigid. The torque that it transmits then follows that of the rigid
+    # bodies as an oscillator of second order does
     gear_frequency: float = 0.0
-    gear_damping: float = 0.15
-    gain: Sequence[float] = ()
+    gear_damping: float = 0.15  # damping ratio of that oscillator
+    gain: Sequence[float] = ()  # torque per unit of what is measured: 1 for torques, N m/A for motor currents
 
     def transmitted(self, torque: Array, step: float) -> Array:
         """Return what an elastic gear transmits of the torque (n, n_joints), given in equal steps of time [s]."""
@@ -68,10 +54,7 @@ class Drives:
     def efforts(self, q: Array, v: Array, a: Array, torque: Array, transmitted: Array) -> Array:
         """Return what the drives measure if their sensors are perfect, (n, n_joints) [N m, or A with a gain].
 
-        Args:
-            q, v, a: motion, (n, n_joints) each.
-            torque: torque of the rigid bodies, (n, n_joints) [N m].
-            transmitted: what the gear transmits of it, likewise.
+        Of a motion q, v, a, the torque of the rigid bodies, and what the gear transmits of it, (n, n_joints) each.
         """
         n = q.shape[1]
         rotor, offset, ripple = (

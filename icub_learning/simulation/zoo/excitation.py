@@ -28,19 +28,13 @@ class Excitation(Protocol):
 
 @dataclass(frozen=True)
 class SumOfSines:
-    """Each joint follows a sum of sines of its own frequencies and phases, which swells from rest.
+    """Each joint follows a sum of sines of its own frequencies and phases, which swells from rest."""
 
-    Attributes:
-        speed: bound on the velocity of each joint [rad/s], once the motion has swelled.
-        frequencies: lowest and highest frequency [Hz], drawn uniformly in their logarithm.
-        n_sines: number of sines of each joint.
-        swell: time over which the motion swells from rest [s].
-    """
-
-    speed: float
+    speed: float  # bound on the velocity of each joint [rad/s], once the motion has swelled
+    # lowest and highest frequency [Hz], drawn uniformly in their logarithm
     frequencies: tuple[float, float] = (0.05, 0.5)
-    n_sines: int = 5
-    swell: float = 2.0
+    n_sines: int = 5  # number of sines of each joint
+    swell: float = 2.0  # time over which the motion swells from rest [s]
 
     def path(self, low: Array, high: Array, duration: float, rng: np.random.Generator) -> Path:
         """Draw a motion; see Excitation."""
@@ -76,15 +70,10 @@ class SumOfSines:
 
 @dataclass(frozen=True)
 class PointToPoint:
-    """Moves from rest to rest between random postures along quintics of time, with pauses: acceleration is continuous.
+    """Moves from rest to rest between random postures along quintics of time, with pauses: no acceleration jumps."""
 
-    Attributes:
-        speed: largest velocity of the fastest joint of a move [rad/s].
-        pause: mean time for which the robot rests after a move [s].
-    """
-
-    speed: float
-    pause: float = 0.3
+    speed: float  # largest velocity of the fastest joint of a move [rad/s]
+    pause: float = 0.3  # mean time for which the robot rests after a move [s]
 
     def path(self, low: Array, high: Array, duration: float, rng: np.random.Generator) -> Path:
         """Draw a motion; see Excitation."""
@@ -96,17 +85,11 @@ class PointToPoint:
 
 @dataclass(frozen=True)
 class Trapezoids:
-    """Moves between random postures with trapezoids of velocity, as simple controllers make them: acceleration jumps.
+    """Moves between random postures with trapezoids of velocity, as simple controllers do: acceleration jumps."""
 
-    Attributes:
-        speed: largest velocity of the fastest joint of a move [rad/s].
-        acceleration: that of the fastest joint while it speeds up and slows down [rad/s^2].
-        pause: mean time for which the robot rests after a move [s].
-    """
-
-    speed: float
-    acceleration: float
-    pause: float = 0.3
+    speed: float  # largest velocity of the fastest joint of a move [rad/s]
+    acceleration: float  # that of the fastest joint while it speeds up and slows down [rad/s^2]
+    pause: float = 0.3  # mean time for which the robot rests after a move [s]
 
     def path(self, low: Array, high: Array, duration: float, rng: np.random.Generator) -> Path:
         """Draw a motion; see Excitation."""

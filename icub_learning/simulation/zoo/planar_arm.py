@@ -5,13 +5,9 @@ from xml.etree import ElementTree
 
 
 def planar_arm_urdf(lengths: Sequence[float], masses: Sequence[float]) -> str:
-    """Return the URDF of uniform rods hinged to each other about the horizontal y axis, as XML text.
+    """Return the URDF of uniform rods [m, kg] hinged to each other about the horizontal y axis, as XML text.
 
     Link k is "link_k" on the joint "joint_k", k from 1 on; at 0 every rod points along the x axis of the one before.
-
-    Args:
-        lengths: lengths of the rods [m].
-        masses: masses of the rods [kg].
     """
     robot = ElementTree.Element("robot", name="planar_arm")
     ElementTree.SubElement(robot, "link", name="base")

@@ -21,26 +21,19 @@ SLOWEST_GRID = 1000.0  # [Hz] least rate at which filters are computed
 
 @dataclass(frozen=True, eq=False)
 class ZooRecording:
-    """A recording of a robot of the zoo, and the truth behind it at the instant of each of its n joint states.
+    """A recording of a robot of the zoo, and the truth behind it at the instant of each of its n joint states."""
 
-    Attributes:
-        recording: what the sensors showed.
-        position, velocity, acceleration: true motion at the instants of the samples, (n, n_joints) [rad, per s, s^2].
-        outputs: true joint torques (N m, or A) or wrench [N, N m], (n, n_outputs); no error of the sensor is in them.
-        parameters: true parameters by the names that the regressors give them.
-        settings: what `dynamics.assembly.Settings` has to be told about the robot: urdf, joints, output, sensor and,
-            where no velocities are measured, velocity_source.
-        output_variance: (n_outputs,) variance of the errors of a single measurement of the outputs.
-    """
-
-    recording: Recording
-    position: Array
-    velocity: Array
-    acceleration: Array
+    recording: Recording  # what the sensors showed
+    position: Array  # of the true motion at the instants of the samples, (n, n_joints) [rad]
+    velocity: Array  # likewise [rad/s]
+    acceleration: Array  # likewise [rad/s^2]
+    # true joint torques (N m, or A) or wrench [N, N m], (n, n_outputs); no error of the sensor is in them
     outputs: Array
-    parameters: dict[str, float]
+    parameters: dict[str, float]  # true parameters by the names that the regressors give them
+    # what `dynamics.assembly.Settings` has to be told about the robot: urdf, joints, output, sensor and, where no
+    # velocities are measured, velocity_source
     settings: dict[str, Any]
-    output_variance: Array
+    output_variance: Array  # (n_outputs,) variance of the errors of a single measurement of the outputs
 
     @property
     def mere_noise(self) -> tuple[bool, ...]:
@@ -50,33 +43,20 @@ class ZooRecording:
 
 @dataclass(frozen=True)
 class ZooRobot:
-    """A robot of the zoo, whole: the same robot whatever the seed, which decides about its motion and noise.
+    """A robot of the zoo, whole: the same robot whatever the seed, which decides about its motion and noise."""
 
-    Attributes:
-        name: name of the robot; it decides about its inertial parameters.
-        urdf: path or XML text.
-        joints: names of the joints.
-        excitation: how it moves.
-        clock: when it is sampled.
-        joint_sensors: how its joints are measured.
-        output_sensor: how its outputs are measured.
-        drives: friction and gears of its joints; None where a wrench is measured.
-        sensor: fixed joint of the force/torque sensor; "": joint torques are the outputs.
-        reach: share of the range of each joint that the motion uses, one value or one a joint; 0: it stands still.
-        spread: by how much its bodies differ from the URDF's, see TrueBodies.
-    """
-
-    name: str
-    urdf: str = field(repr=False)
-    joints: tuple[str, ...]
-    excitation: Excitation
-    clock: Clock
-    joint_sensors: JointSensors
-    output_sensor: OutputSensor
-    drives: Drives | None = None
-    sensor: str = ""
+    name: str  # name of the robot; it decides about its inertial parameters
+    urdf: str = field(repr=False)  # path or XML text
+    joints: tuple[str, ...]  # names of the joints
+    excitation: Excitation  # how it moves
+    clock: Clock  # when it is sampled
+    joint_sensors: JointSensors  # how its joints are measured
+    output_sensor: OutputSensor  # how its outputs are measured
+    drives: Drives | None = None  # friction and gears of its joints; None where a wrench is measured
+    sensor: str = ""  # fixed joint of the force/torque sensor; "": joint torques are the outputs
+    # share of the range of each joint that the motion uses, one value or one a joint; 0: it stands still
     reach: float | Sequence[float] = 0.8
-    spread: float = 0.15
+    spread: float = 0.15  # by how much its bodies differ from the URDF's, see TrueBodies
 
     @cached_property
     def bodies(self) -> TrueBodies:
@@ -98,14 +78,8 @@ class ZooRobot:
         return {**self.bodies.parameters, **own}
 
     def record(self, duration: float = 60.0, seed: int = 0) -> ZooRecording:
-        """Record a motion of its own for each seed.
-
-        Args:
-            duration: length of the recording [s].
-            seed: non-negative.
-
-        Raises:
-            ParameterError: an argument is outside its range.
+        """Record a motion of its own for each seed, for a duration [s]. Raises ParameterError: one is outside its
+        range.
         """
         duration = real("duration", duration, 0.1, 1e5)
         rng = np.random.default_rng([crc32(self.name.encode()), integer("seed", seed, 0)])

@@ -13,28 +13,18 @@ DRIFT_TIME = 300.0  # [s] over which the drift of an offset forgets where it was
 
 @dataclass(frozen=True)
 class Clock:
-    """When samples are taken, what their stamps say and when they arrive.
+    """When samples are taken, what their stamps say and when they arrive."""
 
-    Attributes:
-        rate: usual number of samples per second [Hz].
-        irregularity: standard deviation of an interval, relative to the usual one.
-        shortest: shortest interval, relative to the usual one.
-        stall_share: share of the intervals in which the sender stalls.
-        longest_stall: longest such interval [s]; they are drawn uniformly from twice the usual one on.
-        stamp_error: standard deviation of a stamp about the instant of its sample [s].
-        late: mean time between stamp and arrival [s]; exponentially distributed, but the order is kept, so that late
-            messages come in bursts.
-        repeated: share of messages that repeat the readings of the message before under a stamp of their own.
-    """
-
-    rate: float
-    irregularity: float = 0.0
-    shortest: float = 0.5
-    stall_share: float = 0.0
-    longest_stall: float = 0.0
-    stamp_error: float = 0.0
+    rate: float  # usual number of samples per second [Hz]
+    irregularity: float = 0.0  # standard deviation of an interval, relative to the usual one
+    shortest: float = 0.5  # shortest interval, relative to the usual one
+    stall_share: float = 0.0  # share of the intervals in which the sender stalls
+    longest_stall: float = 0.0  # longest such interval [s]; they are drawn uniformly from twice the usual one on
+    stamp_error: float = 0.0  # standard deviation of a stamp about the instant of its sample [s]
+    # mean time between stamp and arrival [s]; exponentially distributed, but the order is kept, so that late messages
+    # come in bursts
     late: float = 0.0
-    repeated: float = 0.0
+    repeated: float = 0.0  # share of messages that repeat the readings of the message before under a stamp of their own
 
     def instants(self, duration: float, rng: np.random.Generator) -> Array:
         """Return when samples are taken, (n,) rising times from 0 to `duration` [s]."""
@@ -66,24 +56,15 @@ class Clock:
 
 @dataclass(frozen=True)
 class JointSensors:
-    """Positions and velocities of the joints as they are measured.
+    """Positions and velocities of the joints as they are measured."""
 
-    Attributes:
-        position_step: step in which positions come [rad]; 0: not in steps.
-        position_noise: standard deviation of their noise [rad].
-        velocity: whether velocities are measured.
-        velocity_step, velocity_noise: likewise [rad/s].
-        velocity_bandwidth: [Hz] of the low-pass filter of first order that velocities went through; 0: none.
-        velocity_delay: by which they are late besides [s].
-    """
-
-    position_step: float = 0.0
-    position_noise: float = 0.0
-    velocity: bool = True
-    velocity_step: float = 0.0
-    velocity_noise: float = 0.0
-    velocity_bandwidth: float = 0.0
-    velocity_delay: float = 0.0
+    position_step: float = 0.0  # step in which positions come [rad]; 0: not in steps
+    position_noise: float = 0.0  # standard deviation of their noise [rad]
+    velocity: bool = True  # whether velocities are measured
+    velocity_step: float = 0.0  # likewise [rad/s]
+    velocity_noise: float = 0.0  # likewise [rad/s]
+    velocity_bandwidth: float = 0.0  # [Hz] of the low-pass filter of first order that velocities went through; 0: none
+    velocity_delay: float = 0.0  # by which they are late besides [s]
 
     @property
     def delays_velocity(self) -> bool:
@@ -101,22 +82,14 @@ class JointSensors:
 
 @dataclass(frozen=True)
 class OutputSensor:
-    """Joint torques, currents or a wrench as they are measured; tuples hold one value an output.
+    """Joint torques, currents or a wrench as they are measured; tuples hold one value an output."""
 
-    Attributes:
-        noise: standard deviation of white noise.
-        step: in which values come; 0: not in steps.
-        bandwidth: [Hz] of the low-pass filter of first order that the values went through; 0: none.
-        offset: constant offset.
-        drift: standard deviation of a slow Ornstein-Uhlenbeck wander of the offset.
-        gain: (n_outputs, n_outputs) matrix that maps the true to the shown values, () for the identity.
-    """
-
-    noise: Sequence[float]
-    step: float = 0.0
-    bandwidth: float = 0.0
-    offset: Sequence[float] = ()
-    drift: Sequence[float] = ()
+    noise: Sequence[float]  # standard deviation of white noise
+    step: float = 0.0  # in which values come; 0: not in steps
+    bandwidth: float = 0.0  # [Hz] of the low-pass filter of first order that the values went through; 0: none
+    offset: Sequence[float] = ()  # constant offset
+    drift: Sequence[float] = ()  # standard deviation of a slow Ornstein-Uhlenbeck wander of the offset
+    # (n_outputs, n_outputs) matrix that maps the true to the shown values, () for the identity
     gain: Sequence[Sequence[float]] = ()
 
     def measure(self, outputs: Array, times: Array, rng: np.random.Generator) -> Array:
@@ -142,10 +115,7 @@ def in_steps(values: Array, step: float) -> Array:
 def low_pass(values: Array, bandwidth: float, step: float) -> Array:
     """Return values (n, k) in equal steps of time [s] after a filter of first order, settled before the first one.
 
-    Args:
-        values: (n, k).
-        bandwidth: [Hz] at which a sine loses half its power; 0: no filter.
-        step: time between two values [s].
+    At the bandwidth [Hz] a sine loses half its power; 0: no filter.
     """
     if not bandwidth:
         return values

@@ -14,27 +14,16 @@ IMAGE, COMPRESSED = "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"
 
 @dataclass(frozen=True)
 class Found:
-    """Names of nodes, each with what it subscribes to.
+    """Names of nodes, each with what it subscribes to."""
 
-    Attributes:
-        learners: topic of joint states and of wrenches of each learner; "" for none.
-        recognizers, detectors: names of nodes.
-        image: topic and type of the camera's images that they look at; "" for none.
-    """
-
-    learners: dict[str, tuple[str, str]]
+    learners: dict[str, tuple[str, str]]  # topic of joint states and of wrenches of each learner; "" for none
     recognizers: tuple[str, ...]
     detectors: tuple[str, ...]
-    image: tuple[str, str]
+    image: tuple[str, str]  # topic and type of the camera's images that they look at; "" for none
 
 
 def look(node: Node, image: str = "") -> Found:
-    """Return what is there now.
-
-    Args:
-        node: node that looks.
-        image: topic of images to take; "": the one that a node which recognizes or detects looks at.
-    """
+    """Return what is there now; images are those of the topic `image`, or "" for the one that nodes look at."""
     topics = {name: types[0] for name, types in node.get_topic_names_and_types() if types}
     of_kind = {kind: [name for name, one in topics.items() if one == kind] for kind in (PREDICTION, RECOGNITION)}
     learners = {

@@ -25,16 +25,9 @@ SILENT = 3.0  # [s] after which a node without predictions is taken to have gone
 
 
 class LearnerTopics:
-    """Subscribes to the topics of one learner.
+    """Subscribes to the topics of one learner: rare ones by the node `spun` of an executor, streams by `polled`.
 
-    Args:
-        name: of the node, with its namespace.
-        spun: node whose messages an executor handles, for what is rare.
-        polled: node that no executor spins, for streams.
-        joint_states, wrenches: streams that the learner subscribes to; shared with other learners.
-
-    Attributes:
-        learner: state of the learner; None before its first prediction.
+    The streams of joint states and wrenches that it subscribes to are shared with other learners.
     """
 
     def __init__(
@@ -46,7 +39,7 @@ class LearnerTopics:
         self._predictions = RawTopic(polled, DynamicsPrediction, f"{name}/prediction", DEEP_BEST_EFFORT)
         self._waiting: list[tuple[int, bytes]] = []  # predictions whose measurement may still be on its way
         self._last, self._heard = 0, time.monotonic()
-        self.learner: Learner | None = None
+        self.learner: Learner | None = None  # state of the learner; None before its first prediction
         self._early: dict[str, Any] = {}  # latched messages that came before the first prediction
         self._subscriptions = [
             spun.create_subscription(InertialParameters, f"{name}/inertial_parameters", self._on_parameters, STATE),

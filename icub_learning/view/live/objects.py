@@ -22,10 +22,7 @@ from icub_learning_msgs.srv import ListObjects
 class ObjectTopics:
     """Recognitions, detections, lists of objects and images, as they come into a state.
 
-    Args:
-        state: filled.
-        spun, polled: nodes; see `LearnerTopics`.
-        calls: asks detectors, which publish no list, for their objects.
+    `calls` asks detectors, which publish no list, for their objects.
     """
 
     def __init__(self, state: State, spun: Node, polled: Node, calls: ServiceCalls) -> None:

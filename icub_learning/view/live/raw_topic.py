@@ -15,15 +15,7 @@ LONGEST_GAP = 5_000_000_000  # [ns]; a longer one is a pause, not a loss
 
 
 class RawTopic:
-    """A subscription of a node that no executor spins; for messages that begin with a header.
-
-    Args:
-        node, kind, topic, qos: as for create_subscription.
-
-    Attributes:
-        name: full name of the topic.
-        lost: messages missing between those that came, by their stamps; None as long as the period is not known.
-    """
+    """A subscription of a node that no executor spins, made as by create_subscription, to messages with a header."""
 
     def __init__(self, node: Node, kind: type, topic: str, qos: QoSProfile) -> None:
         self._node = node
@@ -33,7 +25,7 @@ class RawTopic:
         self._steps: list[int] = []
         self._period = 0  # [ns]
         self.name: str = self._subscription.topic_name
-        self.lost: int | None = None
+        self.lost: int | None = None  # messages between those that came, by stamps; None: the period is not known
 
     def take(self) -> list[tuple[int, bytes]]:
         """Take in what has arrived; return stamp [ns] and bytes of each new message."""

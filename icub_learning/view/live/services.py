@@ -43,11 +43,7 @@ class _Request:
 
 
 class ServiceCalls:
-    """Requests from any thread, carried out by `handle`, which the thread that spins the node calls again and again.
-
-    Args:
-        node: node that calls.
-    """
+    """Requests from any thread, carried out by `handle`, which the thread that spins the node calls again and again."""
 
     def __init__(self, node: Node) -> None:
         self._node = node

@@ -32,22 +32,14 @@ FORGOTTEN = 60.0  # [s] after which a status that nobody reports any more is lef
 class LiveSource:
     """Keeps a state up to date with what nodes publish.
 
-    The thread that runs the executor of `spun` calls `poll` about ten times a second.
+    The thread that runs the executor of `spun` calls `poll` about ten times a second; no executor spins `polled`, which
+    is for streams. Raises ModelError: there is no such URDF.
 
     Args:
-        spun: node whose messages an executor handles.
-        polled: node that no executor spins, for streams.
         joint_states: topic of the robot's joint states where no learner says which it takes.
         urdf: of the robot, as `find_urdf` takes it; "": of robot_description, or of a learner's parameter.
         image: topic of images; "": the one that nodes look at.
         folder: of a program that writes what it does into its file STATUS, or None.
-
-    Attributes:
-        state: the state.
-        ask: calls services, from any thread.
-
-    Raises:
-        ModelError: there is no such URDF.
     """
 
     def __init__(
@@ -56,7 +48,7 @@ class LiveSource:
         self.state = State()
         self._spun, self._polled, self._image, self._folder = spun, polled, image, folder
         self._calls = ServiceCalls(spun)
-        self.ask = self._calls.ask
+        self.ask = self._calls.ask  # calls services, from any thread
         self._default_joint_states = spun.resolve_topic_name(joint_states)
         self._streams: dict[str, RawTopic] = {}
         self._learners: dict[str, LearnerTopics] = {}

@@ -12,12 +12,7 @@ from icub_learning.view.shown.answers import Answer
 class Action:
     """A button that asks a service; the answer, or the refusal, appears below it.
 
-    Args:
-        server: of the page.
-        label: of the button.
-        do: called in a thread of its own when the button is pressed.
-        hint: shown when the mouse rests on it.
-        asking: returns what is shown until the answer is there.
+    `do` is called in a thread of its own when the button is pressed; `asking` returns what is shown until then.
     """
 
     def __init__(

@@ -19,15 +19,10 @@ SECONDS: Any = {"label": "s"}  # the series of the lower axis
 
 
 def plot(server: viser.ViserServer, lines: Sequence[Any], **options: Any) -> Any:
-    """Add a plot of lines over seconds.
+    """Add a plot of lines over seconds, with further options of add_uplot.
 
-    Its title stands above it as HTML: viser draws a plot anew, and loses its place in time, when anything but its data
+    Its title stands above it as HTML: viser draws a plot anew, and loses its place in time, when more than its data
     changes.
-
-    Args:
-        server: of the page.
-        lines: made by `line`.
-        options: further ones of add_uplot.
     """
     x = np.array([0.0, 1.0])
     return server.gui.add_uplot(
@@ -48,12 +43,7 @@ def line(name: str, colour: str, width: float = 1.5, dash: tuple[float, ...] = (
 
 
 class CurvesView:
-    """A choice of outputs, and a plot for each of them.
-
-    Args:
-        server: of the page.
-        predicted: whether there are predictions, not measurements alone.
-    """
+    """A choice of outputs, and a plot for each of them, of predictions too where there are some."""
 
     def __init__(self, server: viser.ViserServer, predicted: bool = True) -> None:
         gui = server.gui

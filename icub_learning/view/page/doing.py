@@ -13,13 +13,9 @@ PERIOD = 20  # updates between two looks at the folder
 
 
 class DoingView:
-    """Follows a folder: pictures (.png) are shown as soon as they are there, and again when they change.
+    """Follows a folder, whose file STATUS holds a line: its pictures (.png) are shown as soon as they come, or change.
 
     Pictures that were there before the page was started are those of an earlier run, and left out.
-
-    Args:
-        server: of the page.
-        folder: followed; its file STATUS holds the line.
     """
 
     def __init__(self, server: viser.ViserServer, folder: Path) -> None:

@@ -47,15 +47,11 @@ def is_local(host: str) -> bool:
 
 
 class Guard:
-    """Decides which requests are answered.
+    """Decides which requests to a host are answered.
 
     A request must name this server in its Host header (a name that somebody else made to point here does not), a page
-    of another origin may open no WebSocket, and a token, where there is one, comes in the address once and then in a
+    of another origin may open no WebSocket, and a token, where there is one, comes once in the address, then in a
     cookie.
-
-    Args:
-        host: address that is listened on.
-        token: that requests must carry; "" for none.
     """
 
     def __init__(self, host: str, token: str = "") -> None:
@@ -99,12 +95,7 @@ class Guard:
 
 @contextmanager
 def guarding(guard: Guard, picture: Callable[[int], bytes | None] = lambda number: None) -> Iterator[None]:
-    """Put the guard before every server that websockets starts in this context.
-
-    Args:
-        guard: asked first.
-        picture: returns the JPEG that is served below PICTURES, or None.
-    """
+    """Put the guard before each server that websockets starts in this context; `picture` returns a JPEG of PICTURES."""
     original = websockets_server.serve
 
     def serve(*args: Any, process_request: Callable[..., Response | None], **options: Any) -> Any:

@@ -15,11 +15,7 @@ MOST_ROWS = 1000  # of the list; a word finds the others
 class ObjectsView:
     """Known objects in a box that scrolls, and above it what is searched for and how it is sorted.
 
-    Args:
-        server: of the page.
-        counted: what there is a number of, for each object.
-        thumbnails: pictures, or None.
-        orders: of ORDERS, those that are offered.
+    `counted` says what there is a number of, for each object; `orders` are those of ORDERS that are offered.
     """
 
     def __init__(

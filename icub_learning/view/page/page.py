@@ -33,23 +33,15 @@ MOST_LINES = 4  # of what is not drawn as it is
 
 
 class Page:
-    """A page on a port of this machine.
+    """A page at `address`. Raises IcubLearningError: the port is taken, or may not be used.
 
     Args:
-        host: address to listen on.
-        port: to listen on; 0 takes a free one.
+        port: to listen on at the address `host`; 0 takes a free one.
         token: that requests must carry; "" for none, with an address of this machine alone.
         ask: calls services; None: there are none, and no buttons.
         folder: of a program whose progress and pictures are shown, or None.
-        duration: length of a recording that is played [s], or None.
+        duration: length of a recording that is played, with the slider `player` [s], or None.
         predicted: whether there are predictions, not measurements alone.
-
-    Attributes:
-        player: the slider of a recording, or None.
-        address: to open in a browser.
-
-    Raises:
-        IcubLearningError: the port is taken, or may not be used.
     """
 
     def __init__(

@@ -9,12 +9,7 @@ SPEEDS = ("0.25 x", "0.5 x", "1 x", "2 x", "4 x")
 
 
 class Player:
-    """Play, pause, and a slider over the length of a recording.
-
-    Args:
-        server: of the page.
-        duration: length of the recording [s].
-    """
+    """Play, pause, and a slider over the length of a recording [s]."""
 
     def __init__(self, server: viser.ViserServer, duration: float) -> None:
         gui = server.gui

@@ -26,9 +26,7 @@ MOVED = 1e-4  # positions [m] and quaternions that changed by less are not sent
 class RobotView:
     """Draws the robot of a state as soon as its URDF is known; meshes follow one by one.
 
-    Args:
-        server: of the page.
-        show: called with a line that says what is not drawn as it is, and why.
+    `show` is called with a line that says what is not drawn as it is, and why.
     """
 
     def __init__(self, server: viser.ViserServer, show: Callable[[str], None]) -> None:

@@ -52,12 +52,7 @@ def note(text: str, colour: str = MUTED, bold: bool = False) -> str:
 
 
 def answer(text: str, success: bool | None) -> str:
-    """Return what a service said, for the place beside its button; screen readers read it out.
-
-    Args:
-        text: the words.
-        success: whether it did what was asked; None: no answer yet.
-    """
+    """Return what a service said, for the place beside its button; screen readers read it out. None: no answer yet."""
     colour, mark = {None: (MUTED, "…"), True: (DARK_GREEN, "✓"), False: (DARK_RED, "✗")}[success]
     return f'<div role="status" class="il-text" style="color:{colour}">{mark} {escape(text)}</div>'
 

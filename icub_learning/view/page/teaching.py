@@ -14,14 +14,7 @@ COLLECTED = 8.0  # [s] that images of an object are collected for the detector
 
 
 class TaughtView:
-    """A form to teach a node objects, and those that it knows, to be forgotten; subclasses add what differs.
-
-    Args:
-        server: of the page.
-        choice: the node.
-        ask: calls its services.
-        thumbnails: pictures of its objects, or None.
-    """
+    """A form to teach a node objects, and those that it knows, to be forgotten; subclasses add what differs."""
 
     title: str  # of the form
     button: str

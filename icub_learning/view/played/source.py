@@ -14,19 +14,8 @@ from icub_learning.view.shown.state import WRENCH_OUTPUTS, Learner, State
 
 
 class RecordedSource:
-    """A recording in memory.
-
-    Args:
-        recording: the recording.
-        urdf: path or XML text of the robot; "" if it is not drawn.
-        evaluations: what P, NP and SP predicted, by short name; empty: measurements are shown alone.
-        frame: of the wrenches; "" if unknown.
-
-    Attributes:
-        duration: length of the recording [s].
-
-    Raises:
-        RecordingError: the recording holds no joint states.
+    """A recording in memory with a robot (`urdf`: path or XML text; "": it is not drawn), what P, NP and SP predicted,
+    by short name, and the frame of its wrenches, "" if unknown. Raises RecordingError: there are no joint states.
     """
 
     def __init__(
@@ -40,7 +29,7 @@ class RecordedSource:
         self._stamps = recording.joint_stamps[self._order]
         self._recording = recording
         self._start = int(self._stamps[0])
-        self.duration = float(self._stamps[-1] - self._start) * 1e-9
+        self.duration = float(self._stamps[-1] - self._start) * 1e-9  # length of the recording [s]
         text = urdf.lstrip()
         self._state = State()
         if urdf:

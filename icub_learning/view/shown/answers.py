@@ -16,14 +16,8 @@ class Ask(Protocol):
     """Calls services of nodes; blocks until they answer, so not from the thread that handles messages."""
 
     def __call__(self, node: str, service: str, takes: float = 0.0, **fields: object) -> Answer:
-        """Call a service.
+        """Call a service of a node, one of `icub_learning.view.live.services.KINDS`, which may itself take some time
+        [s].
 
-        Args:
-            node: name of the node.
-            service: one of `icub_learning.view.live.services.KINDS`.
-            takes: time that the service itself may need [s].
-            fields: of the request.
-
-        Returns:
-            Its answer; if there is none, the reason.
+        Returns its answer; if there is none, the reason.
         """

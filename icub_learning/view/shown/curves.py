@@ -12,17 +12,7 @@ SIGMAS = 2.0  # half the width of the band around a prediction, in standard devi
 
 
 class Curves:
-    """A window of the newest points; older ones drop out.
-
-    Args:
-        n_outputs: number of outputs.
-        capacity: number of points kept.
-
-    Attributes:
-        seconds: (n,) time of each point since the first one ever [s].
-        measured, predicted, parametric, deviation: (n, n_outputs), the last one a standard deviation.
-        errors: (n, 2) RMSE over the last ERROR_SPAN, over all outputs, of prediction and rigid-body part.
-    """
+    """A window of the newest `capacity` points; older ones drop out."""
 
     def __init__(self, n_outputs: int, capacity: int = round(SPAN / PERIOD)) -> None:
         self._capacity, self._n_outputs = capacity, n_outputs
@@ -32,19 +22,15 @@ class Curves:
         """Drop all points: time has been set back, or the learner is another one."""
         n = self._n_outputs
         self._start = self.newest_stamp = 0  # [ns]
-        self.seconds = np.zeros(0)
+        self.seconds = np.zeros(0)  # (n,) since the first point ever [s]
+        # (n, n_outputs) each, the last one a standard deviation
         self.measured, self.predicted, self.parametric, self.deviation = (np.zeros((0, n)) for _ in range(4))
 
     def __len__(self) -> int:
         return len(self.seconds)
 
     def add(self, stamp: int, measured: Array, predicted: Array, parametric: Array, variance: Array) -> None:
-        """Append a point; one that is older than the newest starts the curves anew.
-
-        Args:
-            stamp: of the prediction [ns].
-            measured, predicted, parametric, variance: (n_outputs,).
-        """
+        """Append a point at a stamp [ns], (n_outputs,) each; one older than the newest starts the curves anew."""
         if stamp < self.newest_stamp:
             self.clear()
         if not len(self):
@@ -66,12 +52,7 @@ class Curves:
         return self.measured - self.predicted
 
     def rmse(self, columns: slice, part: str = "predicted") -> float:
-        """Return the RMSE of some outputs over the last ERROR_SPAN, NaN without a point.
-
-        Args:
-            columns: the outputs.
-            part: "predicted", or "parametric" for the rigid-body part alone.
-        """
+        """Return the RMSE of outputs over ERROR_SPAN, of the prediction or its rigid-body part; NaN without points."""
         if not len(self):
             return float("nan")
         recent = self.seconds > self.seconds[-1] - ERROR_SPAN
@@ -79,14 +60,7 @@ class Curves:
 
 
 class ErrorCurve:
-    """How errors went over minutes: one point a second, thinned by half whenever it is full.
-
-    Args:
-        capacity: largest number of points.
-
-    Attributes:
-        seconds: list of times [s]; values: list of rows, one number for each curve.
-    """
+    """Errors over minutes: a point a second (times [s], and rows of a number a curve), thinned by half when full."""
 
     def __init__(self, capacity: int = 600) -> None:
         self._capacity, self._step = capacity, 1.0

@@ -13,22 +13,11 @@ from icub_learning.view.shown.meshes import GREY, Shape, find_mesh, mesh_folders
 
 
 class RobotGeometry:
-    """Shapes and poses of a robot's links.
+    """Shapes and poses of the links of a robot, from XML text that came from the file `path` ("": unknown), around
+    which meshes are looked for.
 
-    Args:
-        urdf: XML text.
-        path: file that it came from, "" if unknown; meshes are looked for around it.
-
-    Attributes:
-        shapes: what is drawn on each link. Links whose meshes are not found, and robots without any, get sticks from
-            joint to joint.
-        missing: meshes that were not found.
-        joints: names of the joints that have a position.
-        parents: number of the body that each body moves on; a body is what moves with one joint, number 0 stands still.
-        carriers: for each link with shapes, the number of its body, and its pose (4, 4) on it.
-
-    Raises:
-        ModelError: the text is no URDF that Pinocchio can read.
+    A body is what moves with one joint, number 0 stands still. Links whose meshes are not found, and robots without
+    any, get sticks from joint to joint. Raises ModelError: the text is no URDF that Pinocchio can read.
     """
 
     def __init__(self, urdf: str, path: str = "") -> None:
@@ -44,15 +33,15 @@ class RobotGeometry:
         self._joint_ids = {
             name: number for number, name in enumerate(model.names) if number and model.joints[number].nv == 1
         }
-        self.joints = tuple(self._joint_ids)
+        self.joints = tuple(self._joint_ids)  # names of the joints that have a position
         self._frames = {
             frame.name: number
             for number, frame in enumerate(model.frames)
             if frame.type == pinocchio.FrameType.BODY or frame.name not in {one.name for one in model.frames[:number]}
         }
         folders = mesh_folders(path)
-        self.shapes: dict[str, list[Shape]] = {}
-        self.missing: list[str] = []
+        self.shapes: dict[str, list[Shape]] = {}  # what is drawn on each link
+        self.missing: list[str] = []  # meshes that were not found
         bare = []
         materials = {one.get("name", ""): _colour(one, {}) for one in root.findall("material")}
         for link in root.findall("link"):
@@ -68,8 +57,9 @@ class RobotGeometry:
             sticks = _sticks(root, name)
             if sticks:
                 self.shapes[name] = sticks
-        self.parents = tuple(model.parents)
+        self.parents = tuple(model.parents)  # number of the body that each body moves on
         frames = {name: model.frames[self._frames[name]] for name in self.shapes if name in self._frames}
+        # For each link with shapes, the number of its body, and its pose (4, 4) on it.
         self.carriers = {name: (int(frame.parentJoint), frame.placement.homogeneous) for name, frame in frames.items()}
 
     def poses(self, joints: Mapping[str, float], links: Iterable[str]) -> dict[str, Array]:

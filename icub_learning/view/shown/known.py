@@ -61,15 +61,12 @@ class Thumbnails:
     """A small picture of each object that was recognized: the camera's image in which it was most surely so.
 
     The pages' program reads them by number while another thread adds to them. There are at most as many as objects.
-
-    Attributes:
-        version: rises with what there is.
     """
 
     def __init__(self) -> None:
         self._numbers: dict[str, tuple[int, float]] = {}  # of each label: the number of its picture, and confidence
         self._pictures: dict[int, bytes] = {}
-        self.version = 0
+        self.version = 0  # rises with what there is
         self._seen = -1
 
     def update(self, state: State) -> None:

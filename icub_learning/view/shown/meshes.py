@@ -22,21 +22,14 @@ GREY = (0.72, 0.74, 0.77)
 
 @dataclass(frozen=True)
 class Shape:
-    """Something to draw on a link.
+    """Something to draw on a link."""
 
-    Attributes:
-        kind: "mesh", "box", "cylinder", "sphere" or "stick".
-        placement: (4, 4) in the frame of the link; a cylinder's axis is z.
-        size: x, y, z of a box; radius and length of a cylinder or stick; radius of a sphere; scale of a mesh [m].
-        path: of a mesh.
-        colour: red, green, blue in [0, 1].
-    """
-
-    kind: str
-    placement: Array
+    kind: str  # "mesh", "box", "cylinder", "sphere" or "stick"
+    placement: Array  # (4, 4) in the frame of the link; a cylinder's axis is z
+    # x, y, z of a box; radius and length of a cylinder or stick; radius of a sphere; scale of a mesh [m]
     size: tuple[float, ...]
-    path: Path | None = None
-    colour: tuple[float, float, float] = GREY
+    path: Path | None = None  # of a mesh
+    colour: tuple[float, float, float] = GREY  # red, green, blue in [0, 1]
 
 
 def mesh_folders(urdf_path: str) -> list[Path]:
@@ -72,10 +65,8 @@ def find_mesh(name: str, folders: Iterable[Path]) -> Path | None:
 def load_mesh(shape: Shape) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
     """Read a mesh; return vertices (n, 3) [m] in the axes of its shape and triangles (m, 3), coarser if it is large.
 
-    A mesh of many separate parts keeps some more triangles than MOST_TRIANGLES.
-
-    Raises:
-        ModelError: the file holds no mesh that can be read.
+    A mesh of many separate parts keeps some more triangles than MOST_TRIANGLES. Raises ModelError: no mesh can be read
+    from the file.
     """
     path, scale = shape.path, np.asarray(shape.size)
     try:

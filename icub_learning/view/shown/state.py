@@ -39,29 +39,20 @@ class Masses:
 
 @dataclass
 class Learner:
-    """A node that learns inverse dynamics.
+    """A node that learns inverse dynamics."""
 
-    Attributes:
-        name: of the node, with its namespace.
-        outputs: names of what it predicts.
-        frame: frame of the wrench; "" for efforts.
-        curves: the newest seconds.
-        settings: those of its parameters that the page needs, as far as they are known.
-        weights: of P, NP and SP in the prediction of each output.
-        masses, load, contact: as published last; None before.
-        alive: whether predictions still come.
-    """
-
-    name: str
-    outputs: tuple[str, ...]
-    frame: str = ""
-    curves: Curves = field(default_factory=lambda: Curves(0))
+    name: str  # of the node, with its namespace
+    outputs: tuple[str, ...]  # names of what it predicts
+    frame: str = ""  # frame of the wrench; "" for efforts
+    curves: Curves = field(default_factory=lambda: Curves(0))  # the newest seconds
+    # those of its parameters that the page needs, as far as they are known
     settings: dict[str, Any] = field(default_factory=dict)
+    # of P, NP and SP in the prediction of each output
     weights: dict[str, dict[str, float]] = field(default_factory=dict)
-    masses: Masses | None = None
-    load: Load | None = None
-    contact: bool | None = None
-    alive: bool = True
+    masses: Masses | None = None  # as published last; None before
+    load: Load | None = None  # likewise
+    contact: bool | None = None  # likewise
+    alive: bool = True  # whether predictions still come
 
     def __post_init__(self) -> None:
         self.curves = Curves(len(self.outputs))
@@ -118,34 +109,23 @@ class Boxes:
 
 @dataclass
 class State:
-    """What is known now.
+    """What is known now."""
 
-    Attributes:
-        urdf: XML text of the robot, "" as long as it is not known; `urdf_path` its file, if it has one.
-        joints: position of each joint [rad or m].
-        learners: by name.
-        recognizers, detectors: names of nodes that are taught objects.
-        objects: what each of them knows: number of examples, or of images, by label.
-        recall: how surely each is known, by label; NaN where that is not known.
-        recognized, boxes: newest ones; None before the first.
-        image: newest image, RGB; `image_number` rises with each.
-        health: by name of the status.
-        lost: messages missing in the streams, by topic; None where its rate is not known.
-        doing: what a program that leads the nodes is doing, in words.
-    """
-
-    urdf: str = ""
+    urdf: str = ""  # XML text of the robot, "" as long as it is not known; `urdf_path` its file, if it has one
     urdf_path: str = ""
-    joints: dict[str, float] = field(default_factory=dict)
-    learners: dict[str, Learner] = field(default_factory=dict)
-    recognizers: list[str] = field(default_factory=list)
-    detectors: list[str] = field(default_factory=list)
+    joints: dict[str, float] = field(default_factory=dict)  # position of each joint [rad or m]
+    learners: dict[str, Learner] = field(default_factory=dict)  # by name
+    recognizers: list[str] = field(default_factory=list)  # names of nodes that are taught objects
+    detectors: list[str] = field(default_factory=list)  # likewise
+    # what each of them knows: number of examples, or of images, by label
     objects: dict[str, dict[str, int]] = field(default_factory=dict)
+    # how surely each is known, by label; NaN where that is not known
     recall: dict[str, dict[str, float]] = field(default_factory=dict)
-    recognized: Recognized | None = None
-    boxes: Boxes | None = None
-    image: NDArray[np.uint8] | None = None
+    recognized: Recognized | None = None  # newest ones; None before the first
+    boxes: Boxes | None = None  # likewise
+    image: NDArray[np.uint8] | None = None  # newest image, RGB; `image_number` rises with each
     image_number: int = 0
-    health: dict[str, Health] = field(default_factory=dict)
+    health: dict[str, Health] = field(default_factory=dict)  # by name of the status
+    # messages missing in the streams, by topic; None where its rate is not known
     lost: dict[str, int] = field(default_factory=dict)
-    doing: str = ""
+    doing: str = ""  # what a program that leads the nodes is doing, in words

@@ -13,7 +13,7 @@ from lifecycle_msgs.msg import Transition
 from PIL import Image
 from rclpy.qos import ReliabilityPolicy
 
-from icub_learning.nodes.cnn_features.newest_worker import NewestWorker
+from icub_learning.nodes.common.newest_images import NewestWorker
 from icub_learning.recognition import CNNFeatures
 
 QUICK = {"report_period": 0.05}
