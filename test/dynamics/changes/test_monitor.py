@@ -112,7 +112,7 @@ def test_joint_torques_tell_loads_from_pushes_too():
 def test_a_pause_ends_what_was_suspected(hand):
     hand.run(0.1, push=PUSH)
     assert hand.monitor.contact
-    hand._k += 200
+    hand.k += 200
     hand.run(0.02)
     assert not hand.monitor.contact
 
@@ -120,9 +120,9 @@ def test_a_pause_ends_what_was_suspected(hand):
 def test_errors_that_the_body_tells_itself_are_no_contacts():
     """After a rest without noise a motion is not yet learned: errors are larger by far, and said to be."""
     hand = Hand(4)
-    hand._noise *= 1e-3
+    hand.noise *= 1e-3
     hand.run(USUAL, variance=1e-6)
-    hand._noise *= 1e3
+    hand.noise *= 1e3
     hand.run(10.0, variance=1.0)
     assert not hand.monitor.counts
     hand.run(40.0, variance=1.0)  # by now such errors are usual

@@ -19,7 +19,7 @@ def path(hand, seconds, **what):
 
 def pause(hand, **what):
     """Return the state after a pause and one sample."""
-    hand._k += 200
+    hand.k += 200
     hand.run(PERIOD, **what)
     return hand.monitor.state
 
@@ -93,7 +93,7 @@ def test_a_load_that_is_put_down_in_a_pause(carrying):
 
 def test_a_clock_that_is_set_back(carrying):
     carrying.run(0.5, load=2.0 * LOAD)
-    carrying._k -= 300
+    carrying.k -= 300
     carrying.run(PERIOD, load=2.0 * LOAD)
     again = carrying.stamp
     assert carrying.monitor.state is State.CARRYING and not carrying.monitor.may_learn(again)

@@ -5,9 +5,8 @@ import pytest
 from helpers.local_polynomials import LocalPolynomials
 from helpers.motions import quintic, record, sines
 
-from icub_learning.dynamics.motion._motion_filter import Filter
 from icub_learning.dynamics.motion.first_noise import first_noise
-from icub_learning.dynamics.motion.motion_filter import MotionFilter
+from icub_learning.dynamics.motion.motion_filter import Filter, MotionFilter
 
 
 def rms(x):

@@ -8,8 +8,7 @@ from helpers.motions import quintic, record, sines, trapezoids
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from icub_learning.dynamics.motion._motion_filter import Filter
-from icub_learning.dynamics.motion.motion_filter import LEAST_SAMPLES, UNUSUAL, USUAL_SAMPLES, MotionFilter
+from icub_learning.dynamics.motion.motion_filter import LEAST_SAMPLES, UNUSUAL, USUAL_SAMPLES, Filter, MotionFilter
 from icub_learning.errors import ParameterError
 
 PRIOR = (3.0, 30.0, 300.0)

@@ -36,13 +36,13 @@ class Recorder:
         self.known.append(known)
 
 
-def make(delay=2, effort=False, tolerance=0.002, **reader):
+def make(delay=2, effort=False, tolerance=0.002, motions=None, **reader):
     outputs = JOINTS if effort else ("x", "y", "z")
     recorder = Recorder(len(outputs))
     stream = InverseDynamicsStream(
         recorder,
         JointStateReader(JOINTS, ("shoulder", "elbow", "wrist"), **reader),
-        LocalPolynomials(2, 5, 2, 0.05, delay),
+        motions or LocalPolynomials(2, 5, 2, 0.05, delay),
         outputs,
         effort=effort,
         tolerance=tolerance,
@@ -403,10 +403,11 @@ def test_switched_off_it_predicts_but_does_not_learn():
 
 
 def test_a_block_of_smoothed_motions_is_learned_over_the_next_calls_and_with_what_was_published():
-    stream, _ = make(delay=0, effort=True)
-    smoothed, held = stream._motions.smoothed, []
+    motions = LocalPolynomials(2, 5, 2, 0.05, 0)
+    stream, _ = make(motions=motions, effort=True)
+    smoothed, held = motions.smoothed, []
     block = []  # what the stream gets to see
-    stream._motions.smoothed = lambda: block
+    motions.smoothed = lambda: block
     predictions, learned = {}, []
     for k in range(200):
         block[:] = []
@@ -429,7 +430,7 @@ def test_measurements_from_before_the_first_joint_state_are_not_refused():
     for k in range(3 * MOST_WAITING):
         stream.measurement(START + k * PERIOD, [0, 0, 0])
         stream.pair()
-    assert len(stream._pairing) <= MOST_WAITING
+    assert stream.waiting <= MOST_WAITING
     assert not stream.counts.refused
 
 
@@ -439,9 +440,9 @@ def test_memory_is_bounded_when_one_side_falls_silent():
         send(stream, k)
         stream.pair()
         stream.learn()
-    assert len(stream._records) <= REMEMBERED_STATES + 5
+    assert stream.counts.predicted - stream.counts.unpaired <= REMEMBERED_STATES + 5  # that are kept
     for k in range(3 * MOST_WAITING):
         stream.measurement(START + (10**6 + k) * PERIOD, [0, 0, 0])
         stream.pair()
-    assert len(stream._pairing) <= MOST_WAITING
+    assert stream.waiting <= MOST_WAITING
     assert stream.counts.refused["measurement_without_state"] == 2 * MOST_WAITING
