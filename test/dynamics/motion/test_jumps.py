@@ -3,13 +3,9 @@
 import numpy as np
 import pytest
 from helpers.local_polynomials import LocalPolynomials
-from helpers.motions import quintic, record, sines, trapezoids
+from helpers.motions import quintic, record, rms, sines, trapezoids
 
 from icub_learning.dynamics.motion.motion_filter import MotionFilter
-
-
-def rms(x):
-    return float(np.sqrt(np.mean(np.square(x))))
 
 
 def follow(filter, stamps, position, velocity=None):

@@ -10,7 +10,6 @@ from helpers.local_polynomials import LocalPolynomials
 
 from icub_learning.dynamics import Prediction
 from icub_learning.dynamics.motion.joint_states import JointStateReader
-from icub_learning.dynamics.motion.stamps import RESTART_AFTER
 from icub_learning.dynamics.stream.pairing import MOST_WAITING
 from icub_learning.dynamics.stream.stream import REMEMBERED_STATES, SPREAD, InverseDynamicsStream
 from icub_learning.errors import SampleError
@@ -273,21 +272,6 @@ def test_bad_measurement_is_refused_and_leaves_everything_as_it_was(reason, stam
         stream.learn()
     assert stream.counts.refused == {reason: 1}
     assert [y[0] for *_, y in recorder.learned] == list(range(2, 28))
-
-
-def test_a_clock_that_was_set_back_for_good_is_followed():
-    stream, _ = make()
-    for k in range(100):
-        send(stream, k)
-    refused = 0
-    for k in range(100):
-        try:
-            send(stream, k, stamp=10**9 + k * PERIOD)
-        except SampleError as error:
-            assert error.reason == "stamp_backwards"
-            refused += 1
-    assert refused == RESTART_AFTER - 1
-    assert stream.counts.predicted == 100 + 100 - refused
 
 
 def test_any_order_and_extra_joints_of_the_robot():

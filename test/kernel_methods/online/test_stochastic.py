@@ -6,7 +6,7 @@ from scipy.optimize import approx_fprime
 from sklearn.gaussian_process.kernels import RBF
 
 from icub_learning.errors import ParameterError
-from icub_learning.kernel_methods import Landweber, StochasticKernelMachine
+from icub_learning.kernel_methods import StochasticKernelMachine
 from icub_learning.kernel_methods.online.scalar_losses import LOSSES, losses
 
 N = 60
@@ -71,13 +71,6 @@ def test_a_pass_is_the_recurrence_on_explicit_weights(name, batch, average, deca
     np.testing.assert_allclose(fitted.predict_path(x)[..., 0], [x @ one for one in expected], atol=1e-10)
     np.testing.assert_allclose(fitted.predict(x), x @ expected[-1], atol=1e-10)
     np.testing.assert_array_equal(fitted.path_levels_, [1, 2, 3])
-
-
-def test_whole_batches_are_gradient_descent(data):
-    x, y = data
-    fitted = StochasticKernelMachine(batch_size=N, step_size=0.9, max_iter=40).fit(x, y)
-    exact = Landweber(step_size=0.9, max_iter=40).fit(x, y)
-    np.testing.assert_allclose(fitted.predict_path(x), exact.predict_path(x), atol=1e-8)
 
 
 @pytest.mark.parametrize("order", ["reshuffled", "iid"])
