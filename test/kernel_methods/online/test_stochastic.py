@@ -112,7 +112,7 @@ def test_automatic_steps_are_those_of_the_theory(data):
 
 def test_tolerance_ends_the_passes(data):
     x, y = data
-    fitted = StochasticKernelMachine(step_size=1.0, max_iter=5000, tol=1e-3, order="cyclic").fit(x, y)
+    fitted = StochasticKernelMachine(step_size=1.0, max_iter=5000, tol=1e-2, order="cyclic").fit(x, y)
     assert fitted.n_iter_ < 5000
 
 
