@@ -1,10 +1,13 @@
 """Options that no command can use: one line that names the option and its bound, and exit code 2."""
 
 import pytest
+from helpers.recordings import JOINTS, rigid_recording
 
 from icub_learning.cli.main import main
+from icub_learning.recording import write
 
 ARM = "--urdf ur10 --output joint_torque --joints a"
+UR10 = f"{{arm}} --urdf ur10 --output joint_torque --joints {','.join(JOINTS)} --n-random-features 100"
 # A command line, and what the line of its error holds: the first value beyond each bound, and names that do not exist.
 BAD = f"""
 check --duration 0 | --duration * (0, 3600]
@@ -20,6 +23,12 @@ demo --no-view --views 0 | --views * at least 1
 evaluate --table a.npz --test b.npz | --table
 evaluate a.npz --table b.npz | RECORDING
 evaluate a.npz | --urdf
+evaluate {UR10} --joints , | --joints
+evaluate {UR10} --joints elbow_joint no_such_joint | no_such_joint
+evaluate {UR10} --n-random-features 7 | n_random_features is 7
+evaluate {UR10} --output wrench | no wrench
+evaluate {UR10} --parametric-regularization nan | parametric_regularization
+evaluate {UR10} --urdf /no/such.urdf | /no/such.urdf
 evaluate x.csv {ARM} --horizon -0.1 | --horizon * [0, inf)
 evaluate x.csv {ARM} --plot picture.docx | --plot * .png
 evaluate x.csv {ARM} --steady-from 1.1 | --steady-from * [0, 1]
@@ -74,6 +83,12 @@ reproduce tensor-synthetic --draws 0 | --draws * at least 1
 reproduce tensor-wpbc --data nowhere.csv | nowhere.csv
 reproduce tensor-wpbc --draws 0 | --draws * at least 1
 reproduce tensor-wpbc --splits 0 | --splits * at least 1
+select-channels {{arm}} --output effort.elbow_joint --inputs nothing.* | select-channels: * nothing
+select-channels {{arm}} --output effort.elbow_joint --order 3 | select-channels: * order
+select-channels {{arm}} --output effort.elbow_joint --plot x.txt | select-channels: * --plot
+select-channels {{arm}} --output effort.elbow_joint --resamples 0 | select-channels: * resamples
+select-channels {{arm}} --output effort.elbow_joint --threshold 2 | select-channels: * threshold
+select-channels {{arm}} --output effort.z | select-channels: * effort.z
 select-channels x.csv --output a --seed -1 | --seed * at least 0
 simulate --output x.npz --duration -1 | duration * [0, 1e+06]
 simulate --output x.npz --noise -1 | noise * [0, 10]
@@ -91,22 +106,33 @@ teach --timeout 0 | --timeout * (0, 3600]
 teach --timeout 3601 | --timeout * (0, 3600]
 teach --timeout nan | --timeout
 tune nowhere | does not exist
+tune . | 0 folders
 tune . --folds 0 | --folds * at least 1
 tune . --gap -1 | --gap * at least 0
 tune . --plot x.docx | --plot
 tune . --seed -1 | --seed * at least 0
 tune . --tune-on 0 | --tune-on * (0, 1]
 tune . --tune-on 1 | --tune-on
+view {{arm}} --joints elbow_joint | --joints
+view {{arm}} --urdf no_robot | no_robot
+view {{arm}}.nowhere | nowhere
 view --port -1 | --port * at least 0
 view --port 65536 | --port * [0, 65535]
 """
 
 
+@pytest.fixture(scope="module")
+def arm(tmp_path_factory):
+    """A sound recording of an arm."""
+    write(rigid_recording(600), path := tmp_path_factory.mktemp("recordings") / "arm.npz")
+    return path
+
+
 @pytest.mark.parametrize("case", BAD.strip().splitlines())
-def test_bad_options_are_one_line(case, tmp_path, monkeypatch, capfd):
+def test_bad_options_are_one_line(case, arm, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     line, _, expected = case.partition(" | ")
-    assert main(line.split()) == 2
+    assert main(line.format(arm=arm).split()) == 2
     shown = capfd.readouterr()
     assert shown.out == ""
     assert shown.err.count("\n") == 1

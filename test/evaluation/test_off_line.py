@@ -118,13 +118,7 @@ def test_what_cannot_be_identified_is_refused_with_a_reason(currents):
         identify_off_line(recording, settings, training=(0.5, 0.2))
     with pytest.raises(ParameterError, match="bandwidths"):
         identify_off_line(recording, settings, bandwidths=(500.0,))
-    short = replace(
-        recording,
-        joint_stamps=recording.joint_stamps[:20],
-        joint_arrivals=recording.joint_arrivals[:20],
-        position=recording.position[:20],
-        velocity=recording.velocity[:20],
-        effort=recording.effort[:20],
-    )
+    names = ("joint_stamps", "joint_arrivals", "position", "velocity", "effort")
+    short = replace(recording, **{name: getattr(recording, name)[:20] for name in names})
     with pytest.raises(RecordingError, match="too few"):
         identify_off_line(short, settings)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError, StateError
 from icub_learning.features import Standardizer
+from icub_learning.testing import assert_same
 
 
 @settings(deadline=None)
@@ -74,8 +75,7 @@ def test_bad_samples_are_refused_and_change_nothing(x, error):
         standardizer.update(x)
     with pytest.raises(error, match="x"):
         standardizer.transform(x)
-    for key, value in standardizer.state().items():
-        np.testing.assert_array_equal(value, before[key])
+    assert_same(standardizer.state(), before, "what was known before")
 
 
 def test_samples_too_large_to_square_are_refused_and_change_nothing():
@@ -84,8 +84,7 @@ def test_samples_too_large_to_square_are_refused_and_change_nothing():
     before = standardizer.state()
     with pytest.raises(ParameterError, match="x"):
         standardizer.update([1e200])
-    for key, value in standardizer.state().items():
-        np.testing.assert_array_equal(value, before[key])
+    assert_same(standardizer.state(), before, "what was known before")
 
 
 @pytest.mark.parametrize(

@@ -40,15 +40,11 @@ def trapezoids(t, rng):
         ramp = 0.25 * span
         top = (goal - place) / (span - ramp)
         u = t - start
+        left = span - u
         for m, qm, vm, am in (
             ((u >= 0) & (u < ramp), place + top / ramp * u**2 / 2, top / ramp * u, top / ramp),
             ((u >= ramp) & (u < span - ramp), place + top * (u - ramp / 2), top + 0 * u, 0.0),
-            (
-                (u >= span - ramp) & (u < span),
-                goal - top / ramp * (span - u) ** 2 / 2,
-                top / ramp * (span - u),
-                -top / ramp,
-            ),
+            ((u >= span - ramp) & (u < span), goal - top / ramp * left**2 / 2, top / ramp * left, -top / ramp),
             ((u >= span) & (u < span + rest), goal + 0 * u, 0 * u, 0.0),
         ):
             q[m], v[m], a[m] = qm[m], vm[m], am
@@ -57,18 +53,7 @@ def trapezoids(t, rng):
 
 
 def record(
-    motion,
-    rate,
-    *,
-    joints=3,
-    step=1e-4,
-    velocity_noise=None,
-    jitter=0.0,
-    late=0.0,
-    repeated=0.0,
-    standing=0,
-    seconds=16.0,
-    seed=1,
+    motion, rate, *, joints=3, step=1e-4, velocity_noise=None, jitter=0.0, late=0.0, repeated=0.0, seconds=16.0, seed=1
 ):
     """Stamps [ns], measured positions and velocities (or None), and the truth q, v, a, each (n, joints)."""
     rng = np.random.default_rng(seed)
@@ -78,12 +63,8 @@ def record(
     t = (stamps - stamps[0]) * 1e-9
     truth, old = [], []
     for joint in range(joints):
-        if joint < joints - standing:
-            truth.append(motion(t, np.random.default_rng(10 * seed + joint)))
-            old.append(motion(np.maximum(t - late, 0.0), np.random.default_rng(10 * seed + joint))[1])
-        else:
-            truth.append(np.array([np.full(n, 0.3 + 1e-5 * joint), np.zeros(n), np.zeros(n)]))
-            old.append(np.zeros(n))
+        truth.append(motion(t, np.random.default_rng(10 * seed + joint)))
+        old.append(motion(np.maximum(t - late, 0.0), np.random.default_rng(10 * seed + joint))[1])
     q, v, a = np.array(truth).transpose(1, 2, 0)
     measured = np.round(q / step) * step
     velocity = None if velocity_noise is None else np.array(old).T + velocity_noise * rng.standard_normal(q.shape)
@@ -93,3 +74,7 @@ def record(
             if velocity is not None:
                 velocity[k] = velocity[k - 1]
     return stamps, measured, velocity, q, v, a
+
+
+def rms(x):
+    return float(np.sqrt(np.mean(np.square(x))))

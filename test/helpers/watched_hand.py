@@ -24,17 +24,17 @@ class Hand:
     def __init__(self, seed=0, torque=False, **settings):
         self.effects = LinkEffects(PANDA) if torque else LinkEffects(WRENCH, "r_hand_dh_frame")
         self.monitor = ChangeMonitor(self.effects, **settings)
-        self._rng, self._k = np.random.default_rng(seed), 0
+        self._rng, self.k = np.random.default_rng(seed), 0
         m = self.effects.n_outputs
-        self._noise = np.full(m, 0.1) if torque else np.array([0.4, 0.4, 0.4, 0.01, 0.01, 0.01])
+        self.noise = np.full(m, 0.1) if torque else np.array([0.4, 0.4, 0.4, 0.01, 0.01, 0.01])
         self._lasting = np.zeros(m)
 
     @property
     def stamp(self):
-        return 1 + round(self._k * PERIOD * 1e9)
+        return 1 + round(self.k * PERIOD * 1e9)
 
     def motion(self):
-        t, w = self._k * PERIOD, np.linspace(2.0, 5.0, 7)
+        t, w = self.k * PERIOD, np.linspace(2.0, 5.0, 7)
         middle = np.array([0.0, -0.5, 0.0, -1.8, 0.0, 1.5, 0.0]) if self.effects.n_outputs == 7 else np.zeros(7)
         position = middle + 0.3 * np.sin(w * t)
         return Motion(self.stamp, position, 0.3 * w * np.cos(w * t), -0.3 * w**2 * np.sin(w * t))
@@ -43,16 +43,16 @@ class Hand:
         """Return what the monitor saw after each block of `at_once` samples, whose errors have the block's mean."""
         phases = []
         for _ in range(round(seconds / PERIOD)):
-            self._k += 1
+            self.k += 1
             motion = self.motion()
-            normals = self._rng.standard_normal((2, self.effects.n_outputs)) * self._noise
+            normals = self._rng.standard_normal((2, self.effects.n_outputs)) * self.noise
             self._lasting = 0.9 * self._lasting + 0.2 * normals[0]
             error = self._lasting + normals[1] + measured
             added, pushed = self.effects(motion.position, motion.velocity, motion.acceleration)
             error += added @ load if load is not None else 0.0
             error += pushed @ push if push is not None else 0.0
             told = None if variance is None else variance * np.array([0.16] * 3 + [1e-4] * 3)
-            spread = np.linspace(-30.0, 30.0, at_once)[:, None] * self._noise if at_once > 1 else np.zeros((1, 1))
+            spread = np.linspace(-30.0, 30.0, at_once)[:, None] * self.noise if at_once > 1 else np.zeros((1, 1))
             for sample, off in enumerate(spread, 1 - at_once):
                 own = Motion(self.stamp + sample * round(PERIOD / at_once * 1e9), *motion[1:])
                 self.monitor.observe(own.stamp, own, error + off, told)

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from icub_learning.errors import StateError
 from icub_learning.recursive import AdaptiveForgetting, RecursiveLeastSquares
 
 PERIOD = 0.01  # [s]
@@ -47,17 +46,6 @@ def test_errors_of_new_motions_count_less():
     rng, forgetting = np.random.default_rng(3), AdaptiveForgetting(2)
     feed(forgetting, rng, 60.0)
     assert (feed(forgetting, rng, 60.0, 3.0, leverage=8.0) == 1.0).all()
-
-
-def test_state_goes_on_as_before():
-    rng, one = np.random.default_rng(4), AdaptiveForgetting(2)
-    feed(one, rng, 30.005)
-    feed(one, rng, 20.0, 3.0)
-    other = AdaptiveForgetting.from_state(one.state(), 2)
-    a, b = np.random.default_rng(5), np.random.default_rng(5)
-    np.testing.assert_array_equal(feed(one, a, 30.0, 3.0), feed(other, b, 30.0, 3.0))
-    with pytest.raises(StateError):
-        AdaptiveForgetting.from_state(one.state(), 3)
 
 
 @settings(max_examples=20, deadline=None)

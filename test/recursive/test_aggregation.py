@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from helpers.misleading_errors import CASES, MEMORY, followed, within_bound
 
-from icub_learning.errors import ShapeError, StateError
 from icub_learning.recursive.aggregation import ConvexAggregation
 
 
@@ -59,19 +58,3 @@ def test_numbers_of_any_size_leave_finite_weights():
         learner.update(size * np.array([[[1.0], [2.0], [-1.0]]]), 0.9)
         assert np.isfinite(learner.weights).all()
         np.testing.assert_allclose(learner.weights.sum(axis=0), 1.0)
-
-
-def test_a_restored_aggregation_goes_on_bit_for_bit():
-    errors = CASES["noise"]
-    learner = ConvexAggregation(5, 1)
-    for row in errors[:100]:
-        learner.update(row[:, :, None], 0.99)
-    restored = ConvexAggregation.from_state(learner.state(), 5, 1)
-    for row in errors[100:200]:
-        learner.update(row[:, :, None], 0.99)
-        restored.update(row[:, :, None], 0.99)
-    np.testing.assert_array_equal(learner.weights, restored.weights)
-    with pytest.raises(StateError):
-        ConvexAggregation.from_state({**learner.state(), "scales": np.zeros((2, 2))}, 5, 1)
-    with pytest.raises(ShapeError):
-        learner.update(np.zeros((1, 4, 1)))

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from helpers.batch_solution import batch_solution, relative_error
 from helpers.versions import every_version
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from icub_learning.recursive import _cholesky
 from icub_learning.recursive.storage import aligned_zeros, pack, padded_size, unpack
@@ -58,19 +56,16 @@ def test_packing_keeps_the_triangle_and_starts_on_a_cache_line():
         np.testing.assert_array_equal(unpack(packed, size), square)
 
 
-@pytest.mark.parametrize("magnitude", [1.0, 1e3], ids=["moderate rows", "rows that dwarf the past"])
-@pytest.mark.parametrize("forgetting", [1.0, 0.8])
+@pytest.mark.parametrize("forgetting, magnitude", [(1.0, 1e-8), (1.0, 1e8), (0.8, 1.0), (0.8, 1e8)])
 @pytest.mark.parametrize("rank", [*range(1, _cholesky.MAX_RANK + 1), 19])
 def test_update_equals_the_batch_solution(version, rank, forgetting, magnitude):
     rng = np.random.default_rng(rank)
     for d in SIZES:
         n_outputs = 1 + d % 5
         unit, pivots, triangle = factored(rng, d)
-        weights, z, y = (
-            rng.normal(size=(d, n_outputs)),
-            magnitude * rng.normal(size=(rank, d)),
-            rng.normal(size=(rank, n_outputs)),
-        )
+        weights = rng.normal(size=(d, n_outputs))
+        z, y = magnitude * rng.normal(size=(rank, d)), magnitude * rng.normal(size=(rank, n_outputs))
+        z[:, rng.random(d) < 0.5 * (d % 2)] = 0.0  # silent inputs
         # The factor's own rows stand for the past: they observe its weights without error.
         past = np.sqrt(pivots)[:, None] * unit
         exact_factor, exact_weights = batch_solution(
@@ -80,43 +75,10 @@ def test_update_equals_the_batch_solution(version, rank, forgetting, magnitude):
             np.concatenate([np.full(d, forgetting), np.ones(rank)]),
         )
         stored = padded(weights.T)
-        _cholesky.update(
-            triangle, stored, workspace(d, n_outputs), z, y, stored.shape[1], d, n_outputs, forgetting, inf
-        )
+        sizes = stored.shape[1], d, n_outputs
+        assert _cholesky.update(triangle, stored, workspace(d, n_outputs), z, y, *sizes, forgetting, inf) == rank
         assert relative_error(unpacked(triangle, d), exact_factor) < 1e-13
-        assert relative_error(stored[:, :d].T, exact_weights) < 1e-11 * magnitude
-        assert not stored[:, d:].any()
-
-
-@settings(deadline=None, max_examples=25)
-@given(st.data())
-def test_several_rows_at_once_equal_a_factorization_of_all_rows(data):
-    """Rank 1 to 8, sizes around those of the rigid-body parameters, magnitudes that dwarf the past or are dwarfed."""
-    d, rank = data.draw(st.integers(1, 70), "d"), data.draw(st.integers(1, _cholesky.MAX_RANK), "rank")
-    n_outputs, forgetting = data.draw(st.integers(1, 9), "outputs"), data.draw(st.sampled_from([1.0, 0.99, 0.3]))
-    magnitude = data.draw(st.sampled_from([1e-8, 1.0, 1e8]), "magnitude")
-    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1), "seed"))
-    unit, pivots, triangle = factored(rng, d)
-    weights = rng.normal(size=(d, n_outputs))
-    z, y = magnitude * rng.normal(size=(rank, d)), magnitude * rng.normal(size=(rank, n_outputs))
-    z[:, rng.random(d) < data.draw(st.sampled_from([0.0, 0.5]), "silent inputs")] = 0.0
-    past = np.sqrt(pivots)[:, None] * unit
-    exact_factor, exact_weights = batch_solution(
-        np.concatenate([past, z]),
-        np.concatenate([past @ weights, y]),
-        np.full(d, 1e-300),
-        np.concatenate([np.full(d, forgetting), np.ones(rank)]),
-    )
-    for name in _cholesky.available():
-        before = _cholesky.use(name)
-        learned, stored = triangle.copy(), padded(weights.T)
-        count = _cholesky.update(
-            learned, stored, workspace(d, n_outputs), z, y, stored.shape[1], d, n_outputs, forgetting, inf
-        )
-        _cholesky.use(before)
-        assert count == rank
-        assert relative_error(unpacked(learned, d), exact_factor) < 1e-13
-        assert relative_error(stored[:, :d].T, exact_weights) < 1e-10 * max(1.0, magnitude)
+        assert relative_error(stored[:, :d].T, exact_weights) < 1e-11 * max(1.0, magnitude)
         assert not stored[:, d:].any()
 
 

@@ -5,7 +5,7 @@ import pytest
 from helpers.versions import every_version
 
 from icub_learning.errors import IcubLearningError, ParameterError
-from icub_learning.recursive import RecursiveLeastSquares, RegularizedCovariance, _cholesky
+from icub_learning.recursive import RegularizedCovariance, _cholesky
 
 version = every_version(_cholesky)
 
@@ -32,13 +32,6 @@ def test_factor_and_solutions(d, version):
     assert single.shape == (d,)
     assert np.ndim(leverage) == 0
     assert covariance.solve(np.empty((0, d)))[0].shape == (0, d)
-
-
-def test_the_factor_is_that_of_recursive_least_squares():
-    covariance, z, _ = learned(17)
-    rls = RecursiveLeastSquares(17, 1, 0.3)
-    rls.update(z, np.zeros((len(z), 1)))
-    np.testing.assert_array_equal(covariance.factor, rls.factor)
 
 
 def test_one_regularization_for_each_coordinate():

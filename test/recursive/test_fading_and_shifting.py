@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
 from icub_learning.recursive import RecursiveLeastSquares
+from icub_learning.testing import assert_same
 
 SIZES = st.tuples(st.integers(1, 24), st.integers(0, 24), st.integers(1, 30), st.integers(0, 2**32 - 1))
 
@@ -65,5 +66,4 @@ def test_bad_arguments_change_nothing():
         learner.shift(np.zeros(3))
     with pytest.raises(NotFiniteError):
         learner.shift(np.full((3, 1), np.inf))
-    for key, value in learner.state().items():
-        np.testing.assert_array_equal(value, before[key])
+    assert_same(learner.state(), before, "what was known before")

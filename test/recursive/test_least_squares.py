@@ -10,15 +10,9 @@ from hypothesis import strategies as st
 
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError, StateError
 from icub_learning.recursive import RecursiveLeastSquares, _cholesky
+from icub_learning.testing import same_arrays
 
 SEEDS = st.integers(0, 2**32 - 1)
-
-
-def same_state(first, second):
-    """Bit for bit."""
-    return first.keys() == second.keys() and all(
-        first[key].dtype == second[key].dtype and np.array_equal(first[key], second[key]) for key in first
-    )
 
 
 def learn_in_chunks(learner, z, y, cuts):
@@ -232,12 +226,12 @@ def test_bad_samples_are_refused_by_name_and_change_nothing(forgetting, z, y, er
     with pytest.raises(error, match=said) as caught:
         learner.update(z, y)
     assert caught.value.name in ("z", "y")
-    assert same_state(before, learner.state())
+    assert same_arrays(before, learner.state())
     # Nor does a refused sample linger in a buffer.
     twin = RecursiveLeastSquares.from_state(before)
     for one in (learner, twin):
         one.update([1.0, 2.0, 3.0], [1.0, 2.0])
-    assert same_state(learner.state(), twin.state())
+    assert same_arrays(learner.state(), twin.state())
 
 
 @pytest.mark.parametrize("method", ["predict", "leverage"])
@@ -249,7 +243,7 @@ def test_bad_inputs_of_predictions_are_refused(method, z, error):
     before = learner.state()
     with pytest.raises(error, match="z"):
         getattr(learner, method)(z)
-    assert same_state(before, learner.state())
+    assert same_arrays(before, learner.state())
 
 
 def test_the_largest_allowed_magnitudes_do_not_overflow():
@@ -302,6 +296,3 @@ def test_bad_settings_are_refused_by_name(arguments, name):
 def test_a_state_that_describes_no_learner_is_refused(entry, value, said):
     with pytest.raises(StateError, match=said):
         RecursiveLeastSquares.from_state({**RecursiveLeastSquares(2, 1).state(), entry: value})
-
-
-# Fixed cost

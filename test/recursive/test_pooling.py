@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from icub_learning.errors import ParameterError
 from icub_learning.recursive import RecursiveLeastSquares
+from icub_learning.testing import assert_same
 
 
 def samples(rng, n, d, n_outputs):
@@ -39,8 +40,7 @@ def test_merging_is_the_union_of_the_samples_under_the_first_prior(seed, d, n_ou
     np.testing.assert_allclose(mine.weights, weights.astype(float), rtol=0, atol=1e-9 * (1 + np.abs(weights).max()))
     assert mine.n_samples == n_mine + n_theirs
     np.testing.assert_array_equal(mine.prior, my_prior)
-    for key, value in theirs.state().items():
-        np.testing.assert_array_equal(value, before[key])
+    assert_same(theirs.state(), before, "what was known before")
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,7 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(other):
     before = learner.state()
     with pytest.raises(ParameterError, match="other"):
         learner.merge(other)
-    for key, value in learner.state().items():
-        np.testing.assert_array_equal(value, before[key])
+    assert_same(learner.state(), before, "what was known before")
 
 
 def test_what_both_have_seen_counts_once():

@@ -136,6 +136,11 @@ class MotionFilter:
         self._filter.read(None, deviation, HERE)
         return deviation
 
+    @property
+    def jumping(self) -> bool:
+        """Whether accelerations are found to jump, so that `newest` comes from hypotheses about the last jump."""
+        return self._filter.believed
+
     def known(self) -> bool:
         """Return whether the newest accelerations are known about as well as usual: after lost samples they are not.
 

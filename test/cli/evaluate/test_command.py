@@ -82,23 +82,6 @@ def test_bad_messages_are_shown(tmp_path, capsys):
     assert "stamp_repeated" in out
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        (["--joints", "elbow_joint", "no_such_joint"], "no_such_joint"),
-        (["--urdf", "/no/such.urdf"], "/no/such.urdf"), (["--output", "wrench"], "no wrench"),
-        (["--n-random-features", "7"], "n_random_features is 7"),
-        (["--parametric-regularization", "nan"], "parametric_regularization"), (["--joints", ","], "--joints"),
-        (["--derivatives", "recorded", "--json", "/proc/none/x.json"], "--json"),
-    ],
-)  # fmt: skip
-def test_bad_options_are_one_line(rigid, options, expected, capsys):
-    code, _, err = run(rigid, *UR10, *SMALL, *options, capsys=capsys)
-    assert code == 2
-    assert expected in err
-    assert err.count("\n") == 1
-
-
 def test_samples_too_far_apart_are_explained(tmp_path, capsys):
     recording = rigid_recording(300)
     slow = Recording(JOINTS, recording.joint_stamps * 50, recording.position, recording.velocity, recording.effort)

@@ -126,9 +126,10 @@ def test_an_unknown_channel_or_pattern_is_refused():
         align(found, "effort.a", ["temperature.*"])
 
 
-def write_table(path, n=1500):
+def write_table(path):
     """Effort depends on position.a and on temperature.b, a column that `read` does not know."""
     rng = np.random.default_rng(0)
+    n = 1500
     x = smooth_channels(n, 5)
     effort = 2 * x[:, 0] - 1.5 * x[:, 4] + 0.2 * rng.normal(size=n)
     table = {
@@ -163,19 +164,3 @@ def test_the_command_answers_in_words_and_draws(tmp_path, capsys, suffix):
     assert picture.stat().st_size > 10_000
     found = json.loads(figures.read_text())
     assert found["names"][:2] == ["position.a", "temperature.b"] and found["frequency"][:2] == [1.0, 1.0]
-
-
-def test_bad_usage_is_one_line(tmp_path, capsys):
-    path = tmp_path / "run.csv"
-    write_table(path, 200)
-    for arguments in (
-        ["--output", "effort.z"],
-        ["--output", "effort.a", "--inputs", "nothing.*"],
-        ["--output", "effort.a", "--order", "3"],
-        ["--output", "effort.a", "--resamples", "0"],
-        ["--output", "effort.a", "--threshold", "2"],
-        ["--output", "effort.a", "--plot", "x.txt"],
-    ):
-        assert main(["select-channels", str(path), *arguments]) == 2
-        error = capsys.readouterr().err
-        assert error.startswith("icub-learning select-channels: ") and error.count("\n") == 1

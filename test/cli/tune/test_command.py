@@ -153,12 +153,6 @@ def test_bad_options_are_one_line(pictures, tmp_path, options, expected, capsys)
     assert expected in err and err.count("\n") == 1
 
 
-def test_a_folder_without_folders_is_said_in_one_line(tmp_path, capsys):
-    code, _, err = run(capsys, tmp_path)
-    assert code == 2
-    assert "0 folders" in err and err.count("\n") == 1, err
-
-
 @pytest.mark.parametrize("asked", ["file", "rosbag2", "options"])
 def test_of_inverse_dynamics_it_says_that_nothing_is_to_be_tuned(asked, pictures, tmp_path, capsys):
     (tmp_path / "arm.npz").touch()

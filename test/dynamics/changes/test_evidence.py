@@ -12,21 +12,23 @@ PERIOD, M = 0.01, 2
 CAUSES = [0, 1, 2], [0, 3]  # columns of each
 
 
-def model(fast_time=0.1):
+def model():
     made = ErrorModel(M, PERIOD)
+    for k in range(500):  # as alike after FAR blocks, beside NEAR ones, as errors that last for .1 s
+        made.learn(np.full(M, np.cos(0.112 * k)))
     made.scale = 1.0
     made.fast = np.array([[0.5, 0.2], [0.2, 0.4]])
     made.slow = np.diag([0.1, 0.05])
     made.noise = np.diag([0.3, 0.6])
-    made._kept = np.exp([-PERIOD / fast_time, -PERIOD / 10.0])
+    assert made.step().kept == pytest.approx(np.exp([-PERIOD / 0.1, -PERIOD / 10.0]), rel=0.02)
     return made
 
 
 def joint_covariance(made, times):
     """Covariance (n m, n m) of blocks of errors at times (n,), in periods."""
-    whole = np.kron(np.eye(len(times)), made.noise)
-    lags = np.abs(np.subtract.outer(times, times))
-    return whole + np.kron(made._kept[0] ** lags, made.fast) + np.kron(made._kept[1] ** lags, made.slow)
+    kept, lags = made.step().kept, np.abs(np.subtract.outer(times, times))
+    lasting = np.kron(kept[0] ** lags, made.fast) + np.kron(kept[1] ** lags, made.slow)
+    return np.kron(np.eye(len(times)), made.noise) + lasting
 
 
 @pytest.fixture
@@ -77,7 +79,7 @@ def test_log_ratio_of_known_coefficients(blocks):
 def wandering_covariance(made, novelties):
     """Covariance of blocks of errors whose offsets move as novelties (n, m) tell, added up change by change."""
     n = len(novelties)
-    slow_kept, novel = made._kept[1], np.zeros(M)
+    (fast_kept, slow_kept), novel = made.step().kept, np.zeros(M)
     changes = [made.slow]  # before the first block
     for novelty in novelties:
         before, novel = novel, np.maximum(np.exp(-PERIOD / NEW) * novel, novelty)
@@ -86,7 +88,7 @@ def wandering_covariance(made, novelties):
         changes.append((1.0 - slow_kept**2) * made.slow + np.diag(added))
     whole = np.kron(np.eye(n), made.noise)
     lags = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
-    whole = whole + np.kron(made._kept[0] ** lags, made.fast)
+    whole = whole + np.kron(fast_kept**lags, made.fast)
     for begin, change in enumerate(changes):
         left = np.where(np.arange(1, n + 1) >= begin, slow_kept ** (np.arange(1, n + 1.0) - begin), 0.0)
         whole = whole + np.kron(np.outer(left, left), change)

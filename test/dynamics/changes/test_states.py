@@ -2,6 +2,7 @@
 
 from itertools import groupby
 
+import numpy as np
 import pytest
 from helpers.watched_hand import LOAD, PERIOD, PUSH, USUAL, Hand
 
@@ -19,7 +20,7 @@ def path(hand, seconds, **what):
 
 def pause(hand, **what):
     """Return the state after a pause and one sample."""
-    hand._k += 200
+    hand.k += 200
     hand.run(PERIOD, **what)
     return hand.monitor.state
 
@@ -33,20 +34,29 @@ def hand():
 
 @pytest.fixture
 def carrying(hand):
-    assert path(hand, 4.0, load=LOAD) == [State.QUIET, State.DISTURBED, State.CARRYING]
+    assert path(hand, 0.4, load=LOAD) == [State.QUIET, State.DISTURBED, State.CARRYING]
+    assert path(hand, 3.6, load=LOAD) == [State.CARRYING]
     return hand
 
 
 def test_a_contact_with_an_empty_hand(hand):
-    assert path(hand, 0.3, push=PUSH) == [State.QUIET, State.DISTURBED]
+    assert path(hand, 0.05, push=PUSH) == [State.QUIET, State.DISTURBED]
+    assert path(hand, 0.95, push=PUSH) == [State.DISTURBED]
     assert not hand.monitor.may_learn(hand.stamp)
-    assert path(hand, 0.5) == [State.DISTURBED, State.QUIET]
+    assert path(hand, 0.1) == [State.DISTURBED, State.QUIET]
+    assert path(hand, 0.9) == [State.QUIET]
     assert hand.monitor.counts == {"contacts": 1} and hand.monitor.may_learn(hand.stamp)
 
 
-def test_a_load_is_let_go(carrying):
-    assert not carrying.monitor.may_learn(carrying.stamp)
-    assert path(carrying, 0.5) == [State.CARRYING, State.DISTURBED_CARRYING, State.QUIET]
+def test_a_load_is_identified_and_let_go(carrying):
+    load = carrying.monitor.load
+    assert abs(load.mass - LOAD[0]) < 3 * load.mass_deviation < 0.15
+    assert (np.abs(load.centre - LOAD[1:4] / LOAD[0]) < 4 * load.centre_deviation).all()
+    learnable = [carrying.monitor.may_learn(round((USUAL + since) * 1e9)) for since in (-0.1, 0.1, 1.0, 4.0)]
+    assert learnable == [True, False, False, False]
+    assert path(carrying, 0.3) == [State.CARRYING, State.DISTURBED_CARRYING, State.QUIET]
+    assert path(carrying, 0.7) == [State.QUIET] and carrying.monitor.load is None
+    assert not carrying.monitor.may_learn(round((USUAL + 1.0) * 1e9))
     assert carrying.monitor.counts == {"loads": 1, "releases": 1} and carrying.monitor.may_learn(carrying.stamp)
 
 
@@ -93,7 +103,7 @@ def test_a_load_that_is_put_down_in_a_pause(carrying):
 
 def test_a_clock_that_is_set_back(carrying):
     carrying.run(0.5, load=2.0 * LOAD)
-    carrying._k -= 300
+    carrying.k -= 300
     carrying.run(PERIOD, load=2.0 * LOAD)
     again = carrying.stamp
     assert carrying.monitor.state is State.CARRYING and not carrying.monitor.may_learn(again)
@@ -108,10 +118,13 @@ def test_the_body_changes_in_a_long_contact():
     hand.run(USUAL)
     assert path(hand, 1.1, push=PUSH) == [State.QUIET, State.DISTURBED, State.GETTING_USED]
     assert hand.monitor.counts == {"changes of the body": 1} and hand.monitor.may_learn(hand.stamp)
+    assert hand.monitor.changed == 1 and hand.monitor.change_ratio > 2.0 and not hand.monitor.contact
+    assert path(hand, 20.0, push=PUSH) == [State.GETTING_USED, State.QUIET]
 
 
 def test_the_body_changes_with_a_fourth_load(hand):
     for mass in (1.0, 2.0, 3.0):
-        assert path(hand, 0.5, load=mass * LOAD)[-1] is State.CARRYING
+        assert path(hand, 1.5, load=mass * LOAD)[-1] is State.CARRYING
+        assert hand.monitor.load.mass == pytest.approx(mass * LOAD[0], abs=0.15) and hand.monitor.changed == 0
     assert path(hand, 0.5, load=4.0 * LOAD)[1:] == [State.DISTURBED_CARRYING, State.GETTING_USED]
     assert hand.monitor.counts == {"loads": 3, "changes of the body": 1} and hand.monitor.load is None

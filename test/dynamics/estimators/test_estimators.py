@@ -11,7 +11,6 @@ from icub_learning.dynamics import (
     WrenchRegressor,
 )
 from icub_learning.errors import StateError
-from icub_learning.models import load_state, save_state
 
 ESTIMATORS = (ParametricEstimator, NonparametricEstimator, SemiparametricEstimator)
 
@@ -58,15 +57,6 @@ def test_parametric_is_ridge_regression_on_the_stacked_regressors(regressor, sam
     assert estimator.n_samples == len(states)
 
 
-def test_parametric_recovers_the_identifiable_parameters_of_a_rigid_arm(regressor, samples):
-    states, _ = samples
-    estimator = ParametricEstimator(regressor, regularization=1e-8)
-    for x in states:
-        estimator.update(*x, regressor(*x) @ regressor.nominal_parameters)
-    expected = regressor.base_projection @ regressor.nominal_parameters
-    np.testing.assert_allclose(estimator.base_parameters, expected, atol=1e-6)
-
-
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_variance_is_that_of_the_errors_where_the_model_is_right(regressor, kind):
     """Rigid data with known noise: 95 % intervals hold 95 %; far away the learned features are less sure."""
@@ -86,22 +76,6 @@ def test_variance_is_that_of_the_errors_where_the_model_is_right(regressor, kind
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
-def test_saved_and_loaded_it_goes_on_as_if_nothing_had_happened(regressor, samples, kind, tmp_path):
-    states, y = samples
-    estimator = taught(kind, regressor, states[:100], y[:100])
-    saved = load_state(save_state(tmp_path / "model", estimator.state()))
-    for copy in (kind.from_state(saved), kind.from_state(saved, regressor)):
-        assert copy.n_samples == 100
-        for x, target in zip(states[100:], y[100:], strict=True):
-            copy.update(*x, target)
-        reference = taught(kind, regressor, states, y)
-        for field in ("total", "parametric", "residual", "variance"):
-            np.testing.assert_array_equal(
-                getattr(copy.predict(*states[0]), field), getattr(reference.predict(*states[0]), field)
-            )
-
-
-@pytest.mark.parametrize("kind", ESTIMATORS)
 def test_a_state_of_another_robot_or_estimator_is_refused(samples, kind):
     regressor = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor")
     states, y = samples
@@ -111,14 +85,3 @@ def test_a_state_of_another_robot_or_estimator_is_refused(samples, kind):
     other = next(entry for entry in ESTIMATORS if entry is not kind)
     with pytest.raises(StateError, match="estimator"):
         other.from_state(saved)
-
-
-def test_merged_parametric_equals_having_seen_both(regressor, samples):
-    states, y = samples
-    first, second, both = (ParametricEstimator(regressor, output_weights="equal") for _ in range(3))
-    for estimator, part in ((first, range(70)), (second, range(70, 160)), (both, range(160))):
-        for k in part:
-            estimator.update(*states[k], y[k])
-    first.merge(second)
-    np.testing.assert_allclose(first.parameters, both.parameters, rtol=1e-7, atol=1e-9)
-    assert first.n_samples == 160

@@ -255,9 +255,9 @@ def test_pooling_with_what_does_not_fit_is_refused_and_changes_nothing(kind):
             one.merge(other)
         assert_same(one.state(), before, "what was known before")
     # One that went on from the same model and has forgotten some of it.
-    again, common = (kind.from_state(one.state(), one.regressor) for _ in range(2))
+    again = kind.from_state({**one.state(), "forgetting": np.asarray(0.9)}, one.regressor)
+    common = kind.from_state(one.state(), one.regressor)
     again.ledger, common.ledger = (type(one.ledger)(one.ledger.holdings(60)) for _ in range(2))
-    again._forgetting = 0.9
     learn(again, states[:5], y[:5], first=60)
     learn(one, states[5:9], y[5:9], first=60)
     before = one.state()

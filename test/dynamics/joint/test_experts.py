@@ -11,8 +11,6 @@ from icub_learning.dynamics.joint.experts import (
     ExpertWeights,
     Unlearned,
 )
-from icub_learning.errors import StateError
-from icub_learning.testing import assert_same
 
 PERIOD = 0.01  # s
 
@@ -248,19 +246,6 @@ def test_the_variance_is_that_of_noise_and_of_what_the_model_of_all_does_not_kno
     assert (made.variance - noise_of(weights)) / state["noise.factor"] == pytest.approx(not_learned)
     assert made.variance == pytest.approx(state["noise.factor"] * (state["noise.mean_square"] + not_learned))
     assert known == pytest.approx(noise_of(weights)[0])
-
-
-def test_goes_on_to_the_bit_after_saving_and_refuses_what_does_not_fit():
-    rng = np.random.default_rng(5)
-    errors = rng.normal(size=(200, 3, 2))
-    one, other = (ExpertWeights(list("Pab"), 2, (0,)) for _ in range(2))
-    judged(one, errors[:100])
-    other = other.restored(one.state())
-    np.testing.assert_array_equal(judged(one, errors[100:]), judged(other, errors[100:]))
-    assert_same(other.state(), one.state(), "the one that was not saved")
-    for stranger in (ExpertWeights(list("Pa"), 2, (0,)), ExpertWeights(list("Pab"), 2), ExpertWeights(list("Pab"), 1)):
-        with pytest.raises(StateError):
-            stranger.restored(one.state())
 
 
 def test_pooling_keeps_ones_own_choice_and_takes_a_variance_only_where_there_is_none():

@@ -3,13 +3,9 @@
 import numpy as np
 import pytest
 from helpers.local_polynomials import LocalPolynomials
-from helpers.motions import quintic, record, sines, trapezoids
+from helpers.motions import quintic, record, rms, sines, trapezoids
 
 from icub_learning.dynamics.motion.motion_filter import MotionFilter
-
-
-def rms(x):
-    return float(np.sqrt(np.mean(np.square(x))))
 
 
 def follow(filter, stamps, position, velocity=None):
@@ -18,7 +14,7 @@ def follow(filter, stamps, position, velocity=None):
     for k, stamp in enumerate(stamps):
         filter.add(int(stamp), position[k], None if velocity is None else velocity[k])
         newest.append(filter.newest()[2:])
-        believed.append(filter._filter.believed)
+        believed.append(filter.jumping)
     return np.array(newest), np.array(believed)
 
 
@@ -99,11 +95,11 @@ def test_measured_velocities_and_gaps_end_the_belief():
     _, believed = follow(filter, stamps[:1800], position[:1800])
     assert believed[-1]
     filter.add(int(stamps[1800]), position[1800], truth[1800, 0])
-    assert not filter._filter.believed
+    assert not filter.jumping
     filter = MotionFilter(2)
     follow(filter, stamps[:1800], position[:1800])
     filter.add(int(stamps[1800]) + 2 * 10**9, position[1800] + 1.0, None)
-    assert not filter._filter.believed
+    assert not filter.jumping
     np.testing.assert_array_equal(filter.newest().position, position[1800] + 1.0)
 
 

@@ -3,15 +3,10 @@
 import numpy as np
 import pytest
 from helpers.local_polynomials import LocalPolynomials
-from helpers.motions import quintic, record, sines
+from helpers.motions import quintic, record, rms, sines
 
-from icub_learning.dynamics.motion._motion_filter import Filter
 from icub_learning.dynamics.motion.first_noise import first_noise
-from icub_learning.dynamics.motion.motion_filter import MotionFilter
-
-
-def rms(x):
-    return float(np.sqrt(np.mean(x**2)))
+from icub_learning.dynamics.motion.motion_filter import Filter, MotionFilter
 
 
 def follow(filter, stamps, position, velocity):

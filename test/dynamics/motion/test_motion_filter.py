@@ -4,19 +4,14 @@ import numpy as np
 import pytest
 from helpers.dense_smoother import estimates
 from helpers.local_polynomials import LocalPolynomials
-from helpers.motions import quintic, record, sines, trapezoids
+from helpers.motions import quintic, record, rms, sines, trapezoids
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from icub_learning.dynamics.motion._motion_filter import Filter
-from icub_learning.dynamics.motion.motion_filter import LEAST_SAMPLES, UNUSUAL, USUAL_SAMPLES, MotionFilter
+from icub_learning.dynamics.motion.motion_filter import LEAST_SAMPLES, UNUSUAL, USUAL_SAMPLES, Filter, MotionFilter
 from icub_learning.errors import ParameterError
 
 PRIOR = (3.0, 30.0, 300.0)
-
-
-def rms(x):
-    return float(np.sqrt(np.mean(np.square(x))))
 
 
 def follow(filter, stamps, position, velocity):

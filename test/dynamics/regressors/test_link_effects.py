@@ -11,6 +11,7 @@ from icub_learning.dynamics.regressors.link_effects import (
     parameters_in_frame,
     pseudo_inertia,
 )
+from icub_learning.dynamics.regressors.robot_model import RobotModel
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.errors import ModelError
@@ -35,14 +36,15 @@ def body(seed):
 def test_load_adds_its_wrench(direction):
     regressor = WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, SENSOR, direction)
     effects = LinkEffects(regressor, HAND)
-    model = effects._model.model
+    robot = RobotModel(find_urdf("icub"), RIGHT_ARM, SENSOR)
+    model = robot.model
     frame = model.frames[model.getFrameId(HAND)]
     state = motion(1, 7)
     without = regressor(*state) @ regressor.nominal_parameters
     parameters = body(2)
     # Pinocchio carries the inertia into the joint's frame by itself.
     carried = frame.placement.act(pinocchio.Inertia.FromDynamicParameters(parameters)).toDynamicParameters()
-    name = effects._model.body_names[frame.parentJoint - 1]
+    name = robot.body_names[frame.parentJoint - 1]
     first = regressor.parameter_names.index(f"{name}.m")
     loaded = regressor.nominal_parameters.copy()
     loaded[first : first + 10] += carried
@@ -56,9 +58,10 @@ def test_push_acts_on_torques_as_an_external_force():
     regressor = TorqueRegressor.from_urdf(find_urdf("panda"), joints, friction=False)
     effects = LinkEffects(regressor)
     assert effects.link == "panda_link7"
-    model, data = effects._model.model, effects._model.model.createData()
+    robot = RobotModel(find_urdf("panda"), joints)
+    model, data = robot.model, robot.data
     q, v, a = motion(3, 7)
-    full = [array.copy() for array in effects._model.state(q, v, a)]
+    full = [array.copy() for array in robot.state(q, v, a)]
     wrench = np.array([3.0, -2.0, 5.0, 0.1, 0.4, -0.3])
     pinocchio.forwardKinematics(model, data, full[0])
     pinocchio.updateFramePlacements(model, data)
@@ -68,7 +71,7 @@ def test_push_acts_on_torques_as_an_external_force():
     outside[frame.parentJoint] = data.oMi[frame.parentJoint].actInv(at_link.act(pinocchio.Force(wrench)))
     change = pinocchio.rnea(model, data, *full, outside) - pinocchio.rnea(model, data, *full)
     _, push = effects(q, v, a)
-    np.testing.assert_allclose(push @ wrench, change[effects._model.velocity_index], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(push @ wrench, change[robot.velocity_index], rtol=1e-9, atol=1e-9)
 
 
 def test_push_against_gravity_lightens_the_hand():

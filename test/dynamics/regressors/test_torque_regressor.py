@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from icub_learning.dynamics.estimators.saved_states import describe, rebuild_regressor
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.errors import ModelError, ParameterError, ShapeError
 
@@ -114,28 +113,6 @@ def test_friction_follows_the_callers_order_of_joints():
     expected = forwards(q, v, a) @ [values[name] for name in forwards.parameter_names]
     found = backwards(q[::-1], v[::-1], a[::-1]) @ [values[name] for name in backwards.parameter_names]
     np.testing.assert_allclose(found[::-1], expected, rtol=1e-12)
-
-
-def test_a_call_changes_no_input_and_no_earlier_result():
-    regressor = TorqueRegressor.from_urdf(*CASES["UR10"])
-    state = random_state(6, 0)
-    copies = [values.copy() for values in state]
-    first = regressor(*state)
-    kept = first.copy()
-    assert first.flags.c_contiguous
-    regressor(*random_state(6, 1))
-    np.testing.assert_array_equal(first, kept)
-    for values, copy in zip(state, copies, strict=True):
-        np.testing.assert_array_equal(values, copy)
-
-
-def test_a_regressor_is_rebuilt_from_its_state():
-    for friction in (True, False):
-        regressor = TorqueRegressor.from_urdf(*CASES["UR10"], friction=friction, coulomb_velocity=0.2)
-        again = rebuild_regressor(describe(regressor))
-        assert again.parameter_names == regressor.parameter_names
-        state = random_state(6, 3)
-        np.testing.assert_array_equal(again(*state), regressor(*state))
 
 
 def test_bad_arguments_are_refused_by_name():

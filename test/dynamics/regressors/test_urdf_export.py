@@ -7,6 +7,7 @@ import pytest
 from helpers.robots import RIGHT_ARM
 
 from icub_learning.dynamics.changes.consistency import ConsistentParameters, bodies_of, is_consistent
+from icub_learning.dynamics.regressors.robot_model import RobotModel
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.regressors.urdf_export import with_inertias
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
@@ -62,7 +63,8 @@ def test_torques_of_exported_robot_are_those_of_pinocchio():
 def test_mujoco_reads_the_export():
     regressor = TorqueRegressor.from_urdf(find_urdf("panda"), [f"panda_joint{i}" for i in range(1, 8)], friction=False)
     parameters = consistent_parameters(regressor, 3)
-    text, _ = with_inertias(regressor._model.urdf, regressor.joints, None, regressor.parameter_names, parameters)
+    urdf = RobotModel(find_urdf("panda"), regressor.joints).urdf  # without meshes
+    text, _ = with_inertias(urdf, regressor.joints, None, regressor.parameter_names, parameters)
     assert mujoco.MjSpec.from_string(text).compile().nq >= 7
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from icub_learning.dynamics.estimators.saved_states import describe, rebuild_regressor
+from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.errors import ModelError, ParameterError, ShapeError
 
@@ -122,17 +123,26 @@ def test_names_and_sizes(regressors):
     )
 
 
-def test_a_call_changes_no_input_and_no_earlier_result(regressors):
-    regressor = regressors["right arm"]
-    state = random_state(7, 0)
-    copies = [values.copy() for values in state]
-    first = regressor(*state)
-    kept = first.copy()
-    assert first.flags.c_contiguous and first.flags.owndata
-    regressor(*random_state(7, 1))
-    np.testing.assert_array_equal(first, kept)
-    for values, copy in zip(state, copies, strict=True):
-        np.testing.assert_array_equal(values, copy)
+@pytest.fixture(scope="module")
+def all_regressors(regressors):
+    """Those of torques, too."""
+    torques = (
+        TorqueRegressor.from_urdf(PANDA, PANDA_JOINTS, friction=own, coulomb_velocity=0.2) for own in (False, True)
+    )
+    return [*regressors.values(), *torques]
+
+
+def test_a_call_changes_no_input_and_no_earlier_result(all_regressors):
+    for regressor in all_regressors:
+        state = random_state(regressor.n_joints, 0)
+        copies = [values.copy() for values in state]
+        first = regressor(*state)
+        kept = first.copy()
+        assert first.flags.c_contiguous and first.flags.owndata
+        regressor(*random_state(regressor.n_joints, 1))
+        np.testing.assert_array_equal(first, kept)
+        for values, copy in zip(state, copies, strict=True):
+            np.testing.assert_array_equal(values, copy)
 
 
 def test_order_of_joints_is_the_callers(regressors):
@@ -151,8 +161,8 @@ def test_a_state_of_the_wrong_size_is_refused_by_name(shape, regressors):
             regressors["right arm"](*state)
 
 
-def test_a_regressor_is_rebuilt_from_its_state(regressors):
-    for regressor in regressors.values():
+def test_a_regressor_is_rebuilt_from_its_state(all_regressors):
+    for regressor in all_regressors:
         again = rebuild_regressor(describe(regressor))
         assert again.parameter_names == regressor.parameter_names
         state = random_state(regressor.n_joints, 3)

@@ -1,5 +1,7 @@
 """Whatever a joint state or a measurement holds: it is taken in, or refused with a reason and nothing has changed."""
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -37,9 +39,9 @@ class Recorder:
         self.learned.append(np.concatenate([q, v, a, y, *known, [stamp]]))
 
 
-def make(**reader):
+def make(motions=None, **reader):
     reader = JointStateReader(JOINTS, ("shoulder", "elbow", "wrist"), **reader)
-    return InverseDynamicsStream(Recorder(), reader, MotionFilter(2), "xyz", effort=False, tolerance=0.002)
+    return InverseDynamicsStream(Recorder(), reader, motions or MotionFilter(2), "xyz", effort=False, tolerance=0.002)
 
 
 def good(stream, k):
@@ -92,17 +94,12 @@ def test_a_joint_state_without_names_before_the_first_good_one_is_refused():
 
 
 def test_what_no_filter_takes_in_has_not_taken_its_stamp(monkeypatch):
-    stream = make()
+    stream = make(motions := MotionFilter(2))
     good(stream, 0)
-    add = stream._motions.add
-
-    def fail(*_):
-        raise FloatingPointError("never foreseen")
-
-    monkeypatch.setattr(stream._motions, "add", fail)
-    with pytest.raises(FloatingPointError):
-        good(stream, 1)
-    monkeypatch.setattr(stream._motions, "add", add)
+    with monkeypatch.context() as patch:
+        patch.setattr(motions, "add", Mock(side_effect=FloatingPointError("never foreseen")))
+        with pytest.raises(FloatingPointError):
+            good(stream, 1)
     good(stream, 1)  # the same stamp is taken now
 
 

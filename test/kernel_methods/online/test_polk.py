@@ -157,15 +157,6 @@ def test_order_and_memory_are_bounded_over_100_000_samples(loss):
     assert rooms[-1] <= rooms[10] + 100  # some integers have more digits
 
 
-def test_order_falls_with_parsimony():
-    train, _, _ = multidist(1)
-    orders = [
-        POLKClassifier(length_scale=0.6**0.5, step_size=6.0, batch_size=32, parsimony=k).fit(*train).model_order_
-        for k in (0.01, 0.04, 0.16)
-    ]
-    assert orders[0] > orders[1] > orders[2] > 0
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_multidist_with_the_published_settings(seed):
     train, test, bayes = multidist(seed)

@@ -6,7 +6,7 @@ from helpers import nystrom_reference as reference
 from sklearn.gaussian_process.kernels import RBF
 
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
-from icub_learning.kernel_methods import KRLS, IncrementalNystromKRLS, NystromKRLS
+from icub_learning.kernel_methods import IncrementalNystromKRLS, NystromKRLS
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.subsampling.basis import CenterBasis, echelon_cholesky
 from icub_learning.kernel_methods.subsampling.least_squares import GrowingLeastSquares, solve_ridge
@@ -31,15 +31,6 @@ def test_nystrom_is_the_least_squares_solution(data, regularization):
     np.testing.assert_allclose(fitted.dual_coef_, exact, atol=1e-8)
     np.testing.assert_array_equal(fitted.centers_, x[::10])
     assert fitted.n_kept_ == 30
-
-
-def test_all_samples_as_centres_are_krls(data):
-    x, y = data
-    for regularization in (1e-1, 1e-4, 1e-6):
-        exact = KRLS(length_scale=SIGMA, regularization=regularization).fit(x, y).predict(x)
-        for kind in (NystromKRLS, IncrementalNystromKRLS):
-            fitted = kind(length_scale=SIGMA, regularization=regularization, n_centers=N, random_state=0).fit(x, y)
-            np.testing.assert_allclose(fitted.predict(x), exact, atol=1e-8)
 
 
 def test_a_path_in_lambda_equals_separate_fits(data):

@@ -65,19 +65,6 @@ def test_order_two_is_kernel_ridge_regression():
         np.testing.assert_allclose(model.predict(0.3 * test), function(0.09 * test @ x.T) @ a, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("order", [4, 6])
-def test_the_tensor_gives_what_products_give_for_the_linear_kernel(order):
-    """Polynomial of degree 1 is the linear kernel through the packed tensor."""
-    x, y, _ = sparse_problem(3, 12, 6, 2)
-    test = np.random.default_rng(1).normal(size=(7, 6))
-    linear = TensorKernelRegressor(order=order, tol=1e-14).fit(x, y)
-    packed = TensorKernelRegressor(order=order, kernel="polynomial", degree=1, tol=1e-14).fit(x, y)
-    np.testing.assert_allclose(packed.dual_coef_, linear.dual_coef_, atol=1e-7)
-    np.testing.assert_allclose(packed.predict(test), linear.predict(test), atol=1e-6)
-    np.testing.assert_allclose(packed.feature_importances_, np.abs(linear.coef_), atol=1e-6)
-    assert not hasattr(packed, "coef_")
-
-
 @pytest.mark.parametrize("kernel, degree", [("polynomial", 2), ("polynomial", 1), ("exponential", 1)])
 @pytest.mark.parametrize("n, order", [(6, 4), (4, 6)])
 def test_predictions_are_those_of_the_full_tensor(kernel, degree, n, order):

@@ -11,16 +11,13 @@ from icub_learning.errors import ParameterError
 from icub_learning.nodes.common.parameters import declare, values
 from icub_learning.settings import Setting
 
+
+def divisor(value):
+    return "a divisor of 1000" if 1000 % value else None
+
+
 SETTINGS = [
-    Setting(
-        "rate",
-        200.0,
-        "messages a second",
-        low=1.0,
-        high=1000.0,
-        live=True,
-        check=lambda v: "a divisor of 1000" if 1000 % v else None,
-    ),
+    Setting("rate", 200.0, "messages a second", low=1.0, high=1000.0, live=True, check=divisor),
     Setting("size", 3, "entries", low=1),
     Setting("side", "right", "which arm", choices=("right", "left")),
     Setting("joints", (), "names"),

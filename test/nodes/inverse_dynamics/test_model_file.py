@@ -134,19 +134,8 @@ def test_services_stay_in_their_folder_and_answer(node_here, regressor, tmp_path
         before = outside.read_bytes()
         os.mkfifo(tmp_path / "models" / "pipe.npz")
         (tmp_path / "models" / "large.npz").write_bytes(large())
-        for path in (
-            "../outside",
-            str(outside),
-            "link",
-            "up/outside",
-            "up/pipe",
-            "pipe",
-            "large",
-            "",
-            "..",
-            "a" * 400,
-            "/",
-        ):
+        paths = ["../outside", str(outside), "link", "up/outside", "up/pipe", "pipe", "large", "", "..", "a" * 400, "/"]
+        for path in paths:
             for service in ("load_model", "merge_model", "save_model"):
                 if service == "save_model" and path in ("pipe", "large"):
                     continue

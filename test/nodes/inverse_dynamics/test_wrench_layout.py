@@ -23,18 +23,12 @@ def message(frame, stamp, values):
     return rclpy_serialization.serialize_message(made)
 
 
+FRAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
+WRENCHES = st.tuples(FRAMES, st.integers(-(2**60), 2**60), st.lists(st.floats(), min_size=6, max_size=6))
+
+
 @settings(deadline=None, max_examples=150)
-@given(
-    st.lists(
-        st.tuples(
-            st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12),
-            st.integers(-(2**60), 2**60),
-            st.lists(st.floats(), min_size=6, max_size=6),
-        ),
-        min_size=1,
-        max_size=4,
-    )
-)
+@given(st.lists(WRENCHES, min_size=1, max_size=4))
 def test_any_message_after_any_other(told):
     decoder = WrenchDecoder()
     for frame, stamp, values in told:

@@ -1,6 +1,7 @@
 """A bounded memory of views, and the parts in which they are held back."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -173,9 +174,17 @@ def test_unit_of_zero_and_of_huge_rows():
 
 
 def test_all_memory_is_taken_with_the_first_view():
-    kept = filled([1], n_features=50_000)
-    memory = kept._rows.__array_interface__["data"][0]
-    for index in (0, 1) * 30:
-        kept.add(np.arange(50_000.0) + index, index)
-    kept.forget(0)
-    assert kept._rows.__array_interface__["data"][0] == memory
+    view = np.arange(50_000.0)
+    tracemalloc.start()
+    try:
+        kept = filled([1], n_features=len(view))
+        first = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        for index in (0, 1) * 30:
+            kept.add(view + index, index)
+        kept.forget(0)
+        now, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert first > 32 * view.nbytes and now - first < view.nbytes  # of 33 views
+    assert most - first < 10 * view.nbytes  # while one is added: never are all of them copied

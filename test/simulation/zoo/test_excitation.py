@@ -31,15 +31,6 @@ def test_velocities_and_accelerations_integrate_to_the_motion(name, seed):
     np.testing.assert_allclose(v[0] + gain, v, atol=2e-5 if name in SMOOTH else 2e-2)
 
 
-@pytest.mark.parametrize("name", SMOOTH)
-def test_derivatives_are_those_of_central_differences(name):
-    path, times, h = draw(name), np.linspace(0.1, 19.9, 777), 1e-4
-    q, v, a = path(times)
-    before, after = path(times - h), path(times + h)
-    np.testing.assert_allclose((after[0] - before[0]) / (2 * h), v, atol=1e-5)
-    np.testing.assert_allclose((after[0] - 2 * q + before[0]) / h**2, a, atol=2e-3)
-
-
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("seed", range(5))
 def test_motions_keep_within_range_and_speed_and_start_at_rest(name, seed):
