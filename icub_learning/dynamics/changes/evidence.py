@@ -86,9 +86,7 @@ def add_to_all(evidence: Sequence[Evidence], step: Step, columns: Array, innovat
     if not evidence:
         return
     memories = tuple([one.memory for one in evidence])
-    _evidence.add(
-        memories, columns, innovation, step.kept, step.gain, step.root, len(innovation), evidence[0].sizes
-    )
+    _evidence.add(memories, columns, innovation, step.kept, step.gain, step.root, len(innovation), evidence[0].sizes)
     square = float(innovation @ innovation)
     for one in evidence:
         one.squares += square
