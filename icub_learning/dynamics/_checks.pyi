@@ -7,3 +7,18 @@ from icub_learning.arrays import Array
 
 def select(out: Array, values: Array | memoryview, indices: NDArray[intp], largest: float, /) -> bool: ...
 def finite_vectors(vectors: tuple[Any, ...], size: int, /) -> bool: ...
+def sensor(
+    state: Array,
+    reached: Array,
+    measured: Array,
+    position: Array,
+    m: int,
+    n: int,
+    now: float,
+    frozen_after: float,
+    moved: float,
+    saturated_after: float,
+    lively_from: float,
+    share: float,
+    /,
+) -> int: ...

@@ -1,21 +1,22 @@
 from icub_learning.arrays import Array
 
 def learn(
-    weights: Array,
-    exponents: Array,
-    scales: Array,
-    squares: Array,
-    losses: Array,
-    work: Array,
+    tables: tuple[Array, ...],
     errors: Array,
-    factors: Array,
-    fades: Array,
-    ages: int,
-    experts: int,
-    outputs: int,
-    spread: float,
+    fade: float,
     /,
 ) -> None: ...
-def cap(
-    factors: Array, usual: Array, errors: Array, ages: int, rows: int, outputs: int, highest: float, weight: float, /
+def learn_layers(
+    choices: Array,
+    usual: Array,
+    memories: tuple[Array, ...],
+    second: tuple[Array, ...],
+    errors: Array,
+    combined: Array,
+    half_lives: Array,
+    direct: tuple[int, ...],
+    elapsed: float,
+    highest: float,
+    weight: float,
+    /,
 ) -> None: ...

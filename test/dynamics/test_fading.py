@@ -130,7 +130,7 @@ def test_smoothness(seed, m):
 
 
 def in_trouble(stamps, measured, positions):
-    """What is wrong with each measurement, from the definition: lists of whole histories, and how lively outputs are."""
+    """What is wrong with each measurement, from the definition: whole histories, and how lively outputs are."""
     lively, found = np.zeros(measured.shape[1]), [None]
     largest = np.zeros_like(measured[0])
     for k in range(1, len(measured)):

@@ -94,7 +94,8 @@ def test_a_restored_aggregation_goes_on_bit_for_bit_and_what_does_not_fit_is_ref
 def test_each_output_is_learned_as_if_it_were_alone(seed, m, n, ages):
     rng = np.random.default_rng(seed)
     sizes, direct = (HALF_LIVES, SECOND), tuple(rng.permutation(n)[: rng.integers(0, 3)].tolist())
-    learner, apart = LayeredAggregation(n, m, *sizes, direct), [LayeredAggregation(n, 1, *sizes, direct) for _ in range(m)]
+    learner = LayeredAggregation(n, m, *sizes, direct)
+    apart = [LayeredAggregation(n, 1, *sizes, direct) for _ in range(m)]
     for elapsed in rng.uniform(0.0, 30.0, 40):
         errors = rng.normal(size=(ages, n, m)) * rng.uniform(0.1, 10.0, (n, m))
         combined = np.einsum("inm,knm->ikm", errors, learner.choices)
@@ -116,12 +117,12 @@ def test_arrays_that_do_not_fit_are_refused_by_the_compiled_step():
     step(good)
     for place in range(len(good)):
         for wrong in (good[place].ravel()[:-1], good[place].astype(np.float32)):
-            with pytest.raises(ValueError, match="needs|fit|float64"):
+            with pytest.raises(ValueError, match=r"needs|fit|float64"):
                 step([*good[:place], wrong, *good[place + 1 :]])
     for direct in ((4,), (-1,), (1, 2)):
         with pytest.raises(ValueError, match="fit"):
             step(good, direct=direct)
-    for bad in (tables[0][:4], tables[0][:4] + (np.zeros(3),)):
+    for bad in (tables[0][:4], (*tables[0][:4], np.zeros(3))):
         for pair in ((bad, tables[1]), (tables[0], bad)):
-            with pytest.raises(ValueError, match="fit|5 arrays"):
+            with pytest.raises(ValueError, match=r"fit|5 arrays"):
                 step(good, pair)

@@ -22,6 +22,7 @@ def predict(
     fast: Array,
     slow: Array,
     noise: Array,
+    added: Array,
     m: int,
     scale: float,
     /,
@@ -31,10 +32,7 @@ def step(
     state: Array, white: Array, columns: Array, kept: Array, gain: Array, root: Array, m: int, count: int, /
 ) -> None: ...
 def add(
-    state: Array,
-    white: Array,
-    information: Array,
-    vector: Array,
+    evidence: tuple[tuple[Array, ...], ...],
     columns: Array,
     innovation: Array,
     kept: Array,

@@ -139,8 +139,8 @@ class ErrorModel:
 
         They still change while the motion is being learned, so that its novelty fades within NEW and not at once.
         """
-        before = 0.0 if self._novel is None else self._novel
-        faded = exp(-self.period / NEW) * before
+        before = np.zeros(self.n_outputs) if self._novel is None else self._novel
+        faded = np.exp(-self.period / NEW) * before
         self._novel = faded if novelty is None else np.maximum(faded, novelty)
         change = 2.0 * self.period / NEW * self._novel + np.maximum(self._novel - before, 0.0)
         if novelty is None and (self._novel < FLOOR * self.noise.diagonal()).all():

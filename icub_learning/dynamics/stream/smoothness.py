@@ -51,7 +51,7 @@ class SmoothnessFilter:
         # Fading sums (4, n_outputs) of squared differences of measurements, by HALF_LIFE and RECENT, and of predictions
         # without a limit; and the largest difference between measurements so far.
         self._sums = np.zeros((4, n_outputs))
-        # Fading sums of squared time steps [s^2], by HALF_LIFE and RECENT; and the count of differences.
+        # Fading sums of squared time steps [s^2], by HALF_LIFE and RECENT; count of differences, which fades too.
         self._totals = np.zeros(3)
         # Predictions under each limit, and sums of their squared differences, while some output is rougher than its
         # measurement (2, n_limits, n_outputs).
