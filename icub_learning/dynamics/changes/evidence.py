@@ -36,12 +36,12 @@ class Evidence:
         self._white = np.empty((n_outputs, count))
         self._information = np.zeros(sum(n * n for n in self._sizes))  # of each cause after the other, as the vectors
         self._vector = np.zeros(count)
-        self._causes: list[_Cause] = []
-        first = first_square = 0
+        self._sums, first, first_square = [], 0, 0
         for own, n in zip(deviations, self._sizes, strict=True):
             information = self._information[first_square : first_square + n * n].reshape(n, n)
-            self._causes.append(_Cause(own, information, self._vector[first : first + n]))
+            self._sums.append((information, self._vector[first : first + n], own))
             first, first_square = first + n, first_square + n * n
+        self._explained: dict[int, Explained] = {}  # by their cause, from all blocks so far
         self.squares = 0.0
         self.n_blocks = 0
         self.estimates: tuple[Array, ...] = ()
@@ -49,77 +49,59 @@ class Evidence:
 
     def add(self, step: Step, columns: Array, innovation: Array) -> None:
         """Add one block: columns (m, k) of all causes, and the whitened innovation (m,) of the errors without any."""
-        _evidence.add(
-            self._state,
-            self._white,
-            self._information,
-            self._vector,
-            columns,
-            innovation,
-            step.kept,
-            step.gain,
-            step.root,
-            self._n_outputs,
-            self._sizes,
-        )
+        filtered = step.kept, step.gain, step.root, self._n_outputs
+        sums = self._state, self._white, self._information, self._vector
+        _evidence.add(*sums, columns, innovation, *filtered, self._sizes)
         self.squares += float(innovation @ innovation)
         self.n_blocks += 1
+        self._explained.clear()
 
-    def estimate(self, cause: int) -> Array:
-        """Posterior mean (n,) of the coefficients of a cause, if it alone was added."""
-        return self._causes[cause].explained(self.n_blocks).mean
+    def of(self, cause: int) -> "Explained":
+        """Return what the coefficients of a cause are, if it alone was added."""
+        if cause not in self._explained:
+            self._explained[cause] = Explained(*self._sums[cause])
+        return self._explained[cause]
 
-    def posterior(self, cause: int, count: int) -> tuple[Array, Array]:
-        """Mean (count,) and covariance (count, count) of the first coefficients of a cause, if it alone was added."""
-        explained = self._causes[cause].explained(self.n_blocks)
-        return explained.mean[:count], explained.covariance(count)
-
-    def log_ratio(self, cause: int) -> float:
-        """Log likelihood ratio of a cause, over its coefficients, against no cause."""
-        return self._causes[cause].explained(self.n_blocks).log_ratio
+    def log_likelihood(self, cause: int) -> float:
+        """Logarithm of the likelihood of the errors if a cause was added, but for what is common to all causes."""
+        return self.of(cause).log_ratio - 0.5 * self.squares
 
     def log_ratio_of(self, coefficients: Array) -> float:
         """Log likelihood ratio of known coefficients of the first columns (n,) of the first cause against no cause."""
-        n, first = len(coefficients), self._causes[0]
-        upper = first.information[:n, :n]
+        n, (information, vector, _) = len(coefficients), self._sums[0]
+        upper = information[:n, :n]
         squares = 2.0 * coefficients @ upper @ coefficients - coefficients**2 @ upper.diagonal()
-        return float(coefficients @ first.vector[:n] - 0.5 * squares)
+        return float(coefficients @ vector[:n] - 0.5 * squares)
 
     def left(self, cause: int) -> float:
         """Sum of squared whitened errors that the posterior mean of a cause leaves."""
-        own = self._causes[cause]
-        mean = own.explained(self.n_blocks).mean
+        _, vector, deviations = self._sums[cause]
+        mean = self.of(cause).mean
         # As (A + D^-2) mean = v, which the posterior solves: 2 v' mean - mean' A mean = v' mean + |D^-1 mean|^2.
-        return self.squares - float(own.vector @ mean + ((mean / own.deviations) ** 2).sum())
+        return self.squares - float(vector @ mean + ((mean / deviations) ** 2).sum())
 
 
-class _Cause:
-    """Information (n, n), of which the upper triangle counts, and vector (n,), in views of what Evidence adds up."""
+class Explained:
+    """Posterior of the coefficients of a cause.
 
-    def __init__(self, deviations: Array, information: Array, vector: Array) -> None:
-        self.deviations, self.information, self.vector = deviations, information, vector
-        self._at = 0  # number of blocks of `_explained`
-        self._explained: _Explained | None = None
+    Args:
+        information: (n, n), of which the upper triangle counts.
+        vector: (n,).
+        deviations: (n,) standard deviations before any data.
 
-    def explained(self, n_blocks: int) -> "_Explained":
-        """Return the posterior after so many blocks, found only once for each number of them."""
-        if self._explained is None or self._at != n_blocks:
-            self._at, self._explained = n_blocks, _Explained(self)
-        return self._explained
+    Attributes:
+        mean: (n,).
+        log_ratio: log likelihood ratio of the cause, over its coefficients, against no cause.
+    """
 
-
-class _Explained:
-    """What the coefficients of a cause are: their mean (n,), root (n, n) of their precision, and their log ratio."""
-
-    def __init__(self, cause: _Cause) -> None:
-        n = len(cause.vector)
-        self._deviations = cause.deviations
+    def __init__(self, information: Array, vector: Array, deviations: Array) -> None:
+        n = len(vector)
+        self._deviations = deviations
         self._root, self.mean = np.empty((n, n)), np.empty(n)
-        self.log_ratio = _evidence.explain(self._root, self.mean, cause.information, cause.vector, cause.deviations, n)
+        self.log_ratio = _evidence.explain(self._root, self.mean, information, vector, deviations, n)
 
     def covariance(self, count: int) -> Array:
         """Return the covariance (count, count) of the first coefficients."""
-        n = len(self.mean)
-        covariance = np.empty((count, count))
+        n, covariance = len(self.mean), np.empty((count, count))
         _evidence.spread(covariance, np.empty((n, count)), self._root, self._deviations, n, count)
         return covariance

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.changes.consistency import ConsistentParameters
+from icub_learning.dynamics.changes.consistency import LIGHTEST, ConsistentParameters
+from icub_learning.dynamics.regressors.link_effects import body_units
 
 # Standard deviations before any data: mass [kg], mass times centre of mass [kg m], inertia about the link [kg m^2].
-DEVIATIONS = np.array([1.0, *[0.1] * 3, *[0.01] * 6])
-DENSITY = 1000.0  # [kg/m^3] of the ball that decides what no motion shows
-LIGHTEST = 1e-3  # [kg]
+DEVIATIONS = body_units()
+DENSITY = 1000.0  # [kg/m^3] of the ball that decides what no motion shows: of water
 FARTHEST = 0.4  # [m] centre of mass from the origin of the link: nothing longer is held by its end
 
 

@@ -17,9 +17,9 @@ from icub_learning.dynamics.changes.unrest import QUIET, Unrest
 from icub_learning.dynamics.changes.verdicts import is_over, load_in
 from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.dynamics.motion.motion import Motion
-from icub_learning.dynamics.regressors.link_effects import LinkEffects
+from icub_learning.dynamics.regressors.link_effects import LinkEffects, wrench_units
 
-LEAST_PUSH = np.array([0.1] * 3 + [0.01] * 3)  # of force [N] and moment [N m]: what less does is taken for noise
+LEAST_PUSH = 0.1  # [N, and at UNIT_LENGTH]: what less does is taken for noise
 MOST_LOADS = 3  # one after the other, without a quiet moment: a hand is not filled as often
 MEMORY = 60.0  # [s] of intervals that must not be learned; when their motion is known they are a second old at most
 
@@ -119,7 +119,7 @@ class ChangeMonitor:
             return
         columns = np.concatenate(self.effects(motion.position, motion.velocity, motion.acceleration), axis=1)
         if self.state is State.GETTING_USED:
-            self._errors.ignore(columns[:, len(DEVIATIONS) :] * LEAST_PUSH)
+            self._errors.ignore(columns[:, len(DEVIATIONS) :] * LEAST_PUSH * wrench_units())
             self._errors.learn(*means)
             if self._errors.ready:
                 self._got_used()

@@ -8,11 +8,12 @@ import pinocchio
 from icub_learning.arrays import Array
 from icub_learning.dynamics.regressors.robot_model import BODY_PARAMETERS, RobotModel, child_link, read_urdf
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
-from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
+from icub_learning.dynamics.regressors.wrench_regressor import WRENCH_AXES, WrenchRegressor
 from icub_learning.errors import ModelError
 
 N_BODY = len(BODY_PARAMETERS)
-N_WRENCH = 6  # components of a force and a moment
+N_WRENCH = len(WRENCH_AXES)
+UNIT_LENGTH = 0.1  # [m] by which masses and moments of inertia, forces and moments are compared: half of a hand
 
 
 class LinkEffects:
@@ -113,6 +114,16 @@ class LinkEffects:
         model, data = self._model.model, self._model.data
         jacobian: Array = pinocchio.computeFrameJacobian(model, data, position, self._frame, axes)
         return jacobian[:, self._rows]
+
+
+def body_units() -> Array:
+    """Return ten inertial parameters (10,) as large as those of 1 kg at UNIT_LENGTH [kg, kg m, kg m^2]."""
+    return UNIT_LENGTH ** np.repeat([0, 1, 2], [1, 3, 6])
+
+
+def wrench_units() -> Array:
+    """Return a force and a moment (6,) as large as those of 1 N at UNIT_LENGTH [N, N m]."""
+    return UNIT_LENGTH ** np.repeat([0, 1], 3)
 
 
 def pseudo_inertia(parameters: Array) -> Array:
