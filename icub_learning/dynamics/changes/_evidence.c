@@ -5,8 +5,7 @@
 #include "_triangular.h"
 #include <math.h>
 
-#define MOST 4096       /* outputs or columns: no product of two such numbers overflows */
-#define MOST_CAUSES 8   /* two are in use */
+#define MOST INT16_MAX /* outputs or columns: no product of two such numbers overflows */
 
 /* One step of the filter of `count` columns: state (2 m, count), whitened innovations `white` (m, count). */
 static void filter(double *state, double *white, const double *columns, const double *kept, const double *gain, const double *root,
@@ -158,20 +157,11 @@ static PyObject *step(PyObject *self, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* Reads how many columns each cause has; returns the number of causes, or -1 and an error. */
-static int read_sizes(PyObject *tuple, ptrdiff_t *sizes, ptrdiff_t *count, ptrdiff_t *squares) {
-    const Py_ssize_t n = PyTuple_GET_SIZE(tuple);
-    *count = *squares = 0;
-    for (Py_ssize_t i = 0; i < n && i < MOST_CAUSES; i++) {
-        sizes[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(tuple, i));
-        if (sizes[i] == -1 && PyErr_Occurred()) return -1;
-        if (!sizes_fit(sizes[i], 1)) return -1;
-        *count += sizes[i];
-        *squares += sizes[i] * sizes[i];
-    }
-    if (n >= 1 && n <= MOST_CAUSES) return (int)n;
-    PyErr_Format(PyExc_ValueError, "there are %zd causes, must be 1 to %d", n, MOST_CAUSES);
-    return -1;
+/* The number of columns of a cause; 0 and an error if there are none, or too many after `before`. */
+static ptrdiff_t columns_of(PyObject *sizes, Py_ssize_t cause, ptrdiff_t before) {
+    const Py_ssize_t own = PyLong_AsSsize_t(PyTuple_GET_ITEM(sizes, cause));
+    if (own == -1 && PyErr_Occurred()) return 0;
+    return sizes_fit(own, 1) && sizes_fit(own, before + own) ? own : 0;
 }
 
 PyDoc_STRVAR(add_doc, "add(state, white, information, vector, columns, innovation, kept, gain, root, m, sizes)\n\n"
@@ -183,20 +173,19 @@ static PyObject *add(PyObject *self, PyObject *args) {
     Py_ssize_t m;
     if (!PyArg_ParseTuple(args, "OOOOOOOOOnO!", &o[0], &o[1], &o[2], &o[3], &o[4], &o[5], &o[6], &o[7], &o[8], &m, &PyTuple_Type, &tuple))
         return NULL;
-    ptrdiff_t sizes[MOST_CAUSES], count, squares;
-    const int n = read_sizes(tuple, sizes, &count, &squares);
-    if (n < 0 || !sizes_fit(m, count)) return NULL;
+    ptrdiff_t count = 0, squares = 0, own;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++, count += own, squares += own * own)
+        if (!(own = columns_of(tuple, i, count))) return NULL;
+    if (!sizes_fit(m, count)) return NULL;
     Py_buffer v[9];
     static const char *names[] = {"state", "white", "information", "vector", "columns", "innovation", "kept", "gain", "root"};
     const ptrdiff_t least[] = {2 * m * count, m * count, squares, count, m * count, m, 2, 2 * m * m, m * m};
     if (!take_all(o, v, names, least, 9, 4)) return NULL;
     double *white = v[1].buf, *information = v[2].buf, *vector = v[3].buf;
     filter(v[0].buf, white, v[4].buf, v[6].buf, v[7].buf, v[8].buf, m, count);
-    for (int i = 0; i < n; i++) {
-        accumulate(information, vector, white, v[5].buf, m, count, sizes[i]);
-        information += sizes[i] * sizes[i];
-        vector += sizes[i];
-        white += sizes[i];
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++, information += own * own, vector += own, white += own) {
+        own = PyLong_AsSsize_t(PyTuple_GET_ITEM(tuple, i));
+        accumulate(information, vector, white, v[5].buf, m, count, own);
     }
     release_all(v, 9);
     Py_RETURN_NONE;

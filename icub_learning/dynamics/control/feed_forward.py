@@ -8,10 +8,10 @@ import numpy as np
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.prediction import Prediction, Predictor
 from icub_learning.dynamics.motion.motion import Motion
+from icub_learning.dynamics.motion.motion_filter import UNUSUAL
 from icub_learning.dynamics.regressors.robot_model import read_urdf
 from icub_learning.dynamics.stream.stream import Watch
 
-UNUSUAL = 4.0  # variance over the usual one, beyond which the features' part is left out
 SHARE = 0.02  # of each new variance in the usual one
 
 
@@ -83,7 +83,7 @@ class FeedForward:
             return False  # nothing else to fall back on
         if self._usual is None:
             return True
-        return bool((made.variance > UNUSUAL * self._usual).any())
+        return bool((made.variance > UNUSUAL**2 * self._usual).any())
 
 
 def effort_limits(urdf: str, joints: Sequence[str]) -> Array:

@@ -4,7 +4,7 @@ from icub_learning.errors import SampleError
 
 RESTART_AFTER = 50  # stamps in a row below the last accepted one, rising among themselves: a clock that was set back
 
-MEAN_OF = 16  # times between two stamps: a quarter of their jitter is left in the usual one
+USUAL_SAMPLES = 16  # over which what is usual is averaged: a quarter of their scatter is left in it
 
 
 class UsualInterval:
@@ -16,7 +16,7 @@ class UsualInterval:
     def follow(self, elapsed: float) -> None:
         """Take in the time since the last stamp, above 0."""
         usual = self.value or elapsed
-        self.value = usual + (min(elapsed, 2.0 * usual) - usual) / MEAN_OF
+        self.value = usual + (min(elapsed, 2.0 * usual) - usual) / USUAL_SAMPLES
 
 
 class StampSequence:

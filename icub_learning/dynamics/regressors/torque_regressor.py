@@ -10,8 +10,8 @@ import pinocchio
 from icub_learning.arrays import Array, finite
 from icub_learning.dynamics.regressors.base_parameters import base_projection
 from icub_learning.dynamics.regressors.friction import (
-    DEFAULT_COULOMB_VELOCITY,
     DRIVE_COLUMNS,
+    STANDSTILL,
     checked_columns,
     coulomb_velocity,
     drive_regularization,
@@ -55,7 +55,7 @@ class TorqueRegressor:
         self,
         model: RobotModel,
         friction: bool | Sequence[str] = True,
-        coulomb_velocity: float | Array = DEFAULT_COULOMB_VELOCITY,
+        coulomb_velocity: float | Array = STANDSTILL,
     ) -> None:
         self._model = model
         self.joints = model.joints
@@ -88,7 +88,7 @@ class TorqueRegressor:
         urdf: str | os.PathLike[str],
         joints: Sequence[str],
         friction: bool | Sequence[str] = True,
-        coulomb_velocity: float | Array = DEFAULT_COULOMB_VELOCITY,
+        coulomb_velocity: float | Array = STANDSTILL,
     ) -> "TorqueRegressor":
         """Build the regressor from a URDF.
 

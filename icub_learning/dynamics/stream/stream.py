@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.observation import seconds_between
 from icub_learning.dynamics.estimators.prediction import Prediction, Predictor
-from icub_learning.dynamics.motion.joint_states import JointStateReader, check_values
+from icub_learning.dynamics.motion.joint_states import LARGEST, JointStateReader, check_values
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.motion.stamps import StampSequence
 from icub_learning.dynamics.settings import DEFAULTS
@@ -21,8 +21,7 @@ from icub_learning.dynamics.stream.sensor_faults import SensorFaults
 from icub_learning.dynamics.stream.smoothness import SmoothnessFilter
 from icub_learning.errors import SampleError
 
-FIRST_LOOK, MOST_BETWEEN_LOOKS = 50, 1000  # joint states: when the noise of velocities is looked at
-LARGEST_OUTPUT = 1e4  # N, Nm or the effort's unit
+FIRST_LOOK = 50  # joint states: when the noise of velocities is looked at first, then whenever they are twice as many
 SPREAD = 8  # what a node gives to `complete`
 REMEMBERED_STATES = 512  # joint states kept until their measurement has arrived
 # [ns] between two joint states of which it is found what is known of their motion, and whose errors tell which experts
@@ -321,7 +320,7 @@ class InverseDynamicsStream:
         record.made.settle()
         record.settled = self._motions.known() and record.settled
         if self._follow_velocity_noise and self.counts.predicted >= self._next_look:
-            self._next_look += min(self.counts.predicted, MOST_BETWEEN_LOOKS)
+            self._next_look = 2 * self.counts.predicted
             self._follow_velocity_noise(self._motions.deviation()[1])
         self._add_smoothed_motions()
         if self.effort:
@@ -396,7 +395,7 @@ class InverseDynamicsStream:
             expected = str(len(self.output_names))
             text = f"measurement has {measured.size} numbers, expected {expected}"
             raise SampleError("array_size", text, name="measurement", value=measured.size, bound=expected)
-        check_values("measurement", measured, self.output_names, LARGEST_OUTPUT)
+        check_values("measurement", measured, self.output_names, LARGEST)
         return measured
 
     def _refuse(self, error: SampleError) -> None:

@@ -178,21 +178,20 @@ def test_arrays_that_are_too_short_or_not_float64_are_refused(name):
     [
         ("remember", (0, 2, 5, 0.1, 2.0)),
         ("remember", (3, 6, 5, 0.1, 2.0)),
-        ("predict", (5000, 1.0)),
+        ("predict", (2**15, 1.0)),
         ("factor", (-1,)),
         ("step", (3, 0)),
         ("step", (2**40, 2**40)),
         ("add", (3, ())),
-        ("add", (3, (1,) * 9)),
         ("add", (3, (1, 0))),
-        ("add", (3, (4096, 4096))),
+        ("add", (3, (2**14, 2**14))),
         ("explain", (0,)),
         ("spread", (4, 5)),
     ],
 )
 def test_sizes_that_are_impossible_are_refused(name, rest):
     arrays = [np.ones(100) for _ in CALLS[name][0]]
-    with pytest.raises(ValueError, match=r"sizes are|causes|more than"):
+    with pytest.raises(ValueError, match=r"sizes are|more than"):
         getattr(_evidence, name)(*arrays, *rest)
 
 
