@@ -85,7 +85,7 @@ class ErrorModel:
         return np.maximum(more, 0.0)
 
     def ignore(self, effects: Array) -> None:
-        """Take for noise what is too small to matter, by what it does (m, n) in one more block, before it is learned."""
+        """Take for noise what is too small to matter, by what it does (m, n) in a block that is learned next."""
         self.floor += (np.diag((effects**2).sum(axis=1)) - self.floor) / (self._blocks + 1)
 
     def _decompose(self) -> None:

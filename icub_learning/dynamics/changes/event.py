@@ -20,10 +20,9 @@ MOTION_ERROR = 0.1  # of what a load adds, from block to block: its acceleration
 SCALE_ERROR = 0.03  # of all that a load adds: no sensor of forces is known better
 ALIKE = 9.0  # blocks whose errors a load's motion makes alike count as one
 GAIN_ERROR = 0.01  # of the sensor: of each axis into each, in units of their noise
-LOOK_EVERY = 4  # [blocks] between two estimates of a cause, and two looks for a load: they take time
-ENDED = 4  # [blocks] by which the end of an event is seen: fewer are noise, more are late
+LATEST = 4  # [blocks] that are looked at together, once in so many: fewer are noise, and take time, more are late
 FEWEST = 12  # [blocks] a grip's jolt lasts: before, nothing counts as a load; then evidence begins again
-ATTEMPTS = 3  # evidence that began later, beside that from the beginning
+RUNNING = 3  # pieces of evidence side by side that began one after the other
 
 
 class Cause(IntEnum):
@@ -155,7 +154,7 @@ class EvidenceOfCauses:
         """Return the event that begins with a block."""
         noise, offsets = np.sqrt(np.diag(errors.noise)), first.state.copy()
         offsets[: self._n_outputs] = 0.0
-        precision = np.asarray(np.linalg.inv(errors.spread(ENDED)), dtype=np.float64)
+        precision = np.asarray(np.linalg.inv(errors.spread(LATEST)), dtype=np.float64)
         event = Event(first.stamp, before, offsets, noise, precision, UnknownMotion(errors.spread(1), BLOCK), [])
         event.attempts.append(self._attempt(event, first.state))
         return event
@@ -173,7 +172,7 @@ class EvidenceOfCauses:
         event.n_blocks += 1
         if event.n_blocks % FEWEST == 0:
             again = self._attempt(event, event.state)
-            event.attempts[1:] = [*event.attempts[1:], again][-ATTEMPTS:]
+            event.attempts[1:] = [*event.attempts[1:], again][-RUNNING:]
         for attempt in event.attempts:
             self._follow(attempt, block, event.before)
         error = block.error if event.before is None else block.without(event.before)
@@ -197,7 +196,7 @@ class EvidenceOfCauses:
 
     def add(self, evidence: Evidence, block: Block, step: Step, white: Array) -> None:
         """Add a block to evidence of an event; what the sensor's gain does to each cause follows from its estimate."""
-        if evidence.n_blocks % LOOK_EVERY == 1:
+        if evidence.n_blocks % LATEST == 1:
             load, push = evidence.of(Cause.LOAD).mean, evidence.of(Cause.PUSH).mean
             evidence.estimates = load[: len(DEVIATIONS)], push[:N_WRENCH]
         self._load[:], self._push[:] = block.load_columns, block.push_columns

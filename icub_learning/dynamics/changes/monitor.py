@@ -9,7 +9,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.blocks import Blocks
 from icub_learning.dynamics.changes.carried import CarriedLoad
 from icub_learning.dynamics.changes.error_model import ErrorModel
-from icub_learning.dynamics.changes.event import BLOCK, ENDED, Attempt, Block, Event, EvidenceOfCauses
+from icub_learning.dynamics.changes.event import BLOCK, LATEST, Attempt, Block, Event, EvidenceOfCauses
 from icub_learning.dynamics.changes.load import DEVIATIONS, Load
 from icub_learning.dynamics.changes.states import State
 from icub_learning.dynamics.changes.suspicion import Suspicion
@@ -154,7 +154,7 @@ class ChangeMonitor:
 
     def _examine(self, event: Event, block: Block) -> None:
         self._causes.examine(event, block)
-        latest = self._blocks.latest(ENDED)
+        latest = self._blocks.latest(LATEST)
         over, still_there = is_over(event, latest)
         attempt = None if over else load_in(event, latest)
         if over and still_there:

@@ -7,12 +7,11 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.error_model import Step
-from icub_learning.dynamics.changes.event import BLOCK, LONG, Block, Cause, EvidenceOfCauses
+from icub_learning.dynamics.changes.event import BLOCK, LONG, RUNNING, Block, Cause, EvidenceOfCauses
 from icub_learning.dynamics.changes.evidence import Evidence
 from icub_learning.dynamics.changes.load import Load
 
 SHORT = 6  # [blocks] length of the evidence that finds strong changes at once
-RUNNING = 3  # pieces of evidence of each length side by side, so that one begins when a third of the last has passed
 
 
 class Suspicion:

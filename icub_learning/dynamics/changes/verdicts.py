@@ -9,9 +9,8 @@ from scipy.special import chdtri, ndtri
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.error_model import RARE
 from icub_learning.dynamics.changes.event import (
-    ENDED,
     FEWEST,
-    LOOK_EVERY,
+    LATEST,
     Attempt,
     Block,
     Cause,
@@ -28,18 +27,17 @@ LEAST_MASS = -float(ndtri(RARE))  # standard deviations: no mass at all seems so
 
 
 def load_in(event: Event, recent: Sequence[Block]) -> Attempt | None:
-    """Return the first attempt that shows a load, or None; every LOOK_EVERY blocks.
+    """Return the first attempt that shows a load, or None; every LATEST blocks.
 
     A load that is there explains each block since the last look, too; one that explains a push and its end does not.
 
     Args:
         event: what began.
-        recent: the latest ENDED blocks.
+        recent: the latest LATEST blocks.
     """
-    if event.n_blocks % LOOK_EVERY:
+    if event.n_blocks % LATEST:
         return None
-    latest = recent[-LOOK_EVERY:]
-    return next((one for one in event.attempts if one.bare.n_blocks >= FEWEST and _is_load(one, event, latest)), None)
+    return next((one for one in event.attempts if one.bare.n_blocks >= FEWEST and _is_load(one, event, recent)), None)
 
 
 def _is_load(attempt: Attempt, event: Event, latest: Sequence[Block]) -> bool:
@@ -116,12 +114,12 @@ def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
 
     Args:
         event: what began.
-        recent: the latest ENDED blocks.
+        recent: the latest LATEST blocks.
 
     Returns:
         Whether it is over, and whether what was carried before it, if anything, is still there.
     """
-    if event.n_blocks < ENDED:
+    if event.n_blocks < LATEST:
         return False, True
     if event.before is not None and _is_released(event.attempts[0]):
         return True, False

@@ -64,17 +64,10 @@ def fill_friction(columns: Array, names: Sequence[str], v: Array, a: Array, load
     flat = columns.reshape(-1)
     first, step = total - len(names) * n, total + len(names)  # a row down, to the next joint's columns
     direction = np.tanh(v / width)
+    made: dict[str, Array | float] = {"coulomb": direction, "viscous": v, "offset": 1.0, "rotor": a}
+    if "stribeck" in names:
+        made["stribeck"] = direction * np.exp(-np.square(v / STRIBECK_VELOCITY))
+    if "load" in names:
+        made["load"] = direction * np.abs(load)
     for index, name in enumerate(names):
-        if name == "coulomb":
-            values: Array | float = direction
-        elif name == "viscous":
-            values = v
-        elif name == "offset":
-            values = 1.0
-        elif name == "stribeck":
-            values = direction * np.exp(-np.square(v / STRIBECK_VELOCITY))
-        elif name == "load":
-            values = direction * np.abs(load)
-        else:
-            values = a
-        flat[first + index :: step] = values
+        flat[first + index :: step] = made[name]

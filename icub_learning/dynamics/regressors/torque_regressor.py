@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import pinocchio
 
-from icub_learning.arrays import Array, finite
+from icub_learning.arrays import Array, finite, vector
 from icub_learning.dynamics.regressors.base_parameters import base_projection
 from icub_learning.dynamics.regressors.friction import (
     DRIVE_COLUMNS,
@@ -140,9 +140,7 @@ class TorqueRegressor:
             ShapeError, NotFiniteError: not n_joints finite numbers; nothing changes then.
             ParameterError: a deviation is negative; nothing changes then.
         """
-        values = finite("deviation", deviation)
-        if np.shape(deviation) != (self.n_joints,):
-            raise ShapeError("deviation", np.shape(deviation), f"({self.n_joints},)")
+        values = vector("deviation", deviation, self.n_joints)
         if (values < 0).any():
             raise ParameterError("deviation", float(values.min()), "at least 0")
         self._coulomb_velocity[:] = coulomb_velocity(values)

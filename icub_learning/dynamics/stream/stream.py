@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.changes.monitor import ChangeMonitor
 from icub_learning.dynamics.estimators.observation import seconds_between
 from icub_learning.dynamics.estimators.prediction import Prediction, Predictor
 from icub_learning.dynamics.motion.joint_states import LARGEST, JointStateReader, check_values
@@ -34,19 +35,6 @@ class Estimator(Learner, Protocol):
     """What a stream needs of an estimator."""
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction: ...
-
-
-class Watch(Protocol):
-    """What a stream needs to find loads and contacts; see ChangeMonitor."""
-
-    changed: int
-    change_ratio: float
-
-    def compensated(self, prediction: Prediction, motion: Motion) -> tuple[Prediction, Array | None]: ...
-
-    def observe(self, stamp: int, motion: Motion, error: Array, variance: Array | None = None) -> None: ...
-
-    def may_learn(self, stamp: int) -> bool: ...
 
 
 class JudgingPredictor(Predictor, Protocol):
@@ -124,7 +112,7 @@ class InverseDynamicsStream:
         *,
         effort: bool,
         tolerance: float = DEFAULTS.tolerance,
-        watch: Watch | None = None,
+        watch: ChangeMonitor | None = None,
         follow_velocity_noise: Callable[[Array], object] | None = None,
         output_filter: SmoothnessFilter | None = None,
     ) -> None:
