@@ -93,8 +93,7 @@ class ConsistentParameters:
                 break
             x, value = tried, new
         self.parameters = self._inside(x * unit)
-        found: Array = self.parameters.copy()
-        return found
+        return np.asarray(self.parameters.copy())
 
     def _inside(self, parameters: Array) -> Array:
         """Move bodies that are possible but for rounding towards nominal ones until they are possible."""
@@ -108,8 +107,7 @@ class ConsistentParameters:
 
     def _pseudo(self, parameters: Array) -> Array:
         """(n_bodies, 4, 4)."""
-        result: Array = np.einsum("bk,kij->bij", parameters[self._bodies], DIRECTIONS)
-        return result
+        return np.asarray(np.einsum("bk,kij->bij", parameters[self._bodies], DIRECTIONS))
 
     def _value(self, x: Array, target: Array, information: Array) -> float:
         parameters, error = x * self._unit, x - target
@@ -176,5 +174,4 @@ def possible(pseudo: Array) -> Array:
     scaled = (vectors * np.maximum(values, least)) @ vectors.T
     if scaled[3, 3] < LIGHTEST:
         scaled[3, 3] += LIGHTEST
-    result: Array = scaled / np.outer(unit, unit)
-    return result
+    return np.asarray(scaled / np.outer(unit, unit))

@@ -182,5 +182,4 @@ class Step:
 def _positive(matrices: Array, floor: float) -> Array:
     """Return symmetric matrices (..., m, m) with eigenvalues of at least `floor`."""
     values, vectors = np.linalg.eigh(matrices)
-    result: Array = (vectors * np.maximum(values, floor)[..., None, :]) @ vectors.swapaxes(-1, -2)
-    return result
+    return np.asarray((vectors * np.maximum(values, floor)[..., None, :]) @ vectors.swapaxes(-1, -2))

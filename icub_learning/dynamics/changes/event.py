@@ -68,8 +68,7 @@ class Block:
 
     def without(self, load: Load) -> Array:
         """Return the error (m,) that a load leaves."""
-        left: Array = self.error - self.load_columns @ load.parameters
-        return left
+        return np.asarray(self.error - self.load_columns @ load.parameters)
 
 
 @dataclass

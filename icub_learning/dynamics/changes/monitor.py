@@ -85,8 +85,7 @@ class ChangeMonitor:
     @property
     def steady_deviation(self) -> Array:
         """Standard deviations (m,) of lasting errors while nothing has changed."""
-        deviation: Array = np.sqrt(np.diag(self._errors.spread(1)))
-        return deviation
+        return np.asarray(np.sqrt(np.diag(self._errors.spread(1))))
 
     def compensated(self, prediction: Prediction, motion: Motion) -> tuple[Prediction, Array | None]:
         """Return the body's prediction with what the load adds to its rigid-body part, and that part (n_outputs,)."""

@@ -115,8 +115,7 @@ class NoiseLevels:
     @property
     def snap(self) -> Array:
         """(n_joints,) density of the white snap, per s^7."""
-        result: Array = np.exp(self._levels[RATIO] + self._levels[SCALE])
-        return result
+        return np.asarray(np.exp(self._levels[RATIO] + self._levels[SCALE]))
 
     @property
     def position(self) -> Array:
@@ -126,8 +125,7 @@ class NoiseLevels:
     @property
     def velocity(self) -> Array:
         """(n_joints,) variance of measured velocities."""
-        result: Array = np.exp(self._levels[VELOCITY] + self._levels[SCALE])
-        return result
+        return np.asarray(np.exp(self._levels[VELOCITY] + self._levels[SCALE]))
 
     @property
     def leak(self) -> float:

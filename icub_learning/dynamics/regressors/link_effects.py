@@ -88,11 +88,7 @@ class LinkEffects:
         return tuple(reversed(names))
 
     def __call__(self, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-        """Return `load` (n_outputs, 10) and `push` (n_outputs, 6). Raises ShapeError.
-
-        Args:
-            q, v, a: positions, velocities and accelerations of `regressor.joints`, each (n_joints,).
-        """
+        """Return `load` (n_outputs, 10) and `push` (n_outputs, 6) at a motion of the joints. Raises ShapeError."""
         load, position = self._load(q, v, a)
         return load, -self._sign * self._jacobian(position, pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED).T
 
@@ -154,5 +150,4 @@ def parameters_in_frame(placement: Array) -> Array:
         placement: (4, 4), the homogeneous transformation of points from the old frame into the new one.
     """
     moved = [from_pseudo_inertia(placement @ pseudo_inertia(unit) @ placement.T) for unit in np.eye(N_BODY)]
-    matrix: Array = np.array(moved).T
-    return matrix
+    return np.asarray(np.array(moved).T)

@@ -107,15 +107,9 @@ class TorqueRegressor:
         return cls(RobotModel(urdf, joints), friction, coulomb_velocity)
 
     def __call__(self, q: Array, v: Array, a: Array) -> Array:
-        """Return the regressor (n_joints, n_parameters), a new array.
+        """Return the regressor (n_joints, n_parameters), a new array, of q, v, a (n_joints,) in rad or m, and seconds.
 
-        Args:
-            q: (n_joints,) positions [rad or m].
-            v: (n_joints,) velocities [rad/s or m/s].
-            a: (n_joints,) accelerations [rad/s^2 or m/s^2].
-
-        Raises:
-            ShapeError: an array is not of shape (n_joints,). Values are not checked.
+        Raises ShapeError for another shape; values are not checked.
         """
         model = self._model
         every = pinocchio.computeJointTorqueRegressor(model.model, model.data, *model.state(q, v, a))
@@ -154,8 +148,7 @@ class TorqueRegressor:
     @property
     def coulomb_velocity(self) -> Array:
         """(n_joints,) speeds at which 76 % of the Coulomb friction acts [rad/s or m/s]; a copy."""
-        width: Array = self._coulomb_velocity.copy()
-        return width
+        return np.array(self._coulomb_velocity)
 
     def _checked_width(self, width: float | Array) -> Array:
         try:
@@ -166,8 +159,7 @@ class TorqueRegressor:
             raise ShapeError("coulomb_velocity", np.shape(width), f"() or ({self.n_joints},)")
         if not (values > 0).all():
             raise ParameterError("coulomb_velocity", width, "a number in (0, inf)")
-        widths: Array = np.broadcast_to(values, (self.n_joints,)).copy()
-        return widths
+        return np.asarray(np.broadcast_to(values, (self.n_joints,)).copy())
 
     def state(self) -> dict[str, Array]:
         """Return what the regressor is made of, as a dict of arrays; see `saved_states.rebuild_regressor`."""
