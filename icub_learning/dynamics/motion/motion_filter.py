@@ -22,7 +22,8 @@ from icub_learning.dynamics.motion.stamps import USUAL_SAMPLES
 PRIOR = 3.0, 30.0, 300.0  # standard deviations of velocity, acceleration, jerk before the first sample, in rad and s
 FIRST_SAMPLES = 12  # before the levels are looked for
 SURPRISE = 4.5  # standard deviations of the mean error of some predictions beyond which a motion has changed
-LOOK_SHARE = 0.2  # of the memory of the levels, in scored predictions, between two looks at them
+LOOK_SHARE = 0.2  # of the memory of the levels, in scored predictions, between two looks at them,
+MOST_SCORED = 48  # but no more predictions of a joint
 # Over the usual deviation of accelerations, or of predictions: with twice that, what counts as known is still told from
 # what is not.
 UNUSUAL = 2.0
@@ -180,7 +181,7 @@ class MotionFilter:
 
     def _use(self) -> None:
         levels = self._levels
-        self._due = int(LOOK_SHARE * levels.memory.sum())
+        self._due = int(np.minimum(LOOK_SHARE * levels.memory, MOST_SCORED).sum())
         self._filter.set_levels(*levels.hypotheses(), levels.lag, levels.horizon, SURPRISE)
 
     def _begin(self, stamp: int, position: Array, velocity: Array | None) -> None:
