@@ -55,7 +55,6 @@ class ModelDescription:
 
     def header(self, n_samples: int) -> ModelHeader:
         """Return the description of a model of so many samples."""
-        statistics: dict[str, Any] = {"samples": n_samples}
         return ModelHeader(
             KIND,
             robot=self._robot,
@@ -63,5 +62,5 @@ class ModelDescription:
             joints=self._joints,
             sensor=self._sensor,
             settings=self._settings,
-            statistics=statistics,
+            statistics={"samples": n_samples},
         )

@@ -5,8 +5,7 @@
 #include "_triangular.h"
 #include <math.h>
 
-#define MOST 4096       /* outputs or columns: no product of two such numbers overflows */
-#define MOST_CAUSES 8   /* two are in use */
+#define MOST INT16_MAX /* outputs or columns: no product of two such numbers overflows */
 
 /* One step of the filter of `count` columns: state (2 m, count), whitened innovations `white` (m, count). */
 static void filter(double *state, double *white, const double *columns, const double *kept, const double *gain, const double *root,
@@ -161,20 +160,11 @@ static PyObject *step(PyObject *self, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* Reads how many columns each cause has; returns the number of causes, or -1 and an error. */
-static int read_sizes(PyObject *tuple, ptrdiff_t *sizes, ptrdiff_t *count, ptrdiff_t *squares) {
-    const Py_ssize_t n = PyTuple_GET_SIZE(tuple);
-    *count = *squares = 0;
-    for (Py_ssize_t i = 0; i < n && i < MOST_CAUSES; i++) {
-        sizes[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(tuple, i));
-        if (sizes[i] == -1 && PyErr_Occurred()) return -1;
-        if (!sizes_fit(sizes[i], 1)) return -1;
-        *count += sizes[i];
-        *squares += sizes[i] * sizes[i];
-    }
-    if (n >= 1 && n <= MOST_CAUSES) return (int)n;
-    PyErr_Format(PyExc_ValueError, "there are %zd causes, must be 1 to %d", n, MOST_CAUSES);
-    return -1;
+/* The number of columns of a cause; 0 and an error if there are none, or too many after `before`. */
+static ptrdiff_t columns_of(PyObject *sizes, Py_ssize_t cause, ptrdiff_t before) {
+    const Py_ssize_t own = PyLong_AsSsize_t(PyTuple_GET_ITEM(sizes, cause));
+    if (own == -1 && PyErr_Occurred()) return 0;
+    return sizes_fit(own, 1) && sizes_fit(own, before + own) ? own : 0;
 }
 
 PyDoc_STRVAR(add_doc, "add(evidence, columns, innovation, kept, gain, root, m, sizes)\n\n"
@@ -186,9 +176,10 @@ static PyObject *add(PyObject *self, PyObject *args) {
     Py_ssize_t m;
     if (!PyArg_ParseTuple(args, "O!OOOOOnO!", &PyTuple_Type, &evidence, &o[0], &o[1], &o[2], &o[3], &o[4], &m, &PyTuple_Type, &tuple))
         return NULL;
-    ptrdiff_t sizes[MOST_CAUSES], count, squares;
-    const int n = read_sizes(tuple, sizes, &count, &squares);
-    if (n < 0 || !sizes_fit(m, count)) return NULL;
+    ptrdiff_t count = 0, squares = 0, n;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++, count += n, squares += n * n)
+        if (!(n = columns_of(tuple, i, count))) return NULL;
+    if (!sizes_fit(m, count)) return NULL;
     Py_buffer v[5], own[3];
     static const char *names[] = {"columns", "innovation", "kept", "gain", "root"};
     const ptrdiff_t least[] = {m * count, m, 2, 2 * m * m, m * m};
@@ -198,8 +189,10 @@ static PyObject *add(PyObject *self, PyObject *args) {
         double *white = whitened, *information = own[1].buf, *vector = own[2].buf;
         if (length_of(&own[0]) == 2 * m * count && length_of(&own[1]) == squares && length_of(&own[2]) == count) {
             filter(own[0].buf, white, v[0].buf, v[2].buf, v[3].buf, v[4].buf, m, count);
-            for (int i = 0; i < n; information += sizes[i] * sizes[i], vector += sizes[i], white += sizes[i], i++)
-                accumulate(information, vector, white, v[1].buf, m, count, sizes[i]);
+            for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++, information += n * n, vector += n, white += n) {
+                n = PyLong_AsSsize_t(PyTuple_GET_ITEM(tuple, i));
+                accumulate(information, vector, white, v[1].buf, m, count, n);
+            }
         } else
             PyErr_SetString(PyExc_ValueError, "evidence does not fit the columns");
         release_all(own, 3);

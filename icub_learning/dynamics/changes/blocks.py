@@ -6,11 +6,9 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.error_model import Step
-from icub_learning.dynamics.changes.event import BLOCK, Block
-
-GAP = 0.5  # [s] without samples after which evidence starts anew
-USUAL_BLOCKS = 16  # averaged in the usual time between two: a quarter of the jitter of stamps is left in it
-REMEMBERED = 200  # blocks, more than LONG of Suspicion: an event may have begun as long ago
+from icub_learning.dynamics.changes.event import BLOCK, LONG, Block
+from icub_learning.dynamics.changes.unrest import QUIET
+from icub_learning.dynamics.motion.stamps import UsualInterval
 
 
 class Blocks:
@@ -27,12 +25,12 @@ class Blocks:
         self._sum, self._count, self._began = np.zeros((2, n_outputs)), 0, 0
         self._error, self._variance = self._sum
         self.last, self.number, self.passed = 0, 0, 1.0
-        self._ended, self._interval = 0, 0.0  # stamp of the last block [ns], usual time between two of them [s]
-        self.history: deque[Block] = deque(maxlen=REMEMBERED)
+        self._ended, self._usual = 0, UsualInterval()  # stamp of the last block [ns]
+        self.history: deque[Block] = deque(maxlen=LONG)
 
     def paused(self, stamp: int) -> bool:
         """Return whether a sample of this time [ns] comes after a pause, or the time was set back."""
-        return bool(self.last) and not 0.0 < (stamp - self.last) * 1e-9 <= GAP
+        return bool(self.last) and not 0.0 < (stamp - self.last) * 1e-9 <= QUIET
 
     def forget(self) -> None:
         """Drop what is remembered, and the block that has begun."""
@@ -61,10 +59,9 @@ class Blocks:
         ended, self._ended, self.passed = self._ended, stamp, 1.0
         if not 0 < ended < stamp:  # the first block, or the time was set back
             return
-        since = (stamp - ended) * 1e-9
-        usual = self._interval or since
-        self.passed = max(1.0, since / usual)
-        self._interval = usual + (min(since, 2.0 * usual) - usual) / USUAL_BLOCKS
+        since = float(stamp - ended)
+        self.passed = max(1.0, since / (self._usual.value or since))
+        self._usual.follow(since)
 
     def add(self, stamp: int, error: Array, columns: Array, step: Step, state: Array, novelty: Array | None) -> Block:
         """Return the next block, which is remembered; see Block."""

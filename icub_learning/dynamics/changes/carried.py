@@ -1,9 +1,7 @@
 """A load that has been accepted: what is learned of it while it is carried."""
 
 from icub_learning.dynamics.changes.error_model import Step
-from icub_learning.dynamics.changes.event import Attempt, Block, EvidenceOfCauses, load_of
-
-ESTIMATE_EVERY = 5  # [blocks] between two estimates of the load
+from icub_learning.dynamics.changes.event import LATEST, Attempt, Block, EvidenceOfCauses, load_of
 
 
 class CarriedLoad:
@@ -31,5 +29,5 @@ class CarriedLoad:
         evidence = self._evidence
         self._state, white = step(self._state, block.error[:, None])
         self._causes.add(evidence, block, step, white[:, 0])
-        if evidence.n_blocks % ESTIMATE_EVERY == 0:
+        if evidence.n_blocks % LATEST == 0:
             self.load = load_of(self.load.since, evidence)

@@ -8,17 +8,20 @@ from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
-from icub_learning.dynamics.regressors.link_effects import N_BODY, from_pseudo_inertia, pseudo_inertia
+from icub_learning.dynamics.regressors.link_effects import (
+    N_BODY,
+    UNIT_LENGTH,
+    body_units,
+    from_pseudo_inertia,
+    pseudo_inertia,
+)
 from icub_learning.dynamics.regressors.robot_model import BODY_PARAMETERS
 from icub_learning.errors import ParameterError, ShapeError
 
 DIRECTIONS = np.array([pseudo_inertia(unit) for unit in np.eye(N_BODY)])  # E_k = dP / dparameter_k, (10, 4, 4)
 MOST_STEPS = 60  # of Newton's method, which takes some ten
-DONE = 1e-8  # Newton decrement, squared and halved, at which the minimum is reached
-LEAST_STEP = 1e-10  # of the line search
-THINNEST = 1e-4  # eigenvalues of a nominal pseudo-inertia, relative to the largest in its own units
-UNIT_LENGTH = 0.1  # [m] by which moments of inertia and masses are compared
-LIGHTEST = 1e-3  # [kg] of a nominal body
+THINNEST = 1e-4  # eigenvalues of a nominal pseudo-inertia, relative to the largest: a plate of 1 % of its length
+LIGHTEST = 1e-3  # [kg] of a nominal body: a screw
 
 
 class ConsistentParameters:
@@ -51,9 +54,8 @@ class ConsistentParameters:
         self._nominal = self.parameters[self._bodies].copy()
         self._inverse = np.linalg.inv(self._pseudo(self.parameters)) if len(self._bodies) else np.zeros((0, 4, 4))
         self._linear = np.einsum("bij,kji->bk", self._inverse, DIRECTIONS)
-        units = np.tile([1.0, *[UNIT_LENGTH] * 3, *[UNIT_LENGTH**2] * 6], (len(self._bodies), 1))
         self._unit = np.ones(len(nominal))
-        self._unit[self._bodies] = units
+        self._unit[self._bodies] = body_units()
 
     @classmethod
     def of(cls, names: Sequence[str], nominal: Array, strength: float = 1.0) -> "ConsistentParameters":
@@ -82,22 +84,16 @@ class ConsistentParameters:
                 step = np.linalg.solve(hessian, gradient)
             except np.linalg.LinAlgError:  # samples of absurd size: rounding leaves no direction to go
                 break
-            decrement = float(gradient @ step)
-            if decrement < 2.0 * DONE:
-                break
-            length = 1.0
-            while length > LEAST_STEP:
-                tried = x - length * step
-                new = self._value(tried, target, scaled)
-                if new <= value - 0.1 * length * decrement:
-                    break
-                length *= 0.5
-            else:
+            # Backtracking (Boyd and Vandenberghe 2004, algorithm 9.2) until nothing falls any more but by rounding.
+            fall, new, tried = 0.1 * float(gradient @ step), np.inf, x
+            while new > value - fall and value - fall < value:
+                tried = x - step
+                new, step, fall = self._value(tried, target, scaled), 0.5 * step, 0.5 * fall
+            if not new < value:
                 break
             x, value = tried, new
         self.parameters = self._inside(x * unit)
-        found: Array = self.parameters.copy()
-        return found
+        return np.asarray(self.parameters.copy())
 
     def _inside(self, parameters: Array) -> Array:
         """Move bodies that are possible but for rounding towards nominal ones until they are possible."""
@@ -111,8 +107,7 @@ class ConsistentParameters:
 
     def _pseudo(self, parameters: Array) -> Array:
         """(n_bodies, 4, 4)."""
-        result: Array = np.einsum("bk,kij->bij", parameters[self._bodies], DIRECTIONS)
-        return result
+        return np.asarray(np.einsum("bk,kij->bij", parameters[self._bodies], DIRECTIONS))
 
     def _value(self, x: Array, target: Array, information: Array) -> float:
         parameters, error = x * self._unit, x - target
@@ -179,5 +174,4 @@ def possible(pseudo: Array) -> Array:
     scaled = (vectors * np.maximum(values, least)) @ vectors.T
     if scaled[3, 3] < LIGHTEST:
         scaled[3, 3] += LIGHTEST
-    result: Array = scaled / np.outer(unit, unit)
-    return result
+    return np.asarray(scaled / np.outer(unit, unit))

@@ -7,18 +7,15 @@ from scipy.special import chdtri
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes import _evidence
+from icub_learning.dynamics.estimators.noise.fading import fade
 
 HALF_LIFE = 30.0  # [s] in which what is known of the errors fades
-YOUNG = 0.25  # half-life over age: the large errors of the first seconds are soon forgotten
 NEW = 0.2  # [s] in which errors change while the motion is new
-SLOW = 10.0  # [s] errors that last longer count as offsets
+SLOW = 10.0  # [s] errors that last longer count as offsets; so long are errors seen before anything is judged by them
 NEAR, FAR = 2, 10  # [blocks] lags at which errors that last are told from noise
 FLOOR = 1e-4  # of each part of the variance, relative to the whole
-FLOOR_SHARE = 0.01  # of each block in the covariance of what is ignored
-TAIL = 0.01  # share of squared innovations that should lie beyond their 99 % bound
-TAIL_GAIN = 5.0  # [1/s] speed at which the scale follows
+RARE = 0.01  # probability of what is taken for no chance, wherever errors are judged
 LEAST_SCALE = 1.3  # covariances that were found from some tens of seconds are themselves uncertain
-WARM_UP = 10.0  # [s] of errors before anything is judged by them
 
 
 class ErrorModel:
@@ -29,7 +26,7 @@ class ErrorModel:
     over SLOW seconds. A Kalman filter tells the parts apart; what it did not expect is white, so that a change can be
     seen in it (Willsky and Jones, "A generalized likelihood ratio approach to the detection and estimation of jumps in
     linear systems", 1976). Errors of robots have heavier tails than a Gaussian: a scale of all covariances follows
-    them, so that 1 % of the squared innovations lie beyond the bound beyond which 1 % should.
+    them, so that RARE of the squared innovations lie beyond the bound beyond which RARE should.
 
     Where a motion is new, errors of the model are larger than usual and last until it has been learned. The offsets
     then change like a process of Ornstein and Uhlenbeck with the variance that the model's prediction tells beyond the
@@ -54,7 +51,7 @@ class ErrorModel:
         self._moments = np.zeros((4, m, m))  # at lags 0, NEAR, FAR; of the mean over SLOW seconds
         self._slow_mean = np.zeros(m)
         self._past, self._work = np.zeros((FAR + 1, m)), np.empty((2, m))  # newest last
-        self._bound = float(chdtri(m, TAIL))  # scipy.stats.chi2 is the same, and takes half a second to import
+        self._bound = float(chdtri(m, RARE))  # scipy.stats.chi2 is the same, and takes half a second to import
         self.floor = np.zeros((m, m))
         self.fast, self.slow, self.noise = (np.eye(m) for _ in range(3))
         self._kept = np.ones(2)  # of the fast and the slow part after a block
@@ -65,20 +62,19 @@ class ErrorModel:
     @property
     def ready(self) -> bool:
         """Whether enough errors were seen to judge by."""
-        return self.age >= WARM_UP
+        return self.age >= SLOW
 
     def learn(self, error: Array, told: Array | None = None) -> None:
         """Learn from the mean error (m,) of one block in which nothing had changed, and the variance told of it."""
         self.age += self.period
-        fade = 0.5 ** (self.period / min(HALF_LIFE, max(YOUNG * self.age, self.period)))
-        self.weight = fade * self.weight + 1.0
+        self.weight = fade(self.period, self.age, HALF_LIFE) * self.weight + 1.0
         share = min(self.period / SLOW, self.period / self.age)
         known = self._past, self._slow_mean, self._moments, self._work
         _evidence.remember(*known, error, self.n_outputs, NEAR, FAR, share, self.weight)
         if told is not None and isfinite(told.sum()):
             self.told += (told - self.told) / self.weight
         self._blocks += 1
-        if self._blocks % 10 == 0:
+        if self._blocks % FAR == 0:
             self._decompose()
 
     def novelty(self, told: Array) -> Array | None:
@@ -89,8 +85,8 @@ class ErrorModel:
         return np.maximum(more, 0.0)
 
     def ignore(self, effects: Array) -> None:
-        """Take for noise what is too small to matter, by what it does (m, n) in one more block."""
-        self.floor += (np.diag((effects**2).sum(axis=1)) - self.floor) * FLOOR_SHARE
+        """Take for noise what is too small to matter, by what it does (m, n) in a block that is learned next."""
+        self.floor += (np.diag((effects**2).sum(axis=1)) - self.floor) / (self._blocks + 1)
 
     def _decompose(self) -> None:
         moments = (self._moments + self._moments.transpose(0, 2, 1)) / 2
@@ -150,7 +146,7 @@ class ErrorModel:
     def follow_tail(self, squared: float) -> None:
         """Adapt the scale to one squared innovation, whitened under the present scale, in which nothing had changed."""
         beyond = float(squared > self._bound)
-        self.scale = max(self.scale * exp(TAIL_GAIN * self.period * (beyond - TAIL)), LEAST_SCALE)
+        self.scale = max(self.scale * exp(self.period / NEW * (beyond - RARE)), LEAST_SCALE)
 
     def spread(self, blocks: int) -> Array:
         """Return the covariance (m, m) of a mean error over some blocks, by the whole model."""
@@ -186,5 +182,4 @@ class Step:
 def _positive(matrices: Array, floor: float) -> Array:
     """Return symmetric matrices (..., m, m) with eigenvalues of at least `floor`."""
     values, vectors = np.linalg.eigh(matrices)
-    result: Array = (vectors * np.maximum(values, floor)[..., None, :]) @ vectors.swapaxes(-1, -2)
-    return result
+    return np.asarray((vectors * np.maximum(values, floor)[..., None, :]) @ vectors.swapaxes(-1, -2))

@@ -1,28 +1,35 @@
 """What is known of an event, a change whose cause is not known yet: its blocks, and the evidence for each cause."""
 
 from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
+from scipy.constants import g
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.error_model import ErrorModel, Step
 from icub_learning.dynamics.changes.evidence import Evidence
 from icub_learning.dynamics.changes.load import DEVIATIONS, Load
 from icub_learning.dynamics.changes.unknown_motion import UnknownMotion
-from icub_learning.dynamics.regressors.link_effects import N_WRENCH
+from icub_learning.dynamics.regressors.link_effects import N_WRENCH, wrench_units
 
 BLOCK = 0.01  # [s] of samples that are averaged, at rates above its inverse
-LOAD, PUSH = 0, 1  # causes of Evidence
-PUSH_DEVIATIONS = np.array([7.0] * 3 + [0.7] * 3)  # of force [N] and moment [N m] before any data
+LONG = 150  # [blocks] length of the evidence that finds weak changes; as many are remembered
+PUSH_DEVIATIONS = g * wrench_units()  # of force [N] and moment [N m] before any data: as heavy as a load
 MOTION_ERROR = 0.1  # of what a load adds, from block to block: its accelerations are not known exactly
 SCALE_ERROR = 0.03  # of all that a load adds: no sensor of forces is known better
 ALIKE = 9.0  # blocks whose errors a load's motion makes alike count as one
-LEVEL_BLOCKS = 50  # over which what it adds is averaged
 GAIN_ERROR = 0.01  # of the sensor: of each axis into each, in units of their noise
-ESTIMATE_EVERY = 4  # [blocks] between two estimates of what causes an event
-ENDED = 4  # [blocks] by which the end of an event is seen: fewer are noise, more are late
+LATEST = 4  # [blocks] that are looked at together, once in so many: fewer are noise, and take time, more are late
 FEWEST = 12  # [blocks] a grip's jolt lasts: before, nothing counts as a load; then evidence begins again
-ATTEMPTS = 3  # evidence that began later, beside that from the beginning
+RUNNING = 3  # pieces of evidence side by side that began one after the other
+
+
+class Cause(IntEnum):
+    """What may have been added to the errors."""
+
+    LOAD = 0
+    PUSH = 1
 
 
 @dataclass(frozen=True)
@@ -61,8 +68,7 @@ class Block:
 
     def without(self, load: Load) -> Array:
         """Return the error (m,) that a load leaves."""
-        left: Array = self.error - self.load_columns @ load.parameters
-        return left
+        return np.asarray(self.error - self.load_columns @ load.parameters)
 
 
 @dataclass
@@ -147,7 +153,7 @@ class EvidenceOfCauses:
         """Return the event that begins with a block."""
         noise, offsets = np.sqrt(np.diag(errors.noise)), first.state.copy()
         offsets[: self._n_outputs] = 0.0
-        precision = np.asarray(np.linalg.inv(errors.spread(ENDED)), dtype=np.float64)
+        precision = np.asarray(np.linalg.inv(errors.spread(LATEST)), dtype=np.float64)
         event = Event(first.stamp, before, offsets, noise, precision, UnknownMotion(errors.spread(1), BLOCK), [])
         event.attempts.append(self._attempt(event, first.state))
         return event
@@ -165,7 +171,7 @@ class EvidenceOfCauses:
         event.n_blocks += 1
         if event.n_blocks % FEWEST == 0:
             again = self._attempt(event, event.state)
-            event.attempts[1:] = [*event.attempts[1:], again][-ATTEMPTS:]
+            event.attempts[1:] = [*event.attempts[1:], again][-RUNNING:]
         for attempt in event.attempts:
             self._follow(attempt, block, event.before)
         error = block.error if event.before is None else block.without(event.before)
@@ -182,15 +188,16 @@ class EvidenceOfCauses:
 
     def step(self, evidence: Evidence, block: Block) -> Step:
         """Return the block's step with the noise of a load, whose motion is known no better than the body's."""
-        added = block.load_columns @ evidence.estimates[LOAD] if evidence.estimates else block.error
-        share = 1.0 / min(evidence.n_blocks + 1, LEVEL_BLOCKS)
+        added = block.load_columns @ evidence.estimates[Cause.LOAD] if evidence.estimates else block.error
+        share = 1.0 / min(evidence.n_blocks + 1, LONG)
         evidence.level = evidence.level + share * (added**2 - evidence.level)
         return block.step.with_noise(MOTION_ERROR**2 * evidence.level)
 
     def add(self, evidence: Evidence, block: Block, step: Step, white: Array) -> None:
         """Add a block to evidence of an event; what the sensor's gain does to each cause follows from its estimate."""
-        if evidence.n_blocks % ESTIMATE_EVERY == 1:
-            evidence.estimates = evidence.estimate(LOAD)[: len(DEVIATIONS)], evidence.estimate(PUSH)[:N_WRENCH]
+        if evidence.n_blocks % LATEST == 1:
+            load, push = evidence.of(Cause.LOAD).mean, evidence.of(Cause.PUSH).mean
+            evidence.estimates = load[: len(DEVIATIONS)], push[:N_WRENCH]
         self._load[:], self._push[:] = block.load_columns, block.push_columns
         if evidence.estimates:
             parts = block.load_columns, block.push_columns
@@ -204,6 +211,7 @@ class EvidenceOfCauses:
 
 def load_of(since: int, evidence: Evidence) -> Load:
     """Return the load that the evidence estimates, carried since a time [ns]."""
-    parameters, covariance = evidence.posterior(LOAD, len(DEVIATIONS))
-    known = ALIKE * covariance + SCALE_ERROR**2 * np.outer(parameters, parameters)
+    found, n = evidence.of(Cause.LOAD), len(DEVIATIONS)
+    parameters = found.mean[:n]
+    known = ALIKE * found.covariance(n) + SCALE_ERROR**2 * np.outer(parameters, parameters)
     return Load(since, evidence.n_blocks * BLOCK, parameters, known)

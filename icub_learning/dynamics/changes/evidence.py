@@ -34,16 +34,15 @@ class Evidence:
     def __init__(self, n_outputs: int, deviations: Sequence[Array]) -> None:
         self.sizes = tuple(map(len, deviations))
         count = sum(self.sizes)
-        state = np.zeros((2 * n_outputs, count))
-        information = np.zeros(sum(n * n for n in self.sizes))  # of each cause after the other, as the vectors
-        vector = np.zeros(count)
-        self.memory = state, information, vector
-        self._causes: list[_Cause] = []
-        first = first_square = 0
+        of_all = np.zeros(sum(n * n for n in self.sizes))  # the information of each cause after the other, as the vectors
+        vectors = np.zeros(count)
+        self.memory = np.zeros((2 * n_outputs, count)), of_all, vectors
+        self._sums, first, first_square = [], 0, 0
         for own, n in zip(deviations, self.sizes, strict=True):
-            own_information = information[first_square : first_square + n * n].reshape(n, n)
-            self._causes.append(_Cause(own, own_information, vector[first : first + n]))
+            information = of_all[first_square : first_square + n * n].reshape(n, n)
+            self._sums.append((information, vectors[first : first + n], own))
             first, first_square = first + n, first_square + n * n
+        self._explained: dict[int, tuple[int, Explained]] = {}  # by their cause, with the number of blocks it is from
         self.squares = 0.0
         self.n_blocks = 0
         self.estimates: tuple[Array, ...] = ()
@@ -53,32 +52,31 @@ class Evidence:
         """Add one block: columns (m, k) of all causes, and the whitened innovation (m,) of the errors without any."""
         add_to_all([self], step, columns, innovation)
 
-    def estimate(self, cause: int) -> Array:
-        """Posterior mean (n,) of the coefficients of a cause, if it alone was added."""
-        return self._causes[cause].explained(self.n_blocks).mean
+    def of(self, cause: int) -> "Explained":
+        """Return what the coefficients of a cause are, if it alone was added."""
+        at, explained = self._explained.get(cause, (0, None))
+        if explained is None or at != self.n_blocks:
+            explained = Explained(*self._sums[cause])
+            self._explained[cause] = self.n_blocks, explained
+        return explained
 
-    def posterior(self, cause: int, count: int) -> tuple[Array, Array]:
-        """Mean (count,) and covariance (count, count) of the first coefficients of a cause, if it alone was added."""
-        explained = self._causes[cause].explained(self.n_blocks)
-        return explained.mean[:count], explained.covariance(count)
-
-    def log_ratio(self, cause: int) -> float:
-        """Log likelihood ratio of a cause, over its coefficients, against no cause."""
-        return self._causes[cause].explained(self.n_blocks).log_ratio
+    def log_likelihood(self, cause: int) -> float:
+        """Logarithm of the likelihood of the errors if a cause was added, but for what is common to all causes."""
+        return self.of(cause).log_ratio - 0.5 * self.squares
 
     def log_ratio_of(self, coefficients: Array) -> float:
         """Log likelihood ratio of known coefficients of the first columns (n,) of the first cause against no cause."""
-        n, first = len(coefficients), self._causes[0]
-        upper = first.information[:n, :n]
+        n, (information, vector, _) = len(coefficients), self._sums[0]
+        upper = information[:n, :n]
         squares = 2.0 * coefficients @ upper @ coefficients - coefficients**2 @ upper.diagonal()
-        return float(coefficients @ first.vector[:n] - 0.5 * squares)
+        return float(coefficients @ vector[:n] - 0.5 * squares)
 
     def left(self, cause: int) -> float:
         """Sum of squared whitened errors that the posterior mean of a cause leaves."""
-        own = self._causes[cause]
-        mean = own.explained(self.n_blocks).mean
+        _, vector, deviations = self._sums[cause]
+        mean = self.of(cause).mean
         # As (A + D^-2) mean = v, which the posterior solves: 2 v' mean - mean' A mean = v' mean + |D^-1 mean|^2.
-        return self.squares - float(own.vector @ mean + ((mean / own.deviations) ** 2).sum())
+        return self.squares - float(vector @ mean + ((mean / deviations) ** 2).sum())
 
 
 def add_to_all(evidence: Sequence[Evidence], step: Step, columns: Array, innovation: Array) -> None:
@@ -93,33 +91,27 @@ def add_to_all(evidence: Sequence[Evidence], step: Step, columns: Array, innovat
         one.n_blocks += 1
 
 
-class _Cause:
-    """Information (n, n), of which the upper triangle counts, and vector (n,), in views of what Evidence adds up."""
+class Explained:
+    """Posterior of the coefficients of a cause.
 
-    def __init__(self, deviations: Array, information: Array, vector: Array) -> None:
-        self.deviations, self.information, self.vector = deviations, information, vector
-        self._at = 0  # number of blocks of `_explained`
-        self._explained: _Explained | None = None
+    Args:
+        information: (n, n), of which the upper triangle counts.
+        vector: (n,).
+        deviations: (n,) standard deviations before any data.
 
-    def explained(self, n_blocks: int) -> "_Explained":
-        """Return the posterior after so many blocks, found only once for each number of them."""
-        if self._explained is None or self._at != n_blocks:
-            self._at, self._explained = n_blocks, _Explained(self)
-        return self._explained
+    Attributes:
+        mean: (n,).
+        log_ratio: log likelihood ratio of the cause, over its coefficients, against no cause.
+    """
 
-
-class _Explained:
-    """What the coefficients of a cause are: their mean (n,), root (n, n) of their precision, and their log ratio."""
-
-    def __init__(self, cause: _Cause) -> None:
-        n = len(cause.vector)
-        self._deviations = cause.deviations
+    def __init__(self, information: Array, vector: Array, deviations: Array) -> None:
+        n = len(vector)
+        self._deviations = deviations
         self._root, self.mean = np.empty((n, n)), np.empty(n)
-        self.log_ratio = _evidence.explain(self._root, self.mean, cause.information, cause.vector, cause.deviations, n)
+        self.log_ratio = _evidence.explain(self._root, self.mean, information, vector, deviations, n)
 
     def covariance(self, count: int) -> Array:
         """Return the covariance (count, count) of the first coefficients."""
-        n = len(self.mean)
-        covariance = np.empty((count, count))
+        n, covariance = len(self.mean), np.empty((count, count))
         _evidence.spread(covariance, np.empty((n, count)), self._root, self._deviations, n, count)
         return covariance

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.changes.consistency import ConsistentParameters
+from icub_learning.dynamics.changes.consistency import LIGHTEST, ConsistentParameters
+from icub_learning.dynamics.regressors.link_effects import body_units
 
 # Standard deviations before any data: mass [kg], mass times centre of mass [kg m], inertia about the link [kg m^2].
-DEVIATIONS = np.array([1.0, *[0.1] * 3, *[0.01] * 6])
-DENSITY = 1000.0  # [kg/m^3] of the ball that decides what no motion shows
-LIGHTEST = 1e-3  # [kg]
+DEVIATIONS = body_units()
+DENSITY = 1000.0  # [kg/m^3] of the ball that decides what no motion shows: of water
 FARTHEST = 0.4  # [m] centre of mass from the origin of the link: nothing longer is held by its end
 
 
@@ -43,16 +43,14 @@ class Load:
     @property
     def centre(self) -> Array:
         """Centre of mass (3,) in the frame of the link [m]."""
-        centre: Array = self.parameters[1:4] / max(self.mass, 1e-9)
-        return centre
+        return np.asarray(self.parameters[1:4] / max(self.mass, 1e-9))
 
     @property
     def centre_deviation(self) -> Array:
         """Standard deviations of the centre of mass (3,) [m], to first order."""
         mass = max(self.mass, 1e-9)
         slope = np.column_stack([-self.centre, np.eye(3)]) / mass
-        deviation: Array = np.sqrt(np.diag(slope @ self.covariance[:4, :4] @ slope.T))
-        return deviation
+        return np.asarray(np.sqrt(np.diag(slope @ self.covariance[:4, :4] @ slope.T)))
 
     @property
     def plausible(self) -> bool:
@@ -79,5 +77,4 @@ def about_centre(parameters: Array) -> Array:
     m, h = parameters[0], parameters[1:4]
     xx, xy, yy, xz, yz, zz = parameters[4:]
     about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    inertia: Array = about_origin - (h @ h * np.eye(3) - np.outer(h, h)) / m
-    return inertia
+    return np.asarray(about_origin - (h @ h * np.eye(3) - np.outer(h, h)) / m)

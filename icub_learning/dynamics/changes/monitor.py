@@ -9,7 +9,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.blocks import Blocks
 from icub_learning.dynamics.changes.carried import CarriedLoad
 from icub_learning.dynamics.changes.error_model import ErrorModel
-from icub_learning.dynamics.changes.event import BLOCK, ENDED, Attempt, Block, Event, EvidenceOfCauses
+from icub_learning.dynamics.changes.event import BLOCK, LATEST, Attempt, Block, Event, EvidenceOfCauses
 from icub_learning.dynamics.changes.load import DEVIATIONS, Load
 from icub_learning.dynamics.changes.states import State
 from icub_learning.dynamics.changes.suspicion import Suspicion
@@ -17,9 +17,9 @@ from icub_learning.dynamics.changes.unrest import QUIET, Unrest
 from icub_learning.dynamics.changes.verdicts import is_over, load_in
 from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.dynamics.motion.motion import Motion
-from icub_learning.dynamics.regressors.link_effects import LinkEffects
+from icub_learning.dynamics.regressors.link_effects import LinkEffects, wrench_units
 
-LEAST_PUSH = np.array([0.1] * 3 + [0.01] * 3)  # of force [N] and moment [N m]: what less does is taken for noise
+LEAST_PUSH = 0.1  # [N, and at UNIT_LENGTH]: what less does is taken for noise
 MOST_LOADS = 3  # one after the other, without a quiet moment: a hand is not filled as often
 MEMORY = 60.0  # [s] of intervals that must not be learned; when their motion is known they are a second old at most
 
@@ -85,8 +85,7 @@ class ChangeMonitor:
     @property
     def steady_deviation(self) -> Array:
         """Standard deviations (m,) of lasting errors while nothing has changed."""
-        deviation: Array = np.sqrt(np.diag(self._errors.spread(1)))
-        return deviation
+        return np.asarray(np.sqrt(np.diag(self._errors.spread(1))))
 
     def compensated(self, prediction: Prediction, motion: Motion) -> tuple[Prediction, Array | None]:
         """Return the body's prediction with what the load adds to its rigid-body part, and that part (n_outputs,)."""
@@ -119,7 +118,7 @@ class ChangeMonitor:
             return
         columns = np.concatenate(self.effects(motion.position, motion.velocity, motion.acceleration), axis=1)
         if self.state is State.GETTING_USED:
-            self._errors.ignore(columns[:, len(DEVIATIONS) :] * LEAST_PUSH)
+            self._errors.ignore(columns[:, len(DEVIATIONS) :] * LEAST_PUSH * wrench_units())
             self._errors.learn(*means)
             if self._errors.ready:
                 self._got_used()
@@ -154,7 +153,7 @@ class ChangeMonitor:
 
     def _examine(self, event: Event, block: Block) -> None:
         self._causes.examine(event, block)
-        latest = self._blocks.latest(ENDED)
+        latest = self._blocks.latest(LATEST)
         over, still_there = is_over(event, latest)
         attempt = None if over else load_in(event, latest)
         if over and still_there:

@@ -7,13 +7,11 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.error_model import Step
-from icub_learning.dynamics.changes.event import BLOCK, LOAD, PUSH, Block, EvidenceOfCauses
+from icub_learning.dynamics.changes.event import BLOCK, LONG, RUNNING, Block, Cause, EvidenceOfCauses
 from icub_learning.dynamics.changes.evidence import Evidence, add_to_all
 from icub_learning.dynamics.changes.load import Load
 
-SHORT, SHORT_EVERY = 6, 2  # [blocks] length of the evidence that finds strong changes at once, and how often it begins
-LONG, LONG_EVERY = 150, 25  # [blocks] the same for weak changes
-LOOK_EVERY = 5  # [blocks] between two looks at long evidence
+SHORT = 6  # [blocks] length of the evidence that finds strong changes at once
 
 
 class Suspicion:
@@ -28,7 +26,7 @@ class Suspicion:
         self._causes = causes
         # Each exceeds h with exp(-h) at most, however long it is looked at (Ville 1939). In an hour so many begin, for
         # two causes and the release of a load each; the rarer long evidence fills it up to 4.
-        self._threshold = log(3600.0 / BLOCK / SHORT_EVERY * 4 / false_alarms)
+        self._threshold = log(3600.0 / BLOCK * RUNNING / SHORT * 4 / false_alarms)
         self._short: deque[tuple[int, Evidence]] = deque()  # with the numbers of the blocks where it began
         self._long: deque[tuple[int, Evidence]] = deque()
 
@@ -40,18 +38,18 @@ class Suspicion:
             step, white: step of the filter for this block, and its whitened errors (m,).
             carried: the load that may have been let go, or None.
         """
-        for running, longest, every in ((self._short, SHORT, SHORT_EVERY), (self._long, LONG, LONG_EVERY)):
-            if block.number % every == 0:
+        for running, longest in ((self._short, SHORT), (self._long, LONG)):
+            if block.number % (longest // RUNNING) == 0:
                 running.append((block.number, self._causes.plain()))
             while running and running[0][1].n_blocks >= longest:
                 running.popleft()
         add_to_all([evidence for _, evidence in (*self._short, *self._long)], step, block.columns, white)
         best, where = -np.inf, 0
-        looked = [entry for i, entry in enumerate(self._long) if (block.number + i) % LOOK_EVERY == 0]
+        looked = [entry for i, entry in enumerate(self._long) if i == block.number % RUNNING]  # they take time: in turn
         for begin, evidence in [*self._short, *looked]:
             if 0.5 * evidence.squares <= self._threshold:
                 continue  # no cause can explain more than all there is
-            found = max(evidence.log_ratio(LOAD), evidence.log_ratio(PUSH))
+            found = max(evidence.of(cause).log_ratio for cause in Cause)
             if carried is not None:
                 found = max(found, evidence.log_ratio_of(-carried.parameters))
             if found > best:

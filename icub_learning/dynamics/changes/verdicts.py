@@ -7,29 +7,37 @@ import numpy as np
 from scipy.special import chdtri, ndtri
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.changes.event import ENDED, FEWEST, LOAD, PUSH, Attempt, Block, Event, load_of
+from icub_learning.dynamics.changes.error_model import RARE
+from icub_learning.dynamics.changes.event import (
+    FEWEST,
+    LATEST,
+    Attempt,
+    Block,
+    Cause,
+    Event,
+    load_of,
+)
+from icub_learning.dynamics.changes.evidence import Evidence
 from icub_learning.dynamics.changes.load import DEVIATIONS, Load
 from icub_learning.dynamics.regressors.link_effects import N_WRENCH
 
-MARGIN = -log(0.02)  # of log likelihood: a push seems a load, or a load nothing, with 2 % at most (Ville's inequality)
-LARGEST_FIT = float(chdtri(6, 0.005)) / 6  # mean square that six whitened errors that fit exceed with .5 %
-LOOK_EVERY = 2  # [blocks] between two looks for a load: estimating it takes time
-LEAST_MASS = -float(ndtri(0.025))  # standard deviations: no mass at all seems so heavy with 2.5 %
+MARGIN = -log(RARE)  # of log likelihood: a push seems a load, or a load nothing, with RARE at most (Ville's inequality)
+LARGEST_FIT = float(chdtri(N_WRENCH, RARE)) / N_WRENCH  # mean square that six whitened errors that fit exceed with RARE
+LEAST_MASS = -float(ndtri(RARE))  # standard deviations: no mass at all seems so heavy with RARE
 
 
 def load_in(event: Event, recent: Sequence[Block]) -> Attempt | None:
-    """Return the first attempt that shows a load, or None; every LOOK_EVERY blocks.
+    """Return the first attempt that shows a load, or None; every LATEST blocks.
 
     A load that is there explains each block since the last look, too; one that explains a push and its end does not.
 
     Args:
         event: what began.
-        recent: the latest ENDED blocks.
+        recent: the latest LATEST blocks.
     """
-    if event.n_blocks % LOOK_EVERY:
+    if event.n_blocks % LATEST:
         return None
-    latest = recent[-LOOK_EVERY:]
-    return next((one for one in event.attempts if one.bare.n_blocks >= FEWEST and _is_load(one, event, latest)), None)
+    return next((one for one in event.attempts if one.bare.n_blocks >= FEWEST and _is_load(one, event, recent)), None)
 
 
 def _is_load(attempt: Attempt, event: Event, latest: Sequence[Block]) -> bool:
@@ -43,7 +51,7 @@ def _is_load(attempt: Attempt, event: Event, latest: Sequence[Block]) -> bool:
     bare = attempt.bare
     load = load_of(0, bare)
     heavy = load.plausible and load.mass > LEAST_MASS * load.mass_deviation
-    return heavy and _fits(bare.left(LOAD), attempt) and all(_explains(load, event, block) for block in latest)
+    return heavy and _fits(bare.left(Cause.LOAD), attempt) and all(_explains(load, event, block) for block in latest)
 
 
 def _log_likelihoods(event: Event, attempt: Attempt) -> tuple[float, float, float]:
@@ -52,8 +60,8 @@ def _log_likelihoods(event: Event, attempt: Attempt) -> tuple[float, float, floa
     All three are logarithms and lack the same constant. A push may come with the load before the event or without it.
     """
     bare, loaded = attempt.bare, attempt.loaded
-    as_load = bare.log_ratio(LOAD) - 0.5 * bare.squares
-    as_push = max(loaded.log_ratio(PUSH) - 0.5 * loaded.squares, bare.log_ratio(PUSH) - 0.5 * bare.squares)
+    as_load = bare.log_likelihood(Cause.LOAD)
+    as_push = max(loaded.log_likelihood(Cause.PUSH), bare.log_likelihood(Cause.PUSH))
     return as_load, as_push, event.unknown.log_likelihood - attempt.unknown_before + attempt.log_roots
 
 
@@ -75,15 +83,19 @@ def _explains(load: Load, event: Event, block: Block) -> bool:
 def _is_released(attempt: Attempt) -> bool:
     """Whether the load before is gone, rather than another one there or something pushing."""
     bare, loaded = attempt.bare, attempt.loaded
-    pushed = loaded.log_ratio(PUSH) - 0.5 * (loaded.squares - bare.squares)
-    others = max(bare.log_ratio(LOAD), bare.log_ratio(PUSH), pushed)
-    return _fits(bare.squares, attempt) and others < -MARGIN / 2
+    pushed = loaded.log_likelihood(Cause.PUSH) + 0.5 * bare.squares
+    return _fits(bare.squares, attempt) and max(_best(bare), pushed) < -MARGIN / 2
+
+
+def _best(evidence: Evidence) -> float:
+    """Return the larger of the log likelihood ratios of both causes."""
+    return max(evidence.of(cause).log_ratio for cause in Cause)
 
 
 def _is_nothing(attempt: Attempt) -> bool:
     """Whether nothing was added to the errors since evidence began, or nothing but the load before the event."""
     return attempt.bare.n_blocks >= FEWEST and any(
-        _fits(evidence.squares, attempt) and max(evidence.log_ratio(LOAD), evidence.log_ratio(PUSH)) < -MARGIN / 2
+        _fits(evidence.squares, attempt) and _best(evidence) < -MARGIN / 2
         for evidence in (attempt.bare, attempt.loaded)
     )
 
@@ -102,12 +114,12 @@ def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
 
     Args:
         event: what began.
-        recent: the latest ENDED blocks.
+        recent: the latest LATEST blocks.
 
     Returns:
         Whether it is over, and whether what was carried before it, if anything, is still there.
     """
-    if event.n_blocks < ENDED:
+    if event.n_blocks < LATEST:
         return False, True
     if event.before is not None and _is_released(event.attempts[0]):
         return True, False
@@ -116,8 +128,8 @@ def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
     without, mean = _latest(event, recent)
     load_columns, push_columns = mean[:, : len(DEVIATIONS)], mean[:, len(DEVIATIONS) :]
     with_before = without if event.before is None else without - load_columns @ event.before.parameters
-    with_push = with_before - push_columns @ event.attempts[0].loaded.estimate(PUSH)[:N_WRENCH]
-    with_load = without - load_columns @ event.attempts[0].bare.estimate(LOAD)[: len(DEVIATIONS)]
+    with_push = with_before - push_columns @ event.attempts[0].loaded.of(Cause.PUSH).mean[:N_WRENCH]
+    with_load = without - load_columns @ event.attempts[0].bare.of(Cause.LOAD).mean[: len(DEVIATIONS)]
     nothing, as_before, pushed, carried = _distances(event, np.array([without, with_before, with_push, with_load]))
     still_there = as_before <= nothing
     ended = as_before if still_there else nothing

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.changes.monitor import ChangeMonitor
 from icub_learning.dynamics.estimators.prediction import Prediction, Predictor
 from icub_learning.dynamics.motion.motion import Motion
+from icub_learning.dynamics.motion.motion_filter import UNUSUAL
 from icub_learning.dynamics.regressors.robot_model import read_urdf
-from icub_learning.dynamics.stream.stream import Watch
 
-UNUSUAL = 4.0  # variance over the usual one, beyond which the features' part is left out
 SHARE = 0.02  # of each new variance in the usual one
 
 
@@ -50,7 +50,7 @@ class FeedForward:
         self._usual = variance.copy() if self._usual is None else self._usual + SHARE * (variance - self._usual)
 
     def effort(
-        self, predictor: Predictor, watch: Watch | None, motion: Motion, correction: Array | None = None
+        self, predictor: Predictor, watch: ChangeMonitor | None, motion: Motion, correction: Array | None = None
     ) -> Effort:
         """Return the effort for a motion, with the load where one is carried.
 
@@ -74,7 +74,7 @@ class FeedForward:
         return Effort(values, np.sqrt(made.variance), rigid, bool((values != wanted).any()))
 
     @staticmethod
-    def _predict(predictor: Predictor, watch: Watch | None, motion: Motion) -> Prediction:
+    def _predict(predictor: Predictor, watch: ChangeMonitor | None, motion: Motion) -> Prediction:
         made = predictor.predict(motion.position, motion.velocity, motion.acceleration)
         return made if watch is None else watch.compensated(made, motion)[0]
 
@@ -83,7 +83,7 @@ class FeedForward:
             return False  # nothing else to fall back on
         if self._usual is None:
             return True
-        return bool((made.variance > UNUSUAL * self._usual).any())
+        return bool((made.variance > UNUSUAL**2 * self._usual).any())
 
 
 def effort_limits(urdf: str, joints: Sequence[str]) -> Array:

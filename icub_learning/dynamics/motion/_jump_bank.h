@@ -10,19 +10,16 @@
 enum { SLOTS = 8, YOUNG = 1 };                             /* hypotheses; births for which a newborn one is kept */
 enum { Q, V, A, QQ, QV, QA, VV, VA, AA, PARTS };           /* of a hypothesis: mean, then covariance, of each joint */
 
-#define NEVER -1e30        /* logarithm of the weight of a hypothesis that does not exist */
-#define NEGLIGIBLE -30.0   /* of one that counts for nothing now */
+#define NEVER -INFINITY    /* logarithm of the weight of a hypothesis that does not exist */
+#define NEGLIGIBLE log(DBL_EPSILON) /* of one that counts for nothing now */
 #define SPACING 0.5        /* time between births over that in which a usual jump shows in positions */
 #define EXPECTED 0.5       /* time for which 1 rad/s^2 counts as seen of each joint, and one jump in one second [s] */
-#define FIRST_NAP 2.0      /* [s] */
 #define LONGEST_NAP 60.0   /* [s] also the memory of what is usual */
 #define TRIAL 5.0          /* [s] of motion after which the bank sleeps if smoothed motions show that it is no better */
-#define LEAST_TRIAL 1.0    /* [s] of motion before it is believed in */
-#define TRIAL_MEMORY 10.0  /* [s] */
+#define LEAST_TRIAL 1.0    /* [s] of motion before it is believed in; also its first time asleep */
 #define SETTLING 16        /* samples after a start that are no evidence */
-#define MOST_EVIDENCE 5.0  /* in one sample [nats] */
-#define ENOUGH 50.0        /* evidence for jumps with which they are likely, until it is all lost [nats] */
-#define PLENTY 100.0       /* as far as evidence is counted, for and against */
+#define MOST_EVIDENCE (OUTLIER * OUTLIER / 2.0) /* in one sample [nats] */
+#define ENOUGH 50.0        /* evidence for jumps with which they are likely, until it is all lost; twice it is the most [nats] */
 
 typedef struct {
     ptrdiff_t joints, width;  /* width: joints, rounded up to whole vectors */

@@ -17,7 +17,7 @@ static int bank_make(JumpBank *b, ptrdiff_t joints, ptrdiff_t width) {
     b->error = b->mixed + PARTS * width, b->variance = b->error + width, b->squares = b->variance + width;
     for (ptrdiff_t l = 0; l < width; l++) b->squares[l] = EXPECTED;
     b->accelerating = EXPECTED, b->jumps = 1.0, b->time = 1.0;
-    b->nap = FIRST_NAP;
+    b->nap = LEAST_TRIAL;
     return 1;
 }
 
@@ -159,10 +159,10 @@ static void bank_follow(JumpBank *b, const double *x, const double *p, ptrdiff_t
     for (ptrdiff_t j = 0; j < b->joints; j++) b->error[j] = z[j] - x[j], b->variance[j] = p[j] + r[j];
     const double gain = own - log_density(b->error, b->variance, b->joints);
     b->evidence += fmax(-MOST_EVIDENCE, fmin(gain, MOST_EVIDENCE));
-    b->evidence = fmin(b->evidence, PLENTY);
+    b->evidence = fmin(b->evidence, 2.0 * ENOUGH);
     if (b->evidence > ENOUGH) b->likely = 1;
     if (b->evidence < 0.0) b->likely = 0;
-    if (b->evidence < -PLENTY) bank_sleep(b);
+    if (b->evidence < -2.0 * ENOUGH) bank_sleep(b);
 }
 
 /* Whether velocities and accelerations, taken together, were nearer to the smoothed ones than the Kalman filter's. */
@@ -180,7 +180,7 @@ static int bank_is_believed(const JumpBank *b) {
  */
 static void bank_compare(JumpBank *b, const double *own, const double *kalman, const double *smoothed, double step) {
     if (!b->awake) return;
-    const double keep = fmax(0.0, 1.0 - step / TRIAL_MEMORY);
+    const double keep = fmax(0.0, 1.0 - step / (2.0 * TRIAL));
     for (int i = 0; i < 2; i++) {
         double squares[2] = {0.0, 0.0};
         for (ptrdiff_t j = 0; j < b->joints; j++) {
@@ -193,7 +193,7 @@ static void bank_compare(JumpBank *b, const double *own, const double *kalman, c
     }
     b->compared += step;
     if (bank_is_believed(b))
-        b->nap = FIRST_NAP;
+        b->nap = LEAST_TRIAL;
     else if (b->compared > TRIAL && !bank_is_nearer(b))
         bank_sleep(b);
 }

@@ -6,29 +6,26 @@
  * than their levels let expect; the smoother follows the second group, and what the others are for is the caller's affair.
  */
 #include "_buffers.h"
-#include "_jump_bank.h"
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { STATES = 4, PAIRS = 10, RECORDS = 1024, STALE_AT_MOST = 8 };
+enum { STATES = 4, PAIRS = 10, RECORDS = 1024 };
 /* Sums over samples: positions and velocities scored; squared roughness of positions and velocities, products of
  * positions' roughness with the one before, and how many. */
 enum { SCORED_Q, SCORED_V, ROUGH_Q, ROUGH_V, ROUGH_PRODUCT, ROUGH_COUNT, TALLIES };
 enum { P00, P01, P02, P03, P11, P12, P13, P22, P23, P33 };
 
 #define UNSEEN 1e30  /* variance of a measurement that tells nothing */
-#define HUBER 9.0    /* squared normalized innovation beyond which an outlier counts by its magnitude only */
-/* The mean of some predictions' errors, in standard deviations: one error counts for OUTLIER at most; where it surprises,
- * the filter forgets until the mean is one of CHANCE; over SPAN of the lag. */
-#define OUTLIER 5.0
-#define CHANCE 2.0
-#define SPAN 0.125
-#define ROUNDING 1e-12 /* of a position: smaller differences are those of floating-point numbers */
-#define STALE_STEPS 3.0 /* that a joint must be ahead of a row for the row to be one handed out again */
-#define QUANTA 3.0      /* steps of an encoder that a joint moves at least while it moves */
-#define RESTLESS 6.0    /* standard deviations of the positions' noise, the same */
+#define ROUNDING sqrt(DBL_EPSILON) /* of a position: smaller differences are those of floating-point numbers */
+#define OUTLIER 3.0  /* standard deviations beyond which an error counts by its magnitude only, or for no more (Huber 1964) */
+#define CHANCE 2.0   /* standard deviations of a mean error to which the filter forgets where it surprises, see `widen` */
+#define SPAN 0.125   /* of the lag: the mean is over so much of it */
+#define QUANTA 3.0   /* steps of an encoder that a joint moves at least while it moves */
+#define RESTLESS 6.0 /* standard deviations of the positions' noise, the same */
 
+#include "_jump_bank.h"
 /* What the smoother needs of one sample, for the lanes of the second group where there is one, else of the first. */
 typedef struct {
     int64_t stamp;
@@ -41,15 +38,28 @@ typedef struct {
     int jumps;                 /* whether it knew any, of joints that moved */
 } Record;
 
-/* Whole rows of positions that come again while joints move: handed out twice, or did all joints stop at once? */
+/* Votes on what repeated positions were: of joints that moved all along, or stood. */
 typedef struct {
+    double moved, stood;
+    int longest; /* repetitions of joints that moved */
+} Votes;
+
+/* A joint whose position repeats: samples since it was new, and how far it had gone on during them. */
+typedef struct {
+    int samples;
+    double way;
+} Repeated;
+
+/* What is known of repeated positions, see _repetition.h. */
+typedef struct {
+    Votes rows, single;
+    Repeated *joints;
+    int repeated;     /* rows in a row that were taken for repeated ones */
     ptrdiff_t runner; /* the joint that went the most steps of quantization between the last two new rows */
     double pace;      /* its velocity then */
     double since;     /* the last new row [s] */
     int silent;       /* repetitions since then that it should have moved in */
-    double caught_up, stood; /* repetitions that it made up for, and others */
-    int longest;      /* repetitions in a row that it made up for */
-} Rows;
+} Repetition;
 
 typedef struct {
     PyObject_HEAD
@@ -69,16 +79,12 @@ typedef struct {
     double *recent_q[4], *recent_v[4], recent_time[4]; /* the last samples */
     int recent;
     double unheard; /* since the last row that was new [s] */
-    Rows rows;
+    Repetition repetition;
     JumpBank bank; /* of the joints; only where there are hypotheses */
-    int *stale;                                      /* of the joints: samples since the position was new */
     double *rough;                                   /* of the joints: roughness of the last positions */
-    double *expected;                                /* of the joints: how far a joint had gone on during them */
-    double caught_up, stood; /* repeated positions: followed by the whole way, or by less */
-    int longest;             /* repetitions that were followed by the whole way */
     int *velocity_scored;
     int *skip;               /* of the joints: whether this position tells nothing */
-    int repeated, had_velocity;
+    int had_velocity;
     double prior[STATES], *leak;            /* leak: of the groups [1/s] */
     int64_t stamp, *origin_stamp;
     Record records[RECORDS];
@@ -100,11 +106,12 @@ INLINE Passage passage(double d, double leak) {
 #define LOOPS "_motion_filter_loops.h"
 #include "_versions.h"
 #include "_jump_bank_follow.h"
+#include "_repetition.h"
 
 /* Squared error over its variance; outliers count by their magnitude, not its square. */
 INLINE double squared(double error, double variance) {
     const double square = error * error / variance;
-    return square < HUBER ? square : 2.0 * sqrt(HUBER * square) - HUBER;
+    return square < OUTLIER * OUTLIER ? square : OUTLIER * (2.0 * sqrt(square) - OUTLIER);
 }
 
 /* Score what each lane of a joint predicted for a position from its state `d` seconds ago. */
@@ -208,13 +215,12 @@ static void start(Filter *f, const double *position, const double *velocity) {
         f->eq[l] = velocity && l % f->width < f->joints ? velocity[l % f->width] : 0.0;
     }
     CHOSEN(take_velocity)(f, f->eq, f->ev, lanes);
-    for (ptrdiff_t j = 0; j < f->joints; j++) f->stale[j] = 0, f->expected[j] = f->change[j] = 0.0, f->origin_stamp[j] = -1;
-    f->repeated = 0;
+    for (ptrdiff_t j = 0; j < f->joints; j++) f->change[j] = 0.0, f->origin_stamp[j] = -1;
     f->samples = 0;
     f->recent = 0;
     bank_restart(&f->bank);
-    f->unheard = f->rows.since = f->rows.pace = 0.0;
-    f->rows.silent = 0;
+    f->unheard = 0.0;
+    repetition_restart(f);
     roughness(f, position, velocity, 0.0);
 }
 
@@ -281,43 +287,16 @@ static int finite_all(const double *values, ptrdiff_t n) {
     return 1;
 }
 
-/* Whether the row with velocities tells nothing new: a driver handed the same one out again while the joints move. */
-static int row_repeats(const Filter *f, const double *position, const double *velocity) {
-    int moving = 0;
-    for (ptrdiff_t j = 0; j < f->joints; j++) {
-        if (position[j] != f->position[j] || velocity[j] != f->velocity[j]) return 0;
-        moving |= velocity[j] != 0.0;
-    }
-    return moving;
-}
-
-/* The same of a row of positions alone, `step` seconds after the last: what it was before shows in where joints are next. */
-static int positions_repeat(Filter *f, const double *position, double step) {
-    Rows *rows = &f->rows;
-    const ptrdiff_t runner = rows->runner;
-    rows->since += step;
-    if (memcmp(position, f->position, f->joints * sizeof(double)) == 0) {
-        rows->silent += rows->silent || fabs(rows->pace) * step > QUANTA * f->step_q[runner];
-        return rows->silent && rows->silent <= rows->longest + 1 && rows->caught_up >= 2.0 &&
-               rows->caught_up > 3.0 * rows->stood;
-    }
-    if (rows->silent) {
-        const double share = (position[runner] - f->position[runner]) / (rows->pace * rows->since);
-        if (share > 0.7 && share < 1.3) {
-            rows->caught_up += 1.0;
-            if (rows->silent > rows->longest) rows->longest = rows->silent;
-        } else
-            rows->stood += 1.0;
-        if (rows->caught_up + rows->stood > 50.0) rows->caught_up *= 0.5, rows->stood *= 0.5;
-    }
-    double most = 0.0;
+/* Follow the smallest changes of positions: steps of quantization. */
+static void follow_steps(Filter *f, const double *position) {
     for (ptrdiff_t j = 0; j < f->joints; j++) {
         const double change = position[j] - f->position[j];
-        if (fabs(change) > most * f->step_q[j]) most = fabs(change) / f->step_q[j], rows->runner = j, rows->pace = change / rows->since;
+        if (change != 0.0 && fabs(change) < f->step_q[j]) f->step_q[j] = fabs(change);
+        /* A joint that moves fast changes by many steps, but its changes differ by few. */
+        const double turn = fabs(change - f->change[j]);
+        if (turn > ROUNDING * fabs(position[j]) && turn < f->step_q[j]) f->step_q[j] = turn;
+        f->change[j] = change;
     }
-    rows->since = 0.0;
-    rows->silent = 0;
-    return 0;
 }
 
 static void take_sample(Filter *f, int64_t stamp, const double *position, const double *velocity) {
@@ -343,39 +322,9 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
         CHOSEN(predict)(f->x, f->p, f->density, passage(step, f->leak[g]), g * width, end * width, lanes);
         g = end;
     }
-    const int same = velocity ? f->had_velocity && row_repeats(f, position, velocity) : positions_repeat(f, position, step);
-    const int old = same && f->repeated < 2 * STALE_AT_MOST;
-    f->repeated = old ? f->repeated + 1 : 0;
     double *z = f->eq, *r = f->ev;
-    for (ptrdiff_t j = 0; j < n; j++) {
-        const double change = fabs(position[j] - f->position[j]);
-        if (change > 0.0 && change < f->step_q[j]) f->step_q[j] = change;
-        /* A joint that moves fast changes by many steps, but its changes differ by few. */
-        const double turn = fabs(position[j] - f->position[j] - f->change[j]);
-        if (turn > ROUNDING * fabs(position[j]) && turn < f->step_q[j]) f->step_q[j] = turn;
-        f->change[j] = position[j] - f->position[j];
-        f->skip[j] = old;
-        if (old) continue;
-        /* A joint that seems to move, but whose position is repeated: the driver has nothing newer, or it stopped. */
-        const double ahead = fabs(f->x[lanes + j]) * step, least = f->step_q[j] < UNSEEN ? f->step_q[j] : 0.0;
-        if (change == 0.0 && f->stale[j] < STALE_AT_MOST) {
-            if (f->stale[j] || (ahead > STALE_STEPS * least && ahead > 4.0 * sqrt(f->rq[j] + f->p[P00 * lanes + j]))) {
-                f->expected[j] += f->stale[j] ? f->expected[j] / f->stale[j] : ahead;
-                f->stale[j]++;
-                f->skip[j] = f->caught_up >= 2.0 && f->caught_up > 3.0 * f->stood && f->stale[j] <= f->longest;
-            }
-        } else if (f->stale[j]) { /* what it was shows in where the joint is next */
-            const double way = f->expected[j] * (1.0 + 1.0 / f->stale[j]);
-            if (change > 0.7 * way && change < 1.3 * way) {
-                f->caught_up += 1.0;
-                if (f->stale[j] > f->longest) f->longest = f->stale[j];
-            } else
-                f->stood += 1.0;
-            f->stale[j] = 0;
-            f->expected[j] = 0.0;
-        }
-    }
-    if (f->caught_up + f->stood > 50.0) f->caught_up *= 0.5, f->stood *= 0.5;
+    follow_steps(f, position);
+    const int old = find_repeated(f, position, velocity, step);
     for (ptrdiff_t l = 0, j = 0; l < active; l++) {
         z[l] = j < n ? position[j] : 0.0;
         r[l] = j < n && f->skip[j] ? UNSEEN : f->rq[l];
@@ -410,7 +359,7 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
             f->origin_stamp[j] = -1;
     }
     f->unheard += step;
-    if (f->rows.silent)
+    if (f->repetition.silent)
         f->recent = 0; /* a row that is perhaps not new is no evidence of noise */
     else if (!old) {
         roughness(f, position, velocity, f->unheard);
@@ -682,23 +631,23 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords) {
     double **arrays[] = {&f->density, &f->rq, &f->rv, &f->delay, &f->log_q, &f->log_v, &f->square_q, &f->square_v, &f->gq, &f->gv, &f->eq, &f->ev, &f->mean};
     const size_t each = 13 + 4 * STATES + 2 * PAIRS;
     const size_t record = width * (3 * STATES + PAIRS + 4);
-    f->memory = aligned(each * lanes + (8 + TALLIES + 8) * width + groups);
+    f->memory = aligned(each * lanes + (7 + TALLIES + 8) * width + groups);
     f->storage = aligned(record * RECORDS);
-    f->stale = calloc(3 * joints, sizeof(int));
+    f->skip = calloc(2 * joints, sizeof(int));
+    f->repetition.joints = calloc(joints, sizeof(Repeated));
     f->origin_stamp = calloc(joints, sizeof(int64_t));
-    if (!f->memory || !f->storage || !f->stale || !f->origin_stamp || !bank_make(&f->bank, joints, width)) {
+    if (!f->memory || !f->storage || !f->skip || !f->repetition.joints || !f->origin_stamp || !bank_make(&f->bank, joints, width)) {
         Py_DECREF(f);
         return PyErr_NoMemory();
     }
-    f->skip = f->stale + joints;
     f->velocity_scored = f->skip + joints;
     double *next = f->memory;
     for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++, next += lanes) *arrays[i] = next;
     double **states[] = {&f->x, &f->held_x, &f->kq, &f->kv}, **covariances[] = {&f->p, &f->held_p};
     for (int i = 0; i < 4; i++, next += STATES * lanes) *states[i] = next;
     for (int i = 0; i < 2; i++, next += PAIRS * lanes) *covariances[i] = next;
-    double **of_joints[] = {&f->position, &f->velocity, &f->step_q, &f->step_v, &f->origin, &f->expected, &f->rough, &f->change};
-    for (int i = 0; i < 8; i++, next += width) *of_joints[i] = next;
+    double **of_joints[] = {&f->position, &f->velocity, &f->step_q, &f->step_v, &f->origin, &f->rough, &f->change};
+    for (int i = 0; i < 7; i++, next += width) *of_joints[i] = next;
     for (int i = 0; i < TALLIES; i++, next += width) f->tally[i] = next;
     for (int i = 0; i < 4; i++, next += 2 * width) f->recent_q[i] = next, f->recent_v[i] = next + width;
     f->leak = next;
@@ -720,7 +669,8 @@ static void discard(Filter *f) {
     free(f->memory);
     free(f->bank.memory);
     free(f->storage);
-    free(f->stale);
+    free(f->skip);
+    free(f->repetition.joints);
     free(f->origin_stamp);
     Py_TYPE(f)->tp_free((PyObject *)f);
 }
@@ -766,7 +716,7 @@ PyMODINIT_FUNC PyInit__motion_filter(void) {
     PyObject *made = PyModule_Create(&module);
     if (!made || PyType_Ready(&type) < 0) return NULL;
     Py_INCREF(&type);
-    if (PyModule_AddObject(made, "Filter", (PyObject *)&type) < 0) {
+    if (PyModule_AddIntMacro(made, STATES) < 0 || PyModule_AddObject(made, "Filter", (PyObject *)&type) < 0) {
         Py_DECREF(made);
         return NULL;
     }

@@ -1,5 +1,7 @@
 from icub_learning.arrays import Array
 
+STATES: int
+
 class Filter:
     waiting: int
     scored: int

@@ -45,7 +45,7 @@ TARGET static void NAME(widen)(Filter *f, const double *restrict z, const double
     double most = 1.0;
     for (ptrdiff_t l = 0; l < n; l++) {
         const double error = (z[l] - x[l]) / sqrt(p[l] + r[l]);
-        const double bounded = error > OUTLIER ? OUTLIER : error < -OUTLIER ? -OUTLIER : error;
+        const double bounded = error > f->surprise ? f->surprise : error < -f->surprise ? -f->surprise : error;
         const double now = mean[l] + share * (bounded - mean[l]), square = now * now / usual;
         const int surprising = square > least && r[l] < UNSEEN;
         factor[l] = surprising ? square / (CHANCE * CHANCE) : 1.0;

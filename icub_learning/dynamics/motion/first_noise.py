@@ -1,12 +1,14 @@
 """The noise of measurements as their first samples show it, before anything is known about the motion."""
 
+from math import comb
+
 import numpy as np
 
 from icub_learning.arrays import Array
 
 # White noise shows in differences of any order; motion in those of low order, and at low rates in all.
-ORDERS = ((2, 6.0), (3, 20.0), (4, 70.0), (5, 252.0))  # and variances of such differences of white noise
-ROUNDING = 1e-12  # of the largest value: smaller differences are those of floating-point numbers
+ORDERS = range(2, 6)
+ROUNDING = np.sqrt(np.finfo(np.float64).eps)  # of the largest value: smaller differences are those of rounding
 WHOLE = 0.01  # of a step: how far from whole numbers of steps a counted change may lie
 
 
@@ -28,6 +30,8 @@ def first_noise(values: Array) -> tuple[Array, Array, np.ndarray]:
     differences = np.concatenate([changes, *(np.abs(np.diff(values, order, axis=0)) for order in (2, 3))])
     told = differences > ROUNDING * np.abs(values).max(axis=0)
     step = np.where(told, differences, np.inf).min(axis=0)
-    white = np.min([np.mean(np.diff(values, order, axis=0) ** 2, axis=0) / of for order, of in ORDERS], axis=0)
+    # Differences of order k of white noise have binomial coefficients, whose squares sum up to (2 k over k).
+    squares = [np.mean(np.diff(values, k, axis=0) ** 2, axis=0) / comb(2 * k, k) for k in ORDERS]
+    white = np.min(squares, axis=0)
     steps = changes / np.where(np.isfinite(step), step, 1.0)
     return white, step, np.abs(steps - np.round(steps)).max(axis=0) < WHOLE

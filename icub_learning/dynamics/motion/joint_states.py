@@ -10,7 +10,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics import _checks
 from icub_learning.errors import SampleError
 
-LARGEST_MOTION = 1e4  # rad, rad/s (m, m/s): beyond any real joint; corrupted messages exceed it
+LARGEST = 1e4  # rad, rad/s (m, m/s), N, N m: beyond any real joint and sensor; corrupted messages exceed it
 
 
 class JointState(NamedTuple):
@@ -65,10 +65,10 @@ class JointStateReader:
                 velocity_missing, array_size, not_finite, out_of_range.
         """
         indices = self._indices if names is self._names or tuple(names) == self._names else self._find(names)
-        taken = self._take("position", position, indices, len(names), LARGEST_MOTION)
+        taken = self._take("position", position, indices, len(names), LARGEST)
         if taken is None:
             raise _size_error("position", 0, len(names))
-        speeds = self._take("velocity", velocity, indices, len(names), LARGEST_MOTION)
+        speeds = self._take("velocity", velocity, indices, len(names), LARGEST)
         efforts = self._take("effort", effort, indices, len(names), np.inf)
         if self._need_velocity and speeds is None:
             text = "velocity is empty: publish it, or have velocities estimated from positions"

@@ -14,22 +14,19 @@ trapezoids of velocity, the newest motion comes from hypotheses about the last j
 import numpy as np
 
 from icub_learning.arrays import Array, integer, real
-from icub_learning.dynamics.motion._motion_filter import Filter
+from icub_learning.dynamics.motion._motion_filter import STATES, Filter
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.motion.noise_levels import GROUPS, HERE, MOVING_GROUPS, NoiseLevels
+from icub_learning.dynamics.motion.stamps import USUAL_SAMPLES
 
-PRIOR = (
-    3.0,
-    30.0,
-    300.0,
-)  # standard deviations of velocity, acceleration and jerk before the first sample, in rad and s
-LEAST_SAMPLES = 4  # between two gaps: so many positions it takes to tell velocity, acceleration and jerk
+PRIOR = 3.0, 30.0, 300.0  # standard deviations of velocity, acceleration, jerk before the first sample, in rad and s
 FIRST_SAMPLES = 12  # before the levels are looked for
 SURPRISE = 4.5  # standard deviations of the mean error of some predictions beyond which a motion has changed
-MOST_SCORED, LEAST_SCORED = 48, 4  # predictions of a joint between two looks at the levels: at last, at the start
-# [samples] over which the deviation of accelerations is averaged, and how much more than that a motion may be uncertain
-# to count as known: with twice the deviation most of what is measured is still told from what the motion does.
-USUAL_SAMPLES, UNUSUAL = 16, 2.0
+LOOK_SHARE = 0.2  # of the memory of the levels, in scored predictions, between two looks at them,
+MOST_SCORED = 48  # but no more predictions of a joint
+# Over the usual deviation of accelerations, or of predictions: with twice that, what counts as known is still told from
+# what is not.
+UNUSUAL = 2.0
 
 
 class MotionFilter:
@@ -64,7 +61,7 @@ class MotionFilter:
         self._stretch = 0  # samples since the last gap
         self._since, self._samples = 0, 0  # stamp of the last look at the levels [ns], samples from there on
         self._newest = 0, False  # stamp of the newest sample [ns], whether its velocities were measured
-        self._scored, self._due = 0, LEAST_SCORED * self.n_joints  # predictions scored ever, and before the next look
+        self._due = 0  # predictions scored before the next look at the levels
         self._usual = np.zeros(self.n_joints)  # standard deviations of accelerations of late
         self._use()
 
@@ -94,7 +91,7 @@ class MotionFilter:
         ready = self._filter.add(stamp, position, velocity)
         self._smoothed = []
         if ready < 0:  # a gap: what came before it will not get any better
-            if self._stretch >= LEAST_SAMPLES:
+            if self._stretch >= STATES:
                 self._smooth(self._filter.waiting)
             self._restart()
             ready = self._filter.add(stamp, position, velocity)
@@ -189,6 +186,7 @@ class MotionFilter:
 
     def _use(self) -> None:
         levels = self._levels
+        self._due = int(np.minimum(LOOK_SHARE * levels.memory, MOST_SCORED).sum())
         self._filter.set_levels(*levels.hypotheses(), levels.lag, levels.horizon, SURPRISE)
 
     def _begin(self, stamp: int, position: Array, velocity: Array | None) -> None:
@@ -207,8 +205,6 @@ class MotionFilter:
         self._first = None
 
     def _learn(self, stamp: int, with_velocity: bool) -> None:
-        self._scored += self._filter.scored
-        self._due = int(np.clip(self._scored // 24, LEAST_SCORED * self.n_joints, MOST_SCORED * self.n_joints))
         self._filter.evidence(self._scores, self._tallies, self._steps)
         if self._samples > 1:
             interval = (stamp - self._since) * 1e-9 / (self._samples - 1)

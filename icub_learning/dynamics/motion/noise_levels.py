@@ -8,42 +8,53 @@ by Fisher scoring with a memory that grows from a few to a thousand predictions 
 Ljung and Soederstroem 1983).
 """
 
+from enum import IntEnum
+
 import numpy as np
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.motion._motion_filter import STATES
 from icub_learning.dynamics.motion.first_noise import first_noise
 from icub_learning.dynamics.motion.shared_level import SharedLevel
 
 # Parameters of a joint, all as logarithms: density of the snap over the variance of positions, which sets the
 # bandwidth; variance of positions, which scales all; variance of velocities over that of positions.
-RATIO, SCALE, VELOCITY = range(3)
-
+Level = IntEnum("Level", "RATIO SCALE VELOCITY", start=0)
 # Filters side by side: the levels in use; the same where the filter does not react to surprises, so that its scores are
-# those of the levels; then ratio, leak, velocity and delay, each raised and lowered.
-GROUPS, HERE = 10, 1
-RATIO_GROUPS, LEAK_GROUPS, VELOCITY_GROUPS, DELAY_GROUPS = (2, 3), (4, 5), (6, 7), (8, 9)
-MOVING_GROUPS = 4  # of these, the last that need velocities
+# those of the levels; then parameters raised and lowered, those last that need velocities.
+Group = IntEnum(
+    "Group",
+    "IN_USE HERE RATIO_UP RATIO_DOWN LEAK_UP LEAK_DOWN VELOCITY_UP VELOCITY_DOWN DELAY_UP DELAY_DOWN",
+    start=0,
+)
+RATIO, SCALE, VELOCITY = Level
+HERE = Group.HERE
+RATIO_GROUPS, LEAK_GROUPS = (Group.RATIO_UP, Group.RATIO_DOWN), (Group.LEAK_UP, Group.LEAK_DOWN)
+VELOCITY_GROUPS, DELAY_GROUPS = (Group.VELOCITY_UP, Group.VELOCITY_DOWN), (Group.DELAY_UP, Group.DELAY_DOWN)
+GROUPS, MOVING_GROUPS = len(Group), len(VELOCITY_GROUPS + DELAY_GROUPS)
 
 # How far neighbours lie apart, as factors: far enough to differ in likelihood, near enough for a parabola in between.
 RATIO_SPACING, LEAK_SPACING, VELOCITY_SPACING = np.log([8.0, 3.0, 6.0])
 
-# What is known before the first sample, weighing next to nothing: some seconds of motion override it.
+# What is known before the first sample, weighing as one prediction: some seconds of motion override it.
 FIRST_RATIO = np.log(1e11)  # 1/s^7
 FIRST_POSITION = np.log(1e-8)  # rad^2, until positions change
 FIRST_VELOCITY = 0.0  # ln of 1 rad^2/s^2, also the most: velocities count for little until they have proved right
 FIRST_LEAK = np.log(3.0)  # 1/s
-FIRST_WEIGHT = 0.1  # predictions
 
 MEMORY = (20.0, 1000.0)  # scored predictions of a joint after which one counts 1/e: at the start, at last
 GROWTH = 4.0  # predictions of a joint ever scored over those that count
 AVERAGE = 0.5  # of the memory, over which a step is averaged: with more of it levels swing
-FARTHEST = 8.0  # step of the logarithm of the ratio at a time
 POOL = 4.0  # predictions that the level common to all joints counts for in each joint's
 # rad^2, (rad/s)^2: least variance of a measurement, far below that of any encoder. Simulated joints at rest repeat
 # their positions to 1e-17, and a filter that believed them would lose its covariances to rounding.
 LEAST_NOISE = 1e-18
 WHITE = 0.3  # share of the white noise seen directly that a level keeps at least
 POSITIONS_FIRST = 10.0  # weight of positions over velocities where late or filtered velocities would mislead
+
+# The ratio is a power of the bandwidth with twice the number of states: so far its logarithm moves at most at a time,
+# as the bandwidth by a factor of e.
+E_FOLD = float(STATES + STATES)
 
 LEAK = np.log([0.3, 100.0])  # 1/s
 BANDWIDTH = (0.3, 60.0)  # Hz; and at most a quarter of the rate
@@ -59,11 +70,11 @@ def bandwidth(snap: Array, position: Array, velocity: Array | None, interval: fl
         interval: seconds between measurements.
     """
     information = snap / (position * interval)
-    omega = information**0.125
+    omega = information ** (1.0 / E_FOLD)
     if velocity is not None:
         more = snap / (velocity * interval)
         for _ in range(5):  # each leaves a quarter of the error
-            omega = (information + more * omega**2) ** 0.125
+            omega = (information + more * omega**2) ** (1.0 / E_FOLD)
     return omega / (2.0 * np.pi)
 
 
@@ -78,6 +89,7 @@ class NoiseLevels:
         interval: seconds between samples.
         with_velocity: whether velocities are measured.
         bandwidth: (n_joints,) of the filters [Hz].
+        memory: (n_joints,) scored predictions after which one counts 1/e.
         lag: seconds after which the smoother's estimates are final: a period of the slowest joint's bandwidth.
     """
 
@@ -94,6 +106,7 @@ class NoiseLevels:
         self._levels = self._usual.copy()
         self._start = np.zeros(3)  # common level before anything was scored, relative to the usual one
         self._gradient, self._information = np.zeros((3, n_joints)), np.zeros((3, 3, n_joints))
+        self.memory = np.full(n_joints, MEMORY[0])
         self._averaged, self._seen = np.zeros((2, n_joints))  # predictions in these two, and ever
         self._step = np.full((2, n_joints), np.inf)  # of positions and velocities: smallest change seen
         self._rough = np.zeros((4, n_joints))  # sums of roughness, see `Filter.evidence`
@@ -102,8 +115,7 @@ class NoiseLevels:
     @property
     def snap(self) -> Array:
         """(n_joints,) density of the white snap, per s^7."""
-        result: Array = np.exp(self._levels[RATIO] + self._levels[SCALE])
-        return result
+        return np.asarray(np.exp(self._levels[RATIO] + self._levels[SCALE]))
 
     @property
     def position(self) -> Array:
@@ -113,8 +125,7 @@ class NoiseLevels:
     @property
     def velocity(self) -> Array:
         """(n_joints,) variance of measured velocities."""
-        result: Array = np.exp(self._levels[VELOCITY] + self._levels[SCALE])
-        return result
+        return np.asarray(np.exp(self._levels[VELOCITY] + self._levels[SCALE]))
 
     @property
     def leak(self) -> float:
@@ -172,7 +183,7 @@ class NoiseLevels:
         positions, velocities, *rough = tallies
         seen = np.maximum(positions, velocities)
         self._seen += seen
-        memory = np.clip(self._seen / GROWTH, *MEMORY)
+        memory = self.memory = np.clip(self._seen / GROWTH, *MEMORY)
         self._rough = self._rough * np.exp(-seen / MEMORY[1]) + rough
         keep, gain = np.exp(-seen / (AVERAGE * memory)), np.minimum(seen / memory, 0.5)
         self._averaged = keep * self._averaged + seen
@@ -237,13 +248,13 @@ class NoiseLevels:
         diagonal = np.maximum(information[range(3), range(3)], 0.0)
         relative = self._levels - self._usual
         weight = diagonal * memory
-        common = ((weight * relative).sum(axis=1) + FIRST_WEIGHT * self._start) / (weight.sum(axis=1) + FIRST_WEIGHT)
+        common = ((weight * relative).sum(axis=1) + self._start) / (weight.sum(axis=1) + 1.0)
         pool = POOL / memory
         # Where joints know less than the pool counts for, it would hold all back: the common level moves, too.
         apart, known = relative - common[:, None], memory / (diagonal + pool)
-        along = (known * (gradient + diagonal * apart)).sum(axis=1) / ((known * diagonal).sum(axis=1) + FIRST_WEIGHT)
+        along = (known * (gradient + diagonal * apart)).sum(axis=1) / ((known * diagonal).sum(axis=1) + 1.0)
         along[SCALE] = 0.0
-        target = common + np.clip(along, -FARTHEST, FARTHEST)
+        target = common + np.clip(along, -E_FOLD, E_FOLD)
         push = gradient + pool * (target[:, None] - relative)
         information[range(3), range(3)] = diagonal = diagonal + pool
         for i in (RATIO, VELOCITY):
@@ -257,7 +268,7 @@ class NoiseLevels:
         ratio, velocity = (
             (push[i] - information[i, SCALE] * scale / some) / diagonal[i] for i in (RATIO, VELOCITY)
         )  # given how far the scale could move
-        self._levels[RATIO] += gain * np.clip(ratio, -FARTHEST, FARTHEST)
+        self._levels[RATIO] += gain * np.clip(ratio, -E_FOLD, E_FOLD)
         self._levels[SCALE] += np.where(gain > 0.0, scale, 0.0)
         self._levels[VELOCITY] += gain * np.log1p(np.maximum(velocity, -0.85))
 
@@ -292,7 +303,7 @@ class NoiseLevels:
         velocity = self.velocity if self.with_velocity else None
         now = bandwidth(self.snap, self.position, velocity, self.interval)
         self.bandwidth = np.clip(now, BANDWIDTH[0], min(BANDWIDTH[1], 0.25 / self.interval))
-        levels[RATIO] += 8.0 * np.log(self.bandwidth / now)
+        levels[RATIO] += E_FOLD * np.log(self.bandwidth / now)
         self.lag = float(min(1.0 / self.bandwidth.min(), LONGEST_LAG))
 
     def _delay_spacing(self) -> float:

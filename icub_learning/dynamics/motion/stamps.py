@@ -4,6 +4,20 @@ from icub_learning.errors import SampleError
 
 RESTART_AFTER = 50  # stamps in a row below the last accepted one, rising among themselves: a clock that was set back
 
+USUAL_SAMPLES = 16  # over which what is usual is averaged: a quarter of their scatter is left in it
+
+
+class UsualInterval:
+    """The usual time between two stamps of a topic, of any unit: `value`, 0 before the first; a pause counts little."""
+
+    def __init__(self) -> None:
+        self.value = 0.0
+
+    def follow(self, elapsed: float) -> None:
+        """Take in the time since the last stamp, above 0."""
+        usual = self.value or elapsed
+        self.value = usual + (min(elapsed, 2.0 * usual) - usual) / USUAL_SAMPLES
+
 
 class StampSequence:
     """Refuses stamps that are zero, negative, repeated or older than the last accepted one.

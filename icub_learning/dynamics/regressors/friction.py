@@ -5,19 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.regressors.regressor import DOUBTED
 from icub_learning.errors import ParameterError
 
 DRIVE_COLUMNS = ("coulomb", "viscous", "offset", "stribeck", "load", "rotor")
-PLAIN_COLUMNS = DRIVE_COLUMNS[:3]  # those of earlier releases
+PLAIN_COLUMNS = "coulomb", "viscous", "offset"  # those of earlier releases
 
 STRIBECK_VELOCITY = 0.05  # [rad/s or m/s] over which the excess of friction near standstill fades
 STANDSTILL = 0.005  # [rad/s or m/s] least width of the direction of friction: presliding, and steps of encoders
-DEFAULT_COULOMB_VELOCITY = 0.01  # [rad/s or m/s] where nothing is known about the noise of velocities
 NOISE_WIDTH = 1.2  # of the direction in standard deviations: tanh(v / 1.2 s) is E[sign(v + s noise)] within 2.5 %
-
-# Relative to that of the inertial parameters. A drive whose friction has no such part shows it by 100 samples at full
-# size that do without; chosen on the robots of simulation.zoo.DEVELOPMENT, where 10 to 1000 differ by 1 %.
-_REGULARIZATION = {"stribeck": 10.0, "load": 10.0, "rotor": 10.0}
 
 
 def checked_columns(columns: Sequence[str]) -> tuple[str, ...]:
@@ -30,7 +26,7 @@ def checked_columns(columns: Sequence[str]) -> tuple[str, ...]:
 
 def drive_regularization(columns: Sequence[str], n_joints: int) -> Array:
     """Relative regularization of the columns of `fill_friction`, (n_columns * n_joints,)."""
-    return np.tile([_REGULARIZATION.get(name, 1.0) for name in columns], n_joints)
+    return np.tile([1.0 if name in PLAIN_COLUMNS else DOUBTED for name in columns], n_joints)
 
 
 def coulomb_velocity(deviation: Array) -> Array:
@@ -68,17 +64,10 @@ def fill_friction(columns: Array, names: Sequence[str], v: Array, a: Array, load
     flat = columns.reshape(-1)
     first, step = total - len(names) * n, total + len(names)  # a row down, to the next joint's columns
     direction = np.tanh(v / width)
+    made: dict[str, Array | float] = {"coulomb": direction, "viscous": v, "offset": 1.0, "rotor": a}
+    if "stribeck" in names:
+        made["stribeck"] = direction * np.exp(-np.square(v / STRIBECK_VELOCITY))
+    if "load" in names:
+        made["load"] = direction * np.abs(load)
     for index, name in enumerate(names):
-        if name == "coulomb":
-            values: Array | float = direction
-        elif name == "viscous":
-            values = v
-        elif name == "offset":
-            values = 1.0
-        elif name == "stribeck":
-            values = direction * np.exp(-np.square(v / STRIBECK_VELOCITY))
-        elif name == "load":
-            values = direction * np.abs(load)
-        else:
-            values = a
-        flat[first + index :: step] = values
+        flat[first + index :: step] = made[name]

@@ -8,11 +8,12 @@ import pinocchio
 from icub_learning.arrays import Array
 from icub_learning.dynamics.regressors.robot_model import BODY_PARAMETERS, RobotModel, child_link, read_urdf
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
-from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
+from icub_learning.dynamics.regressors.wrench_regressor import WRENCH_AXES, WrenchRegressor
 from icub_learning.errors import ModelError
 
 N_BODY = len(BODY_PARAMETERS)
-N_WRENCH = 6  # components of a force and a moment
+N_WRENCH = len(WRENCH_AXES)
+UNIT_LENGTH = 0.1  # [m] by which masses and moments of inertia, forces and moments are compared: half of a hand
 
 
 class LinkEffects:
@@ -87,11 +88,7 @@ class LinkEffects:
         return tuple(reversed(names))
 
     def __call__(self, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-        """Return `load` (n_outputs, 10) and `push` (n_outputs, 6). Raises ShapeError.
-
-        Args:
-            q, v, a: positions, velocities and accelerations of `regressor.joints`, each (n_joints,).
-        """
+        """Return `load` (n_outputs, 10) and `push` (n_outputs, 6) at a motion of the joints. Raises ShapeError."""
         load, position = self._load(q, v, a)
         return load, -self._sign * self._jacobian(position, pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED).T
 
@@ -113,6 +110,16 @@ class LinkEffects:
         model, data = self._model.model, self._model.data
         jacobian: Array = pinocchio.computeFrameJacobian(model, data, position, self._frame, axes)
         return jacobian[:, self._rows]
+
+
+def body_units() -> Array:
+    """Return ten inertial parameters (10,) as large as those of 1 kg at UNIT_LENGTH [kg, kg m, kg m^2]."""
+    return UNIT_LENGTH ** np.repeat([0, 1, 2], [1, 3, 6])
+
+
+def wrench_units() -> Array:
+    """Return a force and a moment (6,) as large as those of 1 N at UNIT_LENGTH [N, N m]."""
+    return UNIT_LENGTH ** np.repeat([0, 1], 3)
 
 
 def pseudo_inertia(parameters: Array) -> Array:
@@ -143,5 +150,4 @@ def parameters_in_frame(placement: Array) -> Array:
         placement: (4, 4), the homogeneous transformation of points from the old frame into the new one.
     """
     moved = [from_pseudo_inertia(placement @ pseudo_inertia(unit) @ placement.T) for unit in np.eye(N_BODY)]
-    matrix: Array = np.array(moved).T
-    return matrix
+    return np.asarray(np.array(moved).T)

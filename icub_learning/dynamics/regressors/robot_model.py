@@ -97,13 +97,7 @@ class RobotModel:
     def state(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
         """Return positions, velocities and accelerations in Pinocchio's layout, in buffers that the next call reuses.
 
-        Args:
-            q: (n_joints,) positions [rad or m].
-            v: (n_joints,) velocities [rad/s or m/s].
-            a: (n_joints,) accelerations [rad/s^2 or m/s^2].
-
-        Raises:
-            ShapeError: an array is not of shape (n_joints,). Values are not checked.
+        Raises ShapeError unless q, v, a are of shape (n_joints,) [rad or m, and seconds]; values are not checked.
         """
         for name, values in (("q", q), ("v", v), ("a", a)):
             # The attribute first: calling np.shape three times per prediction takes longer.

@@ -3,16 +3,15 @@
 import numpy as np
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.regressors.regressor import DOUBTED
 
 AXES = ("fx", "fy", "fz", "tx", "ty", "tz")
 OFFSET_PARAMETERS = tuple(f"offset.{axis}" for axis in AXES)
 GAIN_PARAMETERS = tuple(f"gain.{shown}.{true}" for shown in AXES for true in AXES)
 
-# Relative to that of the inertial parameters: offsets of a hundred newtons are common, and nothing speaks against them;
-# errors of the gain are small, and the masses explain most of what a gain would. On the robots of
-# simulation.zoo.DEVELOPMENT any values from a tenth of these to a hundred times as much are as good.
+# Relative to that of the inertial parameters: offsets of a hundred newtons are common, and nothing speaks against them.
+# On the robots of simulation.zoo.DEVELOPMENT values from a tenth of this to a hundred times as much are as good.
 OFFSET_REGULARIZATION = 1e-3
-GAIN_REGULARIZATION = 10.0
 
 
 def sensor_parameter_names(offset: bool, gain: bool) -> tuple[str, ...]:
@@ -23,7 +22,7 @@ def sensor_parameter_names(offset: bool, gain: bool) -> tuple[str, ...]:
 def sensor_regularization(offset: bool, gain: bool) -> Array:
     """Relative regularization of these parameters."""
     offsets, gains = len(OFFSET_PARAMETERS) * offset, len(GAIN_PARAMETERS) * gain
-    return np.concatenate([np.full(offsets, OFFSET_REGULARIZATION), np.full(gains, GAIN_REGULARIZATION)])
+    return np.concatenate([np.full(offsets, OFFSET_REGULARIZATION), np.full(gains, DOUBTED)])
 
 
 def fill_gain(columns: Array, wrench: Array) -> None:

@@ -7,11 +7,11 @@ from functools import cached_property
 import numpy as np
 import pinocchio
 
-from icub_learning.arrays import Array, finite
+from icub_learning.arrays import Array, finite, vector
 from icub_learning.dynamics.regressors.base_parameters import base_projection
 from icub_learning.dynamics.regressors.friction import (
-    DEFAULT_COULOMB_VELOCITY,
     DRIVE_COLUMNS,
+    STANDSTILL,
     checked_columns,
     coulomb_velocity,
     drive_regularization,
@@ -55,7 +55,7 @@ class TorqueRegressor:
         self,
         model: RobotModel,
         friction: bool | Sequence[str] = True,
-        coulomb_velocity: float | Array = DEFAULT_COULOMB_VELOCITY,
+        coulomb_velocity: float | Array = STANDSTILL,
     ) -> None:
         self._model = model
         self.joints = model.joints
@@ -88,7 +88,7 @@ class TorqueRegressor:
         urdf: str | os.PathLike[str],
         joints: Sequence[str],
         friction: bool | Sequence[str] = True,
-        coulomb_velocity: float | Array = DEFAULT_COULOMB_VELOCITY,
+        coulomb_velocity: float | Array = STANDSTILL,
     ) -> "TorqueRegressor":
         """Build the regressor from a URDF.
 
@@ -107,15 +107,9 @@ class TorqueRegressor:
         return cls(RobotModel(urdf, joints), friction, coulomb_velocity)
 
     def __call__(self, q: Array, v: Array, a: Array) -> Array:
-        """Return the regressor (n_joints, n_parameters), a new array.
+        """Return the regressor (n_joints, n_parameters), a new array, of q, v, a (n_joints,) in rad or m, and seconds.
 
-        Args:
-            q: (n_joints,) positions [rad or m].
-            v: (n_joints,) velocities [rad/s or m/s].
-            a: (n_joints,) accelerations [rad/s^2 or m/s^2].
-
-        Raises:
-            ShapeError: an array is not of shape (n_joints,). Values are not checked.
+        Raises ShapeError for another shape; values are not checked.
         """
         model = self._model
         every = pinocchio.computeJointTorqueRegressor(model.model, model.data, *model.state(q, v, a))
@@ -140,9 +134,7 @@ class TorqueRegressor:
             ShapeError, NotFiniteError: not n_joints finite numbers; nothing changes then.
             ParameterError: a deviation is negative; nothing changes then.
         """
-        values = finite("deviation", deviation)
-        if np.shape(deviation) != (self.n_joints,):
-            raise ShapeError("deviation", np.shape(deviation), f"({self.n_joints},)")
+        values = vector("deviation", deviation, self.n_joints)
         if (values < 0).any():
             raise ParameterError("deviation", float(values.min()), "at least 0")
         self._coulomb_velocity[:] = coulomb_velocity(values)
@@ -156,8 +148,7 @@ class TorqueRegressor:
     @property
     def coulomb_velocity(self) -> Array:
         """(n_joints,) speeds at which 76 % of the Coulomb friction acts [rad/s or m/s]; a copy."""
-        width: Array = self._coulomb_velocity.copy()
-        return width
+        return np.array(self._coulomb_velocity)
 
     def _checked_width(self, width: float | Array) -> Array:
         try:
@@ -168,8 +159,7 @@ class TorqueRegressor:
             raise ShapeError("coulomb_velocity", np.shape(width), f"() or ({self.n_joints},)")
         if not (values > 0).all():
             raise ParameterError("coulomb_velocity", width, "a number in (0, inf)")
-        widths: Array = np.broadcast_to(values, (self.n_joints,)).copy()
-        return widths
+        return np.asarray(np.broadcast_to(values, (self.n_joints,)).copy())
 
     def state(self) -> dict[str, Array]:
         """Return what the regressor is made of, as a dict of arrays; see `saved_states.rebuild_regressor`."""

@@ -123,15 +123,9 @@ class WrenchRegressor:
         return WrenchRegressor(model, self.sensor, self.direction, self._offset, self._gain)
 
     def __call__(self, q: Array, v: Array, a: Array) -> Array:
-        """Return the regressor (6, n_parameters), a new array.
+        """Return the regressor (6, n_parameters), a new array, of q, v, a (n_joints,) in rad or m, and seconds.
 
-        Args:
-            q: (n_joints,) positions [rad or m].
-            v: (n_joints,) velocities [rad/s or m/s].
-            a: (n_joints,) accelerations [rad/s^2 or m/s^2].
-
-        Raises:
-            ShapeError: an array is not of shape (n_joints,). Values are not checked.
+        Raises ShapeError for another shape; values are not checked.
         """
         model = self._model
         every = pinocchio.computeJointTorqueRegressor(model.model, model.data, *model.state(q, v, a))

@@ -5,12 +5,10 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.motion.stamps import StampSequence
+from icub_learning.dynamics.motion.stamps import StampSequence, UsualInterval
 from icub_learning.dynamics.stream.records import StateRecord
 
 MOST_WAITING = 64  # measurements kept until the joint state that they belong to has arrived
-SMOOTHING = 8  # measurements over which the time between two of them is averaged
-PAUSE = 4  # times the usual time between measurements: a longer one is a pause, and says nothing about their rate
 
 
 class Pairing:
@@ -27,7 +25,7 @@ class Pairing:
         self.tolerance = tolerance
         self._stamps = StampSequence()
         self._waiting: deque[tuple[int, Array]] = deque()  # oldest first
-        self._period = 0.0  # [ns] usual time between measurements; 0: not known yet
+        self._usual = UsualInterval()  # [ns] between measurements
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -41,8 +39,8 @@ class Pairing:
         last = self._stamps.last
         if self._stamps.accept(stamp):  # the clock was set back
             self._waiting.clear()
-        elif last and (not self._period or stamp - last < PAUSE * self._period):
-            self._period += (stamp - last - self._period) / (SMOOTHING if self._period else 1)
+        elif last:
+            self._usual.follow(stamp - last)
         self._waiting.append((stamp, measured))
         return self._waiting.popleft()[0] if len(self._waiting) > MOST_WAITING else None
 
@@ -77,5 +75,5 @@ class Pairing:
             stamp: stamp of the measurement that `take` returned last [ns].
             record: the joint state nearest to it.
         """
-        following = self._waiting[0][0] if self._waiting else stamp + self._period
+        following = self._waiting[0][0] if self._waiting else stamp + self._usual.value
         return record.measured is not None or abs(following - record.stamp) < abs(stamp - record.stamp)

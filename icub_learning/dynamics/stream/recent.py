@@ -6,19 +6,18 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.motion.motion import Motion
-from icub_learning.dynamics.stream.stream import Estimator
+from icub_learning.dynamics.stream.stream import REMEMBERED_STATES, Estimator
 from icub_learning.errors import ParameterError
 
 SPAN = 0.5  # [s] over which a tare averages
 FEWEST = 5  # measurements in it
-MOST = 1000  # measurements kept
 
 
 class RecentMeasurements:
-    """Keeps the measurements that arrived within the last 0.5 s, the newest 1000 of them at most."""
+    """Keeps the measurements that arrived within the last 0.5 s, the newest REMEMBERED_STATES of them at most."""
 
     def __init__(self) -> None:
-        self._kept: deque[tuple[float, Motion, Array]] = deque(maxlen=MOST)
+        self._kept: deque[tuple[float, Motion, Array]] = deque(maxlen=REMEMBERED_STATES)
 
     def add(self, arrival: float, known: Motion, measured: Array) -> None:
         """Add a measurement (n_outputs,) that arrived now [s, of any steady clock], and the motion it belongs to."""

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.changes.monitor import ChangeMonitor
 from icub_learning.dynamics.estimators.observation import seconds_between
 from icub_learning.dynamics.estimators.prediction import Prediction, Predictor
-from icub_learning.dynamics.motion.joint_states import JointStateReader, check_values
+from icub_learning.dynamics.motion.joint_states import LARGEST, JointStateReader, check_values
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.motion.stamps import StampSequence
 from icub_learning.dynamics.settings import DEFAULTS
@@ -21,8 +22,7 @@ from icub_learning.dynamics.stream.sensor_faults import SensorFaults
 from icub_learning.dynamics.stream.smoothness import SmoothnessFilter
 from icub_learning.errors import SampleError
 
-FIRST_LOOK, MOST_BETWEEN_LOOKS = 50, 1000  # joint states: when the noise of velocities is looked at
-LARGEST_OUTPUT = 1e4  # N, Nm or the effort's unit
+FIRST_LOOK = 50  # joint states: when the noise of velocities is looked at first, then whenever they are twice as many
 SPREAD = 8  # what a node gives to `complete`
 REMEMBERED_STATES = 512  # joint states kept until their measurement has arrived
 # [ns] between two joint states of which it is found what is known of their motion, and whose errors tell which experts
@@ -35,19 +35,6 @@ class Estimator(Learner, Protocol):
     """What a stream needs of an estimator."""
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction: ...
-
-
-class Watch(Protocol):
-    """What a stream needs to find loads and contacts; see ChangeMonitor."""
-
-    changed: int
-    change_ratio: float
-
-    def compensated(self, prediction: Prediction, motion: Motion) -> tuple[Prediction, Array | None]: ...
-
-    def observe(self, stamp: int, motion: Motion, error: Array, variance: Array | None = None) -> None: ...
-
-    def may_learn(self, stamp: int) -> bool: ...
 
 
 class JudgingPredictor(Predictor, Protocol):
@@ -125,7 +112,7 @@ class InverseDynamicsStream:
         *,
         effort: bool,
         tolerance: float = DEFAULTS.tolerance,
-        watch: Watch | None = None,
+        watch: ChangeMonitor | None = None,
         follow_velocity_noise: Callable[[Array], object] | None = None,
         output_filter: SmoothnessFilter | None = None,
     ) -> None:
@@ -321,7 +308,7 @@ class InverseDynamicsStream:
         record.made.settle()
         record.settled = self._motions.known() and record.settled
         if self._follow_velocity_noise and self.counts.predicted >= self._next_look:
-            self._next_look += min(self.counts.predicted, MOST_BETWEEN_LOOKS)
+            self._next_look = 2 * self.counts.predicted
             self._follow_velocity_noise(self._motions.deviation()[1])
         self._add_smoothed_motions()
         if self.effort:
@@ -396,7 +383,7 @@ class InverseDynamicsStream:
             expected = str(len(self.output_names))
             text = f"measurement has {measured.size} numbers, expected {expected}"
             raise SampleError("array_size", text, name="measurement", value=measured.size, bound=expected)
-        check_values("measurement", measured, self.output_names, LARGEST_OUTPUT)
+        check_values("measurement", measured, self.output_names, LARGEST)
         return measured
 
     def _refuse(self, error: SampleError) -> None:

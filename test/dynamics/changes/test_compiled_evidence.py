@@ -195,10 +195,10 @@ def test_evidence_that_does_not_fit_is_refused():
 
 IMPOSSIBLE = {  # numbers after the arrays
     "remember": [(0, 2, 5, 0.1, 2.0), (3, 6, 5, 0.1, 2.0)],
-    "predict": [(5000, 1.0)],
+    "predict": [(2**15, 1.0)],
     "factor": [(-1,)],
     "step": [(3, 0), (2**40, 2**40)],
-    "add": [(3, ()), (3, (1,) * 9), (3, (1, 0)), (3, (4096, 4096))],
+    "add": [(3, ()), (3, (1, 0)), (3, (2**14, 2**14))],
     "explain": [(0,)],
     "spread": [(4, 5)],
 }
@@ -208,7 +208,7 @@ IMPOSSIBLE = {  # numbers after the arrays
 def test_sizes_that_are_impossible_are_refused(name):
     arrays = [np.ones(100) for _ in CALLS[name][0]]
     for rest in IMPOSSIBLE[name]:
-        with pytest.raises(ValueError, match=r"sizes are|causes|more than"):
+        with pytest.raises(ValueError, match=r"sizes are|more than"):
             getattr(_evidence, name)(*before(name), *arrays, *rest)
 
 

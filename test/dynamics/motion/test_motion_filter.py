@@ -8,7 +8,8 @@ from helpers.motions import quintic, record, rms, sines, trapezoids
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from icub_learning.dynamics.motion.motion_filter import LEAST_SAMPLES, UNUSUAL, USUAL_SAMPLES, Filter, MotionFilter
+from icub_learning.dynamics.motion._motion_filter import Filter
+from icub_learning.dynamics.motion.motion_filter import STATES, UNUSUAL, USUAL_SAMPLES, MotionFilter
 from icub_learning.errors import ParameterError
 
 PRIOR = (3.0, 30.0, 300.0)
@@ -232,7 +233,7 @@ def test_odd_but_legal_input_gives_finite_motions_and_each_stamp_once(steps, sca
             known.append(motion.stamp)
     stretches = np.split(stamps, np.flatnonzero(np.diff(stamps) > 10**9) + 1)  # a few samples between gaps are left out
     expected = [
-        stamp for stretch in stretches if len(stretch) >= LEAST_SAMPLES or stretch is stretches[-1] for stamp in stretch
+        stamp for stretch in stretches if len(stretch) >= STATES or stretch is stretches[-1] for stamp in stretch
     ]
     assert known == expected[: len(known)]
 

@@ -1,0 +1,95 @@
+/* The detector of repeated positions: a driver hands the last ones out again while joints move, or joints stand still.
+ *
+ * Which of the two it was shows in where a joint is at its next new position: the whole way on, at the pace that it had
+ * before, or less. Only drivers that were found to repeat are believed to, and no longer than they were found to. Whole
+ * rows are looked at and single joints, each by votes of its own; rows with velocities that are not 0 tell at once.
+ */
+#define MISS 0.3         /* of the whole way: by how much a joint may miss it that was moving all along */
+#define MAJORITY 3.0     /* votes for a driver that repeats over votes for joints that stood, and two of them */
+#define MOST_VOTES 50.0  /* beyond which all of them count half */
+#define LONGEST_REPEAT 8 /* samples in which a joint may repeat its position; rows twice as many */
+
+static int votes_for_driver(const Votes *votes) { return votes->moved >= 2.0 && votes->moved > MAJORITY * votes->stood; }
+
+/* Count repetitions after which a joint had gone `share` of the way that it would have gone. */
+static void vote(Votes *votes, double share, int repetitions) {
+    if (fabs(share - 1.0) < MISS) {
+        votes->moved += 1.0;
+        if (repetitions > votes->longest) votes->longest = repetitions;
+    } else
+        votes->stood += 1.0;
+    if (votes->moved + votes->stood > MOST_VOTES) votes->moved *= 0.5, votes->stood *= 0.5;
+}
+
+/* Forget which positions repeat; which drivers do stays. */
+static void repetition_restart(Filter *f) {
+    Repetition *found = &f->repetition;
+    memset(found->joints, 0, f->joints * sizeof(*found->joints));
+    found->repeated = found->silent = 0;
+    found->since = found->pace = 0.0;
+}
+
+/* Whether a row with velocities is the one before: no joint moves to where it is. */
+static int row_repeats(const Filter *f, const double *position, const double *velocity) {
+    int moving = 0;
+    for (ptrdiff_t j = 0; j < f->joints; j++) {
+        if (position[j] != f->position[j] || velocity[j] != f->velocity[j]) return 0;
+        moving |= velocity[j] != 0.0;
+    }
+    return f->had_velocity && moving;
+}
+
+/* Whether a row of positions alone, `step` seconds after the last, seems to be the one before. */
+static int positions_repeat(Filter *f, const double *position, double step) {
+    Repetition *found = &f->repetition;
+    found->since += step;
+    if (memcmp(position, f->position, f->joints * sizeof(double)) == 0) {
+        found->silent += found->silent || fabs(found->pace) * step > QUANTA * f->step_q[found->runner];
+        return found->silent && found->silent <= found->rows.longest + 1 && votes_for_driver(&found->rows);
+    }
+    if (found->silent) {
+        const double way = found->pace * found->since;
+        vote(&found->rows, (position[found->runner] - f->position[found->runner]) / way, found->silent);
+    }
+    double most = 0.0;
+    for (ptrdiff_t j = 0; j < f->joints; j++) {
+        const double change = position[j] - f->position[j];
+        if (fabs(change) <= most * f->step_q[j]) continue;
+        most = fabs(change) / f->step_q[j];
+        found->runner = j, found->pace = change / found->since;
+    }
+    found->since = 0.0;
+    found->silent = 0;
+    return 0;
+}
+
+/* Whether the position of a joint that seems to move, after the filter has predicted it, seems to be the one before. */
+static int joint_repeats(Filter *f, ptrdiff_t j, double position, double step) {
+    Repeated *own = &f->repetition.joints[j];
+    Votes *votes = &f->repetition.single;
+    const double change = fabs(position - f->position[j]), ahead = fabs(f->x[f->lanes + j]) * step;
+    const double least = f->step_q[j] < UNSEEN ? QUANTA * f->step_q[j] : 0.0;
+    if (change == 0.0 && own->samples < LONGEST_REPEAT) {
+        const double deviation = sqrt(f->rq[j] + f->p[P00 * f->lanes + j]);
+        if (!own->samples && (ahead <= least || ahead <= OUTLIER * deviation)) return 0; /* slow: it may well stay */
+        own->way += own->samples ? own->way / own->samples : ahead;
+        own->samples++;
+        return votes_for_driver(votes) && own->samples <= votes->longest;
+    }
+    if (own->samples) {
+        vote(votes, change / (own->way * (1.0 + 1.0 / own->samples)), own->samples);
+        own->samples = 0;
+        own->way = 0.0;
+    }
+    return 0;
+}
+
+/* Find the joints whose positions tell nothing new (f->skip); returns whether the whole row tells nothing. */
+static int find_repeated(Filter *f, const double *position, const double *velocity, double step) {
+    Repetition *found = &f->repetition;
+    const int same = velocity ? row_repeats(f, position, velocity) : positions_repeat(f, position, step);
+    const int old = same && found->repeated < 2 * LONGEST_REPEAT;
+    found->repeated = old ? found->repeated + 1 : 0;
+    for (ptrdiff_t j = 0; j < f->joints; j++) f->skip[j] = old || joint_repeats(f, j, position[j], step);
+    return old;
+}

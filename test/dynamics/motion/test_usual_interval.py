@@ -1,0 +1,30 @@
+"""The usual time between two stamps, against what it must be in the limit and after one pause."""
+
+import numpy as np
+import pytest
+
+from icub_learning.dynamics.motion.stamps import USUAL_SAMPLES, UsualInterval
+
+
+def followed(times):
+    usual = UsualInterval()
+    for elapsed in times:
+        usual.follow(elapsed)
+    return usual.value
+
+
+def test_equal_times_are_the_usual_one_at_once():
+    assert followed([0.004]) == followed([0.004] * 20) == 0.004
+
+
+def test_jitter_is_averaged():
+    """The deviation of an exponential mean of independent times is sqrt(share / (2 - share)) of theirs: 0.18."""
+    rng, share = np.random.default_rng(0), 1.0 / USUAL_SAMPLES
+    found = [followed(1.0 + 0.1 * rng.standard_normal(200)) for _ in range(400)]
+    assert np.mean(found) == pytest.approx(1.0, abs=0.005)
+    assert np.std(found) == pytest.approx(0.1 * np.sqrt(share / (2.0 - share)), rel=0.15)
+
+
+def test_a_pause_counts_little_and_a_slower_rate_is_followed():
+    assert followed([1.0] * 50 + [1e4]) == pytest.approx(1.0 + 1.0 / USUAL_SAMPLES)
+    assert followed([1.0] * 50 + [10.0] * 300) == pytest.approx(10.0, rel=1e-3)
