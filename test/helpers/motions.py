@@ -53,8 +53,9 @@ def trapezoids(t, rng):
 
 
 def record(
-    motion, rate, *, joints=3, step=1e-4, velocity_noise=None, jitter=0.0, late=0.0, repeated=0.0, seconds=16.0, seed=1
-):
+    motion, rate, *, joints=3, step=1e-4, velocity_noise=None, jitter=0.0, late=0.0, repeated=0.0, standing=0,
+    seconds=16.0, seed=1,
+):  # fmt: skip
     """Stamps [ns], measured positions and velocities (or None), and the truth q, v, a, each (n, joints)."""
     rng = np.random.default_rng(seed)
     n = int(seconds * rate)
@@ -63,6 +64,10 @@ def record(
     t = (stamps - stamps[0]) * 1e-9
     truth, old = [], []
     for joint in range(joints):
+        if joint >= joints - standing:
+            truth.append(np.array([np.full(n, 0.3 + 1e-5 * joint), np.zeros(n), np.zeros(n)]))
+            old.append(np.zeros(n))
+            continue
         truth.append(motion(t, np.random.default_rng(10 * seed + joint)))
         old.append(motion(np.maximum(t - late, 0.0), np.random.default_rng(10 * seed + joint))[1])
     q, v, a = np.array(truth).transpose(1, 2, 0)

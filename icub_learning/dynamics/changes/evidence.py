@@ -34,7 +34,7 @@ class Evidence:
     def __init__(self, n_outputs: int, deviations: Sequence[Array]) -> None:
         self.sizes = tuple(map(len, deviations))
         count = sum(self.sizes)
-        of_all = np.zeros(sum(n * n for n in self.sizes))  # the information of each cause after the other, as the vectors
+        of_all = np.zeros(sum(n * n for n in self.sizes))  # information of each cause after the other
         vectors = np.zeros(count)
         self.memory = np.zeros((2 * n_outputs, count)), of_all, vectors
         self._sums, first, first_square = [], 0, 0
