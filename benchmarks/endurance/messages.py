@@ -318,7 +318,7 @@ class Fuzz:
         if self._subject.name != "inverse_dynamics":
             return 0
         before, after = (load_state(self._folder / f"{name}.npz") for name in ("before", "after"))
-        count = "bank.process_0.features.n_samples"
+        count = "bank.lasting.features.n_samples"
         return int(after[count]) - int(before[count])
 
     def _send_requests(self, number: int) -> dict[str, Any]:

@@ -110,7 +110,6 @@ tune . | 0 folders
 tune . --folds 0 | --folds * at least 1
 tune . --gap -1 | --gap * at least 0
 tune . --plot x.docx | --plot
-tune . --seed -1 | --seed * at least 0
 tune . --tune-on 0 | --tune-on * (0, 1]
 tune . --tune-on 1 | --tune-on
 view {{arm}} --joints elbow_joint | --joints

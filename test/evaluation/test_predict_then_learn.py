@@ -9,6 +9,7 @@ from helpers.recordings import JOINTS, rigid_recording
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.estimators.observation import seconds_between
 from icub_learning.dynamics.settings import Settings
+from icub_learning.dynamics.stream.smoothness import SmoothnessFilter
 from icub_learning.dynamics.stream.stream import FIRST_LOOK, answer_of
 from icub_learning.errors import IcubLearningError, ParameterError, RecordingError
 from icub_learning.evaluation.metrics import nmse
@@ -35,16 +36,17 @@ def test_parametric_finds_a_rigid_body():
 
 @pytest.mark.parametrize("short", ESTIMATORS)
 def test_predict_then_update_by_hand(short):
-    """Where motions are given and efforts come with them, the stream only looks at the noise of velocities."""
+    """Where motions are given with efforts, the stream looks at the noise of velocities, and limits what jumps."""
     recording = rigid_recording(300, noise=0.5)
     regressor = assembly.make_regressor(SETTINGS)
     estimator = assembly.make_estimator(replace(SETTINGS, estimator=ESTIMATORS[short]), regressor)
-    expected, last = [], None
+    expected, last, limits = [], None, SmoothnessFilter(3)
     motions = zip(recording.position, recording.velocity, recording.acceleration, strict=True)
     for stamp, motion, y in zip(recording.joint_stamps.tolist(), motions, recording.effort, strict=True):
         made = answer_of(estimator, *motion)
         made.settle()
-        expected.append(made.total)
+        expected.append(limits.filtered(stamp, made).total)
+        limits.follow(stamp, made, y)
         if len(expected) == FIRST_LOOK:
             regressor.follow_velocity_noise(np.zeros(3))
         if short != "P":

@@ -30,6 +30,7 @@ class SensorFaults:
 
     def check(self, stamp: int, measured: Array, position: Array) -> str | None:
         """Return FROZEN, SATURATED or None for a measurement (n_outputs,) at a stamp [ns] and joint positions."""
+        measured, position = np.ascontiguousarray(measured), np.ascontiguousarray(position)  # may be rows of recordings
         if self._first is None:
             self._first, self._position, self._state[0] = stamp, position.copy(), measured
             return None

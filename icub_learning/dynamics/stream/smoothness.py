@@ -93,6 +93,7 @@ class SmoothnessFilter:
         """
         predicted, before, last = np.ascontiguousarray(made.total, dtype=np.float64), self._predicted, self._measured
         elapsed = (stamp - self._measured_stamp) * 1e-9
+        measured = np.ascontiguousarray(measured, dtype=np.float64)
         self._measured, self._measured_stamp = measured, stamp
         if not np.abs(predicted).max() <= LARGEST:  # not finite either
             self._predicted = None

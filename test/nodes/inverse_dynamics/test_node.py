@@ -200,9 +200,9 @@ def test_when_the_learning_thread_dies_predictions_go_on_with_what_was_learned_j
 
     with NodeProbe(RIGHT_ARM) as probe:
         probe.connect()
-        drive(probe, arm, range(400))
-        settle(probe, 400)
-        sent, after = 400, []
+        drive(probe, arm, range(1200))  # until what forgets nothing knows the motion: what forgets is soon of no use then
+        settle(probe, 1200)
+        sent, after = 1200, []
         for death in range(1, deaths + 1):
             n_kept = len(kept)
             drive(probe, arm, range(sent, sent + 10))  # so that there is something new to keep
