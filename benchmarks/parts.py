@@ -91,7 +91,7 @@ def run(quick: bool) -> Result:
         f"{2 * len(features.frequencies)} random features": lambda i: features.waves(inputs),
         "an answer: regressor, features, experts": lambda i: predictor.answer(*motions[i % 500]),
         "predict: an answer, and how sure it is": lambda i: predictor.predict(*motions[i % 500]),
-        "judge a prediction: which experts were right": lambda i: predictor.judge(made[i % 500], measured[i % 500], 0.005),
+        "judge a prediction": lambda i: predictor.judge(made[i % 500], measured[i % 500], 0.005),
         "a prediction by weights that no push moves": lambda i: predictor.undisturbed(made[i % 500]),
         f"core step, d = {N_FEATURES}, T = 6": core_step,
         f"rank-6 step of {regressor.n_parameters} parameters, and prediction": rank_6,

@@ -200,7 +200,7 @@ def test_when_the_learning_thread_dies_predictions_go_on_with_what_was_learned_j
 
     with NodeProbe(RIGHT_ARM) as probe:
         probe.connect()
-        drive(probe, arm, range(1200))  # until what forgets nothing knows the motion: what forgets is soon of no use then
+        drive(probe, arm, range(1200))  # until what forgets nothing knows the motion: the rest is soon of no use
         settle(probe, 1200)
         sent, after = 1200, []
         for death in range(1, deaths + 1):
