@@ -25,7 +25,7 @@ FEATURES_MEMORY, FEATURES_REGULARIZATION = 2.0, 10.0  # [s]; of features
 FEATURES_EVERY = 6  # each so manieth frequency is learned: what is learned in seconds is simple
 # Memories [s] of rigid bodies, and the regularization of their parameters over that of all that was seen: the body of
 # the moment may be far from the expected one, that of the last seconds is near it before there is evidence.
-BODIES = ((0.1, 0.1), (10.0, 10.0))
+BODIES = ((0.1, 0.1), (5.0, 10.0))
 LONGEST_STEP = 0.01  # [s] that the time between two samples counts for at most
 
 
