@@ -126,5 +126,5 @@ class LayeredAggregation(Declared):
     def restored(self, state: Mapping[str, Any]) -> "LayeredAggregation":
         """Return an aggregation of the same sizes and half-lives with what `state` saved. Raises StateError."""
         made = super().restored(state)
-        made.choices = made._chosen(0.0)
+        made.choices = made._chosen()
         return made

@@ -299,7 +299,7 @@ def _rigid_part(regressor: Regressor, rigid: ParametricEstimator | None) -> tupl
 
 def _weights(bank: JointBank) -> ExpertWeights:
     """Equal weights of the experts, named by kind and memory."""
-    experts = (*(() if bank.columns is None else (("P", inf),)), *bank.experts)
-    lasting = [place for place, (_, memory) in enumerate(experts) if memory == inf]
-    direct = () if bank.columns is None else (0,)
-    return ExpertWeights([name for name, _ in experts], bank.lasting.n_outputs, direct, lasting)
+    names, memories = zip(*bank.experts, strict=True)
+    lasting = [place for place, memory in enumerate(memories) if memory == inf]
+    direct = [place for place, name in enumerate(names) if name == "P"]
+    return ExpertWeights(names, bank.lasting.n_outputs, direct, lasting)

@@ -83,8 +83,8 @@ class JointBank:
 
     @property
     def experts(self) -> list[tuple[str, float]]:
-        """Name of each expert and its memory [s], in the order of what JointPredictor predicts, after P."""
-        lasting = ("NP",) if self.columns is None else ("NP", "SP")
+        """Name of each expert and its memory [s], in the order of what JointPredictor predicts."""
+        lasting = ("NP",) if self.columns is None else ("P", "NP", "SP")
         recent = [(f"{kind} {memory:g} s", memory) for kind, memory in self._recent.experts]
         return [(kind, inf) for kind in lasting] + recent
 
