@@ -234,23 +234,37 @@ static PyObject *predict(PyObject *self, PyObject *const *args, Py_ssize_t n_arg
 }
 
 PyDoc_STRVAR(leverage_doc,
-             "leverage(out, work, triangle, z, size, features)\n--\n\n"
-             "out (k,) = z_i^T A^-1 z_i for the rows of z (k, features); work: MAX_RANK size numbers.");
+             "leverage(triangle, z, size, features)\n--\n\n"
+             "Return z_i^T A^-1 z_i for the rows of z (k, features), a new array (k,); a number for z (features,).\n"
+             "None where z is not plain.");
 static PyObject *leverage(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
     Py_ssize_t size, features;
-    Py_buffer z, views[3];
-    if (!check_count("leverage", n_args, 6) || !take_sizes(args + 4, &size, &features, NULL) || !look(args[3], &z, "z", 0))
+    Py_buffer triangle, z, made;
+    if (!check_count("leverage", n_args, 4) || !take_sizes(args + 2, &size, &features, NULL) ||
+        !look(args[0], &triangle, "triangle", PACKED(size)))
         return NULL;
-    const ptrdiff_t count = count_rows(&z, features);
-    static const char *const names[] = {"out", "work", "triangle"};
-    const ptrdiff_t least[] = {count, MAX_RANK * size, PACKED(size)};
-    const int taken = take_all(args, views, names, least, 3, 2);
-    for (ptrdiff_t start = 0; taken && start < count; start += MAX_RANK) {
-        const ptrdiff_t rank = rank_at(start, count);
-        pad(views[1].buf, (const double *)z.buf + start * features, size, features, rank);
-        CHOSEN(leverage)(views[2].buf, views[1].buf, (double *)views[0].buf + start, size, rank);
+    PyObject *out = NULL;
+    if (take_plain(args[1], &z, features, DBL_MAX)) {
+        const ptrdiff_t count = count_rows(&z, features);
+        double one, *work = PyMem_RawMalloc(rank_at(0, count) * size * sizeof(double));
+        if (!work)
+            PyErr_NoMemory();
+        else if (z.ndim == 1) {
+            leverage_all(triangle.buf, work, &one, z.buf, size, features, 1);
+            out = PyFloat_FromDouble(one);
+        } else if ((out = new_array(-1, count))) {
+            if (take(out, &made, "out", count)) {
+                leverage_all(triangle.buf, work, made.buf, z.buf, size, features, count);
+                PyBuffer_Release(&made);
+            } else
+                Py_CLEAR(out);
+        }
+        PyMem_RawFree(work);
+        PyBuffer_Release(&z);
     }
-    return finish(&z, views, taken ? 3 : 0);
+    if (!out && !PyErr_Occurred()) out = Py_NewRef(Py_None);
+    PyBuffer_Release(&triangle);
+    return out;
 }
 
 PyDoc_STRVAR(solve_doc,

@@ -9,6 +9,8 @@
 #define LARGEST_SIZE (1 << 28) /* keeps products of two sizes far from overflow */
 #define PACKED(size) ((size) * ((size) + BLOCK) / 2) /* numbers in a packed triangle */
 
+#define PADDED(features) (((features) + BLOCK - 1) / BLOCK * BLOCK)
+
 /* Ones for the columns from r on, or right of r, in a tile; zeros for the others. */
 static const double STEP[2 * BLOCK] = {[BLOCK] = 1, 1, 1, 1, 1, 1, 1, 1};
 #define FROM(r) (STEP + BLOCK - (r))
@@ -90,14 +92,21 @@ static void learn_all(double *triangle, double *weights, double *work, const dou
               start ? 1.0 : forgetting);
 }
 
+/* leverages (count,) = z_i^T A^-1 z_i; work: a padded row for each row of z, and for MAX_RANK at most. */
+static void leverage_all(const double *triangle, double *work, double *leverages, const double *z, ptrdiff_t size, ptrdiff_t features,
+                         ptrdiff_t count) {
+    for (ptrdiff_t start = 0; start < count; start += MAX_RANK) {
+        const ptrdiff_t rank = rank_at(start, count);
+        pad(work, z + start * features, size, features, rank);
+        CHOSEN(leverage)(triangle, work, leverages + start, size, rank);
+    }
+}
+
 /* As learn_all; errors (own, outputs), leverages (own,): y - z W and z^T A^-1 z of the first `own` rows, before any was learned. */
 static void observe_all(double *triangle, double *weights, double *work, double *errors, double *leverages, const double *z,
                         const double *y, ptrdiff_t size, ptrdiff_t features, ptrdiff_t outputs, ptrdiff_t own, ptrdiff_t count,
                         double forgetting) {
-    for (ptrdiff_t start = 0; start < own; start += MAX_RANK) {
-        pad(work, z + start * features, size, features, rank_at(start, own));
-        CHOSEN(leverage)(triangle, work, leverages + start, size, rank_at(start, own));
-    }
+    leverage_all(triangle, work, leverages, z, size, features, own);
     CHOSEN(predict)(weights, z, errors, size, features, outputs, own);
     for (ptrdiff_t n = 0; n < own * outputs; n++) errors[n] = y[n] - errors[n];
     learn_all(triangle, weights, work, z, y, size, features, outputs, count, forgetting);
@@ -159,7 +168,7 @@ UNUSED int take_learner(PyObject *tuple, LEARNER *l, ptrdiff_t outputs) {
     if (!take_tuple(tuple, l->views, 6, 0, 4)) return 0;
     l->triangle = l->views[0].buf, l->weights = l->views[1].buf, l->work = l->views[2].buf, l->prior = l->views[3].buf;
     l->regularization = l->views[4].buf, l->initial = l->views[5].buf;
-    l->features = length_of(&l->views[3]), l->size = (l->features + BLOCK - 1) / BLOCK * BLOCK, l->outputs = outputs;
+    l->features = length_of(&l->views[3]), l->size = PADDED(l->features), l->outputs = outputs;
     if (l->features > 0 && length_of(&l->views[0]) == PACKED(l->size) && length_of(&l->views[1]) == outputs * l->size &&
         length_of(&l->views[2]) == MAX_RANK * (2 * l->size + outputs) && length_of(&l->views[4]) == l->features &&
         length_of(&l->views[5]) == l->features * outputs)

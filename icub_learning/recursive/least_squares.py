@@ -69,7 +69,6 @@ class RecursiveLeastSquares:
         self._sizes = size, d, self.n_outputs  # as the compiled functions take them
         self._weights = aligned_zeros(self.n_outputs, size)
         self._work = aligned_zeros(_cholesky.MAX_RANK * (2 * size + self.n_outputs))  # for update
-        self._probe = aligned_zeros(_cholesky.MAX_RANK * size)  # for leverage
         self._triangle = pack_factor(np.eye(d), self.regularization)
         self._initial_weights: Array = np.zeros((d, self.n_outputs))
         if initial_weights is not None:
@@ -293,14 +292,11 @@ class RecursiveLeastSquares:
         Raises:
             ShapeError, NotFiniteError.
         """
-        return Certainty(self._triangle, self.n_features, self._probe).leverage(z)
+        return Certainty(self._triangle, self.n_features).leverage(z)
 
     def certainty(self) -> Certainty:
         """Return the leverages of this moment, unaffected by what is learned afterwards."""
-        size = len(self._triangle)
-        memory = aligned_zeros(size + len(self._probe))
-        memory[:size] = self._triangle
-        return Certainty(memory[:size], self.n_features, memory[size:])
+        return Certainty(self._triangle.copy(), self.n_features)
 
     def merge(self, other: "RecursiveLeastSquares", common: "RecursiveLeastSquares | None" = None) -> pooling.Pooled:
         """Add the samples of another learner exactly, as if this one had seen them all; its own prior stays.

@@ -16,8 +16,7 @@ from icub_learning.dynamics.joint.bank import REGULARIZATION, JointBank
 from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertWeights
 from icub_learning.dynamics.joint.predictor import JointPredictor
-from icub_learning.dynamics.joint.process import ProcessCertainty
-from icub_learning.dynamics.joint.recent import BodyCertainty
+from icub_learning.dynamics.joint.process import BodyCertainty, ProcessCertainty
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import AUTOMATIC, first_forgetting
 from icub_learning.errors import ParameterError, StateError
@@ -26,7 +25,7 @@ from icub_learning.models.ledger import Ledger
 from icub_learning.recursive import AdaptiveForgetting
 from icub_learning.recursive.checks import finite_rows
 
-STATE_VERSION = 5  # of what is saved
+STATE_VERSION = 6  # of what is saved
 LARGEST = 1e50  # of measurements and of the regressor: squares of squares of what is larger could overflow
 EstimatorT = TypeVar("EstimatorT", bound="JointEstimator")
 
@@ -128,12 +127,10 @@ class JointEstimator:
         rigid: ParametricPredictor | None,
         certainty: tuple[ProcessCertainty, list[BodyCertainty]],
     ) -> JointPredictor:
-        weights, signals = self._bank.weights(), self._signal.value.reshape(2, -1)
-        parameters = None
-        if rigid is not None and weights.parameters is not None:
-            parameters = np.concatenate([rigid.parameters[None], weights.parameters])
+        weights = self._bank.weights(None if rigid is None else rigid.parameters)
+        signals = self._signal.value.reshape(2, -1)
         return JointPredictor(
-            regressor, self._bank.features, weights, rigid, parameters, *certainty, signals, self.weights, self._tare
+            regressor, self._bank.features, weights, rigid, *certainty, signals, self.weights, self._tare
         )
 
     def update(

@@ -1,7 +1,6 @@
 """Inverse dynamics by rigid-body parameters alone."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,8 +24,7 @@ from icub_learning.recursive import AdaptiveForgetting, Certainty, RecursiveLeas
 NEWER_ENTRIES = {"columns", "output_weights", "weights", "offset_forgetting"}  # of a state: earlier releases have none
 
 
-@dataclass(frozen=True)
-class ParametricPredictor:
+class ParametricPredictor(NamedTuple):
     """The Predictor of a parametric estimator."""
 
     regressor: Regressor

@@ -246,6 +246,73 @@ static PyObject *learn_recent(PyObject *self, PyObject *const *args, Py_ssize_t 
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(unlearned_doc,
+             "unlearned(out, phi, rows, maps, columns, bodies)\n--\n\n"
+             "out (k, T): variances of what k bodies have not learned of rows (T, p) of Y_b; of the first body, of what features phi (d,) leave\n"
+             "of them by maps (entries, d or padded). bodies: a tuple of packed triangle, weights (T,) of outputs, variance (T,) of noise.");
+static PyObject *unlearned(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
+    if (n_args != 6 || !PyTuple_Check(args[5])) return PyErr_Format(PyExc_TypeError, "unlearned takes 6 arguments, the last a tuple");
+    static const char *const names[] = {"out", "phi", "rows", "maps"};
+    const ptrdiff_t least[] = {1, 1, 1, 1}, bodies = PyTuple_GET_SIZE(args[5]);
+    Py_buffer views[4], body[3];
+    if (!take_all(args, views, names, least, 4, 1)) return NULL;
+    const ptrdiff_t T = bodies ? length_of(&views[0]) / bodies : 0, stride = views[3].ndim == 2 ? views[3].shape[1] : 0;
+    const double *rows = views[2].buf;
+    double *out = views[0].buf;
+    COLUMNS c;
+    if (take_columns(args[4], &c, T)) {
+        const ptrdiff_t size = PADDED(c.p), d = length_of(&views[1]);
+        const int fit = length_of(&views[0]) == bodies * T && length_of(&views[2]) == T * c.p && (stride == d || stride == PADDED(d)) &&
+                        views[3].shape[0] == c.learned;
+        const size_t numbers = T + c.learned + T * (c.p + 1) + MAX_RANK * size;
+        double *left = fit ? PyMem_RawCalloc(numbers, sizeof(double)) : NULL;
+        if (!left) PyErr_SetString(PyExc_ValueError, "out, phi, rows and maps do not fit");
+        double *entries = left + T, *z = entries + c.learned, *targets = z + T * c.p;
+        if (left) CHOSEN(predict)(views[3].buf, views[1].buf, entries, stride, d, c.learned, 1);
+        for (ptrdiff_t i = 0; left && i < bodies && take_tuple(PyTuple_GET_ITEM(args[5], i), body, 3, 0, 0); i++, out += T) {
+            for (ptrdiff_t e = 0; e < c.learned; e++) entries[e] = rows[c.entry[e]] - (i ? 0.0 : entries[e]);
+            if (length_of(&body[0]) == PACKED(size) && length_of(&body[1]) == T && length_of(&body[2]) == T) {
+                make_rows(z, targets, left, 1, &c, body[1].buf);
+                leverage_all(body[0].buf, targets + T, out, z, size, c.p, T);
+                for (ptrdiff_t t = 0; t < T; t++) out[t] *= ((const double *)body[2].buf)[t];
+            } else
+                PyErr_SetString(PyExc_ValueError, "a body does not fit the columns");
+            release_all(body, 3);
+        }
+        PyMem_RawFree(left);
+        release_all(c.views, 7);
+    }
+    release_all(views, 4);
+    if (PyErr_Occurred()) return NULL;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(parameters_doc, "parameters(out, start, back, gammas)\n--\n\n"
+             "out (k, n) = start (n,) + back (n, p) gamma, for each of a tuple of k gammas (p or padded,).");
+static PyObject *parameters(PyObject *self, PyObject *const *args, Py_ssize_t n_args) {
+    if (n_args != 4 || !PyTuple_Check(args[3])) return PyErr_Format(PyExc_TypeError, "parameters takes 4 arguments, the last a tuple");
+    static const char *const names[] = {"out", "start", "back"};
+    const ptrdiff_t least[] = {1, 1, 1}, count = PyTuple_GET_SIZE(args[3]);
+    Py_buffer views[3], gamma;
+    if (!take_all(args, views, names, least, 3, 1)) return NULL;
+    const ptrdiff_t n = length_of(&views[1]), p = length_of(&views[2]) / n;
+    const double *start = views[1].buf;
+    double *out = views[0].buf;
+    if (length_of(&views[0]) != count * n || length_of(&views[2]) != n * p)
+        PyErr_SetString(PyExc_ValueError, "out, start, back and gammas do not fit");
+    for (ptrdiff_t i = 0; !PyErr_Occurred() && i < count && look(PyTuple_GET_ITEM(args[3], i), &gamma, "gamma", p); i++, out += n) {
+        if (length_of(&gamma) == p || length_of(&gamma) == PADDED(p))
+            CHOSEN(predict)(views[2].buf, gamma.buf, out, p, p, n, 1);
+        else
+            PyErr_SetString(PyExc_ValueError, "a gamma does not fit");
+        for (ptrdiff_t j = 0; j < n; j++) out[j] += start[j];
+        PyBuffer_Release(&gamma);
+    }
+    release_all(views, 3);
+    if (PyErr_Occurred()) return NULL;
+    Py_RETURN_NONE;
+}
+
 PyDoc_STRVAR(maps_doc, "maps(both, work, learned, columns, gamma)\n--\n\n"
              "both (2, T, d): weights of features alone, and beside Y_b beta, beta = offset + root gamma (p,); work (p,); from learned (T + entries, >= d), those of y and of the\n"
              "entries of Y_b that are learned. columns: BaseColumns.memory.");
@@ -356,5 +423,7 @@ static PyObject *combine(PyObject *self, PyObject *args) {
 MODULE(_joint, "Compiled loops of a joint process.", {"learn", (PyCFunction)(void (*)(void))learn, METH_FASTCALL, learn_doc},
        {"rows", (PyCFunction)(void (*)(void))rows, METH_FASTCALL, rows_doc},
        {"learn_recent", (PyCFunction)(void (*)(void))learn_recent, METH_FASTCALL, learn_recent_doc},
+       {"unlearned", (PyCFunction)(void (*)(void))unlearned, METH_FASTCALL, unlearned_doc},
+       {"parameters", (PyCFunction)(void (*)(void))parameters, METH_FASTCALL, parameters_doc},
        {"maps", (PyCFunction)(void (*)(void))maps, METH_FASTCALL, maps_doc},
        {"predict", (PyCFunction)(void (*)(void))predict, METH_FASTCALL, predict_doc}, {"combine", combine, METH_VARARGS, combine_doc})

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array, finite, integer
+from icub_learning.dynamics.joint import _joint
 from icub_learning.dynamics.joint.columns import BaseColumns
-from icub_learning.dynamics.joint.process import JointProcess, ProcessCertainty
-from icub_learning.dynamics.joint.recent import BodyCertainty, RecentModels
+from icub_learning.dynamics.joint.process import BodyCertainty, JointProcess, ProcessCertainty
+from icub_learning.dynamics.joint.recent import RecentModels
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.features import MultiscaleFourierFeatures
 from icub_learning.models import nested, part, reading_state, scalar
@@ -37,7 +38,7 @@ class BankWeights(NamedTuple):
         maps: weights of all features, (2 for NP and SP or 1 for NP, n_outputs, n_features), see JointProcess.maps.
         recent: which features those of the last seconds are, and their weights (n_outputs, n_places).
         scale: by which these features are multiplied, see RecentModels.
-        parameters: (1 + n_bodies, n_parameters) of SP and of each recent body; None without rigid bodies.
+        parameters: (2 + n_bodies, n_parameters) of P, SP and each recent body; None without rigid bodies.
     """
 
     maps: Array
@@ -110,11 +111,15 @@ class JointBank:
         self.lasting.learn(phi, base, y, forgetting, count)
         self._recent.learn(phi, base, y, elapsed, forgetting, count)
 
-    def weights(self) -> BankWeights:
-        """Return what predictions need."""
-        own, recent = self.lasting.parameters, self._recent
-        parameters = None if own is None else np.array([own, *recent.parameters])
-        return BankWeights(self.lasting.maps(), recent.features, recent.scale, parameters)
+    def weights(self, parametric: Array | None) -> BankWeights:
+        """Return what predictions need; `parametric` (n_parameters,) of P, None without rigid bodies."""
+        recent, sets = self._recent, None
+        if self.columns is not None and parametric is not None:
+            gammas = (self.lasting.gamma, *recent.gammas)
+            sets = np.empty((1 + len(gammas), len(parametric)))
+            sets[0] = parametric
+            _joint.parameters(sets[1:], self.columns.start, self.columns.back, gammas)
+        return BankWeights(self.lasting.maps(), recent.features, recent.scale, sets)
 
     def certainty(self) -> tuple[ProcessCertainty, list[BodyCertainty]]:
         """Return what all that was seen tells of a motion, now or a few samples ago, and what each body tells now.

@@ -46,7 +46,7 @@ class BaseColumns:
         self.start = start.copy()
         spread = self.projection.T / precision[:, None]  # D^-1 B'
         self.root = np.linalg.cholesky(self.projection @ spread)
-        self.back = solve_triangular(self.root, spread.T, lower=True).T
+        self.back = np.ascontiguousarray(solve_triangular(self.root, spread.T, lower=True).T)
         self.offset: Array = self.projection @ start
         learned = _independent_entries(regressor)
         self.entries: NDArray[np.intp] = base_columns(learned)

@@ -1,7 +1,7 @@
 """A snapshot of a bank of joint processes and of rigid bodies, which predicts."""
 
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,14 +12,12 @@ from icub_learning.dynamics.estimators.prediction import Prediction, motion_vect
 from icub_learning.dynamics.joint import _joint
 from icub_learning.dynamics.joint.bank import REGULARIZATION, BankWeights
 from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertWeights, Unlearned
-from icub_learning.dynamics.joint.process import ProcessCertainty
-from icub_learning.dynamics.joint.recent import BodyCertainty
+from icub_learning.dynamics.joint.process import BodyCertainty, ProcessCertainty
 from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices
 from icub_learning.features import MultiscaleFourierFeatures
 
 
-@dataclass(frozen=True)
-class JointPredictor:
+class JointPredictor(NamedTuple):
     """The Predictor of NP and SP.
 
     What an expert has not learned of a motion has a variance of its own (docs/theory/joint_model.md, "Confidence").
@@ -33,9 +31,8 @@ class JointPredictor:
     Attributes:
         regressor: regressor of the robot.
         features: features of the motion.
-        bank: weights of all but P.
+        bank: weights of all.
         rigid: predicts P; None without rigid bodies.
-        parameter_sets: (2 + n_bodies, n_parameters) of P, SP and each recent body; None without rigid bodies.
         certainty: tells what all that was seen leaves open of a motion.
         bodies: tell what recent bodies do not know of a motion.
         signals: (2, n_outputs) mean squares of what features have to say: alone, and beside rigid bodies.
@@ -47,7 +44,6 @@ class JointPredictor:
     features: MultiscaleFourierFeatures
     bank: BankWeights
     rigid: ParametricPredictor | None
-    parameter_sets: Array | None
     certainty: ProcessCertainty
     bodies: list[BodyCertainty]
     signals: Array
@@ -89,7 +85,7 @@ class JointPredictor:
             phi: (n_features,).
             rows: (n_outputs, n_parameters) of the regressor; None without rigid bodies.
         """
-        weights, sets = self.bank, self.parameter_sets
+        weights, sets = self.bank, self.bank.parameters
         values = np.empty((2 + (0 if sets is None else len(sets)), len(self.tare)))
         of_features = weights.maps, weights.recent, weights.scale
         _joint.predict(values, np.empty_like(phi), phi, self.tare, *of_features, rows, sets)
@@ -105,13 +101,13 @@ class JointPredictor:
         alone = novelty * self.signals[0] + swing
         if rows is None or self.rigid is None or columns is None:
             return Unlearned(novelty, np.tile(alone, (2, 1)), alone)
-        base = columns.of(rows)
-        of_p = self.signals[1] * (1.0 + self.rigid.unlearned(rows))  # P never learns what it leaves
-        of_parameters = correlation * self.certainty.of_rigid_bodies(phi, base)
-        of_sp = novelty * self.signals[1] + swing + of_parameters
-        of_gamma = base @ columns.root
-        of_bodies = [of_sp + correlation * body.unlearned(of_gamma) for body in self.bodies]
-        return Unlearned(novelty, np.array([of_p, alone, of_sp, alone, *of_bodies]), of_sp)
+        found = np.empty((4 + len(self.bodies), len(alone)))
+        found[0] = self.signals[1] * (1.0 + self.rigid.unlearned(rows))  # P never learns what it leaves
+        found[1], found[3] = alone, alone
+        of_parameters = correlation * self.certainty.of_rigid_bodies(phi, columns.of(rows), self.bodies)
+        found[2] = novelty * self.signals[1] + swing + of_parameters[0]
+        np.add(found[2], of_parameters[1:], out=found[4:])
+        return Unlearned(novelty, found, found[2])
 
     def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:
         """Learn which experts were right, from the measurement of what this predictor predicted.

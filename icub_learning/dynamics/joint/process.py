@@ -1,10 +1,10 @@
 """A Gaussian process with explicit basis functions: rigid bodies and random features learned together, exactly."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,20 @@ from icub_learning.recursive import Certainty, RecursiveLeastSquares
 from icub_learning.recursive.checks import LARGEST_VALUE, finite_rows
 
 
+class BodyCertainty(NamedTuple):
+    """What tells the variance of predictions by base parameters.
+
+    Attributes:
+        triangle: packed factor of the learner of gamma, see BaseColumns.
+        weights: (n_outputs,) of the outputs: rows count by them, so that the noise of all has one variance.
+        noise: (n_outputs,) variance of the noise; zero before the first sample.
+    """
+
+    triangle: Array
+    weights: Array
+    noise: Array
+
+
 @dataclass(frozen=True)
 class ProcessCertainty:
     """Tells the variance of a process's predictions over that of the noise, Rasmussen and Williams 2006, eq. 2.42.
@@ -26,38 +40,35 @@ class ProcessCertainty:
     Attributes:
         features: gives phi' A^-1 phi.
         columns: columns of the process; None without rigid bodies.
-        maps: (n_entries, n_features) weights of phi in the entries of Y_b.
-        rigid: gives the leverage of rows of beta; None without rigid bodies.
-        weights: (n_outputs,) of the outputs: rows count by them, so that the noise of all has one variance.
+        maps: (n_entries, n_features or padded) weights of phi in the entries of Y_b.
+        body: tells the variance of beta; None without rigid bodies.
         noise: (n_outputs,) variance of the noise; zero before the first sample.
     """
 
     features: Certainty | RecursiveLeastSquares
     columns: BaseColumns | None
     maps: Array
-    rigid: Certainty | RecursiveLeastSquares | None
-    weights: Array
+    body: BodyCertainty | None
     noise: Array
 
     def of_features(self, phi: Array) -> float:
         """Return phi' A^-1 phi (n_features,): all that NP does not know."""
         return float(self.features.leverage(phi))
 
-    def of_rigid_bodies(self, phi: Array, rows: Array) -> Array:
-        """Return the variance (n_outputs,) of D beta with D what features leave of Y_b: what SP does not know besides.
+    def of_rigid_bodies(self, phi: Array, rows: Array, recent: Sequence[BodyCertainty] = ()) -> Array:
+        """Return the variance of D beta with D what features leave of Y_b, and that of Y_b beta by bodies of their own.
+
+        The first is what SP does not know besides; each row (n_outputs,).
 
         Args:
             phi: (n_features,).
             rows: (n_outputs, n_base) Y_b of the same motion.
+            recent: these bodies.
         """
-        if self.columns is None or self.rigid is None:
-            return np.zeros(len(self.weights))
-        columns, n = self.columns, len(self.weights)
-        left = np.zeros((1, n + len(columns.entries)))  # of the outputs themselves nothing
-        np.subtract(rows.take(columns.entries), self.maps @ phi, out=left[0, n:])
-        z, target = np.empty((n, len(columns.kept))), np.empty(n)
-        _joint.rows(z, target, left, columns.memory, self.weights)
-        return np.asarray(self.noise * self.rigid.leverage(z))  # of rows weighted as those that were learned
+        found = np.zeros((1 + len(recent), len(self.noise)))
+        if self.columns is not None and self.body is not None:
+            _joint.unlearned(found, phi, rows, self.maps, self.columns.memory, (self.body, *recent))
+        return found
 
 
 class JointProcess:
@@ -100,18 +111,19 @@ class JointProcess:
         return self._features.n_samples
 
     @property
+    def gamma(self) -> Array:
+        """Estimate of gamma (n_base,), see BaseColumns; empty without rigid bodies. It changes with the next sample."""
+        return np.zeros(0) if self._rigid is None else self._rigid.live_weights[0]
+
+    @property
     def coefficients(self) -> Array:
         """Estimate of beta, (n_base,); empty without rigid bodies."""
-        if self.columns is None or self._rigid is None:
-            return np.zeros(0)
-        return self.columns.coefficients(self._rigid.live_weights[0])
+        return self.gamma if self.columns is None else self.columns.coefficients(self.gamma)
 
     @property
     def parameters(self) -> Array | None:
         """Estimate of all parameters of the regressor, (n_parameters,); None without rigid bodies."""
-        if self.columns is None or self._rigid is None:
-            return None
-        return self.columns.parameters(self._rigid.live_weights[0])
+        return None if self.columns is None else self.columns.parameters(self.gamma)
 
     def maps(self) -> Array:
         """Weights of phi in the predictions NP and SP, (2, n_outputs, n_features); (1, ...) without rigid bodies.
@@ -129,16 +141,15 @@ class JointProcess:
 
     def certainty(self) -> ProcessCertainty:
         """Return what tells the variance of predictions at this moment, unaffected by what is learned afterwards."""
-        rigid = None if self._rigid is None else self._rigid.certainty()
-        maps = self._features.live_weights[self.n_outputs :].copy()
-        features, noise = self._features.certainty(), self._noise.known
-        return ProcessCertainty(features, self.columns, maps, rigid, self._weights.value, noise)
+        live = self.live_certainty()
+        body = None if live.body is None else live.body._replace(triangle=live.body.triangle.copy())
+        return replace(live, features=self._features.certainty(), maps=live.maps.copy(), body=body)
 
     def live_certainty(self) -> ProcessCertainty:
         """Return what tells the variance of predictions until the next sample is learned."""
-        maps = self._features.live_weights[self.n_outputs :]
-        noise = self._noise.known
-        return ProcessCertainty(self._features, self.columns, maps, self._rigid, self._weights.value, noise)
+        maps, noise = self._features.padded_weights[self.n_outputs :], self._noise.known
+        body = None if self._rigid is None else BodyCertainty(self._rigid.memory[0], self._weights.value, noise)
+        return ProcessCertainty(self._features, self.columns, maps, body, noise)
 
     def learn(self, phi: Array, rows: Array | None, y: Array, forgetting: float = 1.0, count: int = 1) -> None:
         """Learn one sample.

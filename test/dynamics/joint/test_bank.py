@@ -61,7 +61,7 @@ def batches(estimator, states, y, probe, forgetting=1.0, period=0.01):
         both = np.concatenate([own, one])
         expected["SP"], leverages["SP"] = both @ w, both @ np.linalg.solve(a, both)
         for place, (memory, _) in enumerate(BODIES):
-            prior = REGULARIZATION * priors[f"bank.recent.body_{place}.rigid.prior"]
+            prior = REGULARIZATION * priors[f"bank.recent.body_{place}.prior"]
             a, w = solved(rows, y, weights_of_samples(memory, n, forgetting, period), prior)
             name = f"P {memory:g} s"
             expected[name], leverages[name] = own @ w, own @ np.linalg.solve(a, own)
@@ -95,7 +95,7 @@ def test_experts_are_batch_solutions_and_the_total_is_their_mixture(forgetting):
             unknown["SP"] = signals[1] * novelty + swing + noise * (leverages["SP"] - leverages["NP"])
             for place, (memory, _) in enumerate(BODIES):
                 name = f"P {memory:g} s"
-                own = state[f"bank.recent.body_{place}.noise.value"][0]
+                own = state["bank.recent.noise.value"][place, 0]
                 unknown[name] = unknown["SP"] + correlation * own * leverages[name]
             # P leaves what it always leaves, the more in a motion of unusual leverage.
             usual = np.exp(state["rigid.usual.mean"][0]) / state["rigid.usual.weight"]

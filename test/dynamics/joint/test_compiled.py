@@ -32,6 +32,11 @@ def arguments():
             np.empty((2, T)), few.ahead(), (places,), tuple(body.ahead() for body in bodies), COLUMNS.memory,
             np.ones(D), COLUMNS.of(rows), np.ones(T), np.ones((2, T)), 2.0, 1.0,
         ],
+        "unlearned": [
+            np.empty((3, T)), np.ones(D), COLUMNS.of(rows), np.ones((ENTRIES, D)), COLUMNS.memory,
+            tuple((each.memory[0], np.ones(T), np.ones(T)) for each in (rigid, *bodies)),
+        ],
+        "parameters": [np.empty((2, rows.shape[1])), COLUMNS.start, COLUMNS.back, (np.ones(P), np.zeros(P))],
         "rows": [np.empty((T, P)), np.empty(T), np.zeros((1, T + ENTRIES)), COLUMNS.memory, np.ones(T)],
         "maps": [maps, np.empty(P), features.padded_weights, COLUMNS.memory, np.zeros(P)],
         "predict": [

@@ -123,7 +123,7 @@ def predictions(process, phi, rows):
     """NP and SP (T,), and the variance of SP over that of the noise."""
     alone, beside = process.maps() @ phi
     certainty, noise = process.certainty(), part(process.state(), "noise")["value"]
-    of_rigid = certainty.of_rigid_bodies(phi, process.columns.of(rows)) / noise
+    of_rigid = certainty.of_rigid_bodies(phi, process.columns.of(rows))[0] / noise
     return alone, beside + rows @ process.parameters, certainty.of_features(phi) + of_rigid
 
 
@@ -223,7 +223,7 @@ def test_outputs_count_by_the_noise_that_was_found():
     # What the rows of a motion leave, without the division by what a sample's own noise adds.
     z = recursive_residuals(samples, 400)[0] * np.sqrt(1.0 + process.certainty().of_features(phi[400]))
     expected = noise.value * weights**2 * np.einsum("ti,ij,tj->t", z, np.linalg.inv(a), z)
-    found = process.certainty().of_rigid_bodies(phi[400], columns.of(rows[400]))
+    found = process.certainty().of_rigid_bodies(phi[400], columns.of(rows[400]))[0]
     np.testing.assert_allclose(found, expected, rtol=1e-8)
     np.testing.assert_allclose(noise.value, scales**2, rtol=0.35)  # in squared units of each output
 

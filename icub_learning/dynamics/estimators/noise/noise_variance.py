@@ -17,6 +17,9 @@ class NoiseVariance(Declared):
     quarter of all samples at first: sample i of n counts by about (i / n)^3, so that the errors made before anything
     was known, however large, are soon outgrown. Later weights fade exponentially with a memory of MEMORY_SAMPLES.
 
+    Args:
+        n_outputs: number of outputs, or (k, number of outputs) of k learners of the same samples.
+
     Attributes:
         n_samples: number of innovations so far.
         value: (n_outputs,), squared units of the outputs; infinite before the first innovation.
@@ -24,7 +27,7 @@ class NoiseVariance(Declared):
 
     STATE = entries(value=VARIANCE, n_samples=NOT_NEGATIVE)
 
-    def __init__(self, n_outputs: int) -> None:
+    def __init__(self, n_outputs: int | tuple[int, ...]) -> None:
         self.n_samples = 0
         self.value = np.full(n_outputs, np.inf)
 

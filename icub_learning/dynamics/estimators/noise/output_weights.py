@@ -23,7 +23,7 @@ class OutputWeights:
 
     Args:
         kind: "noise": as above, from the first samples on; "equal": 1 for all.
-        n_outputs: number of outputs.
+        n_outputs: number of outputs, or (k, number of outputs) of k learners of the same samples.
 
     Attributes:
         kind: as given.
@@ -33,7 +33,7 @@ class OutputWeights:
         ParameterError: an unknown kind.
     """
 
-    def __init__(self, kind: str, n_outputs: int) -> None:
+    def __init__(self, kind: str, n_outputs: int | tuple[int, ...]) -> None:
         if kind not in KINDS:
             raise ParameterError("output_weights", kind, " or ".join(map(repr, KINDS)))
         self.kind = kind
@@ -43,19 +43,19 @@ class OutputWeights:
         """Take notice of the noise after one more sample."""
         if self.kind == "equal" or noise.n_samples < FIRST_SAMPLES or noise.n_samples % INTERVAL:
             return
-        largest = noise.value.max()
-        if largest > 0.0:
-            self.value = np.sqrt(largest / np.maximum(noise.value, largest / LARGEST**2))
+        largest = noise.value.max(axis=-1, keepdims=True)
+        known = noise.value, largest / LARGEST**2
+        self.value = np.sqrt(np.divide(largest, np.maximum(*known), out=self.value**2, where=largest > 0.0))
 
     @classmethod
-    def from_state(cls, state: dict[str, Any], kind: str, n_outputs: int) -> "OutputWeights":
+    def from_state(cls, state: dict[str, Any], kind: str, n_outputs: int | tuple[int, ...]) -> "OutputWeights":
         """Rebuild from the entry "weights" of a state. Raises StateError."""
         weights = cls(kind, n_outputs)
         try:
             value = finite("weights", state["weights"])
         except KeyError as error:
             raise StateError(f"state lacks the entry {error}", name=str(error)) from None
-        if value.shape != (n_outputs,) or not (value > 0).all():
-            raise StateError(f"weights {value} must be {n_outputs} positive numbers", name="weights")
+        if value.shape != weights.value.shape or not (value > 0).all():
+            raise StateError(f"weights {value} must be positive numbers of shape {weights.value.shape}", name="weights")
         weights.value = value.copy()
         return weights
