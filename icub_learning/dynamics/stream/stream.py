@@ -305,7 +305,8 @@ class InverseDynamicsStream:
         if self._deferred is None:
             return
         (record, effort), self._deferred = self._deferred, None
-        record.made.settle()
+        if record.settled:
+            record.made.settle()
         record.settled = self._motions.known() and record.settled
         if self._follow_velocity_noise and self.counts.predicted >= self._next_look:
             self._next_look = 2 * self.counts.predicted
