@@ -50,6 +50,7 @@ setup(
             "dynamics/_checks",
             "dynamics/_fading",
             "dynamics/changes/_evidence",
+            "dynamics/joint/_experts",
             "dynamics/joint/_joint",
             "dynamics/motion/_motion_filter",
             "recursive/_aggregation",

@@ -103,7 +103,7 @@ static void leverage_all(const double *triangle, double *work, double *leverages
 }
 
 /* As learn_all; errors (own, outputs), leverages (own,): y - z W and z^T A^-1 z of the first `own` rows, before any was learned. */
-static void observe_all(double *triangle, double *weights, double *work, double *errors, double *leverages, const double *z,
+UNUSED void observe_all(double *triangle, double *weights, double *work, double *errors, double *leverages, const double *z,
                         const double *y, ptrdiff_t size, ptrdiff_t features, ptrdiff_t outputs, ptrdiff_t own, ptrdiff_t count,
                         double forgetting) {
     leverage_all(triangle, work, leverages, z, size, features, own);

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array, finite, integer
-from icub_learning.dynamics.joint import _joint
+from icub_learning.dynamics.joint import _experts
 from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.dynamics.joint.process import BodyCertainty, JointProcess, ProcessCertainty
 from icub_learning.dynamics.joint.recent import RecentModels
@@ -118,7 +118,7 @@ class JointBank:
             gammas = (self.lasting.gamma, *recent.gammas)
             sets = np.empty((1 + len(gammas), len(parametric)))
             sets[0] = parametric
-            _joint.parameters(sets[1:], self.columns.start, self.columns.back, gammas)
+            _experts.parameters(sets[1:], self.columns.start, self.columns.back, gammas)
         return BankWeights(self.lasting.maps(), recent.features, recent.scale, sets)
 
     def certainty(self) -> tuple[ProcessCertainty, list[BodyCertainty]]:

@@ -11,7 +11,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.noise.calibrated_variance import CalibratedVariance
 from icub_learning.dynamics.estimators.noise.serial_correlation import SerialCorrelation
 from icub_learning.dynamics.estimators.prediction import Prediction
-from icub_learning.dynamics.joint import _joint
+from icub_learning.dynamics.joint import _experts
 from icub_learning.models.declared import Declared
 from icub_learning.recursive.layered_aggregation import LayeredAggregation
 
@@ -178,7 +178,7 @@ class ExpertWeights(Declared):
     def _mean(self, values: Array, weights: Array, unlearned: Array) -> Array:
         """Return means (k, n_outputs) of values (n_experts, n_outputs) by k tables of weights times confidences."""
         means = np.empty((len(weights), weights.shape[2]))
-        _joint.combine(means, weights, values, unlearned, self._noise.value, len(values))
+        _experts.combine(means, weights, values, unlearned, self._noise.value, len(values))
         return means
 
     @staticmethod

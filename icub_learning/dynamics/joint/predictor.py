@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.parametric import ParametricPredictor
 from icub_learning.dynamics.estimators.prediction import Prediction, motion_vectors
-from icub_learning.dynamics.joint import _joint
+from icub_learning.dynamics.joint import _experts
 from icub_learning.dynamics.joint.bank import REGULARIZATION, BankWeights
 from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertWeights, Unlearned
 from icub_learning.dynamics.joint.process import BodyCertainty, ProcessCertainty
@@ -88,7 +88,7 @@ class JointPredictor(NamedTuple):
         weights, sets = self.bank, self.bank.parameters
         values = np.empty((2 + (0 if sets is None else len(sets)), len(self.tare)))
         of_features = weights.maps, weights.recent, weights.scale
-        _joint.predict(values, np.empty_like(phi), phi, self.tare, *of_features, rows, sets)
+        _experts.predict(values, np.empty_like(phi), phi, self.tare, *of_features, rows, sets)
         parametric, expected = (np.zeros(len(self.tare)), values[0]) if sets is None else (values[0], values[2])
         find = partial(self._unlearned, phi, rows)
         return ExpertPredictions(values, parametric, expected, phi, rows, find, self.weights)

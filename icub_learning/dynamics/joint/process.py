@@ -11,7 +11,7 @@ import numpy as np
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
 from icub_learning.dynamics.estimators.noise.output_weights import OutputWeights
-from icub_learning.dynamics.joint import _joint
+from icub_learning.dynamics.joint import _experts, _joint
 from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.errors import StateError
 from icub_learning.models import nested, part
@@ -67,7 +67,7 @@ class ProcessCertainty:
         """
         found = np.zeros((1 + len(recent), len(self.noise)))
         if self.columns is not None and self.body is not None:
-            _joint.unlearned(found, phi, rows, self.maps, self.columns.memory, (self.body, *recent))
+            _experts.unlearned(found, phi, rows, self.maps, self.columns.memory, (self.body, *recent))
         return found
 
 

@@ -5,7 +5,7 @@ import pytest
 from helpers.robots import ICUB, RIGHT_ARM, random_state
 
 from icub_learning.dynamics import WrenchRegressor
-from icub_learning.dynamics.joint import _joint
+from icub_learning.dynamics.joint import _experts, _joint
 from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.recursive import RecursiveLeastSquares
 
@@ -69,9 +69,10 @@ def spoiled(value):
 @pytest.mark.parametrize("version", _joint.available())
 @pytest.mark.parametrize("name", arguments())
 def test_what_does_not_fit_is_refused(name, version):
-    before = _joint.use(version)
+    module = _joint if hasattr(_joint, name) else _experts
+    before = module.use(version)
     try:
-        function = getattr(_joint, name)
+        function = getattr(module, name)
         assert function(*arguments()[name]) is None
         for place, value in enumerate(arguments()[name]):
             for other in spoiled(value):
@@ -83,4 +84,4 @@ def test_what_does_not_fit_is_refused(name, version):
         with pytest.raises(TypeError):
             function(*arguments()[name][:-1])
     finally:
-        _joint.use(before)
+        module.use(before)
