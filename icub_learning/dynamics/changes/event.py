@@ -29,7 +29,8 @@ class Cause(IntEnum):
     """What may have been added to the errors."""
 
     LOAD = 0
-    PUSH = 1
+    PUSH = 1  # on the link, constant in the axes of the root
+    PULL = 2  # constant in the outputs: what acts elsewhere on the robot, or an offset of the sensor that has jumped
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,7 @@ class Event:
         state: (2 m, 1) of the filter before it, and after: offsets last, errors of motion (the first m) do not.
         noise: (m,) standard deviations of the errors of a block.
         precision: (m, m) inverse covariance of a mean error while nothing changes, over the blocks that show its end.
+        pull: (m,) standard deviations of a pull before any data: of what a push adds to the outputs.
         unknown: evidence that nothing was added, and that the body does not know the motion.
         attempts: from its beginning, and from later times: what grips or lets go also jolts the arm.
         n_blocks: since its beginning.
@@ -110,6 +112,7 @@ class Event:
     state: Array
     noise: Array
     precision: Array
+    pull: Array
     unknown: UnknownMotion
     attempts: list[Attempt]
     n_blocks: int = 0
@@ -122,7 +125,7 @@ class Event:
 
 
 class EvidenceOfCauses:
-    """Makes and feeds the evidence for the two causes of an error: a load at the link, and something that pushes it.
+    """Makes and feeds the evidence for each Cause of an error.
 
     Args:
         n_outputs: m.
@@ -136,17 +139,18 @@ class EvidenceOfCauses:
         rows = np.repeat(axes, len(axes)) if mixed else axes
         sources = np.tile(axes, len(axes)) if mixed else axes
         self._gain_rows, self._gain_sources = rows, sources
-        # Columns of evidence with gains: of the load, of the gains of what it adds, and the same of the push.
+        # Columns of evidence with gains: of the load, of the gains of what it adds, the same of the push, and the pull.
         n_gains = len(rows)
-        ends = np.cumsum([len(DEVIATIONS), n_gains, N_WRENCH, n_gains])
+        ends = np.cumsum([len(DEVIATIONS), n_gains, N_WRENCH, n_gains, n_outputs])
         self._columns = np.zeros((n_outputs, ends[-1]))
+        self._columns[:, ends[3] :] = np.eye(n_outputs)
         self._load, self._push = self._columns[:, : ends[0]], self._columns[:, ends[1] : ends[2]]
         flat = self._columns.reshape(-1)
         gains = np.arange(n_gains) + rows * ends[-1]
         self._flat, self._gain_places = flat, (ends[0] + gains, ends[2] + gains)
 
     def plain(self) -> Evidence:
-        """Return evidence for a load and a push alone."""
+        """Return evidence for a load and a push alone: what begins is the same as a push and as a pull."""
         return Evidence(self._n_outputs, (DEVIATIONS, PUSH_DEVIATIONS))
 
     def event(self, first: Block, before: Load | None, errors: ErrorModel) -> Event:
@@ -154,14 +158,16 @@ class EvidenceOfCauses:
         noise, offsets = np.sqrt(np.diag(errors.noise)), first.state.copy()
         offsets[: self._n_outputs] = 0.0
         precision = np.asarray(np.linalg.inv(errors.spread(LATEST)), dtype=np.float64)
-        event = Event(first.stamp, before, offsets, noise, precision, UnknownMotion(errors.spread(1), BLOCK), [])
+        pull = np.sqrt(((first.push_columns * PUSH_DEVIATIONS) ** 2).sum(axis=1))
+        unknown = UnknownMotion(errors.spread(1), BLOCK)
+        event = Event(first.stamp, before, offsets, noise, precision, pull, unknown, [])
         event.attempts.append(self._attempt(event, first.state))
         return event
 
     def _attempt(self, event: Event, state: Array) -> Attempt:
         """Return evidence that begins now, and allows for errors of the sensor's gain, which show in what is strong."""
         gains = GAIN_ERROR * event.noise[self._gain_rows] / event.noise[self._gain_sources]
-        deviations = [np.concatenate([own, gains]) for own in (DEVIATIONS, PUSH_DEVIATIONS)]
+        deviations = [*(np.concatenate([own, gains]) for own in (DEVIATIONS, PUSH_DEVIATIONS)), event.pull]
         bare = Evidence(self._n_outputs, deviations)
         loaded = bare if event.before is None else Evidence(self._n_outputs, deviations)
         return Attempt(bare, loaded, state, state, event.unknown.log_likelihood)

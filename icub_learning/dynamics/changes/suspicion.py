@@ -49,7 +49,7 @@ class Suspicion:
         for begin, evidence in [*self._short, *looked]:
             if 0.5 * evidence.squares <= self._threshold:
                 continue  # no cause can explain more than all there is
-            found = max(evidence.of(cause).log_ratio for cause in Cause)
+            found = max(evidence.of(cause).log_ratio for cause in (Cause.LOAD, Cause.PUSH))
             if carried is not None:
                 found = max(found, evidence.log_ratio_of(-carried.parameters))
             if found > best:

@@ -21,6 +21,7 @@ from icub_learning.dynamics.changes.evidence import Evidence
 from icub_learning.dynamics.changes.load import DEVIATIONS, Load
 from icub_learning.dynamics.regressors.link_effects import N_WRENCH
 
+PUSHES = Cause.PUSH, Cause.PULL
 MARGIN = -log(RARE)  # of log likelihood: a push seems a load, or a load nothing, with RARE at most (Ville's inequality)
 LARGEST_FIT = float(chdtri(N_WRENCH, RARE)) / N_WRENCH  # mean square that six whitened errors that fit exceed with RARE
 LEAST_MASS = -float(ndtri(RARE))  # standard deviations: no mass at all seems so heavy with RARE
@@ -41,7 +42,7 @@ def load_in(event: Event, recent: Sequence[Block]) -> Attempt | None:
 
 
 def _is_load(attempt: Attempt, event: Event, latest: Sequence[Block]) -> bool:
-    """Whether a load explains the errors better than a push or a motion that is not known, well enough, and can be.
+    """Whether a load explains the errors better than all else does, well enough, and can be.
 
     It explains each latest block, too.
     """
@@ -61,7 +62,7 @@ def _log_likelihoods(event: Event, attempt: Attempt) -> tuple[float, float, floa
     """
     bare, loaded = attempt.bare, attempt.loaded
     as_load = bare.log_likelihood(Cause.LOAD)
-    as_push = max(loaded.log_likelihood(Cause.PUSH), bare.log_likelihood(Cause.PUSH))
+    as_push = max(evidence.log_likelihood(cause) for evidence in (loaded, bare) for cause in PUSHES)
     return as_load, as_push, event.unknown.log_likelihood - attempt.unknown_before + attempt.log_roots
 
 
@@ -83,12 +84,12 @@ def _explains(load: Load, event: Event, block: Block) -> bool:
 def _is_released(attempt: Attempt) -> bool:
     """Whether the load before is gone, rather than another one there or something pushing."""
     bare, loaded = attempt.bare, attempt.loaded
-    pushed = loaded.log_likelihood(Cause.PUSH) + 0.5 * bare.squares
+    pushed = max(map(loaded.log_likelihood, PUSHES)) + 0.5 * bare.squares
     return _fits(bare.squares, attempt) and max(_best(bare), pushed) < -MARGIN / 2
 
 
 def _best(evidence: Evidence) -> float:
-    """Return the larger of the log likelihood ratios of both causes."""
+    """Return the largest of the log likelihood ratios of the causes."""
     return max(evidence.of(cause).log_ratio for cause in Cause)
 
 
@@ -128,14 +129,17 @@ def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
     without, mean = _latest(event, recent)
     load_columns, push_columns = mean[:, : len(DEVIATIONS)], mean[:, len(DEVIATIONS) :]
     with_before = without if event.before is None else without - load_columns @ event.before.parameters
-    with_push = with_before - push_columns @ event.attempts[0].loaded.of(Cause.PUSH).mean[:N_WRENCH]
+    loaded = event.attempts[0].loaded
+    with_push = with_before - push_columns @ loaded.of(Cause.PUSH).mean[:N_WRENCH]
+    with_pull = with_before - loaded.of(Cause.PULL).mean
     with_load = without - load_columns @ event.attempts[0].bare.of(Cause.LOAD).mean[: len(DEVIATIONS)]
-    nothing, as_before, pushed, carried = _distances(event, np.array([without, with_before, with_push, with_load]))
+    tried = np.array([without, with_before, with_push, with_pull, with_load])
+    nothing, as_before, pushed, pulled, carried = _distances(event, tried)
     still_there = as_before <= nothing
     ended = as_before if still_there else nothing
     if ended > LARGEST_FIT * len(without):
         return False, still_there
-    return ended <= min(pushed, carried) - MARGIN or any(map(_is_nothing, event.attempts[1:])), still_there
+    return ended <= min(pushed, pulled, carried) - MARGIN or any(map(_is_nothing, event.attempts[1:])), still_there
 
 
 def _latest(event: Event, recent: Sequence[Block]) -> tuple[Array, Array]:

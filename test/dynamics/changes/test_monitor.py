@@ -69,6 +69,18 @@ def test_joint_torques_tell_loads_from_pushes_too():
     assert hand.run(1.0)[-1] == "nothing"
 
 
+def test_a_force_at_the_sensor_is_no_load():
+    """No wrench on the hand is constant then, and a load explained two of these sixteen forces better."""
+    hand, rng = Hand(7), np.random.default_rng(7)
+    hand.run(USUAL)
+    for _ in range(16):
+        direction = rng.standard_normal(6) * ([1.0] * 3 + [0.0] * 3)
+        pulled = hand.run(1.0, measured=rng.uniform(4.0, 12.0) * direction / np.linalg.norm(direction))
+        assert set(pulled[5:]) == {"contact"}
+        assert hand.run(3.0)[-1] == "nothing"
+    assert hand.monitor.counts == {"contacts": 16}
+
+
 def test_errors_that_the_body_tells_itself_are_no_contacts():
     """After a rest without noise a motion is not yet learned: errors are larger by far, and said to be."""
     hand = Hand(4)
