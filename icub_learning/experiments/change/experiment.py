@@ -7,20 +7,21 @@ from typing import Any
 import numpy as np
 
 from icub_learning.experiments import expected
-from icub_learning.experiments.change import consistency, control, loads_and_pushes, wear
+from icub_learning.experiments.change import consistency, control, forces, loads_and_pushes, wear
 from icub_learning.experiments.expected import Row, at_most, seen
 from icub_learning.experiments.options import options
 from icub_learning.reporting.tables import save_figures
 
-PARTS = ("loads", "quiet", "friction", "control", "consistency")
+PARTS = ("loads", "forces", "quiet", "friction", "control", "consistency")
 SEEDS = (0, 1, 2)
 WORN_ROBOT = "ur10_currents_125hz"
 TO_TELL = 7  # random loads, and as many pushes, of each seed
 DESCRIPTION = """\
-On SIMULATED robots with the settings that are shipped: loads that are grasped and dropped and pushes (loads), ten
-minutes without any change (quiet), ten minutes of growing friction (friction), tracking errors with the learned model
-as feed-forward (control), and bodies that are physically possible after random excitations (consistency). The seeds
-that are judged by default chose no setting; seeds from 100 on did. All of it takes about an hour on two cores."""
+On SIMULATED robots with the settings that are shipped: loads that are grasped and dropped and pushes (loads), what is
+published of forces on the hand and at the sensor (forces), ten minutes without any change (quiet), ten minutes of
+growing friction (friction), tracking errors with the learned model as feed-forward (control), and bodies that are
+physically possible after random excitations (consistency). The seeds that are judged by default chose no setting; seeds
+from 100 on did. All of it takes about an hour on two cores."""
 EXAMPLE = "example:\n  icub-learning reproduce change --parts loads control --json out/change.json"
 
 QUICK = ("--parts", "consistency", "--seeds", "0", "--excitations", "1000")
@@ -36,6 +37,7 @@ add_options = options(
 def run(args: argparse.Namespace) -> None:
     works: dict[str, Callable[[int], dict[str, Any]]] = {
         "loads": lambda seed: loads_and_pushes.run_seed(seed, TO_TELL),
+        "forces": forces.run_seed,
         "quiet": lambda seed: wear.without_change(seed, args.minutes),
         "friction": lambda seed: wear.grown_friction(WORN_ROBOT, seed, args.minutes),
         "control": lambda seed: {
@@ -96,6 +98,19 @@ def _mass_sigmas(found: list[dict[str, Any]]) -> list[float]:
     return [error / (one["mass_deviation"] or np.nan) for error, one in zip(_mass_errors(found), found, strict=True)]
 
 
+def _forces(found: list[dict[str, Any]]) -> list[Row]:
+    rows = []
+    for place, told in found[0].items():
+        for force in told:
+            of = [one[place][force] for one in found]
+            shares = [one["samples near enough"] for one in of]
+            rows += [
+                seen(f"{force}, {place}: mean of what is told, over it", (one["told"] for one in of)),
+                (f"{force}, {place}: samples near enough", shares, "at least 0.9", min(shares) >= 0.9),
+            ]
+    return rows
+
+
 def _quiet(found: list[dict[str, Any]]) -> list[Row]:
     return [
         at_most("false alarms", (one["false alarms"] for one in found), 0.0),
@@ -140,6 +155,7 @@ def _consistency(found: list[dict[str, Any]]) -> list[Row]:
 
 ROWS: dict[str, Callable[[list[dict[str, Any]]], list[Row]]] = {
     "loads": _loads,
+    "forces": _forces,
     "quiet": _quiet,
     "friction": _friction,
     "control": _control,

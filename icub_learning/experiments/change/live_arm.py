@@ -36,7 +36,7 @@ class LiveArm:
 
     Its motion is one of TASKS; `simulation` can be commanded between calls of `run`. `others` are settings of further
     learners that see the same samples, by name; their errors are kept too. `on_pairs` is called with what the first
-    learner's stream has paired.
+    learner's stream has paired. `added` (6,) [N, N m] is added to what the sensor measures.
     """
 
     def __init__(self, seed: int, task: str = "circle_xz", **others: dict[str, Any]) -> None:
@@ -61,6 +61,7 @@ class LiveArm:
         self.monitor = monitor  # of the first learner
         self.moments: list[Moment] = []  # changes of what the monitor sees
         self.on_pairs: Callable[[list[External]], object] | None = None
+        self.added: Array = np.zeros(6)
         self._times, self._seen = array("d"), array("d")
         self._errors = {name: array("d") for name in self.streams}
 
@@ -76,12 +77,13 @@ class LiveArm:
                 self.simulation.step()
             shown = self.simulation.sensors()
             self._times.append(shown.stamp * 1e-9)
+            measured = shown.wrench + self.added
             for name, stream in self.streams.items():
                 record = stream.joint_state(
                     shown.stamp, self.simulation.arm.joint_names, shown.position, shown.velocity
                 )
-                self._errors[name].extend((shown.wrench - record.prediction.total).tolist())
-                stream.measurement(shown.stamp, shown.wrench)
+                self._errors[name].extend((measured - record.prediction.total).tolist())
+                stream.measurement(shown.stamp, measured)
                 paired = stream.pair()
                 if self.on_pairs is not None and name == "shipped":
                     self.on_pairs(paired)

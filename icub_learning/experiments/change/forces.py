@@ -1,0 +1,73 @@
+"""What is published of forces of 2, 5 and 10 N on the hand and at the sensor, while the simulated arm draws circles."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.dynamics.regressors.link_effects import N_WRENCH
+from icub_learning.dynamics.stream.records import External
+from icub_learning.experiments.change.live_arm import LiveArm
+
+LEARNING = 60.0  # [s] before the first force
+FORCES = (2.0, 5.0, 10.0)  # [N]
+SECONDS, PAUSE = 1.0, 4.0  # [s]
+RISEN = 0.05  # [s] after which the external wrench must tell of the force
+PLACES = ("hand", "sensor")
+DRAWS = 3  # of each force at each place
+NEAR, DEVIATIONS = 0.1, 2.0  # share of the force, or so many stated standard deviations, that it may be off
+
+
+def run_seed(seed: int) -> dict[str, dict[str, dict[str, float]]]:
+    """Return how each force at each place was told, the worst of DRAWS directions.
+
+    A force on the hand is constant in the axes of the root; one at the sensor adds a constant to what it measures.
+    """
+    rng, arm = np.random.default_rng([seed, 78]), LiveArm(seed)
+    arm.run(LEARNING)
+    return {
+        place: {f"{force:g} N": worst([told(arm, rng, place, force) for _ in range(DRAWS)]) for force in FORCES}
+        for place in PLACES
+    }
+
+
+def told(arm: LiveArm, rng: np.random.Generator, place: str, force: float) -> tuple[float, float]:
+    """Push for SECONDS in a random direction; return the mean of what is told of the force, over it, and how often.
+
+    The second is the share of samples that are off by no more than NEAR of the force or DEVIATIONS.
+    """
+    direction = rng.standard_normal(3)
+    wrench = np.zeros(N_WRENCH)
+    wrench[:3] = force * direction / np.linalg.norm(direction)
+    pairs: list[External] = []
+    arm.on_pairs = pairs.extend
+    if place == "hand":
+        arm.simulation.push(wrench[:3], SECONDS)
+    else:
+        arm.added = wrench
+    arm.run(SECONDS)
+    arm.added, arm.on_pairs = np.zeros(N_WRENCH), None
+    during = [pair for pair in pairs if pair.stamp >= pairs[0].stamp + RISEN * 1e9]
+    true = [_at_sensor(arm, pair, wrench) if place == "hand" else wrench[:3] for pair in during]
+    found, allowed = zip(*map(_along, during, true), strict=True)
+    arm.run(PAUSE)
+    return float(np.mean(found)) / force, float(np.mean(np.abs(np.array(found) - force) <= allowed))
+
+
+def _at_sensor(arm: LiveArm, pair: External, wrench: Array) -> Array:
+    """Return what a wrench on the hand adds to the force that the sensor measures, (3,) [N]."""
+    pushed: Array = arm.monitor.effects(*pair.known[1:4])[1] @ wrench
+    return pushed[:3]
+
+
+def _along(pair: External, force: Array) -> tuple[float, float]:
+    """Return the external force along the true one [N], and by how much it may be off [N]."""
+    size = float(np.linalg.norm(force))
+    deviation = float(np.sqrt(pair.undisturbed.variance[:3] @ (force / size) ** 2))
+    return float(pair.external[:3] @ force) / size, max(NEAR * size, DEVIATIONS * deviation)
+
+
+def worst(draws: Sequence[tuple[float, float]]) -> dict[str, float]:
+    """Return the mean that is furthest from 1, and the smallest share of samples that are near enough."""
+    furthest, _ = max(draws, key=lambda draw: abs(draw[0] - 1.0))
+    return {"told": furthest, "samples near enough": min(share for _, share in draws)}
