@@ -4,6 +4,7 @@ import gc
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,36 @@ def node_here(ros_domain: int, tmp_path: Path, capfd: Any, monkeypatch: pytest.M
     yield lambda name, *remap, **parameters: NodeHere(name, _command(tmp_path, name, *remap, **parameters)[3:], capfd)
     for node in list(HERE):
         node.stop()
+
+
+@pytest.fixture
+def started(node_here: Callable[..., Any]) -> Callable[..., Any]:
+    """Start the node of a probe in this process: a context with the probe, connected, whose node ends as it should.
+
+    Call it as started(NodeProbe(RIGHT_ARM), learning_share=1.0, ...); keywords are ROS parameters.
+    """
+
+    @contextmanager
+    def start(probe: Any, *remap: list[str], **parameters: object) -> Iterator[Any]:
+        probe.under_test = node_here(probe.node_name[1:], *remap, **parameters)
+        with probe:
+            probe.connect()
+            yield probe
+        assert probe.under_test.running and probe.under_test.stop() == 0
+        assert "Traceback" not in probe.under_test.output
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def regressor() -> Any:
+    """The right arm of an iCub, with its force/torque sensor."""
+    from helpers.robots import RIGHT_ARM
+
+    from icub_learning.dynamics import WrenchRegressor
+    from icub_learning.robots import find_urdf
+
+    return WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, "r_arm_ft_sensor")
 
 
 def _command(folder: Path, name: str, remap: list[str] | None = None, **parameters: object) -> list[str]:

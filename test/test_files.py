@@ -59,15 +59,6 @@ def test_a_kill_leaves_the_older_file(tmp_path):
     assert path.read_text() == "old"
 
 
-def test_readers_never_see_a_part(tmp_path):
-    path = tmp_path / "file"
-    with replacing(path, "w") as file:
-        file.write("part")
-        file.flush()
-        assert not path.exists()
-    assert path.read_text() == "part"
-
-
 def test_where_nothing_can_be_written_the_error_is_an_os_error(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError), replacing(tmp_path / "file" / "below"):

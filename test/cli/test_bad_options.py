@@ -20,7 +20,9 @@ demo --no-view --seconds 3601 | --seconds * [5, 3600]
 demo --no-view --seconds 4.9 | --seconds * [5, 3600]
 demo --no-view --seconds nan | --seconds
 demo --no-view --views 0 | --views * at least 1
+evaluate x --seed one | --help
 evaluate --table a.npz --test b.npz | --table
+evaluate | --help
 evaluate a.npz --table b.npz | RECORDING
 evaluate a.npz | --urdf
 evaluate {UR10} --joints , | --joints
@@ -39,10 +41,18 @@ fleet spread . x.npz | no file pooled.npz
 latency --rtprio -1 | --rtprio * at least 0
 latency --seconds 0 | --seconds * (0, inf)
 launch nowhere | recording
+launch recording --show | recording:=
+launch robot arm:=right --show | one of robot, config
+launch robot log_level:=loud --show | debug
+launch robot robot --show | name:=value
+launch robot robot:=nobody --show | nobody.yaml
+launch robot use_sim_time:=yes --show | true, false
+launch simulation config:=/nowhere.yaml --show | /nowhere.yaml
 model inof x.npz | inof * mean info? * model --help
 model | ACTION
 model info /none | /none
 model merge a.npz b.npz | --to
+no-such-command | --help
 record new --duration 0 | --duration * (0, inf)
 replay /no/such/file.csv | does not exist
 replay x.csv --rate 0 | --rate * (0, inf)
@@ -112,6 +122,9 @@ tune . --gap -1 | --gap * at least 0
 tune . --plot x.docx | --plot
 tune . --tune-on 0 | --tune-on * (0, 1]
 tune . --tune-on 1 | --tune-on
+tune . --urdf ur10 --joints a b --output joint_torque | settings choose themselves while it learns
+tune {{arm}} | settings choose themselves while it learns
+tune {{arm.parent}} | settings choose themselves while it learns
 view {{arm}} --joints elbow_joint | --joints
 view {{arm}} --urdf no_robot | no_robot
 view {{arm}}.nowhere | nowhere
@@ -122,15 +135,16 @@ view --port 65536 | --port * [0, 65535]
 
 @pytest.fixture(scope="module")
 def arm(tmp_path_factory):
-    """A sound recording of an arm."""
+    """A sound recording of an arm, in a folder that might be one of rosbag2."""
     write(rigid_recording(600), path := tmp_path_factory.mktemp("recordings") / "arm.npz")
+    path.with_name("bag_0.mcap").touch()
     return path
 
 
-@pytest.mark.parametrize("case", BAD.strip().splitlines())
+@pytest.mark.parametrize("case", ["| --help", *BAD.strip().splitlines()])
 def test_bad_options_are_one_line(case, arm, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
-    line, _, expected = case.partition(" | ")
+    line, _, expected = case.partition("| ")
     assert main(line.format(arm=arm).split()) == 2
     shown = capfd.readouterr()
     assert shown.out == ""

@@ -11,23 +11,18 @@ from icub_learning.models import save_state
 from icub_learning.robots import find_urdf
 
 
-@pytest.fixture
-def model(tmp_path):
+def test_the_whole_robot_is_written(tmp_path, capsys):
     regressor = WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, "r_arm_ft_sensor")
     estimator, rng = ParametricEstimator(regressor), np.random.default_rng(0)
     for _ in range(50):
         motion = rng.uniform(-1, 1, 7), rng.normal(size=7), 3 * rng.normal(size=7)
         estimator.update(*motion, regressor(*motion) @ (1.2 * regressor.nominal_parameters))
-    return save_state(tmp_path / "arm.npz", estimator.state())
-
-
-def test_the_whole_robot_is_written(model, tmp_path, capsys):
-    path = tmp_path / "learned.urdf"
+    model, path = save_state(tmp_path / "arm.npz", estimator.state()), tmp_path / "learned.urdf"
     assert main(["export-urdf", str(model), str(path), "--urdf", "icub"]) == 0
     assert "learned from 50 samples" in capsys.readouterr().out
     again = WrenchRegressor.from_urdf(path, RIGHT_ARM, "r_arm_ft_sensor")
     assert all(is_consistent(again.nominal_parameters[body]) for body in bodies_of(again.parameter_names))
     masses = [index for index, name in enumerate(again.parameter_names) if name.endswith(".m")]
-    nominal = WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, "r_arm_ft_sensor").nominal_parameters
-    assert again.nominal_parameters[masses].sum() == pytest.approx(1.2 * nominal[masses].sum(), rel=0.15)
+    expected = 1.2 * regressor.nominal_parameters[masses].sum()
+    assert again.nominal_parameters[masses].sum() == pytest.approx(expected, rel=0.15)
     assert "<mesh" in path.read_text()

@@ -22,14 +22,15 @@ def test_figures_are_those_of_the_messages():
     published = stamps + 2 * MILLISECOND
     published[500] += MILLISECOND  # late
     joint_states = np.column_stack([stamps, published, published + MILLISECOND // 2])
-    answered = np.delete(np.arange(1000), [300, 301])
+    answered = np.delete(np.arange(1000), [0, 1, 300, 301])  # before its first prediction nothing is missing
     predictions = np.column_stack([stamps, published + MILLISECOND, published + 3 * MILLISECOND])[answered]
     predictions = np.concatenate([predictions, predictions[-1:]])
     echoes = np.column_stack([stamps, published + MILLISECOND // 2, published + MILLISECOND])[:-3]
     echoes = np.delete(echoes, [200, 201, 202], axis=0)
     figures = latency.figures_of(joint_states, predictions, echoes)
     assert figures["joint_states_without_prediction"] == 2
-    assert figures["predicted_twice"] == 1
+    assert (figures["predicted_twice"], figures["predictions_of_unknown_stamp"]) == (1, 0)
+    assert figures["rate_hz"] == pytest.approx(200.0, rel=0.05)
     assert figures["latency_to_publication_s"]["p99"] == pytest.approx(1e-3)
     assert figures["latency_to_arrival_s"]["max"] == pytest.approx(3e-3)
     assert figures["age_at_publication_s"]["p50"] == pytest.approx(3e-3)

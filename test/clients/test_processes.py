@@ -22,16 +22,6 @@ def pid_in(path: Path) -> int:
     return int(wait_until(lambda: path.exists() and path.read_text(), "a child"))
 
 
-def test_children_end_with_the_context(tmp_path):
-    with Processes(tmp_path / "log") as started:
-        started.start("a", [sys.executable, "-c", WAIT, str(tmp_path / "a")], {})
-        pid = pid_in(tmp_path / "a")
-        started.check()
-        assert runs(pid)
-        assert os.getsid(pid) != os.getsid(0)
-    assert not runs(pid)
-
-
 def test_a_stubborn_child_is_killed(tmp_path, monkeypatch):
     monkeypatch.setattr(children, "GRACE", 0.3)
     with Processes(tmp_path / "log") as started:
@@ -46,6 +36,7 @@ def test_a_failure_shows_the_last_lines(tmp_path, capsys):
         started.start("good", [sys.executable, "-c", WAIT, str(tmp_path / "good")], {})
         started.start("bad", [sys.executable, "-c", fail], {"COLOUR": "green"})
         pid = pid_in(tmp_path / "good")
+        assert runs(pid) and os.getsid(pid) != os.getsid(0)
         with pytest.raises(IcubLearningError, match="bad ended by itself: exit code 3"):
             wait_until(started.check, "the failure")
     assert "bad | green is the reason" in capsys.readouterr().err

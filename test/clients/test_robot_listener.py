@@ -95,13 +95,8 @@ def test_planted_faults_are_named_on_live_topics_and_sound_robots_are_not_blamed
     stage.add("sound", sound)
     stage.add("best_effort", sound, BEST_EFFORT)
     for name, robot in others.items():
-        stage.add(
-            name,
-            moved(
-                cut(robot.recording, 4.0, 4.0 + SECONDS),
-                sound.joint_arrivals[0] - cut(robot.recording, 4.0, 5.0).joint_arrivals[0],
-            ),
-        )
+        part = cut(robot.recording, 4.0, 4.0 + SECONDS)
+        stage.add(name, moved(part, sound.joint_arrivals[0] - part.joint_arrivals[0]))
     stage.play()
 
     found = {fault: stage.faults(fault, arm.urdf, arm.sensor) for fault in FAULTS}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from icub_learning.detection.bootstrap import EASY, HARD, Bootstrap, falkon, train
+from icub_learning.detection.bootstrap import Bootstrap, falkon, train
 from icub_learning.detection.region_classifier import (
     BOX_REGULARIZATION,
     ClassifierBank,
@@ -47,11 +47,7 @@ def test_hard_negatives_are_found():
     errors = {name: wrong(classifier, test) for name, (classifier, _) in found.items()}
     assert errors["mini"] < errors["random"]
     assert errors["mini"] <= errors["full"] + 0.05
-    pool = found["mini"][1]
-    assert len(pool) < 1000
-    hard = np.linalg.norm(pool - pool.mean(axis=0), axis=1)
-    assert len(hard) == len(pool)
-    assert HARD > EASY
+    assert len(found["mini"][1]) < 1000
 
 
 def test_strategies_are_checked():

@@ -50,4 +50,3 @@ def test_a_push_is_told_from_motion_and_offset(ros_domain, start_process, checko
     assert pushed.wrench.torque.z == pytest.approx(4.0)
     assert pushed.header == message(15, 0.0).header
     assert "push of 8.0 N" in process.output
-    assert "the push has ended" in process.output

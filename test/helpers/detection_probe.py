@@ -1,6 +1,7 @@
 """The other side of the object detection node in tests: publishes images and boxes, and keeps all that comes back."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sensor_msgs.msg import Image
 from icub_learning.nodes.common.conversions import set_stamp, stamp_to_ns
 from icub_learning.nodes.common.image_messages import image_message
 from icub_learning_msgs.msg import Detection, Detections
-from icub_learning_msgs.srv import ListObjects
+from icub_learning_msgs.srv import ForgetObject, ListObjects, TeachDetection
 
 PERIOD = 50_000_000  # [ns]: stamps of 20 frames a second
 
@@ -67,3 +68,22 @@ class DetectionProbe(RosProbe):
         answer = self.call(ListObjects, "list_objects")
         assert answer.success
         return dict(zip(answer.labels, answer.counts, strict=True))
+
+    def teach(self, label: str, images: Iterable[Any], first: Any = None, **fields: Any) -> Any:
+        """Teach an object while (image, boxes or None) are shown, after the image `first`; return the answer.
+
+        A lesson takes its time by the clock: one that was over before a busy node had seen all images is given again.
+        """
+        images = list(images)
+        for seconds in (1.5, 6.0, 24.0, 96.0):
+            if first is not None:
+                self.show(first)
+            future = self.ask(TeachDetection, "teach_detection", label=label, seconds=seconds, **fields)
+            self.report(lambda values, future=future: future.done() or label in values["lesson"], "of the lesson")
+            for image, boxes in images:
+                self.show(image, boxes)
+            answer = self.answer(future)
+            if sum(map(int, re.findall(r"(\d+) images with a box, (\d+) without", answer.message)[0])) >= len(images):
+                break
+            assert not answer.success or self.call(ForgetObject, "forget_object", label=label).success
+        return answer

@@ -20,13 +20,11 @@ AT_ONCE = 40  # joint states that are sent before those before them have been le
 class Arm:
     """A rigid arm on smooth paths; sample k has position, velocity and measured output.
 
-    All joints move at `frequency` [rad/s]; by default each has its own, so that the motion is not repeated for long.
+    Each joint has its own frequency [rad/s], so that the motion is not repeated for long.
     """
 
-    def __init__(self, regressor, frequency=None):
-        self._regressor = regressor
-        n = regressor.n_joints
-        self._frequency = np.linspace(1.0, 4.0, n) if frequency is None else np.full(n, frequency)
+    def __init__(self, regressor):
+        self._regressor, self._frequency = regressor, np.linspace(1.0, 4.0, regressor.n_joints)
 
     def sample(self, k):
         t, w = k * PERIOD * 1e-9, self._frequency

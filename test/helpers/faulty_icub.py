@@ -4,13 +4,13 @@ import time
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
+from helpers.robots import ARM
 from helpers.ros_probe import RosProbe
 from sensor_msgs.msg import JointState
 
 from icub_learning.nodes.common.conversions import set_wrench
 from icub_learning_msgs.msg import DynamicsPrediction
 
-ARM = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_prosup", "wrist_pitch", "wrist_yaw")
 RATE = 50.0  # [Hz], of the drivers
 NEVER = -(2**31)  # [s], the stamp of their wrenches
 

@@ -15,11 +15,11 @@ PERIOD = 5_000_000  # ns
 
 
 class NodeProbe(RosProbe):
-    """Use as a context manager, inside the test's own ROS domain."""
+    """Use as a context manager, inside the test's own ROS domain; `wrench`: whether the node takes wrenches."""
 
-    def __init__(self, joints: tuple[str, ...], node: str = "/inverse_dynamics") -> None:
-        super().__init__(node, "stream")
-        self.joints = joints
+    def __init__(self, joints: tuple[str, ...], wrench: bool = True) -> None:
+        super().__init__("/inverse_dynamics", "stream")
+        self.joints, self._takes_wrenches = joints, wrench
         self.sent = 0  # joint states and wrenches
 
     def open(self) -> None:
@@ -33,9 +33,9 @@ class NodeProbe(RosProbe):
         self.states = self.node.create_publisher(JointState, "joint_states", RELIABLE)
         self.wrenches = self.node.create_publisher(WrenchStamped, "wrench", RELIABLE)
 
-    def connect(self, wrench: bool = True) -> None:
+    def connect(self) -> None:
         """Wait until both sides have found each other."""
-        publishers = [self.states, self.wrenches] if wrench else [self.states]
+        publishers = [self.states, self.wrenches] if self._takes_wrenches else [self.states]
         self.matched(*publishers, topics=(f"{self.node_name}/prediction",))
 
     def state(self, stamp: int, **fields: Any) -> None:

@@ -15,9 +15,8 @@ PERIOD = 50_000_000  # [ns]: stamps of 20 frames a second
 class RecognitionProbe(RosProbe):
     """Use as a context manager, inside the test's own ROS domain."""
 
-    def __init__(self, node: str = "/object_recognition", source: str = "net/features") -> None:
-        super().__init__(node, "recognition")
-        self.source = source
+    def __init__(self) -> None:
+        super().__init__("/object_recognition", "recognition")
         self.stamp = 1_700_000_000 * 10**9
 
     def open(self) -> None:
@@ -30,20 +29,20 @@ class RecognitionProbe(RosProbe):
         """Wait until both sides have found each other."""
         self.matched(self._features, topics=(f"{self.node_name}/recognition",))
 
-    def publish(self, values: Any, source: str | None = None, stamp: int | None = None) -> None:
+    def publish(self, values: Any, source: str | None = None) -> None:
         """Publish a feature vector, a frame later than the last one."""
         self.stamp += PERIOD
-        message = FeatureVector(source=self.source if source is None else source)
+        message = FeatureVector(source="net/features" if source is None else source)
         message.values = np.asarray(values, dtype=np.float32).tolist()
         message.header.frame_id = "eye"
-        set_stamp(message.header.stamp, self.stamp if stamp is None else stamp)
+        set_stamp(message.header.stamp, self.stamp)
         self._features.publish(message)
 
-    def feed(self, vectors: Any, source: str | None = None) -> list[Recognition]:
+    def feed(self, vectors: Any) -> list[Recognition]:
         """Publish vectors one by one, each after the recognition of the one before; returns the recognitions."""
         first = len(self.recognitions)
         for n, x in enumerate(vectors, first + 1):
-            self.publish(x, source)
+            self.publish(x)
             self.until(lambda n=n: len(self.recognitions) >= n, f"recognition {n - first}")
         return self.recognitions[first:]
 

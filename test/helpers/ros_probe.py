@@ -11,7 +11,10 @@ from helpers.node_here import HERE
 from helpers.waiting import PATIENCE, wait_until
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
+from rcl_interfaces.msg import SetParametersResult
+from rcl_interfaces.srv import SetParameters
 from rclpy.experimental import EventsExecutor
+from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from icub_learning.clients.services import Services
@@ -155,6 +158,11 @@ class RosProbe:
     def change(self, transition: int) -> bool:
         """Ask the node for a lifecycle transition; whether it succeeded."""
         return bool(self.call(ChangeState, "change_state", transition=Transition(id=transition)).success)
+
+    def set_parameter(self, name: str, value: object) -> SetParametersResult:
+        """Set a parameter of the node; return whether it was taken, and why not."""
+        given = Parameter(name, value=value).to_parameter_msg()
+        return self.call(SetParameters, "set_parameters", parameters=[given]).results[0]
 
     def state(self) -> str:
         """Return the label of the node's lifecycle state."""

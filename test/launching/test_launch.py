@@ -6,12 +6,10 @@ import os
 import shutil
 import signal
 import stat
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -85,24 +83,24 @@ def canonical(line: list[str], files: dict[str, str] | None = None) -> dict[str,
 
 
 @pytest.fixture
-def launch_modules(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+def launch_modules(monkeypatch: pytest.MonkeyPatch, checkout: Path) -> Callable[[str], None]:
     """Make `import launch` mean the stand-in, or what is installed."""
 
     def use(launcher: str) -> None:
         monkeypatch.delitem(sys.modules, "icub_learning.launching.description", raising=False)
         if launcher == "stand_in":
+            launch_stand_in.FindPackageShare.share = {"icub_learning": str(checkout)}
             for name, module in launch_stand_in.modules().items():
                 monkeypatch.setitem(sys.modules, name, module)
 
     return use
 
 
-def launch_file(system: str, checkout: Path) -> ModuleType:
-    return module_at(checkout / "launch" / SYSTEMS[system].launch_file)
+def described(system: str, checkout: Path) -> Any:
+    return module_at(checkout / "launch" / SYSTEMS[system].launch_file).generate_launch_description()
 
 
-def started_by_stand_in(description: Any, given: dict[str, str], share: Path) -> list[dict[str, Any]]:
-    launch_stand_in.FindPackageShare.share = {"icub_learning": str(share)}
+def started_by_stand_in(description: Any, given: dict[str, str]) -> list[dict[str, Any]]:
     processes, context = description.processes(given)
     return [
         {**canonical(process.line(context)), "resources": process.environment(context).get("GZ_SIM_RESOURCE_PATH")}
@@ -157,14 +155,8 @@ def started_by_launch(system: str, given: dict[str, str], share: Path, folder: P
 @pytest.mark.parametrize("launcher", LAUNCHERS)
 @pytest.mark.parametrize(("system", "assignments"), CASES)
 def test_both_ways_start_the_same_processes(
-    system: str,
-    assignments: list[str],
-    launcher: str,
-    launch_modules: Callable[[str], None],
-    checkout: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    system, assignments, launcher, launch_modules, checkout, tmp_path, monkeypatch
+):
     monkeypatch.delenv("GZ_SIM_RESOURCE_PATH", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     shutil.copy(checkout / "config" / "simulation.yaml", tmp_path / "mine.yaml")
@@ -173,8 +165,7 @@ def test_both_ways_start_the_same_processes(
 
     launch_modules(launcher)
     if launcher == "stand_in":
-        description = launch_file(system, checkout).generate_launch_description()
-        by_file = started_by_stand_in(description, given, checkout)
+        by_file = started_by_stand_in(described(system, checkout), given)
     else:
         by_file = started_by_launch(system, given, checkout, tmp_path)
         installed = str(tmp_path / "prefix" / "share" / "icub_learning")
@@ -199,8 +190,7 @@ def test_both_ways_start_the_same_processes(
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_system_ends_with_its_processes(system: str, launch_modules: Callable[[str], None], checkout: Path) -> None:
     launch_modules("stand_in")
-    description = launch_file(system, checkout).generate_launch_description()
-    processes, _ = description.processes({"recording": "file.db3"})
+    processes, _ = described(system, checkout).processes({"recording": "file.db3"})
     for process, entry in zip(processes, SYSTEMS[system].processes, strict=True):
         if entry.at_end is AtEnd.CONTINUE:
             ended, failed = (type("Event", (), {"returncode": code}) for code in (0, 1))
@@ -231,33 +221,11 @@ def test_the_table_is_complete(checkout: Path) -> None:
             assert not argument.choices or argument.default in argument.choices
 
 
-def test_the_table_and_what_starts_it_need_no_ros(checkout: Path) -> None:
-    names = ("table", "templates", "installation", "commands", "supervisor")
-    script = f"import sys\nfrom icub_learning.launching import {', '.join(names)}\nprint(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", script], cwd=checkout, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert not set(done.stdout.split()) & {"rclpy", "launch", "launch_ros", "icub_learning_msgs"}
-
-
 def templates_of(process: table.Process) -> Iterator[str]:
     yield from process.arguments
     yield from process.parameter_files
     for texts in (process.parameters, process.remappings, process.environment):
         yield from texts.values()
-
-
-@pytest.mark.parametrize(
-    ("system", "assignments", "words"),
-    [
-        ("robot", ["robot"], "name:=value"), ("robot", ["arm:=right"], "one of robot, config"),
-        ("robot", ["log_level:=loud"], "debug"), ("robot", ["use_sim_time:=yes"], "true, false"),
-        ("robot", ["robot:=nobody"], "nobody.yaml"), ("recording", [], "recording:="),
-        ("simulation", ["config:=/nowhere.yaml"], "/nowhere.yaml"),
-    ],
-)  # fmt: skip
-def test_bad_arguments_are_refused_with_a_reason(system, assignments, words, capsys):
-    assert main(["launch", system, *assignments, "--show"]) == BAD_INPUT
-    assert words in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("with_gz", [True, False])
@@ -328,17 +296,18 @@ def test_output_is_forwarded_with_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "at_end", "code"),
+    ("command", "said"),
     [
-        ("pass", AtEnd.FAIL, 1), ("raise SystemExit(3)", AtEnd.FAIL, 1),
-        ("import os; os.kill(os.getpid(), 11)", AtEnd.FAIL, 1), ("pass", AtEnd.STOP, 0),
-        ("raise SystemExit(3)", AtEnd.STOP, 1), ("raise SystemExit(3)", AtEnd.CONTINUE, 1),
+        (python("it", "pass"), "ended unexpectedly"), (python("it", "raise SystemExit(3)", AtEnd.STOP), "exit code 3"),
+        (python("it", "import os; os.kill(os.getpid(), 11)"), "SIGSEGV"),
+        (python("it", "raise SystemExit(3)", AtEnd.CONTINUE), "exit code 3"),
+        (Command("it", ("/no/such/program",), {}, AtEnd.FAIL), "cannot be started"),
     ],
 )  # fmt: skip
-def test_exit_code_when_a_process_ends(script: str, at_end: AtEnd, code: int) -> None:
+def test_what_ends_unexpectedly_or_cannot_start_fails_the_system(command: Command, said: str) -> None:
     lines: list[str] = []
-    assert Supervisor(lines.append).run([python("other", SLEEP), python("it", script, at_end)]) == code
-    assert any(line.startswith("[it]") for line in lines)
+    assert Supervisor(lines.append).run([python("other", SLEEP), command]) == 1
+    assert any(line.startswith("[it]") and said in line for line in lines)
 
 
 def test_a_process_that_may_end_leaves_the_others_running(tmp_path: Path) -> None:
@@ -348,13 +317,6 @@ def test_a_process_that_may_end_leaves_the_others_running(tmp_path: Path) -> Non
     lines: list[str] = []
     assert Supervisor(lines.append).run([ends, works]) == 0
     assert "[worker] still here" in lines
-
-
-def test_a_program_that_cannot_start_fails_the_system() -> None:
-    lines: list[str] = []
-    bad = Command("bad", ("/no/such/program",), {}, AtEnd.FAIL)
-    assert Supervisor(lines.append).run([python("good", SLEEP), bad]) == 1
-    assert any("cannot be started" in line for line in lines)
 
 
 SUPERVISE = """
@@ -382,11 +344,10 @@ child.wait()
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_all_processes(number: signal.Signals, start_process: Callable[..., Any]) -> None:
+def test_a_signal_ends_all_processes(start_process: Callable[..., Any]) -> None:
     process = start_process(sys.executable, "-c", SUPERVISE, str(PATIENCE), POLITE, POLITE)
     ids = [int(process.wait_for(rf"\[p{i}\] up (\d+)")[1]) for i in range(2)]
-    assert process.stop(number) == 0
+    assert process.stop(signal.SIGTERM) == 0
     assert process.output.count("bye") == 2
     wait_until(lambda: not any(map(runs, ids)), "their end")
 

@@ -11,7 +11,6 @@ from helpers.faulty_icub import FaultyIcub
 from helpers.node_probe import NodeProbe
 from helpers.processes import Process, nodes_in
 from helpers.robots import RIGHT_ARM, UR10_JOINTS
-from helpers.waiting import wait_until
 
 from icub_learning.errors import ParameterError
 from icub_learning.launching.installation import find_executable
@@ -68,14 +67,6 @@ def test_recording(ros_domain: int, start_process: Callable[..., Process], share
     assert len(probe.outputs["external"]) > 100
     assert "[player] is done" in process.output
     assert not nodes_in(ros_domain)
-
-
-def test_nodes_end_with_a_launcher_that_was_killed(ros_domain: int, start_process: Callable[..., Process]) -> None:
-    process = launch(start_process, "robot", "robot:=panda")
-    process.wait_for(r"\[inverse_dynamics\] .*estimator")
-    assert nodes_in(ros_domain)
-    process.stop(signal.SIGKILL)
-    wait_until(lambda: not nodes_in(ros_domain), "the nodes' end")
 
 
 def test_a_recording_that_is_not_there(ros_domain: int, start_process: Callable[..., Process]) -> None:

@@ -36,13 +36,7 @@ pytestmark = [
 
 
 @pytest.fixture
-def ros2_launch(
-    ros_domain: int,
-    checkout: Path,
-    tmp_path: Path,
-    start_process: Callable[..., Process],
-    monkeypatch: pytest.MonkeyPatch,
-) -> Callable[..., Process]:
+def ros2_launch(ros_domain, checkout, tmp_path, start_process, monkeypatch) -> Callable[..., Process]:
     """Start the launch file of a system: ros2_launch("robot", "robot:=ur10")."""
     try:
         find_executable("icub_learning", "inverse_dynamics_node")
@@ -127,22 +121,15 @@ def test_a_recording_is_played_to_its_end(tmp_path: Path, ros_domain: int, ros2_
     recording = simulate([("circle_xy", 3.0)])
     assert set(recording.joint_names) <= set(RIGHT_ARM)
     write(recording, tmp_path / "arm.mcap")
-    process = ros2_launch(
-        "recording", f"recording:={tmp_path / 'arm.mcap'}", f"config:={_parameters(recording, tmp_path)}"
+    config = tmp_path / "arm.yaml"
+    config.write_text(
+        "inverse_dynamics:\n  ros__parameters:\n    urdf: icub\n    output: wrench\n    sensor: r_arm_ft_sensor\n"
+        f"    joints: [{', '.join(recording.joint_names)}]\n"
     )
+    process = ros2_launch("recording", f"recording:={tmp_path / 'arm.mcap'}", f"config:={config}")
     process.wait()
     assert "process has finished cleanly" in process.output, process.output
     assert not nodes_in(ros_domain)
-
-
-def _parameters(recording: object, folder: Path) -> Path:
-    file = folder / "arm.yaml"
-    joints = ", ".join(recording.joint_names)
-    file.write_text(
-        "inverse_dynamics:\n  ros__parameters:\n"
-        f"    urdf: icub\n    output: wrench\n    sensor: r_arm_ft_sensor\n    joints: [{joints}]\n"
-    )
-    return file
 
 
 @needs_gazebo

@@ -21,19 +21,17 @@ def test_names_become_paths_inside(folder, tmp_path):
     assert folder.path("left/arm") == tmp_path / "models" / "left" / "arm.npz"
     assert folder.path(str(tmp_path / "models" / "arm")) == tmp_path / "models" / "arm.npz"  # it lies inside
     assert folder.path("v1.2") == tmp_path / "models" / "v1.2.npz"
+    assert folder.path("~/x").parent == tmp_path / "models" / "~"  # no home folder here: it is a folder of that name
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        "", " ", "..", "../x", "a/../../x", "a/../x", "/etc/passwd", "/tmp/x", "a/", ".", "~/x", "a\0b", "a\nb",
+        "", " ", "..", "../x", "a/../../x", "a/../x", "/etc/passwd", "/tmp/x", "a/", ".", "a\0b", "a\nb",
         "x" * 300, "../models_2/x",
     ],
 )  # fmt: skip
-def test_what_leads_out_is_refused(folder, name, tmp_path):
-    if name == "~/x":  # no home folder here: it is a folder of that name
-        assert folder.path(name).parent == tmp_path / "models" / "~"
-        return
+def test_what_leads_out_is_refused(folder, name):
     with pytest.raises(StateError) as caught:
         folder.path(name)
     assert "path" in str(caught.value)

@@ -48,23 +48,15 @@ def test_the_last_ones_are_kept_by_time(kept):
     assert not [path for path in kept.path.parent.iterdir() if path not in kept.files() and path.name != ".arm.lock"]
 
 
-def test_one_alone_may_be_kept(tmp_path):
-    kept = KeptModels(tmp_path / "arm.npz", 1)
+def test_one_alone_may_be_kept_and_models_of_other_names_are_left_alone(tmp_path):
+    other, kept = KeptModels(tmp_path / "arm_2.npz", 2), KeptModels(tmp_path / "arm.npz", 1)
+    save(other, 7)
     save(kept, 1, 2, 3)
-    assert [number_in(path) for path in kept.files()] == [3]
+    assert [number_in(path) for path in (*kept.files(), *other.files())] == [3, 7]
     kept.close()
+    other.close()
     with pytest.raises(ParameterError):
         KeptModels(tmp_path / "arm.npz", 0)
-
-
-def test_models_of_other_names_are_left_alone(tmp_path):
-    other = KeptModels(tmp_path / "arm_2.npz", 2)
-    save(other, 7)
-    kept = KeptModels(tmp_path / "arm.npz", 1)
-    save(kept, 1, 2)
-    assert number_in(tmp_path / "arm_2.npz") == 7
-    other.close()
-    kept.close()
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,8 @@ from icub_learning.robots import find_urdf
 
 def test_what_is_no_model_is_named(tmp_path):
     (tmp_path / "text.npz").write_text("hello")
-    (tmp_path / "empty.npz").write_text("")
-    whole = save_state(tmp_path / "cut.npz", {"a": np.ones(1000)})
-    whole.write_bytes(whole.read_bytes()[:-2000])
     np.savez(tmp_path / "pickled.npz", a=np.array([{"code": 1}], dtype=object))
-    for name in ("text.npz", "empty.npz", "cut.npz", "pickled.npz", "absent.npz", ""):
+    for name in ("text.npz", "pickled.npz", "absent.npz", ""):
         with pytest.raises(StateError, match=name or "empty"):
             load_state(tmp_path / name if name else "")
     with pytest.raises(StateError):

@@ -2,6 +2,7 @@
 
 import pytest
 from helpers.driven_arm import SETTINGS as ARM
+from helpers.own_package import write_own_package
 
 BAD = [
     ("cnn_features", {"model": "/no/such/file.onnx"}, "/no/such/file.onnx"),
@@ -19,11 +20,20 @@ BAD = [
     ("inverse_dynamics", ARM | {"velocity_delay": 2.0}, "velocity_delay"),
     ("object_recognition", {"classifier": "magic"}, "rlsc"), ("object_recognition", {"recoding": 1.5}, "recoding"),
     ("object_recognition", {"publish_rate": -1.0}, "publish_rate"),
+    ("inverse_dynamics", ARM | {"estimator": "my_package.nothing.X"}, "'my_package.nothing' cannot be imported"),
+    ("inverse_dynamics", ARM | {"estimator": "my_package.hostile.Breaks"}, "no such calibration file"),
+    ("inverse_dynamics", ARM | {"estimator": "my_package.hostile.Locked"}, "deepcopy"),
+    ("object_recognition", {"classifier": "my_package.hostile.Lacking"}, "learn, scores, from_state"),
+    ("cnn_features", {"features": "my_package.hostile.a_function"}, "it is a function"),
+    ("object_detection", {"box_source": "my_package.ending.X"}, "SystemExit"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "settings", "expected"), BAD)
-def test_bad_settings_end_the_start_with_one_clear_line(node_here, name, settings, expected):
+def test_bad_settings_end_the_start_with_one_clear_line(
+    node_here, name, settings, expected, checkout, tmp_path, monkeypatch
+):
+    write_own_package(checkout, tmp_path / "elsewhere", monkeypatch)
     node = node_here(name, **settings)
     node.wait_for(expected)
     assert node.wait() == 1

@@ -10,14 +10,10 @@ from helpers.node_probe import NodeProbe
 from helpers.own_package import write_own_package
 from helpers.recognition_probe import RecognitionProbe
 from helpers.robots import RIGHT_ARM
-from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
-from rcl_interfaces.srv import SetParameters
 from std_srvs.srv import Trigger
 
 from icub_learning.detection.boxes import overlaps
-from icub_learning.dynamics import WrenchRegressor
 from icub_learning.models import read_model, write_model
-from icub_learning.robots import find_urdf
 from icub_learning_msgs.srv import ForgetObject, ListObjects, ModelFile, TeachDetection
 
 QUICK = {"report_period": 0.05, "answer_timeout": 200.0}
@@ -29,16 +25,10 @@ def package(checkout, tmp_path, monkeypatch):
     return write_own_package(checkout, tmp_path / "elsewhere", monkeypatch)
 
 
-@pytest.fixture(scope="module")
-def regressor():
-    return WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, "r_arm_ft_sensor")
-
-
-def test_a_learner_predicts_learns_and_is_kept(node_here, regressor, tmp_path):
+def test_a_learner_predicts_learns_and_is_kept(started, regressor, tmp_path):
     kept = ARM | {"estimator": LEARNER, "model_file": "own", "watch": "never", "output_filter": "none"}
-    node, arm = node_here("inverse_dynamics", **kept), Arm(regressor)
-    with NodeProbe(RIGHT_ARM) as probe:
-        probe.connect()
+    arm = Arm(regressor)
+    with started(NodeProbe(RIGHT_ARM), **kept) as probe:
         drive(probe, arm, range(300))
         settle(probe, 300)
         assert np.abs(probe.predictions[0].total).max() == 0.0
@@ -53,20 +43,15 @@ def test_a_learner_predicts_learns_and_is_kept(node_here, regressor, tmp_path):
         refused = probe.call(ModelFile, "merge_model", path="settled")
         assert refused.success, refused.message  # all of its samples are here already: nothing is asked of the class
         for path in ("rls.weights", "my_package.broken.X"):  # whoever asks, no class is imported
-            value = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=path)
-            answer = probe.call(SetParameters, "set_parameters", parameters=[Parameter(name="estimator", value=value)])
-            assert "a class is named at start-up" in answer.results[0].reason
+            assert "a class is named at start-up" in probe.set_parameter("estimator", path).reason
         state, header = read_model(tmp_path / "settled.npz")
         write_model(tmp_path / "other.npz", {**state, "estimator": np.asarray("my_package.broken.X")}, header)
         other = probe.call(ModelFile, "load_model", path="other")
         assert f"a my_package.broken.X estimator, not of a {LEARNER} one" in other.message
-    assert node.stop() == 0
     assert header.settings["estimator"] == LEARNER
 
-    node = node_here("inverse_dynamics", **kept)
-    node.wait_for(r"loaded .*own\.npz")
-    with NodeProbe(RIGHT_ARM) as probe:
-        probe.connect()
+    with started(NodeProbe(RIGHT_ARM), **kept) as probe:
+        probe.under_test.wait_for(r"loaded .*own\.npz")
         drive(probe, arm, range(1))
         taken_in(probe, 1)
         assert np.abs(probe.predictions[0].total).max() > 0.1
@@ -74,26 +59,20 @@ def test_a_learner_predicts_learns_and_is_kept(node_here, regressor, tmp_path):
         drive(probe, arm, range(1, 2))
         taken_in(probe, 2)
         assert np.abs(probe.predictions[1].total).max() == 0.0
-    assert node.stop() == 0
 
-    node = node_here("inverse_dynamics", **(ARM | {"estimator": "parametric"}))
-    with NodeProbe(RIGHT_ARM) as probe:
-        probe.connect()
+    with started(NodeProbe(RIGHT_ARM), **(ARM | {"estimator": "parametric"})) as probe:
         foreign = probe.call(ModelFile, "load_model", path="settled")
         assert f"state is that of a {LEARNER} estimator, not of a parametric one" in foreign.message
-    assert node.stop() == 0
 
 
-def test_a_classifier_is_taught_recognizes_and_is_kept(node_here, tmp_path):
+def test_a_classifier_is_taught_recognizes_and_is_kept(started, tmp_path):
     rng = np.random.default_rng(0)
     places = {label: 3.0 * rng.normal(size=16) for label in ("mug", "duck")}
 
     def views(label, n):
         return places[label] + rng.normal(size=(n, 16))
 
-    node = node_here("object_recognition", **QUICK, classifier=CLASSIFIER)
-    with RecognitionProbe() as probe:
-        probe.connect()
+    with started(RecognitionProbe(), **QUICK, classifier=CLASSIFIER) as probe:
         for label in places:
             answer = probe.teach(label, views(label, 10))
             assert answer.success, answer.message
@@ -110,32 +89,24 @@ def test_a_classifier_is_taught_recognizes_and_is_kept(node_here, tmp_path):
         state, header = read_model(tmp_path / "own.npz")
         write_model(tmp_path / "other.npz", {**state, "kind": np.asarray("adaptive")}, header)
         assert f"here it is '{CLASSIFIER}'" in probe.call(ModelFile, "load_model", path="other").message
-    assert node.stop() == 0
 
-    node = node_here("object_recognition", **QUICK)
-    with RecognitionProbe() as probe:
-        probe.connect()
+    with started(RecognitionProbe(), **QUICK) as probe:
         assert f"'{CLASSIFIER}', not one of" in probe.call(ModelFile, "load_model", path="own").message
-    assert node.stop() == 0
 
 
-def test_features_are_those_of_the_class(node_here):
-    node = node_here("cnn_features", report_period=0.05, features="my_package.features.ColourGrid")
-    node.wait_for("48 features from colour grid 4 x 4")
+def test_features_are_those_of_the_class(started):
     picture = np.random.default_rng(1).integers(0, 256, (240, 320, 3), np.uint8)
-    with CameraProbe() as camera:
-        camera.connect()
+    with started(CameraProbe(), report_period=0.05, features="my_package.features.ColourGrid") as camera:
+        camera.under_test.wait_for("48 features from colour grid 4 x 4")
         camera.show(picture, 1)
         expected = picture.reshape(4, 60, 4, 80, 3).mean(axis=(1, 3)).ravel() / 255.0
         np.testing.assert_allclose(camera.features_of(1), expected, atol=1e-6)
         assert camera.features[-1].source == "colour grid 4 x 4"
-    assert node.stop() == 0
 
 
-def test_boxes_come_from_the_class(node_here):
+def test_boxes_come_from_the_class(started):
     source = "my_package.boxes.BrightBox"
     few = {"n_centers": 100, "n_proposals": 100, "collect_rate": 100.0}
-    node = node_here("object_detection", **QUICK, **few, box_source=source)
     rng = np.random.default_rng(0)
 
     def lamp_at(x):
@@ -143,39 +114,12 @@ def test_boxes_come_from_the_class(node_here):
         image[60:110, x : x + 50] = 255.0
         return image.astype(np.uint8)
 
-    with DetectionProbe() as probe:
-        probe.connect()
+    with started(DetectionProbe(), **QUICK, **few, box_source=source) as probe:
         for named in ("my_package.broken.X", "magic"):
             answer = probe.call(TeachDetection, "teach_detection", label="lamp", seconds=1.0, source=named)
             assert f"tracker, motion, boxes, {source}" in answer.message
-        for seconds in (6.0, 24.0, 96.0):  # a lesson takes its time by the clock; a busy machine needs longer
-            future = probe.ask(TeachDetection, "teach_detection", label="lamp", seconds=seconds)
-            probe.report(lambda values, future=future: future.done() or "lamp" in values["lesson"], "of the lesson")
-            for k in range(12):
-                probe.show(lamp_at(10 + 12 * k))
-            answer = probe.answer(future)
-            if answer.n_frames == 12:
-                break
+        answer = probe.teach("lamp", [(lamp_at(10 + 12 * k), None) for k in range(12)])
         assert answer.success, answer.message
         assert answer.n_frames == 12
         found = probe.show(lamp_at(80)).detections
         assert overlaps(np.array([found[0].box]), np.array([[80.0, 60.0, 130.0, 110.0]]))[0, 0] > 0.5
-    assert node.stop() == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "settings", "said"),
-    [
-        ("inverse_dynamics", ARM | {"estimator": "my_package.nothing.X"}, "'my_package.nothing' cannot be imported"),
-        ("inverse_dynamics", ARM | {"estimator": "my_package.hostile.Breaks"}, "no such calibration file"),
-        ("inverse_dynamics", ARM | {"estimator": "my_package.hostile.Locked"}, "deepcopy"),
-        ("object_recognition", {"classifier": "my_package.hostile.Lacking"}, "learn, scores, from_state"),
-        ("cnn_features", {"features": "my_package.hostile.a_function"}, "it is a function"),
-        ("object_detection", {"box_source": "my_package.ending.X"}, "SystemExit"),
-    ],
-)
-def test_a_class_that_cannot_be_used_ends_the_start_with_one_line(node_here, name, settings, said):
-    node = node_here(name, **settings)
-    node.wait_for(said)
-    assert node.wait() == 1
-    assert "Traceback" not in node.output

@@ -56,26 +56,17 @@ def test_they_stand_in_rivers_pipelines_and_learn() -> None:
     assert accuracy.get() > 0.75  # of seven classes
 
 
-def test_it_equals_ridge_regression_on_all_samples_so_far() -> None:
-    pairs = list(samples(300))
+@pytest.mark.parametrize("late", [0, 40])
+def test_it_equals_ridge_regression_on_all_samples_so_far_and_a_feature_that_comes_late_was_zero(late: int) -> None:
+    pairs = [({name: value for name, value in x.items() if i >= late or name != "b"}, y)
+             for i, (x, y) in enumerate(samples(300))]  # fmt: skip
     model = RLSRegressor(regularization=0.5)
     for x, y in pairs:
         model.learn_one(x, y)
     z, y = matrix(pairs)
     expected = np.linalg.solve(z.T @ z + 0.5 * np.eye(5), z.T @ y)
-    np.testing.assert_allclose(list(model.weights.values()), expected[1:], atol=1e-10)
-    assert model.predict_one({}) == pytest.approx(expected[0], abs=1e-10)
-
-
-def test_a_feature_that_comes_late_was_zero_before() -> None:
-    pairs = [({name: value for name, value in x.items() if i >= 40 or name != "b"}, y)
-             for i, (x, y) in enumerate(samples(100))]  # fmt: skip
-    model = RLSRegressor()
-    for x, y in pairs:
-        model.learn_one(x, y)
-    z, y = matrix(pairs)
-    expected = np.linalg.solve(z.T @ z + np.eye(5), z.T @ y)
     assert model.weights == pytest.approx(dict(zip(NAMES, expected[1:], strict=True)), abs=1e-10)
+    assert model.predict_one({}) == pytest.approx(expected[0], abs=1e-10)
 
 
 def test_growth_keeps_what_forgetting_left() -> None:

@@ -5,18 +5,20 @@ import os
 import re
 import signal
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers.limits import set_limits
 from helpers.processes import children_of
+from helpers.ros_probe import RosProbe
 
 from icub_learning.cli.demo import report
 from icub_learning.cli.demo.command import CHANGEOVER, PLANES
 from icub_learning.cli.main import main
 from icub_learning.clients.ros_domain import RosDomain
-from icub_learning.clients.topic_statistics import stream_of, timing_of
+from icub_learning.clients.topic_statistics import stream_of
 from icub_learning.errors import IcubLearningError
 from icub_learning.evaluation.predict_then_learn import ESTIMATORS
 from icub_learning.simulation import ArmSimulation, SimulationSettings
@@ -76,21 +78,6 @@ def test_the_hand_is_on_its_new_circle_after_the_changeover(seconds):
         for _ in range(round(CHANGEOVER * 1000)):
             simulation.step()
     np.testing.assert_allclose(changing.truth().position, there.truth().position, atol=1e-3)
-
-
-def test_timing_counts_what_is_missing_and_what_is_double():
-    stamps = np.arange(1, 101) * 5_000_000
-    joint_states = np.column_stack([stamps, stamps + 7, stamps + 9])
-    kept = np.delete(stamps, [0, 1, 40, 41, 70])  # before its first prediction nothing is missing
-    predictions = np.column_stack([kept, kept + 2_000_007, kept + 3_000_007])
-    predictions = np.concatenate([predictions, predictions[10:12]])
-    found = timing_of(joint_states, predictions)
-    assert found["joint_states_without_prediction"] == 3
-    assert found["predicted_twice"] == 2
-    assert found["predictions_of_unknown_stamp"] == 0
-    assert found["latency_to_publication_s"]["p50"] == pytest.approx(0.002)
-    assert found["latency_to_arrival_s"]["max"] == pytest.approx(0.003)
-    assert found["rate_hz"] == pytest.approx(200.0, rel=0.05)
 
 
 def test_lost_messages_show_as_gaps():
@@ -156,15 +143,14 @@ def test_domains_are_not_shared():
         assert one.number != other.number
 
 
-@pytest.mark.ros
-def test_a_domain_with_nodes_in_it_is_not_taken(start_node, monkeypatch):
-    with RosDomain() as free:
-        monkeypatch.setattr("icub_learning.clients.ros_domain.DOMAINS", [free.number])
-        monkeypatch.setenv("ROS_DOMAIN_ID", str(free.number))
-        node = start_node("icub_simulation")
-        node.wait_for("Hz: circle_xy")
-    with pytest.raises(IcubLearningError, match="in use"):
-        RosDomain()
+def test_a_domain_with_nodes_in_it_is_not_taken(ros_domain, monkeypatch):
+    with ExitStack() as nodes:
+        with RosDomain() as free:
+            monkeypatch.setattr("icub_learning.clients.ros_domain.DOMAINS", [free.number])
+            monkeypatch.setenv("ROS_DOMAIN_ID", str(free.number))
+            nodes.enter_context(RosProbe())
+        with pytest.raises(IcubLearningError, match="in use"):
+            RosDomain()
 
 
 @pytest.mark.check

@@ -10,11 +10,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import yaml
+from helpers.node_settings import PARAMETERS
 from PIL import Image
 
 from icub_learning.cli.main import main
 from icub_learning.cli.tune.progress import Progress, complete, fingerprint
 from icub_learning.evaluation.object_tuning import Fold
+from icub_learning.nodes.common.parameters import ros_default
 
 GRID = ["--regularizations", "0.001", "0.1", "10", "--folds", "2"]
 KILLED_AFTER = 1  # of 2 results
@@ -39,18 +41,14 @@ def run(capsys, *arguments):
     return code, shown.out, shown.err
 
 
-def draw(folder, colour, n, rng):
-    folder.mkdir(parents=True)
-    for number in range(n):
-        pixels = np.clip(np.array(colour) + rng.normal(0, 60, (48, 48, 3)), 0, 255).astype(np.uint8)
-        Image.fromarray(pixels).save(folder / f"{number:04d}.png")
-
-
 def draw_objects(folder, parts):
     rng = np.random.default_rng(0)
     for part, n in parts.items():
         for label, colour in {"red": (200, 60, 60), "green": (60, 200, 60), "grey": (128, 128, 128)}.items():
-            draw(folder / part / label, colour, n, rng)
+            (folder / part / label).mkdir(parents=True)
+            for number in range(n):
+                pixels = np.clip(np.array(colour) + rng.normal(0, 60, (48, 48, 3)), 0, 255).astype(np.uint8)
+                Image.fromarray(pixels).save(folder / part / label / f"{number:04d}.png")
     return folder
 
 
@@ -58,24 +56,6 @@ def draw_objects(folder, parts):
 def pictures(tmp_path_factory):
     """Three objects of six views."""
     return draw_objects(tmp_path_factory.mktemp("pictures"), {"": 6})
-
-
-def check_parameters(path, node):
-    """The file is one that the node takes: names, types and ranges."""
-    pytest.importorskip("rclpy")
-    from helpers.node_settings import PARAMETERS
-
-    from icub_learning.nodes.common.parameters import ros_default
-
-    settings = {setting.name: setting for setting in PARAMETERS[node]}
-    values = yaml.safe_load(path.read_text())[node]["ros__parameters"]
-    for key, value in values.items():
-        assert type(value) is type(ros_default(settings[key])), key
-        settings[key].validate(value)
-    lines = path.read_text().splitlines()
-    explained = [above.strip().startswith("# ") for above, line in pairwise(lines) if re.match(r"    \w+:", line)]
-    assert len(explained) == len(values) and all(explained)
-    return values
 
 
 def test_killed_it_goes_on(pictures, tmp_path, capsys):
@@ -136,7 +116,15 @@ def test_pictures_of_objects(tmp_path, capsys, layout):
     assert np.array(report["errors"]).shape == np.array(report["regularizations"]).shape == (13,)
     assert report["check"]["tuned"] <= 0.1
     assert ("do NOT beat" in out) == (report["check"]["tuned"] >= report["check"]["defaults"])
-    check_parameters(tmp_path / "o.yaml", "object_recognition")
+    text = (tmp_path / "o.yaml").read_text()  # names, types and ranges are those of the node
+    declared = {setting.name: setting for setting in PARAMETERS["object_recognition"]}
+    values = yaml.safe_load(text)["object_recognition"]["ros__parameters"]
+    for key, value in values.items():
+        assert type(value) is type(ros_default(declared[key])), key
+        declared[key].validate(value)
+    lines = pairwise(text.splitlines())
+    explained = [above.strip().startswith("# ") for above, line in lines if re.match(r"    \w+:", line)]
+    assert len(explained) == len(values) and all(explained)
     assert (tmp_path / "o.png").stat().st_size > 20_000
 
 
@@ -151,18 +139,3 @@ def test_bad_options_are_one_line(pictures, tmp_path, options, expected, capsys)
     code, _, err = run(capsys, pictures, *GRID, "--parameters", tmp_path / "x.yaml", *options)
     assert code == 2
     assert expected in err and err.count("\n") == 1
-
-
-@pytest.mark.parametrize("asked", ["file", "rosbag2", "options"])
-def test_of_inverse_dynamics_it_says_that_nothing_is_to_be_tuned(asked, pictures, tmp_path, capsys):
-    (tmp_path / "arm.npz").touch()
-    (tmp_path / "bag").mkdir()
-    (tmp_path / "bag" / "bag_0.mcap").touch()
-    arguments = {
-        "file": [tmp_path / "arm.npz"],
-        "rosbag2": [tmp_path / "bag"],
-        "options": [pictures, "--urdf", "ur10", "--joints", "a", "b", "--output", "joint_torque"],
-    }
-    code, _, err = run(capsys, *arguments[asked])
-    assert code == 2
-    assert "settings choose themselves while it learns" in err and err.count("\n") == 1

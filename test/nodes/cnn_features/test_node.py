@@ -1,9 +1,8 @@
 """The CNN features node as its users meet it: another process, real images of all kinds, and what is no image."""
 
 import io
-import signal
-import threading
-import time
+from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from lifecycle_msgs.msg import Transition
 from PIL import Image
 from rclpy.qos import ReliabilityPolicy
 
-from icub_learning.nodes.common.newest_images import NewestWorker
 from icub_learning.recognition import CNNFeatures
 
 QUICK = {"report_period": 0.05}
@@ -37,26 +35,21 @@ def jpeg(picture):
     return file.getvalue()
 
 
-def test_features_of_images_of_many_kinds(node_here, features, picture):
-    node = node_here("cnn_features", **QUICK)
-    expected = features.transform(picture)
+def test_features_of_images_of_many_kinds(started, features, picture):
     padded = np.pad(picture.reshape(240, -1), ((0, 0), (0, 7)), constant_values=255)
     big = np.stack([picture, np.zeros_like(picture)], axis=-1)
     opaque = np.dstack([picture, np.full((240, 320), 255, np.uint8)])
-    with CameraProbe() as camera:
-        camera.connect()
-        camera.show(picture, 1)
-        np.testing.assert_allclose(camera.features_of(1), expected, atol=1e-5)
-        camera.show(picture[:, :, ::-1], 2, "bgr8")
-        camera.show(padded, 2 * SECOND, "rgb8", width=320)
-        np.testing.assert_allclose(camera.features_of(2 * SECOND), expected, atol=1e-5)
-        camera.show(big, 3 * SECOND, "rgb16", is_bigendian=1)
-        np.testing.assert_allclose(camera.features_of(3 * SECOND), expected, atol=1e-5)
-        camera.show(opaque[:, :, [2, 1, 0, 3]], 4 * SECOND, "bgra8")
-        np.testing.assert_allclose(camera.features_of(4 * SECOND), expected, atol=1e-5)
-        camera.show(picture[:, :, 1], 5 * SECOND, "mono8")
-        grey = np.repeat(picture[:, :, 1:2], 3, axis=2)
-        np.testing.assert_allclose(camera.features_of(5 * SECOND), features.transform(grey), atol=1e-5)
+    grey = np.repeat(picture[:, :, 1:2], 3, axis=2)
+    with started(CameraProbe(), **QUICK) as camera:
+        for stamp, (shown, encoding, fields, same) in enumerate(
+            (
+                (picture, "rgb8", {}, picture), (picture[:, :, ::-1], "bgr8", {}, picture),
+                (padded, "rgb8", {"width": 320}, picture), (big, "rgb16", {"is_bigendian": 1}, picture),
+                (opaque[:, :, [2, 1, 0, 3]], "bgra8", {}, picture), (picture[:, :, 1], "mono8", {}, grey),
+            )
+        ):  # fmt: skip
+            camera.show(shown, stamp * SECOND + 1, encoding, **fields)
+            np.testing.assert_allclose(camera.features_of(stamp * SECOND + 1), features.transform(same), atol=1e-5)
         camera.show_compressed(jpeg(picture), 6 * SECOND, "rgb8; jpeg compressed bgr8")
         unpacked = np.asarray(Image.open(io.BytesIO(jpeg(picture))))
         found, near = camera.features_of(6 * SECOND), features.transform(unpacked)
@@ -66,42 +59,34 @@ def test_features_of_images_of_many_kinds(node_here, features, picture):
         assert (last.header.stamp.sec, last.header.stamp.nanosec) == (6, 0)
         assert camera.report()["refused"] == "0"
         assert camera.diagnostics["source"] == features.source
-    assert node.stop() == 0
 
 
-def test_what_is_no_image_is_refused_with_a_reason_and_the_next_one_is_not(node_here, features, picture):
-    node, broken = node_here("cnn_features", **QUICK), jpeg(picture)[:4000]
-    expected = features.transform(picture)
-    with CameraProbe() as camera:
-        camera.connect()
-        raw = [
-            ("image_empty", {"height": 0}), ("image_empty", {"width": 0}), ("encoding_unknown", {"encoding": "rgb7"}),
-            ("encoding_unknown", {"encoding": ""}), ("encoding_without_color", {"encoding": "32FC1"}),
-            ("image_step", {"step": 959}), ("image_step", {"step": 0}), ("image_data_length", {"step": 961}),
-            ("image_data_length", {"data": []}), ("image_data_length", {"height": 2**32 - 1}),
-        ]  # fmt: skip
-        compressed = [("image_empty", b""), ("image_compressed", broken), ("image_compressed", b"no picture")]
-        counts: dict[str, int] = {}
-        bad = [(reason, lambda stamp, f=fields: camera.show(picture, stamp, **f)) for reason, fields in raw]
-        bad += [(reason, lambda stamp, c=data: camera.show_compressed(c, stamp)) for reason, data in compressed]
-        for index, (reason, show) in enumerate(bad):
-            counts[reason] = counts.get(reason, 0) + 1
-            show(SECOND * (index + 1))
+def test_what_is_no_image_is_refused_with_a_reason_and_the_next_one_is_not(started, features, picture):
+    raw = [
+        ("image_empty", {"height": 0}), ("image_empty", {"width": 0}), ("encoding_unknown", {"encoding": "rgb7"}),
+        ("encoding_unknown", {"encoding": ""}), ("encoding_without_color", {"encoding": "32FC1"}),
+        ("image_step", {"step": 959}), ("image_step", {"step": 0}), ("image_data_length", {"step": 961}),
+        ("image_data_length", {"data": []}), ("image_data_length", {"height": 2**32 - 1}),
+    ]  # fmt: skip
+    compressed = [("image_empty", b""), ("image_compressed", jpeg(picture)[:4000]), ("image_compressed", b"no picture")]
+    counts: Counter[str] = Counter()
+    with started(CameraProbe(), **QUICK) as camera:
+        bad = [(reason, partial(camera.show, picture, **fields)) for reason, fields in raw]
+        bad += [(reason, partial(camera.show_compressed, data)) for reason, data in compressed]
+        for index, (reason, show) in enumerate(bad, 1):
+            counts[reason] += 1
+            show(stamp=SECOND * index)
             wanted = f"refused: {reason}", str(counts[reason])
             camera.report(lambda values, wanted=wanted: wanted in values.items(), f"of {wanted}")
         assert camera.diagnostics["refused"] == str(len(bad))
         assert camera.diagnostics["last refusal"]
         camera.show(picture, 100 * SECOND)
-        np.testing.assert_allclose(camera.features_of(100 * SECOND), expected, atol=1e-5)
+        np.testing.assert_allclose(camera.features_of(100 * SECOND), features.transform(picture), atol=1e-5)
         assert len(camera.features) == 1
-    assert node.stop(signal.SIGTERM) == 0
-    assert "Traceback" not in node.output
 
 
-def test_images_that_come_faster_than_they_can_be_worked_on_are_dropped_for_newer_ones(node_here, picture):
-    node_here("cnn_features", **QUICK)
-    with CameraProbe() as camera:
-        camera.connect()
+def test_images_that_come_faster_than_they_can_be_worked_on_are_dropped_for_newer_ones(started, picture):
+    with started(CameraProbe(), **QUICK) as camera:
         for stamp in range(1, 301):
             camera.show(picture[:100, :100], stamp)
             if stamp % 3 == 0:  # two at least wait while a third is worked on
@@ -125,11 +110,9 @@ def test_large_images_arrive_all(start_node):
         assert int(camera.report()["images received"]) == 20
 
 
-def test_small_images_of_best_effort_cameras(node_here, picture):
-    node_here("cnn_features", **QUICK)
+def test_small_images_of_best_effort_cameras(started, picture):
     picture = picture[:100, :100]  # travels in one piece
-    with CameraProbe(ReliabilityPolicy.BEST_EFFORT) as camera:
-        camera.connect()
+    with started(CameraProbe(ReliabilityPolicy.BEST_EFFORT), **QUICK) as camera:
         camera.show(picture, 10)
         camera.features_of(10)
         with CameraProbe() as other:  # reliable beside best-effort: both are heard
@@ -140,10 +123,8 @@ def test_small_images_of_best_effort_cameras(node_here, picture):
             camera.features_of(30)
 
 
-def test_an_image_that_comes_raw_and_compressed_is_worked_on_once(node_here, picture):
-    node_here("cnn_features", **QUICK)
-    with CameraProbe() as camera:
-        camera.connect()
+def test_an_image_that_comes_raw_and_compressed_is_worked_on_once(started, picture):
+    with started(CameraProbe(), **QUICK) as camera:
         for stamp in range(1, 6):
             camera.show(picture, stamp * SECOND)
             camera.show_compressed(jpeg(picture), stamp * SECOND)
@@ -189,35 +170,13 @@ def test_lifecycle(node_here, picture):
     assert node.wait() == 0
 
 
-def test_another_layer_of_another_topic(node_here, features, picture):
+def test_another_layer_of_another_topic(started, features, picture):
     remap = ["image:=/eye/left", "image/compressed:=/eye/left/compressed"]
-    node_here("cnn_features", remap, output="logits", crop=0.5, mean=[127.0] * 3, **QUICK)
+    settings = {"output": "logits", "crop": 0.5, "mean": [127.0] * 3} | QUICK
     expected = CNNFeatures(output="logits", crop=0.5)
-    with CameraProbe(topic="/eye/left") as camera:
-        camera.connect()
+    with started(CameraProbe(topic="/eye/left"), remap, **settings) as camera:
         camera.show(picture, 1)
         np.testing.assert_allclose(camera.features_of(1), expected.transform(picture), atol=1e-4)
         assert camera.features[0].source == expected.source != features.source
         camera.show(np.tile(picture, (4, 4, 1)), 2)  # larger than best-effort images can be
         camera.features_of(2)
-
-
-def test_the_newest_item_is_always_worked_on():
-    done, begun, go = [], threading.Event(), threading.Event()
-
-    def work(item):
-        begun.set()
-        assert go.wait(10.0)
-        done.append(item)
-
-    worker = NewestWorker(work)
-    worker.put(0)
-    assert begun.wait(10.0)
-    for item in range(1, 10):
-        worker.put(item)
-    go.set()
-    while len(done) < 2:
-        time.sleep(0.001)
-    worker.stop()
-    assert done == [0, 9]
-    assert worker.dropped == 8

@@ -43,21 +43,14 @@ def test_all_threads_but_the_learning_one_get_priority_or_none_does():
     else:
         assert answer.startswith("ordinary scheduling: no real-time priority here")
         assert set(policies.split()) == {"0/0"}
-    answer, policies, *_ = look("scheduling.ask_for_real_time(0)")
-    assert (answer, set(policies.split())) == ("ordinary scheduling", {"0/0"})
 
 
-def test_ordinary_scheduling_is_given_back():
-    answer, policies, *_ = look("[scheduling.ask_for_real_time(5), scheduling.ask_for_real_time(0)][1]")
-    assert (answer, set(policies.split())) == ("ordinary scheduling", {"0/0"})
-
-
-def test_a_learning_thread_that_inherited_priority_gives_it_back():
-    call = """(scheduling.ask_for_real_time(5), scheduling.ask_for_real_time(5, learner.native_id),
-               os.sched_getscheduler(learner.native_id))"""
-    first, second, policy = ast.literal_eval(look(" ".join(call.split()))[0])
-    assert first == second
-    assert policy == os.SCHED_OTHER
+def test_priority_is_given_back_by_a_learning_thread_that_inherited_it_and_then_by_all():
+    ask, learner = "scheduling.ask_for_real_time", "learner.native_id"
+    answers, policies, *_ = look(f"({ask}(5), {ask}(5, {learner}), os.sched_getscheduler({learner}), {ask}(0))")
+    first, second, policy, last = ast.literal_eval(answers)
+    assert (second, policy, last) == (first, os.SCHED_OTHER, "ordinary scheduling")
+    assert set(policies.split()) == {"0/0"}
 
 
 def test_two_threads_share_the_core_of_the_predicting_one():

@@ -6,28 +6,28 @@ import sys
 
 import pytest
 from rclpy.serialization import serialize_message
-from sensor_msgs.msg import Image, JointState
-from std_msgs.msg import String
 
 from icub_learning.errors import SampleError
 from icub_learning.nodes.common.serialized import MALFORMED, message_of
 from icub_learning_msgs.msg import FeatureVector
 
-KINDS = (FeatureVector, JointState, Image, String)
 # Runs in a process of its own: what is tested for ends it. Every length from 0 to 12 bytes, all endings of the header.
 EVERY_SHORT_MESSAGE = """
 from icub_learning.errors import SampleError
 from icub_learning.nodes.common.serialized import message_of
-from {module} import {name}
-for length in range(13):
-    for options in range(256):
-        for fill in (b"\\0", b"\\xff"):
-            data = (bytes([0, 1, 0x48, options]) + fill * 12)[:length]
-            try:
-                message_of(data, {name})
-            except SampleError:
-                pass
-print("alive")
+from icub_learning_msgs.msg import FeatureVector
+from sensor_msgs.msg import Image, JointState
+from std_msgs.msg import String
+for kind in (FeatureVector, JointState, Image, String):
+    for length in range(13):
+        for options in range(256):
+            for fill in (b"\\0", b"\\xff"):
+                data = (bytes([0, 1, 0x48, options]) + fill * 12)[:length]
+                try:
+                    message_of(data, kind)
+                except SampleError:
+                    pass
+    print(kind.__name__, flush=True)
 """
 
 
@@ -40,11 +40,9 @@ def test_a_message_comes_back_with_padding_too():
         assert message_of(padded, FeatureVector) == message
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_no_short_bytes_end_the_process(kind):
-    program = EVERY_SHORT_MESSAGE.format(module=kind.__module__, name=kind.__name__)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr[-500:]
+def test_no_short_bytes_end_the_process():
+    done = subprocess.run([sys.executable, "-c", EVERY_SHORT_MESSAGE], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.split()) == (0, ["FeatureVector", "JointState", "Image", "String"])
 
 
 @pytest.mark.parametrize("data", [b"", b"\0\1", b"\0\1\0\0", struct.pack("<4sI", b"\0\1\0\0", 2**31)])

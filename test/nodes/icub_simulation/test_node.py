@@ -15,8 +15,6 @@ from helpers.processes import children_of
 from helpers.ros_probe import LATCHED, RosProbe
 from helpers.waiting import wait_until
 from lifecycle_msgs.msg import Transition
-from rcl_interfaces.srv import SetParameters
-from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image, JointState
 from std_msgs.msg import String
@@ -92,33 +90,8 @@ def test_a_robot_in_real_time_runs_before_ordinary_processes_and_a_faster_one_do
     node = start_node("icub_simulation", realtime_priority=10)
     probe.until(lambda: len(states) > 5, "joint states")
     assert os.sched_getscheduler(node.pid) == (os.SCHED_FIFO if permitted else os.SCHED_OTHER)
-    faster = Parameter("real_time_factor", value=2.0).to_parameter_msg()
-    assert probe.call(SetParameters, "set_parameters", parameters=[faster]).results[0].successful
+    assert probe.set_parameter("real_time_factor", 2.0).successful
     probe.until(lambda: os.sched_getscheduler(node.pid) == os.SCHED_OTHER, "ordinary scheduling")
-
-
-def test_services_change_task_and_payload_or_say_why_not(simulate) -> None:
-    probe = simulate(task="hold", noise=0.0, real_time_factor=2.0)
-    tasks = probe.hear(String, f"{NODE}/truth/task", LATCHED)
-    payloads = probe.hear(InertiaStamped, f"{NODE}/truth/payload", LATCHED)
-    probe.matched(topics=(f"{NODE}/truth/task",))
-    probe.until(lambda: tasks and payloads, "task and payload")
-
-    answer = probe.call(SetTask, "set_task", task="dance")
-    assert not answer.success
-    assert "circle_xy" in answer.message
-    assert probe.call(SetTask, "set_task", task="circle_xy").success
-    probe.until(lambda: tasks[-1].data == "circle_xy", "circle_xy")
-
-    for mass, position in ((-1.0, [0.0] * 3), (float("nan"), [0.0] * 3), (0.5, [0.0, float("inf"), 0.0])):
-        answer = probe.call(AttachPayload, "attach_payload", mass=mass, position=position)
-        assert not answer.success
-        assert answer.message
-    assert payloads[-1].inertia.m == 0.0
-    assert probe.call(SetTask, "set_task", task="hold").success
-    assert probe.call(AttachPayload, "attach_payload", mass=0.5, position=[0.0, 0.0, 0.03]).success
-    probe.until(lambda: payloads[-1].inertia.m == 0.5, "the payload")
-    assert payloads[-1].header.frame_id == "r_hand_dh_frame"
 
 
 def point(positions: list[float], seconds: int, **fields: list[float]) -> JointTrajectoryPoint:
@@ -127,11 +100,25 @@ def point(positions: list[float], seconds: int, **fields: list[float]) -> JointT
     return made
 
 
-def test_trajectories_are_followed_and_bad_ones_refused(simulate) -> None:
-    probe = simulate(real_time_factor=5.0, rate=50.0)
+def test_tasks_trajectories_and_payloads_are_taken_or_refused_with_the_reason_and_images_where_none_are_wanted(
+    simulate,
+):
+    before = children_of(os.getpid())
+    probe = simulate(real_time_factor=5.0, rate=50.0, task="hold", noise=0.0, image_rate=0.0)
     tasks, states = probe.hear(String, f"{NODE}/truth/task", LATCHED), probe.hear(JointState, "/joint_states")
+    payloads = probe.hear(InertiaStamped, f"{NODE}/truth/payload", LATCHED)
     publisher = probe.node.create_publisher(JointTrajectory, "/joint_trajectory", 10)
-    probe.matched(publisher)
+    probe.matched(publisher, topics=(f"{NODE}/truth/task",))
+    probe.until(lambda: tasks and payloads, "task and payload")
+
+    answer = probe.call(ShowObject, "show_object", name="mug")
+    assert not answer.success and "image_rate" in answer.message
+    assert children_of(os.getpid()) == before
+    answer = probe.call(SetTask, "set_task", task="dance")
+    assert not answer.success and "circle_xy" in answer.message
+    assert probe.call(SetTask, "set_task", task="circle_xy").success
+    probe.until(lambda: tasks[-1].data == "circle_xy", "circle_xy")
+
     bad = [
         JointTrajectory(),
         JointTrajectory(joint_names=["nose"], points=[point([0.0], 1)]),
@@ -143,12 +130,21 @@ def test_trajectories_are_followed_and_bad_ones_refused(simulate) -> None:
     ]
     for message in bad:
         publisher.publish(message)
-
-    probe.report(lambda values: values["refused commands"] == str(len(bad)), "of refusals")
+    refused = str(2 + len(bad))  # with the object and the dance
+    probe.report(lambda values: values["refused commands"] == refused, "of refusals")
     assert tasks[-1].data == "circle_xy"
     publisher.publish(JointTrajectory(joint_names=["r_elbow"], points=[point([1.2], 1), point([0.9], 2)]))
     probe.until(lambda: tasks[-1].data == "trajectory", "the trajectory")
     probe.until(lambda: abs(states[-1].position[3] - 0.9) < 1e-3 and abs(states[-1].velocity[3]) < 1e-2, "its end")
+
+    for mass, position in ((-1.0, [0.0] * 3), (float("nan"), [0.0] * 3), (0.5, [0.0, float("inf"), 0.0])):
+        answer = probe.call(AttachPayload, "attach_payload", mass=mass, position=position)
+        assert not answer.success and answer.message
+    assert payloads[-1].inertia.m == 0.0
+    assert probe.call(SetTask, "set_task", task="hold").success
+    assert probe.call(AttachPayload, "attach_payload", mass=0.5, position=[0.0, 0.0, 0.03]).success
+    probe.until(lambda: payloads[-1].inertia.m == 0.5, "the payload")
+    assert payloads[-1].header.frame_id == "r_hand_dh_frame"
 
 
 def test_lifecycle_pauses_and_goes_on(probe: RosProbe, start_node) -> None:
@@ -233,15 +229,6 @@ def test_without_opengl_the_arm_moves_and_says_what_is_missing(probe, start_node
     probe.until(lambda: reports and "libegl1" in reports[-1].status[1].message, "a report of what is missing")
     assert node.running
     assert node.output.count("Traceback") == 0
-
-
-def test_no_images_where_none_are_wanted(simulate) -> None:
-    before = children_of(os.getpid())
-    probe = simulate(image_rate=0.0)
-    answer = probe.call(ShowObject, "show_object", name="mug")
-    assert not answer.success
-    assert "image_rate" in answer.message
-    assert children_of(os.getpid()) == before
 
 
 class Eye:

@@ -5,12 +5,12 @@ import pytest
 from geometry_msgs.msg import InertiaStamped
 from helpers.driven_arm import SETTINGS, Arm, drive, settle
 from helpers.node_probe import LATCHED, PERIOD, START, NodeProbe
-from helpers.robots import RIGHT_ARM
+from helpers.robots import PANDA_JOINTS, RIGHT_ARM
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from icub_learning.dynamics import TorqueRegressor, WrenchRegressor
+from icub_learning.dynamics import TorqueRegressor
 from icub_learning.dynamics.regressors.link_effects import LinkEffects
 from icub_learning.robots import find_urdf
 from icub_learning_msgs.srv import IdentifyPayload, PredictTrajectory
@@ -34,14 +34,11 @@ class Carrying(Arm):
         return q, v, y + added + self._rng.standard_normal(6) * [0.1, 0.1, 0.1, 0.003, 0.003, 0.003]
 
 
-def test_payload_is_published_identified_and_released(node_here):
-    regressor = WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, "r_arm_ft_sensor")
-    node_here("inverse_dynamics", **SETTINGS, load_link=HAND, estimator="parametric")
+def test_payload_is_published_identified_and_released(started, regressor):
     arm = Carrying(regressor)
-    with NodeProbe(RIGHT_ARM) as probe:
+    with started(NodeProbe(RIGHT_ARM), **SETTINGS, load_link=HAND, estimator="parametric") as probe:
         payloads = probe.hear(InertiaStamped, "/inverse_dynamics/payload", LATCHED)
         contacts = probe.hear(Bool, "/inverse_dynamics/contact", LATCHED)
-        probe.connect()
         drive(probe, arm, range(USUAL))
         settle(probe, USUAL)
         answer = probe.call(IdentifyPayload, "identify_payload", timeout=0.1)
@@ -66,17 +63,15 @@ def test_payload_is_published_identified_and_released(node_here):
         assert len(probe.inertial[-1].consistent_values) == regressor.n_parameters
 
 
-def test_trajectory_gets_efforts(node_here):
-    joints = tuple(f"panda_joint{i}" for i in range(1, 8))
+def test_trajectory_gets_efforts(started):
+    joints = PANDA_JOINTS[:7]
     regressor = TorqueRegressor.from_urdf(find_urdf("panda"), joints)
     settings = {**SETTINGS, "joints": list(joints), "urdf": "panda", "output": "joint_torque", "prior": "nominal"}
-    node_here("inverse_dynamics", **settings, estimator="parametric")
     backwards = list(joints)[::-1]
     points = [JointTrajectoryPoint(positions=[0.1 * i] * 7) for i in range(3)]
     for i, point in enumerate(points):
         point.time_from_start.sec = i
-    with NodeProbe(joints) as probe:
-        probe.connect(wrench=False)
+    with started(NodeProbe(joints, wrench=False), **settings, estimator="parametric") as probe:
         q = np.full(7, 0.1)
         probe.state(START, position=q, velocity=np.zeros(7), effort=np.zeros(7))
         wanted = JointTrajectory(joint_names=backwards, points=points)

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-rclpy_serialization = pytest.importorskip("rclpy.serialization")
-
+from rclpy.serialization import deserialize_message as deserialize
+from rclpy.serialization import serialize_message as serialize
 from sensor_msgs.msg import JointState
 
 from icub_learning.errors import SampleError
@@ -17,7 +16,6 @@ from icub_learning.nodes.common.conversions import set_stamp, stamp_to_ns
 from icub_learning.nodes.inverse_dynamics import joint_state_layout
 from icub_learning.nodes.inverse_dynamics.joint_state_layout import JointStateDecoder
 
-serialize, deserialize = rclpy_serialization.serialize_message, rclpy_serialization.deserialize_message
 FIELDS = ("position", "velocity", "effort")
 
 

@@ -7,8 +7,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-pytest.importorskip("rclpy")
-
 from icub_learning.dynamics.stream.overload import Thinning
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread

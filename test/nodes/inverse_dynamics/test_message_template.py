@@ -4,17 +4,14 @@ import array
 
 import numpy as np
 import pytest
-
-rclpy_serialization = pytest.importorskip("rclpy.serialization")
-
 from geometry_msgs.msg import WrenchStamped
+from rclpy.serialization import deserialize_message as deserialize
 from sensor_msgs.msg import JointState
 
 from icub_learning.nodes.common.conversions import doubles, set_wrench, stamp_to_ns, wrench_to_array
 from icub_learning.nodes.inverse_dynamics.message_template import MessageTemplate
 from icub_learning_msgs.msg import DynamicsPrediction
 
-deserialize = rclpy_serialization.deserialize_message
 STAMPS = (0, 1, 1_700_000_000_999_999_999, -1, -(2**31) * 10**9, (2**31 - 1) * 10**9 + 5)
 
 

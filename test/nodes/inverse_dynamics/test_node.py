@@ -9,7 +9,7 @@ from lifecycle_msgs.msg import Transition
 from rcl_interfaces.srv import GetParameters
 from std_srvs.srv import SetBool, Trigger
 
-from icub_learning.dynamics import SemiparametricEstimator, TorqueRegressor, WrenchRegressor, assembly
+from icub_learning.dynamics import SemiparametricEstimator, TorqueRegressor, assembly
 from icub_learning.dynamics.motion.noise_levels import LONGEST_LAG
 from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.stream import SPREAD
@@ -20,11 +20,6 @@ from icub_learning.robots import find_urdf
 from icub_learning_msgs.srv import ModelFile
 
 CHECKPOINT = LearningThread.checkpoint
-
-
-@pytest.fixture(scope="module")
-def regressor():
-    return WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, "r_arm_ft_sensor")
 
 
 def stream_of(arm, ticks):
@@ -41,10 +36,9 @@ def stream_of(arm, ticks):
     return stream
 
 
-def test_predicts_every_state_once_learns_and_keeps_what_it_learned(node_here, regressor, tmp_path):
-    node, arm = node_here("inverse_dynamics", **SETTINGS), Arm(regressor)
-    with NodeProbe(RIGHT_ARM) as probe:
-        probe.connect()
+def test_predicts_every_state_once_learns_and_keeps_what_it_learned(started, regressor, tmp_path):
+    arm = Arm(regressor)
+    with started(NodeProbe(RIGHT_ARM), **SETTINGS) as probe:
         drive(probe, arm, range(399))
         settle(probe, 399)
         drive(probe, arm, [399])  # predicted with all that was learned
@@ -110,7 +104,6 @@ def test_predicts_every_state_once_learns_and_keeps_what_it_learned(node_here, r
             refused = probe.call(ModelFile, name, path=str(path))
             assert not refused.success
             assert refused.message
-    assert node.stop() == 0
 
 
 ZEROS = [0.0] * 7
@@ -124,10 +117,9 @@ BAD_STATES = {
 FINE = {"position": ZEROS, "velocity": ZEROS}
 
 
-def test_bad_messages_are_refused_with_their_reason_and_the_stream_goes_on(node_here, regressor):
-    node, arm = node_here("inverse_dynamics", velocity_source="message", **SETTINGS), Arm(regressor)
-    with NodeProbe(RIGHT_ARM) as probe:
-        probe.connect()
+def test_bad_messages_are_refused_with_their_reason_and_the_stream_goes_on(started, regressor):
+    arm = Arm(regressor)
+    with started(NodeProbe(RIGHT_ARM), velocity_source="message", **SETTINGS) as probe:
         drive(probe, arm, range(50))
         now = START + 49 * PERIOD
         expected = {}
@@ -156,17 +148,14 @@ def test_bad_messages_are_refused_with_their_reason_and_the_stream_goes_on(node_
         learned = stream_of(arm, ticks).counts.learned
         assert learned > 100
         assert int(probe.diagnostics["samples learned"]) == learned
-    assert node.running
-    assert node.stop() == 0
 
 
-def test_joint_torques(node_here):
-    regressor = TorqueRegressor.from_urdf(find_urdf("ur10"), UR10_JOINTS)
-    arm = Arm(regressor)
+def test_joint_torques_which_have_no_sensor_to_tare(started):
+    arm = Arm(TorqueRegressor.from_urdf(find_urdf("ur10"), UR10_JOINTS))
     settings = SETTINGS | {"joints": list(UR10_JOINTS), "urdf": "ur10", "output": "joint_torque"}
-    node = node_here("inverse_dynamics", **settings)
-    with NodeProbe(UR10_JOINTS) as probe:
-        probe.connect(wrench=False)
+    with started(NodeProbe(UR10_JOINTS, wrench=False), **settings) as probe:
+        refused = probe.call(Trigger, "tare")
+        assert not refused.success and "joint_torque" in refused.message
 
         def send(k, q, v, y):
             probe.state(START + k * PERIOD, position=q, velocity=v, effort=y)
@@ -181,7 +170,6 @@ def test_joint_torques(node_here):
             assert tuple(probe.outputs[kind][0].name) == UR10_JOINTS
         errors = [np.array(message.effort) for message in probe.outputs["external"]]
         assert np.abs(errors[-1]).max() < 0.05 * np.abs(errors[0]).max()
-    assert node.stop() == 0
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
@@ -250,11 +238,9 @@ def test_lifecycle_by_hand(node_here, regressor):
     assert node.wait() == 0
 
 
-def test_tare_explains_a_jump_of_the_sensor_at_once(node_here, regressor):
-    node, arm = node_here("inverse_dynamics", **SETTINGS), Arm(regressor)
-    jump = np.array([-70.0, 20.0, 10.0, 1.0, -0.5, 2.0])
-    with NodeProbe(RIGHT_ARM) as probe:
-        probe.connect()
+def test_tare_explains_a_jump_of_the_sensor_at_once(started, regressor):
+    arm, jump = Arm(regressor), np.array([-70.0, 20.0, 10.0, 1.0, -0.5, 2.0])
+    with started(NodeProbe(RIGHT_ARM), **SETTINGS) as probe:
         early = probe.call(Trigger, "tare")
         assert not early.success
         assert "at least 5" in early.message
@@ -280,14 +266,3 @@ def test_tare_explains_a_jump_of_the_sensor_at_once(node_here, regressor):
         drive(probe, arm, range(450, 460), hold)
         settle(probe, 460)
         assert np.all(np.abs(probe.predictions[-1].total - shown) < 0.02 * np.abs(jump))
-    assert node.stop() == 0
-
-
-def test_there_is_nothing_to_tare_without_a_sensor(node_here):
-    settings = SETTINGS | {"joints": list(UR10_JOINTS), "urdf": "ur10", "output": "joint_torque"}
-    node_here("inverse_dynamics", **settings)
-    with NodeProbe(UR10_JOINTS) as probe:
-        probe.connect(wrench=False)
-        refused = probe.call(Trigger, "tare")
-        assert not refused.success
-        assert "joint_torque" in refused.message

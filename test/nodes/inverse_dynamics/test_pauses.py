@@ -9,19 +9,14 @@ from helpers.driven_arm import SETTINGS, Arm, settle
 from helpers.node_probe import PERIOD, START, NodeProbe
 from helpers.robots import RIGHT_ARM
 
-from icub_learning.dynamics import WrenchRegressor
-from icub_learning.robots import find_urdf
-
 pytestmark = pytest.mark.ros
 WHILE_STOPPED = 120  # joint states; sockets of the system hold some 180
-
-
 # [s]: DDS gives up, with all that it holds, a receiver in shared memory that has not answered for more than a second.
 HELD_BY_DDS = 0.5
 
 
-def test_what_arrives_while_the_node_is_stopped_is_predicted_afterwards(start_node):
-    arm = Arm(WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, "r_arm_ft_sensor"))
+def test_what_arrives_while_the_node_is_stopped_is_predicted_afterwards(start_node, regressor):
+    arm = Arm(regressor)
     node = start_node("inverse_dynamics", **SETTINGS)
     with NodeProbe(RIGHT_ARM) as probe:
         probe.connect()

@@ -35,26 +35,25 @@ def test_the_node_learns_about_its_robot(robot, start_node, parameters, n_joints
 
 
 @pytest.mark.parametrize(
-    ("change", "text"),
+    ("told", "change", "text"),
     [
-        ({"remap": ["robot_description:=/other"], "description_timeout": TOO_SHORT}, "no URDF came on /other"),
-        ({"controller": "/probe"}, "names joints"),
-        ({"urdf": ARM, "controller": "nobody", "description_timeout": TOO_SHORT}, "answers /nobody/get_parameters"),
+        (ARM, {"remap": ["robot_description:=/other"], "description_timeout": TOO_SHORT}, "no URDF came on /other"),
+        (ARM, {"controller": "/probe"}, "names joints"),
+        (
+            ARM,
+            {"urdf": ARM, "controller": "nobody", "description_timeout": TOO_SHORT},
+            "answers /nobody/get_parameters",
+        ),
+        ("no XML", {}, "URDF"),
     ],
+    ids=["no URDF", "no joints", "no controller", "nonsense"],
 )
-def test_who_tells_nothing_is_named(robot, start_node, change, text):
+def test_who_tells_nothing_or_nonsense_is_named(robot, start_node, told, change, text):
+    robot.urdf.publish(String(data=told))
     node = start_node("inverse_dynamics", **(SETTINGS | change))
     robot.until(lambda: not node.running, "the end of the node")
     assert node.wait() == 1
     assert text in node.output
-
-
-def test_nonsense_is_named(robot, start_node):
-    robot.urdf.publish(String(data="no XML"))
-    node = start_node("inverse_dynamics", **SETTINGS)
-    robot.until(lambda: not node.running, "the end of the node")
-    assert node.wait() == 1
-    assert "URDF" in node.output
 
 
 def test_joints_that_follow_others_are_left_out():

@@ -2,7 +2,6 @@
 
 import pytest
 
-pytest.importorskip("rclpy")
 from benchmarks import node
 
 

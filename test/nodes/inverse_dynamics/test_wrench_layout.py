@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
+from geometry_msgs.msg import WrenchStamped
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-rclpy_serialization = pytest.importorskip("rclpy.serialization")
-
-from geometry_msgs.msg import WrenchStamped
+from rclpy.serialization import serialize_message
 
 from icub_learning.errors import SampleError
 from icub_learning.nodes.common.conversions import set_stamp, set_wrench
@@ -20,7 +18,7 @@ def message(frame, stamp, values):
     made.header.frame_id = frame
     set_stamp(made.header.stamp, stamp)
     set_wrench(made.wrench, np.array(values))
-    return rclpy_serialization.serialize_message(made)
+    return serialize_message(made)
 
 
 FRAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)

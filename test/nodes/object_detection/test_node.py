@@ -1,6 +1,5 @@
 """The object detection node as its users meet it: another process, real images, services and bad input."""
 
-import re
 from functools import partial
 
 import numpy as np
@@ -17,33 +16,9 @@ SETTINGS = {"n_centers": 100, "n_proposals": 100, "report_period": 0.05, "collec
 
 
 @pytest.fixture
-def probe(node_here):
-    """The other side of a node, which ends with the test as it should."""
-    node = node_here("object_detection", **SETTINGS)
-    with DetectionProbe() as probe:
-        probe.connect()
+def probe(started):
+    with started(DetectionProbe(), **SETTINGS) as probe:
         yield probe
-    assert node.running and "Traceback" not in node.output and node.stop() == 0
-
-
-def teach(probe, label, images, first=None, **fields):
-    """Teach an object while (image, boxes or None) are shown, after the image `first`; return the answer.
-
-    A lesson takes its time by the clock: one that was over before a busy node had seen all images is given again.
-    """
-    images = list(images)
-    for seconds in (1.5, 6.0, 24.0, 96.0):
-        if first is not None:
-            probe.show(first)
-        future = probe.ask(TeachDetection, "teach_detection", label=label, seconds=seconds, **fields)
-        probe.report(lambda values, future=future: future.done() or label in values["lesson"], "of the lesson")
-        for image, boxes in images:
-            probe.show(image, boxes)
-        answer = probe.answer(future)
-        if sum(map(int, re.findall(r"(\d+) images with a box, (\d+) without", answer.message)[0])) >= len(images):
-            break
-        assert not answer.success or probe.call(ForgetObject, "forget_object", label=label).success
-    return answer
 
 
 def best(found, label):
@@ -70,7 +45,7 @@ def test_is_taught_finds_forgets_and_keeps_what_it_learned(probe, tmp_path):
     assert not probe.call(ModelFile, "save_model", path="nothing").success
     for label in ("plum", "lime"):
         shown = [scene(rng, ["plum", "lime"]) for _ in range(12)]
-        answer = teach(probe, label, shown, source="boxes")
+        answer = probe.teach(label, shown, source="boxes")
         assert answer.success, answer.message
         assert answer.n_frames == 12
     assert probe.counts() == {"plum": 12, "lime": 12}
@@ -102,11 +77,11 @@ def test_boxes_come_from_motion_or_from_a_tracker(probe):
             yield np.clip(image, 0, 255).astype(np.uint8), None
 
     empty = [(still.astype(np.uint8), None)] * 5  # the background, which the object comes into
-    answer = teach(probe, "plum", [*empty, *moving("plum", 10, 60)], source="motion")
+    answer = probe.teach("plum", [*empty, *moving("plum", 10, 60)], source="motion")
     assert answer.success, answer.message
     assert answer.n_frames == 10
     frames = list(moving("lime", 11, 100))
-    answer = teach(probe, "lime", frames[1:], frames[0][0], source="tracker", box=[25.0, 75.0, 75.0, 125.0])
+    answer = probe.teach("lime", frames[1:], frames[0][0], source="tracker", box=[25.0, 75.0, 75.0, 125.0])
     assert answer.success, answer.message
     assert answer.n_frames >= 8
     image = still.copy()
@@ -116,8 +91,17 @@ def test_boxes_come_from_motion_or_from_a_tracker(probe):
         assert overlaps(best(found, label)[None], box[None])[0, 0] > 0.5, label
 
 
-def test_bad_requests_are_answered_and_change_nothing(probe):
-    rng = np.random.default_rng(2)
+def test_bad_images_and_requests_are_refused_and_change_nothing(probe):
+    bad = (
+        Image(height=160, width=224, encoding="rgb8", step=672, data=b"short"),
+        Image(height=160, width=224, encoding="paint", step=672, data=bytes(160 * 672)),
+        Image(height=0, width=0, encoding="rgb8", step=0, data=b""),
+        Image(height=2**31, width=2**31, encoding="rgb8", step=2**31, data=b"x"),
+    )
+    for number, message in enumerate(bad, 1):
+        publish = partial(probe.publish, message)
+        probe.repeat(publish, lambda values, n=number: int(values["refused"]) >= n, f"of refusal {number}")
+    assert not probe.detections
     for fields, said in (
         ({"label": "", "seconds": 1.0}, "label"),
         ({"label": "plum", "seconds": 0.0}, "seconds"),
@@ -128,11 +112,11 @@ def test_bad_requests_are_answered_and_change_nothing(probe):
         answer = probe.call(TeachDetection, "teach_detection", **fields)
         assert not answer.success
         assert said in answer.message
-    image, boxes = scene(rng, ["plum"])
+    image, boxes = scene(np.random.default_rng(2), ["plum"])
     probe.show(image)
     for box in ([0.0, 0.0, 9.0], [50.0, 50.0, 20.0, 90.0], [0.0, 0.0, 9000.0, 90.0], [float("nan")] * 4):
         assert not probe.call(TeachDetection, "teach_detection", label="plum", seconds=1.0, box=box).success
-    few = teach(probe, "plum", [(image, boxes)] * 3, source="boxes")
+    few = probe.teach("plum", [(image, boxes)] * 3, source="boxes")
     assert not few.success
     assert "fewer than 5 images" in few.message
 
@@ -153,18 +137,3 @@ def test_bad_requests_are_answered_and_change_nothing(probe):
     assert "deactivated" in dropped.message
     assert "not active" in probe.call(TeachDetection, "teach_detection", label="plum", seconds=1.0).message
     assert probe.counts() == {}
-
-
-def test_bad_images_are_counted_and_the_next_good_one_is_answered(probe):
-    rng = np.random.default_rng(3)
-    bad = (
-        Image(height=160, width=224, encoding="rgb8", step=672, data=b"short"),
-        Image(height=160, width=224, encoding="paint", step=672, data=bytes(160 * 672)),
-        Image(height=0, width=0, encoding="rgb8", step=0, data=b""),
-        Image(height=2**31, width=2**31, encoding="rgb8", step=2**31, data=b"x"),
-    )
-    for number, message in enumerate(bad, 1):
-        publish = partial(probe.publish, message)
-        probe.repeat(publish, lambda values, n=number: int(values["refused"]) >= n, f"of refusal {number}")
-    assert not probe.detections
-    probe.show(scene(rng, ["plum"])[0])

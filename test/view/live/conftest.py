@@ -1,15 +1,59 @@
-"""A robot and the page's nodes, in a ROS domain of their own."""
+"""A robot and the page's nodes in the test's own process, in a ROS domain of their own."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
+import rclpy
+from helpers.waiting import wait_until
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+
+
+class BesideThePage:
+    """The page's ROS side, beside a robot that publishes what the test says.
+
+    Attributes:
+        spun, polled: nodes of the page; the second one is spun by nobody.
+        robot: node of the robot.
+        executor: handles messages and services of the first and the robot.
+    """
+
+    def __init__(self, context: rclpy.Context) -> None:
+        self._context, self.nodes = context, []
+        self.spun, self.polled, self.robot = map(self.node, ("view", "view_streams", "inverse_dynamics"))
+        self.executor = SingleThreadedExecutor(context=context)
+        self.executor.add_node(self.spun)
+        self.executor.add_node(self.robot)
+
+    def node(self, name: str) -> Node:
+        """Make another node."""
+        self.nodes.append(rclpy.create_node(name, context=self._context))
+        return self.nodes[-1]
+
+    def until(self, condition: Callable[[], Any], what: str, do: Callable[[], Any] = lambda: None) -> None:
+        """Handle messages, and do something again and again, until a condition holds."""
+
+        def between() -> None:
+            do()
+            self.executor.spin_once(timeout_sec=0.02)
+
+        wait_until(condition, what, between)
+
+    def connected(self, *publishers: Any) -> None:
+        """Wait until each of these publishers has a subscription."""
+        self.until(lambda: all(one.get_subscription_count() for one in publishers), "subscriptions")
 
 
 @pytest.fixture
-def beside(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator:
+def beside(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[BesideThePage]:
     """A BesideThePage that ends with the test."""
-    from helpers.beside_the_page import BesideThePage
-
     monkeypatch.setattr("icub_learning.clients.services.DISCOVERY_TIME", 0.0)  # of other processes
-    with BesideThePage() as made:
-        yield made
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    made = BesideThePage(context)
+    yield made
+    made.executor.shutdown()
+    for node in made.nodes:
+        node.destroy_node()
+    rclpy.shutdown(context=context)

@@ -4,10 +4,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 
 from icub_learning.nodes.inverse_dynamics.report import weights_in_words
-from icub_learning.view.live.health import health_of, weights_of
+from icub_learning.view.live.health import weights_of
 
 
 def test_weights_are_those_that_the_node_put_into_words():
@@ -17,9 +16,3 @@ def test_weights_are_those_that_the_node_put_into_words():
     assert list(found) == ["force.x", "elbow joint"]
     assert found["elbow joint"] == pytest.approx({"P": 0.5, "NP": 0.25, "SP": 0.25}, abs=0.006)
     assert weights_of("") == {} and weights_of("nonsense: here; none") == {}
-
-
-@pytest.mark.parametrize("level", [DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR])
-def test_a_status_keeps_level_words_and_values(level):
-    health = health_of(DiagnosticStatus(level=level, message="m", values=[KeyValue(key="a", value="1")]))
-    assert (health.level, health.message, health.values) == (level[0], "m", {"a": "1"})

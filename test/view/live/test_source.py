@@ -36,7 +36,7 @@ def test_a_learner_comes_with_its_robot_and_goes(beside, source):
     settings = {"urdf": "ur10", "estimator": "parametric", "output": "joint_torque", "sensor": 3}  # this is no text
     for name, value in settings.items():
         node.declare_parameter(name, value)
-    beside.spin_too(node)
+    beside.executor.add_node(node)
     predictions = node.create_publisher(DynamicsPrediction, "~/prediction", DEEP)
     node.create_subscription(JointState, "/arm", lambda _: None, 10)
     measured = beside.robot.create_publisher(JointState, "/arm", DEEP)
@@ -53,7 +53,7 @@ def test_a_learner_comes_with_its_robot_and_goes(beside, source):
         prediction.total, prediction.parametric = [1.0 * n, 2.0 * n], [0.0, 0.0]
         prediction.residual, prediction.variance = [0.0, 0.0], [0.0, 0.0]
         predictions.publish(prediction)
-        status = DiagnosticStatus(name="learner: stream", hardware_id="learner", message="learning")
+        status = DiagnosticStatus(level=b"\x01", name="learner: stream", hardware_id="learner", message="learning")
         status.values = [KeyValue(key="weights of experts", value="elbow: P 0.25 NP 0.25 SP 0.50")]
         diagnostics.publish(DiagnosticArray(status=[status]))
         source.poll()
@@ -69,9 +69,11 @@ def test_a_learner_comes_with_its_robot_and_goes(beside, source):
     assert learner.weights == {"elbow": {"P": 0.25, "NP": 0.25, "SP": 0.5}}
     assert source.state.urdf_path == find_urdf("ur10")  # the learner's parameter
     assert source.state.joints["wrist"] == pytest.approx(-2.0 * source.state.joints["elbow"])
-    assert source.state.health["learner: stream"].message == "learning"
+    health = source.state.health["learner: stream"]
+    assert (health.level, health.message, list(health.values)) == (1, "learning", ["weights of experts"])
 
-    beside.end(node)
+    beside.executor.remove_node(node)
+    node.destroy_node()
     beside.until(lambda: not source.state.learners, "its end", source.poll)
 
 
@@ -82,7 +84,7 @@ def test_objects_and_the_camera_come_from_nodes_that_recognize_and_detect(beside
     beside.robot.create_subscription(Image, "/eye", lambda _: None, 1)
     images = make(Image, "/eye", STREAM)
     detector = beside.node("detector")
-    beside.spin_too(detector)
+    beside.executor.add_node(detector)
     found = detector.create_publisher(Detections, "~/detections", STREAM)
 
     def objects(_: object, response: object) -> object:

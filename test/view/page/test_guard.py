@@ -9,9 +9,8 @@ import websockets.exceptions
 import websockets.sync.client
 from helpers.waiting import PATIENCE
 
-from icub_learning.errors import IcubLearningError
 from icub_learning.view.page.guard import Guard, is_local, new_token
-from icub_learning.view.page.page import Page, check_port
+from icub_learning.view.page.page import Page
 from icub_learning.view.shown.state import Recognized, State
 
 TOKEN = "x" * 24
@@ -96,11 +95,6 @@ def test_other_names_and_pages_of_others_are_refused():
         assert not opens(page, Origin=f"http://127.0.0.1:{port_of(page) + 1}")
         assert get(page, Host="elsewhere.example")[0] == 403  # a name that was made to point here
         assert get(page, Host="localhost:99999")[0] == 200
-
-
-def test_a_taken_port_is_said_and_not_replaced_by_another():
-    with closing(Page("127.0.0.1", 0)) as page, pytest.raises(IcubLearningError, match=f"port {port_of(page)}.*--port"):
-        check_port("127.0.0.1", port_of(page))
 
 
 def test_addresses_of_this_machine_alone_need_no_token():

@@ -1,5 +1,7 @@
 """Robots as they are drawn: poses against Pinocchio's own placements, sticks where there are no meshes."""
 
+from pathlib import Path
+
 import numpy as np
 import pinocchio
 import pytest
@@ -19,11 +21,6 @@ CHAIN = """<robot name="chain">
 <joint name="slide" type="prismatic"><parent link="arm"/><child link="tip"/>
   <origin xyz="0.4 0 0"/><axis xyz="1 0 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
 </robot>"""
-
-
-def text_of(path):
-    with open(path, encoding="utf-8") as file:
-        return file.read()
 
 
 def test_a_robot_without_shapes_is_drawn_as_sticks_where_its_joints_are():
@@ -46,7 +43,7 @@ def test_a_robot_without_shapes_is_drawn_as_sticks_where_its_joints_are():
 @pytest.mark.parametrize("robot", ["icub", "panda"])
 def test_links_are_where_pinocchio_has_them(robot):
     path = find_urdf(robot)
-    geometry = RobotGeometry(text_of(path), path)
+    geometry = RobotGeometry(Path(path).read_text(), path)
     assert not geometry.missing
     model = pinocchio.buildModelFromUrdf(path)
     data = model.createData()
@@ -69,7 +66,7 @@ def test_links_are_where_pinocchio_has_them(robot):
 
 
 def test_meshes_that_are_not_found_become_sticks():
-    text = text_of(find_urdf("panda")).replace(".dae", ".nowhere").replace(".stl", ".nowhere")
+    text = Path(find_urdf("panda")).read_text().replace(".dae", ".nowhere").replace(".stl", ".nowhere")
     geometry = RobotGeometry(text)
     assert geometry.missing and geometry.shapes
     assert {shape.kind for shapes in geometry.shapes.values() for shape in shapes} <= {"stick", "sphere"}
@@ -77,7 +74,7 @@ def test_meshes_that_are_not_found_become_sticks():
 
 def test_large_meshes_become_light_and_keep_their_size():
     path = find_urdf("icub")
-    shapes = RobotGeometry(text_of(path), path).shapes
+    shapes = RobotGeometry(Path(path).read_text(), path).shapes
     vertices, faces = load_mesh(shapes["chest"][0])
     assert 100 < len(faces) <= MOST_TRIANGLES and faces.max() < len(vertices)
     assert 0.05 < np.ptp(vertices, axis=0).max() < 0.6  # [m], scaled from mm
@@ -86,7 +83,7 @@ def test_large_meshes_become_light_and_keep_their_size():
 @pytest.mark.parametrize("link", ["upper_arm_link", "forearm_link"])
 def test_large_meshes_of_many_parts_lose_none_of_them(link, monkeypatch):
     path = find_urdf("ur10")
-    shape = RobotGeometry(text_of(path), path).shapes[link][0]
+    shape = RobotGeometry(Path(path).read_text(), path).shapes[link][0]
     vertices, faces = load_mesh(shape)
     monkeypatch.setattr(meshes, "MOST_TRIANGLES", 10**9)
     original = load_mesh(shape)
