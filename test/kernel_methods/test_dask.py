@@ -15,14 +15,7 @@ distributed = pytest.importorskip("distributed")
 from icub_learning.errors import DataError, ParameterError
 from icub_learning.kernel_methods import FALKON, NystromKRLS
 
-KINDS = [FALKON, NystromKRLS]
-
-
-@pytest.fixture(scope="module")
-def data():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(5000, 3))
-    return x, np.column_stack([np.sin(x[:, 0]) + 0.1 * rng.normal(size=5000), x[:, 1] * x[:, 2]])
+KINDS, N = [FALKON, NystromKRLS], 5000
 
 
 @pytest.mark.parametrize("sampling", ["uniform", "leverage"])
