@@ -43,8 +43,3 @@ def of_kind(kind):
 
 def recognizer(**settings):
     return make_recognizer(Settings(**settings))
-
-
-def same(one, other):
-    """Whether two states are equal to the bit."""
-    return one.keys() == other.keys() and all(np.array_equal(one[key], other[key]) for key in one)

@@ -12,7 +12,6 @@ from icub_learning.dynamics import (
     SemiparametricEstimator,
     WrenchRegressor,
 )
-from icub_learning.recursive import RecursiveLeastSquares
 
 ESTIMATORS = (ParametricEstimator, NonparametricEstimator, SemiparametricEstimator)
 
@@ -62,15 +61,3 @@ def test_a_prediction_cannot_be_changed_and_what_is_added_to_it_knows_no_experts
     np.testing.assert_array_equal(more.residual, made.residual)
     np.testing.assert_array_equal(more.variance, made.variance + variance)
     assert more.experts is None
-
-
-def test_certainty_is_the_leverage_of_its_moment():
-    random = np.random.default_rng(0)
-    learner = RecursiveLeastSquares(40, 2, 0.1)
-    rows = random.normal(size=(60, 40))
-    learner.update(rows[:30], random.normal(size=(30, 2)))
-    certainty, probe = learner.certainty(), random.normal(size=(3, 40))
-    expected = np.einsum("ki,ij,kj->k", probe, np.linalg.inv(rows[:30].T @ rows[:30] + 0.1 * np.eye(40)), probe)
-    learner.update(rows[30:], random.normal(size=(30, 2)))
-    np.testing.assert_allclose(certainty.leverage(probe), expected, rtol=1e-9)
-    assert certainty.leverage(probe[1]) == pytest.approx(expected[1], rel=1e-9)

@@ -5,8 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from icub_learning.errors import ParameterError, StateError
-from icub_learning.features import RandomFourierFeatures
+from icub_learning.errors import StateError
 from icub_learning.recognition import AdaptiveClassifier
 from icub_learning.recognition.classifiers import kept_views
 from icub_learning.recognition.classifiers.calibration import MEAN_WEIGHTS, SHRINKAGES, Calibration
@@ -243,27 +242,6 @@ def test_models_of_earlier_versions():
         from_state("other", old)
     with pytest.raises(StateError, match="rows have shape"):
         from_state("kernel", {**old, "kept.rows": np.ones((3, 3))})
-
-
-def test_recoding_helps_a_late_class_and_is_settable():
-    rng = np.random.default_rng(8)
-    classifier = taught([60, 60, 60, 60], recoding=0.0)
-    classifier.learn(views(rng, 3, 4), "object 4")
-    asked = views(rng, 100, 4)
-    plain = np.mean([name == "object 4" for name in classifier.predict(asked)])
-    classifier.recoding = 1.0
-    assert np.mean([name == "object 4" for name in classifier.predict(asked)]) >= plain
-    with pytest.raises(ParameterError):
-        classifier.recoding = 1.5
-
-
-def test_a_map_in_front_is_the_classifier_on_mapped_features():
-    feature_map = RandomFourierFeatures(D, 30, length_scale=2.0, seed=1)
-    mapped, plain = AdaptiveClassifier(D, feature_map=feature_map), AdaptiveClassifier(30)
-    x = views(np.random.default_rng(0), 9, 0)
-    for one, rows in ((mapped, x), (plain, feature_map.transform(x))):
-        one.learn(rows, ["a", "b", "c"] * 3)
-    np.testing.assert_array_equal(mapped.scores(x), plain.scores(feature_map.transform(x)))
 
 
 def test_confidence_is_fitted_to_both_ways_of_holding_back():
