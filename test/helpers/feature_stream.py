@@ -36,10 +36,5 @@ class Stream:
         self.recognizer.end_lesson()
 
 
-def of_kind(kind):
-    """Settings that make a classifier of a kind in KINDS."""
-    return {"classifier": kind}
-
-
 def recognizer(**settings):
     return make_recognizer(Settings(**settings))

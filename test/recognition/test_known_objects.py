@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers.feature_stream import NET, PLACES, SECOND, D, Stream, of_kind, recognizer, view
+from helpers.feature_stream import NET, PLACES, SECOND, D, Stream, recognizer, view
 
 from icub_learning.errors import IcubLearningError, ParameterError, StateError
 from icub_learning.models import load_state, save_state
@@ -40,7 +40,7 @@ def test_forget_rename_and_reset(taught):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_saved_recognizer_says_the_same(kind, tmp_path):
     rng = np.random.default_rng(1)
-    stream = Stream(recognizer(**of_kind(kind)))
+    stream = Stream(recognizer(classifier=kind))
     for label in ("mug", "duck", "teddy"):
         stream.teach(label)
     other = Stream(recognizer())  # of another kind: what is loaded counts

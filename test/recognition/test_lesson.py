@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.feature_stream import NET, PLACES, D, Stream, of_kind, recognizer, view
+from helpers.feature_stream import NET, PLACES, D, Stream, recognizer, view
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +17,7 @@ from icub_learning.testing import same_arrays
 
 def taught_alike(kind):
     """A stream whose recognizer was taught, a classifier that was fed the same by hand, and what draws their views."""
-    stream, by_hand = Stream(recognizer(**of_kind(kind))), make_classifier(Settings(**of_kind(kind)), D)
+    stream, by_hand = Stream(recognizer(classifier=kind)), make_classifier(Settings(classifier=kind), D)
     rng = np.random.default_rng(0)
     for label, count in (("mug", 9), ("duck", 4), ("mug", 3), ("teddy", 7)):
         stream.teach(label, count)

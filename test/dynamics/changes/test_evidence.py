@@ -154,7 +154,6 @@ def test_errors_of_a_new_motion_pass_for_a_push_only_where_nobody_told_of_them(t
     evidence = []
     for _ in range(20):
         made = model()
-        made.start()
         errors = rng.multivariate_normal(np.zeros(n * M), joint_covariance(made, np.arange(n))).reshape(n, M)
         moved, state = np.zeros(M), made.start()[:, None]
         found = Evidence(M, [np.full(M, 7.0)])

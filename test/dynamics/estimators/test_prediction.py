@@ -16,10 +16,6 @@ from icub_learning.dynamics import (
 ESTIMATORS = (ParametricEstimator, NonparametricEstimator, SemiparametricEstimator)
 
 
-def motion(random):
-    return tuple(random.normal(size=(3, 7)))
-
-
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_a_predictor_answers_as_its_estimator_did_whatever_is_learned_since(kind):
     """The weights of experts alone follow what is judged meanwhile: those are the estimator's own."""
@@ -28,12 +24,12 @@ def test_a_predictor_answers_as_its_estimator_did_whatever_is_learned_since(kind
     estimator, random = kind(regressor, **features), np.random.default_rng(4)
     for n in (0, 5, 30):
         for _ in range(n):
-            x = motion(random)
+            x = random.normal(size=(3, 7))
             estimator.update(*x, regressor(*x) @ regressor.nominal_parameters + np.sin(x[0][:6]))
-        probe = motion(random)
+        probe = random.normal(size=(3, 7))
         expected, predictor = estimator.predict(*probe), estimator.predictor(other)
         for _ in range(30):
-            x = motion(random)
+            x = random.normal(size=(3, 7))
             estimator.update(*x, random.normal(size=6), published=predictor.predict(*x))
         answer = predictor.predict(*probe)
         for field in ("total", "parametric", "residual"):
@@ -48,7 +44,7 @@ def test_a_predictor_answers_as_its_estimator_did_whatever_is_learned_since(kind
 def test_a_prediction_cannot_be_changed_and_what_is_added_to_it_knows_no_experts(kind):
     regressor = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor")
     estimator, random = kind(regressor), np.random.default_rng(5)
-    x = motion(random)
+    x = random.normal(size=(3, 7))
     estimator.update(*x, random.normal(size=6))
     made = estimator.predict(*x)
     with pytest.raises(FrozenInstanceError):

@@ -55,17 +55,11 @@ def shares(weights, confidence):
 
 
 def aggregated(errors, confidences, published, period):
-    """Both layers of the aggregation from their definition alone, with plain loops.
+    """Both layers of the aggregation of errors (T, N) from their definition alone, with plain loops.
 
-    Args:
-        errors: (T, N).
-        confidences: (T, N) of the experts, a common factor aside.
-        published: (T, N) weights in what was published.
-        period: time between errors [s].
-
-    Returns:
-        The errors as they count (T, N); the weights (T + 1, N) of each memory; losses, shares, regrets and rates of
-        the second layer; its weights (T + 1, n_rivals); its last rates.
+    Confidences (T, N) need not have a scale; published are weights (T, N), and errors are a period [s] apart. Returns
+    the errors as they count (T, N); the weights (T + 1, N) of each memory; losses, shares, regrets and rates of the
+    second layer; its weights (T + 1, n_rivals); its last rates.
     """
     counted = capped(errors[:, None], published[:, None], period)[:, 0]
     memories = [followed(counted[:, None], 0.5 ** (period / half_life))[1] for half_life in HALF_LIVES]
@@ -154,7 +148,8 @@ def test_experts_of_equal_weight_are_combined_by_the_inverse_variances_of_what_t
 def test_weights_are_multiplied_by_confidences():
     rng = np.random.default_rng(9)
     weights, values = ExpertWeights(list("Pabc"), 2, (0,)), rng.normal(size=(4, 2))
-    judged(weights, rng.normal(size=(300, 4, 2)) * [[1.0], [0.7], [0.5], [0.6]])
+    judged(weights, rng.normal(size=(300, 4, 2)) * [[1.0, 0.5], [0.7, 0.7], [0.5, 1.0], [0.6, 0.6]])
+    assert weights.value.argmax(axis=0).tolist() == [2, 0]  # outputs choose apart
     made, noise = weights.combined(predictions(values, UNLEARNED)), noise_of(weights)
     assert ((weights.value > 0.01) & (weights.value < 0.99)).all()
     for t in range(2):

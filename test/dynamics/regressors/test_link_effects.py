@@ -3,7 +3,7 @@
 import numpy as np
 import pinocchio
 import pytest
-from helpers.robots import RIGHT_ARM
+from helpers.robots import RIGHT_ARM, random_state
 
 from icub_learning.dynamics.regressors.link_effects import (
     LinkEffects,
@@ -20,18 +20,13 @@ from icub_learning.robots import find_urdf
 SENSOR, HAND = "r_arm_ft_sensor", "r_hand_dh_frame"
 
 
-def motion(seed, n):
-    rng = np.random.default_rng(seed)
-    return rng.uniform(-1, 1, n), rng.normal(0, 1, n), rng.normal(0, 3, n)
-
-
 @pytest.mark.parametrize("direction", ["parent_to_child", "child_to_parent"])
 def test_load_adds_its_wrench(direction):
     regressor = WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, SENSOR, direction)
     effects = LinkEffects(regressor, HAND)
     robot = RobotModel(find_urdf("icub"), RIGHT_ARM, SENSOR)
     frame = robot.model.frames[robot.model.getFrameId(HAND)]
-    state = motion(1, 7)
+    state = random_state(7, 1)
     without = regressor(*state) @ regressor.nominal_parameters
     body = pinocchio.Inertia(0.4, np.array([0.05, -0.02, 0.08]), np.diag([0.002, 0.003, 0.004]))
     parameters = body.toDynamicParameters()
@@ -51,7 +46,7 @@ def test_push_acts_on_torques_as_an_external_force():
     assert effects.link == "panda_link7"
     robot = RobotModel(find_urdf("panda"), joints)
     model, data = robot.model, robot.data
-    q, v, a = motion(3, 7)
+    q, v, a = random_state(7, 3)
     full = [array.copy() for array in robot.state(q, v, a)]
     wrench = np.array([3.0, -2.0, 5.0, 0.1, 0.4, -0.3])
     pinocchio.forwardKinematics(model, data, full[0])
@@ -67,7 +62,7 @@ def test_push_acts_on_torques_as_an_external_force():
 
 def test_push_against_gravity_lightens_the_hand():
     effects = LinkEffects(WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, SENSOR), HAND)
-    q = motion(4, 7)[0]
+    q = random_state(7, 4)[0]
     load, push = effects(q, np.zeros(7), np.zeros(7))
     weight = np.r_[0.0, 0.0, -9.81, np.zeros(3)]
     np.testing.assert_allclose(push @ weight, load[:, 0], rtol=1e-6, atol=1e-9)

@@ -107,7 +107,6 @@ def test_a_bad_noise_changes_nothing():
 
 
 def test_rotors_and_friction_of_real_drives_are_learned():
-    """True motions, true currents: what the columns say of a drive is what it has."""
     robot = ZOO["ur10_currents_125hz"]
     found = robot.record(60.0, 1)
     regressor = TorqueRegressor.from_urdf(robot.urdf, robot.joints)
@@ -127,7 +126,6 @@ def test_rotors_and_friction_of_real_drives_are_learned():
 
 
 def test_columns_that_are_not_needed_stay_near_zero_and_do_not_harm():
-    """A rigid robot with plain friction: the other columns hold little, predictions stay as good."""
     random = np.random.default_rng(0)
     plain = TorqueRegressor.from_urdf(UR10, UR10_JOINTS, ("coulomb", "viscous", "offset"), 0.01)
     full = TorqueRegressor.from_urdf(UR10, UR10_JOINTS, coulomb_velocity=0.01)

@@ -123,7 +123,6 @@ def test_names_and_sizes(regressors):
 
 @pytest.fixture(scope="module")
 def all_regressors(regressors):
-    """Those of torques, too."""
     torques = (
         TorqueRegressor.from_urdf(PANDA, PANDA_JOINTS, friction=own, coulomb_velocity=0.2) for own in (False, True)
     )

@@ -120,8 +120,6 @@ def test_the_norm_stays_within_what_theory_allows(loss):
 
 def test_a_sample_within_the_bound_of_the_dictionary_is_not_kept():
     """Kept only if the distance of k(x, .) to the span exceeds epsilon / (eta |l'|)."""
-    model = POLKRegressor(step_size=0.5, parsimony=0.5, regularization=0.0)
-    model.partial_fit([[0.0]], [4.0])
     epsilon = 0.5 * 0.5**1.5
     for x in np.linspace(0.01, 1.0, 40):
         near = POLKRegressor(step_size=0.5, parsimony=0.5, regularization=0.0).partial_fit([[0.0]], [4.0])

@@ -95,20 +95,6 @@ def test_wrong_arguments_are_refused():
         _stored.keep(high, low, np.zeros(12, dtype=np.float32), 4, 3)
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "matern"])
-@pytest.mark.parametrize("n_targets", [1, 3])
-def test_products_and_moment_of_a_kept_kernel_are_those_in_double(version, kernel, n_targets):
-    rng = np.random.default_rng(3)
-    x, y = rng.normal(size=(5000, 4)), rng.normal(size=(5000, n_targets))
-    function = Kernel(kernel, length_scale=1.5)
-    stored = StoredKernel(ArrayRows(x, y), function, x[:75])
-    block, vectors = function(x, x[:75]), rng.normal(size=(75, n_targets))
-    np.testing.assert_allclose(stored.moment, block.T @ y, rtol=1e-11, atol=1e-10)
-    exact = block.T @ (block @ vectors)
-    for coarse, rtol in ((False, 1e-6), (True, 1e-3)):
-        assert np.linalg.norm(stored.product(vectors, coarse) - exact) < rtol * np.linalg.norm(exact)
-
-
 def test_the_preconditioner_is_the_same_from_kernel_values_as_from_features(monkeypatch):
     rng = np.random.default_rng(4)
     x = rng.normal(size=(4000, 5))

@@ -138,6 +138,5 @@ def test_one_view_and_views_that_are_all_alike():
         found = Machine(Portion(statistics(rows, targets, kept), kept), 0.2).scores(np.array([row, -row]))
         assert found.means[0, 0] == pytest.approx(1.0, abs=1e-5)
         assert found.mixed[0, 0] > 1.1 > found.mixed[1, 0]
-    assert np.isfinite(
-        Machine(Portion(statistics(rows, targets, kept), kept), 0.2).scores(np.zeros((1, D))).mixed
-    ).all()
+    machine = Machine(Portion(statistics(rows, targets, kept), kept), 0.2)
+    assert np.isfinite(machine.scores(np.zeros((1, D))).mixed).all()
