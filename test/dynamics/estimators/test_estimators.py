@@ -22,7 +22,6 @@ def regressor():
 
 
 def small(kind, regressor):
-    """An estimator with few features."""
     return kind(regressor) if kind is ParametricEstimator else kind(regressor, n_random_features=40)
 
 

@@ -38,11 +38,9 @@ def test_errors_that_stay_count_as_one_and_alternating_ones_as_no_more_than_they
     assert followed(np.zeros((5, 2))).value.tolist() == [1.0, 1.0]
 
 
-def test_the_scale_of_errors_and_repeated_stamps_do_not_matter():
-    errors = np.random.default_rng(1).normal(size=(500, 2)).cumsum(axis=0)
-    np.testing.assert_allclose(followed(errors).value, followed(1e-6 * errors).value, rtol=1e-9)
+def test_repeated_stamps_do_not_matter():
     fresh = SerialCorrelation(2)
-    fresh.update(errors[0], 0.0)
+    fresh.update(np.array([0.3, -2.0]), 0.0)
     assert fresh.value.tolist() == [1.0, 1.0]
 
 
