@@ -29,17 +29,15 @@ def motions():
     return found
 
 
-def settings(kind):
-    # All samples and outputs count alike: each robot would use the noise that it has found itself.
-    own = {"forgetting": 1.0, "output_weights": "equal", "n_random_features": 60}
-    return Settings(estimator=kind, **ROBOT.settings, **own)
+# All samples and outputs count alike: each robot would use the noise that it has found itself.
+OWN = {"forgetting": 1.0, "output_weights": "equal", "n_random_features": 60}
 
 
 class Robots:
     """Robots that learn, save, load, and one that sees everything."""
 
     def __init__(self, kind, folder, n=3):
-        self.settings = settings(kind)
+        self.settings = Settings(estimator=kind, **ROBOT.settings, **OWN)
         self.regressor = assembly.make_regressor(self.settings)
         self.folder, self.kind = folder, kind
         self.robots = [self.new() for _ in range(n)]

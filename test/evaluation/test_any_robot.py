@@ -16,20 +16,14 @@ RELATIVE_TO_OFF_LINE: dict[str, float] = {}  # by recording, of those that were 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ZOO)
-def test_the_zoo(name):
-    figures = row(name, "zoo", judge_zoo(name))
-    RELATIVE_TO_OFF_LINE[name] = figures["SP/off-line"]
-    assert not broken_bounds(figures), figures
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", REAL)
-def test_real_recordings(shared_data, name):
-    case = real_recording(name)
-    if case is None:
-        pytest.skip(f"{name} is not in {shared_data}")
-    figures = row(name, "real", judge_recording(*case))
+@pytest.mark.parametrize("name", [*ZOO, *REAL])
+def test_robots_of_the_zoo_and_real_recordings(name):
+    if name in ZOO:
+        figures = row(name, "zoo", judge_zoo(name))
+    elif case := real_recording(name):
+        figures = row(name, "real", judge_recording(*case))
+    else:
+        pytest.skip(f"{name} is not among the recordings here")
     RELATIVE_TO_OFF_LINE[name] = figures["SP/off-line"]
     assert not broken_bounds(figures), figures
 
@@ -47,7 +41,12 @@ def test_better_than_off_line_identification_over_all():
 def test_what_was_learned_on_one_trajectory_predicts_another(name):
     """With learning off, SP is no worse than off-line least squares on the same two recordings."""
     first, second = (ZOO[name].record(60.0, seed) for seed in (0, 1))
-    assert _of_another(first, second) <= 1.0
+    settings = Settings(**first.settings)
+    learned = compare(first.recording, settings, test=second.recording)["SP"]
+    _, predicted, measured = predict_off_line(first.recording, settings, test=second.recording)
+    own = nmse(learned.errors, learned.measured)
+    assert learned.n_learned == 0
+    assert geometric_mean(own / nmse(predicted - measured, measured)) <= 1.0
 
 
 def test_a_robot_of_the_zoo_in_15_seconds():
@@ -55,12 +54,3 @@ def test_a_robot_of_the_zoo_in_15_seconds():
     figures = judge_zoo("ur10_currents_125hz", quick=True).figures()
     assert figures["SP"] < 0.1
     assert all(figures[key] <= LIMITS[key] for key in ("worst SP/min(P,NP)", "SP/off-line", "smoothness"))
-
-
-def _of_another(first, second) -> float:
-    settings = Settings(**first.settings)
-    learned = compare(first.recording, settings, test=second.recording)["SP"]
-    _, predicted, measured = predict_off_line(first.recording, settings, test=second.recording)
-    own = nmse(learned.errors, learned.measured)
-    assert learned.n_learned == 0
-    return geometric_mean(own / nmse(predicted - measured, measured))

@@ -37,12 +37,7 @@ def test_nmse_is_one_minus_r2():
     predicted = measured + rng.normal(size=(200, 3))
     expected = 1 - r2_score(measured, predicted, multioutput="raw_values")
     np.testing.assert_allclose(nmse(predicted - measured, measured), expected, rtol=1e-12)
-
-
-def test_nmse_of_the_mean_is_one_and_of_a_constant_is_none():
-    measured = np.array([[1.0, 0.1], [3.0, 0.1], [5.0, 0.1]])
-    assert nmse(measured.mean(axis=0) - measured, measured)[0] == pytest.approx(1.0)
-    assert math.isnan(nmse(np.ones((3, 2)), measured)[1])
+    assert math.isnan(nmse(np.ones((3, 1)), np.full((3, 1), 0.1))[0])  # of a constant
 
 
 @given(tables, st.integers(1, 40))
@@ -60,13 +55,6 @@ def test_windowed_mean_rmse_is_that_of_a_loop_over_columns(errors, window):
         expected.append(sum(math.sqrt(sum(e * e for e in column) / len(column)) for column in some.T) / some.shape[1])
     scale = np.abs(errors).max()
     np.testing.assert_allclose(windowed_mean_rmse(errors, window), expected, rtol=1e-6, atol=1e-6 * scale)
-
-
-def test_a_large_component_counts_more_where_all_are_pooled():
-    errors = [[3.0, 0.0, 0.0], [-3.0, 0.0, 0.0]]
-    assert (mean_rmse(errors), group_rmse(errors)) == (1.0, pytest.approx(math.sqrt(3)))
-    assert windowed_mean_rmse(errors, 1).tolist() == [1.0, 1.0]
-    np.testing.assert_allclose(windowed_rmse(errors, 1), math.sqrt(3))
 
 
 def test_nothing_to_judge_gives_nan():

@@ -15,9 +15,8 @@ from icub_learning.simulation.zoo.excitation import SumOfSines
 from icub_learning.simulation.zoo.sensing import Clock, JointSensors, OutputSensor
 
 
-@pytest.fixture(scope="module")
-def clean():
-    """A planar arm with perfect sensors and nothing that the columns do not explain."""
+def test_the_bandwidth_follows_the_noise():
+    """Of a planar arm with nothing that the columns do not explain: noise on the positions calls for a low one."""
     drives = Drives(coulomb=(0.2, 0.1), viscous=(0.1, 0.05), breakaway=0.01, offset=(0.3, -0.2))
     robot = replace(
         ZOO["planar_arm_1khz"],
@@ -27,22 +26,17 @@ def clean():
         output_sensor=OutputSensor((0.0, 0.0)),
         drives=drives,
     )
-    return robot, robot.record(60.0, seed=5)
-
-
-@pytest.fixture(scope="module")
-def currents():
-    robot = ZOO["ur5_currents_250hz"]
-    return robot, robot.record(30.0, seed=2)
-
-
-def test_the_bandwidth_follows_the_noise(clean):
-    """Noise on the positions calls for a low bandwidth, clean positions bear a high one."""
-    robot, found = clean
+    found = robot.record(60.0, seed=5)
     settings = Settings(**found.settings)
     noisy = replace(robot, joint_sensors=JointSensors(position_noise=1e-3, velocity=False)).record(60.0, seed=5)
     assert identify_off_line(found.recording, settings).bandwidth_hz >= 20.0
     assert identify_off_line(noisy.recording, settings).bandwidth_hz <= 8.0
+
+
+@pytest.fixture(scope="module")
+def currents():
+    found = ZOO["ur5_currents_250hz"].record(30.0, seed=2)
+    return found.recording, Settings(**found.settings)
 
 
 def test_measured_velocities_are_used_where_they_help_and_not_where_they_are_late():
@@ -54,8 +48,7 @@ def test_measured_velocities_are_used_where_they_help_and_not_where_they_are_lat
 
 
 def test_nothing_of_the_part_that_judges_is_used_to_choose_or_to_fit(currents):
-    _, found = currents
-    settings, recording = Settings(**found.settings), found.recording
+    recording, settings = currents
     first = identify_off_line(recording, settings, bandwidths=(5.0,))
     assert recording.effort is not None
     effort = recording.effort.copy()
@@ -76,8 +69,7 @@ def test_wrenches_are_predicted_at_their_own_stamps():
 
 
 def test_broken_rows_and_gaps_do_not_harm(currents):
-    _, found = currents
-    recording, settings = found.recording, Settings(**found.settings)
+    recording, settings = currents
     position = recording.position.copy()
     position[1000] = np.nan
     stamps = recording.joint_stamps.copy()
@@ -108,8 +100,7 @@ def test_real_arms_come_out_as_in_an_earlier_study(shared_data, name, joints, pu
 
 
 def test_what_cannot_be_identified_is_refused_with_a_reason(currents):
-    _, found = currents
-    settings, recording = Settings(**found.settings), found.recording
+    recording, settings = currents
     with pytest.raises(RecordingError, match="efforts"):
         identify_off_line(replace(recording, effort=None), settings)
     with pytest.raises(RecordingError, match="no joint shoulder_pan_joint"):

@@ -18,6 +18,8 @@ from icub_learning.recording import JointStateEvent, Recording
 from icub_learning.robots import find_urdf
 
 SETTINGS = Settings(urdf=find_urdf("ur10"), joints=JOINTS, output="joint_torque", n_random_features=60)
+ICUB_JOINTS = ("r_shoulder_pitch", "r_shoulder_roll", "r_elbow")
+WRENCH_SETTINGS = Settings(urdf=find_urdf("icub"), joints=ICUB_JOINTS, n_random_features=60)
 
 
 def steady_nmse(evaluation) -> np.ndarray:
@@ -100,13 +102,7 @@ def wrench_recording(n: int = 100, offset_ns: int = 0, every: int = 1) -> Record
     arm = rigid_recording(n)
     stamps = arm.joint_stamps[::every] + offset_ns
     wrench = np.arange(6.0) + np.sin(arm.position[::every, :1])
-    names = ("r_shoulder_pitch", "r_shoulder_roll", "r_elbow")
-    return replace(arm, joint_names=names, effort=None, acceleration=None, wrench_stamps=stamps, wrench=wrench)
-
-
-WRENCH_SETTINGS = Settings(
-    urdf=find_urdf("icub"), joints=("r_shoulder_pitch", "r_shoulder_roll", "r_elbow"), n_random_features=60
-)
+    return replace(arm, joint_names=ICUB_JOINTS, effort=None, acceleration=None, wrench_stamps=stamps, wrench=wrench)
 
 
 def test_wrenches_are_compared_with_the_prediction_of_their_instant():
@@ -127,7 +123,7 @@ def test_wrenches_without_a_state_are_refused():
 def test_what_is_missing_is_named():
     recording = rigid_recording(20)
     with pytest.raises(RecordingError, match="no wrench"):
-        compare(recording, replace(WRENCH_SETTINGS))
+        compare(recording, WRENCH_SETTINGS)
     with pytest.raises(RecordingError, match="no efforts"):
         compare(replace(recording, effort=None), SETTINGS)
     with pytest.raises(RecordingError, match="no velocities and accelerations"):

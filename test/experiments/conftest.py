@@ -1,6 +1,8 @@
 """How tests run an experiment: as the command does, in this process."""
 
+import io
 import json
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -9,18 +11,17 @@ import pytest
 from icub_learning.cli.main import main
 
 
-@pytest.fixture
-def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Run an experiment with arguments; return what it printed, and its figures. It draws, and not nothing."""
 
-    def command(name: str, *arguments: object) -> tuple[str, dict[str, Any]]:
-        file = tmp_path / "out" / "figures.json"
+    def command(name: str, *arguments: object, folder: Path | None = None) -> tuple[str, dict[str, Any]]:
+        file, printed = (folder or tmp_path_factory.mktemp(name)) / "out" / "figures.json", io.StringIO()
         line = ["reproduce", name, "--out", str(file.parent), "--json", str(file), *map(str, arguments)]
-        code = main(line)
-        printed = capsys.readouterr()
-        assert code == 0, printed.err
+        with redirect_stdout(printed):
+            assert main(line) == 0
         pictures = [path.stat().st_size for path in file.parent.glob("*.png")]
         assert pictures and min(pictures) > 10_000
-        return printed.out, json.loads(file.read_text())
+        return printed.getvalue(), json.loads(file.read_text())
 
     return command

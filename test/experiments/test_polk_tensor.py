@@ -1,9 +1,6 @@
 """The experiments on POLK and tensor kernels, at sizes that take seconds."""
 
-import contextlib
 import csv
-import io
-import json
 
 import numpy as np
 import pytest
@@ -17,15 +14,8 @@ from icub_learning.reporting.tables import number
 
 
 @pytest.fixture(scope="module")
-def multidist(tmp_path_factory):
-    """What the command printed and wrote with one draw."""
-    folder = tmp_path_factory.mktemp("multidist")
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        command = ["reproduce", "polk-multidist", "--draws", "1", "--out", str(folder)]
-        assert main([*command, "--json", str(folder / "figures.json")]) == 0
-    assert (folder / "polk-multidist.png").stat().st_size > 10_000
-    return printed.getvalue(), json.loads((folder / "figures.json").read_text())
+def multidist(run):
+    return run("polk-multidist", "--draws", "1")
 
 
 def test_polk_multidist(multidist):
@@ -107,9 +97,8 @@ def patients(tmp_path):
     return path
 
 
-def test_tensor_wpbc(run, patients, tmp_path):
-    command = ["tensor-wpbc", "--data", str(patients), "--splits", "2", "--draws", "2"]
-    out, found = run(*command)
+def test_tensor_wpbc(run, patients):
+    out, found = run("tensor-wpbc", "--data", patients, "--splits", "2", "--draws", "2")
     assert "published" in out and "degree 2" in out and found["degree"] == 2
     for splits in found["splits"].values():
         for one in (some for split in splits for some in split.values()):
@@ -134,7 +123,6 @@ def test_tensor_wpbc(run, patients, tmp_path):
 
 
 def test_test_rows_do_not_change_what_is_learned_of_wpbc(patients):
-    """Neither features nor targets of the test rows count in the scales."""
     data = load_wpbc(patients)
     assert data.features.shape == (194, 5) and set(data.recurred) == {-1.0, 1.0}
     training = np.arange(60)

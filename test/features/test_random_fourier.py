@@ -5,15 +5,12 @@ import pytest
 from helpers.versions import every_version
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.gaussian_process.kernels import RBF
 
 from icub_learning.errors import NotFiniteError, ParameterError
 from icub_learning.features import RandomFourierFeatures, _fourier
 
 version = every_version(_fourier)
-
-
-def gaussian_kernel(a, b, length_scale):
-    return np.exp(-((a[:, None] - b[None]) ** 2).sum(axis=2) / (2 * length_scale**2))
 
 
 def test_a_row_is_cosines_then_sines_of_the_phases():
@@ -29,7 +26,7 @@ def test_a_row_is_cosines_then_sines_of_the_phases():
 def test_inner_products_are_the_kernel_within_their_standard_error(length_scale):
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 40, 4))
-    exact = gaussian_kernel(a, b, length_scale)
+    exact = RBF(length_scale)(a, b)
     n_frequencies = 5000
     features = RandomFourierFeatures(4, 2 * n_frequencies, length_scale, seed=3)
     # Var cos(w.(a - b)) = (1 + k(a, b)^4) / 2 - k(a, b)^2 for one frequency.

@@ -36,15 +36,5 @@ class Stream:
         self.recognizer.end_lesson()
 
 
-def of_kind(kind):
-    """Settings that make a classifier of a kind in KINDS."""
-    return {"classifier": kind}
-
-
 def recognizer(**settings):
     return make_recognizer(Settings(**settings))
-
-
-def same(one, other):
-    """Whether two states are equal to the bit."""
-    return one.keys() == other.keys() and all(np.array_equal(one[key], other[key]) for key in one)

@@ -81,5 +81,14 @@ def record(
     return stamps, measured, velocity, q, v, a
 
 
+def newest_of(filter, stamps, position, velocity=None):
+    """Velocity and acceleration at each newest sample, (n, 2, joints)."""
+    newest = []
+    for k, stamp in enumerate(stamps):
+        filter.add(int(stamp), position[k], None if velocity is None else velocity[k])
+        newest.append(filter.newest()[2:])
+    return np.array(newest)
+
+
 def rms(x):
     return float(np.sqrt(np.mean(np.square(x))))

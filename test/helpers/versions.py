@@ -3,13 +3,14 @@
 import pytest
 
 
-def every_version(module, autouse=False):
-    """A fixture that runs the tests of a module once on each version and puts the one in use back afterwards."""
+def every_version(*modules, autouse=False):
+    """A fixture that runs tests once on each version of compiled modules and puts those in use back afterwards."""
 
-    @pytest.fixture(params=module.available(), scope="module", autouse=autouse)
+    @pytest.fixture(params=modules[0].available(), scope="module", autouse=autouse)
     def version(request):
-        before = module.use(request.param)
+        before = [module.use(request.param) for module in modules]
         yield request.param
-        module.use(before)
+        for module, used in zip(modules, before, strict=True):
+            module.use(used)
 
     return version

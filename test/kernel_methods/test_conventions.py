@@ -1,5 +1,7 @@
 """scikit-learn's own checks on every kernel estimator, as regressor and as one-vs-all classifier."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -121,6 +123,16 @@ def test_what_a_fit_leaves_has_the_common_names_and_shapes(kind, targets):
         assert fitted.centers_.shape == (len(fitted.dual_coef_), 4)
     if "max_iter" in fitted.get_params():
         assert 1 <= fitted.n_iter_ <= fitted.max_iter
+
+
+@pytest.mark.parametrize("kind", ["KRLS", "SpectralCutoff", "NystromKRLS", "RandomFeaturesKRLS"])
+def test_a_path_in_lambda_equals_separate_fits(kind, data):
+    (x, y), levels = data, [1e-5, 1e-3, 1e-2]
+    make = partial(getattr(kernel_methods, kind), random_state=3)
+    path = make(path=levels).fit(x, y)
+    np.testing.assert_array_equal(path.path_levels_, levels)
+    for level, predicted in zip(levels, path.predict_path(x), strict=True):
+        np.testing.assert_allclose(predicted, make(regularization=level).fit(x, y).predict(x), atol=1e-8)
 
 
 @pytest.mark.parametrize("kind", REGRESSORS)

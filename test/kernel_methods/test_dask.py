@@ -15,22 +15,15 @@ distributed = pytest.importorskip("distributed")
 from icub_learning.errors import DataError, ParameterError
 from icub_learning.kernel_methods import FALKON, NystromKRLS
 
-KINDS = [FALKON, NystromKRLS]
-
-
-@pytest.fixture(scope="module")
-def data():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(5000, 3))
-    return x, np.column_stack([np.sin(x[:, 0]) + 0.1 * rng.normal(size=5000), x[:, 1] * x[:, 2]])
+KINDS, N = [FALKON, NystromKRLS], 5000
+EXACT = {FALKON: {"tol": 1e-11}, NystromKRLS: {}}
 
 
 @pytest.mark.parametrize("sampling", ["uniform", "leverage"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_dask_arrays_give_what_arrays_give(kind, sampling, data):
     x, y = data
-    settings = {"n_centers": 60, "regularization": 1e-3, "random_state": 0, "sampling": sampling}
-    settings |= {"tol": 1e-11} if kind is FALKON else {}
+    settings = {"n_centers": 60, "regularization": 1e-3, "random_state": 0, "sampling": sampling, **EXACT[kind]}
     here = kind(**settings).fit(x, y)
     x_there = dask_array.from_array(x, chunks=(700, 2))
     for y_there in (dask_array.from_array(y, chunks=(900, 1)), y):
@@ -48,8 +41,7 @@ def test_one_target_and_lengths_known_only_to_dask(kind, data):
     x, y = data
     x_there, y_there = dask_array.from_array(x, chunks=(1000, -1)), dask_array.from_array(y[:, 0], chunks=1000)
     some = x_there[:, 0] > 0  # of unknown lengths
-    settings = {"n_centers": 30, "regularization": 1e-3, "random_state": 0}
-    settings |= {"tol": 1e-11} if kind is FALKON else {}
+    settings = {"n_centers": 30, "regularization": 1e-3, "random_state": 0, **EXACT[kind]}
     there = kind(**settings).fit(x_there[some], y_there[some])
     here = kind(**settings).fit(x[x[:, 0] > 0], y[x[:, 0] > 0, 0])
     assert there.dual_coef_.shape == (30,)
@@ -112,9 +104,7 @@ def test_a_worker_killed_during_the_fit_changes_nothing(kind, tmp_path):
                 time.sleep(0.02)
 
         killer = threading.Thread(target=kill_one, daemon=True)
-        settings = {"n_centers": 40, "regularization": 1e-3, "random_state": 0, "centers": np.eye(3)}
-        settings |= {"tol": 1e-11} if kind is FALKON else {}
-        estimator = kind(**settings)
+        estimator = kind(n_centers=40, regularization=1e-3, random_state=0, centers=np.eye(3), **EXACT[kind])
         killer.start()
         estimator.fit(x, y)
         killer.join(10)

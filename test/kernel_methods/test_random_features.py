@@ -9,13 +9,6 @@ from icub_learning.kernel_methods import IncrementalRandomFeaturesKRLS, RandomFe
 N = 250
 
 
-@pytest.fixture(scope="module")
-def data():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(N, 3))
-    return x, np.column_stack([np.sin(x[:, 0]) + 0.1 * rng.normal(size=N), x[:, 1] * x[:, 2]])
-
-
 @pytest.mark.parametrize("features", ["fourier", "fastfood"])
 def test_the_solution_is_the_sources_formula(features, data):
     x, y = data
@@ -37,15 +30,6 @@ def test_features_chosen_by_leverage_keep_the_kernel(kernel, data):
         rows = fitted.feature_map_(x[:30])
         products += rows @ rows.T / 40
     np.testing.assert_allclose(products, reference(x[:30]), atol=0.06)
-
-
-def test_a_path_in_lambda_equals_separate_fits(data):
-    x, y = data
-    levels = [1e-5, 1e-2]
-    path = RandomFeaturesKRLS(n_features=50, path=levels, random_state=0).fit(x, y).predict_path(x)
-    for level, predicted in zip(levels, path, strict=True):
-        alone = RandomFeaturesKRLS(n_features=50, regularization=level, random_state=0).fit(x, y)
-        np.testing.assert_allclose(predicted, alone.predict(x), atol=1e-8)
 
 
 @pytest.mark.parametrize("features", ["fourier", "fastfood"])

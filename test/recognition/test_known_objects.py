@@ -4,11 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers.feature_stream import NET, PLACES, SECOND, D, Stream, of_kind, recognizer, same, view
+from helpers.feature_stream import NET, PLACES, SECOND, D, Stream, recognizer, view
 
 from icub_learning.errors import IcubLearningError, ParameterError, StateError
 from icub_learning.models import load_state, save_state
 from icub_learning.recognition.classifiers.kinds import KINDS
+from icub_learning.testing import same_arrays
 
 
 def test_forget_rename_and_reset(taught):
@@ -27,7 +28,7 @@ def test_forget_rename_and_reset(taught):
         with pytest.raises(ParameterError) as error:
             refused()
         assert len(str(error.value)) < 300
-    assert same(robot.state(), before)
+    assert same_arrays(robot.state(), before)
     robot.reset()
     assert robot.objects() == {}
     for nothing_there in (lambda: robot.forget("goose"), robot.state):
@@ -39,7 +40,7 @@ def test_forget_rename_and_reset(taught):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_saved_recognizer_says_the_same(kind, tmp_path):
     rng = np.random.default_rng(1)
-    stream = Stream(recognizer(**of_kind(kind)))
+    stream = Stream(recognizer(classifier=kind))
     for label in ("mug", "duck", "teddy"):
         stream.teach(label)
     other = Stream(recognizer())  # of another kind: what is loaded counts
@@ -98,4 +99,4 @@ def test_states_that_do_not_fit_are_refused_and_change_nothing(taught):
             continue
         with pytest.raises(IcubLearningError):
             taught.recognizer.load({name: value for name, value in before.items() if name != key})
-    assert same(taught.recognizer.state(), before)
+    assert same_arrays(taught.recognizer.state(), before)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.feature_stream import NET, PLACES, D, Stream, of_kind, recognizer, same, view
+from helpers.feature_stream import NET, PLACES, D, Stream, recognizer, view
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,11 +12,12 @@ from icub_learning.recognition.classifiers import classifier as classifier_modul
 from icub_learning.recognition.classifiers.kinds import KINDS
 from icub_learning.recognition.lesson import UNKNOWN
 from icub_learning.recognition.recognizer import ObjectRecognizer
+from icub_learning.testing import same_arrays
 
 
 def taught_alike(kind):
     """A stream whose recognizer was taught, a classifier that was fed the same by hand, and what draws their views."""
-    stream, by_hand = Stream(recognizer(**of_kind(kind))), make_classifier(Settings(**of_kind(kind)), D)
+    stream, by_hand = Stream(recognizer(classifier=kind)), make_classifier(Settings(classifier=kind), D)
     rng = np.random.default_rng(0)
     for label, count in (("mug", 9), ("duck", 4), ("mug", 3), ("teddy", 7)):
         stream.teach(label, count)
@@ -30,7 +31,7 @@ def taught_alike(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_learns_exactly_what_a_classifier_fed_by_hand_learns(kind):
     stream, by_hand, _ = taught_alike(kind)
-    assert same(stream.recognizer.classifier.state(), by_hand.state())
+    assert same_arrays(stream.recognizer.classifier.state(), by_hand.state())
     assert stream.recognizer.objects() == {"mug": 12, "duck": 4, "teddy": 7}
     for label in ("mug", "duck", "teddy"):
         assert stream.show(label, 8)[-1].label == label
@@ -51,7 +52,7 @@ def test_a_lesson_that_ends_early_leaves_no_trace(taught, label, came):
     taught.show("block", came)
     taught.recognizer.end_lesson()
     assert taught.recognizer.lesson is None
-    assert same(taught.recognizer.state(), before)
+    assert same_arrays(taught.recognizer.state(), before)
     assert taught.recognizer.counts.learned == learned
 
 
@@ -107,13 +108,8 @@ def test_any_sequence_of_lessons_knows_what_the_finished_ones_taught(lessons):
         expected.learn(x, label)
     assert stream.recognizer.objects() == expected.counts
     if kept:
-        np.testing.assert_allclose(
-            stream.recognizer.classifier.scores(vectors_of(kept)), expected.scores(vectors_of(kept)), atol=1e-12
-        )
-
-
-def vectors_of(kept):
-    return np.stack([x for x, _ in kept])
+        asked = np.stack([x for x, _ in kept])
+        np.testing.assert_allclose(stream.recognizer.classifier.scores(asked), expected.scores(asked), atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +124,7 @@ def test_labels_that_no_object_may_have(taught, label, expected):
     assert taught.recognizer.lesson is None
     with pytest.raises(ParameterError):
         taught.recognizer.rename("mug", label)
-    assert same(taught.recognizer.state(), before)
+    assert same_arrays(taught.recognizer.state(), before)
 
 
 @pytest.mark.parametrize("n_frames", [0, -1, 10**9, 1.5])

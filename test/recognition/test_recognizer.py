@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from helpers.feature_stream import SECOND, D, Stream, recognizer, same, view
+from helpers.feature_stream import SECOND, D, Stream, recognizer, view
 
 from icub_learning.errors import ParameterError, SampleError
 from icub_learning.recognition.lesson import UNKNOWN
+from icub_learning.testing import same_arrays
 
 BAD = {
     "array_size": [np.ones(D - 1), np.ones((1, D)), np.empty(0), 3.0],
@@ -25,7 +26,7 @@ def test_bad_features_are_refused_and_counted_and_change_nothing(taught, reason,
     assert taught.recognizer.counts.refused == {reason: 1}
     assert reason in taught.recognizer.counts.last_refusal
     assert lesson.progress().startswith("0 of 2 frames, and 1 refused (")
-    assert same(taught.recognizer.state(), before)
+    assert same_arrays(taught.recognizer.state(), before)
     taught.show("block", 2)
     assert lesson.done
 

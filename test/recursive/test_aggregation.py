@@ -34,15 +34,6 @@ def test_linearized_regret_bounds_the_excess_over_every_convex_combination(name)
             assert loss - np.mean((errors[t] @ mixture) ** 2) <= mixture @ regrets + 1e-9 * (1 + np.abs(regrets).max())
 
 
-def test_complementary_experts_are_mixed():
-    rng = np.random.default_rng(2)
-    learner = ConvexAggregation(3, 1)
-    for _ in range(3000):
-        shared, own = rng.normal(size=2)
-        learner.update(np.array([own + 0.1 * shared, -own + 0.1 * shared, 3.0 * own])[None, :, None], 0.999)
-    assert abs(learner.weights[:, 0] @ [1.0, -1.0, 3.0]) < 0.1  # what they do not share cancels; each alone errs by 1
-
-
 def test_outputs_choose_apart_and_equal_experts_share():
     learner = ConvexAggregation(2, 3)
     for _ in range(200):

@@ -147,15 +147,11 @@ def good_update():
             np.ones((3, d)), np.ones((3, n_outputs)), d, d, n_outputs, 1.0, inf]  # fmt: skip
 
 
-def good_predict():
-    return [np.ones((2, 16)), np.ones((3, 16)), 16, 16, 2]
-
-
-def good_leverage():
-    return [pack(np.eye(16)), np.ones((3, 16)), 16, 16]
-
-
-CALLS = {"update": (good_update, 5, 3), "predict": (good_predict, 2, 0), "leverage": (good_leverage, 2, 0)}
+CALLS = {  # good arguments, how many of them are buffers, and how many of those are written
+    "update": (good_update, 5, 3),
+    "predict": (lambda: [np.ones((2, 16)), np.ones((3, 16)), 16, 16, 2], 2, 0),
+    "leverage": (lambda: [pack(np.eye(16)), np.ones((3, 16)), 16, 16], 2, 0),
+}
 SPOILED = {
     "float32": lambda array: array.astype(np.float32), "int64": lambda array: array.astype(np.int64),
     "complex": lambda array: array.astype(complex), "big-endian": lambda array: array.astype(">f8"),

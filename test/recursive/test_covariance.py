@@ -19,7 +19,7 @@ def learned(d, n=50, regularization=0.3, seed=0):
 
 @pytest.mark.parametrize("d", [1, 5, 8, 9, 16, 33, 130])
 def test_factor_and_solutions(d, version):
-    covariance, z, a = learned(d)
+    covariance, z, a = learned(d, regularization=np.linspace(0.3, 2.0, d))
     for row in z[:3]:
         covariance.update(row)
         a += np.outer(row, row)
@@ -32,11 +32,6 @@ def test_factor_and_solutions(d, version):
     assert single.shape == (d,)
     assert np.ndim(leverage) == 0
     assert covariance.solve(np.empty((0, d)))[0].shape == (0, d)
-
-
-def test_one_regularization_for_each_coordinate():
-    covariance, _, a = learned(6, regularization=np.arange(1.0, 7.0))
-    np.testing.assert_allclose(covariance.factor.T @ covariance.factor, a)
 
 
 @pytest.mark.parametrize("n", [3, 60])

@@ -13,16 +13,6 @@ from icub_learning.testing import assert_same
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def absorbed(learner, z, y, factors):
-    """Learn rows with the factors; return the faded sum of outer products of what could not be foreseen."""
-    moment = np.zeros((learner.n_outputs, learner.n_outputs))
-    for row, target, factor in zip(z, y, factors, strict=True):
-        learner.forgetting = factor
-        left = learner.absorb(row, target)
-        moment = factor * moment + left.T @ left
-    return moment
-
-
 def left_over(z, y, prior, start, weights, faded=1.0):
     """Moment (T, T) of what weights leave of the targets and of the prior, in extended precision."""
     errors = y - z @ weights
@@ -47,7 +37,11 @@ def test_their_moment_is_that_of_what_the_batch_leaves(seed, d, n_outputs, facto
     n, factors = len(factors), np.array(factors)
     z, y, start = rng.normal(size=(n, d)), rng.normal(size=(n, n_outputs)), rng.normal(size=(d, n_outputs))
     learner = RecursiveLeastSquares(d, n_outputs, rng.uniform(0.1, 2.0, d), 1.0, start)
-    moment = absorbed(learner, z, y, factors)
+    moment = np.zeros((n_outputs, n_outputs))
+    for row, target, own in zip(z, y, factors, strict=True):
+        learner.forgetting = own
+        left = learner.absorb(row, target)
+        moment = own * moment + left.T @ left
     factor, weights = batch_solution(z, y, learner.prior, faded(factors), start)
     expected = left_over(z, y, learner.prior, start, weights, faded(factors))
     np.testing.assert_allclose(moment, expected, rtol=0.0, atol=1e-10 * np.abs(expected).max())

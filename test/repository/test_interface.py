@@ -9,11 +9,8 @@ pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture(scope="module")
-def tool():
-    """tools/write_interface.py as a module."""
-    from conftest import CHECKOUT
-
-    return module_at(CHECKOUT / "tools" / "write_interface.py")
+def tool(checkout):
+    return module_at(checkout / "tools" / "write_interface.py")
 
 
 def test_the_pages_say_what_the_nodes_have(tool, checkout, ros_domain, monkeypatch, tmp_path):

@@ -15,11 +15,8 @@ OF_OTHERS = {"inverse_dynamics": [("effort",), ("wrench",)]}
 
 
 @pytest.fixture(scope="module")
-def tool():
-    """tools/write_policies.py as a module."""
-    from conftest import CHECKOUT
-
-    return module_at(CHECKOUT / "tools" / "write_policies.py")
+def tool(checkout):
+    return module_at(checkout / "tools" / "write_policies.py")
 
 
 def test_every_node_has_a_policy(tool, checkout):

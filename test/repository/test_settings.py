@@ -19,7 +19,6 @@ from icub_learning.settings import Validated, pick, setting
 
 @pytest.fixture
 def write_settings(checkout):
-    """tools/write_settings.py as a module."""
     return module_at(checkout / "tools" / "write_settings.py")
 
 

@@ -151,37 +151,32 @@ def test_what_is_not_positive_definite_is_refused():
             _evidence.explain(np.empty(1), np.empty(1), np.array([bad]), np.ones(1), np.ones(1), 1)
 
 
-CALLS = {  # numbers that each array of the function needs, and the arguments after them
-    "remember": ([18, 3, 36, 6, 3], (3, 2, 5, 0.1, 2.0)),
-    "predict": ([36, 18, 9, 9, 2, 9, 9, 9, 6], (3, 1.0)),
-    "factor": ([9, 9, 3], (3,)),
-    "step": ([24, 12, 12, 2, 18, 9], (3, 4)),
-    "add": ([12, 3, 2, 18, 9], (3, (1, 3))),
-    "explain": ([16, 4, 16, 4, 4], (4,)),
-    "spread": ([4, 8, 16, 4], (4, 2)),
+CALLS = {  # arguments before the arrays (evidence for `add`), numbers that each array needs, and arguments after them
+    "remember": ((), [18, 3, 36, 6, 3], (3, 2, 5, 0.1, 2.0)),
+    "predict": ((), [36, 18, 9, 9, 2, 9, 9, 9, 6], (3, 1.0)),
+    "factor": ((), [9, 9, 3], (3,)),
+    "step": ((), [24, 12, 12, 2, 18, 9], (3, 4)),
+    "add": (((),), [12, 3, 2, 18, 9], (3, (1, 3))),
+    "explain": ((), [16, 4, 16, 4, 4], (4,)),
+    "spread": ((), [4, 8, 16, 4], (4, 2)),
 }
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_arrays_that_are_too_short_or_not_float64_are_refused(name):
-    needed, rest = CALLS[name]
+    first, needed, rest = CALLS[name]
     for place, size in enumerate(needed):
         arrays = [np.ones(other) for other in needed]
         arrays[place] = np.ones(size - 1)
         with pytest.raises(ValueError, match=f"holds {size - 1} numbers, needs {size}"):
-            getattr(_evidence, name)(*before(name), *arrays, *rest)
+            getattr(_evidence, name)(*first, *arrays, *rest)
         arrays[place] = np.ones(size, dtype=np.float32)
         with pytest.raises(ValueError, match="expected float64"):
-            getattr(_evidence, name)(*before(name), *arrays, *rest)
-
-
-def before(name):
-    """What comes before the arrays: `add` is given the evidence."""
-    return [()] * (name == "add")
+            getattr(_evidence, name)(*first, *arrays, *rest)
 
 
 def test_evidence_that_does_not_fit_is_refused():
-    arrays, good = [np.ones(size) for size in CALLS["add"][0]], [np.ones(size) for size in (24, 10, 4)]
+    arrays, good = [np.ones(size) for size in CALLS["add"][1]], [np.ones(size) for size in (24, 10, 4)]
     for place in range(3):
         bad = good.copy()
         bad[place] = np.ones(3)
@@ -206,10 +201,11 @@ IMPOSSIBLE = {  # numbers after the arrays
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)
 def test_sizes_that_are_impossible_are_refused(name):
-    arrays = [np.ones(100) for _ in CALLS[name][0]]
+    first, needed, _ = CALLS[name]
+    arrays = [np.ones(100) for _ in needed]
     for rest in IMPOSSIBLE[name]:
         with pytest.raises(ValueError, match=r"sizes are|more than"):
-            getattr(_evidence, name)(*before(name), *arrays, *rest)
+            getattr(_evidence, name)(*first, *arrays, *rest)
 
 
 def test_sizes_that_are_no_integers_are_refused():

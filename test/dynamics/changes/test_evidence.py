@@ -10,6 +10,7 @@ from icub_learning.dynamics.changes.unknown_motion import UnknownMotion
 
 PERIOD, M = 0.01, 2
 CAUSES = [0, 1, 2], [0, 3]  # columns of each
+DEVIATIONS = np.array([1.0, 2.0, 1.5, 0.7])
 
 
 def model():
@@ -36,10 +37,9 @@ def blocks():
     """Errors with something added, its columns, and the evidence that they give."""
     rng, made, n = np.random.default_rng(0), model(), 25
     columns = rng.standard_normal((n, M, 4))
-    deviations = np.array([1.0, 2.0, 1.5, 0.7])
     covariance = joint_covariance(made, np.arange(n))
     errors = rng.multivariate_normal(np.zeros(n * M), covariance) + columns.reshape(-1, 4)[:, :3] @ [0.5, -1.0, 0.8]
-    evidence = Evidence(M, [deviations[places] for places in CAUSES])
+    evidence = Evidence(M, [DEVIATIONS[places] for places in CAUSES])
     state = made.start()[:, None]
     for error, column in zip(errors.reshape(n, M), columns, strict=True):
         step = made.step()
@@ -51,7 +51,7 @@ def blocks():
 @pytest.mark.parametrize("cause, places", list(enumerate(CAUSES)))
 def test_log_ratio_and_posterior_are_those_of_the_joint_distribution(blocks, cause, places):
     errors, columns, covariance, evidence = blocks
-    deviations = np.array([1.0, 2.0, 1.5, 0.7])[places]
+    deviations = DEVIATIONS[places]
     x = columns[:, places]
     with_cause = multivariate_normal(cov=covariance + x @ np.diag(deviations**2) @ x.T).logpdf(errors)
     without = multivariate_normal(cov=covariance).logpdf(errors)
@@ -92,15 +92,16 @@ def wandering_covariance(made, novelties):
     return whole
 
 
-def whitened(made, errors, novelties, wandering=True, passed=1.0):
-    """Sum of the squares of the whitened innovations, and of their logarithms of the determinants."""
+def assert_joint(made, errors, covariance, novelties, wandering=True, passed=1.0):
+    """Compare the squares of the whitened innovations, and their determinants, with those of the joint distribution."""
     state, squares, logarithms = made.start()[:, None], 0.0, 0.0
-    for error, novelty, periods in zip(errors, novelties, passed * np.ones(len(errors)), strict=True):
+    for error, novelty, periods in zip(errors.reshape(-1, M), novelties, passed * np.ones(len(novelties)), strict=True):
         step = made.step(novelty if novelty.any() else None, wandering, periods)
         state, white = step(state, error[:, None])
         squares += float((white**2).sum())
         logarithms += 2.0 * np.log(np.diag(step.root)).sum()
-    return squares, logarithms
+    assert squares == pytest.approx(errors @ np.linalg.solve(covariance, errors), rel=1e-6)
+    assert logarithms == pytest.approx(np.linalg.slogdet(covariance)[1], rel=1e-6)
 
 
 def test_offsets_that_move_with_a_new_motion_have_the_joint_distribution():
@@ -109,9 +110,7 @@ def test_offsets_that_move_with_a_new_motion_have_the_joint_distribution():
     novelties[8:14] = rng.uniform(0.0, 20.0, (6, M))
     covariance = wandering_covariance(made, novelties)
     errors = rng.multivariate_normal(np.zeros(n * M), covariance)
-    squares, logarithms = whitened(made, errors.reshape(n, M), novelties)
-    assert squares == pytest.approx(errors @ np.linalg.solve(covariance, errors), rel=1e-6)
-    assert logarithms == pytest.approx(np.linalg.slogdet(covariance)[1], rel=1e-6)
+    assert_joint(made, errors, covariance, novelties)
 
 
 def test_novelty_without_wandering_is_noise():
@@ -119,9 +118,7 @@ def test_novelty_without_wandering_is_noise():
     novelties = rng.uniform(0.0, 5.0, (n, M))
     covariance = joint_covariance(made, np.arange(n)) + np.diag(novelties.ravel())
     errors = rng.standard_normal(n * M)
-    squares, logarithms = whitened(made, errors.reshape(n, M), novelties, wandering=False)
-    assert squares == pytest.approx(errors @ np.linalg.solve(covariance, errors), rel=1e-6)
-    assert logarithms == pytest.approx(np.linalg.slogdet(covariance)[1], rel=1e-6)
+    assert_joint(made, errors, covariance, novelties, wandering=False)
 
 
 def test_what_lasts_has_faded_where_blocks_were_lost():
@@ -129,9 +126,7 @@ def test_what_lasts_has_faded_where_blocks_were_lost():
     passed = rng.choice([1.0, 1.3, 4.0, 60.0], n)
     covariance = joint_covariance(made, np.cumsum(passed))
     errors = rng.multivariate_normal(np.zeros(n * M), covariance)
-    squares, logarithms = whitened(made, errors.reshape(n, M), np.zeros((n, M)), passed=passed)
-    assert squares == pytest.approx(errors @ np.linalg.solve(covariance, errors), rel=1e-6)
-    assert logarithms == pytest.approx(np.linalg.slogdet(covariance)[1], rel=1e-6)
+    assert_joint(made, errors, covariance, np.zeros((n, M)), passed=passed)
 
 
 def test_errors_of_an_unknown_motion_have_the_joint_distribution():
@@ -159,7 +154,6 @@ def test_errors_of_a_new_motion_pass_for_a_push_only_where_nobody_told_of_them(t
     evidence = []
     for _ in range(20):
         made = model()
-        made.start()
         errors = rng.multivariate_normal(np.zeros(n * M), joint_covariance(made, np.arange(n))).reshape(n, M)
         moved, state = np.zeros(M), made.start()[:, None]
         found = Evidence(M, [np.full(M, 7.0)])
@@ -198,9 +192,8 @@ def test_error_model_finds_its_parts():
 def test_heavy_tails_widen_the_scale_and_it_comes_back():
     made, rng = model(), np.random.default_rng(2)
     for _ in range(3000):
-        made.follow_tail(
-            float((rng.standard_normal(M) ** 2).sum()) * (25.0 if rng.random() < 0.1 else 1.0) / made.scale
-        )
+        larger = 25.0 if rng.random() < 0.1 else 1.0
+        made.follow_tail(larger * float((rng.standard_normal(M) ** 2).sum()) / made.scale)
     assert made.scale > 3.0
     for _ in range(20_000):
         made.follow_tail(float((rng.standard_normal(M) ** 2).sum()) / made.scale)

@@ -7,9 +7,9 @@ from helpers.watched_hand import LOAD, PERIOD, PUSH, USUAL, Hand
 from icub_learning.dynamics.estimators.prediction import Prediction
 
 
-@pytest.fixture
-def hand():
-    made = Hand()
+def used(*arguments, **settings):
+    """A hand that has got used to its errors."""
+    made = Hand(*arguments, **settings)
     made.run(USUAL)
     return made
 
@@ -33,20 +33,21 @@ def test_samples_of_a_block_count_by_their_mean():
 @pytest.mark.parametrize(("seed", "axis"), [(1, 1), (3, 1), (5, 0), (0, 2)])
 def test_what_keeps_its_direction_at_the_sensor_is_over_when_it_ends(seed, axis):
     """It turns in the frame of the hand, so that what was estimated of it says little of its end."""
-    hand = Hand(seed)
-    hand.run(USUAL)
+    hand = used(seed)
     assert "contact" in hand.run(1.0, measured=3.0 * np.eye(6)[axis])
     assert hand.run(1.0).index("nothing") <= 30
     assert hand.monitor.changed == 0 and hand.monitor.load is None
 
 
 @pytest.mark.parametrize("share", [0.3, 0.5, 1.0])
-def test_what_is_gone_before_it_is_known_is_no_load(hand, share):
+def test_what_is_gone_before_it_is_known_is_no_load(share):
+    hand = used()
     hand.run(0.1, load=share * LOAD)
     assert "load" not in hand.run(1.0) and hand.monitor.counts == {"contacts": 1}
 
 
-def test_load_is_added_to_predictions(hand):
+def test_load_is_added_to_predictions():
+    hand = used()
     hand.run(4.0, load=LOAD)
     motion = hand.motion()
     body = Prediction(np.ones(6), np.full(6, 0.4), np.full(6, 0.6), np.full(6, 0.01))
@@ -61,8 +62,7 @@ def test_load_is_added_to_predictions(hand):
 
 
 def test_joint_torques_tell_loads_from_pushes_too():
-    hand = Hand(3, torque=True)
-    hand.run(USUAL)
+    hand = used(3, torque=True)
     assert hand.run(3.0, load=2 * LOAD)[-1] == "load"
     assert hand.run(1.0)[-1] == "nothing"
     assert "contact" in hand.run(0.8, push=3 * PUSH)
@@ -111,8 +111,7 @@ def test_what_the_body_does_not_know_is_no_load_and_no_contact(seed):
 
 def test_what_is_never_settled_is_a_change_of_the_body():
     """Errors that are now those of a load, now those of a push, must not keep the body from learning for ever."""
-    hand = Hand(5, longest_contact=3.0)
-    hand.run(USUAL)
+    hand = used(5, longest_contact=3.0)
     rng = np.random.default_rng(0)
     for _ in range(12):
         hand.run(0.4, load=LOAD * rng.uniform(0.5, 3.0), push=PUSH * rng.uniform(-3.0, 3.0))

@@ -89,21 +89,17 @@ def test_accelerations_of_a_cubic_are_exact_where_velocities_are_given():
 
 
 @pytest.mark.parametrize(
-    "times, positions, error",
+    "times, positions, velocities, error",
     [
-        ([0.0, 0.0], np.zeros((2, 1)), ParameterError),
-        ([], np.zeros((0, 1)), ParameterError),
-        ([0.0, np.nan], np.zeros((2, 1)), NotFiniteError),
+        ([0.0, 0.0], np.zeros((2, 1)), None, ParameterError),
+        ([], np.zeros((0, 1)), None, ParameterError),
+        ([0.0, np.nan], np.zeros((2, 1)), None, NotFiniteError),
+        (TIMES, np.zeros((5, 2)), np.zeros((5, 3)), ShapeError),
     ],
 )
-def test_bad_trajectories_are_refused(times, positions, error):
+def test_bad_trajectories_are_refused(times, positions, velocities, error):
     with pytest.raises(error):
-        complete(np.array(times), positions)
-
-
-def test_sizes_must_agree():
-    with pytest.raises(ShapeError):
-        complete(TIMES, np.zeros((5, 2)), np.zeros((5, 3)))
+        complete(np.array(times), positions, velocities)
 
 
 def test_one_point_is_at_rest():

@@ -151,19 +151,6 @@ def test_large_errors_of_the_first_second_do_not_widen_the_band_for_long():
     assert (share <= 0.98).all()
 
 
-def test_a_jump_that_was_tared_does_not_widen_the_band():
-    rng = np.random.default_rng(8)
-    states = motions(3000, rng)
-    y = rigid(states) + 0.01 * rng.normal(size=(3000, 1))
-    found = []
-    for jump in (0.0, 70.0):
-        estimator = made(n_random_features=40)
-        learn(estimator, states[:2000], y[:2000])
-        estimator.tare([jump])
-        found.append(learn(estimator, states[2000:], y[2000:] + jump, first=2000)[1])
-    np.testing.assert_allclose(found[1], found[0], rtol=1e-6)
-
-
 def changed(forgetting, announced=False):
     """How far parameters are from right 15 s after half of the mass was lost."""
     rng = np.random.default_rng(9)

@@ -5,6 +5,7 @@ import pytest
 from scipy.signal import lfilter
 
 from icub_learning.dynamics.estimators.noise.serial_correlation import SerialCorrelation
+from icub_learning.dynamics.estimators.noise.signal_variance import SignalVariance
 from icub_learning.dynamics.estimators.noise.usual_leverage import UsualLeverage, unlearned_share
 from icub_learning.errors import StateError
 from icub_learning.testing import assert_same
@@ -37,11 +38,9 @@ def test_errors_that_stay_count_as_one_and_alternating_ones_as_no_more_than_they
     assert followed(np.zeros((5, 2))).value.tolist() == [1.0, 1.0]
 
 
-def test_the_scale_of_errors_and_repeated_stamps_do_not_matter():
-    errors = np.random.default_rng(1).normal(size=(500, 2)).cumsum(axis=0)
-    np.testing.assert_allclose(followed(errors).value, followed(1e-6 * errors).value, rtol=1e-9)
+def test_repeated_stamps_do_not_matter():
     fresh = SerialCorrelation(2)
-    fresh.update(errors[0], 0.0)
+    fresh.update(np.array([0.3, -2.0]), 0.0)
     assert fresh.value.tolist() == [1.0, 1.0]
 
 
@@ -81,11 +80,11 @@ def test_usual_leverages_are_geometric_means_that_fade_and_pool():
     assert np.isinf(fresh.value).all()
 
 
-@pytest.mark.parametrize("kind", [SerialCorrelation, UsualLeverage])
+@pytest.mark.parametrize("kind", [SerialCorrelation, SignalVariance, UsualLeverage])
 def test_states_are_restored_to_the_bit_or_refused(kind):
     rng, made = np.random.default_rng(3), kind(2)
     for row in rng.lognormal(size=(30, 2)):
-        made.update(row, 0.01 if kind is SerialCorrelation else 0.99)
+        made.update(row, 0.99 if kind is UsualLeverage else 0.01)
     again = kind.from_state(made.state(), 2)
     assert_same(again.state(), made.state(), kind.__name__)
     np.testing.assert_array_equal(again.value, made.value)

@@ -12,13 +12,8 @@ from icub_learning.dynamics import (
     SemiparametricEstimator,
     WrenchRegressor,
 )
-from icub_learning.recursive import RecursiveLeastSquares
 
 ESTIMATORS = (ParametricEstimator, NonparametricEstimator, SemiparametricEstimator)
-
-
-def motion(random):
-    return tuple(random.normal(size=(3, 7)))
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
@@ -29,12 +24,12 @@ def test_a_predictor_answers_as_its_estimator_did_whatever_is_learned_since(kind
     estimator, random = kind(regressor, **features), np.random.default_rng(4)
     for n in (0, 5, 30):
         for _ in range(n):
-            x = motion(random)
+            x = random.normal(size=(3, 7))
             estimator.update(*x, regressor(*x) @ regressor.nominal_parameters + np.sin(x[0][:6]))
-        probe = motion(random)
+        probe = random.normal(size=(3, 7))
         expected, predictor = estimator.predict(*probe), estimator.predictor(other)
         for _ in range(30):
-            x = motion(random)
+            x = random.normal(size=(3, 7))
             estimator.update(*x, random.normal(size=6), published=predictor.predict(*x))
         answer = predictor.predict(*probe)
         for field in ("total", "parametric", "residual"):
@@ -49,7 +44,7 @@ def test_a_predictor_answers_as_its_estimator_did_whatever_is_learned_since(kind
 def test_a_prediction_cannot_be_changed_and_what_is_added_to_it_knows_no_experts(kind):
     regressor = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor")
     estimator, random = kind(regressor), np.random.default_rng(5)
-    x = motion(random)
+    x = random.normal(size=(3, 7))
     estimator.update(*x, random.normal(size=6))
     made = estimator.predict(*x)
     with pytest.raises(FrozenInstanceError):
@@ -62,15 +57,3 @@ def test_a_prediction_cannot_be_changed_and_what_is_added_to_it_knows_no_experts
     np.testing.assert_array_equal(more.residual, made.residual)
     np.testing.assert_array_equal(more.variance, made.variance + variance)
     assert more.experts is None
-
-
-def test_certainty_is_the_leverage_of_its_moment():
-    random = np.random.default_rng(0)
-    learner = RecursiveLeastSquares(40, 2, 0.1)
-    rows = random.normal(size=(60, 40))
-    learner.update(rows[:30], random.normal(size=(30, 2)))
-    certainty, probe = learner.certainty(), random.normal(size=(3, 40))
-    expected = np.einsum("ki,ij,kj->k", probe, np.linalg.inv(rows[:30].T @ rows[:30] + 0.1 * np.eye(40)), probe)
-    learner.update(rows[30:], random.normal(size=(30, 2)))
-    np.testing.assert_allclose(certainty.leverage(probe), expected, rtol=1e-9)
-    assert certainty.leverage(probe[1]) == pytest.approx(expected[1], rel=1e-9)

@@ -28,6 +28,16 @@ def weights_of_samples(memory, n, forgetting, period=0.01):
     return (forgetting * np.exp(-period / memory)) ** np.arange(n)[::-1]
 
 
+PROBE = motions(1, np.random.default_rng(9))[0]
+
+
+def bent(n, seed):
+    """Motions (n, 3, 1) and measurements (n, 1) that rigid bodies explain in part."""
+    rng = np.random.default_rng(seed)
+    states = motions(n, rng)
+    return states, rigid(states) + np.sin(3 * states[:, 0]) + 0.1 * rng.normal(size=(n, 1))
+
+
 def made(kind, forgetting=1.0, **settings):
     if kind is SemiparametricEstimator:
         settings |= {"parametric_regularization": REGULARIZATION, "output_weights": "equal"}
@@ -70,15 +80,13 @@ def batches(estimator, states, y, probe, forgetting=1.0, period=0.01):
 
 @pytest.mark.parametrize("forgetting", [1.0, 0.99])
 def test_experts_are_batch_solutions_and_the_total_is_their_mixture(forgetting):
-    rng = np.random.default_rng(0)
-    states, probe = motions(600, rng), motions(1, np.random.default_rng(9))[0]
-    y = rigid(states) + np.sin(3 * states[:, 0]) + 0.1 * rng.normal(size=(600, 1))
+    states, y = bent(600, 0)
     alone, both = made(NonparametricEstimator, forgetting, seed=3), made(SemiparametricEstimator, forgetting, seed=3)
     learn(alone, states, y)
     learn(both, states, y)
     for estimator in (alone, both):
-        expected, leverages = batches(estimator, states, y, probe, forgetting)
-        prediction, weights, state = estimator.predict(*probe), estimator.expert_weights, estimator.state()
+        expected, leverages = batches(estimator, states, y, PROBE, forgetting)
+        prediction, weights, state = estimator.predict(*PROBE), estimator.expert_weights, estimator.state()
         found = dict(zip(weights, prediction.experts.values[:, 0], strict=True))
         assert set(found) == set(expected)
         for name, value in found.items():
@@ -115,15 +123,13 @@ def test_experts_are_batch_solutions_and_the_total_is_their_mixture(forgetting):
 
 @KINDS
 def test_a_sample_that_stands_for_three_is_learned_like_three_of_the_same_instant(kind):
-    rng = np.random.default_rng(5)
-    states, probe = motions(80, rng), motions(1, np.random.default_rng(9))[0]
-    y = rigid(states) + np.sin(3 * states[:, 0]) + 0.1 * rng.normal(size=(80, 1))
+    states, y = bent(80, 5)
     once, thrice = made(kind), made(kind)
     for k, (state, target) in enumerate(zip(states, y, strict=True)):
         once.update(*state, target, stamp=10_000_000 * k, count=3)
         for _ in range(3):
             thrice.update(*state, target, stamp=10_000_000 * k)
-    found, expected = (one.predict(*probe).experts for one in (once, thrice))
+    found, expected = (one.predict(*PROBE).experts for one in (once, thrice))
     lasting = 3 if kind is SemiparametricEstimator else 1
     assert found.values[:lasting] == pytest.approx(expected.values[:lasting], rel=1e-9, abs=1e-9)
     assert found.values[lasting:] == pytest.approx(expected.values[lasting:], rel=0.01)  # their prior is refilled less
@@ -133,9 +139,7 @@ def test_a_sample_that_stands_for_three_is_learned_like_three_of_the_same_instan
 @KINDS
 def test_a_sample_that_stands_for_ten_lets_the_past_fade_once_for_its_time(kind):
     """After a change the past fades with time: with .04 s at once as with ten times .004 s."""
-    rng = np.random.default_rng(7)
-    states = motions(80, rng)
-    y = rigid(states) + np.sin(3 * states[:, 0]) + 0.1 * rng.normal(size=(80, 1))
+    states, y = bent(80, 7)
     once, often = made(kind, forgetting="auto"), made(kind, forgetting="auto")
     for k, (state, target) in enumerate(zip(states, y, strict=True)):
         if k == 40:
@@ -178,17 +182,16 @@ def test_an_answer_has_the_confidences_of_the_motion_that_was_settled_last():
 )
 def test_members_forget_by_the_time_between_stamps_and_below_100_hz_by_samples(period, counted):
     """A memory is seconds long from 100 Hz on, and as many samples below; ns between stamps, None: without stamps."""
-    rng, n = np.random.default_rng(4), 400
-    states, probe = motions(n, rng), motions(1, np.random.default_rng(9))[0]
-    y = rigid(states) + np.sin(3 * states[:, 0]) + 0.1 * rng.normal(size=(n, 1))
+    n = 400
+    states, y = bent(n, 4)
     y[: n // 2] += 2.0  # something to forget
     estimator = made(SemiparametricEstimator, seed=3)
     for k, (state, target) in enumerate(zip(states, y, strict=True)):
         if k == n // 2:  # the last stamp is saved, too
             estimator = SemiparametricEstimator.from_state(estimator.state(), SmallArm())
         estimator.update(*state, target, stamp=None if period is None else k * period)
-    found = dict(zip(estimator.expert_weights, estimator.predict(*probe).experts.values[:, 0], strict=True))
-    expected, twice = (batches(estimator, states, y, probe, period=each)[0] for each in (counted, 2.0 * counted))
+    found = dict(zip(estimator.expert_weights, estimator.predict(*PROBE).experts.values[:, 0], strict=True))
+    expected, twice = (batches(estimator, states, y, PROBE, period=each)[0] for each in (counted, 2.0 * counted))
     for name, value in found.items():
         assert value == pytest.approx(expected[name], rel=1e-9, abs=1e-9), name
         assert name.endswith(" s") == (abs(value - twice[name]) > 1e-4), name
@@ -218,9 +221,7 @@ def test_novelty_is_the_share_of_a_motion_that_was_not_learned():
 
 @KINDS
 def test_pooling_is_learning_all_and_leaves_alone_what_was_learned_of_late(kind):
-    rng = np.random.default_rng(5)
-    states = motions(600, rng)
-    y = rigid(states) + np.sin(3 * states[:, 0]) + 0.1 * rng.normal(size=(600, 1))
+    states, y = bent(600, 5)
     one, other, both = (made(kind) for _ in range(3))
     learn(one, states[:250], y[:250])
     learn(other, states[250:], y[250:])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.robots import ICUB, RIGHT_ARM, random_state
+from helpers.versions import every_version
 
 from icub_learning.dynamics import WrenchRegressor
 from icub_learning.dynamics.joint import _experts, _joint
@@ -14,9 +15,10 @@ REGRESSOR = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor")
 COLUMNS = BaseColumns(REGRESSOR, np.ones(REGRESSOR.n_parameters), np.zeros(REGRESSOR.n_parameters))
 P, ENTRIES = len(COLUMNS.kept), len(COLUMNS.entries)
 
+version = every_version(_experts, _joint)
+
 
 def arguments():
-    """Valid arguments of each function."""
     rows = REGRESSOR(*random_state(REGRESSOR.n_joints, 0))
     features = RecursiveLeastSquares(D, T + ENTRIES, forgetting=0.9)
     rigid = RecursiveLeastSquares(P, 1, forgetting=0.9)
@@ -66,22 +68,16 @@ def spoiled(value):
     yield "nothing of the kind"
 
 
-@pytest.mark.parametrize("version", _joint.available())
 @pytest.mark.parametrize("name", arguments())
 def test_what_does_not_fit_is_refused(name, version):
-    module = _joint if hasattr(_joint, name) else _experts
-    before = module.use(version)
-    try:
-        function = getattr(module, name)
-        assert function(*arguments()[name]) is None
-        for place, value in enumerate(arguments()[name]):
-            for other in spoiled(value):
-                given = arguments()[name]
-                given[place] = other
-                with pytest.raises((ValueError, IndexError, TypeError)):
-                    function(*given)
-                    pytest.fail(f"argument {place} was taken: {other!r:.200}")
-        with pytest.raises(TypeError):
-            function(*arguments()[name][:-1])
-    finally:
-        module.use(before)
+    function = getattr(_joint if hasattr(_joint, name) else _experts, name)
+    assert function(*arguments()[name]) is None
+    for place, value in enumerate(arguments()[name]):
+        for other in spoiled(value):
+            given = arguments()[name]
+            given[place] = other
+            with pytest.raises((ValueError, IndexError, TypeError)):
+                function(*given)
+                pytest.fail(f"argument {place} was taken: {other!r:.200}")
+    with pytest.raises(TypeError):
+        function(*arguments()[name][:-1])

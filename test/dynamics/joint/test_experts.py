@@ -34,6 +34,15 @@ def judged(weights, errors):
     return np.array(found)
 
 
+def choices_of(weights, errors, period=PERIOD):
+    """Follow errors (T, N) of experts of one output; return their weights (T, N) before each."""
+    choices = []
+    for row in errors:
+        choices.append(weights.value[:, 0])
+        weights.judge(predictions(row[:, None]), np.zeros(1), period)
+    return np.array(choices)
+
+
 def noise_of(weights):
     """Variance (m,) of errors in known motions."""
     state = weights.state()
@@ -46,17 +55,11 @@ def shares(weights, confidence):
 
 
 def aggregated(errors, confidences, published, period):
-    """Both layers of the aggregation from their definition alone, with plain loops.
+    """Both layers of the aggregation of errors (T, N) from their definition alone, with plain loops.
 
-    Args:
-        errors: (T, N).
-        confidences: (T, N) of the experts, a common factor aside.
-        published: (T, N) weights in what was published.
-        period: time between errors [s].
-
-    Returns:
-        The errors as they count (T, N); the weights (T + 1, N) of each memory; losses, shares, regrets and rates of
-        the second layer; its weights (T + 1, n_rivals); its last rates.
+    Confidences (T, N) need not have a scale; published are weights (T, N), and errors are a period [s] apart. Returns
+    the errors as they count (T, N); the weights (T + 1, N) of each memory; losses, shares, regrets and rates of the
+    second layer; its weights (T + 1, n_rivals); its last rates.
     """
     counted = capped(errors[:, None], published[:, None], period)[:, 0]
     memories = [followed(counted[:, None], 0.5 ** (period / half_life))[1] for half_life in HALF_LIVES]
@@ -112,13 +115,10 @@ def test_memories_are_judged_as_their_experts_are_weighed_with_confidence():
 def test_slow_measurements_count_as_many_as_at_100_hz(period, counted):
     """Below 100 Hz half-lives are numbers of samples: the shortest one would be half a sample at 10 Hz."""
     errors = CASES["the best one changes"][:400, 0]
-    weights, choices = ExpertWeights([str(k) for k in range(errors.shape[1])], 1, (0,)), []
-    for row in errors:
-        choices.append(weights.value[:, 0])
-        weights.judge(predictions(row[:, None]), np.zeros(1), period)
-    found = {}
+    weights, found = ExpertWeights([str(k) for k in range(errors.shape[1])], 1, (0,)), {}
+    choices = choices_of(weights, errors, period)
     for each in (counted, 2.0 * counted):
-        _, memories, _, of_memories, _ = aggregated(errors, np.ones(errors.shape), np.array(choices), each)
+        _, memories, _, of_memories, _ = aggregated(errors, np.ones(errors.shape), choices, each)
         found[each] = mixed(memories, of_memories)
     np.testing.assert_allclose(weights.value[:, 0], found[counted], rtol=1e-4, atol=1e-7)
     assert np.abs(weights.value[:, 0] - found[2.0 * counted]).max() > 0.01
@@ -148,7 +148,8 @@ def test_experts_of_equal_weight_are_combined_by_the_inverse_variances_of_what_t
 def test_weights_are_multiplied_by_confidences():
     rng = np.random.default_rng(9)
     weights, values = ExpertWeights(list("Pabc"), 2, (0,)), rng.normal(size=(4, 2))
-    judged(weights, rng.normal(size=(300, 4, 2)) * [[1.0], [0.7], [0.5], [0.6]])
+    judged(weights, rng.normal(size=(300, 4, 2)) * [[1.0, 0.5], [0.7, 0.7], [0.5, 1.0], [0.6, 0.6]])
+    assert weights.value.argmax(axis=0).tolist() == [2, 0]  # outputs choose apart
     made, noise = weights.combined(predictions(values, UNLEARNED)), noise_of(weights)
     assert ((weights.value > 0.01) & (weights.value < 0.99)).all()
     for t in range(2):
@@ -159,11 +160,9 @@ def test_weights_are_multiplied_by_confidences():
 def test_a_push_moves_neither_steady_weights_nor_those_that_are_held():
     """Steady ones are those of the longest half-life alone, among the experts that forget nothing by themselves."""
     errors, lasting = CASES["the best one changes"][:, 0], [0, 1, 3]
-    weights, choices = ExpertWeights(list("Pabcd"), 1, (0,), lasting), []
-    for row in errors:
-        choices.append(weights.value[:, 0])
-        weights.judge(predictions(row[:, None]), np.zeros(1), PERIOD)
-    memory = aggregated(errors, np.ones(errors.shape), np.array(choices), PERIOD)[1][np.argmax(HALF_LIVES)]
+    weights = ExpertWeights(list("Pabcd"), 1, (0,), lasting)
+    choices = choices_of(weights, errors)
+    memory = aggregated(errors, np.ones(errors.shape), choices, PERIOD)[1][np.argmax(HALF_LIVES)]
     expected = np.zeros(5)
     expected[lasting] = memory[-1][lasting] / memory[-1][lasting].sum()
     np.testing.assert_allclose(weights.steady[:, 0], expected, rtol=1e-4, atol=1e-7)
@@ -194,17 +193,6 @@ def test_the_best_expert_is_found_and_when_it_changes_followed_within_tenths_of_
     assert np.mean(errors[1500:1530] ** 2) > 10 * best  # nobody can know at once
     assert np.mean(errors[1530:1600] ** 2) < 4.0 * best
     assert np.mean(errors[1800:] ** 2) < 1.5 * best
-
-
-def test_outputs_choose_apart_and_weights_are_shares():
-    rng = np.random.default_rng(2)
-    weights = ExpertWeights(list("Pab"), 2, (0,))
-    np.testing.assert_allclose(weights.value.sum(axis=0), 1.0)
-    judged(weights, rng.normal(size=(500, 3, 2)) * [[1.0, 0.05], [1.0, 1.0], [0.05, 1.0]])
-    assert weights.value[2, 0] > 0.9
-    assert weights.value[0, 1] > 0.9
-    np.testing.assert_allclose(weights.value.sum(axis=0), 1.0)
-    assert (weights.value >= 0.0).all()
 
 
 def test_two_deviations_hold_95_percent_in_known_and_in_new_motions():

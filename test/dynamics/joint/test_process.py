@@ -285,15 +285,6 @@ def test_certainty_is_that_of_its_moment():
         assert moves or (certainty.of_rigid_bodies(phi[79], base) == before[1]).all()
 
 
-def test_features_alone():
-    phi, _, y = stream(300, 2)
-    process = JointProcess(None, T, D, REGULARIZATION)
-    for f, o in zip(phi, y, strict=True):
-        process.learn(f, None, o)
-    expected = np.linalg.solve(phi.T @ phi + REGULARIZATION * np.eye(D), phi.T @ y).T
-    assert process.maps().shape == (1, T, D)
-    np.testing.assert_allclose(process.maps()[0], expected, atol=1e-10)
-    assert process.parameters is None
-    assert not process.coefficients.size
+def test_a_state_of_other_features_is_refused():
     with pytest.raises(StateError):
-        JointProcess(None, T, D + 1, REGULARIZATION).restored(process.state())
+        JointProcess(None, T, D + 1, REGULARIZATION).restored(JointProcess(None, T, D, REGULARIZATION).state())

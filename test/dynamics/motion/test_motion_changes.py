@@ -3,19 +3,10 @@
 import numpy as np
 import pytest
 from helpers.local_polynomials import LocalPolynomials
-from helpers.motions import quintic, record, rms, sines
+from helpers.motions import newest_of, quintic, record, rms, sines
 
 from icub_learning.dynamics.motion.first_noise import first_noise
 from icub_learning.dynamics.motion.motion_filter import Filter, MotionFilter
-
-
-def follow(filter, stamps, position, velocity):
-    """Velocity and acceleration at each newest sample, (n, 2, joints)."""
-    newest = []
-    for k, stamp in enumerate(stamps):
-        filter.add(int(stamp), position[k], None if velocity is None else velocity[k])
-        newest.append(filter.newest()[2:])
-    return np.array(newest)
 
 
 def slow(t, rng):
@@ -25,10 +16,10 @@ def slow(t, rng):
 @pytest.mark.parametrize("noise", [None, 0.005])
 def test_slow_motion_is_found_to_be_slow(noise):
     stamps, position, velocity, _, v, a = record(slow, 100, velocity_noise=noise, step=3e-4, seconds=30.0)
-    found = follow(MotionFilter(3), stamps, position, velocity)
+    found = newest_of(MotionFilter(3), stamps, position, velocity)
     late = slice(len(stamps) // 2, None)
     for window in (31, 61):
-        fitted = follow(LocalPolynomials(3, window, 2, 0.0, 0), stamps, position, None)
+        fitted = newest_of(LocalPolynomials(3, window, 2, 0.0, 0), stamps, position)
         for i, truth in ((0, v[late]), (1, a[late])):
             assert rms(found[late, i] - truth) < 1.1 * rms(fitted[late, i] - truth)
 
@@ -40,8 +31,8 @@ def test_repeated_rows_harm_little_more_than_rows_that_are_missing(noise):
     fresh = np.r_[True, (np.diff(position, axis=0) != 0).any(axis=1)]
     repeated, missing = MotionFilter(3), MotionFilter(3)
     late = np.flatnonzero(fresh)[fresh.sum() // 3 :]
-    with_all = follow(repeated, stamps, position, velocity)[late]
-    rows = follow(missing, stamps[fresh], position[fresh], None if noise is None else velocity[fresh])
+    with_all = newest_of(repeated, stamps, position, velocity)[late]
+    rows = newest_of(missing, stamps[fresh], position[fresh], None if noise is None else velocity[fresh])
     without = rows[fresh.sum() // 3 :]
     for i, truth in ((0, v[late]), (1, a[late])):
         assert rms(with_all[:, i] - truth) < 1.6 * rms(without[:, i] - truth)
@@ -52,7 +43,7 @@ def test_all_joints_that_stop_at_once_have_stopped():
     t = np.arange(0, 6, 0.01)
     q = np.interp(t % 2.0, [0.0, 1.0, 2.0], [0.0, 0.5, 0.5])[:, None] * [1.0, -0.7]  # moves and stands, a second each
     filter = MotionFilter(2)
-    found = follow(filter, np.round(t * 1e9).astype(np.int64) + 1, np.round(q / 1e-4) * 1e-4, None)
+    found = newest_of(filter, np.round(t * 1e9).astype(np.int64) + 1, np.round(q / 1e-4) * 1e-4)
     standing = (t % 2.0 > 1.3) & (t > 2.0)
     assert np.abs(found[standing, 0]).max() < 0.05
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.dense_smoother import estimates
 from helpers.local_polynomials import LocalPolynomials
-from helpers.motions import quintic, record, rms, sines, trapezoids
+from helpers.motions import newest_of, quintic, record, rms, sines, trapezoids
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,18 +13,6 @@ from icub_learning.dynamics.motion.motion_filter import STATES, UNUSUAL, USUAL_S
 from icub_learning.errors import ParameterError
 
 PRIOR = (3.0, 30.0, 300.0)
-
-
-def follow(filter, stamps, position, velocity):
-    """Causal (n, 3, joints), smoothed (k, 3, joints) with their stamps, of a whole recording."""
-    causal, smoothed, known = [], [], []
-    for k, stamp in enumerate(stamps):
-        filter.add(int(stamp), position[k], None if velocity is None else velocity[k])
-        causal.append(filter.newest()[1:])
-        for motion in filter.smoothed():
-            smoothed.append(motion[1:])
-            known.append(motion.stamp)
-    return np.array(causal), np.array(smoothed), known
 
 
 # Over long times the dense solution itself is ill-conditioned: seconds take fewer samples and a narrower prior.
@@ -82,12 +70,8 @@ def best_window(stamps, position, velocity, v, a, windows):
             for weight in (0.0, 0.05) if velocity is not None else (0.0,):
                 if order >= window - 1:
                     continue
-                derivatives = LocalPolynomials(position.shape[1], window, order, weight, 0)
-                causal = []
-                for k, stamp in enumerate(stamps):
-                    derivatives.add(int(stamp), position[k], None if velocity is None else velocity[k])
-                    causal.append(derivatives.newest()[2:])
-                causal, late = np.array(causal), len(stamps) // 4
+                polynomials = LocalPolynomials(position.shape[1], window, order, weight, 0)
+                causal, late = newest_of(polynomials, stamps, position, velocity), len(stamps) // 4
                 errors.append((rms(causal[late:, 0] - v[late:]), rms(causal[late:, 1] - a[late:])))
     return np.min(errors, axis=0)
 
@@ -101,54 +85,50 @@ ROBOTS = {
     "a joint stands still": ((sines, 200), {"velocity_noise": 0.01, "standing": 1}, (11, 15, 21)),
     "trapezoids": ((trapezoids, 100), {}, (5, 7, 9, 11)),
 }
-
-
-@pytest.mark.parametrize("name", ROBOTS)
-def test_no_worse_than_the_best_window_without_a_setting(name):
-    motion, given, windows = ROBOTS[name]
-    stamps, position, velocity, _, v, a = record(*motion, **given)
-    causal, _, _ = follow(MotionFilter(position.shape[1]), stamps, position, velocity)
-    late = len(stamps) // 4
-    best_v, best_a = best_window(stamps, position, velocity, v, a, windows)
-    assert rms(causal[late:, 1] - v[late:]) <= 1.1 * best_v
-    assert rms(causal[late:, 2] - a[late:]) <= 1.1 * best_a
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("motion", [sines, quintic])
-@pytest.mark.parametrize(
-    "rate, given, windows",
-    [
+FAST = [
+    pytest.param((motion, rate), given, windows, marks=pytest.mark.slow)
+    for motion in (sines, quintic)
+    for rate, given, windows in (
         (1000, {"velocity_noise": 0.01, "jitter": 0.5, "seconds": 8.0}, (41, 61, 101, 141)),
         (500, {"step": 1e-3}, (41, 61, 101)),
         (2000, {"step": 3e-4, "seconds": 8.0, "joints": 2}, (101, 141, 201, 281)),
-    ],
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("motion", "given", "windows"), [*(pytest.param(*one, id=name) for name, one in ROBOTS.items()), *FAST]
 )
-def test_no_worse_than_the_best_window_at_high_rates(motion, rate, given, windows):
-    stamps, position, velocity, _, v, a = record(motion, rate, **given)
-    causal, _, _ = follow(MotionFilter(position.shape[1]), stamps, position, velocity)
+def test_no_worse_than_the_best_window_without_a_setting(motion, given, windows):
+    stamps, position, velocity, _, v, a = record(*motion, **given)
+    causal = newest_of(MotionFilter(position.shape[1]), stamps, position, velocity)
     late = len(stamps) // 4
     best_v, best_a = best_window(stamps, position, velocity, v, a, windows)
-    assert rms(causal[late:, 1] - v[late:]) <= 1.1 * best_v
-    assert rms(causal[late:, 2] - a[late:]) <= 1.1 * best_a
+    assert rms(causal[late:, 0] - v[late:]) <= 1.1 * best_v
+    assert rms(causal[late:, 1] - a[late:]) <= 1.1 * best_a
 
 
 def test_smoothed_motions_are_far_better_and_come_once_in_order():
     stamps, position, velocity, _, v, a = record(sines, 200, velocity_noise=0.01)
-    filter = MotionFilter(3)
-    causal, smoothed, known = follow(filter, stamps, position, velocity)
+    filter, causal, smoothed, known = MotionFilter(3), [], [], []
+    for k, stamp in enumerate(stamps):
+        filter.add(int(stamp), position[k], velocity[k])
+        causal.append(filter.newest()[2:])
+        for motion in filter.smoothed():
+            smoothed.append(motion[2:])
+            known.append(motion.stamp)
     assert known == list(stamps[: len(known)])
     behind = (stamps[-1] - known[-1]) * 1e-9
     assert behind < 1.5 * filter.report()["lag"] + 0.02
-    late = slice(len(stamps) // 4, len(known))
-    for i, truth in ((1, v), (2, a)):
+    late, causal, smoothed = slice(len(stamps) // 4, len(known)), np.array(causal), np.array(smoothed)
+    for i, truth in ((0, v), (1, a)):
         assert rms(smoothed[late, i] - truth[late]) < 0.5 * rms(causal[late, i] - truth[late])
 
 
 def test_levels_are_found():
     stamps, position, velocity, *_ = record(sines, 200, velocity_noise=0.01, late=0.006, step=3e-4)
     filter = MotionFilter(3)
-    follow(filter, stamps, position, velocity)
+    newest_of(filter, stamps, position, velocity)
     report = filter.report()
     np.testing.assert_allclose(report["position_noise"], 3e-4 / np.sqrt(12), rtol=0.4)
     np.testing.assert_allclose(report["velocity_noise"], 0.01, rtol=0.4)
@@ -159,7 +139,7 @@ def test_levels_are_found():
 def test_known_delay_is_kept():
     stamps, position, velocity, *_ = record(sines, 100, velocity_noise=0.01, late=0.006, seconds=4.0)
     filter = MotionFilter(3, velocity_delay=0.006)
-    follow(filter, stamps, position, velocity)
+    newest_of(filter, stamps, position, velocity)
     assert filter.report()["velocity_delay"] == 0.006
 
 
@@ -181,16 +161,18 @@ def test_a_rest_teaches_nothing_wrong():
     filter = MotionFilter(3)
     every = np.concatenate([before, position])
     stamps = 10**9 + 5_000_000 * np.arange(len(every))
-    causal, _, _ = follow(filter, stamps, every, None)
-    alone, _, _ = follow(MotionFilter(3), stamps[still:], position, None)
-    assert rms(causal[:still, 1]) < 0.02
-    assert rms(causal[still + 800 :, 2] - a[800:]) < 1.2 * rms(alone[800:, 2] - a[800:])
+    causal = newest_of(filter, stamps, every)
+    alone = newest_of(MotionFilter(3), stamps[still:], position)
+    assert rms(causal[:still, 0]) < 0.02
+    assert rms(causal[still + 800 :, 1] - a[800:]) < 1.2 * rms(alone[800:, 1] - a[800:])
 
 
 def test_a_gap_starts_anew_and_ends_the_smoothing_before_it():
     stamps, position, velocity, *_ = record(sines, 100, velocity_noise=0.01, seconds=4.0)
-    filter = MotionFilter(3, max_gap=0.5)
-    _, _, known = follow(filter, stamps, position, velocity)
+    filter, known = MotionFilter(3, max_gap=0.5), []
+    for k, stamp in enumerate(stamps):
+        filter.add(int(stamp), position[k], velocity[k])
+        known += [motion.stamp for motion in filter.smoothed()]
     filter.add(int(stamps[-1]) + 600_000_000, position[-1] + 1.0, None)
     known += [motion.stamp for motion in filter.smoothed()]
     assert known == list(stamps)
@@ -200,7 +182,7 @@ def test_a_gap_starts_anew_and_ends_the_smoothing_before_it():
 def test_reset_keeps_what_was_found_about_the_noise():
     stamps, position, velocity, *_ = record(sines, 100, velocity_noise=0.01, seconds=6.0)
     filter = MotionFilter(3)
-    follow(filter, stamps, position, velocity)
+    newest_of(filter, stamps, position, velocity)
     before = filter.report()
     filter.reset()
     for unknown in (filter.newest, filter.known):

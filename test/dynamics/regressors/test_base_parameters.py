@@ -84,12 +84,6 @@ def test_rows_are_in_reduced_echelon_form(name, regressors):
     np.testing.assert_array_equal(projection[:, first], np.eye(len(first)))
 
 
-def test_the_result_does_not_depend_on_the_sample(regressors):
-    regressor = regressors["right arm"]
-    other = base_projection(regressor, regressor.n_joints, regressor.n_parameters, seed=7)
-    np.testing.assert_allclose(other, regressor.base_projection, atol=1e-9)
-
-
 def test_planar_pendulum_in_closed_form():
     """Torque of a two-link arm in the vertical plane, textbook form: link 2 adds its mass to two combinations."""
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pinocchio
 import pytest
-from helpers.robots import RIGHT_ARM
+from helpers.robots import RIGHT_ARM, random_state
 
 from icub_learning.dynamics.regressors.link_effects import (
     LinkEffects,
@@ -20,34 +20,20 @@ from icub_learning.robots import find_urdf
 SENSOR, HAND = "r_arm_ft_sensor", "r_hand_dh_frame"
 
 
-def motion(seed, n):
-    rng = np.random.default_rng(seed)
-    return rng.uniform(-1, 1, n), rng.normal(0, 1, n), rng.normal(0, 3, n)
-
-
-def body(seed):
-    rng = np.random.default_rng(seed)
-    return pinocchio.Inertia.Random().toDynamicParameters() if seed < 0 else pinocchio.Inertia(
-        rng.uniform(0.1, 1.0), rng.uniform(-0.1, 0.1, 3), np.diag([0.002, 0.003, 0.004])
-    ).toDynamicParameters()  # fmt: skip
-
-
 @pytest.mark.parametrize("direction", ["parent_to_child", "child_to_parent"])
 def test_load_adds_its_wrench(direction):
     regressor = WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, SENSOR, direction)
     effects = LinkEffects(regressor, HAND)
     robot = RobotModel(find_urdf("icub"), RIGHT_ARM, SENSOR)
-    model = robot.model
-    frame = model.frames[model.getFrameId(HAND)]
-    state = motion(1, 7)
+    frame = robot.model.frames[robot.model.getFrameId(HAND)]
+    state = random_state(7, 1)
     without = regressor(*state) @ regressor.nominal_parameters
-    parameters = body(2)
-    # Pinocchio carries the inertia into the joint's frame by itself.
-    carried = frame.placement.act(pinocchio.Inertia.FromDynamicParameters(parameters)).toDynamicParameters()
-    name = robot.body_names[frame.parentJoint - 1]
-    first = regressor.parameter_names.index(f"{name}.m")
+    body = pinocchio.Inertia(0.4, np.array([0.05, -0.02, 0.08]), np.diag([0.002, 0.003, 0.004]))
+    parameters = body.toDynamicParameters()
+    first = regressor.parameter_names.index(f"{robot.body_names[frame.parentJoint - 1]}.m")
     loaded = regressor.nominal_parameters.copy()
-    loaded[first : first + 10] += carried
+    # Pinocchio carries the inertia into the joint's frame by itself.
+    loaded[first : first + 10] += frame.placement.act(body).toDynamicParameters()
     load, _ = effects(*state)
     np.testing.assert_allclose(load @ parameters, regressor(*state) @ loaded - without, rtol=1e-9, atol=1e-10)
     np.testing.assert_array_equal(load, effects.load(*state))
@@ -60,13 +46,13 @@ def test_push_acts_on_torques_as_an_external_force():
     assert effects.link == "panda_link7"
     robot = RobotModel(find_urdf("panda"), joints)
     model, data = robot.model, robot.data
-    q, v, a = motion(3, 7)
+    q, v, a = random_state(7, 3)
     full = [array.copy() for array in robot.state(q, v, a)]
     wrench = np.array([3.0, -2.0, 5.0, 0.1, 0.4, -0.3])
     pinocchio.forwardKinematics(model, data, full[0])
     pinocchio.updateFramePlacements(model, data)
-    frame = model.frames[model.getFrameId("panda_link7")]
-    at_link = pinocchio.SE3(np.eye(3), data.oMf[model.getFrameId("panda_link7")].translation)
+    link = model.getFrameId("panda_link7")
+    frame, at_link = model.frames[link], pinocchio.SE3(np.eye(3), data.oMf[link].translation)
     outside = [pinocchio.Force.Zero() for _ in range(model.njoints)]
     outside[frame.parentJoint] = data.oMi[frame.parentJoint].actInv(at_link.act(pinocchio.Force(wrench)))
     change = pinocchio.rnea(model, data, *full, outside) - pinocchio.rnea(model, data, *full)
@@ -76,7 +62,7 @@ def test_push_acts_on_torques_as_an_external_force():
 
 def test_push_against_gravity_lightens_the_hand():
     effects = LinkEffects(WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, SENSOR), HAND)
-    q = motion(4, 7)[0]
+    q = random_state(7, 4)[0]
     load, push = effects(q, np.zeros(7), np.zeros(7))
     weight = np.r_[0.0, 0.0, -9.81, np.zeros(3)]
     np.testing.assert_allclose(push @ weight, load[:, 0], rtol=1e-6, atol=1e-9)
@@ -97,10 +83,8 @@ def test_pseudo_inertia_of_a_cloud_of_points():
     """The pseudo-inertia is the second moment of the homogeneous coordinates of all mass."""
     rng = np.random.default_rng(5)
     masses, points = rng.uniform(0.1, 1, 9), rng.normal(size=(9, 3))
-    inertia = sum(m * (p @ p * np.eye(3) - np.outer(p, p)) for m, p in zip(masses, points, strict=True))
-    i = inertia
-    moments = [masses.sum(), *(masses @ points), i[0, 0], i[0, 1], i[1, 1], i[0, 2], i[1, 2], i[2, 2]]
-    parameters = np.array(moments)
+    i = sum(m * (p @ p * np.eye(3) - np.outer(p, p)) for m, p in zip(masses, points, strict=True))
+    parameters = np.r_[masses.sum(), masses @ points, i[0, 0], i[0, 1], i[1, 1], i[0, 2], i[1, 2], i[2, 2]]
     homogeneous = np.column_stack([points, np.ones(9)])
     np.testing.assert_allclose(pseudo_inertia(parameters), (homogeneous * masses[:, None]).T @ homogeneous)
     np.testing.assert_allclose(from_pseudo_inertia(pseudo_inertia(parameters)), parameters)

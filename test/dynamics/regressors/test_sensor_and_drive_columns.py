@@ -12,7 +12,7 @@ from icub_learning.errors import NotFiniteError, ParameterError, ShapeError, Sta
 from icub_learning.simulation.zoo import ZOO
 
 
-def learn_true_motions(robot, estimator, found, seconds):
+def learn_true_motions(estimator, found, seconds):
     """Teach what was measured in the first seconds at the true motions."""
     recording = found.recording
     start = recording.joint_stamps[0]
@@ -29,7 +29,7 @@ def test_an_offset_of_seventy_newtons_is_learned_in_five_seconds_and_the_masses_
     begin = (found.recording.joint_stamps[moves] - found.recording.joint_stamps[0]) * 1e-9  # [s] of rest
     regressor = WrenchRegressor.from_urdf(robot.urdf, robot.joints, robot.sensor)
     estimator = ParametricEstimator(regressor)
-    learn_true_motions(robot, estimator, found, begin + 5.0)
+    learn_true_motions(estimator, found, begin + 5.0)
     shown = (found.recording.wrench - found.outputs)[: len(found.outputs)].mean(axis=0)
     offset = estimator.parameters[list(regressor.offset_indices)]
     np.testing.assert_allclose(offset[:3], shown[:3], atol=1.5)  # [N]
@@ -67,7 +67,7 @@ def test_an_axis_that_reads_too_small_is_calibrated_in_place():
     for gain in (False, True):
         regressor = WrenchRegressor.from_urdf(robot.urdf, robot.joints, robot.sensor, gain=gain)
         estimator = ParametricEstimator(regressor)
-        learn_true_motions(robot, estimator, found, 14.0)
+        learn_true_motions(estimator, found, 14.0)
         later = range(int(14.5 * 200), len(found.position))
         predicted = [estimator.predict(*(x[k] for x in (found.position, found.velocity, found.acceleration))).total
                      for k in later]  # fmt: skip
@@ -107,7 +107,6 @@ def test_a_bad_noise_changes_nothing():
 
 
 def test_rotors_and_friction_of_real_drives_are_learned():
-    """True motions, true currents: what the columns say of a drive is what it has."""
     robot = ZOO["ur10_currents_125hz"]
     found = robot.record(60.0, 1)
     regressor = TorqueRegressor.from_urdf(robot.urdf, robot.joints)
@@ -127,7 +126,6 @@ def test_rotors_and_friction_of_real_drives_are_learned():
 
 
 def test_columns_that_are_not_needed_stay_near_zero_and_do_not_harm():
-    """A rigid robot with plain friction: the other columns hold little, predictions stay as good."""
     random = np.random.default_rng(0)
     plain = TorqueRegressor.from_urdf(UR10, UR10_JOINTS, ("coulomb", "viscous", "offset"), 0.01)
     full = TorqueRegressor.from_urdf(UR10, UR10_JOINTS, coulomb_velocity=0.01)

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pinocchio
 import pytest
-from helpers.robots import RIGHT_ARM
+from helpers.robots import RIGHT_ARM, random_state
 
 from icub_learning.dynamics.changes.consistency import ConsistentParameters, bodies_of, is_consistent
 from icub_learning.dynamics.regressors.robot_model import RobotModel
@@ -24,20 +24,15 @@ def consistent_parameters(regressor, seed):
     return finder.nearest(estimate, 1e3 * np.eye(regressor.n_parameters))
 
 
-def motion(rng, n):
-    return rng.uniform(-1, 1, n), rng.normal(0, 1, n), rng.normal(0, 3, n)
-
-
 @pytest.mark.parametrize("joints", [RIGHT_ARM, RIGHT_ARM[:4]])
 def test_wrench_of_exported_robot_is_that_of_the_parameters(joints):
     regressor = WrenchRegressor.from_urdf(find_urdf("icub"), joints, SENSOR, offset=False)
     parameters = consistent_parameters(regressor, 1)
     text, notes = with_inertias(find_urdf("icub"), joints, SENSOR, regressor.parameter_names, parameters)
     again = WrenchRegressor.from_urdf(text, joints, SENSOR, offset=False)
-    rng = np.random.default_rng(2)
     if not notes:
-        for _ in range(5):
-            state = motion(rng, len(joints))
+        for seed in range(5):
+            state = random_state(len(joints), seed)
             expected = regressor(*state) @ parameters
             np.testing.assert_allclose(again(*state) @ again.nominal_parameters, expected, rtol=1e-6, atol=1e-8)
     assert all(is_consistent(again.nominal_parameters[body]) for body in bodies_of(again.parameter_names))
@@ -52,10 +47,9 @@ def test_torques_of_exported_robot_are_those_of_pinocchio():
     assert not notes
     full = pinocchio.buildModelFromXML(text)
     data = full.createData()
-    rng = np.random.default_rng(0)
     q, v, a = np.zeros((3, full.nv))
     index = [full.joints[full.getJointId(name)].idx_v for name in joints]
-    q[index], v[index], a[index] = motion(rng, 3)
+    q[index], v[index], a[index] = random_state(3, 0)
     torques = pinocchio.rnea(full, data, q, v, a)[index]
     np.testing.assert_allclose(regressor(q[index], v[index], a[index]) @ parameters, torques, rtol=1e-9, atol=1e-9)
 

@@ -1,6 +1,7 @@
 """The wrench regressor against Pinocchio's recursive Newton-Euler algorithm and Newton's law on point masses."""
 
 import re
+from functools import cache
 
 import numpy as np
 import pinocchio
@@ -14,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 from icub_learning.dynamics.estimators.saved_states import describe, rebuild_regressor
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
-from icub_learning.errors import ModelError, ParameterError, ShapeError
+from icub_learning.errors import ParameterError, ShapeError
 
 CASES = {
     "right arm": (ICUB, RIGHT_ARM, "r_arm_ft_sensor"),
@@ -66,33 +67,30 @@ def test_regressor_times_nominal_parameters_is_pinocchios_joint_force(name, regr
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * scale)
 
 
+@cache
+def right_arm():
+    return WrenchRegressor.from_urdf(*CASES["right arm"]), JointForce(*CASES["right arm"])
+
+
 @given(arrays(np.float64, (3, 7), elements=st.floats(-20, 20)))
 def test_the_same_on_states_chosen_to_break_it(state):
-    regressor, force = _right_arm()
+    regressor, force = right_arm()
     expected = force(*state)
     scale = max(1.0, np.abs(expected).max())
     np.testing.assert_allclose(regressor(*state) @ regressor.nominal_parameters, expected, rtol=0, atol=1e-11 * scale)
 
 
-_cache = []
-
-
-def _right_arm():
-    if not _cache:
-        case = CASES["right arm"]
-        _cache.append((WrenchRegressor.from_urdf(*case), JointForce(*case)))
-    return _cache[0]
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_wrench_is_newtons_law_on_every_point_mass(seed):
+def test_wrench_and_torques_are_newtons_law_on_every_point_mass():
     """Independent of Pinocchio: revolute, continuous and prismatic joints, and a link fixed beyond the last one."""
-    regressor = WrenchRegressor.from_urdf(point_mass_arm.urdf(), point_mass_arm.JOINTS, point_mass_arm.SENSOR)
-    random = np.random.default_rng(seed)
-    q, v, a = random.uniform(-2.5, 2.5, 3), random.normal(0, 1.5, 3), random.normal(0, 5, 3)
-    expected, _ = point_mass_arm.wrench_and_torques(q, v, a)
-    assert np.abs(expected).max() > 10
-    np.testing.assert_allclose(regressor(q, v, a) @ regressor.nominal_parameters, expected, rtol=0, atol=1e-6)
+    arm = point_mass_arm.urdf(), point_mass_arm.JOINTS
+    both = WrenchRegressor.from_urdf(*arm, point_mass_arm.SENSOR), TorqueRegressor.from_urdf(*arm)
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        state = random.uniform(-2.5, 2.5, 3), random.normal(0, 1.5, 3), random.normal(0, 5, 3)
+        for regressor, expected in zip(both, point_mass_arm.wrench_and_torques(*state), strict=True):
+            found = regressor(*state) @ regressor.nominal_parameters
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+        assert np.abs(point_mass_arm.wrench_and_torques(*state)[0]).max() > 10
 
 
 def test_a_robot_at_rest_shows_the_weight_beyond_the_sensor_pointing_up(regressors):
@@ -125,7 +123,6 @@ def test_names_and_sizes(regressors):
 
 @pytest.fixture(scope="module")
 def all_regressors(regressors):
-    """Those of torques, too."""
     torques = (
         TorqueRegressor.from_urdf(PANDA, PANDA_JOINTS, friction=own, coulomb_velocity=0.2) for own in (False, True)
     )
@@ -143,12 +140,6 @@ def test_a_call_changes_no_input_and_no_earlier_result(all_regressors):
         np.testing.assert_array_equal(first, kept)
         for values, copy in zip(state, copies, strict=True):
             np.testing.assert_array_equal(values, copy)
-
-
-def test_order_of_joints_is_the_callers(regressors):
-    backwards = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM[::-1], "r_arm_ft_sensor")
-    q, v, a = random_state(7, 5)
-    np.testing.assert_array_equal(backwards(q[::-1], v[::-1], a[::-1]), regressors["right arm"](q, v, a))
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (6,), (8,), (1, 7)])
@@ -169,13 +160,6 @@ def test_a_regressor_is_rebuilt_from_its_state(all_regressors):
         np.testing.assert_array_equal(again(*state), regressor(*state))
 
 
-def test_a_missing_sensor_or_joint_is_refused():
-    with pytest.raises(ModelError, match="did you mean r_arm_ft_sensor"):
-        WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_senser")
-    with pytest.raises(ModelError, match="did you mean r_elbow"):
-        WrenchRegressor.from_urdf(ICUB, ["r_elbo"], "r_arm_ft_sensor")
-
-
 def test_a_sensor_that_shows_the_reaction_has_the_opposite_sign():
     action, reaction = (
         WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor", direction)
@@ -185,9 +169,5 @@ def test_a_sensor_that_shows_the_reaction_has_the_opposite_sign():
     np.testing.assert_array_equal(reaction(*state)[:, :50], -action(*state)[:, :50])
     np.testing.assert_array_equal(reaction(*state)[:, 50:], np.eye(6))  # offsets are those of what the sensor shows
     np.testing.assert_array_equal(reaction.nominal_parameters, action.nominal_parameters)
-    # At rest the force on the arm carries its weight: it points against gravity, wherever the sensor's axes point.
-    still = np.zeros(7)
-    mass = action.nominal_parameters[::10].sum()
-    assert np.linalg.norm((action(still, still, still) @ action.nominal_parameters)[:3]) == pytest.approx(9.81 * mass)
     with pytest.raises(ParameterError, match="direction"):
         WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor", "upwards")

@@ -19,20 +19,13 @@ def verdict(change, is_wrench=True):
     return answers[CHECKED_SAMPLES - 1]
 
 
-def lost(axis, value):
-    def change(measured, _):
-        measured[axis] = value
-
-    return change
-
-
 def test_a_real_sensor_passes():
     assert verdict(lambda measured, _: None) == ""
 
 
 @pytest.mark.parametrize("value", [0.0, 4.9e-324, 7.25])
 def test_an_axis_that_never_changes_is_named(value):
-    assert "torque.z" in verdict(lost(5, value))
+    assert "torque.z" in verdict(lambda measured, _: measured.__setitem__(5, value))
 
 
 def test_garbage_that_changes_but_is_nearly_zero_is_named():

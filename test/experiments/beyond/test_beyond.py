@@ -1,28 +1,19 @@
 """The outlooks of the sources at sizes that take seconds."""
 
-import contextlib
-import io
-import json
-
 import numpy as np
 import pytest
 
-from icub_learning.cli.main import main
 from icub_learning.experiments import falkon_rivals
 from icub_learning.experiments.beyond import logistic
 from icub_learning.reporting.tables import number
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory):
-    """Printed text and figures of the quick form."""
+def found(run, tmp_path_factory):
     folder = tmp_path_factory.mktemp("beyond")
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        command = ["reproduce", "beyond", "--quick", "--out", str(folder)]
-        assert main([*command, "--json", str(folder / "figures.json")]) == 0
-    assert (folder / "beyond.png").stat().st_size > 20_000
-    return printed.getvalue(), json.loads((folder / "figures.json").read_text())
+    found = run("beyond", "--quick", folder=folder)
+    assert (folder / "out" / "beyond.png").stat().st_size > 20_000
+    return found
 
 
 def deviation(n):

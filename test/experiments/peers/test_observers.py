@@ -12,25 +12,19 @@ STEP, GAIN = 1e-3, 20.0
 EXTERNAL = np.array([0.4, -0.2])  # [N m]
 
 
-def observed(seconds=0.6):
-    """Residuals (n, 2) of a planar arm that moves along sines, with external torques from half of the time on."""
+def test_the_residual_is_the_external_torque_through_a_low_pass():
+    """As De Luca et al. (2006) have it, of a planar arm along sines that is pushed from half of the time on."""
     regressor = TorqueRegressor.from_urdf(planar_arm_urdf((0.4, 0.3), (2.0, 1.2)), ("joint_1", "joint_2"), True)
     nominal = regressor.nominal_parameters.copy()
     for place, name in enumerate(regressor.parameter_names):
         nominal[place] += {"viscous": 0.3, "rotor": 0.05, "offset": 0.1}.get(name.partition(".")[2], 0.0)
-    observer, residuals = MomentumObserver(GAIN), []
+    observer, residuals, seconds = MomentumObserver(GAIN), [], 0.6
     rate = 2.0 * np.pi * np.array([0.8, 1.3])
     for time in np.arange(0.0, seconds, STEP):
         q, v, a = np.sin(rate * time), rate * np.cos(rate * time), -(rate**2) * np.sin(rate * time)
         torque = regressor(q, v, a) @ nominal - (EXTERNAL if time >= seconds / 2 else 0.0)
         momentum, change = momentum_rows(regressor, q, v)
         residuals.append(observer.update(momentum @ nominal, change @ nominal, torque, STEP))
-    return np.array(residuals)
-
-
-def test_the_residual_is_the_external_torque_through_a_low_pass():
-    """As De Luca et al. (2006) have it: nothing before it comes, then through a low pass of the gain."""
-    residuals = observed()
     half = len(residuals) // 2
     expected = EXTERNAL * (1.0 - np.exp(-GAIN * STEP * np.arange(1, len(residuals) - half + 1)))[:, None]
     np.testing.assert_allclose(residuals[:half], 0.0, atol=0.02)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
+from icub_learning.experiments.peers import locally_weighted as module
 from icub_learning.experiments.peers.likelihood import Kernel, most_likely_kernel, negative_log_likelihood
 from icub_learning.experiments.peers.local_processes import Leaf, LocalProcesses, Split
 from icub_learning.experiments.peers.locally_weighted import LocallyWeightedProjections
@@ -39,7 +40,6 @@ def predicted(learner, x):
 
 
 def check_exact(make, tolerance=1e-6):
-    """Raise AssertionError unless a learner is an exact Gaussian process."""
     x, y = samples(60)
     new, _ = samples(20, seed=1)
     np.testing.assert_allclose(predicted(learned(make(), x, y), new), exact(x, y, new), atol=tolerance)
@@ -183,20 +183,17 @@ def test_local_models_are_weighted_least_squares_about_their_centres():
     np.testing.assert_allclose(predicted(model, new)[:, 0], new @ [1.0, -2.0] + 0.5, atol=0.02)
 
 
-def shape_slope(monkeypatch):
-    """Return the slope that LWPR's shape of a single model follows over 2000 samples, and that of the batch."""
-    from icub_learning.experiments.peers import locally_weighted as module
-
-    for name in ("FORGETTING", "LAST_FORGETTING"):
-        monkeypatch.setattr(module, name, 1.0)
-    monkeypatch.setattr(module, "PENALTY", 0.0)
+def test_the_shape_of_a_local_model_follows_the_slope_of_the_held_out_error(monkeypatch):
+    """That of LWPR's shape of a single model over 2000 samples, beside the slope of the batch."""
+    for name, value in {"FORGETTING": 1.0, "LAST_FORGETTING": 1.0, "PENALTY": 0.0}.items():
+        monkeypatch.setattr(module, name, value)
     rng = np.random.default_rng(0)
     x = rng.uniform(-1, 1, (2000, 2))
     y = cross(x) + 0.1 * rng.standard_normal(2000)
     centre, root, passes = np.array([0.3, 0.1]), np.sqrt([20.0, 20.0]), 3
 
     def held_out(root):
-        w = np.exp(-0.5 * (((x - centre) * root) ** 2).sum(axis=1)) * (1.0)
+        w = np.exp(-0.5 * (((x - centre) * root) ** 2).sum(axis=1))
         w[w < module.LEAST_WEIGHT] = 0.0
         design = np.c_[np.ones(len(x)), x - centre]
         inverse = np.linalg.inv((design * w[:, None]).T @ design)
@@ -215,11 +212,7 @@ def shape_slope(monkeypatch):
         model.learn(one, np.array([target]))
         followed += (root - model._arrays["root"][0]) / rate
         model._arrays["root"][0] = root
-    return followed * (passes + 0.5), np.array(slopes)  # the weight that it divides by is that of all passes
-
-
-def test_the_shape_of_a_local_model_follows_the_slope_of_the_held_out_error(monkeypatch):
-    followed, slopes = shape_slope(monkeypatch)
+    followed *= passes + 0.5  # the weight that it divides by is that of all passes
     np.testing.assert_allclose(followed, slopes, rtol=0.3)
 
 

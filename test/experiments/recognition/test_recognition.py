@@ -227,7 +227,7 @@ def test_command(tmp_path, monkeypatch, run):
     monkeypatch.setattr(few_views, "N_VIEWS", (1, 4))
     monkeypatch.setattr(many, "N_VIEWS", (3, 10))
     monkeypatch.setattr(many, "N_RANDOM", 100)
-    out, found = run("recognition", "--on", "grocery", "objects", "mnist", "textures", "--seeds", 0, 1)
+    out, found = run("recognition", "--on", "grocery", "objects", "mnist", "textures", "--seeds", 0, 1, folder=tmp_path)
     assert "objects is left out" in out and "nowhere" in found["left out"]["objects"]
     accuracy = found["views"]["grocery"]["accuracy"]
     expected = few_views.compare(clouds(10, 60, 0.12), 4, (0, 1), (1, 4))

@@ -116,9 +116,8 @@ def test_command(planes, run, monkeypatch):
             assert figures["ratios"][name][group] == pytest.approx(found[one][part] / found[other][part])
             thesis = found[change_of_task.THESIS][part] / found[other][part]
             assert figures["ratios, SP of the thesis"][name][group] == pytest.approx(thesis)
-            line = next(
-                line for line in out.splitlines() if line.startswith(f"{change_of_task.THESIS}/{other}, {part}")
-            )
+            start = f"{change_of_task.THESIS}/{other}, {part}"
+            line = next(line for line in out.splitlines() if line.startswith(start))
             assert (group in line) == (thesis > figures["expected_at_most"][name])
 
 

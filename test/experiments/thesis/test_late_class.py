@@ -47,14 +47,23 @@ def test_a_class_with_too_few_examples_is_the_late_one():
         late_class.split({"only": examples["c0"]}, SIZES, np.random.default_rng(0))
 
 
+def taught(drawn, n_imb):
+    """Examples and classes of all that is taught, and how rare each class is."""
+    train = [*drawn.train[:-1], drawn.train[-1][:n_imb]]
+    y = np.repeat(np.arange(5), [len(rows) for rows in train])
+    return np.concatenate(train), y, len(y) / np.bincount(y)
+
+
+def ridge(x, y, level):
+    return np.linalg.solve(x.T @ x + level * np.eye(10), x.T @ np.eye(5)[y])
+
+
 def test_accuracies_are_those_of_models_trained_in_batch():
     drawn = late_class.split(clouds(), SIZES, np.random.default_rng(0))
     outcomes = late_class.run_trial(drawn, SIZES, [1.0], fixed=0.4)
     for place, n_imb in enumerate(SIZES.n_imb):
-        train = [*drawn.train[:-1], drawn.train[-1][:n_imb]]
-        x, y = np.concatenate(train), np.repeat(np.arange(5), [len(rows) for rows in train])
-        weights = np.linalg.solve(x.T @ x + np.eye(10), x.T @ np.eye(5)[y])
-        gamma = len(y) / np.bincount(y)
+        x, y, gamma = taught(drawn, n_imb)
+        weights = ridge(x, y, 1.0)
         for method in ("N", "RC", "RC fixed", "RC+"):
             outcome = outcomes[method]
             right = (drawn.test @ weights * gamma ** outcome.recoding[0][place]).argmax(1) == drawn.test_classes
@@ -66,33 +75,26 @@ def test_accuracies_are_those_of_models_trained_in_batch():
         right = (drawn.test @ weights).argmax(1) == drawn.test_classes
         assert outcomes["RB"].total[0][place] == pytest.approx(right.mean())
         # the choices, by trying them all
-        validation = drawn.validation @ np.linalg.solve(x.T @ x + np.eye(10), x.T @ np.eye(5)[y])
+        validation = drawn.validation @ ridge(x, y, 1.0)
         recodings = np.round(np.linspace(0, 1, 21), 2)
         right = [((validation * gamma**a).argmax(1) == drawn.validation_classes).mean() for a in recodings]
         floor = right[0] - np.sqrt(right[0] * (1 - right[0]) / len(validation))
         assert outcomes["N"].recoding[0][place] == 0.0
         assert outcomes["RC fixed"].recoding[0][place] == 0.4
-        assert outcomes["RC"].recoding[0][place] == max(
-            a for a, r in zip(recodings, right, strict=True) if r >= right[0] - 1e-12
-        )
-        assert outcomes["RC+"].recoding[0][place] == max(
-            a for a, r in zip(recodings, right, strict=True) if r >= floor - 1e-12
-        )
+        for method, least in (("RC", right[0]), ("RC+", floor)):
+            allowed = [a for a, r in zip(recodings, right, strict=True) if r >= least - 1e-12]
+            assert outcomes[method].recoding[0][place] == max(allowed)
 
 
 def test_a_fixed_recoding_has_the_regularization_that_validates_best_with_it():
     drawn = late_class.split(clouds(), SIZES, np.random.default_rng(1))
     levels = [1e-2, 1.0, 1e4]
     both = late_class.run_trial(drawn, SIZES, levels, fixed=0.8)["RC fixed"]
+    alone = [late_class.run_trial(drawn, SIZES, [level], fixed=0.8)["RC fixed"] for level in levels]
     for place, n_imb in enumerate(SIZES.n_imb):
-        alone = [late_class.run_trial(drawn, SIZES, [level], fixed=0.8)["RC fixed"] for level in levels]
-        held = []
-        train = [*drawn.train[:-1], drawn.train[-1][:n_imb]]
-        x, y = np.concatenate(train), np.repeat(np.arange(5), [len(rows) for rows in train])
-        for level in levels:
-            weights = np.linalg.solve(x.T @ x + level * np.eye(10), x.T @ np.eye(5)[y])
-            scores = np.maximum(drawn.validation @ weights, 0) * (len(y) / np.bincount(y)) ** 0.8
-            held.append((scores.argmax(1) == drawn.validation_classes).mean())
+        x, y, gamma = taught(drawn, n_imb)
+        scores = [np.maximum(drawn.validation @ ridge(x, y, level), 0) * gamma**0.8 for level in levels]
+        held = [(one.argmax(1) == drawn.validation_classes).mean() for one in scores]
         best = [k for k, one in enumerate(held) if one == max(held)]
         assert both.regularization[0][place] in [levels[k] for k in best]
         assert both.total[0][place] == alone[levels.index(both.regularization[0][place])].total[0][place]

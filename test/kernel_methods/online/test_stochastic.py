@@ -13,13 +13,6 @@ N = 60
 MARGIN = ("hinge", "exponential", "logistic")
 
 
-@pytest.fixture(scope="module")
-def data():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(N, 3))
-    return x, np.column_stack([np.sin(x[:, 0]), x[:, 1] * x[:, 2]])
-
-
 VALUES = {  # of the losses as functions of target and score, with epsilon = 0.1
     "square": lambda y, a: (a - y) ** 2 / 2,
     "absolute": lambda y, a: np.abs(a - y),

@@ -12,15 +12,7 @@ from icub_learning.kernel_methods.subsampling.basis import CenterBasis, echelon_
 from icub_learning.kernel_methods.subsampling.least_squares import GrowingLeastSquares, solve_ridge
 from icub_learning.kernel_methods.subsampling.leverage import leverage_scores
 
-N, SIGMA = 300, 1.0
-
-
-@pytest.fixture(scope="module")
-def data():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(N, 4))
-    y = np.column_stack([np.sin(x[:, 0]) + 0.1 * rng.normal(size=N), x[:, 1] * x[:, 2]])
-    return x, y
+N, D, SIGMA = 300, 4, 1.0
 
 
 @pytest.mark.parametrize("regularization", [1e-2, 1e-4, 1e-6])
@@ -31,17 +23,6 @@ def test_nystrom_is_the_least_squares_solution(data, regularization):
     np.testing.assert_allclose(fitted.dual_coef_, exact, atol=1e-8)
     np.testing.assert_array_equal(fitted.centers_, x[::10])
     assert fitted.n_kept_ == 30
-
-
-def test_a_path_in_lambda_equals_separate_fits(data):
-    x, y = data
-    levels = [1e-6, 1e-3, 1.0]
-    settings = {"length_scale": SIGMA, "n_centers": 50, "random_state": 3}
-    path = NystromKRLS(path=levels, **settings).fit(x, y)
-    np.testing.assert_array_equal(path.path_levels_, levels)
-    for level, predicted in zip(levels, path.predict_path(x), strict=True):
-        alone = NystromKRLS(regularization=level, **settings).fit(x, y)
-        np.testing.assert_allclose(predicted, alone.predict(x), atol=1e-8)
 
 
 def test_incremental_is_batch_at_every_number_of_centres(data):

@@ -14,13 +14,6 @@ from icub_learning.kernel_methods.subsampling import nytro
 N = 200
 
 
-@pytest.fixture(scope="module")
-def data():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(N, 3))
-    return x, np.column_stack([np.sin(x[:, 0]) + 0.1 * rng.normal(size=N), x[:, 1] * x[:, 2]])
-
-
 def nystrom_matrix(x, centers):
     """A A^T = K_nm K_mm^+ K_mn."""
     return RBF(1.0)(x, centers) @ np.linalg.pinv(RBF(1.0)(centers), rcond=1e-13, hermitian=True) @ RBF(1.0)(centers, x)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.versions import every_version
 
 from icub_learning.kernel_methods import FALKON, NystromKRLS
 from icub_learning.kernel_methods.kernels import Kernel
@@ -14,11 +15,7 @@ WHOLE = 256 * 65535  # of which values are whole multiples
 SIZES = [(8, 64), (1, 1), (7, 5), (21, 131), (64, 1000)]  # whole groups and stretches, and what is left of them
 
 
-@pytest.fixture(params=_stored.available())
-def version(request):
-    before = _stored.use(request.param)
-    yield request.param
-    _stored.use(before)
+version = every_version(_stored)
 
 
 def kept(numbers):
@@ -98,20 +95,6 @@ def test_wrong_arguments_are_refused():
         _stored.keep(high, low, np.zeros(12, dtype=np.float32), 4, 3)
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "matern"])
-@pytest.mark.parametrize("n_targets", [1, 3])
-def test_products_and_moment_of_a_kept_kernel_are_those_in_double(version, kernel, n_targets):
-    rng = np.random.default_rng(3)
-    x, y = rng.normal(size=(5000, 4)), rng.normal(size=(5000, n_targets))
-    function = Kernel(kernel, length_scale=1.5)
-    stored = StoredKernel(ArrayRows(x, y), function, x[:75])
-    block, vectors = function(x, x[:75]), rng.normal(size=(75, n_targets))
-    np.testing.assert_allclose(stored.moment, block.T @ y, rtol=1e-11, atol=1e-10)
-    exact = block.T @ (block @ vectors)
-    for coarse, rtol in ((False, 1e-6), (True, 1e-3)):
-        assert np.linalg.norm(stored.product(vectors, coarse) - exact) < rtol * np.linalg.norm(exact)
-
-
 def test_the_preconditioner_is_the_same_from_kernel_values_as_from_features(monkeypatch):
     rng = np.random.default_rng(4)
     x = rng.normal(size=(4000, 5))
@@ -133,17 +116,20 @@ def test_the_norm_of_an_inverse_is_estimated():
     assert inverse_norm(triangle) == np.inf
 
 
+def sines():
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(6000, 3))
+    return x, np.sin(2 * x[:, 0]) + 0.1 * rng.normal(size=6000)
+
+
 @pytest.mark.parametrize(
     ("sigma", "regularization", "bits"),
     [(0.7, 1e-4, 16), (2.0, 1e-2, 24), (2.0, 1e-7, 53)],
     ids=["16 bits lead", "24 bits lead", "none do"],
 )
 def test_as_many_bits_are_read_as_lead_to_the_direct_solution(monkeypatch, sigma, regularization, bits):
-    rng = np.random.default_rng(6)
-    x = rng.normal(size=(6000, 3))
-    y = np.sin(2 * x[:, 0]) + 0.1 * rng.normal(size=6000)
-    read = set()
-    product = StoredKernel.product
+    x, y = sines()
+    read, product = set(), StoredKernel.product
 
     def watched(self, vectors, coarse=False):
         read.add(16 if coarse else 24)
@@ -161,9 +147,7 @@ def test_as_many_bits_are_read_as_lead_to_the_direct_solution(monkeypatch, sigma
 def test_leading_bits_that_lead_nowhere_are_given_up(monkeypatch):
     """Were the noise of 16 bits not foreseen, the solution would still be right."""
     monkeypatch.setattr(falkon, "LARGEST_NOISE", np.inf)
-    rng = np.random.default_rng(6)
-    x = rng.normal(size=(6000, 3))
-    y = np.sin(2 * x[:, 0]) + 0.1 * rng.normal(size=6000)
+    x, y = sines()
     settings = {"length_scale": 2.0, "regularization": 1e-2, "centers": x[:150]}
     direct = NystromKRLS(**settings).fit(x, y).predict(x)
     model = FALKON(tol=1e-8, **settings).fit(x, y)

@@ -5,8 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from icub_learning.errors import ParameterError, StateError
-from icub_learning.features import RandomFourierFeatures
+from icub_learning.errors import StateError
 from icub_learning.recognition import AdaptiveClassifier
 from icub_learning.recognition.classifiers import kept_views
 from icub_learning.recognition.classifiers.calibration import MEAN_WEIGHTS, SHRINKAGES, Calibration
@@ -25,11 +24,16 @@ def views(rng, n, k, spread=0.4):
     return np.maximum(centre + spread * rng.normal(size=(n, D)), 0.0) + 0.05
 
 
-def taught(counts, seed=0, **settings):
+def lessons(counts, seed=0, first=0, **settings):
+    """A classifier that was taught so many views of objects with the centres `first` on, and what draws more."""
     rng, classifier = np.random.default_rng(seed), AdaptiveClassifier(D, **settings)
     for k, n in enumerate(counts):
-        classifier.learn(views(rng, n, k), f"object {k}")
-    return classifier
+        classifier.learn(views(rng, n, first + k), f"object {k}")
+    return rng, classifier
+
+
+def taught(counts, **settings):
+    return lessons(counts, **settings)[1]
 
 
 def right(classifier, rng, classes, n=60):
@@ -136,9 +140,7 @@ def test_what_names_more_held_back_views_right_is_chosen():
 def test_known_views_are_rejected_at_the_rate_asked_for_and_new_ones_are_not_typical(known, n_views):
     false, true = [], []
     for seed in range(6):
-        rng, classifier = np.random.default_rng(seed), AdaptiveClassifier(D)
-        for k in range(known):
-            classifier.learn(views(rng, n_views, k + 10 * seed), f"object {k}")
+        rng, classifier = lessons([n_views] * known, seed, 10 * seed)
         asked = np.concatenate([views(rng, 100, k + 10 * seed) for k in range(known)])
         false.append((classifier.typicality(asked) < 0.1).mean())
         true.append((classifier.typicality(np.concatenate([views(rng, 100, k) for k in range(200, 206)])) < 0.1).mean())
@@ -150,9 +152,7 @@ def test_typicality_of_new_views_allows_for_what_a_third_of_the_views_teaches():
     """Half of the held-back views are expected to score lower than a new one, not .58 of them."""
     found = []
     for seed in range(8):
-        rng, classifier = np.random.default_rng(seed), AdaptiveClassifier(D)
-        for k in range(5):
-            classifier.learn(views(rng, 6, k), f"object {k}")
+        rng, classifier = lessons([6] * 5, seed)
         found.append(classifier.typicality(np.concatenate([views(rng, 60, k) for k in range(5)])).mean())
     assert abs(np.mean(found) - 0.5) < 0.05
 
@@ -160,9 +160,7 @@ def test_typicality_of_new_views_allows_for_what_a_third_of_the_views_teaches():
 def test_an_object_with_three_views_among_others_with_many_is_hardly_called_unknown_more_often():
     few, many = [], []
     for seed in range(8):
-        rng, classifier = np.random.default_rng(seed), AdaptiveClassifier(D)
-        for k in range(5):
-            classifier.learn(views(rng, 3 if k == 4 else 30, k + 10 * seed), f"object {k}")
+        rng, classifier = lessons([30, 30, 30, 30, 3], seed, 10 * seed)
         rejected = [classifier.typicality(views(rng, 100, k + 10 * seed)) < 0.1 for k in range(5)]
         few.append(np.mean(rejected[4]))
         many.append(np.mean(rejected[:4]))
@@ -243,27 +241,6 @@ def test_models_of_earlier_versions():
         from_state("other", old)
     with pytest.raises(StateError, match="rows have shape"):
         from_state("kernel", {**old, "kept.rows": np.ones((3, 3))})
-
-
-def test_recoding_helps_a_late_class_and_is_settable():
-    rng = np.random.default_rng(8)
-    classifier = taught([60, 60, 60, 60], recoding=0.0)
-    classifier.learn(views(rng, 3, 4), "object 4")
-    asked = views(rng, 100, 4)
-    plain = np.mean([name == "object 4" for name in classifier.predict(asked)])
-    classifier.recoding = 1.0
-    assert np.mean([name == "object 4" for name in classifier.predict(asked)]) >= plain
-    with pytest.raises(ParameterError):
-        classifier.recoding = 1.5
-
-
-def test_a_map_in_front_is_the_classifier_on_mapped_features():
-    feature_map = RandomFourierFeatures(D, 30, length_scale=2.0, seed=1)
-    mapped, plain = AdaptiveClassifier(D, feature_map=feature_map), AdaptiveClassifier(30)
-    x = views(np.random.default_rng(0), 9, 0)
-    for one, rows in ((mapped, x), (plain, feature_map.transform(x))):
-        one.learn(rows, ["a", "b", "c"] * 3)
-    np.testing.assert_array_equal(mapped.scores(x), plain.scores(feature_map.transform(x)))
 
 
 def test_confidence_is_fitted_to_both_ways_of_holding_back():

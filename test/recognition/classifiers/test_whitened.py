@@ -33,7 +33,7 @@ def by_definition(rows, targets, kept, x, shrinkage):
     """Scores by kept views, by means and under the mixed kernel, from C^(-1/2) as a matrix over all views."""
     n_classes = targets.max() + 1
     means = np.array([rows[targets == index].mean(axis=0) for index in range(n_classes)])
-    scatter = (rows - means[targets]).T @ (rows - means[targets])
+    scatter = sum(scatter_of(rows[targets == index]) for index in range(n_classes))
     shrunk = (1 - shrinkage) * scatter + shrinkage * np.trace(scatter) / rows.shape[1] * np.eye(rows.shape[1])
     root = np.real(np.linalg.inv(sqrtm(shrunk)))
     center = means.mean(axis=0)
@@ -79,29 +79,19 @@ def statistics(rows, targets, kept):
     return Statistics(rows[kept], targets[kept], sums, np.bincount(targets), second)
 
 
-@pytest.mark.parametrize("counts", [[5, 6, 4], [2, 2], [3, 2, 9, 12, 8, 7]])
+@pytest.mark.parametrize(
+    ("counts", "share"), [([5, 6, 4], 1.0), ([2, 2], 1.0), ([3, 2, 9, 12, 8, 7], 1.0), ([12, 9, 15, 11, 10, 14], 0.3)]
+)
 @pytest.mark.parametrize("shrinkage", [0.05, 0.8])
-def test_scores_are_those_of_the_definition(counts, shrinkage):
-    """With fewer views than features everything is computed in the space that the views span."""
+def test_scores_are_those_of_the_definition(counts, share, shrinkage):
+    """With fewer views than features in the space that they span; means and covariance are those of all views."""
     rows, targets = draw(counts)
     x = unit(np.random.default_rng(9).normal(size=(5, D)))
-    kept = np.ones(len(rows), dtype=bool)
-    found = Machine(Portion(statistics(rows, targets, kept), kept), shrinkage).scores(x)
-    for one, other in zip(
-        (found.views, found.means, found.mixed), by_definition(rows, targets, kept, x, shrinkage), strict=True
-    ):
-        np.testing.assert_allclose(one, other, atol=ATOL)
-
-
-def test_means_and_covariance_are_those_of_all_views_when_few_are_kept():
-    rows, targets = draw([12, 9, 15, 11, 10, 14])
-    kept = np.random.default_rng(3).uniform(size=len(rows)) < 0.3
-    x = unit(np.random.default_rng(4).normal(size=(5, D)))
-    known = statistics(rows, targets, kept)
-    found = Machine(Portion(known, np.ones(kept.sum(), dtype=bool)), 0.2).scores(x)
-    for one, other in zip(
-        (found.views, found.means, found.mixed), by_definition(rows, targets, kept, x, 0.2), strict=True
-    ):
+    kept = np.random.default_rng(3).uniform(size=len(rows)) < share
+    known, every = statistics(rows, targets, kept), np.ones(kept.sum(), dtype=bool)
+    found = Machine(Portion(known, every), shrinkage).scores(x)
+    expected = by_definition(rows, targets, kept, x, shrinkage)
+    for one, other in zip((found.views, found.means, found.mixed), expected, strict=True):
         np.testing.assert_allclose(one, other, atol=ATOL)
 
 
@@ -134,9 +124,8 @@ def test_outside_the_span_of_kept_views_the_variance_is_the_mean_of_what_is_ther
     machine = Machine(Portion(known, np.ones(kept.sum(), dtype=bool)), 0.2)
     means = known.sums / known.counts[:, None]
     centred = known.second - means.T @ (means * known.counts[:, None])
-    assert np.trace(centred) + known.outside == pytest.approx(
-        ((rows - np.array([rows[targets == k].mean(axis=0) for k in range(3)])[targets]) ** 2).sum()
-    )
+    every = sum(np.trace(scatter_of(rows[targets == k])) for k in range(3))
+    assert np.trace(centred) + known.outside == pytest.approx(every)
     x = unit(np.random.default_rng(7).normal(size=(4, 60)))
     assert np.isfinite(machine.scores(x).views).all()
     assert known.rows.shape[1] == 23
@@ -149,6 +138,5 @@ def test_one_view_and_views_that_are_all_alike():
         found = Machine(Portion(statistics(rows, targets, kept), kept), 0.2).scores(np.array([row, -row]))
         assert found.means[0, 0] == pytest.approx(1.0, abs=1e-5)
         assert found.mixed[0, 0] > 1.1 > found.mixed[1, 0]
-    assert np.isfinite(
-        Machine(Portion(statistics(rows, targets, kept), kept), 0.2).scores(np.zeros((1, D))).mixed
-    ).all()
+    machine = Machine(Portion(statistics(rows, targets, kept), kept), 0.2)
+    assert np.isfinite(machine.scores(np.zeros((1, D))).mixed).all()

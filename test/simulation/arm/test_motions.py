@@ -16,10 +16,6 @@ RIGHT = ArmModel("right")
 NAN = float("nan")
 
 
-def hand_path(arm: ArmModel, positions: np.ndarray) -> np.ndarray:
-    return np.array([arm.hand_position(q) for q in positions])
-
-
 @pytest.mark.parametrize("side", ["right", "left"])
 @pytest.mark.parametrize("task", ["circle_xy", "circle_xz"])
 def test_hand_follows_the_circle_at_constant_speed(task: str, side: str) -> None:
@@ -28,7 +24,7 @@ def test_hand_follows_the_circle_at_constant_speed(task: str, side: str) -> None
     period = 2 * np.pi * 0.1 / 0.6
     times = np.linspace(0, period, 1000)
     q, _, a = motion(times)
-    path = hand_path(arm, q)
+    path = np.array([arm.hand_position(one) for one in q])
     target = circle(task, side, 0.1)
     np.testing.assert_allclose(path, target.points(times * 6.0), atol=5e-4)  # 10 cm radius, within 0.5 mm
     flat = 2 if task == "circle_xy" else 1
@@ -90,13 +86,6 @@ def test_quintic_meets_given_states() -> None:
     np.testing.assert_allclose(np.stack(QuinticSpline(knots, states)(knots)), states, atol=1e-12)
 
 
-def command(simulation: ArmSimulation, **changes) -> None:
-    names = simulation.arm.joint_names
-    middle = np.mean(simulation.arm.limits, axis=0)
-    given = {"joint_names": names, "times": [1.5, 3.0], "positions": [middle, middle + 0.1]} | changes
-    simulation.command_trajectory(**given)
-
-
 def test_trajectory_passes_its_points_and_then_holds() -> None:
     simulation = ArmSimulation(SimulationSettings.without_effects())
     for _ in range(333):
@@ -123,8 +112,7 @@ def test_trajectory_passes_its_points_and_then_holds() -> None:
 @pytest.fixture(scope="module")
 def twins() -> tuple[ArmSimulation, ArmSimulation]:
     """Two equal simulations that go on from test to test: one that is given bad commands, and one that is not."""
-    simulation, untouched = (ArmSimulation(SimulationSettings.without_effects()) for _ in range(2))
-    return simulation, untouched
+    return ArmSimulation(SimulationSettings.without_effects()), ArmSimulation(SimulationSettings.without_effects())
 
 
 @pytest.mark.parametrize(
@@ -157,8 +145,10 @@ def twins() -> tuple[ArmSimulation, ArmSimulation]:
 )
 def test_bad_trajectory_is_refused_with_a_reason(changes, error, match, twins) -> None:
     simulation, untouched = twins
+    middle = np.mean(RIGHT.limits, axis=0)
+    good = {"joint_names": RIGHT.joint_names, "times": [1.5, 3.0], "positions": [middle, middle + 0.1]}
     with pytest.raises(error, match=match):
-        command(simulation, **changes)
+        simulation.command_trajectory(**(good | changes))
     assert simulation.task == "circle_xy"
     for _ in range(40):
         simulation.step()

@@ -13,7 +13,6 @@ SETTINGS = EyeSettings(seed=3, size=(64, 48))
 
 
 def ask(eye):
-    """The answer to what was asked."""
     deadline = time.monotonic() + 60.0
     while (answer := eye.answer()) is None:
         assert time.monotonic() < deadline, "no answer"

@@ -13,7 +13,6 @@ MISSING = "ImportError: no library"
 
 @pytest.fixture(autouse=True)
 def nothing_found(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No back-end was looked for before."""
     monkeypatch.delenv("MUJOCO_GL", raising=False)
     find_backend.cache_clear()
     yield

@@ -14,11 +14,6 @@ from icub_learning.simulation.zoo.planar_arm import planar_arm_urdf
 LENGTHS, MASSES = (0.4, 0.3), (2.0, 1.0)
 
 
-def planar_bodies(spread=0.0):
-    urdf = planar_arm_urdf(LENGTHS, MASSES)
-    return TrueBodies(urdf, ("joint_1", "joint_2"), None, spread, np.random.default_rng(0))
-
-
 def test_a_planar_arm_has_the_torques_of_the_textbook():
     """Two uniform rods; gravity along -z, positive angles turn the x axis towards -z."""
     (l1, l2), (m1, m2), g = LENGTHS, MASSES, 9.81
@@ -38,7 +33,8 @@ def test_a_planar_arm_has_the_torques_of_the_textbook():
     )
     second = (delta + beta * cos) * a[:, 0] + delta * a[:, 1] + beta * sin * v[:, 0] ** 2 + gravity_2
     # The rods' moment about their own axis plays no part in the plane.
-    np.testing.assert_allclose(planar_bodies().outputs(q, v, a), np.column_stack([first, second]), atol=1e-10)
+    bodies = TrueBodies(planar_arm_urdf(LENGTHS, MASSES), ("joint_1", "joint_2"), None, 0.0, random)
+    np.testing.assert_allclose(bodies.outputs(q, v, a), np.column_stack([first, second]), atol=1e-10)
 
 
 @pytest.mark.parametrize("name", ["planar_arm_2khz", "ur10_currents_125hz"])

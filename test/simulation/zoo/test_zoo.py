@@ -77,7 +77,6 @@ def test_joints_without_reach_stand_still_and_hold_mere_noise(recordings):
 
 
 def test_the_elastic_gear_shows_in_the_outputs():
-    """What the elastic arm transmits differs from its rigid torque, by more than the noise and not by much."""
     robot = ZOO["panda_1khz"]
     found = robot.record(5.0)
     motion = found.position, found.velocity, found.acceleration
