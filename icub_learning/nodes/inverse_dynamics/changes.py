@@ -13,7 +13,7 @@ from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 from icub_learning.nodes.common.conversions import set_stamp
 from icub_learning.nodes.common.diagnostics import status_of
 from icub_learning.nodes.common.qos import STATE
-from icub_learning.nodes.common.waiting import WaitingUntil
+from icub_learning.nodes.common.waiting import until
 from icub_learning_msgs.srv import IdentifyPayload
 
 PUBLISH_PERIOD = 0.2  # [s] between publications of a load that is known ever better
@@ -89,7 +89,7 @@ class ChangeEndpoints:
             load = monitor.load
             return request.mass_deviation > 0 and load is not None and load.mass_deviation <= request.mass_deviation
 
-        await WaitingUntil(lambda: self._closed or known(), request.timeout or USUAL_TIMEOUT)
+        await until(lambda: self._closed or known(), request.timeout or USUAL_TIMEOUT)
         if self._closed:
             response.message = CLOSED
             return response
