@@ -130,14 +130,12 @@ class GazeboTrial(Session):
         predictions = [deserialize_message(data, DynamicsPrediction) for data in kept.predictions]
         newest = kept.parameters[-1] if kept.parameters else InertialParameters()
         is_mass = [name.endswith(".m") for name in newest.names]
-        stamps = [stamp_to_ns(one.header.stamp) for one in predictions]
+        stamps = _stamps(predictions)
         return Trial(
             names,
             every,
             states,
-            _series(
-                [stamp_to_ns(one.header.stamp) for one in wrenches], [wrench_to_array(one.wrench) for one in wrenches]
-            ),
+            _series(_stamps(wrenches), [wrench_to_array(one.wrench) for one in wrenches]),
             wrenches[-1].header.frame_id if wrenches else "",
             _series(stamps, [np.array(one.total) for one in predictions]),
             _series(stamps, [np.array(one.parametric) for one in predictions]),
@@ -158,6 +156,10 @@ class GazeboTrial(Session):
         for status in message.status:
             if status.level in (DiagnosticStatus.WARN, DiagnosticStatus.ERROR):
                 self._kept.warnings[f"{status.name}: {status.message}"] = None
+
+
+def _stamps(messages: Sequence[Any]) -> list[int]:
+    return [stamp_to_ns(one.header.stamp) for one in messages]
 
 
 def _series(stamps: list[int], values: list[Array]) -> Series:

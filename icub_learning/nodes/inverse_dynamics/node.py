@@ -296,17 +296,13 @@ class InverseDynamicsNode(ManagedNode):
             self._stream.watch = assembly.make_watch(self._settings, self._regressor)
 
     async def _tare(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        if not self._is_wrench:
-            response.success = False
-            response.message = "with output: joint_torque there is no force/torque sensor to tare"
-            return response
-
         watch = self._changes.monitor
-        if watch is not None and (watch.load is not None or watch.contact):
-            response.success = False
+        if not self._is_wrench:
+            response.message = "with output: joint_torque there is no force/torque sensor to tare"
+        elif watch is not None and (watch.load is not None or watch.contact):
             response.message = f"the hand is not free: {watch.phase}; put down what it carries first"
-            return response
-
+        if response.message:
+            return response  # its success is false
         recent = self._recent.within(time.perf_counter())
 
         def tare(estimator: Any) -> tuple[Any, str]:

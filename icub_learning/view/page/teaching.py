@@ -3,7 +3,7 @@
 import viser
 
 from icub_learning.view.page.actions import Action
-from icub_learning.view.page.choice import Choice
+from icub_learning.view.page.choice import Choice, show
 from icub_learning.view.page.objects import ObjectsView
 from icub_learning.view.shown.answers import Answer, Ask
 from icub_learning.view.shown.known import BY_COUNT, BY_NAME, NEWEST_FIRST, ORDERS, Thumbnails
@@ -47,10 +47,7 @@ class TaughtView:
 
     def update(self, state: State) -> None:
         """Show which objects are known; hide the form while there is no node to teach."""
-        visible = bool(self._choice.name)
-        for part in self.parts:
-            if part.visible != visible:
-                part.visible = visible
+        show(bool(self._choice.name), *self.parts)
         name = self._choice.name
         self.which.offer(self.objects.update(state.objects.get(name, {}), state.recall.get(name, {})), 0)
 

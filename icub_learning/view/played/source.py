@@ -1,7 +1,6 @@
 """The state of a robot at a time of a recording, with what was predicted along it."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 
@@ -22,20 +21,15 @@ class RecordedSource:
         self, recording: Recording, urdf: str, evaluations: Mapping[str, Evaluation] | None = None, frame: str = ""
     ) -> None:
         if not len(recording.joint_stamps):
-            raise RecordingError(
-                "the recording holds no joint states", name="joint_states", value=0, bound="at least one"
-            )
+            text = "the recording holds no joint states"
+            raise RecordingError(text, name="joint_states", value=0, bound="at least one")
         self._order = np.argsort(recording.joint_stamps, kind="stable")
         self._stamps = recording.joint_stamps[self._order]
         self._recording = recording
         self._start = int(self._stamps[0])
         self.duration = float(self._stamps[-1] - self._start) * 1e-9  # length of the recording [s]
-        text = urdf.lstrip()
         self._state = State()
-        if urdf:
-            is_text = text.startswith("<")
-            self._state.urdf = urdf if is_text else Path(urdf).read_text(encoding="utf-8")
-            self._state.urdf_path = "" if is_text else urdf
+        self._state.set_urdf(urdf)
         self._tracks = {
             short: _Track.of(one.stamps, one.measured, one.predicted, one.parametric, one.variance)
             for short, one in (evaluations or {}).items()
