@@ -216,19 +216,13 @@ def _error_table(results: Mapping[str, Any], part: str, figure: str) -> str:
 
 
 def _time_table(results: Mapping[str, Any]) -> str:
+    keys = ["p50", "p99", "max"]
+    columns = [(work, key) for work in ("predict_s", "learn_s") for key in keys]
     rows = [
-        [
-            f"{short} {mode}",
-            *(
-                number(1e6 * by_name[short][work][key])
-                for work in ("predict_s", "learn_s")
-                for key in ("p50", "p99", "max")
-            ),
-        ]
+        [f"{short} {mode}", *(number(1e6 * by_name[short][work][key]) for work, key in columns)]
         for mode, by_name in results.items()
         for short in _estimators(by_name)
     ]
-    keys = ["p50", "p99", "max"]
     return table(["estimator", *keys, *keys], rows, [("predict", 3), ("learn", 3)])
 
 

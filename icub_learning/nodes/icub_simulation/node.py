@@ -176,9 +176,7 @@ class IcubSimulationNode(ManagedNode):
 
         return self._try(change, response)
 
-    def _attach_payload(
-        self, request: AttachPayload.Request, response: AttachPayload.Response
-    ) -> AttachPayload.Response:
+    def _attach_payload(self, request: AttachPayload.Request, response: Any) -> Any:
         def attach() -> str:
             self._simulation.attach_payload(request.mass, request.position)
             self._publish_payload()

@@ -1,6 +1,7 @@
 """Topics and services about loads and contacts."""
 
 import time
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import InertiaStamped
@@ -72,9 +73,7 @@ class ChangeEndpoints:
             inertia.iyy, inertia.iyz, inertia.izz = float(about[1, 1]), float(about[1, 2]), float(about[2, 2])
         return message
 
-    async def _identify_payload(
-        self, request: IdentifyPayload.Request, response: IdentifyPayload.Response
-    ) -> IdentifyPayload.Response:
+    async def _identify_payload(self, request: IdentifyPayload.Request, response: Any) -> Any:
         """Answer when the load is known as well as asked for, or when the time is over."""
         monitor = self.monitor
         if monitor is None:
@@ -95,9 +94,7 @@ class ChangeEndpoints:
             return response
         return self._answer(monitor, request.mass_deviation, response)
 
-    def _answer(
-        self, monitor: ChangeMonitor, asked: float, response: IdentifyPayload.Response
-    ) -> IdentifyPayload.Response:
+    def _answer(self, monitor: ChangeMonitor, asked: float, response: Any) -> Any:
         load = monitor.load
         if load is None:
             usual = "nothing is carried" if monitor.ready else "what errors are usual is not known yet"

@@ -43,13 +43,8 @@ class _Layout:
     def read(self, data: bytes) -> JointStateNumbers:
         view = memoryview(data)
         (p, p_end), (v, v_end), (e, e_end) = self.fields
-        return JointStateNumbers(
-            stamp_in(data),
-            self.names,
-            view[p:p_end].cast("d"),
-            view[v:v_end].cast("d"),
-            view[e:e_end].cast("d"),
-        )
+        fields = view[p:p_end].cast("d"), view[v:v_end].cast("d"), view[e:e_end].cast("d")
+        return JointStateNumbers(stamp_in(data), self.names, *fields)
 
 
 class JointStateDecoder:
@@ -68,14 +63,8 @@ class JointStateDecoder:
         if self._layout is not None and self._layout.fits(data):
             return self._layout.read(data)
         message = message_of(data, JointState)
-        numbers = JointStateNumbers(
-            stamp_to_ns(message.header.stamp),
-            tuple(message.name),
-            *(
-                memoryview(values).cast("B").cast("d")
-                for values in (message.position, message.velocity, message.effort)
-            ),
-        )
+        fields = (memoryview(one).cast("B").cast("d") for one in (message.position, message.velocity, message.effort))
+        numbers = JointStateNumbers(stamp_to_ns(message.header.stamp), tuple(message.name), *fields)
         layout = _find_layout(data, numbers)
         self._layout = layout if layout and layout.fits(data) and _same(layout.read(data), numbers) else None
         return numbers

@@ -144,9 +144,7 @@ class ObjectDetectionNode(TaughtNode):
             box = next((boxes.get(lesson.label) for when, boxes in list(self._boxes) if when == stamp), None)
             self._teaching.see(lesson, stamp, image, box)
 
-    async def _teach(
-        self, request: TeachDetection.Request, response: TeachDetection.Response
-    ) -> TeachDetection.Response:
+    async def _teach(self, request: TeachDetection.Request, response: Any) -> Any:
         """Answer when the lesson is over; meanwhile the executor handles images and other services."""
         try:
             if not self._active:

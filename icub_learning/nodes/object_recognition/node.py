@@ -52,11 +52,8 @@ class ObjectRecognitionNode(TaughtNode):
         self._message: Recognition | None = None  # the newest, published again and again at publish_rate
         self._make_endpoints()
         self._report = RecognitionReport(self)
-        publish_every(
-            self,
-            settings["report_period"],
-            lambda: [self._report.status(self._recognizer, self._keeper, self._active)],
-        )
+        status = partial(self._report.status, self._recognizer, self._keeper)
+        publish_every(self, settings["report_period"], lambda: [status(self._active)])
         self._configured = True
         self._repeat(settings["publish_rate"])
         self.started.callback(self._repeat, 0.0)
@@ -116,20 +113,14 @@ class ObjectRecognitionNode(TaughtNode):
         if self._recognizer.lesson is None and not np.array_equal(self._recall, self._recognizer.recall(), True):
             self._publish_objects()  # it was calibrated
         self._network, self._n_features = message.source, len(message.values)
-        self._message = Recognition(
-            header=message.header,
-            label=result.label,
-            confidence=result.confidence,
-            labels=result.labels,
-            nearest=result.nearest,
-            typicality=result.typicality,
-        )
+        said = {name: getattr(result, name) for name in ("label", "confidence", "labels", "nearest", "typicality")}
+        self._message = Recognition(header=message.header, **said)
         self._message.scores = doubles(result.scores)
         if self._repeat_timer is None:
             self._recognitions.publish(self._message)
         if self._vision is not None:
-            said = classification(self._vision, message.header, result.label, result.confidence)
-            self._classifications.publish(said)
+            label = classification(self._vision, message.header, result.label, result.confidence)
+            self._classifications.publish(label)
         self._report.latency.add(time.perf_counter() - arrival)
         self._learn()
 
