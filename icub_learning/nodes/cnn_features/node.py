@@ -21,8 +21,6 @@ from icub_learning.recognition.vision.opencv import cv2
 from icub_learning.recognition.vision.own_features import OwnFeatures
 from icub_learning_msgs.msg import FeatureVector
 
-TOPICS = {"image": Image, "image/compressed": CompressedImage}
-
 
 class CNNFeaturesNode(ManagedNode):
     """Subscribes to images, raw and compressed, publishes features; see docs/ros_interface.md.
@@ -43,7 +41,7 @@ class CNNFeaturesNode(ManagedNode):
         self._report = FeaturesReport(self, self._features.source)
         self._message = FeatureVector(source=self._features.source)
         self._publisher = self.create_lifecycle_publisher(FeatureVector, "features", STREAM)
-        self._images = NewestImages(self, TOPICS, settings["reliability"], self._compute)
+        self._images = NewestImages(self, settings["reliability"], self._compute)
         publish_every(self, settings["report_period"], lambda: [self._report.status(self._active, self._images)])
         self._configured = True
         self.get_logger().info(f"{self._features.n_features} features from {self._features.source}")

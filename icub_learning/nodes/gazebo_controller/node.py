@@ -83,10 +83,8 @@ class GazeboControllerNode(ManagedNode):
         places = {name: place for place, name in enumerate(message.name)}
         if not self._active or any(name not in places for name in self._joints.names):
             return
-        position, velocity = (
-            self._ordered(field, getattr(message, field), places) for field in ("position", "velocity")
-        )
-        self._position, self._velocity = position, velocity
+        fields = [self._ordered(name, getattr(message, name), places) for name in ("position", "velocity")]
+        self._position, self._velocity = fields
         stamp = stamp_to_ns(message.header.stamp)
         if stamp < self._stamp:  # Gazebo was reset: the arm is where it started
             self._target, self._end, self._waiting, self._homed = None, 0, None, False
@@ -167,9 +165,8 @@ class GazeboControllerNode(ManagedNode):
         if not only_check:
             self._accepted += 1
             if commands.reason:
-                self.get_logger().warning(
-                    f"followed more slowly, in {commands.slower:.3g} times the time: {commands.reason}"
-                )
+                slower = f"{commands.slower:.3g} times the time"
+                self.get_logger().warning(f"followed more slowly, in {slower}: {commands.reason}")
             self._send(commands)
         return True
 

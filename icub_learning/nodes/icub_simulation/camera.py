@@ -88,10 +88,6 @@ class ObjectCamera:
             future.set_result("there are no images: image_rate is 0")
         return future
 
-    def activate(self) -> None:
-        """Publish which object is in the hand."""
-        self._publish_truth()
-
     def update(self, stamp: int) -> None:
         """Publish the image that has been rendered, and request the one that is due at `stamp` [ns]; never waits."""
         if self._eye is None:
@@ -147,7 +143,7 @@ class ObjectCamera:
             return
         if not failure:
             self.shown, self._failure = request.name, ""
-            self._publish_truth()
+            self.publish_truth()
         elif request.future is None:
             self._fail(failure)
         request.answer(failure)
@@ -161,5 +157,6 @@ class ObjectCamera:
             self._images.publish(image_message(picture, self._current, self._frame))
             self._published += 1
 
-    def _publish_truth(self) -> None:
+    def publish_truth(self) -> None:
+        """Publish which object is in the hand."""
         self._truth.publish(String(data=self.shown))

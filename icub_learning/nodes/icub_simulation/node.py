@@ -90,7 +90,7 @@ class IcubSimulationNode(ManagedNode):
     def _start(self) -> None:
         self._publish_task()
         self._publish_payload()
-        self._camera.activate()
+        self._camera.publish_truth()
         self._start_pacing()
 
     def _stop(self, _reason: str) -> None:

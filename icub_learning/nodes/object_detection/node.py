@@ -37,7 +37,6 @@ from icub_learning.settings import pick
 from icub_learning_msgs.msg import Detection, Detections
 from icub_learning_msgs.srv import ForgetObject, ListObjects, ModelFile, TeachDetection
 
-TOPICS = {"image": Image, "image/compressed": CompressedImage}
 MOST_BOXES = 50  # messages with boxes of other nodes that wait for their images
 
 
@@ -76,7 +75,7 @@ class ObjectDetectionNode(TaughtNode):
         if self._vision is not None:
             kind = self._vision.Detection2DArray
             self._boxes_2d = self.create_lifecycle_publisher(kind, "~/detections_2d", STREAM)
-        self._images = NewestImages(self, TOPICS, settings["reliability"], self._work)
+        self._images = NewestImages(self, settings["reliability"], self._work)
         self.create_subscription(Detections, "boxes", self._on_boxes, SENSOR)
         services = (
             (TeachDetection, "~/teach_detection", self._teach),

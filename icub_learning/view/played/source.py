@@ -31,7 +31,7 @@ class RecordedSource:
         self._state = State()
         self._state.set_urdf(urdf)
         self._tracks = {
-            short: _Track.of(one.stamps, one.measured, one.predicted, one.parametric, one.variance)
+            short: _Track(one.stamps, one.measured, one.predicted, one.parametric, one.variance)
             for short, one in (evaluations or {}).items()
         }
         outputs = {short: one.output_names for short, one in (evaluations or {}).items()}
@@ -55,16 +55,14 @@ class RecordedSource:
 class _Track:
     """Points of all outputs, PERIOD apart: stamps (n,) [ns] and values (n, 4, n_outputs)."""
 
-    def __init__(self, stamps: np.ndarray, values: Array) -> None:
-        self._stamps, self._values = stamps, values
-
-    @classmethod
-    def of(cls, stamps: np.ndarray, measured: Array, predicted: Array, parametric: Array, variance: Array) -> "_Track":
-        """Take the first sample of each period."""
+    def __init__(
+        self, stamps: np.ndarray, measured: Array, predicted: Array, parametric: Array, variance: Array
+    ) -> None:
         order = np.argsort(stamps, kind="stable")
         kept = order[np.unique(stamps[order] // round(PERIOD * 1e9), return_index=True)[1]]
         deviation = np.sqrt(np.maximum(variance[kept], 0.0))
-        return cls(stamps[kept], np.stack([measured[kept], predicted[kept], parametric[kept], deviation], axis=1))
+        self._stamps = stamps[kept]  # of the first sample of each period
+        self._values = np.stack([measured[kept], predicted[kept], parametric[kept], deviation], axis=1)
 
     def fill(self, learner: Learner, stamp: int, start: int) -> None:
         """Put the window that ends at `stamp` [ns] into the curves of a learner."""
@@ -85,4 +83,4 @@ def _measured_alone(recording: Recording) -> tuple[dict[str, _Track], dict[str, 
     else:
         return {}, {}
     nothing = np.full_like(values, np.nan)
-    return {name: _Track.of(stamps, values, nothing, nothing, nothing)}, {name: tuple(outputs)}
+    return {name: _Track(stamps, values, nothing, nothing, nothing)}, {name: tuple(outputs)}

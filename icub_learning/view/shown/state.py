@@ -45,7 +45,7 @@ class Learner:
     name: str  # of the node, with its namespace
     outputs: tuple[str, ...]  # names of what it predicts
     frame: str = ""  # frame of the wrench; "" for efforts
-    curves: Curves = field(default_factory=lambda: Curves(0))  # the newest seconds
+    curves: Curves = field(init=False)  # the newest seconds
     # those of its parameters that the page needs, as far as they are known
     settings: dict[str, Any] = field(default_factory=dict)
     # of P, NP and SP in the prediction of each output
