@@ -83,9 +83,13 @@ def _write_recording(args: argparse.Namespace) -> None:
 
 
 @contextmanager
-def _progress(unit: str) -> Iterator[Callable[[int], object]]:
+def _progress(unit: str) -> Iterator[Callable[[int], None]]:
     """Show a count on a terminal; yields a function to be called with the number made so far."""
     from tqdm import tqdm
 
     with tqdm(unit=f" {unit}", disable=None) as bar:
-        yield lambda made: bar.update(made - bar.n)
+
+        def show(made: int) -> None:
+            bar.update(made - bar.n)
+
+        yield show
