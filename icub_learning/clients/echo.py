@@ -1,4 +1,4 @@
-"""The least a node can do: it sends each joint state back. What another node takes longer is its own."""
+"""A node that only sends each joint state back: a baseline for the latency of other nodes."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""A launch of the system `gazebo`, led through rest and motion, with every message kept as it came."""
+"""Runs the system `gazebo` through rest and motion, and keeps every message."""
 
 import time
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The one gate through which everything from outside reaches a node: nothing raises through it, all is answered."""
+"""Wraps every callback of a node: no error reaches the executor, and every request is answered."""
 
 import functools
 import inspect

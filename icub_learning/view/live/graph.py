@@ -1,4 +1,4 @@
-"""Which nodes there are that the page can show, by the types of their topics."""
+"""Finds the nodes that the page can show, by the types of their topics."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ IMAGE, COMPRESSED = "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"
 
 @dataclass(frozen=True)
 class Found:
-    """Names of nodes, each with what it subscribes to."""
+    """The nodes that were found, by name, and the topics that they subscribe to."""
 
     learners: dict[str, tuple[str, str]]  # topic of joint states and of wrenches of each learner; "" for none
     recognizers: tuple[str, ...]
@@ -23,7 +23,7 @@ class Found:
 
 
 def look(node: Node, image: str = "") -> Found:
-    """Return what is there now; images are those of the topic `image`, or "" for the one that nodes look at."""
+    """Return the nodes that run now; images come from the topic `image`, for "" from one that nodes subscribe to."""
     topics = {name: types[0] for name, types in node.get_topic_names_and_types() if types}
 
     def owners(kind: str, ending: str) -> list[str]:

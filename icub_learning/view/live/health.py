@@ -10,7 +10,7 @@ WEIGHT = re.compile(r"(P|NP|SP) (\d+(?:\.\d+)?)")
 
 
 def health_of(status: Any) -> Health:
-    """Return one DiagnosticStatus, whose level rclpy hands over as a byte; an unknown level is an error."""
+    """Return a DiagnosticStatus as the page shows it; rclpy gives its level as a byte; an unknown one is an error."""
     values = {pair.key: pair.value for pair in status.values}
     level = status.level[0] if isinstance(status.level, bytes) else int(status.level)
     return Health(level if 0 <= level <= 3 else 2, status.message, values, time.monotonic())

@@ -90,8 +90,8 @@ class TeachingView(TaughtView):
         return f"learning {int(self._frames.value)} frames of {label!r}"
 
     def _rename(self) -> Answer:
-        labels = {"old_label": self.which.name, "new_label": self._new.value.strip()}
-        return self._ask(self._choice.name, "rename_object", **labels)
+        old, new = self.which.name, self._new.value.strip()
+        return self._ask(self._choice.name, "rename_object", old_label=old, new_label=new)
 
 
 class DetectionView(TaughtView):
