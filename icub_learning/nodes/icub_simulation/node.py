@@ -133,6 +133,8 @@ class IcubSimulationNode(ManagedNode):
             self.destroy_timer(self._timers.pop())
 
     def _tick(self) -> None:
+        if not self._active:  # it came due before its timer was destroyed
+            return
         for _ in range(self._pacer.due(time.monotonic())):
             for _ in range(self._every):
                 self._simulation.step()
