@@ -1,7 +1,9 @@
 """Sources of images: a folder of image files, or a camera of this computer."""
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,22 +15,8 @@ Image = NDArray[np.uint8]  # (H, W, 3), RGB
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".ppm")
 
 
-class ImageSource(Protocol):
-    """A source of images; `period` is the time between two of them [s]."""
-
-    period: float
-
-    def read(self) -> Image:
-        """Return the next image."""
-        ...
-
-    def close(self) -> None:
-        """Release the device, if there is one."""
-        ...
-
-
 class Folder:
-    """The images of a folder, sorted by name (`names`), again and again, `rate` of them a second.
+    """The images of a folder, sorted by name (`names`), again and again, `rate` of them a second (`period` [s]).
 
     Raises ParameterError: there is no such folder, or no image in it.
     """
@@ -51,9 +39,6 @@ class Folder:
         if picture is None:
             raise ParameterError("--source", str(file), "an image that can be read")
         return rgb(picture)
-
-    def close(self) -> None:
-        """Do nothing: no file is kept open."""
 
 
 class Camera:
@@ -79,10 +64,15 @@ class Camera:
         self._capture.release()
 
 
-def open_source(text: str, rate: float) -> ImageSource:
-    """Return a camera for a device such as /dev/video0, else the images of a folder. Raises ParameterError."""
-    path = Path(text).expanduser()
-    return Camera(path, rate) if path.is_char_device() or text.startswith("/dev/video") else Folder(path, rate)
+@contextmanager
+def open_source(text: str | None, rate: float) -> Iterator[Folder | Camera | None]:
+    """Yield a camera for a device such as /dev/video0, else the images of a folder; None for no text."""
+    path = Path(text or "").expanduser()
+    if text and (path.is_char_device() or text.startswith("/dev/video")):
+        with closing(Camera(path, rate)) as camera:
+            yield camera
+    else:
+        yield Folder(path, rate) if text else None
 
 
 def rgb(picture: Any) -> Image:

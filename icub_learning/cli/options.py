@@ -61,12 +61,6 @@ def read_recording(args: argparse.Namespace, wrench: bool = True) -> "Recording"
     )
 
 
-def read_for(args: argparse.Namespace, settings: "Settings") -> tuple["Recording", "Settings"]:
-    """Read the recording that a learner is to learn from; return it, and settings as `accept_order` does."""
-    recording = read_recording(args, wrench=settings.output == "wrench")
-    return recording, accept_order(args, recording, settings)
-
-
 def accept_order(args: argparse.Namespace, recording: "Recording", settings: "Settings") -> "Settings":
     """Return the settings, which accept the recording's order of joints unless --joint-order was given."""
     in_order = tuple(name for name in recording.joint_names if name in settings.joints)

@@ -118,7 +118,9 @@ def _recorded(args: argparse.Namespace) -> tuple[Any, ...]:
         raise ParameterError(
             "--urdf, --joints, --output", (args.urdf, args.joints, args.output), "all three, or --urdf"
         )
-    recording, settings = options.read_for(args, options.make_settings(args))
+    settings = options.make_settings(args)
+    recording = options.read_recording(args, wrench=settings.output == "wrench")
+    settings = options.accept_order(args, recording, settings)
     with threadpool_limits(limits=1, user_api="blas"):  # as in the node
         predicted = compare(recording, settings, watch=options.watch(args.recording, recording))
     return recording, urdf, predicted, settings.sensor if settings.output == "wrench" else ""

@@ -1,19 +1,14 @@
-"""The least a node can do: it sends each joint state back. What another node takes longer is its own."""
+"""A node that only sends each joint state back: a baseline for the latency of other nodes."""
 
 import argparse
-import signal
 import sys
 
-import rclpy
-from rclpy.experimental import EventsExecutor
-from rclpy.qos import QoSProfile
-from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
-from icub_learning.nodes.common.qos import SAMPLES
+from icub_learning.clients.topics import ros_node
+from icub_learning.nodes.common.qos import SAMPLES, STREAM
 
 ANSWERS = "/icub_learning_echo/joint_states"
-SPIN_TIMEOUT = 0.2  # [s], longest time until a signal is noticed
 
 
 def command(joint_states: str = "joint_states") -> list[str]:
@@ -26,18 +21,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("joint_states", metavar="TOPIC")
     topic = parser.parse_args().joint_states
-    stopping: list[bool] = []
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    signal.signal(signal.SIGTERM, lambda *_: stopping.append(True))
-    node = rclpy.create_node("icub_learning_echo")
-    publisher = node.create_publisher(JointState, ANSWERS, QoSProfile(depth=10))
-    node.create_subscription(JointState, topic, publisher.publish, SAMPLES)
-    executor = EventsExecutor()
-    executor.add_node(node)
-    while not stopping:
-        executor.spin_once(timeout_sec=SPIN_TIMEOUT)
-    node.destroy_node()
-    rclpy.try_shutdown()
+    with ros_node("icub_learning_echo") as (node, spin, stopped):
+        publisher = node.create_publisher(JointState, ANSWERS, STREAM)
+        node.create_subscription(JointState, topic, publisher.publish, SAMPLES)
+        while not stopped():
+            spin(1.0)
 
 
 if __name__ == "__main__":

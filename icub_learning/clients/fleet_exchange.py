@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from rclpy.duration import Duration
 from rclpy.node import Node
@@ -35,11 +35,7 @@ MODELS, POOLED = "/fleet/models", "/fleet/pooled"
 FROM_ALL = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
-class Gather(Protocol):
-    """Adds models to a pooled one, as dynamics.fleet.Fleet.gather does."""
-
-    def __call__(self, files: Sequence[tuple[str, Path]]) -> Sequence[Any]:
-        """Add files of robots, named; return what each added, with `robot`, `samples` and `new`."""
+Gather = Callable[[Sequence[tuple[str, Path]]], Sequence[Any]]  # as dynamics.fleet.Fleet.gather
 
 
 class FleetStation:
@@ -114,14 +110,15 @@ class FleetMember:
         Raises IcubLearningError: the node refused something, or no station took the model.
         """
         sent = len(self._published()[0])
-        if not self._wait(self._delivered, patience):
+
+        def delivered() -> bool:
+            """Return whether there is a subscriber, and every subscriber has received what was published."""
+            return self._publisher.get_subscription_count() > 0 and self._publisher.wait_for_all_acked(Duration())
+
+        if not self._wait(delivered, patience):
             text = f"no station took what {self._robot} has learned within {patience:g} s"
             raise IcubLearningError(f"{text}: is `icub-learning fleet pool` running?", name=MODELS)
         return sent
-
-    def _delivered(self) -> bool:
-        """Return whether there is a subscriber, and every subscriber has received what was published."""
-        return self._publisher.get_subscription_count() > 0 and self._publisher.wait_for_all_acked(Duration())
 
     def exchange(self, patience: float) -> tuple[int, int]:
         """Publish what was learned, wait for a pooled model that holds it, load that; return bytes sent and received.
@@ -131,7 +128,9 @@ class FleetMember:
         refused something, or no such model came within `patience` [s].
         """
         subscription = self._node.create_subscription(Model, POOLED, self._on_pooled, STATE)
-        learning = self._learning()
+        names = ["learning"]
+        answer = ask_parameters(self._services.call, self._learner, names)
+        learning = parameters_in(answer, names).get("learning") is True
         self._ask(SetBool, "set_learning", data=False)
         try:
             sent, own = self._published()
@@ -144,12 +143,6 @@ class FleetMember:
             self._node.destroy_subscription(subscription)
             self._pooled = (b"", {})
         return len(sent), len(received)
-
-    def _learning(self) -> bool:
-        """Return whether the node learns."""
-        names = ["learning"]
-        answer = ask_parameters(self._services.call, self._learner, names)
-        return parameters_in(answer, names).get("learning") is True
 
     def _published(self) -> tuple[bytes, Holdings]:
         """Save and publish the model; return its bytes, and whose samples it holds."""
@@ -177,8 +170,9 @@ class FleetMember:
 
     def _on_pooled(self, message: Model) -> None:
         data = bytes(message.data)
-        with contextlib.suppress(IcubLearningError):  # bytes that are no model are not waited for
-            self._pooled = (data, _holdings(data))
+        # Bytes that are no model are not waited for.
+        with contextlib.suppress(IcubLearningError), _as_file(data) as file:
+            self._pooled = (data, read_holdings(read_model(file)[0]))
 
     def _name(self, what: str) -> str:
         return f"fleet_{self._robot}_{what}"
@@ -193,12 +187,6 @@ def _message(node: Node, robot: str, data: bytes) -> Model:
     message = Model(robot=robot, data=array.array("B", data))
     set_stamp(message.header.stamp, node.get_clock().now().nanoseconds)
     return message
-
-
-def _holdings(data: bytes) -> Holdings:
-    """Return whose samples a model holds. Raises StateError for bytes that are no model."""
-    with _as_file(data) as file:
-        return read_holdings(read_model(file)[0])
 
 
 @contextlib.contextmanager

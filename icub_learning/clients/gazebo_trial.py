@@ -1,4 +1,4 @@
-"""A launch of the system `gazebo`, led through rest and motion, with every message kept as it came."""
+"""Runs the system `gazebo` through rest and motion, and keeps every message."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import WrenchStamped
-from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -17,7 +17,8 @@ from icub_learning.arrays import Array
 from icub_learning.clients.processes import Processes
 from icub_learning.clients.session import Session
 from icub_learning.nodes.common.conversions import doubles, set_stamp, stamp_to_ns, wrench_to_array
-from icub_learning.nodes.common.qos import DEEP
+from icub_learning.nodes.common.qos import DEEP, STATE
+from icub_learning.nodes.common.serialized import stamp_in
 from icub_learning.nodes.inverse_dynamics.joint_state_layout import JointStateDecoder
 from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
 
@@ -26,7 +27,6 @@ SLOWEST = 60.0  # times as long as simulated time the wall clock is waited for, 
 SPARE = 10.0  # [s] more
 WATCHED = 1.5  # [s]
 MOVING = 1e-3  # [rad/s]
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)  # as robot descriptions are published
 
 
 @dataclass
@@ -83,7 +83,7 @@ class GazeboTrial(Session):
         subscribe(JointState, "/joint_states", kept.states.append, DEEP, raw=True)
         subscribe(WrenchStamped, "/wrench", kept.wrenches.append, DEEP, raw=True)
         subscribe(DynamicsPrediction, "/inverse_dynamics/prediction", kept.predictions.append, DEEP, raw=True)
-        subscribe(InertialParameters, "/inverse_dynamics/inertial_parameters", kept.parameters.append, LATCHED)
+        subscribe(InertialParameters, "/inverse_dynamics/inertial_parameters", kept.parameters.append, STATE)
         subscribe(DiagnosticArray, "/diagnostics", self._on_diagnostics, DEEP)
         self._commands = self.node.create_publisher(JointTrajectory, "/joint_trajectory", QoSProfile(depth=10))
 
@@ -130,14 +130,12 @@ class GazeboTrial(Session):
         predictions = [deserialize_message(data, DynamicsPrediction) for data in kept.predictions]
         newest = kept.parameters[-1] if kept.parameters else InertialParameters()
         is_mass = [name.endswith(".m") for name in newest.names]
-        stamps = [stamp_to_ns(one.header.stamp) for one in predictions]
+        stamps = _stamps(predictions)
         return Trial(
             names,
             every,
             states,
-            _series(
-                [stamp_to_ns(one.header.stamp) for one in wrenches], [wrench_to_array(one.wrench) for one in wrenches]
-            ),
+            _series(_stamps(wrenches), [wrench_to_array(one.wrench) for one in wrenches]),
             wrenches[-1].header.frame_id if wrenches else "",
             _series(stamps, [np.array(one.total) for one in predictions]),
             _series(stamps, [np.array(one.parametric) for one in predictions]),
@@ -152,7 +150,7 @@ class GazeboTrial(Session):
 
     def _now(self) -> int:
         """Stamp of the newest joint state [ns]."""
-        return _stamp(self._kept.states[-1]) if self._kept.states else 0
+        return stamp_in(self._kept.states[-1]) if self._kept.states else 0
 
     def _on_diagnostics(self, message: Any) -> None:
         for status in message.status:
@@ -160,8 +158,8 @@ class GazeboTrial(Session):
                 self._kept.warnings[f"{status.name}: {status.message}"] = None
 
 
-def _stamp(data: bytes) -> int:
-    return int.from_bytes(data[4:8], "little", signed=True) * 10**9 + int.from_bytes(data[8:12], "little")
+def _stamps(messages: Sequence[Any]) -> list[int]:
+    return [stamp_to_ns(one.header.stamp) for one in messages]
 
 
 def _series(stamps: list[int], values: list[Array]) -> Series:

@@ -11,10 +11,6 @@ from icub_learning.clients.topic_statistics import Series
 from icub_learning.nodes.common.conversions import stamp_to_ns
 
 
-def _never_called(_message: Any) -> None:
-    """Stand in for the callback of a subscription that no executor handles."""
-
-
 class PolledTopic:
     """A subscription of a node that no executor spins: EventsExecutor cannot hand over the times of messages.
 
@@ -30,7 +26,7 @@ class PolledTopic:
         width: int = 0,
         values: Callable[[Any], Array] | None = None,
     ) -> None:
-        self._subscription = node.create_subscription(kind, topic, _never_called, qos)
+        self._subscription = node.create_subscription(kind, topic, lambda _: None, qos)
         self._values = values
         self.series = Series(width)
         self.name: str = self._subscription.topic_name

@@ -13,14 +13,6 @@ from icub_learning.nodes.common.qos import DEEP
 from icub_learning_msgs.msg import DynamicsPrediction
 
 
-def _wrench(message: WrenchStamped) -> Array:
-    return wrench_to_array(message.wrench)
-
-
-def _total(message: DynamicsPrediction) -> Array:
-    return np.frombuffer(message.total, dtype=np.float64)
-
-
 class PredictionMonitor:
     """Subscribes to a simulation and to one node for each estimator, by its short name; no executor may spin `node`.
 
@@ -29,9 +21,9 @@ class PredictionMonitor:
 
     def __init__(self, node: Node, nodes: dict[str, str]) -> None:
         joint_states = PolledTopic(node, JointState, "joint_states", DEEP)
-        wrenches = PolledTopic(node, WrenchStamped, "wrench", DEEP, 6, _wrench)
+        wrenches = PolledTopic(node, WrenchStamped, "wrench", DEEP, 6, lambda one: wrench_to_array(one.wrench))
         predictions = {
-            short: PolledTopic(node, DynamicsPrediction, f"/{name}/prediction", DEEP, 6, _total)
+            short: PolledTopic(node, DynamicsPrediction, f"/{name}/prediction", DEEP, 6, lambda it: np.array(it.total))
             for short, name in nodes.items()
         }
         self._topics = (joint_states, wrenches, *predictions.values())

@@ -66,7 +66,7 @@ class RobotListener:
 
 
 def topic_use(node: Node, name: str) -> TopicUse:
-    """Return who publishes a topic, and which subscriptions no publisher serves, as far as discovery has come."""
+    """Return the publishers of a topic, and its subscriptions that match none of them, as far as discovery has come."""
     publishers = node.get_publishers_info_by_topic(name)
     unserved = [
         f"{_full_name(subscription)} on {name}, because of {reason}"

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import TypeVar
 
 import rclpy
@@ -35,9 +34,7 @@ class Session:
     def __enter__(self: SessionT) -> SessionT:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._executor.shutdown()
         self.node.destroy_node()
         rclpy.try_shutdown()

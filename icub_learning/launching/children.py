@@ -1,4 +1,4 @@
-"""Child processes that end reliably: when asked, when they do not respond, and when their parent is killed."""
+"""Child processes that end reliably: on a signal, by force if they ignore it, and when their parent is killed."""
 
 import contextlib
 import ctypes

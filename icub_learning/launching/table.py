@@ -13,10 +13,6 @@ PACKAGE = "icub_learning"
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-def _nothing() -> Mapping[str, str]:
-    return NOTHING
-
-
 class AtEnd(Enum):
     """What happens when a process ends by itself."""
 
@@ -45,9 +41,9 @@ class Process:
     arguments: tuple[str, ...] = ()  # arguments without those of ROS
     is_node: bool = True  # whether it takes arguments of ROS
     parameter_files: tuple[str, ...] = ()  # YAML files; later ones override earlier ones
-    parameters: Mapping[str, str] = field(default_factory=_nothing)  # override those of the files; values in YAML
-    remappings: Mapping[str, str] = field(default_factory=_nothing)  # from a topic in the code to one of this system
-    environment: Mapping[str, str] = field(default_factory=_nothing)  # variables that are set in addition
+    parameters: Mapping[str, str] = field(default_factory=dict)  # override those of the files; values in YAML
+    remappings: Mapping[str, str] = field(default_factory=dict)  # from a topic in the code to one of this system
+    environment: Mapping[str, str] = field(default_factory=dict)  # variables that are set in addition
     at_end: AtEnd = AtEnd.FAIL  # what happens when it ends
     installation: str = ""  # how to install it, for a process of somebody else's
 

@@ -10,10 +10,10 @@ from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError
 from icub_learning.recursive import RecursiveLeastSquares
 from icub_learning.streaming.bases import Regressor
-from icub_learning.streaming.named_least_squares import Sample, numbers
+from icub_learning.streaming.named_least_squares import KeptByState, Sample, numbers
 
 
-class RandomFourierRegressor(Regressor):
+class RandomFourierRegressor(KeptByState, Regressor):
     """Regression with a Gaussian kernel, approximated by random features, at a fixed cost per sample.
 
     Recursive least squares on cosines and sines of random combinations of the inputs, see
@@ -73,12 +73,3 @@ class RandomFourierRegressor(Regressor):
             phases += values[name] * self._frequencies[name]
         phases /= self.length_scale
         return np.r_[np.cos(phases), np.sin(phases)] / sqrt(self.n_features // 2)
-
-    def __getstate__(self) -> dict[str, object]:
-        """Return what pickle and copy keep: arrays in place of compiled memory."""
-        return {**self.__dict__, "_learner": self._learner.state()}
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        """Take what pickle and copy have kept."""
-        self.__dict__.update(state)
-        self._learner = RecursiveLeastSquares.from_state(state["_learner"])  # type: ignore[arg-type]

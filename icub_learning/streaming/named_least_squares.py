@@ -15,7 +15,19 @@ from icub_learning.recursive.growth import grown
 Sample = Mapping[Hashable, Any]
 
 
-class NamedLeastSquares:
+class KeptByState:
+    """Pickles and copies the state of `_learner`: arrays in place of compiled memory."""
+
+    _learner: RecursiveLeastSquares
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_learner": self._learner.state()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _learner=RecursiveLeastSquares.from_state(state["_learner"]))
+
+
+class NamedLeastSquares(KeptByState):
     """Least squares on dictionaries: a name that is missing in a sample is 0 there.
 
     A new name adds an input, or an output, as if it had been 0 in all samples before. That is exact, and costs O(d^2)
@@ -79,15 +91,6 @@ class NamedLeastSquares:
             if (index := self.inputs.get(name)) is not None:
                 row[1 + index] = value
         return row
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what pickle and copy keep: arrays in place of compiled memory."""
-        return {**self.__dict__, "_learner": self._learner.state()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take what pickle and copy have kept."""
-        self.__dict__.update(state)
-        self._learner = RecursiveLeastSquares.from_state(state["_learner"])
 
 
 def numbers(what: str, sample: Sample) -> dict[Hashable, float]:

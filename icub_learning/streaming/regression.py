@@ -8,7 +8,18 @@ from icub_learning.streaming.named_least_squares import NamedLeastSquares, Sampl
 TARGET = "target"
 
 
-class RLSRegressor(Regressor):
+class _LinearRegression:
+    """The arguments that river reads from the signature, and the learner."""
+
+    def __init__(
+        self, regularization: float = 1.0, forgetting: float = 1.0, intercept: bool = True, max_features: int = 1000
+    ) -> None:
+        self.regularization, self.forgetting = regularization, forgetting
+        self.intercept, self.max_features = intercept, max_features
+        self._model = NamedLeastSquares(regularization, forgetting, intercept, max_features)
+
+
+class RLSRegressor(_LinearRegression, Regressor):
     """Linear regression that equals ridge regression on all samples so far, after every sample.
 
     Recursive regularized least squares on a Cholesky factor, see `icub_learning.recursive.RecursiveLeastSquares`.
@@ -23,13 +34,6 @@ class RLSRegressor(Regressor):
     Raises:
         ParameterError: an argument is outside its range.
     """
-
-    def __init__(
-        self, regularization: float = 1.0, forgetting: float = 1.0, intercept: bool = True, max_features: int = 1000
-    ) -> None:
-        self.regularization, self.forgetting = regularization, forgetting
-        self.intercept, self.max_features = intercept, max_features
-        self._model = NamedLeastSquares(regularization, forgetting, intercept, max_features)
 
     def learn_one(self, x: Sample, y: float) -> None:
         """Learn that the features `x` came with `y`. Raises SampleError for what is no finite number."""
@@ -50,7 +54,7 @@ class RLSRegressor(Regressor):
         return {name: float(weights[index]) for name, index in self._model.inputs.items()}
 
 
-class RLSMultiTargetRegressor(MultiTargetRegressor):
+class RLSMultiTargetRegressor(_LinearRegression, MultiTargetRegressor):
     """Linear regression of several targets that share one factor: more targets cost hardly more.
 
     A target that comes later than others counts as 0 in the samples before.
@@ -61,13 +65,6 @@ class RLSMultiTargetRegressor(MultiTargetRegressor):
     Raises:
         ParameterError: an argument is outside its range.
     """
-
-    def __init__(
-        self, regularization: float = 1.0, forgetting: float = 1.0, intercept: bool = True, max_features: int = 1000
-    ) -> None:
-        self.regularization, self.forgetting = regularization, forgetting
-        self.intercept, self.max_features = intercept, max_features
-        self._model = NamedLeastSquares(regularization, forgetting, intercept, max_features)
 
     def learn_one(self, x: Sample, y: Sample) -> None:
         """Learn that the features `x` came with the targets `y`. Raises SampleError."""

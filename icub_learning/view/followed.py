@@ -1,3 +1,3 @@
-"""How a program that leads nodes says on the page what it is doing: a file in a folder of its own."""
+"""The file, in its output folder, in which a program tells the page what it is doing."""
 
 STATUS = "status.txt"

@@ -11,7 +11,10 @@ NODES = ["inverse_dynamics", "icub_simulation", "cnn_features", "object_recognit
 @pytest.mark.parametrize("module", NODES)
 def test_every_topic_and_service_is_in_the_ros_interface(checkout, module):
     text = (checkout / "docs" / "ros_interface.md").read_text()
-    source = (checkout / "icub_learning" / "nodes" / module / "node.py").read_text()
+    nodes = checkout / "icub_learning" / "nodes"
+    source = (nodes / module / "node.py").read_text()
+    for shared in re.findall(r"nodes\.common\.(\w+) import", source):  # which makes topics for several nodes
+        source += (nodes / "common" / f"{shared}.py").read_text()
     relative = "joint_states|wrench|joint_trajectory|image|image/compressed|features|boxes"
     names = set(re.findall(rf'"(~/[a-z_/]+|{relative}|/joint_states|/wrench|/clock|/diagnostics)"', source))
     assert len(names) >= 4

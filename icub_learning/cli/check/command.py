@@ -88,14 +88,8 @@ def _live(args: argparse.Namespace) -> tuple[str, "Observation"]:
         hint = f"; joint states are published on {', '.join(others)} (--joint-states)" if others else ""
         text = f"no joint state came on {topics[0].name} within {PATIENCE:g} s{hint}"
         raise RecordingError(text, name=topics[0].name, bound="joint states")
-    return _observation(
-        args,
-        args.urdf or listener.description,
-        listener.recording,
-        wrench_frame=listener.wrench_frame,
-        clock_published=listener.n_clock > 0,
-        topics=topics,
-    )
+    known = {"wrench_frame": listener.wrench_frame, "clock_published": listener.n_clock > 0, "topics": topics}
+    return _observation(args, args.urdf or listener.description, listener.recording, **known)
 
 
 def _observation(args: argparse.Namespace, urdf: str, recording: object, **known: object) -> tuple[str, "Observation"]:
@@ -124,6 +118,5 @@ def _observation(args: argparse.Namespace, urdf: str, recording: object, **known
 def _show(seconds: float, duration: float) -> None:
     if sys.stderr.isatty():
         end = "\n" if seconds >= duration else ""
-        print(
-            f"\r\x1b[Klistening {min(seconds, duration):4.1f} of {duration:g} s", end=end, file=sys.stderr, flush=True
-        )
+        text = f"\r\x1b[Klistening {min(seconds, duration):4.1f} of {duration:g} s"
+        print(text, end=end, file=sys.stderr, flush=True)

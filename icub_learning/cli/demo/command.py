@@ -49,7 +49,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     from icub_learning.arrays import integer, real
-    from icub_learning.cli.demo import html_report, watching
+    from icub_learning.cli.demo import changes, objects_report, report, watching
+    from icub_learning.cli.report import Block, write_report
     from icub_learning.clients.ros_domain import RosDomain
     from icub_learning.errors import ParameterError
 
@@ -63,7 +64,8 @@ def run(args: argparse.Namespace) -> None:
         raise ParameterError("--output", str(args.output), bound) from error
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job would start deaf to it
-    began, figures, numbers = time.monotonic(), {}, args.json or args.output / "demo.json"
+    began, figures, blocks, folder = time.monotonic(), {}, [], args.output
+    numbers, line = args.json or folder / "demo.json", StatusLine(folder)
     with contextlib.ExitStack() as stack:
         domain = args.domain if args.domain is not None else stack.enter_context(RosDomain()).number
         environment = {
@@ -75,25 +77,24 @@ def run(args: argparse.Namespace) -> None:
         os.environ.update(environment)
         page = stack.enter_context(watching.Page(args.output, args.port, environment)) if args.view else None
         if args.part in ("all", "dynamics"):
-            figures = _dynamics(environment, seconds, args.output)
+            figures = _dynamics(environment, seconds, folder)
+            blocks.append(Block("Inverse dynamics", report.text(figures), [folder / "demo.png"]))
             write_json(numbers, figures)
         if args.part in ("all", "objects"):
-            figures["objects"] = _objects(environment, views, args.output)
+            figures["objects"] = _objects(environment, views, folder)
+            blocks.append(Block("Objects", objects_report.text(figures["objects"]), [folder / "objects.png"]))
         if args.part in ("all", "changes"):
-            from icub_learning.cli.demo import changes
-
-            StatusLine(args.output).note(
-                "a load is grasped and dropped, and a hand pushes: faster than real time, not live"
-            )
-            figures["changes"] = changes.show(args.output)
+            line.note("a load is grasped and dropped, and a hand pushes: faster than real time, not live")
+            figures["changes"] = changes.show(folder)
+            blocks.append(Block("Loads and pushes", changes.text(figures["changes"]), [folder / "changes.png"]))
         figures["wall_s"] = time.monotonic() - began
         write_json(numbers, figures)
-        StatusLine(args.output).note(f"done in {figures['wall_s']:.0f} s")
-        html_report.write(args.output / "report.html", figures, args.output)
+        line.note(f"done in {figures['wall_s']:.0f} s")
+        write_report(folder / "report.html", "A simulated iCub learns its arm and objects, live", blocks)
         print(
             f"""
 figures: {numbers}
-logs: {args.output / "log"}
+logs: {folder / "log"}
 next: icub-learning view                                  any running nodes as a page, to see and to teach
       icub-learning reproduce figure-8.4                  the experiment as in the thesis
       icub-learning launch objects, icub-learning teach   teach the simulated iCub yourself

@@ -5,7 +5,6 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 
 from icub_learning.clients.processes import Processes
 from icub_learning.view.followed import STATUS
@@ -21,17 +20,15 @@ class Page:
         self._processes = Processes(folder / "log")
         (folder / STATUS).write_text("starting", encoding="utf-8")
         port = free_port(port)
-        line = [sys.executable, "-m", "icub_learning.cli", "view", "--port", str(port), "--host", HOST]
-        self._processes.start("view", [*line, "--follow", str(folder)], environment)
+        options = ["--port", str(port), "--host", HOST, "--follow", str(folder)]
+        self._processes.start("view", [sys.executable, "-m", "icub_learning.cli", "view", *options], environment)
         self.address = f"http://{HOST}:{port}/"
         print(f"Watch it in a browser: {self.address}  (VIEW=0 make demo, or --no-view: without)\n", flush=True)
 
     def __enter__(self) -> "Page":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._processes.stop()
 
     def wait(self) -> None:

@@ -72,7 +72,7 @@ def figures_of(
         "recording": str(case.path),
         "test": str(test.path) if test else None,
         "duration_s": recording.duration,
-        "settings": {**asdict(settings), "urdf": _short(settings.urdf)},
+        "settings": {**asdict(settings), "urdf": settings.urdf if len(settings.urdf) < 500 else "(XML text)"},
         "remarks": [*case.remarks, *(test.remarks if test else ())],
         "horizon_s": horizon,
         "transient_s": transient,
@@ -86,12 +86,7 @@ def figures_of(
             "refused": dict(first.refused.most_common()),
             "last_refusal": first.last_refusal,
         },
-        "results": {
-            mode: {short: _judge(result, settings.output, judged) for short, result in by_name.items()}
-            | {"hold": _hold_errors(next(iter(by_name.values())), settings.output, judged)}
-            | {"off-line": _off_line_errors(off_line, first.output_names, settings.output, [*judged][-1])}
-            for mode, by_name in results.items()
-        },
+        "results": {mode: _results(by_name, off_line, settings.output, judged) for mode, by_name in results.items()},
         "off_line": {"bandwidth_hz": off_line.bandwidth_hz, "failure": off_line.failure},
         "judgement": None if judgement is None else {**judgement.figures(), "left_out": list(judgement.left_out)},
     }
@@ -106,25 +101,26 @@ def parts(evaluation: Evaluation, transient: float, steady_from: float) -> dict[
     return {"transient": slice(0, min(first_late, steady)), "steady": slice(steady, len(stamps))}
 
 
-def _judge(evaluation: Evaluation, output: str, judged: Mapping[str, slice]) -> dict[str, Any]:
-    return {
-        **_errors_of_parts(evaluation, evaluation.errors, output, judged),
-        "learned": evaluation.n_learned,
-        "predict_s": percentiles(evaluation.predict_seconds),
-        "learn_s": percentiles(evaluation.learn_seconds),
+def _results(
+    by_name: Mapping[str, Evaluation], off_line: OffLine, output: str, judged: Mapping[str, slice]
+) -> dict[str, Any]:
+    """Return the errors of each estimator, of holding the newest measurement, and of off-line identification."""
+    found = {
+        short: {
+            **_errors_of_parts(one, one.errors, output, judged),
+            "learned": one.n_learned,
+            "predict_s": percentiles(one.predict_seconds),
+            "learn_s": percentiles(one.learn_seconds),
+        }
+        for short, one in by_name.items()
     }
-
-
-def _hold_errors(evaluation: Evaluation, output: str, judged: Mapping[str, slice]) -> dict[str, Any]:
-    """Return the errors of predicting the newest measurement received before."""
-    return _errors_of_parts(evaluation, evaluation.held - evaluation.measured, output, judged)
-
-
-def _off_line_errors(off_line: OffLine, names: tuple[str, ...], output: str, part: str) -> dict[str, Any]:
-    """Return the errors of off-line identification in the last part; nothing where it failed."""
-    if off_line.predicted is None or off_line.measured is None:
-        return {}
-    return {part: _errors(off_line.predicted - off_line.measured, off_line.measured, names, output)}
+    first = next(iter(by_name.values()))
+    found["hold"] = _errors_of_parts(first, first.held - first.measured, output, judged)
+    found["off-line"] = {}
+    if off_line.predicted is not None and off_line.measured is not None:  # it is judged on the last part alone
+        errors = _errors(off_line.predicted - off_line.measured, off_line.measured, first.output_names, output)
+        found["off-line"] = {[*judged][-1]: errors}
+    return found
 
 
 def _errors_of_parts(evaluation: Evaluation, errors: Array, output: str, judged: Mapping[str, slice]) -> dict[str, Any]:
@@ -138,10 +134,6 @@ def _errors(errors: Array, measured: Array, names: tuple[str, ...], output: str)
         rmses |= {f"{group} (3 axes)": group_rmse(errors[:, columns]) for group, columns in GROUPS.items()}
     ratios = dict(zip(names, nmse(errors, measured).tolist(), strict=True))
     return {"samples": len(errors), "rmse": rmses, "nmse": ratios}
-
-
-def _short(urdf: str) -> str:
-    return urdf if len(urdf) < 500 else "(XML text)"
 
 
 def text(report: Mapping[str, Any]) -> str:
@@ -216,19 +208,13 @@ def _error_table(results: Mapping[str, Any], part: str, figure: str) -> str:
 
 
 def _time_table(results: Mapping[str, Any]) -> str:
+    keys = ["p50", "p99", "max"]
+    columns = [(work, key) for work in ("predict_s", "learn_s") for key in keys]
     rows = [
-        [
-            f"{short} {mode}",
-            *(
-                number(1e6 * by_name[short][work][key])
-                for work in ("predict_s", "learn_s")
-                for key in ("p50", "p99", "max")
-            ),
-        ]
+        [f"{short} {mode}", *(number(1e6 * by_name[short][work][key]) for work, key in columns)]
         for mode, by_name in results.items()
         for short in _estimators(by_name)
     ]
-    keys = ["p50", "p99", "max"]
     return table(["estimator", *keys, *keys], rows, [("predict", 3), ("learn", 3)])
 
 

@@ -2,7 +2,6 @@
 
 import argparse
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,13 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do what was asked for; return 1 if `check` found a file that is not whole."""
-    actions: dict[str, Callable[[argparse.Namespace], int]] = {
-        "info": _info,
-        "diff": _diff,
-        "merge": _merge,
-        "check": _check,
-    }
-    return actions[args.action](args)
+    return {"info": _info, "diff": _diff, "merge": _merge, "check": _check}[args.action](args)
 
 
 def _info(args: argparse.Namespace) -> int:
@@ -113,13 +106,14 @@ def _diff(args: argparse.Namespace) -> int:
 def _merge(args: argparse.Namespace) -> int:
     from dataclasses import replace
 
-    from icub_learning.cli.model.opened import is_recognizer, open_model
+    from icub_learning.cli.model.opened import open_model
     from icub_learning.models import write_model
     from icub_learning.models.ledger import accounted
+    from icub_learning.recognition.recognizer import ObjectRecognizer
 
     first, second = (open_model(path) for path in args.files)
     second.header.check_origin(first.header, any_urdf=args.any_urdf)
-    if is_recognizer(first):
+    if isinstance(first.learner, ObjectRecognizer):
         first.learner.merge(second.state)
         objects = first.learner.objects()
         statistics = {"objects": len(objects), "examples": sum(objects.values())}

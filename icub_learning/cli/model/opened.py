@@ -13,7 +13,6 @@ from icub_learning.models.header import digest_of_urdf
 from icub_learning.models.states import broken_entries, scalar
 from icub_learning.recognition import assembly
 from icub_learning.recognition import saved_model as objects
-from icub_learning.recognition.recognizer import ObjectRecognizer
 
 URDF_ENTRIES = ("regressor.urdf", "parametric.regressor.urdf")  # of a state of inverse dynamics
 
@@ -59,8 +58,3 @@ def _described_dynamics(state: dict[str, Any], learner: Any) -> ModelHeader:
     return ModelHeader(
         dynamics.KIND, robot, digest, tuple(learner.regressor.joints), settings={}, statistics=samples, saved_at=0.0
     )
-
-
-def is_recognizer(model: OpenedModel) -> bool:
-    """Whether a model is one of objects."""
-    return isinstance(model.learner, ObjectRecognizer)

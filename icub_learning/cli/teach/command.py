@@ -71,10 +71,9 @@ def run(args: argparse.Namespace) -> int:
 
     timeout = real("--timeout", args.timeout, 0.0, 3600.0, low_open=True)
     rate = real("--rate", args.rate, 0.01, 1000.0)
-    source = open_source(args.source, rate) if args.source else None
-    default = len(source.names) if args.label is not None and isinstance(source, Folder) else FRAMES
-    n_frames = default if args.frames is None else integer("--frames", args.frames, 1)
-    try:
+    with open_source(args.source, rate) as source:
+        default = len(source.names) if args.label is not None and isinstance(source, Folder) else FRAMES
+        n_frames = default if args.frames is None else integer("--frames", args.frames, 1)
         with ros_node("icub_learning_teach") as (node, spin, stopped):
             robot = Robot(node, spin, stopped, args.node or NODE, args.image, source)
             dialogue = Dialogue(robot, n_frames, timeout, args.output, args.terminal)
@@ -83,8 +82,5 @@ def run(args: argparse.Namespace) -> int:
             else:
                 dialogue.show()
                 dialogue.teach(args.label)
-    finally:
-        if source is not None:
-            source.close()
     save_figures(args.json, {"lessons": dialogue.lessons})
     return 0 if all(lesson["success"] for lesson in dialogue.lessons) else 1

@@ -22,28 +22,20 @@ def run_detection(args: argparse.Namespace) -> dict[str, Any]:
     if args.label is None:
         raise ParameterError("--label", None, "a name: --detect asks no questions")
     seconds = real("--seconds", args.seconds, 0.0, 3600.0, low_open=True)
-    source = open_source(args.source, real("--rate", args.rate, 0.01, 1000.0)) if args.source else None
-    advice = ADVICE.get(args.boxes, ADVICE[""])
-    try:
-        with ros_node("icub_learning_teach") as (node, spin, stopped):
-            robot = DetectingRobot(node, spin, stopped, args.node or NODE, args.image, source)
-            print(describe(robot.found_after(1, 5.0)), flush=True)
-            print(f"Learning to find '{shorten(args.label)}' for {seconds:g} s: {advice}", flush=True)
-            answer = robot.call(
-                TeachDetection, "teach_detection", seconds + 120.0,
-                label=args.label, seconds=seconds, source=args.boxes, box=args.box or [],
-            )  # fmt: skip
-            print(answer.message if answer.success else f"Not learned: {answer.message}")
-            print(describe(robot.found_after(2, 5.0)), flush=True)
-    finally:
-        if source is not None:
-            source.close()
+    rate = real("--rate", args.rate, 0.01, 1000.0)
+    advice = ADVICE.get(args.boxes, "move it slowly.")
+    with open_source(args.source, rate) as source, ros_node("icub_learning_teach") as (node, spin, stopped):
+        robot = DetectingRobot(node, spin, stopped, args.node or NODE, args.image, source)
+        print(describe(robot.found_after(1, 5.0)), flush=True)
+        print(f"Learning to find '{shorten(args.label)}' for {seconds:g} s: {advice}", flush=True)
+        given = {"label": args.label, "seconds": seconds, "source": args.boxes, "box": args.box or []}
+        answer = robot.call(TeachDetection, "teach_detection", seconds + 120.0, **given)
+        print(answer.message if answer.success else f"Not learned: {answer.message}")
+        print(describe(robot.found_after(2, 5.0)), flush=True)
     return {"label": args.label, "success": answer.success, "message": answer.message, "n_frames": answer.n_frames}
 
 
 ADVICE = {
-    "": "move it slowly.",
-    "tracker": "move it slowly.",
     "motion": "bring it into view after a second, and keep the camera still.",
     "boxes": "with the boxes that another node publishes.",
 }

@@ -66,10 +66,8 @@ class Dialogue:
         if self._terminal:
             print(for_terminal(image))
         height, width = image.shape[:2]
-        print(
-            f"{path}: {width} x {height} pixels. {describe(self._robot.found_after(1, RECOGNITION_LIMIT))}",
-            flush=True,
-        )
+        said = describe(self._robot.found_after(1, RECOGNITION_LIMIT))
+        print(f"{path}: {width} x {height} pixels. {said}", flush=True)
 
     def teach(self, label: str) -> None:
         """Teach what the robot sees now, and print whether it was learned."""
@@ -86,24 +84,21 @@ class Dialogue:
 
     def _answer(self) -> str:
         """Return the next line typed; ":quit" at the end of the input."""
-        found: list[str] = []
+        line: str | None = None
 
         def typed() -> bool:
+            nonlocal line
             line = self._keyboard.line()
-            if line is not None:
-                found.append(line)
             return line is not None or self._keyboard.ended
 
         self._robot.wait(typed, PATIENCE)
-        return found[0] if found else ":quit"
+        return ":quit" if line is None else line
 
 
 def listing(known: ListObjects.Response, words: str) -> str:
     """Return a table of the objects whose names contain all words, least surely known first."""
-    objects = known_objects(
-        dict(zip(known.labels, map(int, known.counts), strict=True)),
-        dict(zip(known.labels, known.recall, strict=False)),
-    )
+    counts = dict(zip(known.labels, map(int, known.counts), strict=True))
+    objects = known_objects(counts, dict(zip(known.labels, known.recall, strict=False)))
     if not objects:
         return "Nothing has been taught yet."
     rows = found(objects, words, UNSURE_FIRST)

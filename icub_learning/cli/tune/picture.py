@@ -12,14 +12,7 @@ COLOURS = {"tuned": GREEN, "defaults": RED}
 
 
 def draw_objects(path: Path, name: str, shipped: Any, figures: Mapping[str, Any]) -> None:
-    """Draw the views named wrong by the classifier rlsc (left), and in the last part (right).
-
-    Args:
-        path: .png, .pdf or .svg.
-        name: name of the folder of images.
-        shipped: the node's default settings.
-        figures: what is printed.
-    """
+    """Draw the share of views of the folder `name` that are named wrong: by rlsc in validation, in the last part."""
     figure = new_figure(8.0, 3.2)
     left, right = figure.subplots(1, 2)
     left.semilogx(figures["regularizations"], 100 * np.array(figures["errors"]), marker=".", color=COLOURS["tuned"])

@@ -28,10 +28,9 @@ class Progress:
         self.of_another_run = False
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
-            if found["identity"] == identity:
+            self.of_another_run = found["identity"] != identity
+            if not self.of_another_run:
                 self.results = dict(found["results"])
-            else:
-                self.of_another_run = True
         except FileNotFoundError:
             pass
         except OSError as error:
@@ -56,9 +55,7 @@ class Progress:
         self.path.unlink(missing_ok=True)
 
 
-def complete(
-    progress: Progress, keys: Sequence[str], measure: Callable[[int], Any], what: str = "paths"
-) -> dict[str, Any]:
+def complete(progress: Progress, keys: Sequence[str], measure: Callable[[int], Any]) -> dict[str, Any]:
     """Return the results of all keys: those known, and the others, measured in turn by index in `keys`, and kept."""
     from tqdm import tqdm
 
@@ -67,9 +64,9 @@ def complete(
         print(f"{progress.path} is of other data or settings: started anew", flush=True)
         progress.of_another_run = False
     if known:
-        print(f"resumed: {known} of {len(keys)} {what} were found before, in {progress.path}", flush=True)
+        print(f"resumed: {known} of {len(keys)} paths were found before, in {progress.path}", flush=True)
     missing = [index for index, key in enumerate(keys) if key not in progress.results]
-    for index in tqdm(missing, what, len(keys), initial=known, disable=None, leave=False, unit="path"):
+    for index in tqdm(missing, "paths", len(keys), initial=known, disable=None, leave=False, unit="path"):
         progress.add(keys[index], measure(index))
     return {key: progress.results[key] for key in keys}
 

@@ -4,7 +4,6 @@ import time
 from functools import partial
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray
 from sensor_msgs.msg import CompressedImage, Image
 
 from icub_learning.errors import SampleError
@@ -12,6 +11,7 @@ from icub_learning.nodes.cnn_features.parameters import PARAMETERS
 from icub_learning.nodes.cnn_features.report import FeaturesReport
 from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.conversions import floats
+from icub_learning.nodes.common.diagnostics import publish_every
 from icub_learning.nodes.common.image_messages import rgb_of
 from icub_learning.nodes.common.newest_images import NewestImages
 from icub_learning.nodes.common.qos import STREAM
@@ -20,8 +20,6 @@ from icub_learning.recognition import CNNFeatures
 from icub_learning.recognition.vision.opencv import cv2
 from icub_learning.recognition.vision.own_features import OwnFeatures
 from icub_learning_msgs.msg import FeatureVector
-
-TOPICS = {"image": Image, "image/compressed": CompressedImage}
 
 
 class CNNFeaturesNode(ManagedNode):
@@ -43,29 +41,16 @@ class CNNFeaturesNode(ManagedNode):
         self._report = FeaturesReport(self, self._features.source)
         self._message = FeatureVector(source=self._features.source)
         self._publisher = self.create_lifecycle_publisher(FeatureVector, "features", STREAM)
-        self._diagnostics_publisher = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
-        self._images = NewestImages(self, TOPICS, settings["reliability"], self._compute)
-        self.create_timer(settings["report_period"], self._publish_report, clock=self.steady)
+        self._images = NewestImages(self, settings["reliability"], self._compute)
+        publish_every(self, settings["report_period"], lambda: [self._report.status(self._active, self._images)])
         self._configured = True
         self.get_logger().info(f"{self._features.n_features} features from {self._features.source}")
 
-    @transition
-    def on_activate(self) -> None:
-        """Start computing features."""
-        super().on_activate(None)
+    def _start(self) -> None:
         self._images.start()
-        self._active = True
 
-    @transition
-    def on_deactivate(self) -> None:
-        """Stop computing; the current image is finished."""
-        self._release()
-        super().on_deactivate(None)
-
-    def _release(self) -> None:
-        if self._active:
-            self._active = False
-            self._images.stop()
+    def _stop(self, _reason: str) -> None:
+        self._images.stop()  # after the current image
 
     def _compute(self, message: Image | CompressedImage, arrival: float) -> None:
         """Decode an image, compute its features and publish them; runs in the worker's thread."""
@@ -85,9 +70,6 @@ class CNNFeaturesNode(ManagedNode):
             report.refused(error)
         except Exception as error:  # in a thread of its own, which must not end
             self.gate.failed("image", error)
-
-    def _publish_report(self) -> None:
-        self._diagnostics_publisher.publish(self._report.diagnostics(self._active, self._images))
 
 
 def _features_of(settings: dict[str, Any]) -> CNNFeatures | OwnFeatures:

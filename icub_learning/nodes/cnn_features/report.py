@@ -1,6 +1,6 @@
 """Diagnostics of the CNN features node: rate, dropped and refused images, and how long they took."""
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticStatus
 
 from icub_learning.nodes.common.diagnostics import ImageReport
 from icub_learning.nodes.common.newest_images import NewestImages
@@ -19,24 +19,19 @@ class FeaturesReport(ImageReport):
         self.decoding = DurationWindow(500)
         self.network = DurationWindow(500)
 
-    def diagnostics(self, active: bool, images: NewestImages) -> DiagnosticArray:
+    def status(self, active: bool, images: NewestImages) -> DiagnosticStatus:
         """Return the report."""
         computed = self.computed
-
-        def values(rate: float) -> dict[str, object]:
-            return {
-                "source": self._source,
-                "rate [Hz]": f"{rate:.1f}",
-                "images received": images.received,
-                "features published": computed,
-                "dropped for a newer image": images.dropped,
-                "came both raw and compressed": images.repeated,
-                "latency, arrival to publication": self.latency.summary(),
-                "decoding": self.decoding.summary(),
-                "resizing and network": self.network.summary(),
-            }
-
-        def state(rate: float) -> tuple[bytes, str]:
-            return DiagnosticStatus.OK, f"features at {rate:.1f} Hz"
-
-        return self.report(active, computed, dict(self._refused), self._last_refusal, state, values)
+        rate = self.rate(computed)
+        values = {
+            "source": self._source,
+            "rate [Hz]": f"{rate:.1f}",
+            "images received": images.received,
+            "features published": computed,
+            "dropped for a newer image": images.dropped,
+            "came both raw and compressed": images.repeated,
+            "latency, arrival to publication": self.latency.summary(),
+            "decoding": self.decoding.summary(),
+            "resizing and network": self.network.summary(),
+        }
+        return self.report_images(active, rate, (DiagnosticStatus.OK, f"features at {rate:.1f} Hz"), values)

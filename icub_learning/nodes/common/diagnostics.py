@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from icub_learning.errors import SampleError
 from icub_learning.nodes.common.gate import LOG_PERIOD
+from icub_learning.nodes.common.qos import STREAM
 from icub_learning.nodes.common.spinning import ManagedNode
 
 
@@ -26,8 +26,14 @@ def diagnostics_of(node: Node, *statuses: DiagnosticStatus) -> DiagnosticArray:
     return message
 
 
+def publish_every(node: ManagedNode, period: float, statuses: Callable[[], list[DiagnosticStatus]]) -> None:
+    """Publish statuses on /diagnostics every `period` [s], by a clock that simulated time cannot stop."""
+    publisher = node.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
+    node.create_timer(period, lambda: publisher.publish(diagnostics_of(node, *statuses())), clock=node.steady)
+
+
 class StreamReport:
-    """Logs refused messages of a stream, and reports its rate and what was refused since the last report.
+    """Logs refused messages of a stream, and reports what was refused since the last report.
 
     `subject` is what of the node the report is about, `stale` its message while nothing arrives.
     """
@@ -35,10 +41,17 @@ class StreamReport:
     def __init__(self, node: ManagedNode, subject: str, stale: str) -> None:
         self.node = node
         self._subject, self._stale = subject, stale
-        self._clock = Clock(clock_type=ClockType.STEADY_TIME)  # simulated time may pause, or jump
         self._reported_errors = 0
         self._reported_answers = self._reported_refusals = 0
-        self._last_time = self._clock.now()
+        self._last_time = node.steady.now()  # simulated time may pause, or jump
+
+    def rate(self, answers: int) -> float:
+        """Return the rate [Hz] of answers since the last call, from how many there have been."""
+        now = self.node.steady.now()
+        seconds = max((now - self._last_time).nanoseconds * 1e-9, 1e-9)
+        rate = (answers - self._reported_answers) / seconds
+        self._last_time, self._reported_answers = now, answers
+        return rate
 
     def refused(self, error: SampleError) -> None:
         """Log a refusal, at most one per LOG_PERIOD."""
@@ -47,26 +60,22 @@ class StreamReport:
     def report(
         self,
         active: bool,
-        answers: int,
+        rate: float,
+        running: tuple[bytes, str],
+        values: Mapping[str, object],
         refused: Mapping[str, int],
         last_refusal: str,
-        state: Callable[[float], tuple[bytes, str]],
-        values: Callable[[float], Mapping[str, object]],
-    ) -> DiagnosticArray:
-        """Return one status: an error after something unforeseen, a warning while messages are refused, or while others
-        on the node's topics do not fit, stale while nothing arrives.
+    ) -> DiagnosticStatus:
+        """Return an error after something unforeseen, a warning while messages are refused, or while others on the
+        node's topics do not fit, stale while nothing arrives; else `running`, a level and a summary.
 
-        `answers` and `refused`, by reason, count messages so far. Given the rate [Hz], `state` returns level and
-        summary of a stream that runs without refusals, and `values` what to show before the refusals.
+        `refused` counts messages so far, by reason; `values` are shown before the refusals.
         """
-        now = self._clock.now()
-        seconds = max((now - self._last_time).nanoseconds * 1e-9, 1e-9)
         gate, endpoints = self.node.gate, self.node.endpoints
         refused = Counter(refused) + gate.refused
         last_refusal = "; ".join(text for text in (gate.last_refusal, last_refusal) if text)
         n_refused = sum(refused.values())
-        rate, new_refusals = (answers - self._reported_answers) / seconds, n_refused - self._reported_refusals
-        self._last_time, self._reported_answers, self._reported_refusals = now, answers, n_refused
+        new_refusals, self._reported_refusals = n_refused - self._reported_refusals, n_refused
         new_errors, self._reported_errors = gate.internal_errors - self._reported_errors, gate.internal_errors
         others = endpoints.others()
         if new_errors:
@@ -76,20 +85,20 @@ class StreamReport:
         elif new_refusals:
             level, message = DiagnosticStatus.WARN, f"{new_refusals} refused; last: {last_refusal}"
         else:
-            level, message = state(rate)
+            level, message = running
             if level == DiagnosticStatus.OK and not rate:
                 level, message = DiagnosticStatus.STALE, self._stale
             if others and level in (DiagnosticStatus.OK, DiagnosticStatus.STALE):
                 level, message = DiagnosticStatus.WARN, "; ".join(others)
         shown = {
-            **values(rate),
+            **values,
             "messages received": gate.received,
             "refused": n_refused,
             **{f"refused: {reason}": number for reason, number in sorted(refused.items())},
             "last refusal": last_refusal,
             "others on the topics": "; ".join(others),
         }
-        return diagnostics_of(self.node, status_of(self.node, self._subject, level, message, shown))
+        return status_of(self.node, self._subject, level, message, shown)
 
 
 class ImageReport(StreamReport):
@@ -105,3 +114,9 @@ class ImageReport(StreamReport):
         self._refused[error.reason] += 1
         self._last_refusal = str(error)
         super().refused(error)
+
+    def report_images(
+        self, active: bool, rate: float, running: tuple[bytes, str], values: Mapping[str, object]
+    ) -> DiagnosticStatus:
+        """Return what `report` does, with the refusals that were counted here."""
+        return self.report(active, rate, running, values, dict(self._refused), self._last_refusal)

@@ -1,4 +1,4 @@
-"""Topics, timers and services that a node made, and what others on its topics do not fit."""
+"""The topics, timers and services of a node, and other nodes on its topics whose QoS does not match."""
 
 from collections.abc import Callable
 from typing import Any
@@ -57,7 +57,7 @@ class Endpoints:
         return {"event_callbacks": kind(incompatible_qos=mismatch), **options}
 
     def others(self) -> list[str]:
-        """Return, in words, what is odd about others on the topics: several publishers, QoS that does not match."""
+        """Return a text for each topic with several publishers, and for each node whose QoS does not match."""
         assert self._node is not None
         found = []
         for topic, subscription in sorted(self._mismatched):  # who did not match may have left
@@ -71,7 +71,7 @@ class Endpoints:
         return found + [f"{count} publishers on {topic}" for topic, count in counts.items() if count > 1]
 
     def _incompatible(self, topic: str, subscription: bool) -> list[str]:
-        """Return why ends of a topic, one of which is the node's, cannot talk to each other."""
+        """Return why publishers and subscribers of a topic, one side of which is this node, do not match."""
         assert self._node is not None
         full, name = self._node.resolve_topic_name(topic), self._node.get_name()
         publishers = self._node.get_publishers_info_by_topic(full)

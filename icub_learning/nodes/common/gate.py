@@ -1,4 +1,4 @@
-"""The one gate through which everything from outside reaches a node: nothing raises through it, all is answered."""
+"""Wraps every callback of a node: no error reaches the executor, and every request is answered."""
 
 import functools
 import inspect
@@ -60,9 +60,6 @@ class Gate:
         `closed` returns why no request can be served now, "" while they can.
         """
 
-        def failed(response: Any, error: Exception) -> Any:
-            return _refusal(response, self.failed(f"request to {name}", error))
-
         @functools.wraps(callback)
         def answer(request: Any, response: Any) -> Any:
             if reason := closed():
@@ -70,7 +67,7 @@ class Gate:
             try:
                 return callback(request, response)
             except Exception as error:
-                return failed(response, error)
+                return _refusal(response, self.failed(f"request to {name}", error))
 
         @functools.wraps(callback)
         async def answer_later(request: Any, response: Any) -> Any:
@@ -80,7 +77,7 @@ class Gate:
             try:
                 return await callback(request, response)
             except Exception as error:
-                return failed(response, error)
+                return _refusal(response, self.failed(f"request to {name}", error))
             finally:
                 self.pending -= 1
 
@@ -93,7 +90,7 @@ class Gate:
             try:
                 callback()
             except InvalidHandle:  # it came due while the node is being destroyed
-                return
+                pass
             except Exception as error:
                 self.failed("timer", error)
 

@@ -1,4 +1,4 @@
-"""How the C library gives memory back to the operating system."""
+"""Has the C library return freed memory to the operating system."""
 
 import ctypes
 import os

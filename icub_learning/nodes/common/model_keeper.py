@@ -1,9 +1,11 @@
 """Models of a node that outlive its process, and the files that services read and write."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from diagnostic_msgs.msg import DiagnosticStatus
 
 from icub_learning.errors import IcubLearningError, StateError
 from icub_learning.models.files import read_model, write_model
@@ -11,7 +13,7 @@ from icub_learning.models.folder import ModelsFolder
 from icub_learning.models.header import ModelHeader
 from icub_learning.models.kept import KeptModels
 from icub_learning.nodes.common.background import Background, Job
-from icub_learning.nodes.common.waiting import WaitingUntil
+from icub_learning.nodes.common.waiting import until
 from icub_learning.settings import setting
 
 ResultT = TypeVar("ResultT")
@@ -138,6 +140,22 @@ class ModelKeeper:
             return {"model file": "none: what is learned ends with the process"}
         return {"model file": self._kept.path, "model saved": self.saved or "not yet", "model problem": self.failure}
 
+    def verdict(self, running: str) -> tuple[bytes, str]:
+        """Return level and summary of diagnostics: `running`, unless a model could not be loaded or saved."""
+        return (DiagnosticStatus.WARN, self.failure) if self.failure else (DiagnosticStatus.OK, running)
+
+    async def answer(
+        self, response: Any, serve: Callable[[float], Awaitable[str]], warn: Callable[[str], object]
+    ) -> Any:
+        """Answer with the text of `serve`, given its deadline [s, time.monotonic()]; `warn` is told of a refusal."""
+        try:
+            response.success = True
+            response.message = await serve(time.monotonic() + self.answer_timeout)
+        except IcubLearningError as error:
+            response.success, response.message = False, str(error)
+            warn(response.message)
+        return response
+
     def close(self) -> None:
         """End the thread and let others use the model file."""
         self._background.stop(self.answer_timeout)
@@ -164,7 +182,7 @@ async def finished(job: Job, deadline: float) -> Any:
 
     Raises StateError: it is not done by then, or there is not enough memory; IcubLearningError: as the job raised it.
     """
-    if not await WaitingUntil(job.done.is_set, deadline - time.monotonic()):
+    if not await until(job.done.is_set, deadline - time.monotonic()):
         raise StateError("the file was not read or written in time: the disk is slow, or others wait for it too")
     return result_of(job)
 

@@ -2,8 +2,10 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
+
+from sensor_msgs.msg import CompressedImage, Image
 
 from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.nodes.common.image_subscription import ImageSubscription, RepeatedStamps
@@ -53,19 +55,20 @@ class NewestWorker(Generic[ItemT]):
 
 
 class NewestImages:
-    """The images of topics (types by names), the newest of which is worked on between `start` and `stop`.
+    """The images of a camera, raw and compressed, the newest of which is worked on between `start` and `stop`.
 
     `work` is called in a thread of its own with a message and when it arrived [s, time.perf_counter()].
     """
 
-    def __init__(
-        self, node: ManagedNode, topics: Mapping[str, type], reliability: str, work: Callable[[Any, float], None]
-    ) -> None:
+    def __init__(self, node: ManagedNode, reliability: str, work: Callable[[Any, float], None]) -> None:
         self._work, self._stamps = work, RepeatedStamps()
         self._worker: NewestWorker[tuple[Any, float]] | None = None
         self._dropped_before = 0
         self.received = self.repeated = 0  # images, and those that came both raw and compressed
-        self._images = [ImageSubscription(node, topics[one], one, self._on_image, reliability) for one in topics]
+        self._images = [
+            ImageSubscription(node, kind, topic, self._on_image, reliability)
+            for topic, kind in (("image", Image), ("image/compressed", CompressedImage))
+        ]
         node.create_timer(ADAPT_PERIOD, self._adapt, clock=node.steady)
 
     @property

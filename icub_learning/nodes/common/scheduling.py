@@ -101,8 +101,7 @@ def ask_for_cores(cores: Sequence[int]) -> str:
 def ask_for_locked_memory() -> str:
     """Keep all present and later memory of this process in RAM; return the result in words."""
     try:
-        libc = ctypes.CDLL(None, use_errno=True)
-        failed = libc.mlockall(_MCL_CURRENT | _MCL_FUTURE)
+        failed = ctypes.CDLL(None, use_errno=True).mlockall(_MCL_CURRENT | _MCL_FUTURE)
     except (AttributeError, OSError) as error:
         return f"memory not locked ({error})"
     if failed:

@@ -1,15 +1,20 @@
 """Messages from bytes that may be anything."""
 
+import struct
 from typing import Any
 
 from rclpy.serialization import deserialize_message
 
 from icub_learning.errors import SampleError
+from icub_learning.nodes.common.conversions import NANOSECONDS
 
 MALFORMED = "malformed"  # bytes that are no message of the topic's type
 HEADER = 4  # bytes before a message: how it is encoded, and options
+LITTLE_ENDIAN = b"\x00\x01"  # how the header begins in plain little-endian CDR, the default of ROS 2 middlewares
+STAMP_END = 12  # bytes to the end of the stamp of a message that begins with a std_msgs/Header
 # Bits of the header's last byte: how many bytes at the end are no part of the message (DDS-XTypes 1.3, 7.6.3.1.2).
 PADDING = 0x03
+_STAMP = struct.Struct("<iI")
 
 
 def message_of(data: bytes, kind: type) -> Any:
@@ -26,3 +31,9 @@ def message_of(data: bytes, kind: type) -> Any:
     except Exception as error:  # rclpy and the middleware raise errors of many types here
         text = f"{len(data)} bytes are no {kind.__name__}: {error}"
         raise SampleError(MALFORMED, text, name=kind.__name__, value=len(data)) from None
+
+
+def stamp_in(data: bytes) -> int:
+    """Return the stamp [ns] in a message of at least STAMP_END bytes (little-endian CDR) that begins with a header."""
+    seconds, nanoseconds = _STAMP.unpack_from(data, HEADER)
+    return int(seconds * NANOSECONDS + nanoseconds)

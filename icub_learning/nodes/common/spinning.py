@@ -74,7 +74,7 @@ class ManagedNode(LifecycleNode):
     Topics, timers and services are made by the usual methods, whose callbacks pass the gate. What was made at configure
     is destroyed at cleanup, also after an error halfway. Only services stay: a request that comes too late is answered
     with the reason instead of never. A subclass sets `_configured` at the end of on_configure; what ends whatever else
-    it starts there it adds to `started`.
+    it starts there it adds to `started`. It works between `_start` and `_stop`.
     """
 
     def __init__(
@@ -122,6 +122,21 @@ class ManagedNode(LifecycleNode):
         return self.endpoints.add(made, self.destroy_lifecycle_publisher)
 
     @transition
+    def on_activate(self) -> None:
+        """Publish from now on, and start to work."""
+        super().on_activate(None)
+        self._active = True
+        self._start()
+
+    @transition
+    def on_deactivate(self) -> None:
+        """Stop working and publishing; what was learned stays."""
+        self._active = False
+        self._stop("the node was deactivated")
+        super().on_deactivate(None)
+        self._deactivated()
+
+    @transition
     def on_cleanup(self) -> None:
         """Release everything that on_configure made."""
         self._release_once()
@@ -143,14 +158,21 @@ class ManagedNode(LifecycleNode):
             with contextlib.ExitStack() as all_of_them:  # an error of one does not keep the others from their release
                 all_of_them.callback(self.endpoints.release)
                 all_of_them.callback(self.started.close)
-                all_of_them.callback(self._release)
+                if self._configured:
+                    all_of_them.callback(self._stop, "the node was shut down")
         except Exception as error:
             self.gate.failed("release", error)
         finally:
             self._configured = self._active = False
 
-    def _release(self) -> None:
-        """Stop what activation started; may be called in any state, and more than once."""
+    def _start(self) -> None:
+        """Start to work: publishers are active."""
+
+    def _stop(self, reason: str) -> None:
+        """Stop what `_start` started, for this reason; may be called more than once."""
+
+    def _deactivated(self) -> None:
+        """Do what is left when the node has been deactivated, such as saving."""
 
 
 def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> int:

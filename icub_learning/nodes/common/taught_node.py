@@ -1,13 +1,15 @@
 """What the nodes share that are taught objects: a model file that outlives them, and answers to their services."""
 
-import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
+
+from rclpy.task import Future
 
 from icub_learning.errors import IcubLearningError
 from icub_learning.models.header import ModelHeader
-from icub_learning.nodes.common.model_keeper import ModelKeeper
+from icub_learning.nodes.common.model_keeper import ModelKeeper, finished
 from icub_learning.nodes.common.spinning import ManagedNode
+from icub_learning.nodes.common.waiting import until
 
 ModelT = TypeVar("ModelT")
 
@@ -15,9 +17,11 @@ ModelT = TypeVar("ModelT")
 class TaughtNode(ManagedNode):
     """A node whose services change what it was taught, and which keeps that in a model file.
 
-    A subclass says in `_describe` and `_state` what there is to keep, calls `_keep_model` at
-    configure, `_save_now` at deactivate, and passes answers through `_answer` and `_answer_later`.
+    A subclass says in `_describe` and `_state` what there is to keep, calls `_keep_model` at configure, and passes
+    answers through `_answer` and `_answer_later`. A lesson ends by setting the result of `_lesson_over`.
     """
+
+    _lesson_over: Future
 
     def _describe(self) -> ModelHeader:
         """Return the description of what was taught."""
@@ -39,10 +43,14 @@ class TaughtNode(ManagedNode):
         self._keeper = ModelKeeper(settings, self._describe, largest)
         self.started.callback(self._keeper.close)
         self.started.callback(self._save_now)
+        self.create_timer(settings["autosave_period"], self._autosave, clock=self.steady)
         loaded, lines = self._keeper.load_newest(make)
         for line in lines:
             self.get_logger().info(line) if line.startswith("loaded") else self.get_logger().warning(line)
         return loaded
+
+    def _deactivated(self) -> None:
+        self._save_now()
 
     def _autosave(self) -> None:
         if self._may_autosave() and self._is_to_be_saved():
@@ -65,14 +73,30 @@ class TaughtNode(ManagedNode):
 
     async def _answer_later(self, response: Any, serve: Callable[[float], Awaitable[str]]) -> Any:
         """Answer as `_answer` does when a file has been read or written, within `answer_timeout`."""
-        try:
-            response.success = True
-            response.message = await serve(time.monotonic() + self._keeper.answer_timeout)
-        except IcubLearningError as error:
-            return self._refuse(response, str(error))
-        return response
+        return await self._keeper.answer(response, serve, self.get_logger().warning)
+
+    async def _write(self, name: str, state: Callable[[], dict[str, Any]], deadline: float) -> str:
+        """Write what was taught under a name that is checked first; return what to answer."""
+        await finished(self._keeper.check(name), deadline)
+        return f"saved to {await finished(self._keeper.write(name, state(), self._describe()), deadline)}"
+
+    async def _end_of_lesson(self, seconds: float, end: Callable[[], None]) -> Any:
+        """Wait for the result of `_lesson_over`, while other callbacks go on; `end` is called after `seconds`."""
+        self._lesson_over = Future(executor=self.executor)
+        timer = self.create_timer(seconds, end, clock=self.steady)
+        await until(self._lesson_over.done)
+        self.destroy_timer(timer)
+        return self._lesson_over.result()
 
     def _refuse(self, response: Any, reason: str) -> Any:
         response.success, response.message = False, reason
         self.get_logger().warning(reason)
         return response
+
+
+def list_objects(response: Any, counts: Mapping[str, int]) -> Any:
+    """Answer with the known objects and the number of examples of each."""
+    response.success, response.labels, response.counts = True, list(counts), list(counts.values())
+    known = ", ".join(f"{label} ({count})" for label, count in counts.items())
+    response.message = known or "nothing has been taught yet"
+    return response

@@ -10,8 +10,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from icub_learning.arrays import Array
 from icub_learning.nodes.common.conversions import NANOSECONDS
-
-ORIGIN = 4  # bytes of encoding, from whose end CDR counts alignment (DDSI-RTPS 2.2, 10.5; little-endian)
+from icub_learning.nodes.common.serialized import HEADER
 
 
 def trajectory_points(message: JointTrajectory) -> dict[str, Any]:
@@ -46,5 +45,6 @@ def step_trajectory(joint_names: Sequence[str], step: int, positions: Array) -> 
     points["n_positions"], points["positions"] = n_joints, positions
     points["time"] = np.stack(np.divmod(step * np.arange(1, n_points + 1), NANOSECONDS), axis=1)
     body = points.tobytes()
-    # Doubles lie at multiples of 8. So do the ends of all points but the first one's number of positions.
-    return data + (body if (len(data) - ORIGIN) % 8 == 4 else body[:4] + bytes(4) + body[4:])
+    # Behind the header doubles lie at multiples of 8 (DDSI-RTPS 2.2, 10.5; little-endian), and so do the ends of all
+    # points but the first one's number of positions.
+    return data + (body if (len(data) - HEADER) % 8 == 4 else body[:4] + bytes(4) + body[4:])

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
@@ -15,9 +15,9 @@ from icub_learning.arrays import Array
 from icub_learning.errors import IcubLearningError, SampleError
 from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.conversions import stamp_to_ns
-from icub_learning.nodes.common.diagnostics import diagnostics_of, status_of
+from icub_learning.nodes.common.diagnostics import publish_every, status_of
 from icub_learning.nodes.common.gate import LOG_PERIOD
-from icub_learning.nodes.common.qos import SENSOR, STREAM
+from icub_learning.nodes.common.qos import SENSOR
 from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run, transition
 from icub_learning.nodes.common.trajectories import step_trajectory, trajectory_points
 from icub_learning.settings import setting, settings_of
@@ -54,7 +54,8 @@ class GazeboControllerNode(ManagedNode):
     """Makes trajectories smooth, within the joints' limits and as fine as the steps of the physics; see docs/gazebo.md.
 
     Gazebo starts a trajectory when it arrives there, at an instant that nobody here knows. So every trajectory begins
-    at rest: one that comes while the arm moves lets it brake first.
+    at rest: one that comes while the arm moves lets it brake first. An inactive node takes none, and the arm follows
+    the last one to its end.
     """
 
     def __init__(self) -> None:
@@ -73,32 +74,17 @@ class GazeboControllerNode(ManagedNode):
         self._accepted = self._refused = 0
         self._last_refusal = ""
         self._publisher = self.create_lifecycle_publisher(JointTrajectory, "gazebo/joint_trajectory", COMMANDS)
-        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
         self.create_subscription(JointState, "joint_states", self._on_state, SENSOR)
         self.create_subscription(JointTrajectory, "joint_trajectory", self._on_trajectory, COMMANDS)
-        self.create_timer(REPORT_PERIOD, self._report, clock=self.steady)
+        publish_every(self, REPORT_PERIOD, self._statuses)
         self._configured = True
-
-    @transition
-    def on_activate(self) -> None:
-        """Start to take trajectories."""
-        self._active = True
-        super().on_activate(None)
-
-    @transition
-    def on_deactivate(self) -> None:
-        """Take no more trajectories; the arm follows the last one to its end."""
-        self._active = False
-        super().on_deactivate(None)
 
     def _on_state(self, message: JointState) -> None:
         places = {name: place for place, name in enumerate(message.name)}
         if not self._active or any(name not in places for name in self._joints.names):
             return
-        position, velocity = (
-            self._ordered(field, getattr(message, field), places) for field in ("position", "velocity")
-        )
-        self._position, self._velocity = position, velocity
+        fields = [self._ordered(name, getattr(message, name), places) for name in ("position", "velocity")]
+        self._position, self._velocity = fields
         stamp = stamp_to_ns(message.header.stamp)
         if stamp < self._stamp:  # Gazebo was reset: the arm is where it started
             self._target, self._end, self._waiting, self._homed = None, 0, None, False
@@ -163,8 +149,8 @@ class GazeboControllerNode(ManagedNode):
             if self._try(points, only_check=True):
                 self._waiting = points
                 self._send(brake(self._joints, self._position, self._velocity))
-            return
-        self._try(points)
+        else:
+            self._try(points)
 
     def _try(self, points: dict[str, Any], only_check: bool = False) -> bool:
         """Send a trajectory, or only find out whether it can be; return that. A refused one changes nothing."""
@@ -179,9 +165,8 @@ class GazeboControllerNode(ManagedNode):
         if not only_check:
             self._accepted += 1
             if commands.reason:
-                self.get_logger().warning(
-                    f"followed more slowly, in {commands.slower:.3g} times the time: {commands.reason}"
-                )
+                slower = f"{commands.slower:.3g} times the time"
+                self.get_logger().warning(f"followed more slowly, in {slower}: {commands.reason}")
             self._send(commands)
         return True
 
@@ -190,7 +175,7 @@ class GazeboControllerNode(ManagedNode):
         self._target = commands.positions[-1]
         self._end = self._stamp + len(commands.positions) * STEP_NS
 
-    def _report(self) -> None:
+    def _statuses(self) -> list[DiagnosticStatus]:
         arrived = bool(len(self._position))
         doing = "holding" if not arrived or self._at_rest() else "moving"
         level, message = (DiagnosticStatus.OK, doing) if arrived else (DiagnosticStatus.STALE, "no joint states arrive")
@@ -201,7 +186,7 @@ class GazeboControllerNode(ManagedNode):
             "refused": self.gate.refused.total(),
             "last refusal": self._last_refusal or self.gate.last_refusal,
         }
-        self._diagnostics.publish(diagnostics_of(self, status_of(self, "trajectories", level, message, values)))
+        return [status_of(self, "trajectories", level, message, values)]
 
 
 main = partial(run, GazeboControllerNode)

@@ -1,20 +1,19 @@
 """The node that passes on, of Gazebo's joint states at every step, those that belong to a wrench."""
 
-import struct
 import time
 from dataclasses import dataclass
 from functools import partial
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
 from icub_learning.errors import SampleError
 from icub_learning.nodes.common import parameters, scheduling
 from icub_learning.nodes.common.conversions import NANOSECONDS
-from icub_learning.nodes.common.diagnostics import diagnostics_of, status_of
+from icub_learning.nodes.common.diagnostics import publish_every, status_of
 from icub_learning.nodes.common.qos import STREAM
-from icub_learning.nodes.common.serialized import MALFORMED
+from icub_learning.nodes.common.serialized import MALFORMED, STAMP_END, stamp_in
 from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run, transition
 from icub_learning.settings import setting, settings_of
 from icub_learning.simulation.gazebo_world import STEP_NS
@@ -22,9 +21,6 @@ from icub_learning.simulation.gazebo_world import STEP_NS
 REPORT_PERIOD = 1.0  # [s]
 ALL = QoSProfile(depth=1000)  # [messages] one second: a short pause of this node loses none
 SPACING = 0.001  # [s] at least between two messages: after a pause, all at once would overflow queues
-# Little-endian CDR: four bytes of encoding, then seconds and nanoseconds of the header's stamp.
-_STAMP = struct.Struct("<iI")
-_ORIGIN = 4  # bytes before the first field
 
 
 def _rate_bound(rate: float) -> str | None:
@@ -67,29 +63,17 @@ class GazeboJointStatesNode(ManagedNode):
         self._published = 0.0  # when the last message was [s, of a steady clock]
         self._passed = self._missing = self._last = 0
         self._publisher = self.create_lifecycle_publisher(JointState, "joint_states", STREAM)
-        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
         self.create_subscription(JointState, "gazebo/joint_states", self._on_state, ALL, raw=True)
-        self.create_timer(REPORT_PERIOD, self._report, clock=self.steady)
+        publish_every(self, REPORT_PERIOD, self._statuses)
         self._configured = True
 
-    @transition
-    def on_activate(self) -> None:
-        """Start to pass joint states on."""
+    def _start(self) -> None:
         self.get_logger().info("; ".join(scheduling.apply(self._settings)))
-        self._active = True
-        super().on_activate(None)
-
-    @transition
-    def on_deactivate(self) -> None:
-        """Stop passing joint states on."""
-        self._active = False
-        super().on_deactivate(None)
 
     def _on_state(self, data: bytes) -> None:
-        if len(data) < _ORIGIN + _STAMP.size:
+        if len(data) < STAMP_END:
             raise SampleError(MALFORMED, f"{len(data)} bytes are no JointState", name="JointState", value=len(data))
-        seconds, nanoseconds = _STAMP.unpack_from(data, _ORIGIN)
-        stamp = seconds * NANOSECONDS + nanoseconds
+        stamp = stamp_in(data)
         if not self._active or (stamp + STEP_NS) % self._period:
             return
         time.sleep(max(0.0, self._published + SPACING - time.monotonic()))
@@ -100,19 +84,19 @@ class GazeboJointStatesNode(ManagedNode):
             self._missing += (stamp - self._last) // self._period - 1
         self._last = stamp
 
-    def _report(self) -> None:
+    def _statuses(self) -> list[DiagnosticStatus]:
         values = {
             "messages received": self.gate.received,
             "passed on": self._passed,
             "missing": self._missing,
             "refused": self.gate.refused.total(),
         }
-        level, message = (DiagnosticStatus.OK, "passing joint states on")
+        level, message = DiagnosticStatus.OK, "passing joint states on"
         if not self.gate.received:
             level, message = DiagnosticStatus.STALE, "no joint states arrive"
         elif self._missing:
             level, message = DiagnosticStatus.WARN, f"{self._missing} joint states did not arrive"
-        self._diagnostics.publish(diagnostics_of(self, status_of(self, "joint states", level, message, values)))
+        return [status_of(self, "joint states", level, message, values)]
 
 
 main = partial(run, GazeboJointStatesNode)

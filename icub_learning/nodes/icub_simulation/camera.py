@@ -1,6 +1,5 @@
 """The camera of the simulated iCub: images of the object in its hand, rendered by a separate process."""
 
-from array import array
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +12,9 @@ from rclpy.task import Future
 from sensor_msgs.msg import Image
 from std_msgs.msg import String
 
-from icub_learning.nodes.common.conversions import NANOSECONDS, set_stamp
+from icub_learning.nodes.common.conversions import NANOSECONDS
 from icub_learning.nodes.common.diagnostics import status_of
+from icub_learning.nodes.common.image_messages import image_message
 from icub_learning.nodes.common.qos import STATE
 from icub_learning.settings import setting
 from icub_learning.simulation.objects.eye_process import EyeProcess, EyeSettings
@@ -65,18 +65,12 @@ class ObjectCamera:
         self._node = node
         side = "left" if parameters["side"] == "right" else "right"
         size = (parameters["image_width"], parameters["image_height"])
-        self._settings = EyeSettings(
-            seed=parameters["seed"],
-            size=size,
-            folder=parameters["objects_folder"],
-            side=side,
-            field_of_view=parameters["field_of_view"],
-        )
+        shared = {name: parameters[name] for name in ("seed", "field_of_view")}
+        self._settings = EyeSettings(size=size, folder=parameters["objects_folder"], side=side, **shared)
         self._period = round(NANOSECONDS / parameters["image_rate"]) if parameters["image_rate"] else 0
         self._images = node.create_lifecycle_publisher(Image, "image", IMAGE_QOS)
         self._truth = node.create_lifecycle_publisher(String, "~/truth/object", STATE)
-        self._message = Image(encoding="rgb8", width=size[0], height=size[1], step=3 * size[0])
-        self._message.header.frame_id = f"{side[0]}_eye"
+        self._frame = f"{side[0]}_eye"
         self._eye: EyeProcess | None = None
         self.shown = ""
         self._requests: list[_ObjectRequest] = [_ObjectRequest(parameters["object"])]
@@ -93,10 +87,6 @@ class ObjectCamera:
         else:
             future.set_result("there are no images: image_rate is 0")
         return future
-
-    def activate(self) -> None:
-        """Publish which object is in the hand."""
-        self._publish_truth()
 
     def update(self, stamp: int) -> None:
         """Publish the image that has been rendered, and request the one that is due at `stamp` [ns]; never waits."""
@@ -153,7 +143,7 @@ class ObjectCamera:
             return
         if not failure:
             self.shown, self._failure = request.name, ""
-            self._publish_truth()
+            self.publish_truth()
         elif request.future is None:
             self._fail(failure)
         request.answer(failure)
@@ -163,12 +153,10 @@ class ObjectCamera:
         self._node.get_logger().warning(f"no images: {reason}")
 
     def _publish(self, picture: NDArray[np.uint8]) -> None:
-        if not isinstance(self._current, int):
-            return
-        set_stamp(self._message.header.stamp, self._current)
-        self._message.data = array("B", picture.tobytes())
-        self._images.publish(self._message)
-        self._published += 1
+        if isinstance(self._current, int):
+            self._images.publish(image_message(picture, self._current, self._frame))
+            self._published += 1
 
-    def _publish_truth(self) -> None:
+    def publish_truth(self) -> None:
+        """Publish which object is in the hand."""
         self._truth.publish(String(data=self.shown))

@@ -8,6 +8,7 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from rclpy.timer import Timer
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -67,7 +68,7 @@ class IcubSimulationNode(ManagedNode):
         super().__init__("icub_simulation", PARAMETERS, self._on_parameter)
         self._simulation: ArmSimulation  # from configure to cleanup
         self._pacer: Pacer  # from activate to deactivate
-        self._running = False
+        self._timers: list[Timer] = []  # likewise
 
     @transition
     def on_configure(self) -> None:
@@ -86,21 +87,17 @@ class IcubSimulationNode(ManagedNode):
         self._configured = True
         self.get_logger().info(f"{self._simulation.settings.side} arm at {chosen['rate']:g} Hz: {chosen['task']}")
 
-    @transition
-    def on_activate(self) -> None:
-        """Start simulated time."""
-        super().on_activate(None)
+    def _start(self) -> None:
         self._publish_task()
         self._publish_payload()
-        self._camera.activate()
+        self._camera.publish_truth()
         self._start_pacing()
 
-    @transition
-    def on_deactivate(self) -> None:
-        """Stop simulated time; the arm stays where it is in its motion."""
-        self._stop_pacing()
+    def _stop(self, _reason: str) -> None:
+        self._stop_pacing()  # the arm stays where it is in its motion
+
+    def _deactivated(self) -> None:
         self._camera.deactivate("the node has been deactivated")
-        super().on_deactivate(None)
 
     def _make_endpoints(self) -> None:
         make = self.create_lifecycle_publisher
@@ -119,9 +116,6 @@ class IcubSimulationNode(ManagedNode):
         self.create_service(Push, "~/push", self._push)
         self.create_service(ShowObject, "~/show_object", self._show_object)
 
-    def _release(self) -> None:
-        self._stop_pacing()
-
     def _start_pacing(self) -> None:
         # As a robot's driver does: joint states that wait for a core come late to all. Faster than time runs it would
         # leave too little to whoever takes them in.
@@ -129,19 +123,18 @@ class IcubSimulationNode(ManagedNode):
         self.get_logger().info("; ".join(scheduling.apply(self._scheduling | fast)))
         period = self._every / STEPS_PER_SECOND
         self._pacer = Pacer(period, self._factor, time.monotonic())
-        self._running = True
         self._timers = [
             self.create_timer(period / self._factor, self._tick, clock=self.steady),
             self.create_timer(REPORT_PERIOD, self._report, clock=self.steady),
         ]
 
     def _stop_pacing(self) -> None:
-        if self._running:
-            for timer in self._timers:
-                self.destroy_timer(timer)
-            self._running = False
+        while self._timers:
+            self.destroy_timer(self._timers.pop())
 
     def _tick(self) -> None:
+        if not self._active:  # it came due before its timer was destroyed
+            return
         for _ in range(self._pacer.due(time.monotonic())):
             for _ in range(self._every):
                 self._simulation.step()
@@ -183,44 +176,42 @@ class IcubSimulationNode(ManagedNode):
             self._publish_task()
             return f"changing over to {request.task}, one of {', '.join(TASKS)}"
 
-        response.success, response.message = self._try(change)
-        return response
+        return self._try(change, response)
 
-    def _attach_payload(
-        self, request: AttachPayload.Request, response: AttachPayload.Response
-    ) -> AttachPayload.Response:
+    def _attach_payload(self, request: AttachPayload.Request, response: Any) -> Any:
         def attach() -> str:
             self._simulation.attach_payload(request.mass, request.position)
             self._publish_payload()
             return f"carrying {request.mass:g} kg" if request.mass else "carrying nothing"
 
-        response.success, response.message = self._try(attach)
-        return response
+        return self._try(attach, response)
 
     def _push(self, request: Push.Request, response: Push.Response) -> Push.Response:
         def push() -> str:
             self._simulation.push(request.force, request.duration)
             return f"pushing for {request.duration:g} s"
 
-        response.success, response.message = self._try(push)
-        return response
+        return self._try(push, response)
 
     async def _show_object(self, request: ShowObject.Request, response: ShowObject.Response) -> ShowObject.Response:
         """Answer when the object is in the hand, or cannot be shown; the simulation goes on meanwhile."""
-        refusal = await self._camera.show(request.name) if self._running else "the node is not active"
+        refusal = await self._camera.show(request.name) if self._active else "the node is not active"
         response.success = not refusal
         response.message = refusal or (f"showing {request.name}" if request.name else "showing the empty hand")
         if refusal:
             self._refuse(refusal)
         return response
 
-    def _try(self, act: Callable[[], str]) -> tuple[bool, str]:
-        """Act on a command; return whether it was accepted, and a message. A refused command changes nothing."""
+    def _try(self, act: Callable[[], str], response: Any = None) -> Any:
+        """Act on a command, and answer where it came by a service. A refused command changes nothing."""
         try:
-            return True, act()
+            success, message = True, act()
         except IcubLearningError as error:
-            self._refuse(str(error))
-            return False, str(error)
+            success, message = False, str(error)
+            self._refuse(message)
+        if response is not None:
+            response.success, response.message = success, message
+        return response
 
     def _refuse(self, reason: str) -> None:
         self._refused += 1
@@ -230,7 +221,7 @@ class IcubSimulationNode(ManagedNode):
     def _on_parameter(self, name: str, value: Any) -> None:
         if name == "real_time_factor":
             self._factor = value
-            if self._running:
+            if self._active:
                 self._stop_pacing()
                 self._start_pacing()
 

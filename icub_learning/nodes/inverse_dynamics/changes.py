@@ -1,6 +1,7 @@
 """Topics and services about loads and contacts."""
 
 import time
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import InertiaStamped
@@ -13,7 +14,7 @@ from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 from icub_learning.nodes.common.conversions import set_stamp
 from icub_learning.nodes.common.diagnostics import status_of
 from icub_learning.nodes.common.qos import STATE
-from icub_learning.nodes.common.waiting import WaitingUntil
+from icub_learning.nodes.common.waiting import until
 from icub_learning_msgs.srv import IdentifyPayload
 
 PUBLISH_PERIOD = 0.2  # [s] between publications of a load that is known ever better
@@ -72,9 +73,7 @@ class ChangeEndpoints:
             inertia.iyy, inertia.iyz, inertia.izz = float(about[1, 1]), float(about[1, 2]), float(about[2, 2])
         return message
 
-    async def _identify_payload(
-        self, request: IdentifyPayload.Request, response: IdentifyPayload.Response
-    ) -> IdentifyPayload.Response:
+    async def _identify_payload(self, request: IdentifyPayload.Request, response: Any) -> Any:
         """Answer when the load is known as well as asked for, or when the time is over."""
         monitor = self.monitor
         if monitor is None:
@@ -89,15 +88,13 @@ class ChangeEndpoints:
             load = monitor.load
             return request.mass_deviation > 0 and load is not None and load.mass_deviation <= request.mass_deviation
 
-        await WaitingUntil(lambda: self._closed or known(), request.timeout or USUAL_TIMEOUT)
+        await until(lambda: self._closed or known(), request.timeout or USUAL_TIMEOUT)
         if self._closed:
             response.message = CLOSED
             return response
         return self._answer(monitor, request.mass_deviation, response)
 
-    def _answer(
-        self, monitor: ChangeMonitor, asked: float, response: IdentifyPayload.Response
-    ) -> IdentifyPayload.Response:
+    def _answer(self, monitor: ChangeMonitor, asked: float, response: Any) -> Any:
         load = monitor.load
         if load is None:
             usual = "nothing is carried" if monitor.ready else "what errors are usual is not known yet"

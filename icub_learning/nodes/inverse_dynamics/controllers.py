@@ -37,10 +37,10 @@ class ControllerEndpoints:
         self._node, self._stream, self._regressor, self._learner = node, stream, regressor, learner
         self._torque = isinstance(regressor, TorqueRegressor)
         node.create_service(PredictTrajectory, "~/predict_trajectory", self._predict_trajectory)
-        self._gravity = None
+        self._gravity, limits = None, np.zeros(0)
         if self._torque:
             self._gravity = node.create_lifecycle_publisher(JointState, "~/gravity_effort", STREAM)
-        limits = effort_limits(settings.urdf, regressor.joints) if self._torque else np.zeros(0)
+            limits = effort_limits(settings.urdf, regressor.joints)
         self._feed_forward = FeedForward(limits)
         self._count = 0
 
@@ -60,9 +60,7 @@ class ControllerEndpoints:
             message.effort = doubles(effort.values)
             self._gravity.publish(message)
 
-    def _predict_trajectory(
-        self, request: PredictTrajectory.Request, response: PredictTrajectory.Response
-    ) -> PredictTrajectory.Response:
+    def _predict_trajectory(self, request: PredictTrajectory.Request, response: Any) -> Any:
         response.trajectory = request.trajectory
         try:
             self._fill(request, response)
@@ -70,7 +68,7 @@ class ControllerEndpoints:
             response.success, response.message = False, str(error)
         return response
 
-    def _fill(self, request: PredictTrajectory.Request, response: PredictTrajectory.Response) -> None:
+    def _fill(self, request: PredictTrajectory.Request, response: Any) -> None:
         if not self._torque:
             raise ParameterError("output", "wrench", "joint_torque: a wrench is no effort of joints")
         trajectory, joints = request.trajectory, self._regressor.joints

@@ -1,21 +1,13 @@
 """Decodes serialized joint states quickly: what is equal in successive messages is read once."""
 
-import struct
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from sensor_msgs.msg import JointState
 
-from icub_learning.nodes.common.conversions import NANOSECONDS, stamp_to_ns
-from icub_learning.nodes.common.serialized import message_of
-
-# Little-endian CDR (DDSI-RTPS 2.2, 10.5; plain encoding, version 1), the default of ROS 2 middlewares. Alignment counts
-# from the end of these four bytes.
-HEADER = b"\x00\x01"
-ORIGIN = 4  # bytes before the first field
-FIXED = 12  # offset of the frame
-STAMP = struct.Struct("<iI")
+from icub_learning.nodes.common.conversions import stamp_to_ns
+from icub_learning.nodes.common.serialized import HEADER, LITTLE_ENDIAN, STAMP_END, message_of, stamp_in
 
 
 class JointStateNumbers(NamedTuple):
@@ -42,23 +34,17 @@ class _Layout:
     def fits(self, data: bytes) -> bool:
         return (
             len(data) == self.size
-            and data[:2] == HEADER
-            and data[FIXED : FIXED + len(self.fixed)] == self.fixed
+            and data[:2] == LITTLE_ENDIAN
+            and data[STAMP_END : STAMP_END + len(self.fixed)] == self.fixed
             and data[self.velocities[0]] == self.velocities[1]
             and data[self.efforts[0]] == self.efforts[1]
         )
 
     def read(self, data: bytes) -> JointStateNumbers:
-        seconds, nanoseconds = STAMP.unpack_from(data, ORIGIN)
         view = memoryview(data)
         (p, p_end), (v, v_end), (e, e_end) = self.fields
-        return JointStateNumbers(
-            seconds * NANOSECONDS + nanoseconds,
-            self.names,
-            view[p:p_end].cast("d"),
-            view[v:v_end].cast("d"),
-            view[e:e_end].cast("d"),
-        )
+        fields = view[p:p_end].cast("d"), view[v:v_end].cast("d"), view[e:e_end].cast("d")
+        return JointStateNumbers(stamp_in(data), self.names, *fields)
 
 
 class JointStateDecoder:
@@ -77,14 +63,8 @@ class JointStateDecoder:
         if self._layout is not None and self._layout.fits(data):
             return self._layout.read(data)
         message = message_of(data, JointState)
-        numbers = JointStateNumbers(
-            stamp_to_ns(message.header.stamp),
-            tuple(message.name),
-            *(
-                memoryview(values).cast("B").cast("d")
-                for values in (message.position, message.velocity, message.effort)
-            ),
-        )
+        fields = (memoryview(one).cast("B").cast("d") for one in (message.position, message.velocity, message.effort))
+        numbers = JointStateNumbers(stamp_to_ns(message.header.stamp), tuple(message.name), *fields)
         layout = _find_layout(data, numbers)
         self._layout = layout if layout and layout.fits(data) and _same(layout.read(data), numbers) else None
         return numbers
@@ -94,14 +74,12 @@ def _find_layout(data: bytes, numbers: JointStateNumbers) -> _Layout | None:
     """Return the layout of `data`; None if it is not encoded as expected."""
 
     def aligned(place: int, size: int) -> int:
-        return place + (ORIGIN - place) % size
+        return place + (HEADER - place) % size  # counted from the end of the header (DDSI-RTPS 2.2, 10.5)
 
     def number(place: int) -> int:
         return int.from_bytes(data[place : place + 4], "little")
 
-    place = FIXED
-    place += 4 + number(place)  # the frame
-    place = aligned(place, 4)
+    place = aligned(STAMP_END + 4 + number(STAMP_END), 4)  # behind the frame
     n_names = number(place)
     place += 4
     if n_names != len(numbers.name):
@@ -123,7 +101,7 @@ def _find_layout(data: bytes, numbers: JointStateNumbers) -> _Layout | None:
         place += 8 * len(values)
     if place > len(data):
         return None
-    return _Layout(len(data), data[FIXED : counts[0][0].stop], counts[1], counts[2], tuple(fields), numbers.name)
+    return _Layout(len(data), data[STAMP_END : counts[0][0].stop], counts[1], counts[2], tuple(fields), numbers.name)
 
 
 def _same(one: JointStateNumbers, other: JointStateNumbers) -> bool:

@@ -199,7 +199,7 @@ class LearningThread:
         try:
             sample.teach(self._estimator, count)
             if generation == self._generation:
-                self._publish(changed=True)
+                self._publish()
                 self.times.add(time.perf_counter() - start)
                 self._thinning.learned(time.thread_time() - start_of_work)
                 self.learned += 1
@@ -220,7 +220,7 @@ class LearningThread:
             if generation == self._generation:
                 self._estimator = estimator
                 if request.changes:
-                    self._publish(changed=True)
+                    self._publish()
                     self.replaced += 1
         except IcubLearningError as error:
             message = str(error)
@@ -233,15 +233,15 @@ class LearningThread:
         if generation == self._generation:
             request.finish(success, message)
 
-    def _publish(self, *, changed: bool) -> None:
+    def _publish(self) -> None:
         self.predictor = self._estimator.predictor(self._regressor)
         self.n_samples = self._estimator.n_samples
-        self.revision += changed
+        self.revision += 1
 
     def _restore(self, *, own_regressor: bool = False) -> None:
         """Replace the estimator by its last good state."""
         regressor = self._estimator.regressor
         self._estimator = type(self._estimator).from_state(self._good, regressor.twin() if own_regressor else regressor)
         self.restored += 1
-        self._publish(changed=True)
+        self._publish()
         self.replaced += 1

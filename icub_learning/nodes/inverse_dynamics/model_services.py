@@ -5,15 +5,14 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from icub_learning.dynamics.saved_model import ModelDescription
-from icub_learning.errors import IcubLearningError, StateError
+from icub_learning.errors import StateError
 from icub_learning.models.ledger import accounted
 from icub_learning.nodes.common.model_keeper import ModelKeeper, finished
-from icub_learning.nodes.common.waiting import WaitingUntil
+from icub_learning.nodes.common.waiting import until
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
 
-Act = Callable[
-    [Any], tuple[Any, str]
-]  # of the learning thread: takes the estimator, returns it or another, and a message
+# What the learning thread does: it takes the estimator, and returns it or another one, and a message.
+Act = Callable[[Any], tuple[Any, str]]
 
 
 class ModelServices:
@@ -111,13 +110,7 @@ class ModelServices:
         self._keeper.autosave(state, self._description.header(n_samples), revision)
 
     async def _answer(self, response: Any, serve: Callable[[float], Awaitable[str]]) -> Any:
-        deadline = time.monotonic() + self._keeper.answer_timeout
-        try:
-            response.success, response.message = True, await serve(deadline)
-        except IcubLearningError as error:
-            response.success, response.message = False, str(error)
-            self._warn(response.message)
-        return response
+        return await self._keeper.answer(response, serve, self._warn)
 
     async def _read(self, name: str, make: Callable[[dict[str, Any]], Act], deadline: float) -> str:
         state = await finished(self._keeper.read(name), deadline)
@@ -125,7 +118,7 @@ class ModelServices:
 
     async def _asked(self, act: Act, deadline: float, *, changes: bool = True) -> str:
         request = self._learner.ask(act, changes=changes)
-        if not await WaitingUntil(request.done.is_set, deadline - time.monotonic()):
+        if not await until(request.done.is_set, deadline - time.monotonic()):
             withdrawn = request.take()
             outcome = "the request is withdrawn, nothing was changed" if withdrawn else "it is still under way"
             raise StateError(f"not done within {self._keeper.answer_timeout:g} s: {outcome}")

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import WrenchStamped
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
@@ -23,6 +23,7 @@ from icub_learning.dynamics.stream.stream import SPREAD, InverseDynamicsStream
 from icub_learning.errors import SampleError
 from icub_learning.nodes.common import parameters, scheduling
 from icub_learning.nodes.common.conversions import doubles, set_wrench
+from icub_learning.nodes.common.diagnostics import publish_every
 from icub_learning.nodes.common.gate import LOG_PERIOD
 from icub_learning.nodes.common.model_keeper import ModelKeeper
 from icub_learning.nodes.common.qos import SAMPLES, STATE, STREAM
@@ -93,7 +94,8 @@ class InverseDynamicsNode(ManagedNode):
         self._controllers = ControllerEndpoints(self, self._stream, self._regressor, self._learner, self._settings)
         self._sensor_check = SensorCheck(self._regressor.output_names, self._is_wrench)
         every = partial(self.create_timer, clock=self.steady)
-        every(settings["report_period"], self._publish_report)
+        publish_every(self, settings["report_period"], self._statuses)
+        every(settings["report_period"], self._publish_inertial)
         every(settings["autosave_period"], self._models.autosave)
         every(SUPERVISION_PERIOD, self._supervise)
         self._configured = True
@@ -103,18 +105,10 @@ class InverseDynamicsNode(ManagedNode):
             f"{self._regressor.n_parameters} rigid-body parameters"
         )
 
-    @transition
-    def on_activate(self) -> None:
-        """Start to predict."""
+    def _start(self) -> None:
         self.get_logger().info("; ".join(self._schedule()))
-        self._active = True
-        super().on_activate(None)
 
-    @transition
-    def on_deactivate(self) -> None:
-        """Stop predicting and learning; what was learned stays."""
-        self._active = False
-        super().on_deactivate(None)
+    def _deactivated(self) -> None:
         self._models.save_now()
 
     def _about_the_robot(self, settings: dict[str, Any]) -> Settings:
@@ -159,7 +153,6 @@ class InverseDynamicsNode(ManagedNode):
         self._prediction_publisher = self.create_lifecycle_publisher(DynamicsPrediction, "~/prediction", STREAM)
         self._has_subscriber = False  # of the predictions, when the last one was published
         self._inertial_publisher = self.create_lifecycle_publisher(InertialParameters, "~/inertial_parameters", STATE)
-        self._diagnostics_publisher = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
         self.create_subscription(JointState, "joint_states", self._on_joint_state, SAMPLES, raw=True)
         if self._is_wrench:
             self.create_subscription(WrenchStamped, "wrench", self._on_wrench, SAMPLES, raw=True)
@@ -268,14 +261,13 @@ class InverseDynamicsNode(ManagedNode):
         if subscribed or publisher.get_subscription_count():
             publisher.publish(self._output.bytes_of(stamp, values))
 
-    def _publish_report(self) -> None:
-        report = self._report.diagnostics(self._stream, self._learner, self._keeper, self._active)
-        report.status.append(self._changes.status())
-        self._diagnostics_publisher.publish(report)
-        if self._active:
-            message = self._inertial.message(self._learner)
-            if message is not None:
-                self._inertial_publisher.publish(message)
+    def _statuses(self) -> list[DiagnosticStatus]:
+        report = self._report.status(self._stream, self._learner, self._keeper, self._active)
+        return [report, self._changes.status()]
+
+    def _publish_inertial(self) -> None:
+        if self._active and (message := self._inertial.message(self._learner)) is not None:
+            self._inertial_publisher.publish(message)
 
     def _on_parameter(self, name: str, value: Any) -> None:
         if not self._configured:
@@ -304,17 +296,13 @@ class InverseDynamicsNode(ManagedNode):
             self._stream.watch = assembly.make_watch(self._settings, self._regressor)
 
     async def _tare(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        if not self._is_wrench:
-            response.success = False
-            response.message = "with output: joint_torque there is no force/torque sensor to tare"
-            return response
-
         watch = self._changes.monitor
-        if watch is not None and (watch.load is not None or watch.contact):
-            response.success = False
+        if not self._is_wrench:
+            response.message = "with output: joint_torque there is no force/torque sensor to tare"
+        elif watch is not None and (watch.load is not None or watch.contact):
             response.message = f"the hand is not free: {watch.phase}; put down what it carries first"
-            return response
-
+        if response.message:
+            return response  # its success is false
         recent = self._recent.within(time.perf_counter())
 
         def tare(estimator: Any) -> tuple[Any, str]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticStatus
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream
@@ -45,45 +45,38 @@ class DynamicsReport(StreamReport):
         if finding:
             self.node.get_logger().warning(f"first measurements: {finding}")
 
-    def diagnostics(
+    def status(
         self, stream: InverseDynamicsStream, learner: LearningThread, keeper: ModelKeeper, active: bool
-    ) -> DiagnosticArray:
+    ) -> DiagnosticStatus:
         """Return the report on a stream, the thread that learns from it, and the file of what it has learned."""
         counts, times = stream.counts, self.cycle.times()
-
-        def values(rate: float) -> dict[str, object]:
-            return {
-                "predictions": counts.predicted,
-                "prediction rate [Hz]": f"{rate:.1f}",
-                "measurements paired": counts.measured,
-                "samples learned": learner.learned,
-                "samples left out, more than learning_share allows": learner.skipped,
-                "samples waiting": learner.waiting,
-                "samples refused by the estimator": learner.refused,
-                "last good state restored": learner.restored,
-                "joint states without measurement": counts.unpaired,
-                "measurements beyond one for each joint state": counts.surplus,
-                **times.pairs(),
-                "learning": learner.times.summary(),
-                "first measurements": self._sensor,
-                **motion_in_words(stream.motion_report()),
-                "weights of experts": self._weights,
-                **filters_in_words(stream.output_names, stream.filter_report()),
-                **keeper.status(),
-            }
-
-        def state(rate: float) -> tuple[bytes, str]:
-            if self._sensor not in (NOT_CHECKED, PLAUSIBLE):
-                return DiagnosticStatus.WARN, self._sensor
-            if keeper.failure:
-                return DiagnosticStatus.WARN, keeper.failure
-            level, message = times.verdict(self.limits) if rate else (DiagnosticStatus.OK, "")
-            doing = "learning" if stream.learning else "predicting only"
-            return level, message or f"{doing} at {rate:.1f} Hz"
-
-        report = self.report(active, counts.predicted, counts.refused, counts.last_refusal, state, values)
+        rate = self.rate(counts.predicted)
+        values = {
+            "predictions": counts.predicted,
+            "prediction rate [Hz]": f"{rate:.1f}",
+            "measurements paired": counts.measured,
+            "samples learned": learner.learned,
+            "samples left out, more than learning_share allows": learner.skipped,
+            "samples waiting": learner.waiting,
+            "samples refused by the estimator": learner.refused,
+            "last good state restored": learner.restored,
+            "joint states without measurement": counts.unpaired,
+            "measurements beyond one for each joint state": counts.surplus,
+            **times.pairs(),
+            "learning": learner.times.summary(),
+            "first measurements": self._sensor,
+            **motion_in_words(stream.motion_report()),
+            "weights of experts": self._weights,
+            **filters_in_words(stream.output_names, stream.filter_report()),
+            **keeper.status(),
+        }
         self._ask_for_weights(stream.output_names, learner)
-        return report
+        running = keeper.verdict(f"{'learning' if stream.learning else 'predicting only'} at {rate:.1f} Hz")
+        if self._sensor not in (NOT_CHECKED, PLAUSIBLE):
+            running = DiagnosticStatus.WARN, self._sensor
+        elif rate and not keeper.failure and (late := times.verdict(self.limits))[1]:
+            running = late
+        return self.report(active, rate, running, values, counts.refused, counts.last_refusal)
 
     def _ask_for_weights(self, names: tuple[str, ...], learner: LearningThread) -> None:
         """Take the answer to the last report's question after the experts' weights, and ask again once answered."""

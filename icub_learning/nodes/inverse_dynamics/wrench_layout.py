@@ -4,9 +4,8 @@ import numpy as np
 from geometry_msgs.msg import WrenchStamped
 
 from icub_learning.arrays import Array
-from icub_learning.nodes.common.conversions import NANOSECONDS, stamp_to_ns, wrench_to_array
-from icub_learning.nodes.common.serialized import message_of
-from icub_learning.nodes.inverse_dynamics.joint_state_layout import FIXED, HEADER, ORIGIN, STAMP
+from icub_learning.nodes.common.conversions import stamp_to_ns, wrench_to_array
+from icub_learning.nodes.common.serialized import HEADER, LITTLE_ENDIAN, STAMP_END, message_of, stamp_in
 
 _NUMBERS = 6 * 8  # bytes of force and torque, at the end of a message
 
@@ -22,18 +21,17 @@ class WrenchDecoder:
 
     def decode(self, data: bytes) -> tuple[int, Array]:
         """Return stamp [ns] and wrench (6,) [N, N m] in `data`. Raises SampleError for bytes that are none."""
-        if data[:2] == HEADER and data[FIXED:-_NUMBERS] == self._frame:
+        if data[:2] == LITTLE_ENDIAN and data[STAMP_END:-_NUMBERS] == self._frame:
             return _read(data)
         message = message_of(data, WrenchStamped)
         found = stamp_to_ns(message.header.stamp), wrench_to_array(message.wrench)
         self._frame = None
-        if data[:2] == HEADER and len(data) >= FIXED + _NUMBERS and (len(data) - ORIGIN) % 8 == 0:
+        if data[:2] == LITTLE_ENDIAN and len(data) >= STAMP_END + _NUMBERS and (len(data) - HEADER) % 8 == 0:
             read = _read(data)
             if read[0] == found[0] and np.array_equal(read[1], found[1], equal_nan=True):
-                self._frame = data[FIXED:-_NUMBERS]
+                self._frame = data[STAMP_END:-_NUMBERS]
         return found
 
 
 def _read(data: bytes) -> tuple[int, Array]:
-    seconds, nanoseconds = STAMP.unpack_from(data, ORIGIN)
-    return seconds * NANOSECONDS + nanoseconds, np.frombuffer(data, offset=len(data) - _NUMBERS).copy()
+    return stamp_in(data), np.frombuffer(data, offset=len(data) - _NUMBERS).copy()

@@ -7,8 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from diagnostic_msgs.msg import DiagnosticArray
-from rclpy.task import Future
+from diagnostic_msgs.msg import DiagnosticStatus
 from sensor_msgs.msg import CompressedImage, Image
 
 from icub_learning.arrays import Array
@@ -23,14 +22,14 @@ from icub_learning.errors import IcubLearningError, RecognitionError, SampleErro
 from icub_learning.models.header import ModelHeader
 from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.conversions import stamp_to_ns
+from icub_learning.nodes.common.diagnostics import publish_every
 from icub_learning.nodes.common.image_messages import image_message, rgb_of
 from icub_learning.nodes.common.model_keeper import finished
 from icub_learning.nodes.common.newest_images import NewestImages
 from icub_learning.nodes.common.qos import SENSOR, STREAM
 from icub_learning.nodes.common.spinning import run, transition
-from icub_learning.nodes.common.taught_node import TaughtNode
+from icub_learning.nodes.common.taught_node import TaughtNode, list_objects
 from icub_learning.nodes.common.vision_messages import detection_array, vision_msgs
-from icub_learning.nodes.common.waiting import Waiting
 from icub_learning.nodes.object_detection.parameters import PARAMETERS
 from icub_learning.nodes.object_detection.report import DetectionReport
 from icub_learning.nodes.object_detection.teaching import Teaching
@@ -38,7 +37,6 @@ from icub_learning.settings import pick
 from icub_learning_msgs.msg import Detection, Detections
 from icub_learning_msgs.srv import ForgetObject, ListObjects, ModelFile, TeachDetection
 
-TOPICS = {"image": Image, "image/compressed": CompressedImage}
 MOST_BOXES = 50  # messages with boxes of other nodes that wait for their images
 
 
@@ -77,8 +75,7 @@ class ObjectDetectionNode(TaughtNode):
         if self._vision is not None:
             kind = self._vision.Detection2DArray
             self._boxes_2d = self.create_lifecycle_publisher(kind, "~/detections_2d", STREAM)
-        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
-        self._images = NewestImages(self, TOPICS, settings["reliability"], self._work)
+        self._images = NewestImages(self, settings["reliability"], self._work)
         self.create_subscription(Detections, "boxes", self._on_boxes, SENSOR)
         services = (
             (TeachDetection, "~/teach_detection", self._teach),
@@ -89,25 +86,10 @@ class ObjectDetectionNode(TaughtNode):
         )
         for kind, name, call in services:
             self.create_service(kind, name, call)
-        self.create_timer(settings["report_period"], self._publish_report, clock=self.steady)
-        self.create_timer(settings["autosave_period"], self._autosave, clock=self.steady)
+        publish_every(self, settings["report_period"], self._statuses)
         self._configured = True
         known = len(self._detector.counts)
         self.get_logger().info(f"regions from {self._detector.source}; {known or 'no'} objects are known")
-
-    @transition
-    def on_activate(self) -> None:
-        """Start to detect."""
-        super().on_activate(None)
-        self._images.start()
-        self._active = True
-
-    @transition
-    def on_deactivate(self) -> None:
-        """Stop detecting; what was learned stays, but a lesson that collects images is dropped."""
-        self._stop("the node was deactivated")
-        super().on_deactivate(None)
-        self._save_now()
 
     def _describe(self) -> ModelHeader:
         return saved_model.describe(self._settings, self._detector)
@@ -115,15 +97,12 @@ class ObjectDetectionNode(TaughtNode):
     def _state(self) -> dict[str, Any]:
         return saved_model.state_of(self._detector)
 
-    def _stop(self, reason: str) -> None:
-        if self._active:
-            self._active = False
-            self._images.stop()
-        self._teaching.stop(reason)
+    def _start(self) -> None:
+        self._images.start()
 
-    def _release(self) -> None:
-        if self._configured:
-            self._stop("the node was shut down")
+    def _stop(self, reason: str) -> None:
+        self._images.stop()
+        self._teaching.stop(reason)  # a lesson that collects images is dropped
 
     def _on_boxes(self, message: Detections) -> None:
         boxes = {one.label: np.array(one.box, dtype=float) for one in message.detections}
@@ -164,9 +143,7 @@ class ObjectDetectionNode(TaughtNode):
             box = next((boxes.get(lesson.label) for when, boxes in list(self._boxes) if when == stamp), None)
             self._teaching.see(lesson, stamp, image, box)
 
-    async def _teach(
-        self, request: TeachDetection.Request, response: TeachDetection.Response
-    ) -> TeachDetection.Response:
+    async def _teach(self, request: TeachDetection.Request, response: Any) -> Any:
         """Answer when the lesson is over; meanwhile the executor handles images and other services."""
         try:
             if not self._active:
@@ -176,14 +153,10 @@ class ObjectDetectionNode(TaughtNode):
             )
         except IcubLearningError as error:
             return self._refuse(response, str(error))
-        self._lesson_over = Future(executor=self.executor)
-        timer = self.create_timer(request.seconds, self._teaching.end, clock=self.steady)
-        answer: tuple[bool, str] = await Waiting(self._lesson_over)
-        self.destroy_timer(timer)
-        response.message = answer[1]
-        if not answer[0]:
-            return self._refuse(response, response.message)
-        response.success, response.n_frames = True, lesson.n_taken
+        learned, message = await self._end_of_lesson(request.seconds, self._teaching.end)
+        if not learned:
+            return self._refuse(response, message)
+        response.success, response.message, response.n_frames = True, message, lesson.n_taken
         return response
 
     def _lesson_finished(self, student: OnlineDetector | None, message: str, seconds: float) -> None:
@@ -207,20 +180,14 @@ class ObjectDetectionNode(TaughtNode):
         return self._answer(response, forget)
 
     def _list(self, _request: ListObjects.Request, response: ListObjects.Response) -> ListObjects.Response:
-        counts = self._detector.counts
-        response.success, response.labels, response.counts = True, list(counts), list(counts.values())
-        known = ", ".join(f"{label} ({count})" for label, count in counts.items())
-        response.message = known or "nothing has been taught yet"
-        return response
+        return list_objects(response, self._detector.counts)
 
     async def _save(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
         async def save(deadline: float) -> str:
             self._teaching.check_free("save")
             if not self._detector.labels:
                 raise StateError("nothing has been taught yet", name="detector")
-            await finished(self._keeper.check(request.path), deadline)
-            job = self._keeper.write(request.path, self._detector.state(), self._describe())
-            return f"saved to {await finished(job, deadline)}"
+            return await self._write(request.path, self._detector.state, deadline)
 
         return await self._answer_later(response, save)
 
@@ -235,10 +202,9 @@ class ObjectDetectionNode(TaughtNode):
 
         return await self._answer_later(response, load)
 
-    def _publish_report(self) -> None:
-        dropped = self._images.dropped
-        counts, doing = self._detector.counts, self._teaching.doing
-        self._diagnostics.publish(self._report.diagnostics(counts, doing, self._keeper, self._active, dropped))
+    def _statuses(self) -> list[DiagnosticStatus]:
+        counts, doing, dropped = self._detector.counts, self._teaching.doing, self._images.dropped
+        return [self._report.status(counts, doing, self._keeper, self._active, dropped)]
 
     def _on_parameter(self, name: str, value: Any) -> None:
         if self._configured and name == "threshold":

@@ -1,6 +1,6 @@
 """Diagnostics of the object detection node."""
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticStatus
 
 from icub_learning.nodes.common.diagnostics import ImageReport
 from icub_learning.nodes.common.model_keeper import ModelKeeper
@@ -17,27 +17,22 @@ class DetectionReport(ImageReport):
         self.detection = DurationWindow(500)  # from the image's callback to its published detections
         self.training = DurationWindow()
 
-    def diagnostics(
+    def status(
         self, counts: dict[str, int], doing: str, keeper: ModelKeeper, active: bool, dropped: int
-    ) -> DiagnosticArray:
+    ) -> DiagnosticStatus:
         """Return the report: frames of each object, what the node does beside detection, images dropped."""
-
-        def values(rate: float) -> dict[str, object]:
-            return {
-                "images": self.images,
-                "rate [Hz]": f"{rate:.1f}",
-                "dropped for a newer image": dropped,
-                "objects": len(counts),
-                "frames learned": sum(counts.values()),
-                "lesson": doing or "none",
-                "latency, arrival to publication": self.detection.summary(),
-                "training": self.training.summary(),
-                **keeper.status(),
-            }
-
-        def state(rate: float) -> tuple[bytes, str]:
-            if keeper.failure:
-                return DiagnosticStatus.WARN, keeper.failure
-            return DiagnosticStatus.OK, f"{doing or f'looking for {len(counts)} objects'} at {rate:.1f} Hz"
-
-        return self.report(active, self.images, dict(self._refused), self._last_refusal, state, values)
+        images = self.images
+        rate = self.rate(images)
+        values = {
+            "images": images,
+            "rate [Hz]": f"{rate:.1f}",
+            "dropped for a newer image": dropped,
+            "objects": len(counts),
+            "frames learned": sum(counts.values()),
+            "lesson": doing or "none",
+            "latency, arrival to publication": self.detection.summary(),
+            "training": self.training.summary(),
+            **keeper.status(),
+        }
+        running = f"{doing or f'looking for {len(counts)} objects'} at {rate:.1f} Hz"
+        return self.report_images(active, rate, keeper.verdict(running), values)

@@ -13,11 +13,11 @@ from icub_learning.detection.box_sources import BoxSource, MovingBox, OwnBoxes, 
 from icub_learning.detection.detector import OnlineDetector
 from icub_learning.detection.lesson import DetectionLesson
 from icub_learning.errors import IcubLearningError, ParameterError, RecognitionError
+from icub_learning.nodes.common.conversions import NANOSECONDS
 from icub_learning.recognition.lesson import check_name
 
 SOURCES = ("tracker", "motion", "boxes")
 LONGEST_LESSON = 3600.0  # [s]
-NANOSECONDS = 1_000_000_000  # of a second
 
 
 class GivenBox:
@@ -134,9 +134,9 @@ class Teaching:
         except Exception as error:  # whatever it was, who teaches is answered, and the next lesson may come
             if not isinstance(error, IcubLearningError):
                 traceback.print_exc()
-            self.doing = ""
-            self._finished(None, f"{error}: '{lesson.label}' was not learned ({text})", 0.0)
-            return
-        taken = time.perf_counter() - start
+            student, message, taken = None, f"{error}: '{lesson.label}' was not learned ({text})", 0.0
+        else:
+            student, taken = lesson.student, time.perf_counter() - start
+            message = f"learned '{lesson.label}' in {taken:.1f} s from {text}"
         self.doing = ""
-        self._finished(lesson.student, f"learned '{lesson.label}' in {taken:.1f} s from {text}", taken)
+        self._finished(student, message, taken)

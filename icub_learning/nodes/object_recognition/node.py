@@ -6,8 +6,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from diagnostic_msgs.msg import DiagnosticArray
-from rclpy.task import Future
 from rclpy.timer import Timer
 from std_srvs.srv import Trigger
 
@@ -16,12 +14,12 @@ from icub_learning.errors import IcubLearningError, RecognitionError, SampleErro
 from icub_learning.models.header import ModelHeader
 from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.conversions import doubles, stamp_to_ns
+from icub_learning.nodes.common.diagnostics import publish_every
 from icub_learning.nodes.common.model_keeper import finished
 from icub_learning.nodes.common.qos import SENSOR, STATE, STREAM
 from icub_learning.nodes.common.spinning import run, transition
-from icub_learning.nodes.common.taught_node import TaughtNode
+from icub_learning.nodes.common.taught_node import TaughtNode, list_objects
 from icub_learning.nodes.common.vision_messages import classification, vision_msgs
-from icub_learning.nodes.common.waiting import Waiting
 from icub_learning.nodes.object_recognition.parameters import PARAMETERS
 from icub_learning.nodes.object_recognition.report import RecognitionReport
 from icub_learning.recognition import assembly, saved_model
@@ -39,7 +37,6 @@ class ObjectRecognitionNode(TaughtNode):
     def __init__(self) -> None:
         super().__init__("object_recognition", PARAMETERS, self._on_parameter)
         self._recognizer: ObjectRecognizer  # from configure to cleanup
-        self._lesson_over: Future  # of the lesson under way: why it failed, or ""
         self._repeat_timer: Timer | None = None
         self._recall = np.zeros(0)  # as published
 
@@ -55,26 +52,13 @@ class ObjectRecognitionNode(TaughtNode):
         self._message: Recognition | None = None  # the newest, published again and again at publish_rate
         self._make_endpoints()
         self._report = RecognitionReport(self)
-        self.create_timer(settings["report_period"], self._publish_report, clock=self.steady)
-        self.create_timer(settings["autosave_period"], self._autosave, clock=self.steady)
+        status = partial(self._report.status, self._recognizer, self._keeper)
+        publish_every(self, settings["report_period"], lambda: [status(self._active)])
         self._configured = True
         self._repeat(settings["publish_rate"])
+        self.started.callback(self._repeat, 0.0)
         known = len(self._recognizer.objects())
         self.get_logger().info(f"classifier {settings['classifier']}; {known or 'no'} objects are known")
-
-    @transition
-    def on_activate(self) -> None:
-        """Start to recognize."""
-        super().on_activate(None)
-        self._active = True
-        self._publish_objects()
-
-    @transition
-    def on_deactivate(self) -> None:
-        """Stop recognizing; what was learned stays, but an unfinished lesson is undone."""
-        self._stop("the node was deactivated")
-        super().on_deactivate(None)
-        self._save_now()
 
     def _describe(self) -> ModelHeader:
         return saved_model.describe(self._settings, self._recognizer, self._network)
@@ -96,7 +80,6 @@ class ObjectRecognitionNode(TaughtNode):
             kind = self._vision.Classification
             self._classifications = self.create_lifecycle_publisher(kind, "~/classification", STREAM)
         self._objects = self.create_lifecycle_publisher(ObjectList, "~/objects", STATE)
-        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
         self.create_subscription(FeatureVector, "features", self._on_features, SENSOR)
         services = (
             (TeachObject, "~/teach", self._teach),
@@ -111,14 +94,11 @@ class ObjectRecognitionNode(TaughtNode):
         for kind, name, call in services:
             self.create_service(kind, name, call)
 
-    def _stop(self, reason: str) -> None:
-        self._end_lesson(reason)
-        self._active = False
+    def _start(self) -> None:
+        self._publish_objects()
 
-    def _release(self) -> None:
-        if self._configured:
-            self._stop("the node was shut down")
-            self._repeat(0.0)
+    def _stop(self, reason: str) -> None:
+        self._end_lesson(reason)  # an unfinished one is undone
 
     def _on_features(self, message: FeatureVector) -> None:
         if not self._active:
@@ -133,20 +113,14 @@ class ObjectRecognitionNode(TaughtNode):
         if self._recognizer.lesson is None and not np.array_equal(self._recall, self._recognizer.recall(), True):
             self._publish_objects()  # it was calibrated
         self._network, self._n_features = message.source, len(message.values)
-        self._message = Recognition(
-            header=message.header,
-            label=result.label,
-            confidence=result.confidence,
-            labels=result.labels,
-            nearest=result.nearest,
-            typicality=result.typicality,
-        )
+        said = {name: getattr(result, name) for name in ("label", "confidence", "labels", "nearest", "typicality")}
+        self._message = Recognition(header=message.header, **said)
         self._message.scores = doubles(result.scores)
         if self._repeat_timer is None:
             self._recognitions.publish(self._message)
         if self._vision is not None:
-            said = classification(self._vision, message.header, result.label, result.confidence)
-            self._classifications.publish(said)
+            label = classification(self._vision, message.header, result.label, result.confidence)
+            self._classifications.publish(label)
         self._report.latency.add(time.perf_counter() - arrival)
         self._learn()
 
@@ -171,11 +145,8 @@ class ObjectRecognitionNode(TaughtNode):
             lesson = self._recognizer.start_lesson(request.label, request.n_frames)
         except IcubLearningError as error:
             return self._refuse(response, str(error))
-        self._lesson_over = Future(executor=self.executor)
         late = f"timed out after {timeout:g} s"
-        timer = self.create_timer(timeout, lambda: self._end_lesson(late), clock=self.steady)
-        failure: str = await Waiting(self._lesson_over)
-        self.destroy_timer(timer)
+        failure: str = await self._end_of_lesson(timeout, lambda: self._end_lesson(late))
         if failure:
             return self._refuse(response, failure)
         response.success, response.n_examples = True, lesson.n_taken
@@ -210,20 +181,11 @@ class ObjectRecognitionNode(TaughtNode):
         return self._change(response, rename)
 
     def _list_objects(self, _request: ListObjects.Request, response: ListObjects.Response) -> ListObjects.Response:
-        objects = self._recognizer.objects()
-        response.success, response.labels, response.counts = True, list(objects), list(objects.values())
         response.recall = doubles(self._recognizer.recall())
-        known = ", ".join(f"{label} ({count})" for label, count in objects.items())
-        response.message = known or "nothing has been taught yet"
-        return response
+        return list_objects(response, self._recognizer.objects())
 
     async def _save_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
-        async def save(deadline: float) -> str:
-            await finished(self._keeper.check(request.path), deadline)
-            job = self._keeper.write(request.path, self._recognizer.saved(), self._describe())
-            return f"saved to {await finished(job, deadline)}"
-
-        return await self._answer_later(response, save)
+        return await self._answer_later(response, lambda end: self._write(request.path, self._recognizer.saved, end))
 
     async def _load_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
         async def load(deadline: float) -> str:
@@ -261,9 +223,6 @@ class ObjectRecognitionNode(TaughtNode):
         message = ObjectList(labels=list(objects), counts=list(objects.values()), recall=doubles(self._recall))
         message.header.stamp = self.get_clock().now().to_msg()
         self._objects.publish(message)
-
-    def _publish_report(self) -> None:
-        self._diagnostics.publish(self._report.diagnostics(self._recognizer, self._keeper, self._active))
 
     def _on_parameter(self, name: str, value: Any) -> None:
         if not self._configured:

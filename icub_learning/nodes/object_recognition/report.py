@@ -1,6 +1,6 @@
 """Diagnostics of the object recognition node."""
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticStatus
 
 from icub_learning.nodes.common.diagnostics import StreamReport
 from icub_learning.nodes.common.model_keeper import ModelKeeper
@@ -17,28 +17,22 @@ class RecognitionReport(StreamReport):
         self.latency = DurationWindow()  # from the features' callback to the published recognition
         self.learning = DurationWindow()
 
-    def diagnostics(self, recognizer: ObjectRecognizer, keeper: ModelKeeper, active: bool) -> DiagnosticArray:
+    def status(self, recognizer: ObjectRecognizer, keeper: ModelKeeper, active: bool) -> DiagnosticStatus:
         """Return the report on a recognizer, and on the file of what it was taught."""
         counts, objects, lesson = recognizer.counts, recognizer.objects(), recognizer.lesson
-
-        def values(rate: float) -> dict[str, object]:
-            return {
-                "feature vectors": counts.recognized,
-                "rate [Hz]": f"{rate:.1f}",
-                "examples learned": counts.learned,
-                "objects": len(objects),
-                "examples known": sum(objects.values()),
-                "lesson": f"{lesson.label}: {lesson.progress()}" if lesson else "none",
-                "network": recognizer.source if recognizer.classifier is not None else "none yet",
-                "latency, arrival to publication": self.latency.summary(),
-                "learning": self.learning.summary(),
-                **keeper.status(),
-            }
-
-        def state(rate: float) -> tuple[bytes, str]:
-            if keeper.failure:
-                return DiagnosticStatus.WARN, keeper.failure
-            doing = f"learning '{lesson.label}'" if lesson else f"recognizing {len(objects)} objects"
-            return DiagnosticStatus.OK, f"{doing} at {rate:.1f} Hz"
-
-        return self.report(active, counts.recognized, counts.refused, counts.last_refusal, state, values)
+        rate = self.rate(counts.recognized)
+        values = {
+            "feature vectors": counts.recognized,
+            "rate [Hz]": f"{rate:.1f}",
+            "examples learned": counts.learned,
+            "objects": len(objects),
+            "examples known": sum(objects.values()),
+            "lesson": f"{lesson.label}: {lesson.progress()}" if lesson else "none",
+            "network": recognizer.source if recognizer.classifier is not None else "none yet",
+            "latency, arrival to publication": self.latency.summary(),
+            "learning": self.learning.summary(),
+            **keeper.status(),
+        }
+        doing = f"learning '{lesson.label}'" if lesson else f"recognizing {len(objects)} objects"
+        running = keeper.verdict(f"{doing} at {rate:.1f} Hz")
+        return self.report(active, rate, running, values, counts.refused, counts.last_refusal)

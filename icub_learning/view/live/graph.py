@@ -1,4 +1,4 @@
-"""Which nodes there are that the page can show, by the types of their topics."""
+"""Finds the nodes that the page can show, by the types of their topics."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ IMAGE, COMPRESSED = "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"
 
 @dataclass(frozen=True)
 class Found:
-    """Names of nodes, each with what it subscribes to."""
+    """The nodes that were found, by name, and the topics that they subscribe to."""
 
     learners: dict[str, tuple[str, str]]  # topic of joint states and of wrenches of each learner; "" for none
     recognizers: tuple[str, ...]
@@ -23,31 +23,23 @@ class Found:
 
 
 def look(node: Node, image: str = "") -> Found:
-    """Return what is there now; images are those of the topic `image`, or "" for the one that nodes look at."""
+    """Return the nodes that run now; images come from the topic `image`, for "" from one that nodes subscribe to."""
     topics = {name: types[0] for name, types in node.get_topic_names_and_types() if types}
-    of_kind = {kind: [name for name, one in topics.items() if one == kind] for kind in (PREDICTION, RECOGNITION)}
+
+    def owners(kind: str, ending: str) -> list[str]:
+        """Return the names of nodes that publish topics of a type below their own names."""
+        found = [name for name, one in topics.items() if one == kind and name.endswith(ending)]
+        return sorted(name.removesuffix(ending) for name in found if node.count_publishers(name))
+
     learners = {
         owner: (_subscribed(node, owner, JOINT_STATE), _subscribed(node, owner, WRENCH))
-        for owner in _owners(node, of_kind[PREDICTION], "/prediction")
+        for owner in owners(PREDICTION, "/prediction")
     }
-    recognizers = _owners(node, of_kind[RECOGNITION], "/recognition")
-    boxes = [name for name, kind in topics.items() if kind == DETECTIONS and name.endswith("/detections")]
-    detectors = _owners(node, boxes, "/detections")
-    watchers = [*detectors, *_publishers(node, [name for name, kind in topics.items() if kind == FEATURES])]
+    recognizers, detectors = owners(RECOGNITION, "/recognition"), owners(DETECTIONS, "/detections")
+    features = [name for name, kind in topics.items() if kind == FEATURES]
+    publishers = [info for name in features for info in node.get_publishers_info_by_topic(name)]
+    watchers = [*detectors, *(f"{one.node_namespace.rstrip('/')}/{one.node_name}" for one in publishers)]
     return Found(learners, tuple(recognizers), tuple(detectors), _image(node, topics, watchers, image))
-
-
-def _owners(node: Node, topics: list[str], ending: str) -> list[str]:
-    """Return the names of nodes that publish topics below their own names."""
-    return sorted(name.removesuffix(ending) for name in topics if name.endswith(ending) and node.count_publishers(name))
-
-
-def _publishers(node: Node, topics: list[str]) -> list[str]:
-    return [
-        f"{info.node_namespace.rstrip('/')}/{info.node_name}"
-        for name in topics
-        for info in node.get_publishers_info_by_topic(name)
-    ]
 
 
 def _subscribed(node: Node, owner: str, kind: str, published: bool = False) -> str:

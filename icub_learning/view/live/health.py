@@ -10,15 +10,10 @@ WEIGHT = re.compile(r"(P|NP|SP) (\d+(?:\.\d+)?)")
 
 
 def health_of(status: Any) -> Health:
-    """Return one DiagnosticStatus."""
+    """Return a DiagnosticStatus as the page shows it; rclpy gives its level as a byte; an unknown one is an error."""
     values = {pair.key: pair.value for pair in status.values}
-    return Health(level_of(status.level), status.message, values, time.monotonic())
-
-
-def level_of(level: bytes | int) -> int:
-    """Return a level of DiagnosticStatus, which rclpy hands over as a byte, as a number from 0 to 3."""
-    number = level[0] if isinstance(level, bytes) else int(level)
-    return number if 0 <= number <= 3 else 2
+    level = status.level[0] if isinstance(status.level, bytes) else int(status.level)
+    return Health(level if 0 <= level <= 3 else 2, status.message, values, time.monotonic())
 
 
 def weights_of(text: str) -> dict[str, dict[str, float]]:

@@ -41,10 +41,11 @@ class LearnerTopics:
         self._last, self._heard = 0, time.monotonic()
         self.learner: Learner | None = None  # state of the learner; None before its first prediction
         self._early: dict[str, Any] = {}  # latched messages that came before the first prediction
+        subscribe = spun.create_subscription
         self._subscriptions = [
-            spun.create_subscription(InertialParameters, f"{name}/inertial_parameters", self._on_parameters, STATE),
-            spun.create_subscription(InertiaStamped, f"{name}/payload", self._on_payload, STATE),
-            spun.create_subscription(Bool, f"{name}/contact", self._on_contact, STATE),
+            subscribe(InertialParameters, f"{name}/inertial_parameters", self._on_parameters, STATE),
+            subscribe(InertiaStamped, f"{name}/payload", self._on_payload, STATE),
+            subscribe(Bool, f"{name}/contact", lambda message: self._set("contact", bool(message.data)), STATE),
         ]
 
     @property
@@ -81,8 +82,7 @@ class LearnerTopics:
 
     def _measured(self, learner: Learner, stamp: int) -> Array | None:
         topic = self._wrenches if learner.is_wrench else self._joint_states
-        data = topic.nearest(stamp, TOLERANCE) if topic is not None else None
-        if topic is None or data is None:
+        if topic is None or (data := topic.nearest(stamp, TOLERANCE)) is None:
             return None
         message = topic.decode(data)
         if isinstance(message, WrenchStamped):
@@ -100,9 +100,6 @@ class LearnerTopics:
             self._early[name] = value
         else:
             setattr(self.learner, name, value)
-
-    def _on_contact(self, message: Bool) -> None:
-        self._set("contact", bool(message.data))
 
     def _on_payload(self, message: InertiaStamped) -> None:
         centre = message.inertia.com

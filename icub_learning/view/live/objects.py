@@ -45,15 +45,13 @@ class ObjectTopics:
         if not detectors:
             self._state.boxes = None
         subscribe = self._spun.create_subscription
-        for name in recognizers:
-            if name not in self._subscriptions:
-                self._subscriptions[name] = [
-                    subscribe(Recognition, f"{name}/recognition", self._on_recognition, SENSOR),
-                    subscribe(ObjectList, f"{name}/objects", partial(self._on_objects, name), STATE),
-                ]
-        for name in detectors:
-            if name not in self._subscriptions:
-                self._subscriptions[name] = [subscribe(Detections, f"{name}/detections", self._on_detections, SENSOR)]
+        for name in (one for one in (*recognizers, *detectors) if one not in self._subscriptions):
+            made = self._subscriptions[name] = []
+            if name in recognizers:
+                made.append(subscribe(Recognition, f"{name}/recognition", self._on_recognition, SENSOR))
+                made.append(subscribe(ObjectList, f"{name}/objects", partial(self._on_objects, name), STATE))
+            else:
+                made.append(subscribe(Detections, f"{name}/detections", self._on_detections, SENSOR))
         topic, kind = image
         if (self._images.name if self._images is not None else "") != topic:
             if self._images is not None:
@@ -63,8 +61,7 @@ class ObjectTopics:
 
     def take(self) -> None:
         """Decode the newest image that has come."""
-        new = self._images.take() if self._images is not None else []
-        if not new or self._images is None:
+        if self._images is None or not (new := self._images.take()):
             return
         with contextlib.suppress(SampleError):  # no image; the nodes that look at it say so in their diagnostics
             self._state.image = rgb_of(self._images.decode(new[-1][1]))

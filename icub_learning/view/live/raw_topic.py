@@ -7,7 +7,7 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
-from icub_learning.nodes.common.serialized import message_of
+from icub_learning.nodes.common.serialized import STAMP_END, message_of, stamp_in
 
 KEPT = 400  # messages that wait to be asked for
 SAMPLES = 200  # stamps from which the period becomes known
@@ -33,8 +33,8 @@ class RawTopic:
         subscription = self._subscription
         while (taken := subscription.handle.take_message(subscription.msg_type, True)) is not None:
             data = bytes(taken[0])
-            if len(data) >= 12:
-                found.append((stamp_of(data), data))
+            if len(data) >= STAMP_END:
+                found.append((stamp_in(data), data))
         self._count([stamp for stamp, _ in found])
         self._messages.extend(found)
         return found
@@ -63,11 +63,6 @@ class RawTopic:
             self._steps.append(step)
             if len(self._steps) == SAMPLES:
                 self.lost, self._period = 0, sorted(self._steps)[SAMPLES // 2]
-
-
-def stamp_of(data: bytes) -> int:
-    """Return the stamp [ns] in the bytes of a message that begins with a header (little-endian CDR)."""
-    return int.from_bytes(data[4:8], "little", signed=True) * 10**9 + int.from_bytes(data[8:12], "little")
 
 
 def sampled(messages: list[tuple[int, bytes]], last: int, period: int) -> Iterator[tuple[int, bytes]]:

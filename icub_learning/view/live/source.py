@@ -1,5 +1,6 @@
 """The state of running nodes: what there is, what it publishes, and what its services answer."""
 
+import contextlib
 import time
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from icub_learning.clients.parameters import ask_parameters, parameters_in
-from icub_learning.errors import IcubLearningError
+from icub_learning.errors import IcubLearningError, SampleError
 from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT, STATE, STREAM
 from icub_learning.robots import find_urdf
 from icub_learning.view.followed import STATUS
@@ -79,10 +80,14 @@ class LiveSource:
                 self._move(newest[-1][1])
         for name, topics in self._learners.items():
             topics.take()
-            if topics.learner is not None:
-                self._keep(name, topics)
+            learner, before = topics.learner, self.state.learners.get(name)
+            if learner is not None and learner is not before:
+                learner.settings = before.settings if before is not None else self._settings.pop(name, {})
+                self.state.learners[name] = learner
         self._objects.take()
-        self.state.lost = self._lost()
+        lost = {name: one.lost for name, one in self._streams.items()}
+        lost |= {f"{name}/prediction": one.lost for name, one in self._learners.items()}
+        self.state.lost = {name: count for name, count in lost.items() if count is not None}
 
     def _look(self) -> None:
         found = graph.look(self._spun, self._image)
@@ -111,24 +116,10 @@ class LiveSource:
             self._streams[name] = RawTopic(self._polled, kind, name, DEEP_BEST_EFFORT)
         return self._streams[name]
 
-    def _keep(self, name: str, topics: LearnerTopics) -> None:
-        learner = topics.learner
-        if learner is not None and self.state.learners.get(name) is not learner:
-            before = self.state.learners.get(name)
-            learner.settings = before.settings if before is not None else self._settings.pop(name, {})
-            self.state.learners[name] = learner
-
-    def _lost(self) -> dict[str, int]:
-        found = {name: one.lost for name, one in self._streams.items()}
-        found |= {f"{name}/prediction": one.lost for name, one in self._learners.items()}
-        return {name: lost for name, lost in found.items() if lost is not None}
-
     def _move(self, data: bytes) -> None:
-        try:
+        with contextlib.suppress(SampleError):  # bytes that are no message
             message = self._joints.decode(data)
-        except Exception:  # bytes that are no message
-            return
-        self.state.joints.update(zip(message.name, message.position, strict=False))
+            self.state.joints.update(zip(message.name, message.position, strict=False))
 
     def _ask_settings(self, name: str) -> None:
         if name in self._asked:
@@ -157,10 +148,7 @@ class LiveSource:
             if self._chosen_urdf:
                 raise
             return  # a path on another machine
-        if found.lstrip().startswith("<"):
-            self.state.urdf, self.state.urdf_path = found, ""
-        else:
-            self.state.urdf, self.state.urdf_path = Path(found).read_text(encoding="utf-8"), found
+        self.state.set_urdf(found)
 
     def _on_description(self, message: String) -> None:
         if not self._chosen_urdf and message.data:

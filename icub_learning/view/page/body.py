@@ -25,19 +25,10 @@ class BodyView:
                 def identify() -> Answer:
                     return ask(choice.name, "identify_payload", takes=seconds.value, timeout=float(seconds.value))
 
-                Action(
-                    server,
-                    "Identify load",
-                    identify,
-                    "observes what is carried while the arm moves",
-                    lambda: f"observing for {seconds.value:g} s",
-                )
-                Action(
-                    server,
-                    "Tare",
-                    lambda: ask(choice.name, "tare"),
-                    "moves the offsets of the force/torque sensor: with nothing in the hand",
-                )
+                hint = "observes what is carried while the arm moves"
+                Action(server, "Identify load", identify, hint, lambda: f"observing for {seconds.value:g} s")
+                hint = "moves the offsets of the force/torque sensor: with nothing in the hand"
+                Action(server, "Tare", lambda: ask(choice.name, "tare"), hint)
             with gui.add_folder("Learning"):
                 Action(server, "Learn", lambda: ask(choice.name, "set_learning", data=True), "learn from now on")
                 Action(server, "Predict only", lambda: ask(choice.name, "set_learning", data=False), "stop learning")

@@ -1,6 +1,7 @@
 """Which of several nodes, or objects, the page is about."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import viser
 
@@ -29,3 +30,10 @@ class Choice:
         before, self.names = self._box.value, offered
         self._box.options = offered
         self._box.value = before if before in offered else offered[preferred]  # type: ignore[misc]
+
+
+def show(visible: bool, *parts: Any) -> None:
+    """Show or hide parts of the page; what does not change is not sent."""
+    for part in parts:
+        if part.visible != visible:
+            part.visible = visible

@@ -1,4 +1,4 @@
-"""What a program that leads the nodes is doing: a line, and the pictures that it draws at the end."""
+"""The progress of a program that runs the nodes: one line of status, and the pictures that it writes."""
 
 from pathlib import Path
 

@@ -3,7 +3,7 @@
 import viser
 
 from icub_learning.view.page.actions import Action
-from icub_learning.view.page.choice import Choice
+from icub_learning.view.page.choice import Choice, show
 from icub_learning.view.shown.answers import Answer, Ask
 
 
@@ -26,6 +26,4 @@ class ModelsView:
 
     def update(self) -> None:
         """Show it as long as there is a node."""
-        visible = bool(self._choice.name)
-        if self._folder.visible != visible:
-            self._folder.visible = visible
+        show(bool(self._choice.name), self._folder)

@@ -12,7 +12,7 @@ from icub_learning.errors import IcubLearningError
 from icub_learning.view.page import style
 from icub_learning.view.page.body import BodyView
 from icub_learning.view.page.camera import CameraView
-from icub_learning.view.page.choice import Choice
+from icub_learning.view.page.choice import Choice, show
 from icub_learning.view.page.curves import CurvesView
 from icub_learning.view.page.doing import DoingView
 from icub_learning.view.page.errors import ErrorsView, WeightsView
@@ -57,7 +57,8 @@ class Page:
         assert token or is_local(host)
         self.thumbnails = Thumbnails()
         self.server = server = start(host, port, token, self.thumbnails)
-        self.address = f"http://{_in_address(host)}:{server.get_port()}/" + (f"?token={token}" if token else "")
+        name = f"[{host}]" if ":" in host else host
+        self.address = f"http://{name}:{server.get_port()}/" + (f"?token={token}" if token else "")
         gui = server.gui
         gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
         server.scene.set_background_image(None)
@@ -117,9 +118,7 @@ class Page:
                 self._safely(self.errors.update, state, learner)
             if not self.server.get_clients():
                 return
-            waiting = learner is None or not self._predicted
-            if self.waiting.visible != waiting:
-                self.waiting.visible = waiting
+            show(learner is None or not self._predicted, self.waiting)
             self._safely(self.robot.update, state, learner)
             self._safely(self.curves.update, learner)
             if self.weights is not None:
@@ -183,11 +182,6 @@ def check_port(host: str, port: int) -> None:
         try:
             probe.bind((host, port))
         except OSError as error:
-            text = (
-                f"the page cannot be served at {host}, port {port}: {error.strerror}. --port takes another one, 0 any"
-            )
+            text = f"the page cannot be served at {host}, port {port}: {error.strerror}"
+            text += ". --port takes another one, 0 any"
             raise IcubLearningError(text, name="--port", value=port, bound="a free port") from error
-
-
-def _in_address(host: str) -> str:
-    return f"[{host}]" if ":" in host else host

@@ -112,25 +112,16 @@ class RobotView:
     def _draw_arrows(self, learner: Learner | None, poses: dict[str, Array]) -> None:
         shown = self._arrows_of(learner, poses) if learner is not None and len(learner.curves) else {}
         for kind, colour in ARROW_COLOURS.items():
-            points = shown.get(kind)
-            handle = self.arrows.get(kind)
+            points, handle = shown.get(kind), self.arrows.get(kind)
             if points is None:
                 if handle is not None:
                     handle.visible = False
-                continue
-            radius = 0.008
-            if handle is None or len(handle.points) != len(points):
+            elif handle is None or len(handle.points) != len(points):
                 self.arrows[kind] = self._server.scene.add_arrows(
-                    f"/arrows/{kind}",
-                    points,
-                    rgb(colour),
-                    shaft_radius=radius,
-                    head_radius=2.2 * radius,
-                    head_length=0.05,
+                    f"/arrows/{kind}", points, rgb(colour), shaft_radius=0.008, head_radius=0.0176, head_length=0.05
                 )
             else:
-                handle.points = points
-                handle.visible = True
+                handle.points, handle.visible = points, True
 
     def _arrows_of(self, learner: Learner, poses: dict[str, Array]) -> dict[str, np.ndarray]:
         """Return arrows (n, 2, 3): of the force at the sensor, or of each joint's effort along its axis."""
@@ -141,26 +132,22 @@ class RobotView:
             if pose is None:
                 return {}
             scale = self._scale("N", [values[:3] for values in newest.values()])
-            arrows = {}
-            for kind, values in newest.items():
-                start = pose[:3, 3] + BESIDE[kind] * np.array([0.0, 1.0, 0.0])
-                arrows[kind] = np.stack([start, start + scale * (pose[:3, :3] @ values[:3])])[None].astype(np.float32)
-            return arrows
-        assert self.geometry is not None
-        axes = self.geometry.joint_axes(learner.outputs)
-        if set(axes) != set(learner.outputs):
-            return {}
-        scale = self._scale("N m", list(newest.values()))
-        return {
-            kind: np.array(
-                [
-                    [axes[name][0] + BESIDE[kind], axes[name][0] + BESIDE[kind] + scale * value * axes[name][1]]
-                    for name, value in zip(learner.outputs, values, strict=True)
-                ],
-                dtype=np.float32,
-            )
-            for kind, values in newest.items()
-        }
+            starts, beside = pose[None, :3, 3], np.array([0.0, 1.0, 0.0])
+            vectors = {kind: (pose[:3, :3] @ values[:3])[None] for kind, values in newest.items()}
+        else:
+            assert self.geometry is not None
+            axes = self.geometry.joint_axes(learner.outputs)
+            if set(axes) != set(learner.outputs):
+                return {}
+            scale = self._scale("N m", list(newest.values()))
+            starts, beside = np.array([axes[name][0] for name in learner.outputs]), np.ones(3)
+            directions = np.array([axes[name][1] for name in learner.outputs])
+            vectors = {kind: values[:, None] * directions for kind, values in newest.items()}
+        arrows = {}
+        for kind, vector in vectors.items():
+            begin = starts + BESIDE[kind] * beside
+            arrows[kind] = np.stack([begin, begin + scale * vector], axis=1).astype(np.float32)
+        return arrows
 
     def _scale(self, unit: str, vectors: list[Array]) -> float:
         """Return metres per unit, such that nothing seen so far is longer than LONGEST_ARROW."""

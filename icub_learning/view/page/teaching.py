@@ -3,7 +3,7 @@
 import viser
 
 from icub_learning.view.page.actions import Action
-from icub_learning.view.page.choice import Choice
+from icub_learning.view.page.choice import Choice, show
 from icub_learning.view.page.objects import ObjectsView
 from icub_learning.view.shown.answers import Answer, Ask
 from icub_learning.view.shown.known import BY_COUNT, BY_NAME, NEWEST_FIRST, ORDERS, Thumbnails
@@ -30,13 +30,8 @@ class TaughtView:
         with gui.add_form(self.title, visible=False) as form:
             name = gui.add_text("name", "", hint="of the object; a new name adds an object")
             self._add_fields()
-            action = Action(
-                server,
-                self.button,
-                lambda: self._teach(name.value.strip()),
-                self.hint,
-                lambda: self._asking(name.value.strip()),
-            )
+            teach, asking = lambda: self._teach(name.value.strip()), lambda: self._asking(name.value.strip())
+            action = Action(server, self.button, teach, self.hint, asking)
         form.on_submit(action.press)
         with gui.add_folder("Known objects", visible=False) as known:
             self.objects = ObjectsView(server, self.counted, thumbnails, self.orders)
@@ -47,10 +42,7 @@ class TaughtView:
 
     def update(self, state: State) -> None:
         """Show which objects are known; hide the form while there is no node to teach."""
-        visible = bool(self._choice.name)
-        for part in self.parts:
-            if part.visible != visible:
-                part.visible = visible
+        show(bool(self._choice.name), *self.parts)
         name = self._choice.name
         self.which.offer(self.objects.update(state.objects.get(name, {}), state.recall.get(name, {})), 0)
 
@@ -98,9 +90,8 @@ class TeachingView(TaughtView):
         return f"learning {int(self._frames.value)} frames of {label!r}"
 
     def _rename(self) -> Answer:
-        return self._ask(
-            self._choice.name, "rename_object", old_label=self.which.name, new_label=self._new.value.strip()
-        )
+        old, new = self.which.name, self._new.value.strip()
+        return self._ask(self._choice.name, "rename_object", old_label=old, new_label=new)
 
 
 class DetectionView(TaughtView):
@@ -118,14 +109,8 @@ class DetectionView(TaughtView):
 
     def _teach(self, label: str) -> Answer:
         seconds = float(self._seconds.value)
-        return self._ask(
-            self._choice.name,
-            "teach_detection",
-            takes=seconds + PATIENCE,
-            label=label,
-            seconds=seconds,
-            source=self._source.value,
-        )
+        given = {"label": label, "seconds": seconds, "source": self._source.value}
+        return self._ask(self._choice.name, "teach_detection", seconds + PATIENCE, **given)
 
     def _asking(self, label: str) -> str:
         return f"collecting images of {label!r} for {float(self._seconds.value):g} s, then training"

@@ -1,7 +1,6 @@
 """The state of a robot at a time of a recording, with what was predicted along it."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 
@@ -22,22 +21,17 @@ class RecordedSource:
         self, recording: Recording, urdf: str, evaluations: Mapping[str, Evaluation] | None = None, frame: str = ""
     ) -> None:
         if not len(recording.joint_stamps):
-            raise RecordingError(
-                "the recording holds no joint states", name="joint_states", value=0, bound="at least one"
-            )
+            text = "the recording holds no joint states"
+            raise RecordingError(text, name="joint_states", value=0, bound="at least one")
         self._order = np.argsort(recording.joint_stamps, kind="stable")
         self._stamps = recording.joint_stamps[self._order]
         self._recording = recording
         self._start = int(self._stamps[0])
         self.duration = float(self._stamps[-1] - self._start) * 1e-9  # length of the recording [s]
-        text = urdf.lstrip()
         self._state = State()
-        if urdf:
-            is_text = text.startswith("<")
-            self._state.urdf = urdf if is_text else Path(urdf).read_text(encoding="utf-8")
-            self._state.urdf_path = "" if is_text else urdf
+        self._state.set_urdf(urdf)
         self._tracks = {
-            short: _Track.of(one.stamps, one.measured, one.predicted, one.parametric, one.variance)
+            short: _Track(one.stamps, one.measured, one.predicted, one.parametric, one.variance)
             for short, one in (evaluations or {}).items()
         }
         outputs = {short: one.output_names for short, one in (evaluations or {}).items()}
@@ -61,16 +55,14 @@ class RecordedSource:
 class _Track:
     """Points of all outputs, PERIOD apart: stamps (n,) [ns] and values (n, 4, n_outputs)."""
 
-    def __init__(self, stamps: np.ndarray, values: Array) -> None:
-        self._stamps, self._values = stamps, values
-
-    @classmethod
-    def of(cls, stamps: np.ndarray, measured: Array, predicted: Array, parametric: Array, variance: Array) -> "_Track":
-        """Take the first sample of each period."""
+    def __init__(
+        self, stamps: np.ndarray, measured: Array, predicted: Array, parametric: Array, variance: Array
+    ) -> None:
         order = np.argsort(stamps, kind="stable")
         kept = order[np.unique(stamps[order] // round(PERIOD * 1e9), return_index=True)[1]]
         deviation = np.sqrt(np.maximum(variance[kept], 0.0))
-        return cls(stamps[kept], np.stack([measured[kept], predicted[kept], parametric[kept], deviation], axis=1))
+        self._stamps = stamps[kept]  # of the first sample of each period
+        self._values = np.stack([measured[kept], predicted[kept], parametric[kept], deviation], axis=1)
 
     def fill(self, learner: Learner, stamp: int, start: int) -> None:
         """Put the window that ends at `stamp` [ns] into the curves of a learner."""
@@ -91,4 +83,4 @@ def _measured_alone(recording: Recording) -> tuple[dict[str, _Track], dict[str, 
     else:
         return {}, {}
     nothing = np.full_like(values, np.nan)
-    return {name: _Track.of(stamps, values, nothing, nothing, nothing)}, {name: tuple(outputs)}
+    return {name: _Track(stamps, values, nothing, nothing, nothing)}, {name: tuple(outputs)}

@@ -53,10 +53,7 @@ class RobotGeometry:
                 bare.append(name)
         if not self.shapes:
             bare = [link.get("name", "") for link in root.findall("link")]
-        for name in bare:
-            sticks = _sticks(root, name)
-            if sticks:
-                self.shapes[name] = sticks
+        self.shapes |= {name: _sticks(root, name) for name in bare}
         self.parents = tuple(model.parents)  # number of the body that each body moves on
         frames = {name: model.frames[self._frames[name]] for name in self.shapes if name in self._frames}
         # For each link with shapes, the number of its body, and its pose (4, 4) on it.

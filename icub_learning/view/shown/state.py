@@ -4,6 +4,7 @@ What holds arrays is compared by identity: a new message is a new object.
 """
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ class Load:
 
 @dataclass(frozen=True, eq=False)
 class Masses:
-    """Masses of links [kg], as learned and as the URDF says, (n,) each; `total` of both; samples learned."""
+    """Masses of links [kg], (n,) each: learned, of the URDF, and of the nearest possible body; samples learned."""
 
     links: tuple[str, ...]
     learned: Array
@@ -44,7 +45,7 @@ class Learner:
     name: str  # of the node, with its namespace
     outputs: tuple[str, ...]  # names of what it predicts
     frame: str = ""  # frame of the wrench; "" for efforts
-    curves: Curves = field(default_factory=lambda: Curves(0))  # the newest seconds
+    curves: Curves = field(init=False)  # the newest seconds
     # those of its parameters that the page needs, as far as they are known
     settings: dict[str, Any] = field(default_factory=dict)
     # of P, NP and SP in the prediction of each output
@@ -129,3 +130,8 @@ class State:
     # messages missing in the streams, by topic; None where its rate is not known
     lost: dict[str, int] = field(default_factory=dict)
     doing: str = ""  # what a program that leads the nodes is doing, in words
+
+    def set_urdf(self, urdf: str) -> None:
+        """Take a robot: the path of a URDF, or XML text; "" for none."""
+        self.urdf_path = "" if urdf.lstrip().startswith("<") else urdf
+        self.urdf = Path(urdf).read_text(encoding="utf-8") if self.urdf_path else urdf

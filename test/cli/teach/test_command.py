@@ -41,20 +41,20 @@ def test_a_folder_gives_its_pictures_by_name_again_and_again(tmp_path):
     for name, colour in (("b.png", "green"), ("a.png", "red"), ("c.bmp", "blue")):
         write_image(tmp_path / name, picture(colour))
     (tmp_path / "notes.txt").write_text("no picture")
-    source = open_source(str(tmp_path), 5.0)
-    assert isinstance(source, Folder)
-    assert source.names == ["a.png", "b.png", "c.bmp"]
-    assert source.period == 0.2
-    for colour in ("red", "green", "blue", "red"):
-        np.testing.assert_array_equal(source.read(), picture(colour))
-    source.close()
+    with open_source(str(tmp_path), 5.0) as source:
+        assert isinstance(source, Folder)
+        assert source.names == ["a.png", "b.png", "c.bmp"]
+        assert source.period == 0.2
+        for colour in ("red", "green", "blue", "red"):
+            np.testing.assert_array_equal(source.read(), picture(colour))
 
 
 @pytest.mark.parametrize("text", ["none", "empty", "/dev/video99", "/dev/null"])
 def test_sources_that_give_no_images_are_refused(text, tmp_path):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ParameterError, match=re.escape(text)):
-        open_source(str(tmp_path / text) if not text.startswith("/") else text, 10.0)
+    named = str(tmp_path / text) if not text.startswith("/") else text
+    with pytest.raises(ParameterError, match=re.escape(text)), open_source(named, 10.0):
+        pass
 
 
 def test_a_damaged_picture_is_named(tmp_path):
@@ -83,10 +83,9 @@ def test_a_camera_is_read_in_rgb_and_given_back(monkeypatch):
             Capture.closed = True
 
     monkeypatch.setattr("icub_learning.cli.image_sources.cv2.VideoCapture", Capture)
-    camera = open_source("/dev/video7", 30.0)
-    assert Capture.opened == [("/dev/video7", cv2.CAP_V4L2)]
-    np.testing.assert_array_equal(camera.read(), picture("red"))
-    camera.close()
+    with open_source("/dev/video7", 30.0) as camera:
+        assert Capture.opened == [("/dev/video7", cv2.CAP_V4L2)]
+        np.testing.assert_array_equal(camera.read(), picture("red"))
     assert Capture.closed
     with pytest.raises(ParameterError, match="/dev/video8"):
         Camera(Path("/dev/video8"), 30.0).read()

@@ -89,7 +89,7 @@ class Trouble(ManagedNode):
         return response
 
     def level(self):
-        status = self.report.report(True, 1, {}, "", lambda _: (DiagnosticStatus.OK, ""), lambda _: {}).status[0]
+        status = self.report.report(True, self.report.rate(1), (DiagnosticStatus.OK, ""), {}, {}, "")
         return status.level, status.message
 
 

@@ -8,7 +8,7 @@ from rclpy.experimental import EventsExecutor
 from rclpy.task import Future
 from std_srvs.srv import Trigger
 
-from icub_learning.nodes.common.waiting import PAUSE, Waiting
+from icub_learning.nodes.common.waiting import PAUSE, until
 
 
 class CountedFuture(Future):
@@ -31,7 +31,8 @@ def test_a_waiting_service_leaves_the_executor_to_others(ros_domain):
     ticks = []
 
     async def serve(_request, response):
-        response.success, response.message = True, await Waiting(answer)
+        response.success = await until(answer.done)
+        response.message = answer.result()
         return response
 
     def tick():

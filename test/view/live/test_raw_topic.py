@@ -6,7 +6,8 @@ from rclpy.serialization import serialize_message
 
 from icub_learning.nodes.common.conversions import set_stamp
 from icub_learning.nodes.common.qos import DEEP, DEEP_BEST_EFFORT
-from icub_learning.view.live.raw_topic import RawTopic, sampled, stamp_of
+from icub_learning.nodes.common.serialized import stamp_in
+from icub_learning.view.live.raw_topic import RawTopic, sampled
 
 START = 1_700_000_000 * 10**9  # [ns]
 PERIOD = 5_000_000  # [ns]
@@ -21,7 +22,7 @@ def wrench(stamp: int, force: float = 0.0) -> WrenchStamped:
 
 @pytest.mark.parametrize("stamp", [0, 1, 999_999_999, START + 123_456_789])
 def test_the_stamp_in_bytes_is_that_of_the_message(stamp):
-    assert stamp_of(bytes(serialize_message(wrench(stamp)))) == stamp
+    assert stamp_in(bytes(serialize_message(wrench(stamp)))) == stamp
 
 
 def test_one_message_of_each_period_is_shown():
