@@ -75,7 +75,8 @@ def test_what_is_just_within_its_bounds_is_reached_and_nothing_beyond(part):
         for name in path[:-1]:
             inner = inner[name]
         fewer = path[-1] in (
-            "found_mass", "mass_deviation", "loads told", "pushes told", "consistent as published", "samples near enough",
+            "found_mass", "mass_deviation", "loads told", "pushes told", "consistent as published",
+            "samples near enough",
         )  # fmt: skip
         inner[path[-1]] += (1e-3 if isinstance(inner[path[-1]], float) else 1) * (-1 if fewer else 1)
         assert not all(judged(worse)), path
