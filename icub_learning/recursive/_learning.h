@@ -8,8 +8,7 @@
 #define STRIP 128              /* columns that several right-hand sides share */
 #define LARGEST_SIZE (1 << 28) /* keeps products of two sizes far from overflow */
 #define PACKED(size) ((size) * ((size) + BLOCK) / 2) /* numbers in a packed triangle */
-
-#define PADDED(features) (((features) + BLOCK - 1) / BLOCK * BLOCK)
+#define PADDED(features) (((features) + BLOCK - 1) / BLOCK * BLOCK) /* features in whole tiles */
 
 /* Ones for the columns from r on, or right of r, in a tile; zeros for the others. */
 static const double STEP[2 * BLOCK] = {[BLOCK] = 1, 1, 1, 1, 1, 1, 1, 1};

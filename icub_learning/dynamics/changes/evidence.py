@@ -60,6 +60,11 @@ class Evidence:
             self._explained[cause] = self.n_blocks, explained
         return explained
 
+    @property
+    def best(self) -> float:
+        """Largest of the log likelihood ratios of the causes."""
+        return max(self.of(cause).log_ratio for cause in range(len(self.sizes)))
+
     def log_likelihood(self, cause: int) -> float:
         """Logarithm of the likelihood of the errors if a cause was added, but for what is common to all causes."""
         return self.of(cause).log_ratio - 0.5 * self.squares

@@ -7,7 +7,7 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.error_model import Step
-from icub_learning.dynamics.changes.event import BLOCK, LONG, RUNNING, Block, Cause, EvidenceOfCauses
+from icub_learning.dynamics.changes.event import BLOCK, LONG, RUNNING, Block, EvidenceOfCauses
 from icub_learning.dynamics.changes.evidence import Evidence, add_to_all
 from icub_learning.dynamics.changes.load import Load
 
@@ -49,7 +49,7 @@ class Suspicion:
         for begin, evidence in [*self._short, *looked]:
             if 0.5 * evidence.squares <= self._threshold:
                 continue  # no cause can explain more than all there is
-            found = max(evidence.of(cause).log_ratio for cause in (Cause.LOAD, Cause.PUSH))
+            found = evidence.best
             if carried is not None:
                 found = max(found, evidence.log_ratio_of(-carried.parameters))
             if found > best:

@@ -17,11 +17,10 @@ from icub_learning.dynamics.changes.event import (
     Event,
     load_of,
 )
-from icub_learning.dynamics.changes.evidence import Evidence
 from icub_learning.dynamics.changes.load import DEVIATIONS, Load
 from icub_learning.dynamics.regressors.link_effects import N_WRENCH
 
-PUSHES = Cause.PUSH, Cause.PULL
+PUSHES = Cause.PUSH, Cause.PULL  # what acts from outside
 MARGIN = -log(RARE)  # of log likelihood: a push seems a load, or a load nothing, with RARE at most (Ville's inequality)
 LARGEST_FIT = float(chdtri(N_WRENCH, RARE)) / N_WRENCH  # mean square that six whitened errors that fit exceed with RARE
 LEAST_MASS = -float(ndtri(RARE))  # standard deviations: no mass at all seems so heavy with RARE
@@ -85,19 +84,13 @@ def _is_released(attempt: Attempt) -> bool:
     """Whether the load before is gone, rather than another one there or something pushing."""
     bare, loaded = attempt.bare, attempt.loaded
     pushed = max(map(loaded.log_likelihood, PUSHES)) + 0.5 * bare.squares
-    return _fits(bare.squares, attempt) and max(_best(bare), pushed) < -MARGIN / 2
-
-
-def _best(evidence: Evidence) -> float:
-    """Return the largest of the log likelihood ratios of the causes."""
-    return max(evidence.of(cause).log_ratio for cause in Cause)
+    return _fits(bare.squares, attempt) and max(bare.best, pushed) < -MARGIN / 2
 
 
 def _is_nothing(attempt: Attempt) -> bool:
     """Whether nothing was added to the errors since evidence began, or nothing but the load before the event."""
     return attempt.bare.n_blocks >= FEWEST and any(
-        _fits(evidence.squares, attempt) and _best(evidence) < -MARGIN / 2
-        for evidence in (attempt.bare, attempt.loaded)
+        _fits(evidence.squares, attempt) and evidence.best < -MARGIN / 2 for evidence in (attempt.bare, attempt.loaded)
     )
 
 
@@ -129,10 +122,10 @@ def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
     without, mean = _latest(event, recent)
     load_columns, push_columns = mean[:, : len(DEVIATIONS)], mean[:, len(DEVIATIONS) :]
     with_before = without if event.before is None else without - load_columns @ event.before.parameters
-    loaded = event.attempts[0].loaded
-    with_push = with_before - push_columns @ loaded.of(Cause.PUSH).mean[:N_WRENCH]
-    with_pull = with_before - loaded.of(Cause.PULL).mean
-    with_load = without - load_columns @ event.attempts[0].bare.of(Cause.LOAD).mean[: len(DEVIATIONS)]
+    first = event.attempts[0]
+    with_push = with_before - push_columns @ first.loaded.of(Cause.PUSH).mean[:N_WRENCH]
+    with_pull = with_before - first.loaded.of(Cause.PULL).mean
+    with_load = without - load_columns @ first.bare.of(Cause.LOAD).mean[: len(DEVIATIONS)]
     tried = np.array([without, with_before, with_push, with_pull, with_load])
     nothing, as_before, pushed, pulled, carried = _distances(event, tried)
     still_there = as_before <= nothing

@@ -20,7 +20,7 @@ from icub_learning.recursive.checks import LARGEST_VALUE, finite_rows
 
 
 class BodyCertainty(NamedTuple):
-    """What tells the variance of predictions by base parameters.
+    """What the variance of a prediction by base parameters is computed from.
 
     Attributes:
         triangle: packed factor of the learner of gamma, see BaseColumns.

@@ -8,10 +8,10 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.regressors.link_effects import N_WRENCH
 from icub_learning.dynamics.stream.records import External
 from icub_learning.experiments.change.live_arm import LiveArm
+from icub_learning.experiments.change.loads_and_pushes import LEARNING, PUSH_SECONDS
 
-LEARNING = 60.0  # [s] before the first force
-FORCES = (2.0, 5.0, 10.0)  # [N]
-SECONDS, PAUSE = 1.0, 4.0  # [s]
+FORCES = (2.0, 5.0, 10.0)  # [N]: what is just noticed, a nudge, and a shove
+PAUSE = 4.0  # [s] between two forces
 RISEN = 0.05  # [s] after which the external wrench must tell of the force
 PLACES = ("hand", "sensor")
 DRAWS = 3  # of each force at each place
@@ -32,9 +32,11 @@ def run_seed(seed: int) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def told(arm: LiveArm, rng: np.random.Generator, place: str, force: float) -> tuple[float, float]:
-    """Push for SECONDS in a random direction; return the mean of what is told of the force, over it, and how often.
+    """Push for PUSH_SECONDS in a random direction, and compare the external wrench with the force.
 
-    The second is the share of samples that are off by no more than NEAR of the force or DEVIATIONS.
+    Returns:
+        Mean external force along the true one, over that; and the share of samples that are off by no more than NEAR
+        of the force or DEVIATIONS.
     """
     direction = rng.standard_normal(3)
     wrench = np.zeros(N_WRENCH)
@@ -42,10 +44,10 @@ def told(arm: LiveArm, rng: np.random.Generator, place: str, force: float) -> tu
     pairs: list[External] = []
     arm.on_pairs = pairs.extend
     if place == "hand":
-        arm.simulation.push(wrench[:3], SECONDS)
+        arm.simulation.push(wrench[:3], PUSH_SECONDS)
     else:
         arm.added = wrench
-    arm.run(SECONDS)
+    arm.run(PUSH_SECONDS)
     arm.added, arm.on_pairs = np.zeros(N_WRENCH), None
     during = [pair for pair in pairs if pair.stamp >= pairs[0].stamp + RISEN * 1e9]
     true = [_at_sensor(arm, pair, wrench) if place == "hand" else wrench[:3] for pair in during]
