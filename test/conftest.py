@@ -3,7 +3,7 @@
 import gc
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -48,12 +48,13 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by what they use and where they lie; put those first that take longest, and keep files together.
+    """Mark tests by what they use and where they lie, and say in which order and by which worker they run.
 
-    The group "alone" is for tests that need much of the machine: one worker runs them, one after the other. Other live
-    tests go wherever a worker is free. The tests of each other file stay in one worker, so that they share fixtures.
+    The group "alone" is for tests that need much of the machine: one worker runs them, one after the other, first.
+    Other live tests go wherever a worker is free; they mostly wait, so they come evenly between those that compute. The
+    tests of each other file stay in one worker, so that they share fixtures.
     """
-    order, number = [], Counter[str]()
+    alone_first, waiting, files, number = [], [], {}, Counter[str]()
     for item in items:
         file = item.path.relative_to(CHECKOUT / "test")
         live = item.get_closest_marker("ros") or "start_process" in getattr(item, "fixturenames", ())
@@ -65,10 +66,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.nodeid in LONG or every == "" or (every and number[name] % int(every)):
             item.add_marker("long")
         alone = item.get_closest_marker("xdist_group")
-        if not live and not alone:
+        if alone:
+            alone_first.append(item)
+        elif live:
+            waiting.append(item)
+        else:
             item.add_marker(pytest.mark.xdist_group(str(file)))
-        order.append(0 if alone else 1 if live else 2)
-    items[:] = [item for _, item in sorted(zip(order, items, strict=True), key=lambda pair: pair[0])]
+            files.setdefault(file, []).append(item)
+    groups = [*spread(files.values()), *spread([item] for item in waiting)]
+    items[:] = alone_first + [item for _, group in sorted(groups, key=lambda one: one[0]) for item in group]
+
+
+def spread(groups: Iterable[list[pytest.Item]]) -> list[tuple[float, list[pytest.Item]]]:
+    """Return groups of tests with places in (0, 1), evenly apart."""
+    found = list(groups)
+    return [((n + 0.5) / len(found), group) for n, group in enumerate(found)]
 
 
 def pytest_collection_finish() -> None:
