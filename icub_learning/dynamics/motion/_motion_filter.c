@@ -21,7 +21,7 @@ enum { P00, P01, P02, P03, P11, P12, P13, P22, P23, P33 };
 #define ROUNDING sqrt(DBL_EPSILON) /* of a position: smaller differences are those of floating-point numbers */
 #define OUTLIER 3.0  /* standard deviations beyond which an error counts by its magnitude only, or for no more (Huber 1964) */
 #define CHANCE 2.0   /* standard deviations of a mean error to which the filter forgets where it surprises, see `widen` */
-#define SPAN 0.125   /* of the lag: the mean is over so much of it */
+#define SPAN 0.125   /* of the period: the mean is over so much of it */
 #define QUANTA 3.0   /* steps of an encoder that a joint moves at least while it moves */
 #define RESTLESS 6.0 /* standard deviations of the positions' noise, the same */
 
@@ -65,7 +65,7 @@ typedef struct {
     PyObject_HEAD
     ptrdiff_t joints, width, lanes, active; /* width: joints, rounded up to whole vectors */
     ptrdiff_t groups, moving_groups;        /* hypotheses; those that only matter with velocities come last */
-    double max_gap, lag, horizon;           /* [s] */
+    double max_gap, period, lag, horizon;   /* [s] period: of the slowest joint's bandwidth */
     double surprise;                        /* [standard deviations], see `widen` */
     double *memory, *x, *p, *density, *rq, *rv, *delay; /* of the lanes; density: of the white snap */
     double *held_x, *held_p;                         /* of the lanes at the origin of the next scored prediction */
@@ -235,10 +235,10 @@ static void hold(Filter *f, ptrdiff_t j, double position) {
     f->velocity_scored[j] = 0;
 }
 
-/* Whether a joint goes farther within the lag than noise and quantization do. */
+/* Whether a joint goes farther within the period than noise and quantization do. */
 INLINE int moves(const Filter *f, ptrdiff_t j) {
     const double quanta = f->step_q[j] < UNSEEN ? QUANTA * f->step_q[j] : 0.0;
-    return fabs(f->x[f->lanes + j]) * f->lag >= fmax(quanta, RESTLESS * sqrt(f->rq[j]));
+    return fabs(f->x[f->lanes + j]) * f->period >= fmax(quanta, RESTLESS * sqrt(f->rq[j]));
 }
 
 /* Whether any joint does. */
@@ -330,7 +330,7 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
         r[l] = j < n && f->skip[j] ? UNSEEN : f->rq[l];
         j = j + 1 == width ? 0 : j + 1;
     }
-    CHOSEN(widen)(f, z, r, fmin(0.5, step / (SPAN * f->lag)), width);
+    CHOSEN(widen)(f, z, r, fmin(0.5, step / (SPAN * f->period)), width);
     if (velocity)
         bank_restart(&f->bank);
     else if (f->groups > 1)
@@ -351,11 +351,11 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
             f->velocity_scored[j] = 1;
         }
         /* Within a few steps of quantization errors are alike: such a prediction tells nothing about the noise. */
-        if (fabs(position[j] - f->origin[j]) > quanta && since < 3.0 * f->lag + 2.0 * step) {
+        if (fabs(position[j] - f->origin[j]) > quanta && since < 3.0 * f->period + 2.0 * step) {
             score_position(f, j, position[j], since);
             f->scored++;
             f->origin_stamp[j] = -1; /* a new origin once the velocity is in */
-        } else if (since > f->lag)
+        } else if (since > f->period)
             f->origin_stamp[j] = -1;
     }
     f->unheard += step;
@@ -540,14 +540,14 @@ static PyObject *follow_usual(Filter *f, PyObject *args) {
     return PyBool_FromLong(within);
 }
 
-PyDoc_STRVAR(set_levels_doc, "set_levels(levels, leak, lag, horizon, surprise=inf)\n\n"
+PyDoc_STRVAR(set_levels_doc, "set_levels(levels, leak, period, lag, horizon, surprise=inf)\n\n"
              "Use levels (4, groups, joints): density of the white snap, variances of position and velocity, delay of\n"
-             "velocities [s]; leak of the jerk (groups,) [1/s]; lag of the smoother and horizon of the scored predictions [s]; standard\n"
-             "deviations of the mean error of some predictions beyond which the first lanes forget what they knew.");
+             "velocities [s]; leak of the jerk (groups,) [1/s]; period of the slowest joint's bandwidth, lag of the smoother and horizon\n"
+             "of the scored predictions [s]; standard deviations of the mean error of some predictions beyond which the first lanes forget what they knew.");
 static PyObject *set_levels(Filter *f, PyObject *args) {
     PyObject *objects[2];
-    double lag, horizon, surprise = INFINITY;
-    if (!PyArg_ParseTuple(args, "OOdd|d", &objects[0], &objects[1], &lag, &horizon, &surprise)) return NULL;
+    double period, lag, horizon, surprise = INFINITY;
+    if (!PyArg_ParseTuple(args, "OOddd|d", &objects[0], &objects[1], &period, &lag, &horizon, &surprise)) return NULL;
     Py_buffer views[2];
     const ptrdiff_t n = f->joints, width = f->width;
     const double *levels = exactly(objects[0], &views[0], "levels", 4 * f->groups * n);
@@ -561,6 +561,7 @@ static PyObject *set_levels(Filter *f, PyObject *args) {
                 to[i][l] = levels[(i * f->groups + l / width) * n + (j < n ? j : 0)];
             }
         memcpy(f->leak, leak, f->groups * sizeof(double));
+        f->period = period;
         f->lag = lag;
         f->horizon = horizon;
         f->surprise = surprise;

@@ -30,7 +30,7 @@ UNUSUAL = 2.0
 
 
 class MotionFilter:
-    """Motion of joints at the newest sample at once, and smoothed some tenths of a second later.
+    """Motion of joints at the newest sample at once, and smoothed some hundredths of a second later.
 
     Settings are not needed: noise of positions and velocities, bandwidth, smoothness of the motion and delay of the
     velocities are estimated for each joint from how well they predict (pooled where joints have them in common), from
@@ -187,7 +187,7 @@ class MotionFilter:
     def _use(self) -> None:
         levels = self._levels
         self._due = int(np.minimum(LOOK_SHARE * levels.memory, MOST_SCORED).sum())
-        self._filter.set_levels(*levels.hypotheses(), levels.lag, levels.horizon, SURPRISE)
+        self._filter.set_levels(*levels.hypotheses(), levels.period, levels.lag, levels.horizon, SURPRISE)
 
     def _begin(self, stamp: int, position: Array, velocity: Array | None) -> None:
         """Look at the first samples once there are enough, and filter them again with what they show."""

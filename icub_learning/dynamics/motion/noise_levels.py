@@ -58,7 +58,8 @@ E_FOLD = float(STATES + STATES)
 
 LEAK = np.log([0.3, 100.0])  # 1/s
 BANDWIDTH = (0.3, 60.0)  # Hz; and at most a quarter of the rate
-LONGEST_LAG = 0.5  # s
+LONGEST_PERIOD = 0.5  # s, of the bandwidth
+LAG = 0.25  # of the period: chosen on three recordings of real arms, see docs/decisions/2026-11-26-what-is-fresh.md
 
 
 def bandwidth(snap: Array, position: Array, velocity: Array | None, interval: float) -> Array:
@@ -90,7 +91,7 @@ class NoiseLevels:
         with_velocity: whether velocities are measured.
         bandwidth: (n_joints,) of the filters [Hz].
         memory: (n_joints,) scored predictions after which one counts 1/e.
-        lag: seconds after which the smoother's estimates are final: a period of the slowest joint's bandwidth.
+        period: period of the slowest joint's bandwidth [s], LONGEST_PERIOD at most.
     """
 
     def __init__(self, n_joints: int, delay: float | None = None) -> None:
@@ -140,7 +141,12 @@ class NoiseLevels:
     @property
     def horizon(self) -> float:
         """Seconds ahead that scored predictions reach: beyond the alikeness of errors, within the motion's."""
-        return max(self.lag / 16.0, 0.1 * self.interval)
+        return max(self.period / 16.0, 0.1 * self.interval)
+
+    @property
+    def lag(self) -> float:
+        """Seconds after which the smoother's estimates are final."""
+        return LAG * self.period
 
     def begin(self, positions: Array, velocities: Array | None, interval: float) -> None:
         """Start from the first samples.
@@ -201,7 +207,7 @@ class NoiseLevels:
             self._delay.move(
                 score[HERE], score[DELAY_GROUPS[0]], score[DELAY_GROUPS[1]], all_keep, all_gain, self._delay_spacing()
             )
-            self._delay.clip(0.0, 0.5 * self.lag)
+            self._delay.clip(0.0, 0.5 * self.period)
         self._bound()
 
     def hypotheses(self) -> tuple[Array, Array]:
@@ -304,7 +310,7 @@ class NoiseLevels:
         now = bandwidth(self.snap, self.position, velocity, self.interval)
         self.bandwidth = np.clip(now, BANDWIDTH[0], min(BANDWIDTH[1], 0.25 / self.interval))
         levels[RATIO] += E_FOLD * np.log(self.bandwidth / now)
-        self.lag = float(min(1.0 / self.bandwidth.min(), LONGEST_LAG))
+        self.period = float(min(1.0 / self.bandwidth.min(), LONGEST_PERIOD))
 
     def _delay_spacing(self) -> float:
-        return max(self.lag / 16.0, 0.2 * self.interval)
+        return max(self.period / 16.0, 0.2 * self.interval)

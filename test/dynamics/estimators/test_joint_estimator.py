@@ -120,7 +120,7 @@ def test_a_joint_that_stands_still_is_no_more_than_the_small_noise_it_is():
 @pytest.mark.parametrize("prior", ["zero", "nominal"])
 @pytest.mark.parametrize("moving", [1.0, 0.0])  # at rest a row of the regressor is zero
 def test_what_is_judged_before_anything_was_learned_is_no_harm(prior, moving):
-    """A stream judges some tenths of a second before it learns."""
+    """A stream judges some samples before it learns."""
     rng = np.random.default_rng(5)
     estimator = SemiparametricEstimator(SmallArm(), n_random_features=36, prior=prior)
     samples = moving * motions(400, rng)
