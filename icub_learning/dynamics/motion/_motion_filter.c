@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { STATES = 4, PAIRS = 10, RECORDS = 1024 };
+enum { STATES = 4, PAIRS = 10, RECORDS = 512 }; /* records: twice as many as the longest lag has samples at 2 kHz */
 /* Sums over samples: positions and velocities scored; squared roughness of positions and velocities, products of
  * positions' roughness with the one before, and how many. */
 enum { SCORED_Q, SCORED_V, ROUGH_Q, ROUGH_V, ROUGH_PRODUCT, ROUGH_COUNT, TALLIES };
