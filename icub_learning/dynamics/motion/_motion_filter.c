@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { STATES = 4, PAIRS = 10, RECORDS = 512 }; /* records: twice as many as the longest lag has samples at 2 kHz */
+enum { STATES = 4, PAIRS = 10, RECORDS = 1024 }; /* records: as many as a period has samples at 2 kHz */
 /* Sums over samples: positions and velocities scored; squared roughness of positions and velocities, products of
  * positions' roughness with the one before, and how many. */
 enum { SCORED_Q, SCORED_V, ROUGH_Q, ROUGH_V, ROUGH_PRODUCT, ROUGH_COUNT, TALLIES };
@@ -90,6 +90,7 @@ typedef struct {
     Record records[RECORDS];
     double *storage;
     int64_t first, count, ripe; /* records: first that is not smoothed, all ever taken, old enough up to here */
+    int64_t compared, settled;  /* first that the bank was not compared with, a period old up to here */
     int64_t samples, scored;
 } Filter;
 
@@ -272,13 +273,18 @@ static void remember(Filter *f, double step) {
     f->count++;
 }
 
-/* How many records can be smoothed now, in whole blocks so that each costs a bounded number of steps back. */
+/* The first record from `from` on that is younger than `age` [s] and than half of all that are kept. */
+static int64_t older(const Filter *f, int64_t from, double age) {
+    const int64_t newest = f->count - 1, oldest_allowed = newest - RECORDS / 2;
+    while (from < newest && f->stamp - f->records[from % RECORDS].stamp >= (int64_t)(age * 1e9)) from++;
+    return from < oldest_allowed ? oldest_allowed : from;
+}
+
+/* How many records can be smoothed now: one, as a rule, for each sample. */
 static int64_t due(Filter *f) {
-    const int64_t newest = f->count - 1, oldest_allowed = newest - RECORDS / 2, lag = (int64_t)(f->lag * 1e9);
-    while (f->ripe < newest && f->stamp - f->records[f->ripe % RECORDS].stamp >= lag) f->ripe++;
-    if (f->ripe < oldest_allowed) f->ripe = oldest_allowed;
-    const int64_t ready = f->ripe - f->first, block = 1 + (newest - f->ripe) / 3;
-    return ready >= block ? ready : 0;
+    f->ripe = older(f, f->ripe, f->lag);
+    f->settled = older(f, f->settled, f->period);
+    return f->ripe - f->first;
 }
 
 static int finite_all(const double *values, ptrdiff_t n) {
@@ -452,23 +458,28 @@ static PyObject *smooth(Filter *f, PyObject *object) {
     double *a = NULL;
     if (k > f->count - f->first)
         PyErr_Format(PyExc_ValueError, "out takes %lld motions, but %lld wait", (long long)k, (long long)(f->count - f->first));
-    else if (!(a = calloc(STATES * f->width, sizeof(double))))
+    else if (!(a = calloc((STATES + 3) * f->width, sizeof(double))))
         PyErr_NoMemory();
     else if ((stamps = PyList_New(k))) {
-        for (int64_t i = f->count - 1; i >= f->first; i--) {
+        /* The bank is judged by motions smoothed over a period, in blocks, so that each costs a bounded number of steps back. */
+        const int64_t block = f->settled - f->compared, comparing = f->bank.awake && block > (f->count - 1 - f->settled) / 3;
+        double *truth = a + STATES * f->width;
+        for (int64_t i = f->count - 1; i >= (comparing && f->compared < f->first ? f->compared : f->first); i--) {
             const Record *record = &f->records[i % RECORDS];
             const int64_t place = i - f->first;
-            if (place < k) {
+            if (place >= 0 && place < k) {
                 read_smoothed(record, a, out + place * size, f->width, f->joints);
-                if (record->jumps)
-                    bank_compare(&f->bank, record->jumping, record->x + f->width, out + place * size + f->joints,
-                                 record->step);
                 PyList_SET_ITEM(stamps, place, PyLong_FromLongLong(record->stamp));
+            }
+            if (comparing && i < f->settled && record->jumps) {
+                read_smoothed(record, a, truth, f->width, f->joints);
+                bank_compare(&f->bank, record->jumping, record->x + f->width, truth + f->joints, record->step);
             }
             CHOSEN(step_back)(record, a, f->width);
         }
         f->first += k;
         if (f->ripe < f->first) f->ripe = f->first;
+        if (comparing || !f->bank.awake) f->compared = f->settled;
     }
     free(a);
     PyBuffer_Release(&view);
@@ -477,7 +488,7 @@ static PyObject *smooth(Filter *f, PyObject *object) {
 
 PyDoc_STRVAR(restart_doc, "restart()\n\nForget all samples; what was seen of steps and scores stays.");
 static PyObject *restart(Filter *f, PyObject *unused) {
-    f->first = f->count = f->ripe = 0;
+    f->first = f->count = f->ripe = f->compared = f->settled = 0;
     f->samples = 0;
     Py_RETURN_NONE;
 }

@@ -23,7 +23,6 @@ from icub_learning.dynamics.stream.smoothness import SmoothnessFilter
 from icub_learning.errors import SampleError
 
 FIRST_LOOK = 50  # joint states: when the noise of velocities is looked at first, then whenever they are twice as many
-SPREAD = 8  # what a node gives to `complete`
 REMEMBERED_STATES = 512  # joint states kept until their measurement has arrived
 # [ns] between two joint states of which it is found what is known of their motion, and whose errors tell which experts
 # are right, how smooth measurements are, and whether something pushes: 250 times in a second, as arms move by fractions
@@ -134,8 +133,6 @@ class InverseDynamicsStream:
         self._state_stamps = StampSequence()
         self._first_stamp: int | None = None  # of the joint states since the stream began or the clock was set back
         self._records: deque[StateRecord] = deque()  # not learned yet, oldest first
-        self._ready: deque[StateRecord] = deque()  # complete, not yet returned by `complete`
-        self._handed_out = 0  # joint states predicted when `complete` last returned samples
         self._paired: list[External] = []  # not yet returned by `pair`
         self._smoothed_stamp = 0  # ns: joint states up to here have been given their smoothed motion, or never will
         self._settled = 0  # stamp of the last joint state of which it was found what is known [ns]
@@ -245,29 +242,17 @@ class InverseDynamicsStream:
         paired, self._paired = self._paired, []
         return paired
 
-    def complete(self, spread: int = 1) -> list[Sample]:
-        """Return the next completed samples, oldest first; none while `learning` is off.
-
-        Smoothed motions come in blocks. A node that learns beside its predictions hands their samples out over the next
-        joint states, so that learning keeps pace with these instead of holding up the predictions for a whole block.
-
-        Args:
-            spread: joint states over which a block is handed out, roughly; 1: at once.
-        """
+    def complete(self) -> list[Sample]:
+        """Return the samples completed since the last call, oldest first; none while `learning` is off."""
         self.settle()
+        samples = []
         while self._records and self._is_final(self._records[0]):
             record = self._records.popleft()
             if record.measured is None:
                 self.counts.unpaired += 1
-            elif record.motion is not None and self.learning:
-                self._ready.append(record)
-        if not self.learning:
-            self._ready.clear()
-        if spread > 1 and self._handed_out == self.counts.predicted:
-            return []
-        self._handed_out = self.counts.predicted
-        due = [self._ready.popleft() for _ in range(-(-len(self._ready) // spread))]
-        return [sample for record in due if (sample := self._learnable(record))]
+            elif record.motion is not None and self.learning and (sample := self._learnable(record)):
+                samples.append(sample)
+        return samples
 
     def _learnable(self, record: StateRecord) -> Sample | None:
         """Return the sample of a complete record; None, and counted, if it must not be learned."""
@@ -288,9 +273,9 @@ class InverseDynamicsStream:
         self._changes = self.watch.changed
         return self.watch.change_ratio
 
-    def learn(self, spread: int = 1) -> int:
+    def learn(self) -> int:
         """Learn from the samples that `complete` returns; return how many."""
-        samples = self.complete(spread)
+        samples = self.complete()
         if (ratio := self.take_change()) is not None:
             forget = getattr(self.estimator, "body_changed", None)
             if forget is not None:

@@ -19,7 +19,7 @@ from icub_learning.dynamics.stream.overload import Thinning
 from icub_learning.dynamics.stream.recent import RecentMeasurements, mean_error
 from icub_learning.dynamics.stream.records import StateRecord
 from icub_learning.dynamics.stream.sensor_check import SensorCheck
-from icub_learning.dynamics.stream.stream import SPREAD, InverseDynamicsStream
+from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 from icub_learning.errors import SampleError
 from icub_learning.nodes.common import parameters, scheduling
 from icub_learning.nodes.common.conversions import doubles, set_wrench
@@ -52,6 +52,7 @@ from icub_learning_msgs.srv import ModelFile
 
 # [s] between looks at the learning thread, and between states that are kept to go back to: a state takes 4 ms to copy.
 SUPERVISION_PERIOD = 1.0
+UNPAIRED = 8  # joint states without a measurement that waits, after which those too old for any are given up
 
 
 class InverseDynamicsNode(ManagedNode):
@@ -189,7 +190,7 @@ class InverseDynamicsNode(ManagedNode):
         cycle = self._report.cycle
         cycle.published(arrival, (self.get_clock().now().nanoseconds - stamp) * 1e-9)
         self._publish_parts(record)
-        if self._is_wrench and not self._stream.waiting and self._stream.counts.predicted % SPREAD:
+        if self._is_wrench and not self._stream.waiting and self._stream.counts.predicted % UNPAIRED:
             self._stream.settle()  # all else has time until the wrench comes
         else:
             self._pair_and_hand_over()
@@ -213,7 +214,7 @@ class InverseDynamicsNode(ManagedNode):
             if self._output_publishers["external"].get_subscription_count():  # what it is costs more than publishing it
                 self._publish_output("external", external.stamp, external.external, True)
             self._report.checked(self._sensor_check.add(external.measured, external.known.position))
-        for sample in self._stream.complete(SPREAD):
+        for sample in self._stream.complete():
             self._learner.offer(sample)
         if paired:
             self._changes.publish(paired[-1].stamp)

@@ -59,7 +59,9 @@ def test_smallest_step_of_a_joint_that_moves_fast():
 def plain(position, ratio, surprise):
     """Velocities of a filter with fixed levels, (n, 1)."""
     filter = Filter(1, 1, 0, 1.0, (3.0, 30.0, 300.0))
-    filter.set_levels(np.array([ratio * 1e-9, 1e-9, 1.0, 0.0])[:, None, None], np.array([3.0]), 0.2, 0.2, 0.01, surprise)
+    filter.set_levels(
+        np.array([ratio * 1e-9, 1e-9, 1.0, 0.0])[:, None, None], np.array([3.0]), 0.2, 0.2, 0.01, surprise
+    )
     state, found = np.empty((3, 1)), []
     for k, row in enumerate(position):
         filter.add(k * 5_000_000 + 1, row, None)

@@ -26,7 +26,9 @@ def test_filter_and_smoother_are_those_of_the_dense_solution(step, snap, prior, 
     position, velocity = 0.01 * rng.standard_normal((n, 2)), rng.standard_normal((n, 2))
     r_q, r_v = 1e-7, 1e-4
     filter = Filter(2, 1, 0, 10.0, prior)
-    filter.set_levels(np.array([snap, r_q, r_v, delay])[:, None, None] * np.ones((1, 1, 2)), np.array([leak]), 0.5, 0.5, 0.1)
+    filter.set_levels(
+        np.array([snap, r_q, r_v, delay])[:, None, None] * np.ones((1, 1, 2)), np.array([leak]), 0.5, 0.5, 0.1
+    )
     states, deviations = [], []
     for k in range(n):
         filter.add(int(stamps[k]), position[k], velocity[k] if with_velocity else None)

@@ -11,7 +11,7 @@ from helpers.local_polynomials import LocalPolynomials
 from icub_learning.dynamics import Prediction
 from icub_learning.dynamics.motion.joint_states import JointStateReader
 from icub_learning.dynamics.stream.pairing import MOST_WAITING
-from icub_learning.dynamics.stream.stream import REMEMBERED_STATES, SPREAD, InverseDynamicsStream
+from icub_learning.dynamics.stream.stream import REMEMBERED_STATES, InverseDynamicsStream
 from icub_learning.errors import SampleError
 
 JOINTS = ("shoulder", "elbow")
@@ -377,27 +377,16 @@ def test_switched_off_it_predicts_but_does_not_learn():
     assert stream.learn() == 0 and not recorder.learned
 
 
-def test_a_block_of_smoothed_motions_is_learned_over_the_next_calls_and_with_what_was_published():
-    motions = LocalPolynomials(2, 5, 2, 0.05, 0)
-    stream, _ = make(motions=motions, effort=True)
-    smoothed, held = motions.smoothed, []
-    block = []  # what the stream gets to see
-    motions.smoothed = lambda: block
-    predictions, learned = {}, []
-    for k in range(200):
-        block[:] = []
+def test_each_sample_is_learned_with_what_was_published_for_it():
+    stream, _ = make(effort=True)
+    predictions, learned = {}, 0
+    for k in range(100):
         record = send(stream, k)
         predictions[record.stamp] = record.prediction
-        held += smoothed()
-        if k == 100:
-            block[:] = held[:60]  # 60 motions at once
-        samples = stream.complete(SPREAD)
-        learned.append(len(samples))
-        for sample in samples:
+        for sample in stream.complete():
             assert sample.published is predictions[sample.motion.stamp]
-    assert sum(learned) == 60
-    assert max(learned) <= 8  # and not 60
-    assert learned.index(max(learned)) == 100
+            learned += 1
+    assert learned > 80
 
 
 def test_measurements_from_before_the_first_joint_state_are_not_refused():
