@@ -89,11 +89,6 @@ class TestSemiparametricEstimator(EstimatorContract):
         return SemiparametricEstimator(self.regressor, n_random_features=60)
 
 
-class TestSemiparametricEstimatorThatForgets(TestSemiparametricEstimator):
-    def make(self):
-        return SemiparametricEstimator(self.regressor, n_random_features=60, forgetting=0.999)
-
-
 class TestIncrementalClassifier(LearnerContract):
     classifier_class = IncrementalClassifier
     n_until_full = MAX_VIEWS
@@ -114,3 +109,4 @@ class TestIncrementalClassifier(LearnerContract):
 
 class TestAdaptiveClassifier(TestIncrementalClassifier):
     classifier_class = AdaptiveClassifier
+    n_until_learned = 100  # it calibrates before each answer

@@ -15,15 +15,15 @@ from icub_learning.models.ledger import accounted, held_by, read_holdings
 from icub_learning.simulation.zoo import ZOO
 
 ROBOT = ZOO["icub_wrench_100hz"]
-N = 120  # samples of each robot and round
+N = 60  # samples of each robot and round
 
 
 @pytest.fixture(scope="module")
 def motions():
-    """Samples (q, v, a, wrench) of five motions of the same robot."""
+    """Samples (q, v, a, wrench) of four motions of the same robot."""
     found = []
-    for seed in range(5):
-        made = ROBOT.record(8.0, seed)
+    for seed in range(4):
+        made = ROBOT.record(4.0, seed)
         recording = made.recording
         found.append(list(zip(made.position, made.velocity, made.acceleration, recording.wrench, strict=True))[100:])
     return found
@@ -81,7 +81,7 @@ def known(model, samples):
         return model.parameters
     slow = [not name.endswith(" s") for name in model.expert_weights]
     assert 0 < sum(slow) < len(slow)
-    return np.array([model.predict(*motion).experts.values[slow] for *motion, _ in samples[::20]])
+    return np.array([model.predict(*motion).experts.values[slow] for *motion, _ in samples[::10]])
 
 
 @pytest.mark.parametrize("kind", ["parametric", "nonparametric", "semiparametric"])

@@ -61,7 +61,7 @@ def capped(errors, judged, elapsed=1.0):
     return np.array(rows)
 
 
-def sequences(rng, steps=1500, n=5):
+def sequences(rng, steps=700, n=5):
     """Errors (T, k, N) that try to mislead: each by name."""
     noise = rng.normal(size=(steps, 1, n))
     turns = np.where((np.arange(steps) // 60) % 2, 1.0, 0.1)[:, None, None]

@@ -10,7 +10,7 @@ from icub_learning.dynamics.estimators.prediction import Prediction
 def test_nothing_is_seen_where_nothing_is():
     hand = Hand(1)
     assert hand.run(5.0)[-1] == "getting used to the errors"
-    assert set(hand.run(110.0)[1000:]) == {"nothing"}
+    assert set(hand.run(70.0)[1000:]) == {"nothing"}
     assert not hand.monitor.counts and hand.monitor.may_learn(hand.stamp)
 
 
