@@ -112,19 +112,6 @@ def test_dahl_friction_keeps_its_level_in_any_direction() -> None:
     np.testing.assert_allclose(force, one_step, rtol=1e-9)
 
 
-def test_bundle_by_passes_the_sensor() -> None:
-    settings = IDEAL(cable_stiffness=200.0, cable_bending_stiffness=1.0, task="circle_xz", circle_wander=0.0)
-    simulation = ArmSimulation(settings)
-    shares = []
-    for _ in range(1000):
-        simulation.step()
-        truth = simulation.truth()
-        np.testing.assert_allclose(simulation.sensors().wrench, truth.rigid_wrench + truth.cable_wrench, atol=1e-12)
-        shares.append(truth.cable_wrench)
-    assert 1.0 < np.std(shares, axis=0)[:3].max() < 10.0
-    assert 0.1 < np.std(shares, axis=0)[3:].max() < 2.0
-
-
 def test_left_arm_is_the_mirror_image() -> None:
     shares = {}
     for side in ("right", "left"):
