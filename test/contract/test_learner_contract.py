@@ -81,7 +81,7 @@ class TestParametricEstimatorThatForgets(EstimatorContract):
 
 class TestNonparametricEstimator(EstimatorContract):
     def make(self):
-        return NonparametricEstimator(self.regressor, n_random_features=60)
+        return NonparametricEstimator(self.regressor, n_random_features=60, forgetting=0.999)  # the next one: "auto"
 
 
 class TestSemiparametricEstimator(EstimatorContract):
