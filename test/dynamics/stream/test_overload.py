@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from icub_learning.dynamics.stream.overload import Thinning
 from icub_learning.errors import ParameterError
 
-N = 20_000
+N = 8000
 
 
 def run(limit, service, share=1.0, speed=1.0):
@@ -30,7 +30,6 @@ def run(limit, service, share=1.0, speed=1.0):
     return np.array(list(counts)), np.array(list(counts.values())), np.array(waits), busy
 
 
-@settings(max_examples=40)
 @given(cost=st.floats(0.05, 40.0), limit=st.integers(1, 60), share=st.floats(0.05, 1.0))
 def test_it_uses_its_share_evenly_and_bounds_the_wait(cost, limit, share):
     taken, counts, waits, busy = run(limit, lambda _: cost, share)
@@ -47,7 +46,6 @@ def test_it_uses_its_share_evenly_and_bounds_the_wait(cost, limit, share):
     np.testing.assert_array_equal(np.cumsum(counts), taken + 1)  # each left out is counted by the next one
 
 
-@settings(max_examples=40)
 @given(cost=st.floats(0.1, 5.0), speed=st.floats(0.05, 0.4))
 def test_a_learner_that_gets_less_of_the_core_has_no_more_than_the_limit_to_wait_for(cost, speed):
     taken, _, waits, _ = run(5, lambda _: cost, share=0.5, speed=speed)
