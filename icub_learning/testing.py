@@ -79,9 +79,11 @@ class LearnerContract(Contract):
 
     Attributes:
         n_until_full: samples after which the state must not grow any more: the bound of a memory of samples, if any.
+        n_until_learned: samples within which the error must fall; 300 unless each takes long.
     """
 
     n_until_full = N_SAMPLES
+    n_until_learned = 300
     whose = "the learner's"
 
     def sample(self, rng: np.random.Generator) -> Sample:
@@ -109,13 +111,14 @@ class LearnerContract(Contract):
         """The error on new samples falls below half of what it was at first."""
         learner = self.make()
         errors = []
-        for inputs, measured in self.samples(300):
+        for inputs, measured in self.samples(self.n_until_learned):
             predicted = np.ravel(self.answer(learner.predict(*inputs)))[: measured.size]
             errors.append(np.abs(predicted - measured).mean())
             learner.update(*inputs, measured)
         first, last = np.mean(errors[:5]), np.mean(errors[-50:])
         assert last < 0.5 * first, (
-            f"the mean absolute error is {first:.3g} over the first 5 samples and {last:.3g} over the last 50 of 300"
+            f"the mean absolute error is {first:.3g} over the first 5 samples and {last:.3g} over the last 50 of "
+            f"{self.n_until_learned}"
         )
 
     def test_inputs_are_never_written_to(self) -> None:

@@ -81,17 +81,12 @@ class TestParametricEstimatorThatForgets(EstimatorContract):
 
 class TestNonparametricEstimator(EstimatorContract):
     def make(self):
-        return NonparametricEstimator(self.regressor, n_random_features=60)
+        return NonparametricEstimator(self.regressor, n_random_features=60, forgetting=0.999)  # the next one: "auto"
 
 
 class TestSemiparametricEstimator(EstimatorContract):
     def make(self):
         return SemiparametricEstimator(self.regressor, n_random_features=60)
-
-
-class TestSemiparametricEstimatorThatForgets(TestSemiparametricEstimator):
-    def make(self):
-        return SemiparametricEstimator(self.regressor, n_random_features=60, forgetting=0.999)
 
 
 class TestIncrementalClassifier(LearnerContract):
@@ -114,3 +109,4 @@ class TestIncrementalClassifier(LearnerContract):
 
 class TestAdaptiveClassifier(TestIncrementalClassifier):
     classifier_class = AdaptiveClassifier
+    n_until_learned = 100  # it calibrates before each answer

@@ -15,7 +15,7 @@ def batch_solution(z, y, regularization, sample_weights=None, initial_weights=No
 
     Args:
         z, y: (n, d) and (n, T).
-        regularization: number or (d,), the diagonal of Lambda.
+        regularization: number or (d,), the diagonal of Lambda; 0 where the samples alone tell all weights.
         sample_weights: (n,), one each where None.
         initial_weights: W_0 (d, T), zero where None.
     """
@@ -34,9 +34,9 @@ def _solve(z, y, regularization, sample_weights, initial_weights):
     roots = np.ones(len(z), EXTENDED) if sample_weights is None else np.sqrt(np.asarray(sample_weights, EXTENDED))
     prior = np.diag(np.sqrt(np.broadcast_to(np.asarray(regularization, EXTENDED), (d,))))
     start = np.zeros((d, n_outputs), EXTENDED) if initial_weights is None else np.asarray(initial_weights, EXTENDED)
-    rows = np.concatenate([prior, roots[:, None] * z])
-    targets = np.concatenate([prior @ start, roots[:, None] * y])
-    system = np.zeros((d, d + n_outputs), EXTENDED)
+    rows = np.concatenate([prior, roots[:, None] * z] if prior.any() else [roots[:, None] * z])
+    targets = np.concatenate([prior @ start, roots[:, None] * y])[-len(rows) :]
+    system = np.zeros((0, d + n_outputs), EXTENDED)
     for start in range(0, len(rows), CHUNK):
         chunk = np.concatenate([rows[start : start + CHUNK], targets[start : start + CHUNK]], axis=1)
         system = _triangularize(np.concatenate([system, chunk]), d)
@@ -50,11 +50,14 @@ def _solve(z, y, regularization, sample_weights, initial_weights):
 def _triangularize(system, d):
     """The first d rows after Householder reflections that zero the first d columns below the diagonal."""
     for j in range(d):
-        mirror = system[j:, j].copy()
+        # Rows that are zero there already stay as they are: triangles and diagonals take little time.
+        rows = np.r_[j, j + 1 + np.flatnonzero(system[j + 1 :, j])]
+        left = system[rows, j:]
+        mirror = left[:, 0].copy()
         mirror[0] += np.copysign(np.sqrt(mirror @ mirror), mirror[0])
         square = mirror @ mirror
         if square:
-            system[j:, j:] -= mirror[:, None] * (2.0 / square * (mirror @ system[j:, j:]))
+            system[rows, j:] = left - mirror[:, None] * (2.0 / square * (mirror @ left))
     return system[:d]
 
 

@@ -3,6 +3,7 @@
 from collections import deque
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from icub_learning.dynamics.motion.motion import Motion
 
@@ -84,3 +85,26 @@ class LocalPolynomials:
     def _read(self, index):
         rows = np.concatenate([self._derivative(self._times[index : index + 1], order) for order in range(3)])
         return Motion(self._samples[index][0], *(rows @ self._fitted))
+
+
+def newest_by_window(stamps, position, velocity, window, order, velocity_weight=0.0):
+    """Fit all windows of a recording at once: velocity and acceleration at each newest sample, (n, 2, joints).
+
+    NaN before the first full window; gaps do not start anew.
+    """
+    times = sliding_window_view(stamps, window)
+    times = (times - times[:, -1:]) * 1e-9
+    scale, powers = (-2.0 / times[:, 0])[:, None, None], np.arange(order + 1)
+    u = scale * times[:, :, None] + 1.0
+    design, values = u**powers, sliding_window_view(position, window, axis=0).swapaxes(1, 2)
+    if velocity is not None and velocity_weight > 0:
+        slopes = velocity_weight * scale * powers * u ** np.maximum(powers - 1, 0)
+        rates = sliding_window_view(velocity, window, axis=0).swapaxes(1, 2)
+        design = np.concatenate([design, slopes], axis=1)
+        values = np.concatenate([values, velocity_weight * rates], axis=1)
+    transposed = design.swapaxes(1, 2)
+    fitted = np.linalg.solve(transposed @ design, transposed @ values)  # well conditioned, as u is within [-1, 1]
+    found = np.full((len(stamps), 2, position.shape[1]), np.nan)
+    found[window - 1 :, 0] = scale[:, 0] * (powers @ fitted)
+    found[window - 1 :, 1] = scale[:, 0] ** 2 * (powers * (powers - 1) @ fitted)
+    return found

@@ -18,7 +18,7 @@ def followed(errors, fade):
     spread, rows, history, losses = np.log(n), [], [weights], np.zeros(n)
     for t in range(steps):
         combined = errors[t] @ weights
-        regrets = np.mean([2 * c * (c - e) for c, e in zip(combined, errors[t], strict=True)], axis=0)
+        regrets = np.mean(2 * combined[:, None] * (combined[:, None] - errors[t]), axis=0)
         regrets = np.where(losses <= 25 * losses.min(), regrets, 0.0)
         losses = fade * losses + np.mean(errors[t] ** 2, axis=0)
         share = min([1.0, *(m / abs(r) for m, r in zip(scales, regrets, strict=True) if abs(r) > 1e-150)])
@@ -61,7 +61,7 @@ def capped(errors, judged, elapsed=1.0):
     return np.array(rows)
 
 
-def sequences(rng, steps=1500, n=5):
+def sequences(rng, steps=700, n=5):
     """Errors (T, k, N) that try to mislead: each by name."""
     noise = rng.normal(size=(steps, 1, n))
     turns = np.where((np.arange(steps) // 60) % 2, 1.0, 0.1)[:, None, None]

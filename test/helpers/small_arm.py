@@ -44,6 +44,7 @@ def learn(estimator, states, y, first=0, judged=True):
     for k, (state, target) in enumerate(zip(states, y, strict=True)):
         prediction = estimator.predict(*state)
         told.append((prediction.total[0], prediction.variance[0]))
-        published = None if judged else prediction
-        estimator.update(*state, target, stamp=(first + k) * PERIOD, published=published)
+        if judged:
+            estimator.judge(prediction, target, 1e-9 * PERIOD)
+        estimator.update(*state, target, stamp=(first + k) * PERIOD, published=prediction)
     return np.array(told).T

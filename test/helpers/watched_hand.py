@@ -1,5 +1,9 @@
 """A rigid arm whose body is known exactly, but for noise that lasts for a while, and a monitor of its errors."""
 
+from functools import lru_cache
+from io import BytesIO
+from pickle import Pickler, loads
+
 import numpy as np
 from helpers.robots import RIGHT_ARM
 
@@ -18,11 +22,33 @@ WRENCH = WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, "r_arm_ft_senso
 PANDA = TorqueRegressor.from_urdf(find_urdf("panda"), [f"panda_joint{i}" for i in range(1, 8)])
 
 
+class Remembered(LinkEffects):
+    """Effects at the motions of all hands, which are the same: each is computed once."""
+
+    def __init__(self, *of):
+        super().__init__(*of)
+        self._found = {}
+
+    def __reduce__(self):
+        return effects, (self.n_outputs == 7,)
+
+    def __call__(self, q, v, a):
+        key = q.tobytes()
+        if key not in self._found:
+            self._found[key] = super().__call__(q, v, a)
+        return self._found[key]
+
+
+@lru_cache
+def effects(torque):
+    return Remembered(PANDA) if torque else Remembered(WRENCH, "r_hand_dh_frame")
+
+
 class Hand:
     """Feeds a monitor with the errors of a body that is known but for noise."""
 
     def __init__(self, seed=0, torque=False, **settings):
-        self.effects = LinkEffects(PANDA) if torque else LinkEffects(WRENCH, "r_hand_dh_frame")
+        self.effects = effects(torque)
         self.monitor = ChangeMonitor(self.effects, **settings)
         self._rng, self.k = np.random.default_rng(seed), 0
         m = self.effects.n_outputs
@@ -58,3 +84,33 @@ class Hand:
                 self.monitor.observe(own.stamp, own, error + off, told)
             phases.append(self.monitor.phase)
         return phases
+
+
+class _Pickler(Pickler):
+    """Keeps arrays that are views of others views of their copies."""
+
+    def reducer_override(self, found):
+        base = found.base if type(found) is np.ndarray else None
+        if type(base) is not np.ndarray:
+            return NotImplemented
+        offset = found.ctypes.data - base.ctypes.data
+        return np.ndarray, (found.shape, found.dtype, base, offset, found.strides)
+
+
+def copy_of(hand):
+    """Return a hand that goes on from where this one is."""
+    file = BytesIO()
+    _Pickler(file).dump(hand)
+    return loads(file.getvalue())
+
+
+@lru_cache
+def _used(*arguments, **settings):
+    made = Hand(*arguments, **settings)
+    made.run(USUAL)
+    return made
+
+
+def used(*arguments, **settings):
+    """Return a hand of its own that has got used to its errors."""
+    return copy_of(_used(*arguments, **settings))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers.feature_stream import NET, PLACES, D, Stream, recognizer, view
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from icub_learning.errors import ParameterError, RecognitionError
@@ -93,6 +93,7 @@ def test_nothing_is_known_in_the_first_lesson():
     assert stream.show("mug")[0].nearest == "mug"
 
 
+@settings(max_examples=25)
 @given(st.lists(st.tuples(st.sampled_from(sorted(PLACES)), st.integers(1, 4), st.booleans()), max_size=8))
 def test_any_sequence_of_lessons_knows_what_the_finished_ones_taught(lessons):
     stream, rng, kept = Stream(recognizer()), np.random.default_rng(1), []

@@ -32,8 +32,8 @@ def test_six_objects_and_the_last_one_with_three_views(network: CNNFeatures) -> 
             shown.show(name)
             return np.array([network.transform(shown.render(first + k)) for k in range(count)], dtype=float)
 
-        seen = {name: look(name, 0, 20) for name in names}
-        unseen = {name: look(name, UNSEEN, 10) for name in names}
+        seen = {name: look(name, 0, 10) for name in names}
+        unseen = {name: look(name, UNSEEN, 8) for name in names}
     classifier = make_classifier(Settings(), network.n_features)
     for name in names[:5]:
         classifier.learn(seen[name], name)

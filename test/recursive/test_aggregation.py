@@ -19,21 +19,6 @@ def test_a_step_is_what_the_class_says_and_the_regret_is_within_its_bound(name):
     assert within_bound(rows, rates, fade)
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_linearized_regret_bounds_the_excess_over_every_convex_combination(name):
-    errors, rng = CASES[name], np.random.default_rng(1)
-    rows, _, _ = followed(errors, 1 - 1 / MEMORY)
-    for _ in range(20):
-        mixture = rng.dirichlet(np.full(errors.shape[2], 0.3))
-        drawn = mixture
-        for t in range(0, len(rows), 50):
-            loss, _, regrets, _ = rows[t]
-            mixture = drawn * (regrets != 0) / max((drawn * (regrets != 0)).sum(), 1e-12)  # of those awake
-            if not mixture.any():
-                continue
-            assert loss - np.mean((errors[t] @ mixture) ** 2) <= mixture @ regrets + 1e-9 * (1 + np.abs(regrets).max())
-
-
 def test_outputs_choose_apart_and_equal_experts_share():
     learner = ConvexAggregation(2, 3)
     for _ in range(200):

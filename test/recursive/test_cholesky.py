@@ -71,7 +71,7 @@ def test_update_equals_the_batch_solution(version, rank, forgetting, magnitude):
         exact_factor, exact_weights = batch_solution(
             np.concatenate([past, z]),
             np.concatenate([past @ weights, y]),
-            np.full(d, 1e-300),
+            0.0,
             np.concatenate([np.full(d, forgetting), np.ones(rank)]),
         )
         stored = padded(weights.T)

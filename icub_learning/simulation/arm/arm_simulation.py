@@ -62,7 +62,7 @@ class ArmSimulation:
             for name in (self.arm.hand, self.arm.sensor_frame, self.arm.shoulder, self.arm.elbow)
         )
         self._steps = 1  # a stamp of 0 means "not set" in ROS
-        self._motions = task_motions(self.arm, self.settings)
+        self._motions = task_motions(self.settings)
         self._motion: Motion = self._motions.get(self.task) or Hold(np.mean(self.arm.limits, axis=0))
         self._compute_references()
         self._data.qpos[:], self._data.qvel[:], _ = self._reference()

@@ -1,6 +1,7 @@
 """Reference motions of the joints: continuous positions, velocities and accelerations as functions of time."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
@@ -119,11 +120,16 @@ class Blend:
         return q + w * gap_q, v + w * gap_v + dw * gap_q, a + w * gap_a + 2 * dw * gap_v + ddw * gap_q
 
 
-def task_motions(arm: ArmModel, settings: SimulationSettings) -> dict[str, Motion]:
+def task_motions(settings: SimulationSettings) -> dict[str, Motion]:
     """Return the motions of all tasks but "hold", which depends on the position of the arm."""
-    streams = [np.random.default_rng([settings.seed, number]) for number in range(3)]
+    size = settings.circle_radius, settings.circle_speed, settings.circle_wander
+    return dict(_task_motions(settings.side, settings.seed, *size))
+
+
+@lru_cache(maxsize=8)  # the paths of two circles take half a second
+def _task_motions(side: str, seed: int, radius: float, speed: float, wander: float) -> dict[str, Motion]:
+    arm, streams = ArmModel(side), [np.random.default_rng([seed, number]) for number in range(3)]
     motions: dict[str, Motion] = {"random": RandomMotion(arm.limits, streams[0])}
     for task, rng in zip(("circle_xy", "circle_xz"), streams[1:], strict=True):
-        target = circle(task, arm.side, settings.circle_radius)
-        motions[task] = CircleMotion(arm, target, settings.circle_speed, settings.circle_wander, rng)
+        motions[task] = CircleMotion(arm, circle(task, side, radius), speed, wander, rng)
     return motions

@@ -146,26 +146,6 @@ def test_errors_of_an_unknown_motion_have_the_joint_distribution():
     assert unknown.log_likelihood == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("told", [True, False])
-def test_errors_of_a_new_motion_pass_for_a_push_only_where_nobody_told_of_them(told):
-    """Errors of variance 25 that change within NEW, beside usual ones of variance 1."""
-    rng, n, variance = np.random.default_rng(6), 100, 25.0
-    kept = np.exp(-PERIOD / NEW)
-    evidence = []
-    for _ in range(20):
-        made = model()
-        errors = rng.multivariate_normal(np.zeros(n * M), joint_covariance(made, np.arange(n))).reshape(n, M)
-        moved, state = np.zeros(M), made.start()[:, None]
-        found = Evidence(M, [np.full(M, 7.0)])
-        for error in errors:
-            moved = kept * moved + np.sqrt((1 - kept**2) * variance) * rng.standard_normal(M)
-            step = made.step(np.full(M, variance) if told else None)
-            state, white = step(state, (error + moved)[:, None])
-            found.add(step, np.eye(M), white[:, 0])
-        evidence.append(found.of(0).log_ratio)
-    assert np.median(evidence) < 0.0 if told else np.median(evidence) > 20.0
-
-
 def test_error_model_finds_its_parts():
     """White noise and a lasting part of known variance and time, from one long record."""
     rng, n, time = np.random.default_rng(1), 40_000, 0.15

@@ -2,22 +2,15 @@
 
 import numpy as np
 import pytest
-from helpers.watched_hand import LOAD, PERIOD, PUSH, USUAL, Hand
+from helpers.watched_hand import LOAD, PERIOD, PUSH, USUAL, Hand, used
 
 from icub_learning.dynamics.estimators.prediction import Prediction
-
-
-def used(*arguments, **settings):
-    """A hand that has got used to its errors."""
-    made = Hand(*arguments, **settings)
-    made.run(USUAL)
-    return made
 
 
 def test_nothing_is_seen_where_nothing_is():
     hand = Hand(1)
     assert hand.run(5.0)[-1] == "getting used to the errors"
-    assert set(hand.run(110.0)[1000:]) == {"nothing"}
+    assert set(hand.run(70.0)[1000:]) == {"nothing"}
     assert not hand.monitor.counts and hand.monitor.may_learn(hand.stamp)
 
 
@@ -71,8 +64,7 @@ def test_joint_torques_tell_loads_from_pushes_too():
 
 def test_a_force_at_the_sensor_is_no_load():
     """No wrench on the hand is constant then, and a load explained two of these sixteen forces better."""
-    hand, rng = Hand(7), np.random.default_rng(7)
-    hand.run(USUAL)
+    hand, rng = used(7), np.random.default_rng(7)
     for _ in range(16):
         direction = rng.standard_normal(6) * ([1.0] * 3 + [0.0] * 3)
         pulled = hand.run(1.0, measured=rng.uniform(4.0, 12.0) * direction / np.linalg.norm(direction))

@@ -4,7 +4,7 @@ from itertools import groupby
 
 import numpy as np
 import pytest
-from helpers.watched_hand import LOAD, PERIOD, PUSH, USUAL, Hand
+from helpers.watched_hand import LOAD, PERIOD, PUSH, USUAL, Hand, copy_of, used
 
 from icub_learning.dynamics.changes.states import State
 
@@ -25,18 +25,23 @@ def pause(hand, **what):
     return hand.monitor.state
 
 
-@pytest.fixture
-def hand():
+@pytest.fixture(scope="module")
+def loaded():
     made = Hand()
     assert path(made, USUAL) == [State.GETTING_USED, State.QUIET]
+    assert path(made, 0.4, load=LOAD) == [State.QUIET, State.DISTURBED, State.CARRYING]
+    assert path(made, 3.6, load=LOAD) == [State.CARRYING]
     return made
 
 
 @pytest.fixture
-def carrying(hand):
-    assert path(hand, 0.4, load=LOAD) == [State.QUIET, State.DISTURBED, State.CARRYING]
-    assert path(hand, 3.6, load=LOAD) == [State.CARRYING]
-    return hand
+def hand():
+    return used()
+
+
+@pytest.fixture
+def carrying(loaded):
+    return copy_of(loaded)
 
 
 def test_a_contact_with_an_empty_hand(hand):
@@ -114,8 +119,7 @@ def test_a_clock_that_is_set_back(carrying):
 
 
 def test_the_body_changes_in_a_long_contact():
-    hand = Hand(longest_contact=1.0)
-    hand.run(USUAL)
+    hand = used(longest_contact=1.0)
     assert path(hand, 1.1, push=PUSH) == [State.QUIET, State.DISTURBED, State.GETTING_USED]
     assert hand.monitor.counts == {"changes of the body": 1} and hand.monitor.may_learn(hand.stamp)
     assert hand.monitor.changed == 1 and hand.monitor.change_ratio > 2.0 and not hand.monitor.contact

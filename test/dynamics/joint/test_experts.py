@@ -76,22 +76,6 @@ def mixed(memories, of_memories):
     return mixture
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_errors_keep_the_proven_bound_against_rigid_bodies_and_each_memory(name):
-    """Of experts that have learned equally much of each motion: confidence changes nothing then."""
-    errors = CASES[name][:, 0]  # (T, N)
-    weights, choices, published = ExpertWeights([str(k) for k in range(errors.shape[1])], 1, (0,)), [], []
-    for row in errors:
-        choices.append(weights.value[:, 0])
-        published.append(weights.combined(predictions(row[:, None])).total[0])
-        weights.judge(predictions(row[:, None]), np.zeros(1), PERIOD)
-    counted, memories, rows, of_memories, rates = aggregated(errors, np.ones(errors.shape), np.array(choices), PERIOD)
-    scale = np.array([counted[t, 0] / errors[t, 0] if errors[t, 0] else 1.0 for t in range(len(errors))])
-    np.testing.assert_allclose((scale * published) ** 2, [row[0] for row in rows], rtol=1e-3, atol=1e-9)
-    assert within_bound(rows, rates, 0.5 ** (PERIOD / SECOND_HALF_LIFE))
-    np.testing.assert_allclose(weights.value[:, 0], mixed(memories, of_memories), rtol=1e-4, atol=1e-7)
-
-
 def test_memories_are_judged_as_their_experts_are_weighed_with_confidence():
     """The second layer's bound is against them; of what each expert has not learned, more than noise at times."""
     errors, rng = CASES["the best one changes"][:, 0], np.random.default_rng(7)

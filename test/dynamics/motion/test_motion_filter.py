@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers.dense_smoother import estimates
-from helpers.local_polynomials import LocalPolynomials
+from helpers.local_polynomials import newest_by_window
 from helpers.motions import newest_of, quintic, record, rms, sines, trapezoids
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -72,8 +72,7 @@ def best_window(stamps, position, velocity, v, a, windows):
             for weight in (0.0, 0.05) if velocity is not None else (0.0,):
                 if order >= window - 1:
                     continue
-                polynomials = LocalPolynomials(position.shape[1], window, order, weight, 0)
-                causal, late = newest_of(polynomials, stamps, position, velocity), len(stamps) // 4
+                causal, late = newest_by_window(stamps, position, velocity, window, order, weight), len(stamps) // 4
                 errors.append((rms(causal[late:, 0] - v[late:]), rms(causal[late:, 1] - a[late:])))
     return np.min(errors, axis=0)
 

@@ -21,10 +21,9 @@ def learn_true_motions(estimator, found, seconds):
 
 
 @pytest.mark.parametrize("name", ["icub_wrench_50hz", "icub_wrench_100hz", "icub_left_arm_wrench_100hz"])
-@pytest.mark.parametrize("seed", [1, 2])
-def test_an_offset_of_seventy_newtons_is_learned_in_five_seconds_and_the_masses_stay_right(name, seed):
+def test_an_offset_of_seventy_newtons_is_learned_in_five_seconds_and_the_masses_stay_right(name):
     robot = ZOO[name]
-    found = robot.record(7.0, seed)
+    found = robot.record(7.0, 1)
     moves = np.flatnonzero(np.abs(found.velocity).max(axis=1) > 0.05)[0]
     begin = (found.recording.joint_stamps[moves] - found.recording.joint_stamps[0]) * 1e-9  # [s] of rest
     regressor = WrenchRegressor.from_urdf(robot.urdf, robot.joints, robot.sensor)

@@ -1,15 +1,10 @@
 """The joint torque regressor against Pinocchio's rnea and against Newton's law on point masses; friction columns."""
 
-from functools import cache
-
 import numpy as np
 import pinocchio
 import pytest
 from helpers import point_mass_arm
 from helpers.robots import ICUB, LEFT_ARM, PANDA, PANDA_JOINTS, RIGHT_ARM, UR10, UR10_JOINTS, random_state
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.errors import ParameterError, ShapeError
@@ -49,19 +44,6 @@ def test_regressor_times_nominal_parameters_is_rnea(name, friction):
         scale = max(1.0, np.abs(expected).max())
         found = regressor(*state) @ regressor.nominal_parameters
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * scale)
-
-
-@cache
-def ur10():
-    return TorqueRegressor.from_urdf(*CASES["UR10"]), Torques(*CASES["UR10"])
-
-
-@given(arrays(np.float64, (3, 6), elements=st.floats(-20, 20)))
-def test_the_same_on_states_chosen_to_break_it(state):
-    regressor, torques = ur10()
-    expected = torques(*state)
-    scale = max(1.0, np.abs(expected).max())
-    np.testing.assert_allclose(regressor(*state) @ regressor.nominal_parameters, expected, rtol=0, atol=1e-11 * scale)
 
 
 def test_a_turn_of_a_continuous_joint_changes_nothing():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from icub_learning.dynamics.stream.overload import Thinning
 from icub_learning.errors import ParameterError
 
-N = 20_000
+N = 8000
 
 
 def run(limit, service, share=1.0, speed=1.0):

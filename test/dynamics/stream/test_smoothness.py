@@ -24,13 +24,16 @@ def friction(n, seed=0):
 def published(filters, stamps, predicted, measured):
     """What comes out of a filter, with what went in: (n, m)."""
     found = []
-    for stamp, total, value in zip(stamps, predicted, measured, strict=True):
-        made = filters.filtered(round(1e9 * stamp), prediction(total))
-        np.testing.assert_allclose(made.parametric + made.residual, made.total, atol=1e-12)
-        assert (made.variance == 1.0).all()
-        filters.follow(round(1e9 * stamp), made, value)
-        found.append(made.total)
-    return np.array(found)
+    for stamp, total, value in zip(np.round(1e9 * stamps).astype(int).tolist(), predicted, measured, strict=True):
+        made = prediction(total)
+        found.append(filters.filtered(stamp, made))
+        filters.follow(stamp, made, value)
+    totals, parametric, residual, variance = (
+        np.array([getattr(one, name) for one in found]) for name in ("total", "parametric", "residual", "variance")
+    )
+    np.testing.assert_allclose(parametric + residual, totals, atol=1e-12)
+    assert (variance == 1.0).all()
+    return totals
 
 
 def roughness(values):

@@ -86,7 +86,7 @@ def loop_area(bundle: CableBundle, steps: int) -> float:
 def test_hysteresis_loses_energy_however_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CableBundle, "CREEP_TIME", 0.0)
     elastic, slow, fast = (
-        loop_area(make_bundle(hysteresis=h), steps) for h, steps in ((0.0, 4000), (0.3, 4000), (0.3, 1000))
+        loop_area(make_bundle(hysteresis=h), steps) for h, steps in ((0.0, 1000), (0.3, 2000), (0.3, 1000))
     )
     assert abs(elastic) < 0.02 * slow
     assert slow > 0.1
@@ -94,7 +94,7 @@ def test_hysteresis_loses_energy_however_slow(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_creep_loses_more_the_faster() -> None:
-    slow, fast = loop_area(make_bundle(), 4000), loop_area(make_bundle(), 1000)
+    slow, fast = loop_area(make_bundle(), 1000), loop_area(make_bundle(), 250)
     assert fast == pytest.approx(4 * slow, rel=0.05)
 
 
@@ -110,19 +110,6 @@ def test_dahl_friction_keeps_its_level_in_any_direction() -> None:
     for _ in range(50):
         force = many.step(np.array([0.001]))
     np.testing.assert_allclose(force, one_step, rtol=1e-9)
-
-
-def test_bundle_by_passes_the_sensor() -> None:
-    settings = IDEAL(cable_stiffness=200.0, cable_bending_stiffness=1.0, task="circle_xz", circle_wander=0.0)
-    simulation = ArmSimulation(settings)
-    shares = []
-    for _ in range(1000):
-        simulation.step()
-        truth = simulation.truth()
-        np.testing.assert_allclose(simulation.sensors().wrench, truth.rigid_wrench + truth.cable_wrench, atol=1e-12)
-        shares.append(truth.cable_wrench)
-    assert 1.0 < np.std(shares, axis=0)[:3].max() < 10.0
-    assert 0.1 < np.std(shares, axis=0)[3:].max() < 2.0
 
 
 def test_left_arm_is_the_mirror_image() -> None:

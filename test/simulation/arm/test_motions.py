@@ -20,7 +20,7 @@ NAN = float("nan")
 @pytest.mark.parametrize("task", ["circle_xy", "circle_xz"])
 def test_hand_follows_the_circle_at_constant_speed(task: str, side: str) -> None:
     arm = ArmModel(side)
-    motion = task_motions(arm, SimulationSettings(side=side, circle_wander=0.0))[task]
+    motion = task_motions(SimulationSettings(side=side, circle_wander=0.0))[task]
     period = 2 * np.pi * 0.1 / 0.6
     times = np.linspace(0, period, 1000)
     q, _, a = motion(times)
@@ -37,7 +37,7 @@ def test_hand_follows_the_circle_at_constant_speed(task: str, side: str) -> None
 
 @pytest.mark.parametrize("task", ["circle_xy", "circle_xz", "random"])
 def test_velocities_and_accelerations_are_derivatives(task: str) -> None:
-    motion = task_motions(RIGHT, SimulationSettings())[task]
+    motion = task_motions(SimulationSettings())[task]
     step = 1e-4
     times = np.arange(20.0, 21.0, step)
     q, v, a = motion(times)
@@ -46,7 +46,7 @@ def test_velocities_and_accelerations_are_derivatives(task: str) -> None:
 
 
 def test_random_motion_excites_every_joint() -> None:
-    q, v, _ = task_motions(RIGHT, SimulationSettings())["random"](np.arange(0, 200, 0.02))
+    q, v, _ = task_motions(SimulationSettings())["random"](np.arange(0, 200, 0.02))
     low, high = RIGHT.limits
     assert (np.ptp(q, axis=0) > 0.5 * (high - low)).all()
     assert np.linalg.cond(np.corrcoef(q.T)) < 10
@@ -54,7 +54,7 @@ def test_random_motion_excites_every_joint() -> None:
 
 
 def test_blend_meets_both_motions_with_two_derivatives() -> None:
-    motions = task_motions(RIGHT, SimulationSettings())
+    motions = task_motions(SimulationSettings())
     blend = Blend(motions["circle_xy"], motions["random"], start=1.0, duration=2.0)
     for time, motion in ((1.0, "circle_xy"), (3.0, "random"), (5.0, "random")):
         for found, wanted in zip(blend(np.array([time])), motions[motion](np.array([time])), strict=True):

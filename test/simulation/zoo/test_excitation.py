@@ -21,9 +21,9 @@ def draw(name, seed=0, duration=20.0):
 
 
 @pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_velocities_and_accelerations_integrate_to_the_motion(name, seed):
-    times = np.linspace(0.0, 20.0, 200_001)
+    times = np.linspace(0.0, 10.0, 100_001)
     q, v, a = draw(name, seed)(times)
     way = cumulative_trapezoid(v, times, axis=0, initial=0)
     np.testing.assert_allclose(q[0] + way, q, atol=2e-6 if name in SMOOTH else 3e-3)
