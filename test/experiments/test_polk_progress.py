@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from icub_learning.experiments.data.textures import PATCH, TEXTONS, texton_histograms, textures
-from icub_learning.experiments.polk import convergence, curves
+from icub_learning.experiments.polk import budgeted_sgd, convergence, curves
 from icub_learning.experiments.tensor import synthetic
 from icub_learning.kernel_methods import Kernel, functional_sgd
 from icub_learning.reporting.tables import number
 
 
-def test_curves_of_multidist(run):
-    out, found = run("polk-curves", "--quick", "--on", "multidist", "--draws", "2")
+def test_curves_of_multidist(run, monkeypatch):
+    monkeypatch.setattr(budgeted_sgd, "STEPS", (0.05, 0.2, 6.0))
+    out, found = run("polk-curves", "--quick", "--on", "multidist", "--draws", "1")
     methods = found["multidist"]
     polk, rival = (methods[next(name for name in methods if name.startswith(start))] for start in ("POLK", "BSGD"))
     entries = list(curves.comparisons(found))
