@@ -164,8 +164,8 @@ def test_whatever_ends_it_ends_its_processes(how, tmp_path, start_process, ros_d
     children = children_of(process.pid)
     assert len(children) == 4 + with_page
     if with_page:
-        address, log = re.search(r"browser: (http://127\.0\.0\.1:\d+/)", process.output)[1], tmp_path / "out/log/view.log"
-        wait_until(lambda: f"page: {address}" in log.read_text(), "the page")
+        address = re.search(r"Watch it in a browser: (http://127\.0\.0\.1:\d+/)", process.output)[1]
+        wait_until(lambda: f"page: {address}" in (tmp_path / "out" / "log" / "view.log").read_text(), "the page")
     if how == "a child dies":
         os.kill(children[1], signal.SIGKILL)
         assert process.wait() == 2
