@@ -12,7 +12,6 @@ from icub_learning.experiments.polk import multidist as multidist_module
 from icub_learning.experiments.tensor import layout, wpbc
 from icub_learning.reporting.tables import number
 
-
 SAMPLES = 1500  # to learn, of the 5000 that test/kernel_methods/online/test_polk.py has
 
 

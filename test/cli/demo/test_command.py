@@ -68,11 +68,10 @@ def test_errors_and_their_ratios_are_those_of_a_loop():
     )
 
 
-@pytest.mark.parametrize("seconds", [2.0, 2.6])
-def test_the_hand_is_on_its_new_circle_after_the_changeover(seconds):
+def test_the_hand_is_on_its_new_circle_after_the_changeover():
     changing, there = (ArmSimulation(SimulationSettings.without_effects(task=task)) for task in PLANES)
     for simulation in (changing, there):
-        for _ in range(round(seconds * 1000)):
+        for _ in range(950):  # of five instants tried, that from which the way to the other circle takes longest
             simulation.step()
     changing.set_task(PLANES[1])
     for simulation in (changing, there):
