@@ -78,7 +78,7 @@ def test_textures_differ():
 
 def test_convergence(run, monkeypatch):
     monkeypatch.setattr(convergence, "STEPS", (0.4, 0.1))
-    out, found = run("polk-convergence", "--quick", "--draws", "1", "--samples", "6000")
+    out, found = run("polk-convergence", "--quick", "--draws", "1", "--samples", "5000")
     runs, powers = found["runs"], found["powers"]
     assert powers["distance"] < -0.2 and powers["risk"] < -0.5 and "published" in out
     assert 0.3 < powers["remaining"] < 0.8 and found["holds"]

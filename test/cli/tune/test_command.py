@@ -114,8 +114,10 @@ def test_progress_keeps_infinity_and_leaves_one_file(tmp_path):
 
 
 @pytest.mark.parametrize("layout", ["flat", "train and test"])
-def test_pictures_of_objects(tmp_path, capsys, layout):
+def test_pictures_of_objects(tmp_path, capsys, layout, request):
     parts = {"": 6} if layout == "flat" else {"train": 4, "test": 2}
+    if layout != "flat":
+        request.getfixturevalue("colours")
     draw_objects(tmp_path / "pictures", parts)
     figures = tmp_path / "o.json"
     code, out, err = run(

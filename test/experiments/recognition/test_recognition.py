@@ -111,7 +111,13 @@ def test_rivals_get_the_setting_that_serves_them():
     assert few_views.accuracy(chosen, drawn.targets) > 0.9 > few_views.accuracy(spoiled, drawn.targets) + 0.1
 
 
-def test_accuracies_of_the_comparison_are_those_of_each_contender():
+@pytest.fixture
+def two_rivals(monkeypatch):
+    """Compare with the first two only, which are quick; the others are tested one by one."""
+    monkeypatch.setattr(few_views, "rivals", lambda: dict(list(contenders.rivals().items())[:2]))
+
+
+def test_accuracies_of_the_comparison_are_those_of_each_contender(two_rivals):
     pools = clouds(noise=0.3)
     found = few_views.compare(pools, 4, (0, 5), (1, 6))
     assert list(found) == few_views.names()
@@ -222,7 +228,7 @@ def test_photographs_are_read_and_damage_is_refused(tmp_path):
             images.load_grocery(path)
 
 
-def test_command(tmp_path, monkeypatch, run):
+def test_command(tmp_path, monkeypatch, run, two_rivals):
     monkeypatch.setitem(views.SETS, "grocery", lambda data, out: pools(0.12))
     monkeypatch.setitem(views.SETS, "mnist", lambda data, out: pools(0.1))
     monkeypatch.setitem(views.SETS, "textures", lambda data, out: pools(0.1, 1))
@@ -232,7 +238,6 @@ def test_command(tmp_path, monkeypatch, run):
     monkeypatch.setattr(few_views, "N_VIEWS", (1, 4))
     monkeypatch.setattr(many, "N_VIEWS", (3, 10))
     monkeypatch.setattr(many, "N_RANDOM", 100)
-    monkeypatch.setattr(few_views, "rivals", lambda: dict(list(contenders.rivals().items())[:2]))
     out, found = run("recognition", "--on", "grocery", "objects", "mnist", "textures", "--seeds", 0, 1, folder=tmp_path)
     assert "objects is left out" in out and "nowhere" in found["left out"]["objects"]
     accuracy = found["views"]["grocery"]["accuracy"]
