@@ -59,7 +59,7 @@ def test_learn_a_recording(run: Callable[..., str], tmp_path: Path) -> None:
 
 
 def test_wrench_on_a_stream(run: Callable[..., str]) -> None:
-    text = run("wrench_on_a_stream", "--seconds", 4, "--mass", 1.0)
+    text = run("wrench_on_a_stream", "--seconds", 3, "--mass", 1.0)
     quarters = [numbers(line)[-1] for line in text.splitlines() if line.startswith("  after")]
     assert quarters[-1] < 0.8 * quarters[0]
     (line,) = (line for line in text.splitlines() if line.startswith("external force"))
