@@ -1,9 +1,12 @@
 """Options that no command can use: one line that names the option and its bound, and exit code 2."""
 
+from functools import cache
+
 import pytest
 from helpers.recordings import JOINTS, rigid_recording
 
 from icub_learning.cli.main import main
+from icub_learning.experiments.data import images
 from icub_learning.recording import write
 
 ARM = "--urdf ur10 --output joint_torque --joints a"
@@ -139,6 +142,13 @@ def arm(tmp_path_factory):
     write(rigid_recording(600), path := tmp_path_factory.mktemp("recordings") / "arm.npz")
     path.with_name("bag_0.mcap").touch()
     return path
+
+
+@pytest.fixture(scope="module", autouse=True)
+def digits_are_read_once():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(images, "load_mnist", cache(images.load_mnist))
+        yield
 
 
 @pytest.mark.parametrize("case", ["| --help", *BAD.strip().splitlines()])

@@ -1,6 +1,7 @@
 """`icub-learning fleet` on files."""
 
 import json
+from functools import cache
 
 import numpy as np
 from helpers.robots import RIGHT_ARM
@@ -13,10 +14,12 @@ from icub_learning.models import read_model, write_model
 from icub_learning.models.ledger import accounted
 from icub_learning.robots import find_urdf
 
+make_regressor = cache(assembly.make_regressor)
+
 
 def robot_file(path, seed):
     settings = Settings(urdf=find_urdf("icub"), joints=tuple(RIGHT_ARM), estimator="parametric", output_weights="equal")
-    regressor = assembly.make_regressor(settings)
+    regressor = make_regressor(settings)
     estimator, rng = assembly.make_estimator(settings, regressor), np.random.default_rng(seed)
     for _ in range(30):
         estimator.update(*rng.normal(size=(3, 7)), rng.normal(size=6))

@@ -65,14 +65,6 @@ def test_help_imports_nothing_heavy():
     assert all(command in result.stdout for command in COMMANDS)
 
 
-def test_an_error_is_one_line_without_a_traceback(tmp_path, capsys):
-    absent = tmp_path / "absent.db3"
-    assert main(["evaluate", str(absent), "--urdf", "ur10", "--joints", "a", "--output", "wrench"]) == 2
-    shown = capsys.readouterr()
-    assert shown.err == f"icub-learning evaluate: {absent} does not exist\n"
-    assert shown.out == ""
-
-
 def test_evaluate_offers_the_settings_of_the_node():
     command = ["evaluate", "x.csv", "--urdf", "ur10", "--output", "wrench", "--joints", "a"]
     options = vars(make_parser().parse_args(command))

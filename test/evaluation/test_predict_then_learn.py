@@ -1,6 +1,7 @@
 """Evaluation over recordings: known answers, the estimators called by hand, and every refusal counted once."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -20,6 +21,12 @@ from icub_learning.robots import find_urdf
 SETTINGS = Settings(urdf=find_urdf("ur10"), joints=JOINTS, output="joint_torque", n_random_features=60)
 ICUB_JOINTS = ("r_shoulder_pitch", "r_shoulder_roll", "r_elbow")
 WRENCH_SETTINGS = Settings(urdf=find_urdf("icub"), joints=ICUB_JOINTS, n_random_features=60)
+
+
+@cache  # of all estimators, each of which a test looks at
+def compared(n, settings=SETTINGS, noise=0.5, n_test=0, **options):
+    test = rigid_recording(n_test, seed=1) if n_test else None
+    return compare(rigid_recording(n, noise), settings, "recorded", test=test, **options)
 
 
 def steady_nmse(evaluation) -> np.ndarray:
@@ -55,7 +62,7 @@ def test_predict_then_update_by_hand(short):
             estimator.judge(made, y, seconds_between(last, stamp))
         estimator.update(*motion, y, stamp=stamp, published=made)
         last = stamp
-    result = compare(recording, SETTINGS, "recorded")[short]
+    result = compared(300)[short]
     np.testing.assert_array_equal(result.predicted, expected)
     np.testing.assert_array_equal(result.measured, recording.effort)
     np.testing.assert_array_equal(result.held[1:], recording.effort[:-1])
@@ -160,7 +167,7 @@ def test_a_horizon_by_hand(short):
         made.append(answer_of(estimator, q, v, a))
         made[-1].settle()
     expected = [prediction.total for prediction in made]
-    result = compare(recording, settings, "recorded", horizon=0.4)[short]
+    result = compared(200, settings, horizon=0.4)[short]
     np.testing.assert_allclose(result.predicted, expected, rtol=1e-9, atol=1e-9)
     assert (result.predicted[:50] == 0).all() and result.n_learned == 200
     np.testing.assert_array_equal(result.held[50:], recording.effort[:-50])
@@ -181,7 +188,7 @@ def test_a_test_recording_is_predicted_with_learning_off(short):
         answer = answer_of(estimator, *motion)
         answer.settle()
         expected.append(answer.total)
-    result = compare(first, settings, "recorded", test=second)[short]
+    result = compared(300, settings, 0.0, 200)[short]
     np.testing.assert_allclose(result.predicted, expected, rtol=1e-9, atol=1e-9)
     assert result.n_learned == 0
     assert short != "P" or (nmse(result.errors, result.measured) < 1e-6).all()

@@ -15,8 +15,8 @@ def test_a_rigid_model_in_the_loop_follows_better_than_feedback_alone_or_fights_
     errors = {}
     for model in ("none", "nominal"):
         loop.use(model)
-        loop.run(1.0)
-        errors[model] = loop.run(1.5)
+        loop.run(0.5)
+        errors[model] = loop.run(1.0)
     # Computed torque has no stiffness beyond the model's, so friction that the rigid bodies lack stops small joints.
     assert (errors["nominal"] > errors["none"]) == full
     assert np.isfinite(list(errors.values())).all()

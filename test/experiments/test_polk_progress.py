@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from icub_learning.experiments.data.textures import PATCH, TEXTONS, texton_histograms, textures
-from icub_learning.experiments.polk import convergence, curves
+from icub_learning.experiments.polk import budgeted_sgd, convergence, curves
 from icub_learning.experiments.tensor import synthetic
 from icub_learning.kernel_methods import Kernel, functional_sgd
 from icub_learning.reporting.tables import number
 
 
-def test_curves_of_multidist(run):
-    out, found = run("polk-curves", "--quick", "--on", "multidist", "--draws", "2")
+def test_curves_of_multidist(run, monkeypatch):
+    monkeypatch.setattr(budgeted_sgd, "STEPS", (0.05, 0.2, 6.0))
+    out, found = run("polk-curves", "--quick", "--on", "multidist", "--draws", "1")
     methods = found["multidist"]
     polk, rival = (methods[next(name for name in methods if name.startswith(start))] for start in ("POLK", "BSGD"))
     entries = list(curves.comparisons(found))
@@ -75,8 +76,9 @@ def test_textures_differ():
     assert np.mean(y[similarity.argmax(axis=1)] == y) > 0.85
 
 
-def test_convergence(run):
-    out, found = run("polk-convergence", "--quick", "--draws", "1")
+def test_convergence(run, monkeypatch):
+    monkeypatch.setattr(convergence, "STEPS", (0.4, 0.1))
+    out, found = run("polk-convergence", "--quick", "--draws", "1", "--samples", "5000")
     runs, powers = found["runs"], found["powers"]
     assert powers["distance"] < -0.2 and powers["risk"] < -0.5 and "published" in out
     assert 0.3 < powers["remaining"] < 0.8 and found["holds"]
@@ -84,8 +86,8 @@ def test_convergence(run):
     for one in runs.values():
         assert one["closest"] <= one["distance"] < 0.4 * norm and one["points"] <= convergence.POINTS
     assert runs["diminishing"]["distance"] < runs["eta 0.1"]["distance"] < runs["eta 0.4"]["distance"]
-    row = next(line.split() for line in out.splitlines() if line.startswith("eta 0.2 "))
-    assert row[2:5] == [number(runs["eta 0.2"][key]) for key in ("distance", "closest", "bound")]
+    row = next(line.split() for line in out.splitlines() if line.startswith("eta 0.1 "))
+    assert row[2:5] == [number(runs["eta 0.1"][key]) for key in ("distance", "closest", "bound")]
 
 
 def test_the_best_function_is_the_best():

@@ -23,12 +23,12 @@ def test_the_solution_is_the_sources_formula(features, data):
 def test_features_chosen_by_leverage_keep_the_kernel(kernel, data):
     x, y = data
     reference = RBF(1.3) if kernel == "gaussian" else Matern(1.3, nu=1.5)
-    settings = {"kernel": kernel, "length_scale": 1.3, "n_features": 200, "sampling": "leverage"}
+    settings = {"kernel": kernel, "length_scale": 1.3, "n_features": 50, "sampling": "leverage"}
     products = np.zeros((30, 30))
-    for seed in range(40):
+    for seed in range(160):  # 50 features cost so little that 160 draws take half of 40 with 200
         fitted = RandomFeaturesKRLS(regularization=1e-3, random_state=seed, **settings).fit(x, y)
         rows = fitted.feature_map_(x[:30])
-        products += rows @ rows.T / 40
+        products += rows @ rows.T / 160
     np.testing.assert_allclose(products, reference(x[:30]), atol=0.06)
 
 

@@ -1,6 +1,7 @@
 """`icub-learning model` on files of both kinds, good and bad."""
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
@@ -16,11 +17,13 @@ from icub_learning.recognition.assembly import Settings as ObjectSettings
 from icub_learning.recognition.assembly import make_recognizer
 from icub_learning.robots import find_urdf
 
+make_regressor = cache(assembly.make_regressor)
+
 
 def taught(n_samples, seed=0, **changes):
     """Return an estimator of the arm that has learned some samples, and its description."""
     settings = Settings(urdf=find_urdf("icub"), joints=tuple(RIGHT_ARM), estimator="parametric", **changes)
-    regressor = assembly.make_regressor(settings)
+    regressor = make_regressor(settings)
     estimator, rng = assembly.make_estimator(settings, regressor), np.random.default_rng(seed)
     for _ in range(n_samples):
         estimator.update(*rng.normal(size=(3, 7)), rng.normal(size=6))

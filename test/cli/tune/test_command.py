@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from helpers.node_settings import PARAMETERS
 from PIL import Image
 
 from icub_learning.cli.main import main
+from icub_learning.cli.tune import objects
 from icub_learning.cli.tune.progress import Progress, complete, fingerprint
 from icub_learning.evaluation.object_tuning import Fold
 from icub_learning.nodes.common.parameters import ros_default
@@ -22,7 +24,10 @@ GRID = ["--regularizations", "0.001", "0.1", "10", "--folds", "2"]
 KILLED_AFTER = 1  # of 2 results
 KILLED = f"""
 import os, signal, sys
+from types import SimpleNamespace
+
 from icub_learning.cli.main import main
+from icub_learning.cli.tune import objects
 from icub_learning.cli.tune.progress import Progress
 
 def add(self, key, result, add=Progress.add):
@@ -31,6 +36,7 @@ def add(self, key, result, add=Progress.add):
         os.kill(os.getpid(), signal.SIGKILL)
 
 Progress.add = add
+objects.CNNFeatures = lambda: SimpleNamespace(transform=lambda image: image.mean(axis=(0, 1)) / 255)
 main(sys.argv[1:])
 """
 
@@ -52,13 +58,20 @@ def draw_objects(folder, parts):
     return folder
 
 
+@pytest.fixture
+def colours(monkeypatch):
+    """Take mean colours for the features of the network, which take seconds."""
+    made = SimpleNamespace(transform=lambda image: image.mean(axis=(0, 1)) / 255)
+    monkeypatch.setattr(objects, "CNNFeatures", lambda: made)
+
+
 @pytest.fixture(scope="module")
 def pictures(tmp_path_factory):
     """Three objects of six views."""
     return draw_objects(tmp_path_factory.mktemp("pictures"), {"": 6})
 
 
-def test_killed_it_goes_on(pictures, tmp_path, capsys):
+def test_killed_it_goes_on(pictures, colours, tmp_path, capsys):
     """kill -9 in its midst: the same command reports what it knows, and ends where an unbroken run ends."""
     parameters, progress, figures = (tmp_path / name for name in ("x.yaml", "x.progress.json", "x.json"))
     command = [str(pictures), *GRID]
@@ -101,8 +114,10 @@ def test_progress_keeps_infinity_and_leaves_one_file(tmp_path):
 
 
 @pytest.mark.parametrize("layout", ["flat", "train and test"])
-def test_pictures_of_objects(tmp_path, capsys, layout):
+def test_pictures_of_objects(tmp_path, capsys, layout, request):
     parts = {"": 6} if layout == "flat" else {"train": 4, "test": 2}
+    if layout != "flat":
+        request.getfixturevalue("colours")
     draw_objects(tmp_path / "pictures", parts)
     figures = tmp_path / "o.json"
     code, out, err = run(
@@ -135,7 +150,7 @@ def test_pictures_of_objects(tmp_path, capsys, layout):
         (["--parameters", "/proc/none/x.yaml"], "--parameters"),
     ],
 )  # fmt: skip
-def test_bad_options_are_one_line(pictures, tmp_path, options, expected, capsys):
+def test_bad_options_are_one_line(pictures, colours, tmp_path, options, expected, capsys):
     code, _, err = run(capsys, pictures, *GRID, "--parameters", tmp_path / "x.yaml", *options)
     assert code == 2
     assert expected in err and err.count("\n") == 1

@@ -5,13 +5,16 @@ import pytest
 
 from icub_learning.experiments import falkon_rivals
 from icub_learning.experiments.beyond import logistic
+from icub_learning.experiments.polk import multidist
 from icub_learning.reporting.tables import number
 
 
 @pytest.fixture(scope="module")
 def found(run, tmp_path_factory):
     folder = tmp_path_factory.mktemp("beyond")
-    found = run("beyond", "--quick", folder=folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(multidist, "N_TRAIN", 2000)
+        found = run("beyond", "--quick", folder=folder)
     assert (folder / "out" / "beyond.png").stat().st_size > 20_000
     return found
 

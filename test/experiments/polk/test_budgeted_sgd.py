@@ -36,3 +36,20 @@ def test_bsgd_is_projection_of_the_point_that_changes_the_function_least():
     model = budgeted_sgd.budgeted_sgd(budget, step, length_scale=0.6**0.5, regularization=1e-6)
     model.partial_fit(x, y, classes=range(5))
     np.testing.assert_allclose(kernel(x, model.dictionary_) @ model.coef_, kernel(x, points) @ weights, atol=1e-6)
+
+
+def test_the_step_of_the_least_held_out_error_is_chosen(monkeypatch):
+    """Of the errors on every fifth sample at ten moments of the last quarter of the others, one sample at a time."""
+    (x, y), _, _ = multidist.sample_mixtures(0)
+    x, y, settings, errors = x[:300], y[:300], {"length_scale": 0.6**0.5, "regularization": 1e-6}, {}
+    monkeypatch.setattr(budgeted_sgd, "STEPS", (6.0, 0.5, 0.02))
+    held = np.arange(300) % 5 == 4
+    for step in budgeted_sgd.STEPS:
+        model, wrong = budgeted_sgd.budgeted_sgd(15, step, **settings), []
+        for count, k in enumerate(np.flatnonzero(~held), start=1):
+            model.partial_fit(x[[k]], y[[k]], classes=range(5))
+            if count > 180 and count % 6 == 0:
+                wrong.append(np.mean(model.predict(x[held]) != y[held]))
+        errors[step] = np.mean(wrong)
+    assert len(wrong) == 10 and len(set(errors.values())) == 3
+    assert budgeted_sgd.tune_step(x, y, 15, **settings) == min(errors, key=errors.get)

@@ -8,7 +8,8 @@ from icub_learning.experiments.thesis.spline_rates import basis, decay
 from icub_learning.kernel_methods import StochasticKernelMachine
 
 
-def test_corollaries_6(run):
+def test_corollaries_6(run, monkeypatch):
+    monkeypatch.setattr(stopping_rates, "FURTHER", 2)  # times the t* of the corollaries
     out, found = run("corollaries-6", "--quick")
     assert len(found["cases"]) == 19
     for case in found["cases"]:

@@ -222,15 +222,6 @@ def test_an_object_taught_late_is_known_after_some_examples():
         assert model.predict([[2.0, 0.0]]) == ["spot"]
 
 
-def test_a_limit_on_the_dictionary_holds_after_every_step():
-    x, y = samples(400)
-    model = POLKClassifier(max_dictionary=15, parsimony=0.0, length_scale=0.3, batch_size=5)
-    for start in range(0, 400, 5):
-        model.partial_fit(x[start : start + 5], y[start : start + 5], classes=[0, 1, 2])
-        assert model.model_order_ <= 15
-    assert model.model_order_ == 15
-
-
 def test_classes_may_come_one_after_the_other():
     rng = np.random.default_rng(0)
     centers = np.array([[0, 0], [3, 0], [0, 3], [3, 3]])

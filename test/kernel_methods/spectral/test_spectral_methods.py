@@ -122,14 +122,6 @@ def test_accelerated_gradient_is_its_recurrence_in_the_space_of_functions(method
     np.testing.assert_allclose(fitted.dual_coef_, exact, atol=1e-8)
 
 
-def test_heavy_ball_is_the_power_of_its_companion_matrix(data, spectrum):
-    fitted = AcceleratedGradient(length_scale=SIGMA, method="heavy_ball", momentum=0.5, max_iter=30).fit(*data)
-    for sigma in (0.3, 2.0):
-        a = 1 - fitted.step_size_ * sigma / N
-        state = np.linalg.matrix_power(np.array([[a + 0.5, -0.5], [1.0, 0.0]]), 30) @ np.ones(2)  # residuals t, t - 1
-        assert fitted.filter_function(np.array(sigma), 30) == pytest.approx((1 - state[0]) / sigma, abs=1e-10)
-
-
 def test_conjugate_gradients_minimize_the_residual_over_the_krylov_space(data, spectrum):
     x, y = data
     gram, values, _ = spectrum
