@@ -41,9 +41,9 @@ LONG = dict(line.partition(" every ")[::2] for line in _long_tests.splitlines())
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Two workers a processor for live tests, which mostly wait (-n auto); one without them (-n logical)."""
+    """One worker a processor, and one more for live tests (-n auto), which mostly wait."""
     processors = min(len(os.sched_getaffinity(0)), 4) if hasattr(os, "sched_getaffinity") else 2
-    return processors * (2 if config.option.numprocesses == "auto" else 1)
+    return processors + (config.option.numprocesses == "auto")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -25,7 +25,7 @@ AFTER = {  # state after a transition, from a state in which it is possible
     ("inactive", "activate"): "active",
     ("active", "deactivate"): "inactive",
 }
-MESSAGES = dict.fromkeys(SUBJECT_OF, 2000) | {"icub_simulation": 300, "gazebo_controller": 300}  # trajectories are long
+MESSAGES = dict.fromkeys(SUBJECT_OF, 800) | {"icub_simulation": 150, "gazebo_controller": 150}  # trajectories are long
 OTHERS = ("/diagnostics", "/rosout", "/parameter_events", "/clock")  # topics of every node
 
 
