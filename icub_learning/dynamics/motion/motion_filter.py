@@ -30,7 +30,7 @@ UNUSUAL = 2.0
 
 
 class MotionFilter:
-    """Motion of joints at the newest sample at once, and smoothed some hundredths of a second later.
+    """Motion of joints at the newest sample at once, and smoothed by later samples after `lag`, 0.13 s at most.
 
     Settings are not needed: noise of positions and velocities, bandwidth, smoothness of the motion and delay of the
     velocities are estimated for each joint from how well they predict (pooled where joints have them in common), from

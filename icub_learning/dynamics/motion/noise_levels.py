@@ -58,7 +58,7 @@ E_FOLD = float(STATES + STATES)
 
 LEAK = np.log([0.3, 100.0])  # 1/s
 BANDWIDTH = (0.3, 60.0)  # Hz; and at most a quarter of the rate
-LONGEST_PERIOD = 0.5  # s, of the bandwidth
+LONGEST_PERIOD = 0.5  # s: a slower joint's bandwidth counts as one of this period
 LAG = 0.25  # of the period: chosen on three recordings of real arms, see docs/decisions/2026-11-26-what-is-fresh.md
 
 
@@ -145,7 +145,7 @@ class NoiseLevels:
 
     @property
     def lag(self) -> float:
-        """Seconds after which the smoother's estimates are final."""
+        """Seconds for which a sample waits for later ones until its smoothed motion is final."""
         return LAG * self.period
 
     def begin(self, positions: Array, velocities: Array | None, interval: float) -> None:
