@@ -25,31 +25,3 @@ def correlate(
     weight: float,
     /,
 ) -> None: ...
-def limit(
-    wanted: Array,
-    before: Array,
-    rates: Array,
-    m: int,
-    elapsed: float,
-    kept: float,
-    /,
-) -> None: ...
-def smoothen(
-    sums: Array,
-    totals: Array,
-    limited: Array,
-    limits: Array,
-    rates: Array,
-    predicted: Array,
-    before: Array,
-    measured: Array,
-    last: Array,
-    tries: Array,
-    numbers: Array,
-    m: int,
-    n: int,
-    elapsed: float,
-    known: bool,
-    tracked: bool,
-    /,
-) -> bool: ...

@@ -11,7 +11,6 @@ from icub_learning.dynamics.regressors.link_effects import LinkEffects
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.dynamics.settings import ESTIMATORS, Settings
-from icub_learning.dynamics.stream.smoothness import SmoothnessFilter
 from icub_learning.dynamics.stream.stream import Estimator, InverseDynamicsStream, MotionSource
 
 AnyRegressor = WrenchRegressor | TorqueRegressor
@@ -77,11 +76,6 @@ def make_watch(settings: Settings, regressor: AnyRegressor) -> ChangeMonitor | N
     return ChangeMonitor(effects, settings.contact_false_alarms, settings.longest_contact)
 
 
-def make_output_filter(settings: Settings, n_outputs: int) -> SmoothnessFilter | None:
-    """Return what filters predictions before they are published, or None."""
-    return SmoothnessFilter(n_outputs) if settings.output_filter == "smooth" else None
-
-
 def make_stream(
     settings: Settings, regressor: AnyRegressor, estimator: Estimator, motions: MotionSource | None = None
 ) -> InverseDynamicsStream:
@@ -95,5 +89,4 @@ def make_stream(
         tolerance=settings.tolerance,
         watch=make_watch(settings, regressor),
         follow_velocity_noise=regressor.follow_velocity_noise if isinstance(regressor, TorqueRegressor) else None,
-        output_filter=make_output_filter(settings, regressor.n_outputs),
     )

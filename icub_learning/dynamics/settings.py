@@ -136,12 +136,6 @@ class StreamSettings(Validated):
         "time of a message: its header, or its arrival where a driver sets no usable stamps",
         choices=("header", "arrival"),
     )
-    output_filter: str = setting(
-        "smooth",
-        "smooth: predictions that jump more from sample to sample than the measurements do are limited in their rate,"
-        " as little as suffices; none: they are published as they are",
-        choices=("smooth", "none"),
-    )
     tolerance: float = setting(
         0.0025, "largest difference between the stamps of a wrench and its joint state", unit="s", low=0.0, high=1.0
     )

@@ -1,6 +1,5 @@
 /* Cosines and sines of many phases at once, in vectors; NumPy would call the C library for each number. */
-#include "_buffers.h"
-#include <math.h>
+#include "_arguments.h"
 
 #define LARGEST_PHASE 1e5 /* up to here the three parts of pi / 2 subtract its multiples exactly */
 
@@ -31,55 +30,27 @@ INLINE double cosine(double z) {
 #define LOOPS "_fourier_loops.h"
 #include "_versions.h"
 
-PyDoc_STRVAR(waves_doc, "waves(out, phase, rows, half, scale)\n\n"
-             "Write scale * cos and scale * sin of each row of phase (rows, half) into that of out (rows, 2 half). Returns whether\n"
-             "all phases are finite.");
-static PyObject *waves(PyObject *self, PyObject *args) {
-    PyObject *objects[2];
-    Py_ssize_t rows, half;
-    double scale;
-    if (!PyArg_ParseTuple(args, "OOnnd", &objects[0], &objects[1], &rows, &half, &scale)) return NULL;
-    if (rows < 0 || half < 1 || (rows && half > PY_SSIZE_T_MAX / 16 / rows)) {
-        PyErr_Format(PyExc_ValueError, "(rows, half) is (%zd, %zd)", rows, half);
-        return NULL;
-    }
-    Py_buffer views[2];
-    static const char *names[] = {"out", "phase"};
-    const ptrdiff_t least[] = {2 * rows * half, rows * half};
-    if (!take_all(objects, views, names, least, 2, 1)) return NULL;
-    double *out = views[0].buf;
-    const double *phase = views[1].buf;
+FUNCTION(waves, "!2rh rh r: h: %",
+         "waves(out, phase, rows, half, scale)\n\n"
+         "Write scale * cos and scale * sin of each row of phase (rows, half) into that of out (rows, 2 half). Returns whether\n"
+         "all phases are finite.") {
+    const ptrdiff_t half = SIZE('h');
+    if (!fits(half > 0, "rows and half")) return NULL;
+    double *out = a->array[0];
+    const double *phase = a->array[1];
     int finite = 1;
-    for (Py_ssize_t row = 0; row < rows; row++) finite &= CHOSEN(fill_row)(out + 2 * half * row, phase + half * row, half, scale);
-    release_all(views, 2);
+    for (ptrdiff_t row = 0; row < SIZE('r'); row++) finite &= CHOSEN(fill_row)(out + 2 * half * row, phase + half * row, half, a->number[0]);
     return PyBool_FromLong(finite);
 }
 
-PyDoc_STRVAR(row_doc, "row(out, work, x, mean, scale, frequencies, half, inputs, amplitude)\n\n"
-             "Write the features of the standardized input (x - mean) / scale, all of (inputs,), into out (2 half,), each times\n"
-             "amplitude; frequencies (half, inputs), work (half + inputs,). Returns whether all phases are finite.");
-static PyObject *row(PyObject *self, PyObject *args) {
-    PyObject *objects[6];
-    Py_ssize_t half, n;
-    double amplitude;
-    if (!PyArg_ParseTuple(args, "OOOOOOnnd", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4], &objects[5],
-                          &half, &n, &amplitude))
-        return NULL;
-    if (half < 1 || n < 1 || half > PY_SSIZE_T_MAX / 16 / n) {
-        PyErr_Format(PyExc_ValueError, "(half, inputs) is (%zd, %zd)", half, n);
-        return NULL;
-    }
-    Py_buffer views[6];
-    static const char *names[] = {"out", "work", "x", "mean", "scale", "frequencies"};
-    const ptrdiff_t least[] = {2 * half, half + n, n, n, n, half * n};
-    if (!take_all(objects, views, names, least, 6, 2)) return NULL;
-    double *work = views[1].buf;
-    CHOSEN(fill_phases)(work, work + half, views[2].buf, views[3].buf, views[4].buf, views[5].buf, half, n);
-    const int finite = CHOSEN(fill_row)(views[0].buf, work, half, amplitude);
-    release_all(views, 6);
-    return PyBool_FromLong(finite);
+FUNCTION(row, "!2h !h+n n n n hn h: n: %",
+         "row(out, work, x, mean, scale, frequencies, half, inputs, amplitude)\n\n"
+         "Write the features of the standardized input (x - mean) / scale, all of (inputs,), into out (2 half,), each times\n"
+         "amplitude; frequencies (half, inputs), work (half + inputs,). Returns whether all phases are finite.") {
+    const ptrdiff_t half = SIZE('h');
+    double *work = a->array[1];
+    CHOSEN(fill_phases)(work, work + half, a->array[2], a->array[3], a->array[4], a->array[5], half, SIZE('n'));
+    return PyBool_FromLong(CHOSEN(fill_row)(a->array[0], work, half, a->number[0]));
 }
 
-MODULE(_fourier, "Compiled random Fourier features.",
-       {"row", row, METH_VARARGS, row_doc},
-       {"waves", waves, METH_VARARGS, waves_doc})
+MODULE(_fourier, "Compiled random Fourier features.", METHOD(row), METHOD(waves))

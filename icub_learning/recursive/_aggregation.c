@@ -1,6 +1,5 @@
 /* One step of Bernstein online aggregation: a dozen experts and outputs, too few for NumPy's calls to pay. */
-#include "_buffers.h"
-#include <math.h>
+#include "_arguments.h"
 
 #define FEWEST 1e-150   /* a regret below it is none */
 #define NARROWEST 1e-9  /* least scale, relative to the largest one of the output */
@@ -25,29 +24,26 @@ static double awake_up_to(const double *loss, ptrdiff_t experts, ptrdiff_t step)
 
 /* A ConvexAggregation: tables (experts, outputs). */
 typedef struct {
-    Py_buffer views[5];
+    double *table[5];
     ptrdiff_t experts, outputs;
 } TABLES;
 
-static int take_tables(PyObject *tuple, TABLES *t) {
-    if (!take_tuple(tuple, t->views, 5, 0, 5)) return 0;
-    const Py_ssize_t *shape = t->views[0].shape;
-    int fit = t->views[0].ndim == 2 && shape[0] >= 1 && shape[1] >= 1;
-    for (int i = 1; i < 5; i++) fit = fit && t->views[i].len == t->views[0].len;
-    if (fit) {
-        t->experts = shape[0], t->outputs = shape[1];
-        return 1;
-    }
-    PyErr_SetString(PyExc_ValueError, "the tables of an aggregation do not fit");
-    release_all(t->views, 5);
-    return 0;
+static int take_tables(Arguments *a, PyObject *tuple, TABLES *t) {
+    Arguments tables;
+    const int first = a->opened->n_views;
+    if (!take_tuple(a, tuple, &tables, "tables(weight, exponent, scale, square, loss)", "!n !=n !=n !=n !=n")) return 0;
+    const Py_buffer *view = &a->opened->views[first];
+    if (!fits(view->ndim == 2 && view->len, "the tables of an aggregation")) return 0;
+    t->experts = view->shape[0], t->outputs = view->shape[1];
+    for (int i = 0; i < 5; i++) t->table[i] = tables.array[i];
+    return 1;
 }
 
 /* Output j, from errors (ages, experts), which count `factor` times, `apart` numbers between two of them. regret (experts,) is overwritten. */
 static void learn_output(const TABLES *t, ptrdiff_t j, const double *error, ptrdiff_t apart, double factor, double *regret, ptrdiff_t ages,
                          double fade) {
-    double *weight = (double *)t->views[0].buf + j, *exponent = (double *)t->views[1].buf + j, *scale = (double *)t->views[2].buf + j;
-    double *square = (double *)t->views[3].buf + j, *loss = (double *)t->views[4].buf + j;
+    double *weight = t->table[0] + j, *exponent = t->table[1] + j, *scale = t->table[2] + j;
+    double *square = t->table[3] + j, *loss = t->table[4] + j;
     const ptrdiff_t experts = t->experts, step = t->outputs;
     const double hopeless = awake_up_to(loss, experts, step), spread = log(experts > 2 ? experts : 2);
     for (ptrdiff_t i = 0; i < experts; i++) regret[i] = 0.0;
@@ -99,22 +95,16 @@ static void learn_output(const TABLES *t, ptrdiff_t j, const double *error, ptrd
     for (ptrdiff_t i = 0; i < experts; i++) weight[i * step] = regret[i] / sum;
 }
 
-PyDoc_STRVAR(learn_doc, "learn(tables, errors, fade)\n\n"
-             "One step of ConvexAggregation.tables (experts, outputs), from errors (ages, experts, outputs); the past fades by `fade`.");
-static PyObject *learn(PyObject *self, PyObject *args) {
-    PyObject *tuple, *object;
-    double fade, *regret = NULL;
+FUNCTION(learn, "@ 0 %",
+         "learn(tables, errors, fade)\n\n"
+         "One step of ConvexAggregation.tables (experts, outputs), from errors (ages, experts, outputs); the past fades by `fade`.") {
     TABLES t;
-    Py_buffer errors;
-    if (!PyArg_ParseTuple(args, "OOd", &tuple, &object, &fade) || !take_tables(tuple, &t)) return NULL;
-    if (look(object, &errors, "errors", t.experts * t.outputs)) {
-        if (!(regret = PyMem_Malloc(t.experts * sizeof(double)))) PyErr_NoMemory();
-        for (ptrdiff_t j = 0; regret && j < t.outputs; j++)
-            learn_output(&t, j, (double *)errors.buf + j, t.outputs, 1.0, regret, length_of(&errors) / (t.experts * t.outputs), fade);
-        PyMem_Free(regret);
-        PyBuffer_Release(&errors);
-    }
-    release_all(t.views, 5);
+    if (!take_tables(a, a->object[0], &t)) return NULL;
+    const ptrdiff_t table = t.experts * t.outputs, ages = a->length[0] / table;
+    double *regret = fits(ages > 0, "errors and the tables") ? scratch(a, t.experts) : NULL;
+    const double *errors = a->array[0];
+    for (ptrdiff_t j = 0; regret && j < t.outputs; j++)
+        learn_output(&t, j, errors + j, t.outputs, 1.0, regret, ages, a->number[0]);
     return regret ? Py_NewRef(Py_None) : NULL;
 }
 
@@ -135,7 +125,7 @@ static double cap(double *usual, const double *errors, ptrdiff_t apart, ptrdiff_
 /* choices (1 + count, experts, m): weights of what is published, then those of each memory. */
 static void choose(double *choices, ptrdiff_t m, const TABLES *memories, const TABLES *second, const ptrdiff_t *direct) {
     const ptrdiff_t count = memories->outputs / m, table = memories->experts * m;
-    const double *weight = memories->views[0].buf, *share = second->views[0].buf;
+    const double *weight = memories->table[0], *share = second->table[0];
     memset(choices, 0, table * sizeof(double));
     for (ptrdiff_t k = 0; k < count; k++)
         for (ptrdiff_t place = 0; place < table; place++) {
@@ -147,58 +137,42 @@ static void choose(double *choices, ptrdiff_t m, const TABLES *memories, const T
         for (ptrdiff_t o = 0; o < m; o++) choices[direct[k - count] * m + o] += share[k * m + o];
 }
 
-PyDoc_STRVAR(learn_layers_doc,
-             "learn_layers(choices, usual, memories, second, errors, combined, half_lives, direct, elapsed, highest, weight)\n\n"
-             "One step of LayeredAggregation from errors (ages, experts, m) of the experts and `combined` (ages, 1 + count, m) of what is\n"
-             "published and of the memories; then choices (1 + count, experts, m) are its weights and those of each memory. Without ages\n"
-             "nothing is learned. memories and second: ConvexAggregation.tables, (experts, count m) and (count + direct, m); half_lives\n"
-             "(count + 1,), that of the second layer last; direct: a tuple of experts. Squared errors of what is published count up to\n"
-             "`highest` times the usual ones (m,), a mean in which this sample counts 1 / weight.");
-static PyObject *learn_layers(PyObject *self, PyObject *args) {
-    PyObject *objects[5], *of_memories, *of_second, *tuple;
-    double elapsed, highest, weight, *work = NULL;
+FUNCTION(learn_layers, "!0 !0 @ @ 0 0 0 () % % %",
+         "learn_layers(choices, usual, memories, second, errors, combined, half_lives, direct, elapsed, highest, weight)\n\n"
+         "One step of LayeredAggregation from errors (ages, experts, m) of the experts and `combined` (ages, 1 + count, m) of what is\n"
+         "published and of the memories; then choices (1 + count, experts, m) are its weights and those of each memory. Without ages\n"
+         "nothing is learned. memories and second: ConvexAggregation.tables, (experts, count m) and (count + direct, m); half_lives\n"
+         "(count + 1,), that of the second layer last; direct: a tuple of experts. Squared errors of what is published count up to\n"
+         "`highest` times the usual ones (m,), a mean in which this sample counts 1 / weight.") {
+    const double elapsed = a->number[0], highest = a->number[1], weight = a->number[2];
     TABLES memories, second;
-    if (!PyArg_ParseTuple(args, "OOOOOOOO!ddd", &objects[0], &objects[1], &of_memories, &of_second, &objects[2], &objects[3], &objects[4],
-                          &PyTuple_Type, &tuple, &elapsed, &highest, &weight) || !take_tables(of_memories, &memories)) return NULL;
-    if (!take_tables(of_second, &second)) {
-        release_all(memories.views, 5);
+    if (!take_tables(a, a->object[0], &memories) || !take_tables(a, a->object[1], &second)) return NULL;
+    const ptrdiff_t m = second.outputs, count = memories.outputs / m, experts = memories.experts, ages = a->length[2] / (experts * m);
+    const ptrdiff_t n_direct = PyTuple_GET_SIZE(a->object[2]);
+    if (!fits(a->length[0] >= (1 + count) * experts * m && a->length[1] >= m && a->length[4] > count &&
+                  second.experts == count + n_direct && a->length[3] == ages * (1 + count) * m,
+              "tables, choices, usual, errors, combined, half_lives and direct"))
         return NULL;
+    double *regret = scratch(a, n_direct + (1 + ages) * (experts + second.experts)), *rivals = regret + experts + second.experts;
+    if (!regret) return NULL;
+    ptrdiff_t *direct = (ptrdiff_t *)(rivals + ages * (experts + second.experts));
+    for (ptrdiff_t i = 0; i < n_direct; i++) {
+        direct[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(a->object[2], i));
+        if (PyErr_Occurred() || !fits(direct[i] >= 0 && direct[i] < experts, "direct and experts")) return NULL;
     }
-    const ptrdiff_t m = second.outputs, count = memories.outputs / m, n_direct = PyTuple_GET_SIZE(tuple), experts = memories.experts;
-    Py_buffer views[5];
-    static const char *names[] = {"choices", "usual", "errors", "combined", "half_lives"};
-    const ptrdiff_t least[] = {(1 + count) * experts * m, m, 0, 0, count + 1};
-    if (take_all(objects, views, names, least, 5, 2)) {
-        const ptrdiff_t ages = length_of(&views[2]) / (experts * m);
-        work = PyMem_Malloc((n_direct + (1 + ages) * (experts + second.experts)) * sizeof(double));
-        ptrdiff_t *direct = (ptrdiff_t *)work;
-        int fit = work && second.experts == count + n_direct && length_of(&views[3]) == ages * (1 + count) * m;
-        for (ptrdiff_t i = 0; fit && i < n_direct; i++) {
-            direct[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(tuple, i));
-            fit = direct[i] >= 0 && direct[i] < experts;
-        }
-        double *usual = views[1].buf, *regret = work + n_direct, *rivals = regret + experts + second.experts;
-        const double *errors = views[2].buf, *combined = views[3].buf, *half_life = views[4].buf;
-        for (ptrdiff_t o = 0; fit && ages && o < m; o++) {
-            const double factor = cap(&usual[o], combined + o, (1 + count) * m, ages, highest, weight);
-            for (ptrdiff_t k = 0; k < count; k++)
-                learn_output(&memories, k * m + o, errors + o, m, factor, regret, ages, pow(0.5, elapsed / half_life[k]));
-            for (ptrdiff_t age = 0, at = 0; age < ages; age++)
-                for (ptrdiff_t i = 0; i < second.experts; i++, at++)
-                    rivals[at] = i < count ? combined[(age * (1 + count) + 1 + i) * m + o] : errors[(age * experts + direct[i - count]) * m + o];
-            learn_output(&second, o, rivals, 1, factor, regret, ages, pow(0.5, elapsed / half_life[count]));
-        }
-        if (fit)
-            choose(views[0].buf, m, &memories, &second, direct);
-        else if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_ValueError, "tables, errors, combined and direct do not fit");
-        PyMem_Free(work);
-        release_all(views, 5);
+    double *usual = a->array[1];
+    const double *errors = a->array[2], *combined = a->array[3], *half_life = a->array[4];
+    for (ptrdiff_t o = 0; ages && o < m; o++) {
+        const double factor = cap(&usual[o], combined + o, (1 + count) * m, ages, highest, weight);
+        for (ptrdiff_t k = 0; k < count; k++)
+            learn_output(&memories, k * m + o, errors + o, m, factor, regret, ages, pow(0.5, elapsed / half_life[k]));
+        for (ptrdiff_t age = 0, at = 0; age < ages; age++)
+            for (ptrdiff_t i = 0; i < second.experts; i++, at++)
+                rivals[at] = i < count ? combined[(age * (1 + count) + 1 + i) * m + o] : errors[(age * experts + direct[i - count]) * m + o];
+        learn_output(&second, o, rivals, 1, factor, regret, ages, pow(0.5, elapsed / half_life[count]));
     }
-    release_all(second.views, 5);
-    release_all(memories.views, 5);
-    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    choose(a->array[0], m, &memories, &second, direct);
+    Py_RETURN_NONE;
 }
 
-PLAIN_MODULE(_aggregation, "Compiled on-line aggregation.", {"learn", learn, METH_VARARGS, learn_doc},
-             {"learn_layers", learn_layers, METH_VARARGS, learn_layers_doc})
+PLAIN_MODULE(_aggregation, "Compiled on-line aggregation.", METHOD(learn), METHOD(learn_layers))

@@ -1,6 +1,5 @@
 /* What modules share that learn by recursive least squares: the step itself, on plain memory. */
-#include "_buffers.h"
-#include <math.h>
+#include "_arguments.h"
 
 #define BLOCK 8                /* side of a tile of the triangle; sizes are multiples of it */
 #define MAX_RANK 8             /* rows taken in one sweep; longer batches are split */
@@ -155,7 +154,6 @@ UNUSED int are_below(const long long *numbers, ptrdiff_t count, ptrdiff_t limit)
 
 /* RecursiveLeastSquares.memory. */
 typedef struct {
-    Py_buffer views[6];
     ptrdiff_t size, features, outputs;
     double *triangle, *weights, *work, *prior;
     const double *regularization, *initial;
@@ -163,29 +161,18 @@ typedef struct {
     double forgetting;
 } LEARNER;
 
-UNUSED int take_learner(PyObject *tuple, LEARNER *l, ptrdiff_t outputs) {
-    if (!take_tuple(tuple, l->views, 6, 0, 4)) return 0;
-    l->triangle = l->views[0].buf, l->weights = l->views[1].buf, l->work = l->views[2].buf, l->prior = l->views[3].buf;
-    l->regularization = l->views[4].buf, l->initial = l->views[5].buf;
-    l->features = length_of(&l->views[3]), l->size = PADDED(l->features), l->outputs = outputs;
-    if (l->features > 0 && length_of(&l->views[0]) == PACKED(l->size) && length_of(&l->views[1]) == outputs * l->size &&
-        length_of(&l->views[2]) == MAX_RANK * (2 * l->size + outputs) && length_of(&l->views[4]) == l->features &&
-        length_of(&l->views[5]) == l->features * outputs)
-        return 1;
-    PyErr_SetString(PyExc_ValueError, "a learner's arrays do not fit");
-    release_all(l->views, 6);
-    return 0;
-}
-
-/* RecursiveLeastSquares.ahead: the same, and what is due with its next sample. */
-UNUSED int take_ahead(PyObject *tuple, LEARNER *l, ptrdiff_t outputs) {
-    PyObject *memory;
-    if (!PyTuple_Check(tuple)) return PyErr_Format(PyExc_TypeError, "a learner is a tuple"), 0;
-    if (!PyArg_ParseTuple(tuple, "Onnd", &memory, &l->first, &l->due, &l->forgetting) || !take_learner(memory, l, outputs)) return 0;
-    if (l->first >= 0 && l->due >= 0 && l->due <= l->features) return 1;
-    PyErr_SetString(PyExc_ValueError, "what is refilled does not fit the learner");
-    release_all(l->views, 6);
-    return 0;
+/* Opens RecursiveLeastSquares.ahead: its memory, and what is due with its next sample. */
+UNUSED int take_ahead(Arguments *a, PyObject *tuple, LEARNER *l, ptrdiff_t outputs) {
+    Arguments ahead, memory;
+    if (!take_tuple(a, tuple, &ahead, "ahead(memory, first, due, forgetting)", "@ # # %") ||
+        !take_tuple(a, ahead.object[0], &memory, "memory(triangle, weights, work, prior, regularization, initial)", "!0 !0 !0 !d =d 0"))
+        return 0;
+    *l = (LEARNER){PADDED(memory.length[3]), memory.length[3], outputs, memory.array[0], memory.array[1], memory.array[2],
+                   memory.array[3], memory.array[4], memory.array[5], ahead.integer[0], ahead.integer[1], ahead.number[0]};
+    return fits(l->features > 0 && memory.length[0] == PACKED(l->size) && memory.length[1] == outputs * l->size &&
+                    memory.length[2] == MAX_RANK * (2 * l->size + outputs) && memory.length[5] == l->features * outputs &&
+                    l->first >= 0 && l->due >= 0 && l->due <= l->features,
+                "the arrays of a learner and what is due");
 }
 
 /* Lets the prior fade; writes the rows z, y that bring `due` coordinates from `first` on back, see RecursiveLeastSquares. */

@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 from icub_learning.dynamics import _checks, _fading
 from icub_learning.dynamics.estimators.noise import calibrated_variance as calibration
 from icub_learning.dynamics.estimators.noise.serial_correlation import SMOOTHING, SerialCorrelation
-from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.dynamics.stream import sensor_faults as faults
-from icub_learning.dynamics.stream import smoothness as smooth
 
 SEEDS = st.integers(0, 2**32 - 1)
 SIZES = st.integers(1, 8)
@@ -65,70 +63,6 @@ def test_correlation(seed, m):
     np.testing.assert_allclose(found.value, np.maximum(long_run / variance, 1.0), rtol=1e-9)
 
 
-class Followed:
-    """The limits of SmoothnessFilter by their definition, each sum anew from all samples since the beginning."""
-
-    def __init__(self, predicted, measured, elapsed):
-        self.jumps, self.changes = np.abs(np.diff(predicted, axis=0)), np.abs(np.diff(measured, axis=0))
-        self.predicted, self.elapsed, self.tracked = predicted, elapsed, None
-
-    def faded(self, values, half_life, n):
-        ages = self.elapsed[:n].sum() - np.cumsum(self.elapsed[:n])
-        return np.tensordot(0.5 ** (ages / half_life), values[:n], axes=1)
-
-    def limits(self, n):
-        """Those after n differences, called for each n in turn."""
-        largest = np.maximum.accumulate(self.changes[:n])
-        guessed = self.faded(np.minimum(self.jumps[:n], smooth.JUMP * largest) ** 2, smooth.HALF_LIFE, n)
-        count, time = (self.faded(own, smooth.HALF_LIFE, n) for own in (np.ones(n), self.elapsed[:n] ** 2))
-        usual, recent = (self.faded(self.changes**2, one, n) for one in (smooth.HALF_LIFE, smooth.RECENT))
-        step, most = self.elapsed[n - 1], largest[-1]
-        allowed = smooth.ROUGHEST**2 * (usual + count * (smooth.REST * most) ** 2)
-        needs = guessed > allowed * (1.0 if self.tracked is None else smooth.CLEARLY)
-        if self.elapsed[:n].sum() < smooth.KNOWN_AFTER or not needs.any():
-            self.tracked = None
-            return np.full_like(most, np.inf), None
-        if self.tracked is None:
-            shape = len(smooth.LIMITS), 1
-            self.tracked = np.tile(self.predicted[n - 1], shape), np.tile(np.minimum(guessed, allowed), shape)
-        of_recent = recent / self.faded(self.elapsed[:n] ** 2, smooth.RECENT, n)
-        rate = np.maximum(np.sqrt(np.maximum(usual / time, of_recent)), smooth.REST * most / step)
-        wanted = np.clip(self.predicted[n] - self.tracked[0], -smooth.JUMP * most, smooth.JUMP * most)
-        bound = np.maximum(smooth.LIMITS[:, None] * rate * step, np.abs(wanted) * (1.0 - np.exp(-step / smooth.LATEST)))
-        made = np.clip(wanted, -bound, bound)
-        self.tracked = self.tracked[0] + made, 0.5 ** (step / smooth.HALF_LIFE) * self.tracked[1] + made**2
-        suffices = self.tracked[1] <= allowed
-        suffices[-1] = True
-        chosen = smooth.LIMITS[suffices.argmax(axis=0)]
-        return np.where(needs, chosen, np.inf), np.where(needs, chosen * rate, np.inf)
-
-
-@settings(max_examples=5, deadline=None)
-@given(SEEDS, SIZES)
-def test_smoothness(seed, m):
-    rng, n, found = np.random.default_rng(seed), 400, smooth.SmoothnessFilter(m)
-    stamps = np.cumsum(rng.choice([4_000_000, 8_000_000, 30_000_000], n)) + 10**9
-    measured = rng.standard_normal((n, m)).cumsum(axis=0)
-    jumps = np.sign(np.sin(np.arange(n) / rng.uniform(3.0, 30.0))) * (np.arange(n) < 300) * rng.random(n) ** 4
-    predicted = measured + rng.uniform(0.0, 20.0, m) * jumps[:, None]
-    expected, rates, published = Followed(predicted, measured, np.diff(stamps) * 1e-9), None, None
-    for k, (stamp, total, value) in enumerate(zip(stamps.tolist(), predicted, measured, strict=True)):
-        made = Prediction(total, 0.5 * total, 0.5 * total, np.ones(m))
-        out = found.filtered(stamp, made)
-        if rates is None:
-            assert out is made
-            published = None
-        else:
-            change, step = 0.0 if published is None else total - published, (stamp - stamps[k - 1]) * 1e-9
-            most = np.maximum(rates * step, np.abs(change) * (1.0 - np.exp(-step / smooth.LATEST)))
-            published = total if published is None else published + np.clip(change, -most, most)
-            np.testing.assert_allclose(out.total, published, rtol=1e-9, atol=1e-9)
-        found.follow(stamp, made, value)
-        if k:
-            limits, rates = expected.limits(k)
-            np.testing.assert_array_equal(found.limits, limits)
-
-
 def in_trouble(stamps, measured, positions):
     """What is wrong with each measurement, from the definition: whole histories, and how lively outputs are."""
     lively, found = np.zeros(measured.shape[1]), [None]
@@ -168,8 +102,6 @@ def test_sensors_in_trouble(seed, m):
 CALLS = {  # numbers that each array of the function needs, and the arguments after them
     "calibrate": (_fading, [3, 3, 3, 3], (3, True, 2.0, 0.9, 1.1, 1e-4, 1e4)),
     "correlate": (_fading, [3, 3, 3, 3], (3, 0.9, 0.1, 2.0)),
-    "limit": (_fading, [6, 6, 3], (3, 0.01, 0.2)),
-    "smoothen": (_fading, [12, 3, 24, 3, 3, 3, 3, 3, 3, 4, 7], (3, 4, 0.01, True, True)),
     "sensor": (_checks, [12, 2, 3, 2], (3, 2, 1e9, 0.5, 0.01, 0.2, 0.9, 0.01)),
 }
 

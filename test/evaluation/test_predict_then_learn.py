@@ -10,7 +10,6 @@ from helpers.recordings import JOINTS, rigid_recording
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.estimators.observation import seconds_between
 from icub_learning.dynamics.settings import Settings
-from icub_learning.dynamics.stream.smoothness import SmoothnessFilter
 from icub_learning.dynamics.stream.stream import FIRST_LOOK, answer_of
 from icub_learning.errors import IcubLearningError, ParameterError, RecordingError
 from icub_learning.evaluation.metrics import nmse
@@ -45,17 +44,16 @@ def test_parametric_finds_a_rigid_body():
 
 @pytest.mark.parametrize("short", ESTIMATORS)
 def test_predict_then_update_by_hand(short):
-    """Where motions are given with efforts, the stream looks at the noise of velocities, and limits what jumps."""
+    """Where motions are given with efforts, the stream looks at the noise of velocities."""
     recording = rigid_recording(300, noise=0.5)
     regressor = assembly.make_regressor(SETTINGS)
     estimator = assembly.make_estimator(replace(SETTINGS, estimator=ESTIMATORS[short]), regressor)
-    expected, last, limits = [], None, SmoothnessFilter(3)
+    expected, last = [], None
     motions = zip(recording.position, recording.velocity, recording.acceleration, strict=True)
     for stamp, motion, y in zip(recording.joint_stamps.tolist(), motions, recording.effort, strict=True):
         made = answer_of(estimator, *motion)
         made.settle()
-        expected.append(limits.filtered(stamp, made).total)
-        limits.follow(stamp, made, y)
+        expected.append(made.total)
         if len(expected) == FIRST_LOOK:
             regressor.follow_velocity_noise(np.zeros(3))
         if short != "P":
@@ -151,7 +149,7 @@ def test_what_is_missing_is_named():
 def test_a_horizon_by_hand(short):
     """Each sample is predicted by an estimator that has judged and learned all at least 0.4 s older, and no other."""
     recording = rigid_recording(200, noise=0.5)
-    settings = replace(SETTINGS, friction=False, output_filter="none")
+    settings = replace(SETTINGS, friction=False)
     estimator = assembly.make_estimator(
         replace(settings, estimator=ESTIMATORS[short]), assembly.make_regressor(settings)
     )
@@ -176,7 +174,7 @@ def test_a_horizon_by_hand(short):
 @pytest.mark.parametrize("short", ESTIMATORS)
 def test_a_test_recording_is_predicted_with_learning_off(short):
     first, second = rigid_recording(300), rigid_recording(200, seed=1)
-    settings = replace(SETTINGS, friction=False, parametric_regularization=1e-8, output_filter="none")
+    settings = replace(SETTINGS, friction=False, parametric_regularization=1e-8)
     regressor = assembly.make_regressor(settings)
     estimator = assembly.make_estimator(replace(settings, estimator=ESTIMATORS[short]), regressor)
     columns = (first.position, first.velocity, first.acceleration, first.effort, first.joint_stamps.tolist())

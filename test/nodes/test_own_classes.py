@@ -26,7 +26,7 @@ def package(checkout, tmp_path, monkeypatch):
 
 
 def test_a_learner_predicts_learns_and_is_kept(started, regressor, tmp_path):
-    kept = ARM | {"estimator": LEARNER, "model_file": "own", "watch": "never", "output_filter": "none"}
+    kept = ARM | {"estimator": LEARNER, "model_file": "own", "watch": "never"}
     arm = Arm(regressor)
     with started(NodeProbe(RIGHT_ARM), **kept) as probe:
         drive(probe, arm, range(300))

@@ -1,9 +1,8 @@
 /* The dense algebra of ChangeMonitor: a few outputs and a few tens of columns, too little for NumPy's calls to pay.
  *
  * Matrices are stored by rows. Of information, roots, and what roots are found of, the upper triangle counts. */
-#include "_buffers.h"
+#include "_arguments.h"
 #include "_triangular.h"
-#include <math.h>
 
 #define MOST INT16_MAX /* outputs or columns: no product of two such numbers overflows */
 
@@ -61,207 +60,147 @@ static void approach(double *moment, double way, const double *a, const double *
         for (ptrdiff_t j = 0; j < m; j++) moment[i * m + j] += way * (a[i] * b[j] - moment[i * m + j]);
 }
 
+/* Whether none of the sizes is so large that products of two overflow. */
 static int sizes_fit(Py_ssize_t first, Py_ssize_t second) {
     if (first >= 1 && second >= 1 && first <= MOST && second <= MOST) return 1;
     PyErr_Format(PyExc_ValueError, "sizes are %zd and %zd, must be 1 to %d", first, second, MOST);
     return 0;
 }
 
-static int is_definite(int found, const char *name) {
-    if (!found) PyErr_Format(PyExc_ValueError, "%s is not positive definite", name);
-    return found;
+static PyObject *definite(int found, const char *name) {
+    return found ? Py_NewRef(Py_None) : PyErr_Format(PyExc_ValueError, "%s is not positive definite", name);
 }
 
-PyDoc_STRVAR(remember_doc, "remember(past, mean, moments, work, error, m, near, far, share, weight)\n\n"
-             "What ErrorModel learns of an error (m,), the newest row of past (far + 1, m), which moves up by one:\n"
-             "mean (m,) += share (error - mean);  moments (4, m, m) += (c_0 c_l' - moments) / weight for the lags l = 0, near and far\n"
-             "of what past deviates from the mean, c; the fourth of them is that of mean mean'. Work (2, m) is overwritten.");
-static PyObject *remember(PyObject *self, PyObject *args) {
-    PyObject *o[5];
-    Py_ssize_t m, near, far;
-    double share, weight;
-    if (!PyArg_ParseTuple(args, "OOOOOnnndd", &o[0], &o[1], &o[2], &o[3], &o[4], &m, &near, &far, &share, &weight)) return NULL;
+FUNCTION(remember, "!fm+m !m !4mm !2m m m: n: f: % %",
+         "remember(past, mean, moments, work, error, m, near, far, share, weight)\n\n"
+         "What ErrorModel learns of an error (m,), the newest row of past (far + 1, m), which moves up by one:\n"
+         "mean (m,) += share (error - mean);  moments (4, m, m) += (c_0 c_l' - moments) / weight for the lags l = 0, near and far\n"
+         "of what past deviates from the mean, c; the fourth of them is that of mean mean'. Work (2, m) is overwritten.") {
+    const ptrdiff_t m = SIZE('m'), near = SIZE('n'), far = SIZE('f'), lags[] = {0, near, far};
     if (!sizes_fit(m, near) || !sizes_fit(m, far)) return NULL;
     if (near > far) return PyErr_Format(PyExc_ValueError, "near is %zd, more than far = %zd", near, far);
-    Py_buffer v[5];
-    static const char *names[] = {"past", "mean", "moments", "work", "error"};
-    const ptrdiff_t least[] = {(far + 1) * m, m, 4 * m * m, 2 * m, m};
-    if (!take_all(o, v, names, least, 5, 4)) return NULL;
-    double *past = v[0].buf, *mean = v[1].buf, *moments = v[2].buf, *newest = v[3].buf, *earlier = newest + m;
-    const double *error = v[4].buf;
+    double *past = a->array[0], *mean = a->array[1], *moments = a->array[2], *newest = a->array[3], *earlier = newest + m;
+    const double *error = a->array[4], share = a->number[0], way = 1.0 / a->number[1];
     memmove(past, past + m, (size_t)(far * m) * sizeof(double));
     for (ptrdiff_t i = 0; i < m; i++) {
         past[far * m + i] = error[i];
         mean[i] += share * (error[i] - mean[i]);
         newest[i] = error[i] - mean[i];
     }
-    const ptrdiff_t lags[] = {0, near, far};
     for (int k = 0; k < 3; k++) {
         for (ptrdiff_t i = 0; i < m; i++) earlier[i] = past[(far - lags[k]) * m + i] - mean[i];
-        approach(moments + k * m * m, 1.0 / weight, newest, earlier, m);
+        approach(moments + k * m * m, way, newest, earlier, m);
     }
-    approach(moments + 3 * m * m, 1.0 / weight, mean, mean, m);
-    release_all(v, 5);
+    approach(moments + 3 * m * m, way, mean, mean, m);
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(predict_doc, "predict(covariance, gain, whole, root, kept, fast, slow, noise, added, m, scale)\n\n"
-             "One step of the covariance P (2 m, 2 m) of ErrorModel's state (fast, slow), of whose sum an error is measured:\n"
-             "P <- K P K + (1 - K^2) (fast, slow);  S = H P H' + noise;  gain = P H' S^-1;  P <- P - gain S gain'; scale P and scale S grow\n"
-             "by what is added (2, m) to the variances of the slow part and of the noise.\n"
-             "Written: P, gain (2 m, m), whole = scale S, its root R with R' R = whole, both (m, m); kept (2,) is what K multiplies the\n"
-             "fast and the slow part by.");
-static PyObject *predict(PyObject *self, PyObject *args) {
-    PyObject *o[9];
-    Py_ssize_t m;
-    double scale;
-    if (!PyArg_ParseTuple(args, "OOOOOOOOOnd", &o[0], &o[1], &o[2], &o[3], &o[4], &o[5], &o[6], &o[7], &o[8], &m, &scale)) return NULL;
+FUNCTION(predict, "!4mm !2mm !mm !mm 2 mm mm mm 2m m: %",
+         "predict(covariance, gain, whole, root, kept, fast, slow, noise, added, m, scale)\n\n"
+         "One step of the covariance P (2 m, 2 m) of ErrorModel's state (fast, slow), of whose sum an error is measured:\n"
+         "P <- K P K + (1 - K^2) (fast, slow);  S = H P H' + noise;  gain = P H' S^-1;  P <- P - gain S gain'; scale P and scale S grow\n"
+         "by what is added (2, m) to the variances of the slow part and of the noise.\n"
+         "Written: P, gain (2 m, m), whole = scale S, its root R with R' R = whole, both (m, m); kept (2,) is what K multiplies the\n"
+         "fast and the slow part by.") {
+    if (!sizes_fit(SIZE('m'), SIZE('m'))) return NULL;
+    void **o = a->array;
+    const int found = predict_errors(o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], o[8], SIZE('m'), a->number[0]);
+    return definite(found, "covariance of the innovations");
+}
+
+FUNCTION(factor, "!mm mm m m:",
+         "factor(root, matrix, variance, m)\n\n"
+         "Write into the upper triangle of root (m, m) the R with R' R = matrix (m, m) + diag(variance).") {
+    const ptrdiff_t m = SIZE('m');
     if (!sizes_fit(m, m)) return NULL;
-    Py_buffer v[9];
-    static const char *names[] = {"covariance", "gain", "whole", "root", "kept", "fast", "slow", "noise", "added"};
-    const ptrdiff_t square = m * m, least[] = {4 * square, 2 * square, square, square, 2, square, square, square, 2 * m};
-    if (!take_all(o, v, names, least, 9, 4)) return NULL;
-    const int found = predict_errors(v[0].buf, v[1].buf, v[2].buf, v[3].buf, v[4].buf, v[5].buf, v[6].buf, v[7].buf, v[8].buf, m, scale);
-    release_all(v, 9);
-    return is_definite(found, "covariance of the innovations") ? Py_NewRef(Py_None) : NULL;
+    double *root = a->array[0];
+    const double *variance = a->array[2];
+    memmove(root, a->array[1], (size_t)(m * m) * sizeof(double));
+    for (ptrdiff_t i = 0; i < m; i++) root[i * m + i] += variance[i];
+    return definite(cholesky(root, m, 0.0), "matrix");
 }
 
-PyDoc_STRVAR(factor_doc, "factor(root, matrix, variance, m)\n\n"
-             "Write into the upper triangle of root (m, m) the R with R' R = matrix (m, m) + diag(variance).");
-static PyObject *factor(PyObject *self, PyObject *args) {
-    PyObject *o[3];
-    Py_ssize_t m;
-    if (!PyArg_ParseTuple(args, "OOOn", &o[0], &o[1], &o[2], &m) || !sizes_fit(m, m)) return NULL;
-    Py_buffer v[3];
-    static const char *names[] = {"root", "matrix", "variance"};
-    const ptrdiff_t least[] = {m * m, m * m, m};
-    if (!take_all(o, v, names, least, 3, 1)) return NULL;
-    double *root = v[0].buf;
-    memmove(root, v[1].buf, (size_t)(m * m) * sizeof(double));
-    for (ptrdiff_t i = 0; i < m; i++) root[i * m + i] += ((const double *)v[2].buf)[i];
-    const int found = cholesky(root, m, 0.0);
-    release_all(v, 3);
-    return is_definite(found, "matrix") ? Py_NewRef(Py_None) : NULL;
-}
-
-PyDoc_STRVAR(step_doc, "step(state, white, columns, kept, gain, root, m, count)\n\n"
-             "One step of the filter, of state (2 m, count) and columns (m, count), with s1, s2 the halves of the state:\n"
-             "s <- kept s;  e = columns - s1 - s2;  s <- s + gain e;  white = root'^-1 e.");
-static PyObject *step(PyObject *self, PyObject *args) {
-    PyObject *o[6];
-    Py_ssize_t m, count;
-    if (!PyArg_ParseTuple(args, "OOOOOOnn", &o[0], &o[1], &o[2], &o[3], &o[4], &o[5], &m, &count) || !sizes_fit(m, count)) return NULL;
-    Py_buffer v[6];
-    static const char *names[] = {"state", "white", "columns", "kept", "gain", "root"};
-    const ptrdiff_t least[] = {2 * m * count, m * count, m * count, 2, 2 * m * m, m * m};
-    if (!take_all(o, v, names, least, 6, 2)) return NULL;
-    filter(v[0].buf, v[1].buf, v[2].buf, v[3].buf, v[4].buf, v[5].buf, m, count);
-    release_all(v, 6);
+FUNCTION(step, "!2mc !mc mc 2 2mm mm m: c:",
+         "step(state, white, columns, kept, gain, root, m, count)\n\n"
+         "One step of the filter, of state (2 m, count) and columns (m, count), with s1, s2 the halves of the state:\n"
+         "s <- kept s;  e = columns - s1 - s2;  s <- s + gain e;  white = root'^-1 e.") {
+    if (!sizes_fit(SIZE('m'), SIZE('c'))) return NULL;
+    filter(a->array[0], a->array[1], a->array[2], a->array[3], a->array[4], a->array[5], SIZE('m'), SIZE('c'));
     Py_RETURN_NONE;
 }
 
-/* The number of columns of a cause; 0 and an error if there are none, or too many after `before`. */
-static ptrdiff_t columns_of(PyObject *sizes, Py_ssize_t cause, ptrdiff_t before) {
-    const Py_ssize_t own = PyLong_AsSsize_t(PyTuple_GET_ITEM(sizes, cause));
-    if (own == -1 && PyErr_Occurred()) return 0;
-    return sizes_fit(own, 1) && sizes_fit(own, before + own) ? own : 0;
-}
-
-PyDoc_STRVAR(add_doc, "add(evidence, columns, innovation, kept, gain, root, m, sizes)\n\n"
-             "`step` of the columns (m, count) of all causes, of sizes (n1, n2, ...) that sum up to count, for each Evidence.memory of a tuple:\n"
-             "state (2 m, count), information and vector. Then for each cause, with its whitened columns w: information (n, n) += w' w,\n"
-             "upper triangle alone, and vector (n,) += w' innovation. Those of all causes follow each other in one array each.");
-static PyObject *add(PyObject *self, PyObject *args) {
-    PyObject *o[5], *evidence, *tuple;
-    Py_ssize_t m;
-    if (!PyArg_ParseTuple(args, "O!OOOOOnO!", &PyTuple_Type, &evidence, &o[0], &o[1], &o[2], &o[3], &o[4], &m, &PyTuple_Type, &tuple))
-        return NULL;
+FUNCTION(add, "() 0 0 2 2mm mm m: ()",
+         "add(evidence, columns, innovation, kept, gain, root, m, sizes)\n\n"
+         "`step` of the columns (m, count) of all causes, of sizes (n1, n2, ...) that sum up to count, for each Evidence.memory of a tuple:\n"
+         "state (2 m, count), information and vector. Then for each cause, with its whitened columns w: information (n, n) += w' w,\n"
+         "upper triangle alone, and vector (n,) += w' innovation. Those of all causes follow each other in one array each.") {
+    PyObject *evidence = a->object[0], *sizes = a->object[1];
+    const ptrdiff_t m = SIZE('m');
     ptrdiff_t count = 0, squares = 0, n;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++, count += n, squares += n * n)
-        if (!(n = columns_of(tuple, i, count))) return NULL;
-    if (!sizes_fit(m, count)) return NULL;
-    Py_buffer v[5], own[3];
-    static const char *names[] = {"columns", "innovation", "kept", "gain", "root"};
-    const ptrdiff_t least[] = {m * count, m, 2, 2 * m * m, m * m};
-    if (!take_all(o, v, names, least, 5, 0)) return NULL;
-    double *whitened = PyMem_Malloc(m * count * sizeof(double));
-    for (Py_ssize_t k = 0; whitened && k < PyTuple_GET_SIZE(evidence) && take_tuple(PyTuple_GET_ITEM(evidence, k), own, 3, 0, 3); k++) {
-        double *white = whitened, *information = own[1].buf, *vector = own[2].buf;
-        if (length_of(&own[0]) == 2 * m * count && length_of(&own[1]) == squares && length_of(&own[2]) == count) {
-            filter(own[0].buf, white, v[0].buf, v[2].buf, v[3].buf, v[4].buf, m, count);
-            for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++, information += n * n, vector += n, white += n) {
-                n = PyLong_AsSsize_t(PyTuple_GET_ITEM(tuple, i));
-                accumulate(information, vector, white, v[1].buf, m, count, n);
-            }
-        } else
-            PyErr_SetString(PyExc_ValueError, "evidence does not fit the columns");
-        release_all(own, 3);
-        if (PyErr_Occurred()) break;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sizes); i++, count += n, squares += n * n) {
+        n = PyLong_AsSsize_t(PyTuple_GET_ITEM(sizes, i));
+        if (PyErr_Occurred() || !sizes_fit(n, 1) || !sizes_fit(n, count + n)) return NULL;
     }
-    if (!whitened) PyErr_NoMemory();
-    PyMem_Free(whitened);
-    release_all(v, 5);
-    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    if (!sizes_fit(m, count) || !fits(a->length[0] >= m * count && a->length[1] >= m, "columns and innovation")) return NULL;
+    double *whitened = scratch(a, m * count);
+    for (Py_ssize_t k = 0; whitened && k < PyTuple_GET_SIZE(evidence); k++) {
+        Arguments own;
+        give_back(a->opened, 5);
+        if (!take_tuple(a, PyTuple_GET_ITEM(evidence, k), &own, "memory(state, information, vector)", "!0 !0 !0") ||
+            !fits(own.length[0] == 2 * m * count && own.length[1] == squares && own.length[2] == count, "evidence and columns"))
+            return NULL;
+        double *white = whitened, *information = own.array[1], *vector = own.array[2];
+        filter(own.array[0], white, a->array[0], a->array[2], a->array[3], a->array[4], m, count);
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sizes); i++, information += n * n, vector += n, white += n) {
+            n = PyLong_AsSsize_t(PyTuple_GET_ITEM(sizes, i));
+            accumulate(information, vector, white, a->array[1], m, count, n);
+        }
+    }
+    return whitened ? Py_NewRef(Py_None) : NULL;
 }
 
-PyDoc_STRVAR(explain_doc, "explain(root, mean, information, vector, deviations, n) -> float\n\n"
-             "Bayesian regression with coefficients of standard deviations D (n,) before any data, information A (n, n) and vector v:\n"
-             "root = R with R' R = 1 + D A D;  mean = D (R' R)^-1 D v;  returned is |R'^-1 D v|^2 / 2 - log det R, the log\n"
-             "likelihood ratio against coefficients of zero. Pivots below 1, which no exact ones are, are rounding, and taken for 1.");
-static PyObject *explain(PyObject *self, PyObject *args) {
-    PyObject *o[5];
-    Py_ssize_t n;
-    if (!PyArg_ParseTuple(args, "OOOOOn", &o[0], &o[1], &o[2], &o[3], &o[4], &n) || !sizes_fit(n, n)) return NULL;
-    Py_buffer v[5];
-    static const char *names[] = {"root", "mean", "information", "vector", "deviations"};
-    const ptrdiff_t least[] = {n * n, n, n * n, n, n};
-    if (!take_all(o, v, names, least, 5, 2)) return NULL;
-    double *root = v[0].buf, *mean = v[1].buf, ratio = 0.0;
-    const double *information = v[2].buf, *vector = v[3].buf, *deviation = v[4].buf;
+FUNCTION(explain, "!nn !n nn n n n:",
+         "explain(root, mean, information, vector, deviations, n) -> float\n\n"
+         "Bayesian regression with coefficients of standard deviations D (n,) before any data, information A (n, n) and vector v:\n"
+         "root = R with R' R = 1 + D A D;  mean = D (R' R)^-1 D v;  returned is |R'^-1 D v|^2 / 2 - log det R, the log\n"
+         "likelihood ratio against coefficients of zero. Pivots below 1, which no exact ones are, are rounding, and taken for 1.") {
+    const ptrdiff_t n = SIZE('n');
+    if (!sizes_fit(n, n)) return NULL;
+    double *root = a->array[0], *mean = a->array[1], ratio = 0.0;
+    const double *information = a->array[2], *vector = a->array[3], *deviation = a->array[4];
     for (ptrdiff_t i = 0; i < n; i++) {
         for (ptrdiff_t j = i; j < n; j++) root[i * n + j] = deviation[i] * deviation[j] * information[i * n + j];
         root[i * n + i] += 1.0;
         mean[i] = deviation[i] * vector[i];
     }
-    const int found = cholesky(root, n, 1.0);
-    if (found) {
-        solve_transposed_vector(root, mean, n);
-        for (ptrdiff_t i = 0; i < n; i++) ratio += 0.5 * mean[i] * mean[i] - log(root[i * n + i]);
-        solve_vector(root, mean, n);
-        for (ptrdiff_t i = 0; i < n; i++) mean[i] *= deviation[i];
-    }
-    release_all(v, 5);
-    return is_definite(found, "1 + D A D") ? PyFloat_FromDouble(ratio) : NULL;
+    if (!cholesky(root, n, 1.0)) return definite(0, "1 + D A D");
+    solve_transposed_vector(root, mean, n);
+    for (ptrdiff_t i = 0; i < n; i++) ratio += 0.5 * mean[i] * mean[i] - log(root[i * n + i]);
+    solve_vector(root, mean, n);
+    for (ptrdiff_t i = 0; i < n; i++) mean[i] *= deviation[i];
+    return PyFloat_FromDouble(ratio);
 }
 
-PyDoc_STRVAR(spread_doc, "spread(covariance, work, root, deviations, n, count)\n\n"
-             "Covariance (count, count) of the first `count` of n coefficients after `explain`, with its root R:\n"
-             "D X' X D, where X = R'^-1 (1, 0)'. Work (n, count) is overwritten.");
-static PyObject *spread(PyObject *self, PyObject *args) {
-    PyObject *o[4];
-    Py_ssize_t n, count;
-    if (!PyArg_ParseTuple(args, "OOOOnn", &o[0], &o[1], &o[2], &o[3], &n, &count) || !sizes_fit(n, count)) return NULL;
+FUNCTION(spread, "!cc !nc nn n n: c:",
+         "spread(covariance, work, root, deviations, n, count)\n\n"
+         "Covariance (count, count) of the first `count` of n coefficients after `explain`, with its root R:\n"
+         "D X' X D, where X = R'^-1 (1, 0)'. Work (n, count) is overwritten.") {
+    const ptrdiff_t n = SIZE('n'), count = SIZE('c');
+    if (!sizes_fit(n, count)) return NULL;
     if (count > n) return PyErr_Format(PyExc_ValueError, "count is %zd, more than n = %zd", count, n);
-    Py_buffer v[4];
-    static const char *names[] = {"covariance", "work", "root", "deviations"};
-    const ptrdiff_t least[] = {count * count, n * count, n * n, n};
-    if (!take_all(o, v, names, least, 4, 2)) return NULL;
-    double *covariance = v[0].buf, *x = v[1].buf;
-    const double *deviation = v[3].buf;
+    double *covariance = a->array[0], *x = a->array[1];
+    const double *deviation = a->array[3];
     for (ptrdiff_t i = 0; i < n * count; i++) x[i] = 0.0;
     for (ptrdiff_t i = 0; i < count; i++) x[i * count + i] = 1.0;
-    solve_transposed(v[2].buf, x, n, count);
+    solve_transposed(a->array[2], x, n, count);
     for (ptrdiff_t i = 0; i < count; i++)
         for (ptrdiff_t j = 0; j <= i; j++) {
             double sum = 0.0;
             for (ptrdiff_t k = i; k < n; k++) sum += x[k * count + i] * x[k * count + j];
             covariance[i * count + j] = covariance[j * count + i] = deviation[i] * deviation[j] * sum;
         }
-    release_all(v, 4);
     Py_RETURN_NONE;
 }
 
-PLAIN_MODULE(_evidence, "Compiled regression on filtered errors.", {"remember", remember, METH_VARARGS, remember_doc},
-             {"predict", predict, METH_VARARGS, predict_doc}, {"factor", factor, METH_VARARGS, factor_doc},
-             {"step", step, METH_VARARGS, step_doc}, {"add", add, METH_VARARGS, add_doc},
-             {"explain", explain, METH_VARARGS, explain_doc}, {"spread", spread, METH_VARARGS, spread_doc})
+PLAIN_MODULE(_evidence, "Compiled regression on filtered errors.", METHOD(remember), METHOD(predict), METHOD(factor), METHOD(step),
+             METHOD(add), METHOD(explain), METHOD(spread))

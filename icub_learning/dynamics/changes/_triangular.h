@@ -1,6 +1,5 @@
 /* Cholesky roots of small matrices (n, n), stored by rows, of which the upper triangle counts, and solving with them. */
 #include "_vectors.h"
-#include <math.h>
 
 /* The upper triangle of a (n, n) becomes R with R' R = a; returns whether all pivots exceed 0.
  * Those below `least`, which the exact ones are not, are rounding, and so is their row: it is taken for one of diag(least). */

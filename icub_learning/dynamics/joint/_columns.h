@@ -3,26 +3,22 @@
 
 /* BaseColumns.memory: Y_b (T, p) is the sum of scale[e] times the learned entry source[e] at row output[e], column place[e]. */
 typedef struct {
-    Py_buffer views[7];
     ptrdiff_t terms, learned, T, p;
     const long long *output, *place, *source, *entry;
     const double *scale, *root, *offset; /* root (p, p), lower triangular, offset (p,) */
 } COLUMNS;
 
 /* Opens the columns for T outputs. */
-UNUSED int take_columns(PyObject *tuple, COLUMNS *c, ptrdiff_t T) {
-    if (!take_tuple(tuple, c->views, 7, 4, 0)) return 0;
-    c->entry = c->views[0].buf, c->output = c->views[1].buf, c->place = c->views[2].buf, c->source = c->views[3].buf;
-    c->scale = c->views[4].buf, c->root = c->views[5].buf, c->offset = c->views[6].buf;
-    c->learned = length_of(&c->views[0]), c->terms = length_of(&c->views[1]), c->T = T, c->p = length_of(&c->views[6]);
-    if (length_of(&c->views[2]) == c->terms && length_of(&c->views[3]) == c->terms && length_of(&c->views[4]) == c->terms &&
-        length_of(&c->views[5]) == c->p * c->p && are_below(c->entry, c->learned, T * c->p) && are_below(c->output, c->terms, T) &&
-        are_below(c->place, c->terms, c->p) && are_below(c->source, c->terms, c->learned) &&
-        c->terms && c->source[c->terms - 1] == c->learned - 1) /* they are sorted */
-        return 1;
-    PyErr_SetString(PyExc_ValueError, "an entry is outside of the columns, or arrays of the columns do not fit");
-    release_all(c->views, 7);
-    return 0;
+UNUSED int take_columns(Arguments *a, PyObject *tuple, COLUMNS *c, ptrdiff_t T) {
+    Arguments m;
+    if (!take_tuple(a, tuple, &m, "columns(entry, output, place, source, scale, root, offset)", "I0 It =It =It =t 0 p") ||
+        !fits(m.length[5] == m.length[6] * m.length[6], "root and offset of the columns"))
+        return 0;
+    *c = (COLUMNS){m.length[1], m.length[0], T, m.length[6], m.array[1], m.array[2], m.array[3], m.array[0],
+                   m.array[4], m.array[5], m.array[6]};
+    return fits(are_below(c->entry, c->learned, T * c->p) && are_below(c->output, c->terms, T) && are_below(c->place, c->terms, c->p) &&
+                    are_below(c->source, c->terms, c->learned) && c->terms && c->source[c->terms - 1] == c->learned - 1, /* sorted */
+                "entries of the columns, which are outside of them,");
 }
 
 /* Rows z (k T, p) and targets (k T,) of the second factor from residuals left (k, T + learned). */

@@ -5,10 +5,8 @@
  * several. The first lanes are the joints under the levels in use, and they alone are widened when a motion changes more
  * than their levels let expect; the smoother follows the second group, and what the others are for is the caller's affair.
  */
-#include "_buffers.h"
+#include "_arguments.h"
 #include <float.h>
-#include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 enum { STATES = 4, PAIRS = 10, RECORDS = 1024 }; /* records: as many as a period has samples at 2 kHz */
@@ -395,207 +393,158 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
     f->samples++;
 }
 
-/* Exactly `size` numbers to read from. */
-static const double *exactly(PyObject *object, Py_buffer *view, const char *name, ptrdiff_t size) {
-    const double *numbers = look(object, view, name, size);
-    if (!numbers || view->len == size * (ptrdiff_t)sizeof(double)) return numbers;
-    PyErr_Format(PyExc_ValueError, "%s holds %zd numbers, not %zd", name, view->len / (ptrdiff_t)sizeof(double), size);
-    PyBuffer_Release(view);
-    return NULL;
+/* Whether there are exactly `size` numbers in an array; 0 and an error otherwise. */
+static int exactly(const Arguments *a, int array, const char *name, ptrdiff_t size) {
+    if (!a->array[array] || a->length[array] == size) return 1;
+    PyErr_Format(PyExc_ValueError, "%s holds %zd numbers, needs %zd", name, a->length[array], size);
+    return 0;
 }
 
-PyDoc_STRVAR(add_doc, "add(stamp, position, velocity)\n\n"
-             "Take one sample in; returns how many past samples `smooth` can tell about now, or -1 if the sample lies beyond a\n"
-             "gap: nothing is taken in then, and `restart` comes first. stamp: ns; velocity: None if not measured.");
-static PyObject *add(Filter *f, PyObject *args) {
-    long long stamp;
-    PyObject *objects[2];
-    if (!PyArg_ParseTuple(args, "LOO", &stamp, &objects[0], &objects[1])) return NULL;
+FUNCTION(add, "# 0 ~0",
+         "add(stamp, position, velocity)\n\n"
+         "Take one sample in; returns how many past samples `smooth` can tell about now, or -1 if the sample lies beyond a\n"
+         "gap: nothing is taken in then, and `restart` comes first. stamp: ns; velocity: None if not measured.") {
+    Filter *f = self;
+    const int64_t stamp = a->integer[0];
+    const double *position = a->array[0], *velocity = a->array[1];
     if (f->count && stamp <= f->stamp)
-        return PyErr_Format(PyExc_ValueError, "stamp is %lld ns, not later than the last, %lld ns", stamp, (long long)f->stamp);
-    Py_buffer views[2];
-    const double *position = exactly(objects[0], &views[0], "position", f->joints);
-    if (!position) return NULL;
-    const double *velocity = NULL;
-    if (objects[1] != Py_None && !(velocity = exactly(objects[1], &views[1], "velocity", f->joints))) {
-        PyBuffer_Release(&views[0]);
-        return NULL;
+        return PyErr_Format(PyExc_ValueError, "stamp is %lld ns, not later than the last, %lld ns", (long long)stamp, (long long)f->stamp);
+    if (!exactly(a, 0, "position", f->joints) || !exactly(a, 1, "velocity", f->joints)) return NULL;
+    if (!finite_all(position, f->joints) || (velocity && !finite_all(velocity, f->joints)))
+        return PyErr_Format(PyExc_ValueError, "a position or velocity is not finite");
+    if (!f->count) {
+        f->stamp = stamp;
+        f->active = velocity ? f->lanes : f->width * (f->groups - f->moving_groups);
+        start(f, position, velocity);
+        memcpy(f->position, position, f->joints * sizeof(double));
+        if (velocity) memcpy(f->velocity, velocity, f->joints * sizeof(double));
+        f->had_velocity = velocity != NULL;
+        remember(f, 0.0);
+        return PyLong_FromLong(0);
     }
-    int64_t ready = -2;
-    if (finite_all(position, f->joints) && (!velocity || finite_all(velocity, f->joints))) {
-        if (!f->count) {
-            f->stamp = stamp;
-            f->active = velocity ? f->lanes : f->width * (f->groups - f->moving_groups);
-            start(f, position, velocity);
-            memcpy(f->position, position, f->joints * sizeof(double));
-            if (velocity) memcpy(f->velocity, velocity, f->joints * sizeof(double));
-            f->had_velocity = velocity != NULL;
-            remember(f, 0.0);
-            ready = 0;
-        } else if ((double)(stamp - f->stamp) * 1e-9 > f->max_gap)
-            ready = -1;
-        else {
-            take_sample(f, stamp, position, velocity);
-            ready = due(f);
-        }
-    }
-    PyBuffer_Release(&views[0]);
-    if (velocity) PyBuffer_Release(&views[1]);
-    if (ready == -2) return PyErr_Format(PyExc_ValueError, "a position or velocity is not finite");
-    return PyLong_FromLongLong(ready);
+    if ((double)(stamp - f->stamp) * 1e-9 > f->max_gap) return PyLong_FromLong(-1);
+    take_sample(f, stamp, position, velocity);
+    return PyLong_FromLongLong(due(f));
 }
 
-PyDoc_STRVAR(smooth_doc, "smooth(out)\n\n"
-             "Write smoothed motions of the oldest samples that were not smoothed yet into out (k, 3, joints), k as `add` or\n"
-             "`waiting` said; returns their stamps [ns].");
-static PyObject *smooth(Filter *f, PyObject *object) {
-    Py_buffer view;
-    double *out = take(object, &view, "out", 0);
-    if (!out) return NULL;
+FUNCTION(smooth, "!0",
+         "smooth(out)\n\n"
+         "Write smoothed motions of the oldest samples that were not smoothed yet into out (k, 3, joints), k as `add` or\n"
+         "`waiting` said; returns their stamps [ns].") {
+    Filter *f = self;
+    double *out = a->array[0];
     const ptrdiff_t size = 3 * f->joints;
-    const int64_t k = view.len / (ptrdiff_t)sizeof(double) / size;
-    PyObject *stamps = NULL;
-    double *a = NULL;
+    const int64_t k = a->length[0] / size;
     if (k > f->count - f->first)
-        PyErr_Format(PyExc_ValueError, "out takes %lld motions, but %lld wait", (long long)k, (long long)(f->count - f->first));
-    else if (!(a = calloc((STATES + 3) * f->width, sizeof(double))))
-        PyErr_NoMemory();
-    else if ((stamps = PyList_New(k))) {
-        /* The bank is judged by motions smoothed over a period, in blocks, so that each costs a bounded number of steps back. */
-        const int64_t block = f->settled - f->compared, comparing = f->bank.awake && block > (f->count - 1 - f->settled) / 3;
-        double *truth = a + STATES * f->width;
-        for (int64_t i = f->count - 1; i >= (comparing && f->compared < f->first ? f->compared : f->first); i--) {
-            const Record *record = &f->records[i % RECORDS];
-            const int64_t place = i - f->first;
-            if (place >= 0 && place < k) {
-                read_smoothed(record, a, out + place * size, f->width, f->joints);
-                PyList_SET_ITEM(stamps, place, PyLong_FromLongLong(record->stamp));
-            }
-            if (comparing && i < f->settled && record->jumps) {
-                read_smoothed(record, a, truth, f->width, f->joints);
-                bank_compare(&f->bank, record->jumping, record->x + f->width, truth + f->joints, record->step);
-            }
-            CHOSEN(step_back)(record, a, f->width);
+        return PyErr_Format(PyExc_ValueError, "out takes %lld motions, but %lld wait", (long long)k, (long long)(f->count - f->first));
+    double *back = scratch(a, (STATES + 3) * f->width);
+    PyObject *stamps = back ? PyList_New(k) : NULL;
+    if (!stamps) return NULL;
+    memset(back, 0, (STATES + 3) * f->width * sizeof(double));
+    /* The bank is judged by motions smoothed over a period, in blocks, so that each costs a bounded number of steps back. */
+    const int64_t block = f->settled - f->compared, comparing = f->bank.awake && block > (f->count - 1 - f->settled) / 3;
+    double *truth = back + STATES * f->width;
+    for (int64_t i = f->count - 1; i >= (comparing && f->compared < f->first ? f->compared : f->first); i--) {
+        const Record *record = &f->records[i % RECORDS];
+        const int64_t place = i - f->first;
+        if (place >= 0 && place < k) {
+            read_smoothed(record, back, out + place * size, f->width, f->joints);
+            PyList_SET_ITEM(stamps, place, PyLong_FromLongLong(record->stamp));
         }
-        f->first += k;
-        if (f->ripe < f->first) f->ripe = f->first;
-        if (comparing || !f->bank.awake) f->compared = f->settled;
+        if (comparing && i < f->settled && record->jumps) {
+            read_smoothed(record, back, truth, f->width, f->joints);
+            bank_compare(&f->bank, record->jumping, record->x + f->width, truth + f->joints, record->step);
+        }
+        CHOSEN(step_back)(record, back, f->width);
     }
-    free(a);
-    PyBuffer_Release(&view);
+    f->first += k;
+    if (f->ripe < f->first) f->ripe = f->first;
+    if (comparing || !f->bank.awake) f->compared = f->settled;
     return stamps;
 }
 
-PyDoc_STRVAR(restart_doc, "restart()\n\nForget all samples; what was seen of steps and scores stays.");
-static PyObject *restart(Filter *f, PyObject *unused) {
+FUNCTION(restart, "", "restart()\n\nForget all samples; what was seen of steps and scores stays.") {
+    Filter *f = self;
     f->first = f->count = f->ripe = f->compared = f->settled = 0;
     f->samples = 0;
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(read_doc, "read(state, deviation, group=0)\n\n"
-             "Write the state of the first lanes and the standard deviations of those of a group at the newest sample, each\n"
-             "(3, joints); returns its stamp.");
-static PyObject *read_state(Filter *f, PyObject *args) {
+/* Whether a sample of this group was taken in; 0 and an error otherwise. */
+static int is_known(const Filter *f, long long group) {
+    if (group < 0 || group >= f->groups) return PyErr_Format(PyExc_ValueError, "group is %lld", group), 0;
+    if (!f->count) return PyErr_Format(PyExc_ValueError, "no sample was taken in yet"), 0;
+    return 1;
+}
+
+FUNCTION(read, "!~0 !~0 #",
+         "read(state, deviation, group)\n\n"
+         "Write the state of the first lanes and the standard deviations of those of a group at the newest sample, each\n"
+         "(3, joints); returns its stamp.") {
     static const int diagonal[3] = {P00, P11, P22};
-    PyObject *objects[2];
-    Py_ssize_t group = 0;
-    if (!PyArg_ParseTuple(args, "OO|n", &objects[0], &objects[1], &group)) return NULL;
-    if (group < 0 || group >= f->groups) return PyErr_Format(PyExc_ValueError, "group is %zd", group);
-    if (!f->count) return PyErr_Format(PyExc_ValueError, "no sample was taken in yet");
-    Py_buffer view;
-    double *out;
-    if (objects[0] != Py_None) {
-        if (!(out = take(objects[0], &view, "state", 3 * f->joints))) return NULL;
+    Filter *f = self;
+    const ptrdiff_t n = f->joints, group = a->integer[0];
+    double *state = a->array[0], *deviation = a->array[1];
+    if (!is_known(f, group) || !exactly(a, 0, "state", 3 * n) || !exactly(a, 1, "deviation", 3 * n)) return NULL;
+    if (state) {
         const int jumps = group == 0 && bank_is_believed(&f->bank);
         if (jumps) bank_mix(&f->bank, 0);
         const double *from = jumps ? f->bank.mixed : f->x;
-        const ptrdiff_t stride = jumps ? f->width : f->lanes;
-        for (int i = 0; i < 3; i++) memcpy(out + i * f->joints, from + i * stride, f->joints * sizeof(double));
-        PyBuffer_Release(&view);
+        for (int i = 0; i < 3; i++) memcpy(state + i * n, from + i * (jumps ? f->width : f->lanes), n * sizeof(double));
     }
-    if (objects[1] != Py_None) {
-        if (!(out = take(objects[1], &view, "deviation", 3 * f->joints))) return NULL;
-        for (int i = 0; i < 3; i++)
-            for (ptrdiff_t j = 0; j < f->joints; j++) {
-                const double variance = f->p[diagonal[i] * f->lanes + group * f->width + j];
-                out[i * f->joints + j] = variance > 0.0 ? sqrt(variance) : 0.0;
-            }
-        PyBuffer_Release(&view);
-    }
+    for (ptrdiff_t l = 0; deviation && l < 3 * n; l++)
+        deviation[l] = sqrt(fmax(0.0, f->p[diagonal[l / n] * f->lanes + group * f->width + l % n]));
     return PyLong_FromLongLong(f->stamp);
 }
 
-PyDoc_STRVAR(follow_usual_doc, "follow_usual(usual, share, most, group=0)\n\n"
-             "Whether no standard deviation of the newest accelerations of a group exceeds the usual one (joints,) by the factor `most`;\n"
-             "the usual one then goes `share` of the way there, or to that bound. Usual deviations of 0 are set, and not exceeded.");
-static PyObject *follow_usual(Filter *f, PyObject *args) {
-    PyObject *object;
-    double share, most;
-    Py_ssize_t group = 0;
-    if (!PyArg_ParseTuple(args, "Odd|n", &object, &share, &most, &group)) return NULL;
-    if (group < 0 || group >= f->groups) return PyErr_Format(PyExc_ValueError, "group is %zd", group);
-    if (!f->count) return PyErr_Format(PyExc_ValueError, "no sample was taken in yet");
-    Py_buffer view;
-    double *usual = take(object, &view, "usual", f->joints);
-    if (!usual) return NULL;
+FUNCTION(follow_usual, "!0 % % #",
+         "follow_usual(usual, share, most, group)\n\n"
+         "Whether no standard deviation of the newest accelerations of a group exceeds the usual one (joints,) by the factor `most`;\n"
+         "the usual one then goes `share` of the way there, or to that bound. Usual deviations of 0 are set, and not exceeded.") {
+    Filter *f = self;
+    double *usual = a->array[0];
+    if (!is_known(f, a->integer[0]) || !exactly(a, 0, "usual", f->joints)) return NULL;
     int within = 1;
     for (ptrdiff_t j = 0; j < f->joints; j++) {
-        const double variance = f->p[P22 * f->lanes + group * f->width + j], deviation = variance > 0.0 ? sqrt(variance) : 0.0;
+        const double deviation = sqrt(fmax(0.0, f->p[P22 * f->lanes + a->integer[0] * f->width + j]));
         if (usual[j] <= 0.0) usual[j] = deviation;
-        const double bound = most * usual[j];
+        const double bound = a->number[1] * usual[j];
         within &= deviation <= bound;
-        usual[j] += share * ((deviation < bound ? deviation : bound) - usual[j]);
+        usual[j] += a->number[0] * (fmin(deviation, bound) - usual[j]);
     }
-    PyBuffer_Release(&view);
     return PyBool_FromLong(within);
 }
 
-PyDoc_STRVAR(set_levels_doc, "set_levels(levels, leak, period, lag, horizon, surprise=inf)\n\n"
-             "Use levels (4, groups, joints): density of the white snap, variances of position and velocity, delay of\n"
-             "velocities [s]; leak of the jerk (groups,) [1/s]; period of the slowest joint's bandwidth, lag of the smoother and horizon\n"
-             "of the scored predictions [s]; standard deviations of the mean error of some predictions beyond which the first lanes forget what they knew.");
-static PyObject *set_levels(Filter *f, PyObject *args) {
-    PyObject *objects[2];
-    double period, lag, horizon, surprise = INFINITY;
-    if (!PyArg_ParseTuple(args, "OOddd|d", &objects[0], &objects[1], &period, &lag, &horizon, &surprise)) return NULL;
-    Py_buffer views[2];
+FUNCTION(set_levels, "0 0 % % % %",
+         "set_levels(levels, leak, period, lag, horizon, surprise)\n\n"
+         "Use levels (4, groups, joints): density of the white snap, variances of position and velocity, delay of\n"
+         "velocities [s]; leak of the jerk (groups,) [1/s]; period of the slowest joint's bandwidth, lag of the smoother and horizon\n"
+         "of the scored predictions [s]; standard deviations of the mean error of some predictions beyond which the first lanes forget what they knew.") {
+    Filter *f = self;
     const ptrdiff_t n = f->joints, width = f->width;
-    const double *levels = exactly(objects[0], &views[0], "levels", 4 * f->groups * n);
-    if (!levels) return NULL;
-    const double *leak = exactly(objects[1], &views[1], "leak", f->groups);
-    if (leak) {
-        double *to[4] = {f->density, f->rq, f->rv, f->delay};
-        for (int i = 0; i < 4; i++)
-            for (ptrdiff_t l = 0; l < f->lanes; l++) {
-                const ptrdiff_t j = l % width;
-                to[i][l] = levels[(i * f->groups + l / width) * n + (j < n ? j : 0)];
-            }
-        memcpy(f->leak, leak, f->groups * sizeof(double));
-        f->period = period;
-        f->lag = lag;
-        f->horizon = horizon;
-        f->surprise = surprise;
-    }
-    release_all(views, leak ? 2 : 1);
-    if (!leak) return NULL;
+    const double *levels = a->array[0];
+    if (!exactly(a, 0, "levels", 4 * f->groups * n) || !exactly(a, 1, "leak", f->groups)) return NULL;
+    double *to[4] = {f->density, f->rq, f->rv, f->delay};
+    for (int i = 0; i < 4; i++)
+        for (ptrdiff_t l = 0; l < f->lanes; l++) {
+            const ptrdiff_t j = l % width;
+            to[i][l] = levels[(i * f->groups + l / width) * n + (j < n ? j : 0)];
+        }
+    memcpy(f->leak, a->array[1], f->groups * sizeof(double));
+    f->period = a->number[0], f->lag = a->number[1], f->horizon = a->number[2], f->surprise = a->number[3];
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(evidence_doc, "evidence(scores, tallies, steps)\n\n"
-             "Write what was gathered since the last call: sums of log variances, then of squared normalized errors, of positions and velocities (4, groups, joints);\n"
-             "of the joints (6, joints): numbers of positions and of velocities scored, squared roughness of positions and of\n"
-             "velocities, products of positions' with the one before, how many; and the smallest changes of\n"
-             "position and velocity ever seen (2, joints), infinite if there was none.");
-static PyObject *evidence(Filter *f, PyObject *args) {
-    PyObject *objects[3];
-    if (!PyArg_ParseTuple(args, "OOO", &objects[0], &objects[1], &objects[2])) return NULL;
-    static const char *names[3] = {"scores", "tallies", "steps"};
-    const ptrdiff_t n = f->joints, used = f->groups * n, least[3] = {4 * used, TALLIES * n, 2 * n};
-    Py_buffer views[3];
-    if (!take_all(objects, views, names, least, 3, 3)) return NULL;
-    double *scores = views[0].buf, *tallies = views[1].buf, *steps = views[2].buf;
-    double *sums[4] = {f->log_q, f->log_v, f->square_q, f->square_v};
+FUNCTION(evidence, "!0 !0 !0",
+         "evidence(scores, tallies, steps)\n\n"
+         "Write what was gathered since the last call: sums of log variances, then of squared normalized errors, of positions and velocities (4, groups, joints);\n"
+         "of the joints (6, joints): numbers of positions and of velocities scored, squared roughness of positions and of\n"
+         "velocities, products of positions' with the one before, how many; and the smallest changes of\n"
+         "position and velocity ever seen (2, joints), infinite if there was none.") {
+    Filter *f = self;
+    const ptrdiff_t n = f->joints, used = f->groups * n;
+    double *scores = a->array[0], *tallies = a->array[1], *steps = a->array[2], *sums[4] = {f->log_q, f->log_v, f->square_q, f->square_v};
+    if (!exactly(a, 0, "scores", 4 * used) || !exactly(a, 1, "tallies", TALLIES * n) || !exactly(a, 2, "steps", 2 * n)) return NULL;
     for (int i = 0; i < 4; i++) {
         for (ptrdiff_t g = 0; g < f->groups; g++)
             memcpy(scores + i * used + g * n, sums[i] + g * f->width, n * sizeof(double));
@@ -610,7 +559,6 @@ static PyObject *evidence(Filter *f, PyObject *args) {
         const double step = j < n ? f->step_q[j] : f->step_v[j - n];
         steps[j] = step < UNSEEN ? step : INFINITY;
     }
-    release_all(views, 3);
     Py_RETURN_NONE;
 }
 
@@ -688,13 +636,7 @@ static void discard(Filter *f) {
 }
 
 static PyMethodDef methods[] = {
-    {"add", (PyCFunction)add, METH_VARARGS, add_doc},
-    {"smooth", (PyCFunction)smooth, METH_O, smooth_doc},
-    {"restart", (PyCFunction)restart, METH_NOARGS, restart_doc},
-    {"read", (PyCFunction)read_state, METH_VARARGS, read_doc},
-    {"follow_usual", (PyCFunction)follow_usual, METH_VARARGS, follow_usual_doc},
-    {"set_levels", (PyCFunction)set_levels, METH_VARARGS, set_levels_doc},
-    {"evidence", (PyCFunction)evidence, METH_VARARGS, evidence_doc},
+    METHOD(add), METHOD(smooth), METHOD(restart), METHOD(read), METHOD(follow_usual), METHOD(set_levels), METHOD(evidence),
     {NULL, NULL, 0, NULL},
 };
 

@@ -108,7 +108,7 @@ class MotionFilter:
     def newest(self) -> Motion:
         """Return the motion at the newest sample, from all samples up to it. Raises ValueError before the first."""
         state = np.empty((3, self.n_joints))
-        return Motion(self._filter.read(state, None), *state)
+        return Motion(self._filter.read(state, None, 0), *state)
 
     def smoothed(self) -> list[Motion]:
         """Return the smoothed motions that the last `add` made available, oldest first; no stamp comes twice."""

@@ -36,8 +36,7 @@ class StateRecord:
     stamp: int  # ns
     known: Motion  # at `stamp`, derived without delay: what the prediction was made from
     prediction: Prediction
-    body: Prediction  # the part of it without the load; the same where none is carried
-    made: Prediction  # the same before it was filtered: what the model itself predicted
+    body: Prediction  # the part of it without the load, which the model predicted; the same where none is carried
     load: Array | None = None  # (n_outputs,) what a load adds
     settled: bool = True  # whether this very motion and what is known of it were found, so that its error is looked at
     motion: Motion | None = None  # at `stamp`, smoothed by later samples

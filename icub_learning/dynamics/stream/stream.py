@@ -19,7 +19,6 @@ from icub_learning.dynamics.settings import DEFAULTS
 from icub_learning.dynamics.stream.pairing import Pairing
 from icub_learning.dynamics.stream.records import External, Learner, Sample, StateRecord, StreamCounts
 from icub_learning.dynamics.stream.sensor_faults import SensorFaults
-from icub_learning.dynamics.stream.smoothness import SmoothnessFilter
 from icub_learning.errors import SampleError
 
 FIRST_LOOK = 50  # joint states: when the noise of velocities is looked at first, then whenever they are twice as many
@@ -92,7 +91,6 @@ class InverseDynamicsStream:
             is watched for.
         follow_velocity_noise: called now and then with the standard deviations of the velocities (n_joints,), ever more
             rarely; see TorqueRegressor.
-        output_filter: filters predictions before they are published; None: they pass unchanged.
 
     Attributes:
         output_names, effort: as given.
@@ -113,7 +111,6 @@ class InverseDynamicsStream:
         tolerance: float = DEFAULTS.tolerance,
         watch: ChangeMonitor | None = None,
         follow_velocity_noise: Callable[[Array], object] | None = None,
-        output_filter: SmoothnessFilter | None = None,
     ) -> None:
         self.estimator = estimator
         self.predictor: Predictor = estimator
@@ -128,7 +125,6 @@ class InverseDynamicsStream:
         self.effort = effort
         self._pairing = Pairing(round(tolerance * 1e9))
         self._follow_velocity_noise = follow_velocity_noise
-        self._output_filter = output_filter
         self._next_look = FIRST_LOOK
         self._state_stamps = StampSequence()
         self._first_stamp: int | None = None  # of the joint states since the stream began or the clock was set back
@@ -175,15 +171,13 @@ class InverseDynamicsStream:
             raise
         motion = self._motions.newest()
         as_known = 0 <= stamp - self._settled < SETTLED
-        made = body = answer_of(self.predictor, motion.position, motion.velocity, motion.acceleration, as_known)
+        body = answer_of(self.predictor, motion.position, motion.velocity, motion.acceleration, as_known)
         if not as_known:
             self._settled = stamp
-        if self._output_filter is not None:
-            body = self._output_filter.filtered(stamp, made)
         prediction, load = body, None
         if self.watch is not None:
             prediction, load = self.watch.compensated(body, motion)
-        record = StateRecord(stamp, motion, prediction, body, made, load, settled=not as_known)
+        record = StateRecord(stamp, motion, prediction, body, load, settled=not as_known)
         self._records.append(record)
         self.counts.predicted += 1
         self._deferred = record, state.effort
@@ -209,15 +203,6 @@ class InverseDynamicsStream:
     def waiting(self) -> int:
         """How many measurements wait for their joint state."""
         return len(self._pairing)
-
-    def model_replaced(self) -> None:
-        """Take the predictions from here on for those of another model: filters begin anew."""
-        if self._output_filter is not None:
-            self._output_filter.reset()
-
-    def filter_report(self) -> dict[str, Array]:
-        """Return what filters do to each output (n_outputs,), by what it is; empty without any."""
-        return {} if self._output_filter is None else self._output_filter.report()
 
     def motion_report(self) -> dict[str, Array | float]:
         """Return what was found about motion and noise of the joints, see MotionFilter.report."""
@@ -263,7 +248,7 @@ class InverseDynamicsStream:
         else:
             assert record.motion is not None
             assert record.measured is not None
-            return Sample(record.motion, record.known, record.measured, record.made)
+            return Sample(record.motion, record.known, record.measured, record.body)
         return None
 
     def take_change(self) -> float | None:
@@ -291,7 +276,7 @@ class InverseDynamicsStream:
             return
         (record, effort), self._deferred = self._deferred, None
         if record.settled:
-            record.made.settle()
+            record.body.settle()
         record.settled = self._motions.known() and record.settled
         if self._follow_velocity_noise and self.counts.predicted >= self._next_look:
             self._next_look = 2 * self.counts.predicted
@@ -320,20 +305,18 @@ class InverseDynamicsStream:
         self._paired.append(paired)
         if record.fault is not None or not record.settled:
             return
-        if self._output_filter is not None:
-            self._output_filter.follow(record.stamp, record.made, measured)
         if self.watch is not None:
             self.watch.observe(record.stamp, record.known, paired.unexpected, paired.undisturbed.variance)
         self._judge(record, measured)
 
     def _undisturbed(self, record: StateRecord) -> Prediction:
-        """Return what is predicted without what follows the newest errors, which would follow a push, and unlimited."""
+        """Return what is predicted without what follows the newest errors, which would follow a push."""
         judged = self._judged_by(record)
-        return record.body if judged is None else judged.undisturbed(record.made)
+        return record.body if judged is None else judged.undisturbed(record.body)
 
     def _judged_by(self, record: StateRecord) -> JudgingPredictor | None:
         """Return who learns from the measurement of a record which experts were right; None without experts."""
-        return self.predictor if record.made.experts is not None else None  # type: ignore[return-value]
+        return self.predictor if record.body.experts is not None else None  # type: ignore[return-value]
 
     def _judge(self, record: StateRecord, measured: Array) -> None:
         """Tell the estimator how its prediction turned out, at once, unless something is carried or touched."""
@@ -344,7 +327,7 @@ class InverseDynamicsStream:
             judge.hold()
             return
         elapsed, self._judged = seconds_between(self._judged, record.stamp), record.stamp
-        judge.judge(record.made, measured, elapsed)
+        judge.judge(record.body, measured, elapsed)
 
     def _is_final(self, record: StateRecord) -> bool:
         """Return whether neither motion nor measurement can be added to this record any more."""
@@ -390,8 +373,6 @@ class InverseDynamicsStream:
     def _drop_incomplete(self) -> None:
         """Drop all incomplete records: the clock was set back, so nothing before can be completed."""
         self._motions.reset()
-        if self._output_filter is not None:
-            self._output_filter.reset()
         self._records.clear()
         self._pairing.clear()
         self._deferred = None

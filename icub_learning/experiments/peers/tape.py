@@ -98,7 +98,7 @@ def record(recording: Recording, settings: Settings, mere_noise: tuple[bool, ...
                 stream.measurement(event.stamp, event.values)
             else:
                 shown = stream.joint_state(event.stamp, event.names, event.position, event.velocity, event.effort)
-                estimator.clocked(shown.made.settle)
+                estimator.clocked(shown.body.settle)
         except SampleError:
             continue
         paired = stream.pair()
@@ -114,7 +114,7 @@ def record(recording: Recording, settings: Settings, mere_noise: tuple[bool, ...
             motions.append(np.concatenate([shown.known.position, shown.known.velocity, shown.known.acceleration]))
             measured.append(np.full(regressor.n_outputs, np.nan))
             ours.append(shown.prediction.total)
-            rigid.append(shown.made.parametric)
+            rigid.append(shown.body.parametric)
         for pair in paired:
             measured[places[pair.stamp]] = pair.measured
         order += [-1 - places[sample.motion.stamp] for sample in learned]

@@ -144,4 +144,4 @@ def thesis_method(settings: Settings, regressor: assembly.AnyRegressor) -> Thesi
 
 def as_in_the_thesis(settings: Settings) -> Settings:
     """Return settings for the thesis' method: a sensor without offset; nothing is filtered or watched for."""
-    return replace(settings, sensor_offset=False, output_filter="none", watch="never")
+    return replace(settings, sensor_offset=False, watch="never")

@@ -5,10 +5,8 @@
  * and loses half as many digits to an ill-conditioned K as its own update would. Sizes of a robot's dictionary are some
  * tens, where calls of a library would cost more than the arithmetic.
  */
-#include "_buffers.h"
+#include "_arguments.h"
 #include "_vectors.h"
-
-#include <math.h>
 
 /* out = T T^T k; `middle` holds T^T k afterwards. */
 INLINE void solve(double *out, double *middle, const double *factor, const double *k, ptrdiff_t capacity, ptrdiff_t n) {
@@ -28,73 +26,47 @@ INLINE void swap(double *a, double *b, ptrdiff_t n, ptrdiff_t stride) {
 #define LOOPS "_pursuit_loops.h"
 #include "_versions.h"
 
-static int check_sizes(Py_ssize_t capacity, Py_ssize_t n, Py_ssize_t columns, Py_ssize_t outputs) {
-    if (n >= 0 && n <= capacity && capacity < (1 << 24) && outputs > 0 && outputs <= columns && columns < (1 << 24))
-        return 1;
-    PyErr_Format(PyExc_ValueError, "n %zd must be in 0..capacity %zd, outputs %zd in 1..columns %zd", n, capacity, outputs,
-                 columns);
+static int sizes_fit(Py_ssize_t capacity, Py_ssize_t n, Py_ssize_t columns, Py_ssize_t outputs) {
+    if (n <= capacity && outputs > 0 && outputs <= columns) return 1;
+    PyErr_Format(PyExc_ValueError, "n %zd must be in 0..capacity %zd, outputs %zd in 1..columns %zd", n, capacity, outputs, columns);
     return 0;
 }
 
-PyDoc_STRVAR(extend_doc,
-             "extend(gram, factor, weights, cross, added, accepted, work, capacity, n, columns, outputs, count, tolerance)\n--\n\n"
-             "Add `count` functions: cross (count, n + count) kernel values with those before and with each other, added\n"
-             "(count, columns) their weights; accepted (count,) becomes 1 for those added, 0 for those in the span already.\n"
-             "work: 5 capacity numbers. Returns (new n, norm of what was lost, drift: relative error found in the factor).");
-static PyObject *extend(PyObject *self, PyObject *args) {
-    PyObject *objects[7];
-    Py_ssize_t capacity, n, columns, outputs, count;
-    double tolerance;
-    if (!PyArg_ParseTuple(args, "OOOOOOOnnnnnd", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4],
-                          &objects[5], &objects[6], &capacity, &n, &columns, &outputs, &count, &tolerance) ||
-        !check_sizes(capacity, n, columns, outputs) || !check_sizes(capacity, n + count, columns, outputs))
-        return NULL;
-    const char *names[] = {"gram", "factor", "weights", "cross", "added", "accepted", "work"};
-    const ptrdiff_t least[] = {capacity * capacity, capacity * capacity, capacity * columns, count * (n + count),
-                               count * columns, count, 5 * capacity};
-    Py_buffer views[7];
-    if (!take_all(objects, views, names, least, 7, 7)) return NULL;
-    double *accepted = views[5].buf, *work = views[6].buf, *row = work + 4 * capacity;
-    double lost = 0, drift = 0;
+FUNCTION(extend, "!ss !ss !sc bn+bb bc !b !5s s: n: c: o: b: %",
+         "extend(gram, factor, weights, cross, added, accepted, work, capacity, n, columns, outputs, count, tolerance)\n--\n\n"
+         "Add `count` functions: cross (count, n + count) kernel values with those before and with each other, added\n"
+         "(count, columns) their weights; accepted (count,) becomes 1 for those added, 0 for those in the span already.\n"
+         "work: 5 capacity numbers. Returns (new n, norm of what was lost, drift: relative error found in the factor).") {
+    const ptrdiff_t capacity = SIZE('s'), n = SIZE('n'), columns = SIZE('c'), outputs = SIZE('o'), count = SIZE('b');
+    if (!sizes_fit(capacity, n + count, columns, outputs)) return NULL;
+    double *accepted = a->array[5], *work = a->array[6], *row = work + 4 * capacity, lost = 0, drift = 0;
+    const double *cross = a->array[3], *added = a->array[4];
     ptrdiff_t size = n;
-    for (ptrdiff_t b = 0; b < count; b++) {
-        const double *cross = (const double *)views[3].buf + b * (n + count);
+    for (ptrdiff_t b = 0; b < count; b++, cross += n + count, added += columns) {
         memcpy(row, cross, n * sizeof(double));
         ptrdiff_t place = n;
         for (ptrdiff_t before = 0; before < b; before++)
             if (accepted[before] > 0) row[place++] = cross[n + before];
         row[place] = cross[n + b];
-        const double one = CHOSEN(add_point)(views[0].buf, views[1].buf, views[2].buf, capacity, size, columns, outputs,
-                                     row, (const double *)views[4].buf + b * columns, work, tolerance, &drift);
+        const double one = CHOSEN(add_point)(a->array[0], a->array[1], a->array[2], capacity, size, columns, outputs, row, added, work,
+                                             a->number[0], &drift);
         accepted[b] = one < 0;
         if (one < 0) size++;
         else lost += one;
     }
-    release_all(views, 7);
     return Py_BuildValue("ndd", (Py_ssize_t)size, lost, drift);
 }
 
-PyDoc_STRVAR(prune_doc,
-             "prune(gram, factor, weights, order, work, capacity, n, columns, outputs, budget, limit)\n--\n\n"
-             "Remove the cheapest points while the squared norm of the change is at most `budget`, or more than `limit` are left;\n"
-             "order (n,) follows the exchanges; work: 2 capacity numbers. Returns (number left, squared norm).");
-static PyObject *prune(PyObject *self, PyObject *args) {
-    PyObject *objects[5];
-    Py_ssize_t capacity, n, columns, outputs, limit;
-    double budget, lost;
-    if (!PyArg_ParseTuple(args, "OOOOOnnnndn", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4], &capacity, &n,
-                          &columns, &outputs, &budget, &limit) || !check_sizes(capacity, n, columns, outputs))
-        return NULL;
-    const char *names[] = {"gram", "factor", "weights", "order", "work"};
-    const ptrdiff_t least[] = {capacity * capacity, capacity * capacity, capacity * columns, n, 2 * capacity};
-    Py_buffer views[5];
-    if (!take_all(objects, views, names, least, 5, 5)) return NULL;
-    const ptrdiff_t left = CHOSEN(remove_points)(views[0].buf, views[1].buf, views[2].buf, views[3].buf, capacity, n, columns,
-                                         outputs, budget, limit, views[4].buf, &lost);
-    release_all(views, 5);
+FUNCTION(prune, "!ss !ss !sc !n !2s s: n: c: o: % #",
+         "prune(gram, factor, weights, order, work, capacity, n, columns, outputs, budget, limit)\n--\n\n"
+         "Remove the cheapest points while the squared norm of the change is at most `budget`, or more than `limit` are left;\n"
+         "order (n,) follows the exchanges; work: 2 capacity numbers. Returns (number left, squared norm).") {
+    const ptrdiff_t capacity = SIZE('s'), n = SIZE('n'), columns = SIZE('c'), outputs = SIZE('o');
+    double lost;
+    if (!sizes_fit(capacity, n, columns, outputs)) return NULL;
+    const ptrdiff_t left = CHOSEN(remove_points)(a->array[0], a->array[1], a->array[2], a->array[3], capacity, n, columns, outputs,
+                                                 a->number[0], a->integer[0], a->array[4], &lost);
     return Py_BuildValue("nd", (Py_ssize_t)left, lost);
 }
 
-MODULE(_pursuit, "Compiled matching pursuit on a kernel dictionary.",
-       {"extend", extend, METH_VARARGS, extend_doc},
-       {"prune", prune, METH_VARARGS, prune_doc})
+MODULE(_pursuit, "Compiled matching pursuit on a kernel dictionary.", METHOD(extend), METHOD(prune))

@@ -4,7 +4,7 @@
  * (i_2, ..., i_q) are one stretch of i_2 + 1 numbers. Both functions walk through the stretches in that order, from the
  * last index inwards.
  */
-#include "_buffers.h"
+#include "_arguments.h"
 
 #define MAX_ORDER 16 /* of a tensor: TensorKernelRegressor takes no higher one */
 
@@ -43,57 +43,33 @@ static ptrdiff_t check_sizes(Py_ssize_t n, int order) {
     return count;
 }
 
-PyDoc_STRVAR(fill_doc,
-             "fill(out, samples, columns, weights, work, n, d, order)\n--\n\n"
-             "out: packed sum_k weights_k x_{i_1 k} ... x_{i_order k} of samples (n, d); columns: their transpose; weights\n"
-             "(d,); work: (order + 1) d numbers.");
-static PyObject *fill(PyObject *self, PyObject *args) {
-    PyObject *objects[5];
-    Py_ssize_t n, d;
-    int order;
-    if (!PyArg_ParseTuple(args, "OOOOOnni", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4], &n, &d, &order))
-        return NULL;
-    const ptrdiff_t count = check_sizes(n, order);
-    if (count < 0) return NULL;
-    const char *names[] = {"out", "samples", "columns", "weights", "work"};
-    const ptrdiff_t least[] = {count, n * d, n * d, d, (order + 1) * d};
-    Py_buffer views[5];
-    if (!take_all(objects, views, names, least, 5, 5)) return NULL;
-    Fill state = {views[1].buf, views[2].buf, views[4].buf, views[0].buf, n, d};
-    memcpy(state.products + order * d, views[3].buf, d * sizeof(double));
+FUNCTION(fill, "!0 nd nd d !od+d n: d: o:",
+         "fill(out, samples, columns, weights, work, n, d, order)\n--\n\n"
+         "out: packed sum_k weights_k x_{i_1 k} ... x_{i_order k} of samples (n, d); columns: their transpose; weights\n"
+         "(d,); work: (order + 1) d numbers.") {
+    const ptrdiff_t n = SIZE('n'), d = SIZE('d'), order = SIZE('o'), count = check_sizes(n, (int)order);
+    if (count < 0 || !fits(a->length[0] >= count, "out, n and order")) return NULL;
+    Fill state = {a->array[1], a->array[2], a->array[4], a->array[0], n, d};
+    memcpy(state.products + order * d, a->array[3], d * sizeof(double));
     Py_BEGIN_ALLOW_THREADS
-    CHOSEN(fill_level)(&state, order, n - 1);
+    CHOSEN(fill_level)(&state, (int)order, n - 1);
     Py_END_ALLOW_THREADS
-    release_all(views, 5);
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(contract_doc,
-             "contract(entries, vector, gradients, hessian, n, order)\n--\n\n"
-             "P = sum of entry(i) prod alpha_i / prod c! over sorted indices, c the numbers of equal ones: order! P is the form\n"
-             "T(alpha, ..., alpha). Row `order` of gradients ((order + 1) n numbers) becomes its gradient; hessian (n, n), None for\n"
-             "none, gets second derivatives added on and below the diagonal, on it half of them. Returns P.");
-static PyObject *contract(PyObject *self, PyObject *args) {
-    PyObject *objects[4];
-    Py_ssize_t n;
-    int order;
-    if (!PyArg_ParseTuple(args, "OOOOni", &objects[0], &objects[1], &objects[2], &objects[3], &n, &order)) return NULL;
-    const ptrdiff_t count = check_sizes(n, order);
-    if (count < 0) return NULL;
-    const char *names[] = {"entries", "vector", "gradients", "hessian"};
-    const ptrdiff_t least[] = {count, n, (order + 1) * n, n * n};
-    const int given = objects[3] == Py_None ? 3 : 4;
-    Py_buffer views[4];
-    if (!take_all(objects, views, names, least, given, given)) return NULL;
-    Walk walk = {views[0].buf, views[1].buf, views[2].buf, given == 4 ? views[3].buf : NULL, n};
+FUNCTION(contract, "0 n !on+n !~nn n: o:",
+         "contract(entries, vector, gradients, hessian, n, order)\n--\n\n"
+         "P = sum of entry(i) prod alpha_i / prod c! over sorted indices, c the numbers of equal ones: order! P is the form\n"
+         "T(alpha, ..., alpha). Row `order` of gradients ((order + 1) n numbers) becomes its gradient; hessian (n, n), None for\n"
+         "none, gets second derivatives added on and below the diagonal, on it half of them. Returns P.") {
+    const ptrdiff_t n = SIZE('n'), order = SIZE('o'), count = check_sizes(n, (int)order);
+    if (count < 0 || !fits(a->length[0] >= count, "entries, n and order")) return NULL;
+    Walk walk = {a->array[0], a->array[1], a->array[2], a->array[3], n};
     double sum;
     Py_BEGIN_ALLOW_THREADS
-    sum = CHOSEN(contract_level)(&walk, order, n - 1, 0, 1.0);
+    sum = CHOSEN(contract_level)(&walk, (int)order, n - 1, 0, 1.0);
     Py_END_ALLOW_THREADS
-    release_all(views, given);
     return PyFloat_FromDouble(sum);
 }
 
-MODULE(_symmetric, "Compiled walks through packed symmetric tensors.",
-       {"fill", fill, METH_VARARGS, fill_doc},
-       {"contract", contract, METH_VARARGS, contract_doc})
+MODULE(_symmetric, "Compiled walks through packed symmetric tensors.", METHOD(fill), METHOD(contract))

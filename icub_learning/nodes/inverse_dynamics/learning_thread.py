@@ -71,7 +71,6 @@ class LearningThread:
         self.learned = self.skipped = self.refused = 0  # samples; left out by thinning, refused by the estimator
         self.revision = 0  # rises with all that changes what was learned
         self.restored = 0  # how often the estimator was replaced by its last good state
-        self.replaced = 0  # how often what was learned changed at once, by a request or by being restored
         self.times = DurationWindow()  # of a sample: its learning and the new predictor
         self._estimator = estimator
         self._regressor: Any = regressor
@@ -221,7 +220,6 @@ class LearningThread:
                 self._estimator = estimator
                 if request.changes:
                     self._publish()
-                    self.replaced += 1
         except IcubLearningError as error:
             message = str(error)
         except Exception as error:
@@ -244,4 +242,3 @@ class LearningThread:
         self._estimator = type(self._estimator).from_state(self._good, regressor.twin() if own_regressor else regressor)
         self.restored += 1
         self._publish()
-        self.replaced += 1

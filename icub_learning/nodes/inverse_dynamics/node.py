@@ -76,7 +76,6 @@ class InverseDynamicsNode(ManagedNode):
         own = self._regressor.twin()
         thinning = Thinning(settings["learning_share"], settings["learning_backlog"])
         self._learner = LearningThread(estimator, own, thinning, self._on_learning_error)
-        self._replaced = 0
         description = self._description
         self._models = ModelServices(self._learner, keeper, description, self.get_logger().warning)
         self.started.callback(self._models.stop)
@@ -175,9 +174,6 @@ class InverseDynamicsNode(ManagedNode):
         message = self._decoder.decode(data)
         stamp = self._stamp(message.stamp)
         self._stream.predictor = self._learner.predictor  # the newest finished one
-        if self._replaced != self._learner.replaced:
-            self._replaced = self._learner.replaced
-            self._stream.model_replaced()
         try:
             record = self._stream.joint_state(stamp, message.name, message.position, message.velocity, message.effort)
         except SampleError as error:

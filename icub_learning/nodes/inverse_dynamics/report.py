@@ -67,7 +67,6 @@ class DynamicsReport(StreamReport):
             "first measurements": self._sensor,
             **motion_in_words(stream.motion_report()),
             "weights of experts": self._weights,
-            **filters_in_words(stream.output_names, stream.filter_report()),
             **keeper.status(),
         }
         self._ask_for_weights(stream.output_names, learner)
@@ -91,14 +90,6 @@ def motion_in_words(found: Mapping[str, Array | float]) -> dict[str, str]:
     """Return what MotionFilter.report found as values of diagnostics, those of joints in their order."""
     return {
         name: " ".join(f"{value:.3g}" for value in np.ravel(found[key])) for key, name in MOTION.items() if key in found
-    }
-
-
-def filters_in_words(output_names: Sequence[str], found: Mapping[str, Array]) -> dict[str, str]:
-    """Return what filters do to each output as values of diagnostics."""
-    return {
-        key: ", ".join(f"{name} {value:.3g}" for name, value in zip(output_names, values, strict=True))
-        for key, values in found.items()
     }
 
 

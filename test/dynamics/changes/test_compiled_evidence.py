@@ -168,7 +168,7 @@ def test_arrays_that_are_too_short_or_not_float64_are_refused(name):
     for place, size in enumerate(needed):
         arrays = [np.ones(other) for other in needed]
         arrays[place] = np.ones(size - 1)
-        with pytest.raises(ValueError, match=f"holds {size - 1} numbers, needs {size}"):
+        with pytest.raises(ValueError, match=f"holds {size - 1} numbers, needs {size}|do not fit"):
             getattr(_evidence, name)(*first, *arrays, *rest)
         arrays[place] = np.ones(size, dtype=np.float32)
         with pytest.raises(ValueError, match="expected float64"):
@@ -180,11 +180,11 @@ def test_evidence_that_does_not_fit_is_refused():
     for place in range(3):
         bad = good.copy()
         bad[place] = np.ones(3)
-        with pytest.raises(ValueError, match="does not fit"):
+        with pytest.raises(ValueError, match="do not fit"):
             _evidence.add((tuple(good), tuple(bad)), *arrays, 3, (1, 3))
         bad[place] = good[place].astype(np.float32)
         for wrong in (bad, good[:2]):
-            with pytest.raises(ValueError, match="3 arrays"):
+            with pytest.raises(ValueError, match=r"float64|takes 3"):
                 _evidence.add((tuple(wrong),), *arrays, 3, (1, 3))
 
 
@@ -204,7 +204,7 @@ def test_sizes_that_are_impossible_are_refused(name):
     first, needed, _ = CALLS[name]
     arrays = [np.ones(100) for _ in needed]
     for rest in IMPOSSIBLE[name]:
-        with pytest.raises(ValueError, match=r"sizes are|more than"):
+        with pytest.raises(ValueError, match=r"sizes are|more than|must be 0 to|needs"):
             getattr(_evidence, name)(*first, *arrays, *rest)
 
 

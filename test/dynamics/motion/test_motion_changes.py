@@ -65,7 +65,7 @@ def plain(position, ratio, surprise):
     state, found = np.empty((3, 1)), []
     for k, row in enumerate(position):
         filter.add(k * 5_000_000 + 1, row, None)
-        filter.read(state, None)
+        filter.read(state, None, 0)
         found.append(state[1].copy())
     return np.array(found)
 

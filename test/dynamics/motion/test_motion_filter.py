@@ -27,13 +27,13 @@ def test_filter_and_smoother_are_those_of_the_dense_solution(step, snap, prior, 
     r_q, r_v = 1e-7, 1e-4
     filter = Filter(2, 1, 0, 10.0, prior)
     filter.set_levels(
-        np.array([snap, r_q, r_v, delay])[:, None, None] * np.ones((1, 1, 2)), np.array([leak]), 0.5, 0.5, 0.1
+        np.array([snap, r_q, r_v, delay])[:, None, None] * np.ones((1, 1, 2)), np.array([leak]), 0.5, 0.5, 0.1, np.inf
     )
     states, deviations = [], []
     for k in range(n):
         filter.add(int(stamps[k]), position[k], velocity[k] if with_velocity else None)
         state, deviation = np.empty((2, 3, 2))
-        filter.read(state, deviation)
+        filter.read(state, deviation, 0)
         states.append(state)
         deviations.append(deviation)
     smoothed = np.empty((filter.waiting, 3, 2))
@@ -56,11 +56,11 @@ def test_filter_and_smoother_are_those_of_the_dense_solution(step, snap, prior, 
 @pytest.mark.parametrize("step, leak", [(1e-4, 0.0), (1e-4, 100.0), (0.1, 0.3)])
 def test_deviations_stay_positive_over_many_samples(step, leak):
     filter = Filter(1, 1, 0, 10.0, PRIOR)
-    filter.set_levels(np.array([1e-4, 1e-14, 1e-12, 0.0]).reshape(4, 1, 1), np.array([leak]), 0.1, 0.1, 0.1)
+    filter.set_levels(np.array([1e-4, 1e-14, 1e-12, 0.0]).reshape(4, 1, 1), np.array([leak]), 0.1, 0.1, 0.1, np.inf)
     deviation = np.empty((3, 1))
     for k in range(20_000):
         filter.add(k * round(1e9 * step) + 1, np.zeros(1), np.zeros(1))
-    filter.read(None, deviation)
+    filter.read(None, deviation, 0)
     assert np.isfinite(deviation).all() and (deviation > 0).all()
 
 
@@ -226,7 +226,7 @@ def test_odd_but_legal_input_gives_finite_motions_and_each_stamp_once(steps, sca
     [
         (5, [0.0, 0.0], None, "not later"),
         (11, [0.0], None, "holds 1 numbers, needs 2"),
-        (11, [0.0, 0.0], [0.0] * 3, "holds 3 numbers, not 2"),
+        (11, [0.0, 0.0], [0.0] * 3, "holds 3 numbers, needs 2"),
         (11, [0.0, np.nan], None, "not finite"),
         (11, [0.0, 0.0], [np.inf, 0.0], "not finite"),
     ],
@@ -299,11 +299,11 @@ def test_motion_is_known_less_well_for_a_while_after_lost_samples(rate, highest)
 
 def test_what_is_usual_must_fit_the_joints():
     filter = Filter(2, 1, 0, 1.0, PRIOR)
-    filter.set_levels(np.ones((4, 1, 2)), np.zeros(1), 0.5, 0.5, 0.1)
+    filter.set_levels(np.ones((4, 1, 2)), np.zeros(1), 0.5, 0.5, 0.1, np.inf)
     filter.add(1, np.zeros(2), None)
     for usual, group in ((np.zeros(1), 0), (np.zeros(2, np.float32), 0), (np.zeros(2), 1), (np.zeros(2), -1)):
         with pytest.raises(ValueError, match=r"usual|group"):
             filter.follow_usual(usual, 0.1, 2.0, group)
     usual = np.zeros(2)
-    assert filter.follow_usual(usual, 0.1, 2.0)
+    assert filter.follow_usual(usual, 0.1, 2.0, 0)
     np.testing.assert_array_equal(usual, np.full(2, 30.0))  # the prior's

@@ -18,7 +18,7 @@ from icub_learning.simulation.zoo import ZOO
 @pytest.fixture(scope="module")
 def case():
     found = ZOO["icub_wrench_50hz"].record(6.0, 0)
-    settings = Settings(**found.settings, output_filter="none")  # it would smooth rigid bodies' part as well
+    settings = Settings(**found.settings)
     return found.recording, settings, record(found.recording, settings)
 
 

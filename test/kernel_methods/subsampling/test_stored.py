@@ -79,13 +79,13 @@ def test_exponentials_of_what_is_infinitely_far_vanish(version):
 def test_wrong_arguments_are_refused():
     high, low = kept(np.zeros((4, 3)))
     total, vector, work = np.zeros(3), np.ones(3), np.empty(3)
-    with pytest.raises(ValueError, match="high holds 12 numbers, needs 15"):
+    with pytest.raises(ValueError, match="high: holds 12 numbers, needs 15"):
         _stored.add_product(total, vector, work, high, low, 5, 3)
-    with pytest.raises(ValueError, match=r"low: expected format 'b', got 'B'"):
+    with pytest.raises(ValueError, match=r"low: expected int8, got format 'B'"):
         _stored.add_product(total, vector, work, high, low.view(np.uint8), 4, 3)
     with pytest.raises(ValueError, match=r"high: expected format 'H'"):
         _stored.expand(np.empty(12), np.zeros(12), None, 4, 3)
-    with pytest.raises(ValueError, match="vector holds 2 numbers, needs 3"):
+    with pytest.raises(ValueError, match="vector: holds 2 numbers, needs 3"):
         _stored.add_product(total, vector[:2], work, high, low, 4, 3)
     with pytest.raises(ValueError, match=r"\(rows, columns\) is \(-1, 3\)"):
         _stored.keep(high, low, np.zeros(12), -1, 3)
