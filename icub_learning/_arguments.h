@@ -150,7 +150,7 @@ static int take_arguments(Arguments *a, Opened *opened, PyObject *const *given, 
     for (int i = 0; i < arrays; i++) {
         const double need = sum_of(a, needs[i]);
         if (!a->array[i] || (exact[i] ? a->length[i] == need : a->length[i] >= need)) continue;
-        PyErr_Format(PyExc_ValueError, "holds %zd numbers, needs %zd%s", a->length[i], (ptrdiff_t)need, exact[i] ? ", no more" : "");
+        PyErr_Format(PyExc_ValueError, "holds %zd numbers, needs %zd", a->length[i], (ptrdiff_t)need);
         return refuse(signature, places[i]);
     }
     return 1;

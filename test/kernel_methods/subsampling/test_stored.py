@@ -83,11 +83,11 @@ def test_wrong_arguments_are_refused():
         _stored.add_product(total, vector, work, high, low, 5, 3)
     with pytest.raises(ValueError, match=r"low: expected int8, got format 'B'"):
         _stored.add_product(total, vector, work, high, low.view(np.uint8), 4, 3)
-    with pytest.raises(ValueError, match=r"high: expected format 'H'"):
+    with pytest.raises(ValueError, match=r"high: expected uint16"):
         _stored.expand(np.empty(12), np.zeros(12), None, 4, 3)
     with pytest.raises(ValueError, match="vector: holds 2 numbers, needs 3"):
         _stored.add_product(total, vector[:2], work, high, low, 4, 3)
-    with pytest.raises(ValueError, match=r"\(rows, columns\) is \(-1, 3\)"):
+    with pytest.raises(ValueError, match="rows: is -1, must be 0 to"):
         _stored.keep(high, low, np.zeros(12), -1, 3)
     with pytest.raises(TypeError):
         _stored.keep(high, None, np.zeros(12), 4, 3)
