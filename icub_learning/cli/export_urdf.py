@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> None:
     finder = ConsistentParameters.of(regressor.parameter_names, regressor.nominal_parameters)
     parameters = consistent_part(estimator, finder)
     assert parameters is not None
-    urdf = find_urdf(args.urdf) if args.urdf else regressor._model.urdf
+    urdf = find_urdf(args.urdf) if args.urdf else regressor.urdf
     text, notes = with_inertias(
         urdf, regressor.joints, getattr(regressor, "sensor", None), regressor.parameter_names, parameters
     )

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.regressors.regressor import Regressor
 
 # Columns are scaled to unit length first. What is left of a dependent column after taking the others away is rounding,
 # around 1e-14; what is left of an independent one has stayed above 0.05 on iCub, UR10 and Panda. A column this much
@@ -20,7 +19,6 @@ def base_projection(
     regressor: Callable[[Array, Array, Array], Array],
     n_joints: int,
     n_parameters: int,
-    seed: int = 0,
     n_states: int | None = None,
 ) -> Array:
     """Return the identifiable combinations of the parameters of `regressor`, one in a row.
@@ -39,14 +37,13 @@ def base_projection(
         regressor: maps q, v and a, each (n_joints,), to (n_outputs, n_parameters).
         n_joints: number of joints.
         n_parameters: number of parameters.
-        seed: seed of the sample of states.
         n_states: how many; None: twice the number of parameters and some more, since a joint's own row may be all that
             shows a parameter. Where each row shows all of them as many as parameters and some more are enough.
 
     Returns:
         (n_base, n_parameters), n_base the rank.
     """
-    heard, triangle, scale = _scaled_triangle(regressor, n_joints, n_states or 2 * n_parameters + SPARE, seed)
+    heard, triangle, scale = _scaled_triangle(regressor, n_joints, n_states or 2 * n_parameters + SPARE)
     kept: list[int] = []
     directions = np.zeros((len(heard), len(heard)))
     for index in range(len(heard)):
@@ -73,19 +70,14 @@ def base_columns(projection: Array) -> NDArray[np.intp]:
     return columns
 
 
-def base_values(regressor: Regressor, parameters: Array) -> Array:
-    """Return the values (n_base,) of the identifiable combinations of parameters (n_parameters,)."""
-    return regressor.base_projection @ parameters
-
-
 def _scaled_triangle(
-    regressor: Callable[[Array, Array, Array], Array], n_joints: int, n_states: int, seed: int
+    regressor: Callable[[Array, Array, Array], Array], n_joints: int, n_states: int
 ) -> tuple[NDArray[np.intp], Array, Array]:
     """Return which columns are not zero, R of the QR factorization of these over many states, and their lengths.
 
     The columns are scaled to unit length before the factorization.
     """
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     q = random.uniform(-np.pi, np.pi, (n_states, n_joints))
     v = random.normal(0.0, 3.0, (n_states, n_joints))  # [rad/s] with a, makes motion weigh about as much as gravity
     a = random.normal(0.0, 10.0, (n_states, n_joints))  # [rad/s^2]

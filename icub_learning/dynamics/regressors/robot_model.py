@@ -63,7 +63,7 @@ class RobotModel:
         self.urdf = ElementTree.tostring(root, encoding="unicode")
         elements = {joint.get("name", ""): joint for joint in root.findall("joint")}
         self.joints = _checked_joints(joints, elements)
-        self.known_joints = _of_one_dof(elements)
+        self.known_joints = _of_type(elements.values(), _ONE_DOF)
         moving = set(self.joints)
         if sensor is not None:
             _free_sensor(sensor, elements)
@@ -76,7 +76,7 @@ class RobotModel:
         held = [index for index in range(1, full.njoints) if full.names[index] not in moving]
         self.model = pinocchio.buildReducedModel(full, held, _neutral(full))
         self.data = self.model.createData()
-        self.body_names = tuple(child_link(elements[name]) for name in list(self.model.names)[1:])
+        self.body_names = tuple(link_at(elements[name], "child") for name in list(self.model.names)[1:])
         self.sensor_id = self.model.getJointId(sensor) if sensor is not None else 0
 
         ids = [self.model.getJointId(name) for name in self.joints]
@@ -84,30 +84,27 @@ class RobotModel:
         # A continuous joint is stored as (cos, sin) of its angle, every other one as its position.
         position = np.array([self.model.joints[index].idx_q for index in ids])
         circular = np.array([self.model.joints[index].nq == 2 for index in ids])
-        self._position_index = position[~circular]
-        self._plain = np.flatnonzero(~circular)
-        self._cosine_index = position[circular]
-        self._circular = np.flatnonzero(circular)
+        self._plain, self._circular = np.flatnonzero(~circular), np.flatnonzero(circular)
+        self._position_place, self._cosine_place = _as_slice(position[~circular]), position[circular]
+        self._velocity_place = _as_slice(self.velocity_index)
         self._q = pinocchio.neutral(self.model)
-        self._v = np.zeros(self.model.nv)
-        self._a = np.zeros(self.model.nv)
-        self._shape = (len(self.joints),)
-        self._position_place, self._velocity_place = _as_slice(self._position_index), _as_slice(self.velocity_index)
+        self._v, self._a = np.zeros((2, self.model.nv))
 
     def state(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
         """Return positions, velocities and accelerations in Pinocchio's layout, in buffers that the next call reuses.
 
         Raises ShapeError unless q, v, a are of shape (n_joints,) [rad or m, and seconds]; values are not checked.
         """
+        shape = self.velocity_index.shape
         for name, values in (("q", q), ("v", v), ("a", a)):
             # The attribute first: calling np.shape three times per prediction takes longer.
-            if getattr(values, "shape", None) != self._shape and np.shape(values) != self._shape:
-                raise ShapeError(name, np.shape(values), f"{self._shape}")
+            if getattr(values, "shape", None) != shape and np.shape(values) != shape:
+                raise ShapeError(name, np.shape(values), f"{shape}")
         if self._circular.size:
             angles = np.asarray(q)[self._circular]
-            self._q[self._position_index] = np.asarray(q)[self._plain]
-            self._q[self._cosine_index] = np.cos(angles)
-            self._q[self._cosine_index + 1] = np.sin(angles)
+            self._q[self._position_place] = np.asarray(q)[self._plain]
+            self._q[self._cosine_place] = np.cos(angles)
+            self._q[self._cosine_place + 1] = np.sin(angles)
         else:
             self._q[self._position_place] = q
         self._v[self._velocity_place] = v
@@ -132,11 +129,11 @@ def _as_slice(indices: NDArray[np.intp]) -> NDArray[np.intp] | slice:
 
 def joint_names(urdf: str | os.PathLike[str]) -> tuple[str, ...]:
     """Return the names of all joints of one degree of freedom in a URDF (path or XML text). Raises ModelError."""
-    return _of_one_dof({joint.get("name", ""): joint for joint in read_urdf(urdf).findall("joint")})
+    return _of_type(read_urdf(urdf).findall("joint"), _ONE_DOF)
 
 
-def _of_one_dof(elements: dict[str, Any]) -> tuple[str, ...]:
-    return tuple(name for name, joint in elements.items() if joint.get("type") in _ONE_DOF)
+def _of_type(joints: Iterable[ElementTree.Element], types: Sequence[str]) -> tuple[str, ...]:
+    return tuple(joint.get("name", "") for joint in joints if joint.get("type") in types)
 
 
 def read_urdf(urdf: str | os.PathLike[str]) -> ElementTree.Element:
@@ -199,10 +196,9 @@ def _checked_joints(joints: Sequence[str], elements: dict[str, ElementTree.Eleme
     if repeated:
         message = f"joint {', '.join(repr(name) for name in repeated)} is listed more than once"
         raise ModelError(message, name="joints", value=repeated, bound="each joint once")
-    movable = [name for name, joint in elements.items() if joint.get("type") in _ONE_DOF]
     for name in names:
         if name not in elements:
-            raise _absent("joint", name, movable)
+            raise _absent("joint", name, _of_type(elements.values(), _ONE_DOF))
         kind = elements[name].get("type")
         if kind not in _ONE_DOF:
             message = f"joint '{name}' is {kind}, but must have one degree of freedom ({', '.join(_ONE_DOF)})"
@@ -213,8 +209,7 @@ def _checked_joints(joints: Sequence[str], elements: dict[str, ElementTree.Eleme
 def _free_sensor(sensor: str, elements: dict[str, ElementTree.Element]) -> None:
     """Turn the fixed joint of the sensor into one of six degrees of freedom, in place. Raises ModelError."""
     if sensor not in elements:
-        fixed = [name for name, joint in elements.items() if joint.get("type") == "fixed"]
-        raise _absent("sensor joint", sensor, fixed)
+        raise _absent("sensor joint", sensor, _of_type(elements.values(), ("fixed",)))
     joint = elements[sensor]
     if joint.get("type") != "fixed":
         message = f"sensor joint '{sensor}' is {joint.get('type')}, but must be fixed"
@@ -225,16 +220,16 @@ def _free_sensor(sensor: str, elements: dict[str, ElementTree.Element]) -> None:
             joint.remove(element)
 
 
-def _absent(what: str, name: Any, known: list[str]) -> ModelError:
+def _absent(what: str, name: Any, known: Sequence[str]) -> ModelError:
     close = get_close_matches(str(name), known, n=3, cutoff=0.5)
     hint = f"; did you mean {' or '.join(close)}?" if close else ""
     return ModelError(f"the URDF has no {what} '{name}'{hint}", name=str(name), value=name, bound=", ".join(close))
 
 
-def child_link(joint: ElementTree.Element) -> str:
-    """Return the name of the link that a joint of a URDF moves."""
-    child = joint.find("child")
-    return child.get("link", "") if child is not None else ""
+def link_at(joint: ElementTree.Element, end: str) -> str:
+    """Return the name of the link at one end of a joint of a URDF, its "parent" or its "child"."""
+    link = joint.find(end)
+    return link.get("link", "") if link is not None else ""
 
 
 def _neutral(model: Any) -> Array:

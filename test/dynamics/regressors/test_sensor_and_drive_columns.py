@@ -7,7 +7,7 @@ from scipy.special import erf
 
 from icub_learning.dynamics import ParametricEstimator, TorqueRegressor, WrenchRegressor
 from icub_learning.dynamics.estimators.saved_states import describe, rebuild_regressor
-from icub_learning.dynamics.regressors.friction import NOISE_WIDTH, STANDSTILL, coulomb_velocity
+from icub_learning.dynamics.regressors.torque_regressor import NOISE_WIDTH, STANDSTILL
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError, StateError
 from icub_learning.simulation.zoo import ZOO
 
@@ -83,7 +83,6 @@ def test_the_direction_of_friction_is_as_sharp_as_velocities_are_known():
     deviation = np.array([0.0, 1e-4, 0.01, 0.1, 1.0, 0.02])
     regressor.follow_velocity_noise(deviation)
     np.testing.assert_allclose(regressor.coulomb_velocity, np.maximum(1.2 * deviation, STANDSTILL))
-    np.testing.assert_allclose(coulomb_velocity(deviation), regressor.coulomb_velocity)
     q, v, a = random_state(6, 0)
     np.testing.assert_allclose(
         np.diag(regressor(q, v, a)[:, 60::6]), np.tanh(v / regressor.coulomb_velocity), rtol=1e-12
