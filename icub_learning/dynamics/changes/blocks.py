@@ -6,8 +6,7 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.error_model import Step
-from icub_learning.dynamics.changes.event import BLOCK, LONG, Block
-from icub_learning.dynamics.changes.unrest import QUIET
+from icub_learning.dynamics.changes.event import BLOCK, LONG, QUIET, Block
 from icub_learning.dynamics.motion.stamps import UsualInterval
 
 

@@ -8,14 +8,15 @@ from scipy.constants import g
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.error_model import ErrorModel, Step
-from icub_learning.dynamics.changes.evidence import Evidence
-from icub_learning.dynamics.changes.load import DEVIATIONS, Load
+from icub_learning.dynamics.changes.evidence import Evidence, add_to_all
+from icub_learning.dynamics.changes.load import Load
 from icub_learning.dynamics.changes.unknown_motion import UnknownMotion
-from icub_learning.dynamics.regressors.link_effects import N_WRENCH, wrench_units
+from icub_learning.dynamics.regressors.link_effects import N_BODY, N_WRENCH, body_units, wrench_units
 
 BLOCK = 0.01  # [s] of samples that are averaged, at rates above its inverse
 LONG = 150  # [blocks] length of the evidence that finds weak changes; as many are remembered
-PUSH_DEVIATIONS = g * wrench_units()  # of force [N] and moment [N m] before any data: as heavy as a load
+# Standard deviations before any data of a load's inertial parameters, and of a push that is as heavy.
+LOAD_AND_PUSH = body_units(), g * wrench_units()
 MOTION_ERROR = 0.1  # of what a load adds, from block to block: its accelerations are not known exactly
 SCALE_ERROR = 0.03  # of all that a load adds: no sensor of forces is known better
 ALIKE = 9.0  # blocks whose errors a load's motion makes alike count as one
@@ -23,6 +24,7 @@ GAIN_ERROR = 0.01  # of the sensor: of each axis into each, in units of their no
 LATEST = 4  # [blocks] that are looked at together, once in so many: fewer are noise, and take time, more are late
 FEWEST = 12  # [blocks] a grip's jolt lasts: before, nothing counts as a load; then evidence begins again
 RUNNING = 3  # pieces of evidence side by side that began one after the other
+QUIET = 1.0  # [s] without any doubt, after which what comes is a new event; between two jolts there are shorter pauses
 
 
 class Cause(IntEnum):
@@ -60,16 +62,16 @@ class Block:
     @property
     def load_columns(self) -> Array:
         """Return the columns (m, 10) of the load's parameters."""
-        return self.columns[:, : len(DEVIATIONS)]
+        return self.columns[:, :N_BODY]
 
     @property
     def push_columns(self) -> Array:
         """Return the columns (m, 6) of a push."""
-        return self.columns[:, len(DEVIATIONS) :]
+        return self.columns[:, N_BODY:]
 
-    def without(self, load: Load) -> Array:
-        """Return the error (m,) that a load leaves."""
-        return np.asarray(self.error - self.load_columns @ load.parameters)
+    def without(self, load: Load | None) -> Array:
+        """Return the error (m,) that a load leaves, or none."""
+        return self.error if load is None else np.asarray(self.error - self.load_columns @ load.parameters)
 
 
 @dataclass
@@ -117,12 +119,6 @@ class Event:
     attempts: list[Attempt]
     n_blocks: int = 0
 
-    @property
-    def ratio(self) -> float:
-        """Mean squared error since the event began, divided by the usual mean squared error."""
-        bare = self.attempts[0].bare
-        return bare.squares / (len(self.noise) * bare.n_blocks)
-
 
 class EvidenceOfCauses:
     """Makes and feeds the evidence for each Cause of an error.
@@ -141,24 +137,19 @@ class EvidenceOfCauses:
         self._gain_rows, self._gain_sources = rows, sources
         # Columns of evidence with gains: of the load, of the gains of what it adds, the same of the push, and the pull.
         n_gains = len(rows)
-        ends = np.cumsum([len(DEVIATIONS), n_gains, N_WRENCH, n_gains, n_outputs])
+        ends = np.cumsum([N_BODY, n_gains, N_WRENCH, n_gains, n_outputs])
         self._columns = np.zeros((n_outputs, ends[-1]))
         self._columns[:, ends[3] :] = np.eye(n_outputs)
-        self._load, self._push = self._columns[:, : ends[0]], self._columns[:, ends[1] : ends[2]]
-        flat = self._columns.reshape(-1)
+        self._own = self._columns[:, : ends[0]], self._columns[:, ends[1] : ends[2]]
         gains = np.arange(n_gains) + rows * ends[-1]
-        self._flat, self._gain_places = flat, (ends[0] + gains, ends[2] + gains)
-
-    def plain(self) -> Evidence:
-        """Return evidence for a load and a push alone: what begins is the same as a push and as a pull."""
-        return Evidence(self._n_outputs, (DEVIATIONS, PUSH_DEVIATIONS))
+        self._flat, self._gain_places = self._columns.reshape(-1), (ends[0] + gains, ends[2] + gains)
 
     def event(self, first: Block, before: Load | None, errors: ErrorModel) -> Event:
         """Return the event that begins with a block."""
         noise, offsets = np.sqrt(np.diag(errors.noise)), first.state.copy()
         offsets[: self._n_outputs] = 0.0
         precision = np.asarray(np.linalg.inv(errors.spread(LATEST)), dtype=np.float64)
-        pull = np.sqrt(((first.push_columns * PUSH_DEVIATIONS) ** 2).sum(axis=1))
+        pull = np.sqrt(((first.push_columns * LOAD_AND_PUSH[Cause.PUSH]) ** 2).sum(axis=1))
         unknown = UnknownMotion(errors.spread(1), BLOCK)
         event = Event(first.stamp, before, offsets, noise, precision, pull, unknown, [])
         event.attempts.append(self._attempt(event, first.state))
@@ -167,7 +158,7 @@ class EvidenceOfCauses:
     def _attempt(self, event: Event, state: Array) -> Attempt:
         """Return evidence that begins now, and allows for errors of the sensor's gain, which show in what is strong."""
         gains = GAIN_ERROR * event.noise[self._gain_rows] / event.noise[self._gain_sources]
-        deviations = [*(np.concatenate([own, gains]) for own in (DEVIATIONS, PUSH_DEVIATIONS)), event.pull]
+        deviations = [*(np.concatenate([own, gains]) for own in LOAD_AND_PUSH), event.pull]
         bare = Evidence(self._n_outputs, deviations)
         loaded = bare if event.before is None else Evidence(self._n_outputs, deviations)
         return Attempt(bare, loaded, state, state, event.unknown.log_likelihood)
@@ -178,19 +169,14 @@ class EvidenceOfCauses:
         if event.n_blocks % FEWEST == 0:
             again = self._attempt(event, event.state)
             event.attempts[1:] = [*event.attempts[1:], again][-RUNNING:]
+        error = block.without(event.before)
         for attempt in event.attempts:
-            self._follow(attempt, block, event.before)
-        error = block.error if event.before is None else block.without(event.before)
+            step = self.step(attempt.bare, block)
+            attempt.bare_state = self.add(attempt.bare, block, step, attempt.bare_state, block.error)
+            attempt.log_roots += float(np.log(step.root.diagonal()).sum())
+            if event.before is not None:
+                attempt.loaded_state = self.add(attempt.loaded, block, step, attempt.loaded_state, error)
         event.unknown.add(error - event.state[self._n_outputs :, 0], block.novelty, block.passed)
-
-    def _follow(self, attempt: Attempt, block: Block, before: Load | None) -> None:
-        step = self.step(attempt.bare, block)
-        attempt.bare_state, white = step(attempt.bare_state, block.error[:, None])
-        self.add(attempt.bare, block, step, white[:, 0])
-        attempt.log_roots += float(np.log(step.root.diagonal()).sum())
-        if before is not None:
-            attempt.loaded_state, white = step(attempt.loaded_state, block.without(before)[:, None])
-            self.add(attempt.loaded, block, step, white[:, 0])
 
     def step(self, evidence: Evidence, block: Block) -> Step:
         """Return the block's step with the noise of a load, whose motion is known no better than the body's."""
@@ -199,25 +185,53 @@ class EvidenceOfCauses:
         evidence.level = evidence.level + share * (added**2 - evidence.level)
         return block.step.with_noise(MOTION_ERROR**2 * evidence.level)
 
-    def add(self, evidence: Evidence, block: Block, step: Step, white: Array) -> None:
-        """Add a block to evidence of an event; what the sensor's gain does to each cause follows from its estimate."""
+    def add(self, evidence: Evidence, block: Block, step: Step, state: Array, error: Array) -> Array:
+        """Add a block with its error (m,) to evidence of an event; return the next state of the filter that feeds it.
+
+        What the sensor's gain does to each cause follows from its estimate.
+        """
+        state, white = step(state, error[:, None])
         if evidence.n_blocks % LATEST == 1:
             load, push = evidence.of(Cause.LOAD).mean, evidence.of(Cause.PUSH).mean
-            evidence.estimates = load[: len(DEVIATIONS)], push[:N_WRENCH]
-        self._load[:], self._push[:] = block.load_columns, block.push_columns
-        if evidence.estimates:
-            parts = block.load_columns, block.push_columns
-            for places, own, estimate in zip(self._gain_places, parts, evidence.estimates, strict=True):
-                self._flat[places] = (own @ estimate)[self._gain_sources]
-        else:
-            for places in self._gain_places:
-                self._flat[places] = 0.0
-        evidence.add(step, self._columns, white)
+            evidence.estimates = load[:N_BODY], push[:N_WRENCH]
+        parts, estimates = (block.load_columns, block.push_columns), evidence.estimates or (None, None)
+        for own, part, places, estimate in zip(self._own, parts, self._gain_places, estimates, strict=True):
+            own[:] = part
+            self._flat[places] = 0.0 if estimate is None else (part @ estimate)[self._gain_sources]
+        add_to_all([evidence], step, self._columns, white[:, 0])
+        return state
+
+
+class CarriedLoad:
+    """A load that has been accepted, of which more is learned while it is carried.
+
+    Args:
+        causes: feeds the evidence.
+        since: stamp of the first sample with the load [ns].
+        attempt: that has shown it.
+
+    Attributes:
+        load: what is known of it.
+    """
+
+    def __init__(self, causes: EvidenceOfCauses, since: int, attempt: Attempt) -> None:
+        self._causes, self._evidence, self._state = causes, attempt.bare, attempt.bare_state
+        self.load = load_of(since, self._evidence)
+
+    def step(self, block: Block) -> Step:
+        """Return the step of a block with the noise that the load adds."""
+        return self._causes.step(self._evidence, block)
+
+    def learn(self, block: Block, step: Step) -> None:
+        """Learn more of the load from a block, whose error is that without it, and from its step."""
+        self._state = self._causes.add(self._evidence, block, step, self._state, block.error)
+        if self._evidence.n_blocks % LATEST == 0:
+            self.load = load_of(self.load.since, self._evidence)
 
 
 def load_of(since: int, evidence: Evidence) -> Load:
     """Return the load that the evidence estimates, carried since a time [ns]."""
-    found, n = evidence.of(Cause.LOAD), len(DEVIATIONS)
-    parameters = found.mean[:n]
-    known = ALIKE * found.covariance(n) + SCALE_ERROR**2 * np.outer(parameters, parameters)
+    found = evidence.of(Cause.LOAD)
+    parameters = found.mean[:N_BODY]
+    known = ALIKE * found.covariance(N_BODY) + SCALE_ERROR**2 * np.outer(parameters, parameters)
     return Load(since, evidence.n_blocks * BLOCK, parameters, known)

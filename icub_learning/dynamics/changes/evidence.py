@@ -13,10 +13,9 @@ class Evidence:
     """Evidence that something with constant coefficients was added to the errors at a time.
 
     Each cause adds `columns @ coefficients` to the errors, with columns of its own and with coefficients that are
-    normal about zero before any data.
-    Then their posterior and the log likelihood ratio against "nothing was added" are those of Bayesian linear
-    regression on the filter's whitened innovations. As the expectation of a likelihood ratio is one where nothing was
-    added, it exceeds exp(h) at any time with a probability of at most exp(-h) (Ville 1939).
+    normal about zero before any data. Then their posterior and the log likelihood ratio against "nothing was added" are
+    those of Bayesian linear regression on the filter's whitened innovations. As the expectation of a likelihood ratio
+    is one where nothing was added, it exceeds exp(h) at any time with a probability of at most exp(-h) (Ville 1939).
 
     Args:
         n_outputs: m.
@@ -27,6 +26,7 @@ class Evidence:
         n_blocks: number of blocks since then.
         estimates: estimates of the causes, for whom may need them; () at first.
         level: mean square (m,) of what they add, likewise; 0 at first.
+        explained: posteriors by their cause, as far as they were asked for since the last block.
         sizes: how many coefficients each cause has.
         memory: the arrays that a block changes, for compiled functions.
     """
@@ -42,23 +42,17 @@ class Evidence:
             information = of_all[first_square : first_square + n * n].reshape(n, n)
             self._sums.append((information, vectors[first : first + n], own))
             first, first_square = first + n, first_square + n * n
-        self._explained: dict[int, tuple[int, Explained]] = {}  # by their cause, with the number of blocks it is from
+        self.explained: dict[int, Explained] = {}
         self.squares = 0.0
         self.n_blocks = 0
         self.estimates: tuple[Array, ...] = ()
         self.level = np.zeros(n_outputs)
 
-    def add(self, step: Step, columns: Array, innovation: Array) -> None:
-        """Add one block: columns (m, k) of all causes, and the whitened innovation (m,) of the errors without any."""
-        add_to_all([self], step, columns, innovation)
-
     def of(self, cause: int) -> "Explained":
         """Return what the coefficients of a cause are, if it alone was added."""
-        at, explained = self._explained.get(cause, (0, None))
-        if explained is None or at != self.n_blocks:
-            explained = Explained(*self._sums[cause])
-            self._explained[cause] = self.n_blocks, explained
-        return explained
+        if cause not in self.explained:
+            self.explained[cause] = Explained(*self._sums[cause])
+        return self.explained[cause]
 
     @property
     def best(self) -> float:
@@ -85,7 +79,14 @@ class Evidence:
 
 
 def add_to_all(evidence: Sequence[Evidence], step: Step, columns: Array, innovation: Array) -> None:
-    """Add one block to evidence for the same causes that began at several times; arguments as of Evidence.add."""
+    """Add one block to evidence for the same causes that began at several times.
+
+    Args:
+        evidence: what it is added to.
+        step: step of the filter.
+        columns: (m, k) of all causes.
+        innovation: (m,) whitened, of the errors without any cause.
+    """
     if not evidence:
         return
     memories = tuple([one.memory for one in evidence])
@@ -94,6 +95,7 @@ def add_to_all(evidence: Sequence[Evidence], step: Step, columns: Array, innovat
     for one in evidence:
         one.squares += square
         one.n_blocks += 1
+        one.explained.clear()
 
 
 class Explained:

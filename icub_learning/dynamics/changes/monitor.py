@@ -2,26 +2,63 @@
 
 from collections import Counter, deque
 from dataclasses import replace
+from enum import Enum
 
 import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.blocks import Blocks
-from icub_learning.dynamics.changes.carried import CarriedLoad
 from icub_learning.dynamics.changes.error_model import ErrorModel
-from icub_learning.dynamics.changes.event import BLOCK, LATEST, Attempt, Block, Event, EvidenceOfCauses
-from icub_learning.dynamics.changes.load import DEVIATIONS, Load
-from icub_learning.dynamics.changes.states import State
+from icub_learning.dynamics.changes.event import (
+    BLOCK,
+    LATEST,
+    QUIET,
+    Attempt,
+    Block,
+    CarriedLoad,
+    Event,
+    EvidenceOfCauses,
+)
+from icub_learning.dynamics.changes.load import Load
 from icub_learning.dynamics.changes.suspicion import Suspicion
-from icub_learning.dynamics.changes.unrest import QUIET, Unrest
 from icub_learning.dynamics.changes.verdicts import is_over, load_in
 from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.dynamics.motion.motion import Motion
-from icub_learning.dynamics.regressors.link_effects import LinkEffects, wrench_units
+from icub_learning.dynamics.regressors.link_effects import N_BODY, LinkEffects, wrench_units
 
 LEAST_PUSH = 0.1  # [N, and at UNIT_LENGTH]: what less does is taken for noise
 MOST_LOADS = 3  # one after the other, without a quiet moment: a hand is not filled as often
 MEMORY = 60.0  # [s] of intervals that must not be learned; when their motion is known they are a second old at most
+SETTLED = 3.0  # [s] after which a load is no longer in doubt
+
+
+class State(Enum):
+    """What a monitor believes: a number, and what is seen in a word or two."""
+
+    GETTING_USED = 0, "getting used to the errors"
+    QUIET = 1, "nothing"
+    DISTURBED = 2, "contact"  # something has begun: a push, or a load that is not known yet
+    CARRYING = 3, "load"
+    DISTURBED_CARRYING = 4, "contact"  # something has begun while a load was carried; perhaps it was let go
+
+
+class Unrest:
+    """The time since something was in doubt last for QUIET; `loads` were accepted since then."""
+
+    def __init__(self, stamp: int = 0) -> None:
+        # Stamps [ns] of the last quiet moment, and of the last doubt.
+        self._quiet, self._doubt, self.loads = stamp, stamp, 0
+
+    def follow(self, stamp: int, disturbed: bool, load: Load | None) -> None:
+        """Note what is believed at a time [ns]."""
+        if disturbed or (load is not None and (stamp - load.since) * 1e-9 < SETTLED):
+            self._doubt = stamp
+        elif (stamp - self._doubt) * 1e-9 > QUIET:
+            self._quiet, self.loads = stamp, 0
+
+    def seconds(self, stamp: int) -> float:
+        """Return for how long there has been no quiet moment at a time [ns]."""
+        return (stamp - self._quiet) * 1e-9
 
 
 class ChangeMonitor:
@@ -52,7 +89,7 @@ class ChangeMonitor:
         self._held_back: deque[tuple[Array, Array]] = deque()  # errors that are usual if nothing begins, and variances
         self._blocks = Blocks(effects.n_outputs)
         self._causes = EvidenceOfCauses(effects.n_outputs, effects.mixes_outputs)
-        self._suspicion = Suspicion(self._causes, false_alarms)
+        self._suspicion = Suspicion(effects.n_outputs, false_alarms)
         # State of the filter, and what it is without the load: they are hard to tell apart while something is carried.
         self._filter, self._empty = np.zeros((2, 2 * effects.n_outputs, 1))
         self._start()
@@ -81,11 +118,6 @@ class ChangeMonitor:
     def scale(self) -> float:
         """Return by how much the variance of errors exceeds what their covariances say, because of their tails."""
         return self._errors.scale
-
-    @property
-    def steady_deviation(self) -> Array:
-        """Standard deviations (m,) of lasting errors while nothing has changed."""
-        return np.asarray(np.sqrt(np.diag(self._errors.spread(1))))
 
     def compensated(self, prediction: Prediction, motion: Motion) -> tuple[Prediction, Array | None]:
         """Return the body's prediction with what the load adds to its rigid-body part, and that part (n_outputs,)."""
@@ -118,7 +150,7 @@ class ChangeMonitor:
             return
         columns = np.concatenate(self.effects(motion.position, motion.velocity, motion.acceleration), axis=1)
         if self.state is State.GETTING_USED:
-            self._errors.ignore(columns[:, len(DEVIATIONS) :] * LEAST_PUSH * wrench_units())
+            self._errors.ignore(columns[:, N_BODY:] * LEAST_PUSH * wrench_units())
             self._errors.learn(*means)
             if self._errors.ready:
                 self._got_used()
@@ -137,8 +169,8 @@ class ChangeMonitor:
             return
         carried = self._carried
         if carried is not None:
-            step, error = carried.step(block), block.without(carried.load)
-        self._filter, innovation = step(self._filter, error[:, None])
+            step = carried.step(block)
+        self._filter, innovation = step(self._filter, block.without(self.load)[:, None])
         white = innovation[:, 0]
         began = self._suspicion.follow(block, step, white, self.load)
         if began is not None:
@@ -163,7 +195,7 @@ class ChangeMonitor:
         elif attempt is not None and self._unrest.loads < MOST_LOADS:
             self._load_found(event, attempt)
         elif attempt is not None or self._unrest.seconds(block.stamp) > self._longest:
-            self._body_changed(block.stamp, event.ratio)
+            self._body_changed(block.stamp, event)
 
     # --- transitions, named after what happened
 
@@ -208,10 +240,11 @@ class ChangeMonitor:
         self._filter = event.state
         self._enter(State.QUIET if self.load is None else State.CARRYING, self._carried)
 
-    def _body_changed(self, stamp: int, ratio: float) -> None:
+    def _body_changed(self, stamp: int, event: Event) -> None:
         """What lasts and is neither load nor contact is how the body is now."""
         self.counts["changes of the body"] += 1
-        self.changed, self.change_ratio = self.changed + 1, ratio
+        bare = event.attempts[0].bare
+        self.changed, self.change_ratio = self.changed + 1, bare.squares / (len(event.noise) * bare.n_blocks)
         self._withhold(stamp)
         self._start()
 

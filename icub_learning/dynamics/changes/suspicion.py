@@ -7,7 +7,7 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.error_model import Step
-from icub_learning.dynamics.changes.event import BLOCK, LONG, RUNNING, Block, EvidenceOfCauses
+from icub_learning.dynamics.changes.event import BLOCK, LOAD_AND_PUSH, LONG, RUNNING, Block
 from icub_learning.dynamics.changes.evidence import Evidence, add_to_all
 from icub_learning.dynamics.changes.load import Load
 
@@ -15,15 +15,15 @@ SHORT = 6  # [blocks] length of the evidence that finds strong changes at once
 
 
 class Suspicion:
-    """Evidence for a load and a push from several recent times on.
+    """Evidence for a load and a push from several recent times on: what begins is the same as a push and as a pull.
 
     Args:
-        causes: makes the evidence.
+        n_outputs: m.
         false_alarms: expected number of false alarms in an hour, at most.
     """
 
-    def __init__(self, causes: EvidenceOfCauses, false_alarms: float) -> None:
-        self._causes = causes
+    def __init__(self, n_outputs: int, false_alarms: float) -> None:
+        self._n_outputs = n_outputs
         # Each exceeds h with exp(-h) at most, however long it is looked at (Ville 1939). In an hour so many begin, for
         # two causes and the release of a load each; the rarer long evidence fills it up to 4.
         self._threshold = log(3600.0 / BLOCK * RUNNING / SHORT * 4 / false_alarms)
@@ -40,7 +40,7 @@ class Suspicion:
         """
         for running, longest in ((self._short, SHORT), (self._long, LONG)):
             if block.number % (longest // RUNNING) == 0:
-                running.append((block.number, self._causes.plain()))
+                running.append((block.number, Evidence(self._n_outputs, LOAD_AND_PUSH)))
             while running and running[0][1].n_blocks >= longest:
                 running.popleft()
         add_to_all([evidence for _, evidence in (*self._short, *self._long)], step, block.columns, white)

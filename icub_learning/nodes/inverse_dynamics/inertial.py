@@ -28,7 +28,7 @@ class InertialReport:
     def __init__(self, node: ManagedNode, regressor: Regressor, frame: str) -> None:
         self._node, self._regressor, self._frame = node, regressor, frame
         self._bodies = bodies_of(regressor.parameter_names)
-        self._finder = ConsistentParameters.of(regressor.parameter_names, regressor.nominal_parameters)
+        self._finder = ConsistentParameters(regressor.nominal_parameters, self._bodies)
         self._question: Request | None = None
         self._answer: list[_Estimate] = []
         self._asked_samples = -1

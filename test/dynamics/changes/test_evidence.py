@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from icub_learning.dynamics.changes.error_model import NEW, ErrorModel
-from icub_learning.dynamics.changes.evidence import Evidence
+from icub_learning.dynamics.changes.evidence import Evidence, add_to_all
 from icub_learning.dynamics.changes.unknown_motion import UnknownMotion
 
 PERIOD, M = 0.01, 2
@@ -44,7 +44,7 @@ def blocks():
     for error, column in zip(errors.reshape(n, M), columns, strict=True):
         step = made.step()
         state, white = step(state, error[:, None])
-        evidence.add(step, column.take(CAUSES[0] + CAUSES[1], axis=1), white[:, 0])
+        add_to_all([evidence], step, column.take(CAUSES[0] + CAUSES[1], axis=1), white[:, 0])
     return errors, columns.reshape(-1, 4), covariance, evidence
 
 

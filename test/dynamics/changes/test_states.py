@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.watched_hand import LOAD, PERIOD, PUSH, USUAL, Hand, copy_of, used
 
-from icub_learning.dynamics.changes.states import State
+from icub_learning.dynamics.changes.monitor import State
 
 
 def path(hand, seconds, **what):
