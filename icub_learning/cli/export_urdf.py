@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> None:
     assert parameters is not None
     urdf = find_urdf(args.urdf) if args.urdf else regressor.urdf
     text, notes = with_inertias(
-        urdf, regressor.joints, getattr(regressor, "sensor", None), regressor.parameter_names, parameters
+        urdf, regressor.joints, regressor.sensor, regressor.parameter_names, parameters
     )
     try:
         with replacing(args.output) as file:

@@ -77,11 +77,6 @@ def make_watch(settings: Settings, regressor: AnyRegressor) -> ChangeMonitor | N
     return ChangeMonitor(effects, settings.contact_false_alarms, settings.longest_contact)
 
 
-def make_output_filter(settings: Settings, n_outputs: int) -> SmoothnessFilter | None:
-    """Return what filters predictions before they are published, or None."""
-    return SmoothnessFilter(n_outputs) if settings.output_filter == "smooth" else None
-
-
 def make_stream(
     settings: Settings, regressor: AnyRegressor, estimator: Estimator, motions: MotionSource | None = None
 ) -> InverseDynamicsStream:
@@ -95,5 +90,5 @@ def make_stream(
         tolerance=settings.tolerance,
         watch=make_watch(settings, regressor),
         follow_velocity_noise=regressor.follow_velocity_noise if isinstance(regressor, TorqueRegressor) else None,
-        output_filter=make_output_filter(settings, regressor.n_outputs),
+        output_filter=SmoothnessFilter(regressor.n_outputs) if settings.output_filter == "smooth" else None,
     )

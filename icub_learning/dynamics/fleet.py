@@ -1,18 +1,18 @@
 """What a fleet of robots has learned: models gathered as files, pooled so that each sample counts once, and spread."""
 
-import hashlib
 import json
 import re
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from icub_learning.dynamics.assembly import AnyEstimator
 from icub_learning.dynamics.saved_model import estimator_of
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import ModelHeader, read_model, write_model
+from icub_learning.models.header import digest_of_text
 from icub_learning.models.ledger import Holdings, accounted, held_by, read_holdings, shared
 
 POOLED = "pooled.npz"
@@ -20,15 +20,8 @@ NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")  # of a robot
 DIGEST = 16  # characters
 
 
-@dataclass(frozen=True)
-class Gathered:
-    """What one file added.
-
-    Attributes:
-        robot: name of the robot.
-        samples: number of samples in its model.
-        new: those of them that nobody had brought before.
-    """
+class Gathered(NamedTuple):
+    """Of one file: the robot's name, the samples in its model, and how many of them nobody had brought before."""
 
     robot: str
     samples: int
@@ -72,7 +65,7 @@ class Fleet:
                 has forgotten some of them, or was learned with other features.
             StateError: a file is no model of inverse dynamics, or one of another robot.
         """
-        pooled, header = self._newest()
+        pooled, header = _read(self.pooled) if self.pooled.exists() else (None, None)
         taken: list[tuple[str, AnyEstimator, ModelHeader]] = []
         results = []
         for robot, path in files:
@@ -109,9 +102,6 @@ class Fleet:
         written = [write_model(target, state, header) for target in targets]
         return written[0].stat().st_size if written else 0
 
-    def _newest(self) -> tuple[AnyEstimator | None, ModelHeader | None]:
-        return _read(self.pooled) if self.pooled.exists() else (None, None)
-
     def _added(
         self, pooled: AnyEstimator | None, model: AnyEstimator, robot: str, taken: Sequence[tuple[str, Any, Any]]
     ) -> AnyEstimator:
@@ -134,15 +124,12 @@ class Fleet:
 
     def _known(self, holdings: Holdings) -> AnyEstimator | None:
         """Return a kept model that holds exactly these samples, None without one."""
-        for path in self._kept(_digest(holdings)):
-            state, _ = read_model(path)
-            if read_holdings(state) == holdings:
-                return estimator_of(state)
-        return None
-
-    def _kept(self, digest: str) -> Iterator[Path]:
         for place in ("spread", "robots"):
-            yield from (self.folder / place).glob(f"*.{digest}.npz")
+            for path in (self.folder / place).glob(f"*.{_digest(holdings)}.npz"):
+                state, _ = read_model(path)
+                if read_holdings(state) == holdings:
+                    return estimator_of(state)
+        return None
 
 
 def _read(path: Path) -> tuple[AnyEstimator, ModelHeader]:
@@ -160,4 +147,4 @@ def _write(path: Path, model: AnyEstimator, header: ModelHeader) -> Path:
 
 
 def _digest(holdings: Holdings) -> str:
-    return hashlib.sha256(json.dumps(holdings, sort_keys=True).encode()).hexdigest()[:DIGEST]
+    return digest_of_text(json.dumps(holdings, sort_keys=True))[:DIGEST]

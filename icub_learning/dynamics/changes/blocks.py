@@ -48,19 +48,14 @@ class Blocks:
         # A block is complete when the next sample would lie beyond it.
         if (stamp - self._began) * 1e-9 + min(max(elapsed, 0.0), BLOCK) < BLOCK - 1e-6 and elapsed < BLOCK:
             return None
-        self._measure_time(stamp)
+        ended, self._ended, self.passed = self._ended, stamp, 1.0
+        if 0 < ended < stamp:  # neither the first block, nor was the time set back
+            since = float(stamp - ended)
+            self.passed = max(1.0, since / (self._usual.value or since))
+            self._usual.follow(since)
         means: Array = self._sum / self._count
         self._sum[:], self._count = 0.0, 0
         return means
-
-    def _measure_time(self, stamp: int) -> None:
-        """Find how much time has passed since the block before; the new one ends at `stamp` [ns]."""
-        ended, self._ended, self.passed = self._ended, stamp, 1.0
-        if not 0 < ended < stamp:  # the first block, or the time was set back
-            return
-        since = float(stamp - ended)
-        self.passed = max(1.0, since / (self._usual.value or since))
-        self._usual.follow(since)
 
     def add(self, stamp: int, error: Array, columns: Array, step: Step, state: Array, novelty: Array | None) -> Block:
         """Return the next block, which is remembered; see Block."""

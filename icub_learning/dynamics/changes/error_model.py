@@ -1,8 +1,10 @@
 """What the errors of a learned model are like while nothing has changed: noise, and errors that last for a while."""
 
+from dataclasses import dataclass
 from math import exp, inf, isfinite
 
 import numpy as np
+from scipy.linalg import block_diag, solve_triangular
 from scipy.special import chdtri
 
 from icub_learning.arrays import Array
@@ -59,11 +61,6 @@ class ErrorModel:
         self._blocks = 0
         self._novel: Array | None = None  # (m,) variance that a new motion has added of late
 
-    @property
-    def ready(self) -> bool:
-        """Whether enough errors were seen to judge by."""
-        return self.age >= SLOW
-
     def learn(self, error: Array, told: Array | None = None) -> None:
         """Learn from the mean error (m,) of one block in which nothing had changed, and the variance told of it."""
         self.age += self.period
@@ -104,10 +101,8 @@ class ErrorModel:
 
     def start(self) -> Array:
         """Return the state of a filter that knows nothing yet, (2 m,), and forget what filters knew."""
-        m = self.n_outputs
-        self._covariance = np.zeros((2 * m, 2 * m))
-        self._covariance[:m, :m], self._covariance[m:, m:] = self.fast, self.slow
-        return np.zeros(2 * m)
+        self._covariance = block_diag(self.fast, self.slow)
+        return np.zeros(2 * self.n_outputs)
 
     def step(self, novelty: Array | None = None, wandering: bool = True, passed: float = 1.0) -> "Step":
         """Return the filter's step for the next block; its gain depends on the model alone, not on what is measured.
@@ -153,30 +148,76 @@ class ErrorModel:
         return self.scale * (self.fast + self.slow + self.noise / blocks)
 
 
+@dataclass
 class Step:
     """One step of the filter: the same for errors and for what a change would add to them.
 
     Attributes:
         kept: (2,) what is kept of the fast and the slow part.
         gain: (2 m, m).
-        root: (m, m) R with R' R the covariance of the innovations, which whitens them; its upper triangle counts.
+        covariance: (m, m) of the innovations.
+        root: (m, m) R with R' R that covariance, which whitens the innovations; its upper triangle counts.
     """
 
-    def __init__(self, kept: Array, gain: Array, covariance: Array, root: Array) -> None:
-        self.kept, self.gain, self.root = kept, gain, root
-        self._covariance = covariance
+    kept: Array
+    gain: Array
+    covariance: Array
+    root: Array
 
     def with_noise(self, variance: Array) -> "Step":
         """Return this step with additional noise of variance (m,) on the outputs."""
         root = np.empty_like(self.root)
-        _evidence.factor(root, self._covariance, variance, len(root))
-        return Step(self.kept, self.gain, self._covariance, root)
+        _evidence.factor(root, self.covariance, variance, len(root))
+        return Step(self.kept, self.gain, self.covariance, root)
 
     def __call__(self, state: Array, columns: Array) -> tuple[Array, Array]:
         """Return the next state (2 m, c) and the whitened innovations (m, c) of columns (m, c)."""
         state, white = state.copy(), np.empty(columns.shape)
         _evidence.step(state, white, columns, self.kept, self.gain, self.root, *columns.shape)
         return state, white
+
+
+class UnknownMotion:
+    """Errors in a motion that the body does not know: as large as it tells, and alike for NEW seconds.
+
+    They are e = s z + n: s are the standard deviations that the body tells beyond the usual ones, z a process of
+    Ornstein and Uhlenbeck of unit variance with a correlation time of NEW for each output, and n noise with the
+    covariance of the usual errors. Where the motion becomes known, s vanishes, and what was added to the errors shows.
+    A Kalman filter finds the log likelihood of all errors (prediction error decomposition).
+
+    Args:
+        usual: (m, m) covariance of the usual errors of a block.
+        period: time of one block [s].
+
+    Attributes:
+        log_likelihood: logarithm of the density of all errors, less the constant -m/2 ln(2 pi) of each block.
+    """
+
+    def __init__(self, usual: Array, period: float) -> None:
+        self._usual, self._period = usual, period
+        self._mean, self._covariance = np.zeros(len(usual)), np.eye(len(usual))  # of z
+        self.log_likelihood = 0.0
+
+    def add(self, error: Array, novelty: Array | None, passed: float) -> None:
+        """Add the error (m,) of one block.
+
+        Args:
+            error: beyond the offset that was there before.
+            novelty: (m,) variance that the body tells beyond the usual one; None: nothing.
+            passed: periods since the block before.
+        """
+        kept = exp(-passed * self._period / NEW)
+        self._mean = kept * self._mean
+        self._covariance = kept**2 * self._covariance + (1.0 - kept**2) * np.eye(len(error))
+        s = np.zeros_like(error) if novelty is None else np.sqrt(novelty)
+        shown = self._covariance * s  # z with the errors
+        root = np.linalg.cholesky(s[:, None] * shown + self._usual)
+        both = np.column_stack([error - s * self._mean, shown.T])
+        whitened = solve_triangular(root, both, lower=True, check_finite=False)
+        white, gain = whitened[:, 0], whitened[:, 1:]  # the innovations, and the transposed gain of them
+        self._mean = self._mean + gain.T @ white
+        self._covariance = self._covariance - gain.T @ gain
+        self.log_likelihood -= float(0.5 * white @ white + np.log(root.diagonal()).sum())
 
 
 def _positive(matrices: Array, floor: float) -> Array:

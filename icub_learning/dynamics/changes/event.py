@@ -7,10 +7,9 @@ import numpy as np
 from scipy.constants import g
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.changes.error_model import ErrorModel, Step
+from icub_learning.dynamics.changes.error_model import ErrorModel, Step, UnknownMotion
 from icub_learning.dynamics.changes.evidence import Evidence, add_to_all
 from icub_learning.dynamics.changes.load import Load
-from icub_learning.dynamics.changes.unknown_motion import UnknownMotion
 from icub_learning.dynamics.regressors.link_effects import N_BODY, N_WRENCH, body_units, wrench_units
 
 BLOCK = 0.01  # [s] of samples that are averaged, at rates above its inverse

@@ -8,7 +8,7 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.blocks import Blocks
-from icub_learning.dynamics.changes.error_model import ErrorModel
+from icub_learning.dynamics.changes.error_model import SLOW, ErrorModel
 from icub_learning.dynamics.changes.event import (
     BLOCK,
     LATEST,
@@ -20,8 +20,7 @@ from icub_learning.dynamics.changes.event import (
     EvidenceOfCauses,
 )
 from icub_learning.dynamics.changes.load import Load
-from icub_learning.dynamics.changes.suspicion import Suspicion
-from icub_learning.dynamics.changes.verdicts import is_over, load_in
+from icub_learning.dynamics.changes.verdicts import Suspicion, is_over, load_in
 from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.regressors.link_effects import N_BODY, LinkEffects, wrench_units
@@ -152,7 +151,7 @@ class ChangeMonitor:
         if self.state is State.GETTING_USED:
             self._errors.ignore(columns[:, N_BODY:] * LEAST_PUSH * wrench_units())
             self._errors.learn(*means)
-            if self._errors.ready:
+            if self._errors.age >= SLOW:
                 self._got_used()
         else:
             self._judge(stamp, means, columns)

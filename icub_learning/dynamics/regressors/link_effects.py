@@ -6,9 +6,9 @@ import numpy as np
 import pinocchio
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.regressors.robot_model import BODY_PARAMETERS, RobotModel, link_at, read_urdf
-from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
-from icub_learning.dynamics.regressors.wrench_regressor import WRENCH_AXES, WrenchRegressor
+from icub_learning.dynamics.regressors.wrench_regressor import WRENCH_AXES
 from icub_learning.errors import ModelError
 
 N_BODY = len(BODY_PARAMETERS)
@@ -42,8 +42,8 @@ class LinkEffects:
         ModelError: the URDF has no such link, or the outputs do not depend on what it carries.
     """
 
-    def __init__(self, regressor: WrenchRegressor | TorqueRegressor, link: str = "") -> None:
-        sensor: str | None = getattr(regressor, "sensor", None)
+    def __init__(self, regressor: Regressor, link: str = "") -> None:
+        sensor = regressor.sensor
         self._model = RobotModel(regressor.urdf, regressor.joints, sensor)
         model, sensor_id, names = self._model.model, self._model.sensor_id, self._model.body_names
         beyond = list(model.subtrees[sensor_id])  # of the sensor, or all

@@ -19,6 +19,8 @@ from icub_learning.errors import ModelError, ShapeError
 # m * c [kg m], and the inertia about the origin of the joint frame (not about the centre of mass) [kg m^2].
 BODY_PARAMETERS = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 
+Urdf = str | os.PathLike[str]  # path of a URDF file, or its XML text
+
 _ONE_DOF = ("revolute", "continuous", "prismatic")
 
 
@@ -51,7 +53,7 @@ class RobotModel:
             finite.
     """
 
-    def __init__(self, urdf: str | os.PathLike[str], joints: Sequence[str], sensor: str | None = None) -> None:
+    def __init__(self, urdf: Urdf, joints: Sequence[str], sensor: str | None = None) -> None:
         root = read_urdf(urdf)
         for element in list(root):
             if element.tag not in ("link", "joint"):
@@ -127,7 +129,7 @@ def _as_slice(indices: NDArray[np.intp]) -> NDArray[np.intp] | slice:
     return indices
 
 
-def joint_names(urdf: str | os.PathLike[str]) -> tuple[str, ...]:
+def joint_names(urdf: Urdf) -> tuple[str, ...]:
     """Return the names of all joints of one degree of freedom in a URDF (path or XML text). Raises ModelError."""
     return _of_type(read_urdf(urdf).findall("joint"), _ONE_DOF)
 
@@ -136,7 +138,7 @@ def _of_type(joints: Iterable[ElementTree.Element], types: Sequence[str]) -> tup
     return tuple(joint.get("name", "") for joint in joints if joint.get("type") in types)
 
 
-def read_urdf(urdf: str | os.PathLike[str]) -> ElementTree.Element:
+def read_urdf(urdf: Urdf) -> ElementTree.Element:
     """Return the root element of a URDF given as a path or as XML text.
 
     Raises:

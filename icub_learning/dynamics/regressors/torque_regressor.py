@@ -1,13 +1,12 @@
 """The joint torques of a robot, linear in its inertial and friction parameters."""
 
-import os
 from collections.abc import Sequence
 
 import numpy as np
 
 from icub_learning.arrays import Array, finite, vector
-from icub_learning.dynamics.regressors.regressor import DOUBTED, RigidBodyRegressor
-from icub_learning.dynamics.regressors.robot_model import RobotModel
+from icub_learning.dynamics.regressors.regressor import DOUBTED, Regressor
+from icub_learning.dynamics.regressors.robot_model import RobotModel, Urdf
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
 
 DRIVE_COLUMNS = ("coulomb", "viscous", "offset", "stribeck", "load", "rotor")
@@ -18,7 +17,7 @@ STANDSTILL = 0.005  # [rad/s or m/s] least width of the direction of friction: p
 NOISE_WIDTH = 1.2  # of the direction in standard deviations: tanh(v / 1.2 s) is E[sign(v + s noise)] within 2.5 %
 
 
-class TorqueRegressor(RigidBodyRegressor):
+class TorqueRegressor(Regressor):
     """Phi(q, v, a) with joint torques = Phi @ parameters, for the chosen joints of a fixed-base robot.
 
     Parameters: ten for each body that a chosen joint moves, as those of WrenchRegressor. With friction, then those of
@@ -61,7 +60,7 @@ class TorqueRegressor(RigidBodyRegressor):
     @classmethod
     def from_urdf(
         cls,
-        urdf: str | os.PathLike[str],
+        urdf: Urdf,
         joints: Sequence[str],
         friction: bool | Sequence[str] = True,
         coulomb_velocity: float | Array = STANDSTILL,
@@ -83,10 +82,6 @@ class TorqueRegressor(RigidBodyRegressor):
         return cls(RobotModel(urdf, joints), friction, coulomb_velocity)
 
     def __call__(self, q: Array, v: Array, a: Array) -> Array:
-        """Return the regressor (n_joints, n_parameters), a new array, of q, v, a (n_joints,) in rad or m, and seconds.
-
-        Raises ShapeError for another shape; values are not checked.
-        """
         result, inertial = self._inertial(q, v, a)
         if self._columns:
             self._fill_friction(result, inertial, np.asarray(v), np.asarray(a))
@@ -147,7 +142,7 @@ class TorqueRegressor(RigidBodyRegressor):
         return np.asarray(np.broadcast_to(values, (self.n_joints,)).copy())
 
     def state(self) -> dict[str, Array]:
-        """Return what the regressor is made of, as a dict of arrays; see `saved_states.rebuild_regressor`."""
+        """See Regressor."""
         return {
             "kind": np.asarray("torque"),
             "urdf": np.asarray(self.urdf),

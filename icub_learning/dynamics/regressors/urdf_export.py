@@ -1,6 +1,5 @@
 """A robot's URDF with learned inertial parameters in place of its own."""
 
-import os
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
@@ -11,12 +10,12 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.consistency import bodies_of, is_consistent, possible
 from icub_learning.dynamics.changes.load import about_centre
 from icub_learning.dynamics.regressors.link_effects import from_pseudo_inertia, pseudo_inertia
-from icub_learning.dynamics.regressors.robot_model import RobotModel, link_at, read_urdf
+from icub_learning.dynamics.regressors.robot_model import RobotModel, Urdf, link_at, read_urdf
 from icub_learning.errors import ModelError
 
 
 def with_inertias(
-    urdf: str | os.PathLike[str], joints: Sequence[str], sensor: str | None, names: Sequence[str], parameters: Array
+    urdf: Urdf, joints: Sequence[str], sensor: str | None, names: Sequence[str], parameters: Array
 ) -> tuple[str, list[str]]:
     """Return the XML text of a URDF with other inertial parameters, and what had to be changed further, in words.
 

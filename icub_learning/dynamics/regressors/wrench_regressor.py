@@ -1,13 +1,12 @@
 """The wrench at a force/torque sensor, linear in the inertial parameters of the bodies beyond it."""
 
-import os
 from collections.abc import Sequence
 
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.regressors.regressor import DOUBTED, RigidBodyRegressor
-from icub_learning.dynamics.regressors.robot_model import RobotModel
+from icub_learning.dynamics.regressors.regressor import DOUBTED, Regressor
+from icub_learning.dynamics.regressors.robot_model import RobotModel, Urdf
 from icub_learning.errors import ParameterError
 
 DIRECTIONS = ("parent_to_child", "child_to_parent")
@@ -19,7 +18,7 @@ AXES = tuple(axis[0] + axis[-1] for axis in WRENCH_AXES)  # "fx" to "tz"
 OFFSET_REGULARIZATION = 1e-3
 
 
-class WrenchRegressor(RigidBodyRegressor):
+class WrenchRegressor(Regressor):
     """Phi(q, v, a) with wrench = Phi @ parameters, for a force/torque sensor at a fixed joint of a fixed-base robot.
 
     The wrench is what the link before the sensor applies to the link after it, at the origin of the sensor joint and
@@ -68,7 +67,8 @@ class WrenchRegressor(RigidBodyRegressor):
     ) -> None:
         if direction not in DIRECTIONS:
             raise ParameterError("direction", direction, f"one of {', '.join(DIRECTIONS)}")
-        self.sensor, self.direction, self._offset, self._gain = sensor, direction, offset, gain
+        self.sensor: str = sensor
+        self.direction, self._offset, self._gain = direction, offset, gain
         own = {f"offset.{axis}": OFFSET_REGULARIZATION for axis in AXES} if offset else {}
         offsets = range(len(own))
         if gain:
@@ -82,7 +82,7 @@ class WrenchRegressor(RigidBodyRegressor):
     @classmethod
     def from_urdf(
         cls,
-        urdf: str | os.PathLike[str],
+        urdf: Urdf,
         joints: Sequence[str],
         sensor: str,
         direction: str = DIRECTIONS[0],
@@ -111,10 +111,6 @@ class WrenchRegressor(RigidBodyRegressor):
         return self.from_urdf(self.urdf, self.joints, self.sensor, self.direction, self._offset, self._gain)
 
     def __call__(self, q: Array, v: Array, a: Array) -> Array:
-        """Return the regressor (6, n_parameters), a new array, of q, v, a (n_joints,) in rad or m, and seconds.
-
-        Raises ShapeError for another shape; values are not checked.
-        """
         result, inertial = self._inertial(q, v, a)
         if self.direction == "child_to_parent":
             np.negative(inertial, out=inertial)
@@ -125,7 +121,7 @@ class WrenchRegressor(RigidBodyRegressor):
         return result
 
     def state(self) -> dict[str, Array]:
-        """Return what the regressor is made of, as a dict of arrays; see `saved_states.rebuild_regressor`."""
+        """See Regressor."""
         return {
             "kind": np.asarray("wrench"),
             "urdf": np.asarray(self.urdf),

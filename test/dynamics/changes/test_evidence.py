@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from icub_learning.dynamics.changes.error_model import NEW, ErrorModel
+from icub_learning.dynamics.changes.error_model import NEW, ErrorModel, UnknownMotion
 from icub_learning.dynamics.changes.evidence import Evidence, add_to_all
-from icub_learning.dynamics.changes.unknown_motion import UnknownMotion
 
 PERIOD, M = 0.01, 2
 CAUSES = [0, 1, 2], [0, 3]  # columns of each

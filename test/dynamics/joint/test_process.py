@@ -12,7 +12,7 @@ from icub_learning.dynamics import TorqueRegressor, WrenchRegressor
 from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
 from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.dynamics.joint.process import JointProcess
-from icub_learning.dynamics.regressors.base_parameters import base_projection
+from icub_learning.dynamics.regressors.regressor import base_projection
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError, StateError
 from icub_learning.models import part
 from icub_learning.testing import assert_same

@@ -5,7 +5,7 @@ import pinocchio
 import pytest
 from helpers.robots import ICUB, LEFT_ARM, PANDA, PANDA_JOINTS, RIGHT_ARM, UR10, UR10_JOINTS, random_state
 
-from icub_learning.dynamics.regressors.base_parameters import base_projection
+from icub_learning.dynamics.regressors.regressor import base_projection
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 
