@@ -20,19 +20,12 @@ MOST_POINTS = 100_000  # of one trajectory: an hour at 28 Hz
 
 @dataclass(frozen=True)
 class Effort:
-    """Efforts of one motion.
+    """Efforts of one motion."""
 
-    Attributes:
-        values: (n_joints,), within the limits.
-        deviation: (n_joints,) standard deviations.
-        rigid: whether rigid bodies alone were used, because features know too little there.
-        limited: whether a limit was reached.
-    """
-
-    values: Array
-    deviation: Array
-    rigid: bool
-    limited: bool
+    values: Array  # (n_joints,), within the limits
+    deviation: Array  # (n_joints,) standard deviations
+    rigid: bool  # whether rigid bodies alone were used, because features know too little there
+    limited: bool  # whether a limit was reached
 
 
 class FeedForward:

@@ -72,22 +72,22 @@ class Fleet:
             if not NAME.fullmatch(robot):
                 raise ParameterError("robot", robot, "letters, digits, - and _")
             model, own = _read(path)
-            if header is None:
-                header = own
-            own.check_origin(header, any_urdf=any_urdf)
-            before = 0 if pooled is None else pooled.n_samples
-            pooled = self._added(pooled, model, robot, taken)
+            if pooled is None or header is None:
+                before, pooled, header = 0, estimator_of(accounted(model)), own
+            else:
+                own.check_origin(header, any_urdf=any_urdf)
+                before = pooled.n_samples
+                self._add(pooled, model, robot, taken)
             results.append(Gathered(robot, model.n_samples, pooled.n_samples - before))
             taken.append((robot, model, own))
         if pooled is None or header is None or not any(one.new for one in results):
             return results
         for robot, model, own in taken:
             written = _write(self.folder / "robots" / f"{robot}.{_digest(held_by(model))}.npz", model, own)
-            for old in (self.folder / "robots").glob(f"{robot}.*.npz"):
-                if old != written:
-                    old.unlink()
-        _write(self.folder / "spread" / f"{time.time_ns()}.{_digest(held_by(pooled))}.npz", pooled, header)
-        for old in sorted((self.folder / "spread").glob("*.npz"))[: -self._keep]:
+            for old in {*written.parent.glob(f"{robot}.*.npz")} - {written}:
+                old.unlink()
+        written = _write(self.folder / "spread" / f"{time.time_ns()}.{_digest(held_by(pooled))}.npz", pooled, header)
+        for old in sorted(written.parent.glob("*.npz"))[: -self._keep]:
             old.unlink()
         _write(self.pooled, pooled, header)
         return results
@@ -102,12 +102,10 @@ class Fleet:
         written = [write_model(target, state, header) for target in targets]
         return written[0].stat().st_size if written else 0
 
-    def _added(
-        self, pooled: AnyEstimator | None, model: AnyEstimator, robot: str, taken: Sequence[tuple[str, Any, Any]]
-    ) -> AnyEstimator:
-        """Return the pooled model with what a robot's model adds. Raises ParameterError."""
-        if pooled is None:
-            return estimator_of(accounted(model))
+    def _add(
+        self, pooled: AnyEstimator, model: AnyEstimator, robot: str, taken: Sequence[tuple[str, Any, Any]]
+    ) -> None:
+        """Add what a robot's model knows to the pooled one. Raises ParameterError."""
         both = shared(held_by(pooled), held_by(model))
         common: Any = None
         if both and both not in (held_by(pooled), held_by(model)):
@@ -120,7 +118,6 @@ class Fleet:
             pooled.merge(model, common)  # type: ignore[arg-type]
         except ParameterError as error:
             raise ParameterError(f"the model of {robot}", str(error), "one that can be pooled") from None
-        return pooled
 
     def _known(self, holdings: Holdings) -> AnyEstimator | None:
         """Return a kept model that holds exactly these samples, None without one."""

@@ -23,19 +23,12 @@ LearnerT = TypeVar("LearnerT", bound="OwnLearner")
 
 @dataclass(frozen=True)
 class OwnPredictor:
-    """Predicts with a learner, or a snapshot of one.
+    """Predicts with a learner, or a snapshot of one."""
 
-    Attributes:
-        own: has `predict`, which returns the outputs (n_outputs,).
-        regressor: tells sizes.
-        added: (n_outputs,), tare of its predictions.
-        variance: (n_outputs,), of a measurement about a prediction.
-    """
-
-    own: Any
-    regressor: Regressor
-    added: Array
-    variance: Array
+    own: Any  # has `predict`, which returns the outputs (n_outputs,)
+    regressor: Regressor  # tells sizes
+    added: Array  # (n_outputs,), tare of its predictions
+    variance: Array  # (n_outputs,), of a measurement about a prediction
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,).

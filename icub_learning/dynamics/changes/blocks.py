@@ -5,8 +5,8 @@ from collections import deque
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.changes.error_model import Step
-from icub_learning.dynamics.changes.event import BLOCK, LONG, QUIET, Block
+from icub_learning.dynamics.changes.error_model import BLOCK, Step
+from icub_learning.dynamics.changes.event import LONG, QUIET, Block
 from icub_learning.dynamics.motion.stamps import UsualInterval
 
 

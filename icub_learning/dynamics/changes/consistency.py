@@ -51,8 +51,7 @@ class ConsistentParameters:
         for body in self._bodies:
             self.parameters[body] = from_pseudo_inertia(possible(pseudo_inertia(nominal[body])))
         self._nominal = self.parameters[self._bodies].copy()
-        self._inverse = np.linalg.inv(self._pseudo(self.parameters)) if len(self._bodies) else np.zeros((0, 4, 4))
-        self._linear = np.einsum("bij,kji->bk", self._inverse, DIRECTIONS)
+        self._linear = np.einsum("bij,kji->bk", np.linalg.inv(self._pseudo(self.parameters)), DIRECTIONS)
         self._unit = np.ones(len(nominal))
         self._unit[self._bodies] = body_units()
 
@@ -130,7 +129,8 @@ class ConsistentParameters:
 def consistent_part(estimator: Any, finder: ConsistentParameters) -> Array | None:
     """Return the consistent parameters nearest to those that an estimator has learned; None if it learns none."""
     rigid = getattr(estimator, "parametric", estimator)
-    return finder.nearest(rigid.parameters, rigid.information) if hasattr(rigid, "information") else None
+    information = getattr(rigid, "information", None)
+    return None if information is None else finder.nearest(rigid.parameters, information)
 
 
 def bodies_of(names: Sequence[str]) -> NDArray[np.intp]:

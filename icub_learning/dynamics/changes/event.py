@@ -7,12 +7,11 @@ import numpy as np
 from scipy.constants import g
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.changes.error_model import ErrorModel, Step, UnknownMotion
+from icub_learning.dynamics.changes.error_model import BLOCK, ErrorModel, Step, UnknownMotion
 from icub_learning.dynamics.changes.evidence import Evidence, add_to_all
 from icub_learning.dynamics.changes.load import Load
 from icub_learning.dynamics.regressors.link_effects import N_BODY, N_WRENCH, body_units, wrench_units
 
-BLOCK = 0.01  # [s] of samples that are averaged, at rates above its inverse
 LONG = 150  # [blocks] length of the evidence that finds weak changes; as many are remembered
 # Standard deviations before any data of a load's inertial parameters, and of a push that is as heavy.
 LOAD_AND_PUSH = body_units(), g * wrench_units()
@@ -36,27 +35,16 @@ class Cause(IntEnum):
 
 @dataclass(frozen=True)
 class Block:
-    """The mean of the samples of BLOCK seconds.
+    """The mean of the samples of BLOCK seconds."""
 
-    Attributes:
-        number: place in the sequence of all blocks.
-        stamp: stamp of the last sample [ns].
-        error: (m,) measured minus predicted by the body alone.
-        columns: (m, 16) what the load's parameters and a push add.
-        step: step of the filter.
-        state: (2 m, 1) of the filter before it, with what was known of the load then.
-        novelty: (m,) by how much the variance that the body tells exceeds the usual one; None: nowhere.
-        passed: periods since the block before.
-    """
-
-    number: int
-    stamp: int
-    error: Array
-    columns: Array
-    step: Step
-    state: Array
-    novelty: Array | None
-    passed: float
+    number: int  # in the sequence of all blocks
+    stamp: int  # of the last sample [ns]
+    error: Array  # (m,) measured minus predicted by the body alone
+    columns: Array  # (m, 16) what the load's parameters and a push add
+    step: Step  # of the filter
+    state: Array  # (2 m, 1) of the filter before it, with what was known of the load then
+    novelty: Array | None  # (m,) by how much the variance that the body tells exceeds the usual one; None: nowhere
+    passed: float  # periods since the block before
 
     @property
     def load_columns(self) -> Array:
@@ -75,48 +63,27 @@ class Block:
 
 @dataclass
 class Attempt:
-    """Evidence for the causes of an event from some time on.
+    """Evidence for the causes of an event from some time on."""
 
-    Attributes:
-        bare, loaded: evidence on top of nothing, and on top of the load before the event; the same without that.
-        bare_state, loaded_state: (2 m, 1) of the filters that feed them.
-        unknown_before: log likelihood of UnknownMotion when it began.
-        log_roots: sum of the logarithms of the determinants of the roots of all blocks of `bare`.
-    """
-
-    bare: Evidence
-    loaded: Evidence
-    bare_state: Array
-    loaded_state: Array
-    unknown_before: float = 0.0
-    log_roots: float = 0.0
+    bare: Evidence  # on top of nothing
+    loaded: Evidence  # on top of the load before the event; the same without that
+    unknown_before: float  # log likelihood of UnknownMotion when it began
+    log_roots: float = 0.0  # sum of the logarithms of the determinants of the roots of all blocks of `bare`
 
 
 @dataclass
 class Event:
-    """A change whose cause is not known yet, or a contact.
+    """A change whose cause is not known yet, or a contact."""
 
-    Attributes:
-        since: stamp of its first sample [ns].
-        before: the load before it, if there was one.
-        state: (2 m, 1) of the filter before it, and after: offsets last, errors of motion (the first m) do not.
-        noise: (m,) standard deviations of the errors of a block.
-        precision: (m, m) inverse covariance of a mean error while nothing changes, over the blocks that show its end.
-        pull: (m,) standard deviations of a pull before any data: of what a push adds to the outputs.
-        unknown: evidence that nothing was added, and that the body does not know the motion.
-        attempts: from its beginning, and from later times: what grips or lets go also jolts the arm.
-        n_blocks: since its beginning.
-    """
-
-    since: int
-    before: Load | None
-    state: Array
-    noise: Array
-    precision: Array
-    pull: Array
-    unknown: UnknownMotion
-    attempts: list[Attempt]
-    n_blocks: int = 0
+    since: int  # stamp of its first sample [ns]
+    before: Load | None  # the load before it, if there was one
+    state: Array  # (2 m, 1) of the filter before it, and after: offsets last, errors of motion (the first m) do not
+    noise: Array  # (m,) standard deviations of the errors of a block
+    precision: Array  # (m, m) inverse covariance of a usual mean error over the blocks that show its end
+    pull: Array  # (m,) standard deviations of a pull before any data: of what a push adds to the outputs
+    unknown: UnknownMotion  # evidence that nothing was added, and that the body does not know the motion
+    attempts: list[Attempt]  # from its beginning, and from later times: what grips or lets go also jolts the arm
+    n_blocks: int = 0  # since its beginning
 
 
 class EvidenceOfCauses:
@@ -149,7 +116,7 @@ class EvidenceOfCauses:
         offsets[: self._n_outputs] = 0.0
         precision = np.asarray(np.linalg.inv(errors.spread(LATEST)), dtype=np.float64)
         pull = np.sqrt(((first.push_columns * LOAD_AND_PUSH[Cause.PUSH]) ** 2).sum(axis=1))
-        unknown = UnknownMotion(errors.spread(1), BLOCK)
+        unknown = UnknownMotion(errors.spread(1))
         event = Event(first.stamp, before, offsets, noise, precision, pull, unknown, [])
         event.attempts.append(self._attempt(event, first.state))
         return event
@@ -158,9 +125,9 @@ class EvidenceOfCauses:
         """Return evidence that begins now, and allows for errors of the sensor's gain, which show in what is strong."""
         gains = GAIN_ERROR * event.noise[self._gain_rows] / event.noise[self._gain_sources]
         deviations = [*(np.concatenate([own, gains]) for own in LOAD_AND_PUSH), event.pull]
-        bare = Evidence(self._n_outputs, deviations)
-        loaded = bare if event.before is None else Evidence(self._n_outputs, deviations)
-        return Attempt(bare, loaded, state, state, event.unknown.log_likelihood)
+        bare = Evidence(self._n_outputs, deviations, state)
+        loaded = bare if event.before is None else Evidence(self._n_outputs, deviations, state)
+        return Attempt(bare, loaded, event.unknown.log_likelihood)
 
     def examine(self, event: Event, block: Block) -> None:
         """Add a block to all evidence of an event, which also begins again now and then."""
@@ -171,10 +138,10 @@ class EvidenceOfCauses:
         error = block.without(event.before)
         for attempt in event.attempts:
             step = self.step(attempt.bare, block)
-            attempt.bare_state = self.add(attempt.bare, block, step, attempt.bare_state, block.error)
+            self.add(attempt.bare, block, step, block.error)
             attempt.log_roots += float(np.log(step.root.diagonal()).sum())
             if event.before is not None:
-                attempt.loaded_state = self.add(attempt.loaded, block, step, attempt.loaded_state, error)
+                self.add(attempt.loaded, block, step, error)
         event.unknown.add(error - event.state[self._n_outputs :, 0], block.novelty, block.passed)
 
     def step(self, evidence: Evidence, block: Block) -> Step:
@@ -184,12 +151,9 @@ class EvidenceOfCauses:
         evidence.level = evidence.level + share * (added**2 - evidence.level)
         return block.step.with_noise(MOTION_ERROR**2 * evidence.level)
 
-    def add(self, evidence: Evidence, block: Block, step: Step, state: Array, error: Array) -> Array:
-        """Add a block with its error (m,) to evidence of an event; return the next state of the filter that feeds it.
-
-        What the sensor's gain does to each cause follows from its estimate.
-        """
-        state, white = step(state, error[:, None])
+    def add(self, evidence: Evidence, block: Block, step: Step, error: Array) -> None:
+        """Add a block with its error (m,); what the sensor's gain does to each cause follows from its estimate."""
+        evidence.state, white = step(evidence.state, error[:, None])
         if evidence.n_blocks % LATEST == 1:
             load, push = evidence.of(Cause.LOAD).mean, evidence.of(Cause.PUSH).mean
             evidence.estimates = load[:N_BODY], push[:N_WRENCH]
@@ -198,34 +162,6 @@ class EvidenceOfCauses:
             own[:] = part
             self._flat[places] = 0.0 if estimate is None else (part @ estimate)[self._gain_sources]
         add_to_all([evidence], step, self._columns, white[:, 0])
-        return state
-
-
-class CarriedLoad:
-    """A load that has been accepted, of which more is learned while it is carried.
-
-    Args:
-        causes: feeds the evidence.
-        since: stamp of the first sample with the load [ns].
-        attempt: that has shown it.
-
-    Attributes:
-        load: what is known of it.
-    """
-
-    def __init__(self, causes: EvidenceOfCauses, since: int, attempt: Attempt) -> None:
-        self._causes, self._evidence, self._state = causes, attempt.bare, attempt.bare_state
-        self.load = load_of(since, self._evidence)
-
-    def step(self, block: Block) -> Step:
-        """Return the step of a block with the noise that the load adds."""
-        return self._causes.step(self._evidence, block)
-
-    def learn(self, block: Block, step: Step) -> None:
-        """Learn more of the load from a block, whose error is that without it, and from its step."""
-        self._state = self._causes.add(self._evidence, block, step, self._state, block.error)
-        if self._evidence.n_blocks % LATEST == 0:
-            self.load = load_of(self.load.since, self._evidence)
 
 
 def load_of(since: int, evidence: Evidence) -> Load:

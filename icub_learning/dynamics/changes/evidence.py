@@ -20,18 +20,18 @@ class Evidence:
     Args:
         n_outputs: m.
         deviations: for each cause, the standard deviations (n,) of its coefficients before any data.
+        state: kept for whoever feeds it, like `estimates` of the causes and the mean square (m,) of what they add,
+            `level`: (2 m, 1) of the filter of the errors.
 
     Attributes:
         squares: sum of squared whitened errors since the beginning.
         n_blocks: number of blocks since then.
-        estimates: estimates of the causes, for whom may need them; () at first.
-        level: mean square (m,) of what they add, likewise; 0 at first.
         explained: posteriors by their cause, as far as they were asked for since the last block.
         sizes: how many coefficients each cause has.
         memory: the arrays that a block changes, for compiled functions.
     """
 
-    def __init__(self, n_outputs: int, deviations: Sequence[Array]) -> None:
+    def __init__(self, n_outputs: int, deviations: Sequence[Array], state: Array | None = None) -> None:
         self.sizes = tuple(map(len, deviations))
         count = sum(self.sizes)
         of_all = np.zeros(sum(n * n for n in self.sizes))  # information of each cause after the other
@@ -43,10 +43,10 @@ class Evidence:
             self._sums.append((information, vectors[first : first + n], own))
             first, first_square = first + n, first_square + n * n
         self.explained: dict[int, Explained] = {}
-        self.squares = 0.0
-        self.n_blocks = 0
-        self.estimates: tuple[Array, ...] = ()
+        self.squares, self.n_blocks = 0.0, 0
+        self.state = np.zeros((2 * n_outputs, 1)) if state is None else state
         self.level = np.zeros(n_outputs)
+        self.estimates: tuple[Array, ...] = ()
 
     def of(self, cause: int) -> "Explained":
         """Return what the coefficients of a cause are, if it alone was added."""
@@ -99,12 +99,7 @@ def add_to_all(evidence: Sequence[Evidence], step: Step, columns: Array, innovat
 
 
 class Explained:
-    """Posterior of the coefficients of a cause.
-
-    Args:
-        information: (n, n), of which the upper triangle counts.
-        vector: (n,).
-        deviations: (n,) standard deviations before any data.
+    """Posterior of the coefficients (n,) of a cause, from the upper triangle of an information matrix (n, n).
 
     Attributes:
         mean: (n,).

@@ -14,19 +14,12 @@ FARTHEST = 0.4  # [m] centre of mass from the origin of the link: nothing longer
 
 @dataclass(frozen=True)
 class Load:
-    """What is known of a load.
+    """What is known of a load."""
 
-    Attributes:
-        since: stamp of the first sample with it [ns].
-        seconds: time over which it was observed [s].
-        parameters: (10,) m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the link's origin, in its axes.
-        covariance: (10, 10) of the parameters.
-    """
-
-    since: int
-    seconds: float
-    parameters: Array
-    covariance: Array
+    since: int  # stamp of the first sample with it [ns]
+    seconds: float  # [s] over which it was observed
+    parameters: Array  # (10,) m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the link's origin, in its axes
+    covariance: Array  # (10, 10) of the parameters
 
     @property
     def mass(self) -> float:
@@ -57,16 +50,11 @@ class Load:
 
     def consistent(self) -> Array:
         """The nearest parameters (10,) of a possible body, see ConsistentParameters; a ball where nothing is known."""
-        ball = ball_parameters(max(self.mass, LIGHTEST), self.centre if self.plausible else np.zeros(3))
-        finder = ConsistentParameters(ball, np.arange(10)[None])
+        mass, centre = max(self.mass, LIGHTEST), self.centre if self.plausible else np.zeros(3)
+        radius = (3.0 * mass / (4.0 * np.pi * DENSITY)) ** (1.0 / 3.0)
+        ball = pinocchio.Inertia(mass, centre, 0.4 * mass * radius**2 * np.eye(3))
+        finder = ConsistentParameters(ball.toDynamicParameters(), np.arange(10)[None])
         return finder.nearest(self.parameters, np.asarray(np.linalg.inv(self.covariance), dtype=np.float64))
-
-
-def ball_parameters(mass: float, centre: Array) -> Array:
-    """Return the inertial parameters (10,) of a ball with DENSITY and its centre at `centre` (3,) [m]."""
-    radius = (3.0 * mass / (4.0 * np.pi * DENSITY)) ** (1.0 / 3.0)
-    ball = pinocchio.Inertia(mass, centre, 0.4 * mass * radius**2 * np.eye(3))
-    return np.asarray(ball.toDynamicParameters())
 
 
 def about_centre(parameters: Array) -> Array:

@@ -8,17 +8,9 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.blocks import Blocks
-from icub_learning.dynamics.changes.error_model import SLOW, ErrorModel
-from icub_learning.dynamics.changes.event import (
-    BLOCK,
-    LATEST,
-    QUIET,
-    Attempt,
-    Block,
-    CarriedLoad,
-    Event,
-    EvidenceOfCauses,
-)
+from icub_learning.dynamics.changes.error_model import BLOCK, SLOW, ErrorModel
+from icub_learning.dynamics.changes.event import LATEST, QUIET, Attempt, Block, Event, EvidenceOfCauses, load_of
+from icub_learning.dynamics.changes.evidence import Evidence
 from icub_learning.dynamics.changes.load import Load
 from icub_learning.dynamics.changes.verdicts import Suspicion, is_over, load_in
 from icub_learning.dynamics.estimators.prediction import Prediction
@@ -75,6 +67,7 @@ class ChangeMonitor:
 
     Attributes:
         state: what it believes.
+        load: the load that is carried, or None.
         changed: how often the body itself has changed.
         change_ratio: mean squared error after the last of these changes over that before it.
         counts: how often what was found.
@@ -84,6 +77,8 @@ class ChangeMonitor:
         self.effects, self._longest = effects, longest_contact
         self.counts: Counter[str] = Counter()
         self.changed, self.change_ratio = 0, 1.0
+        self.load: Load | None = None
+        self._carried: Evidence | None = None  # of the load
         self._withheld: deque[tuple[int, int]] = deque()  # intervals [ns] that must not be learned, both ends included
         self._held_back: deque[tuple[Array, Array]] = deque()  # errors that are usual if nothing begins, and variances
         self._blocks = Blocks(effects.n_outputs)
@@ -97,11 +92,6 @@ class ChangeMonitor:
     def ready(self) -> bool:
         """Whether it knows what errors are usual."""
         return self.state is not State.GETTING_USED
-
-    @property
-    def load(self) -> Load | None:
-        """The load that is carried, or None."""
-        return None if self._carried is None else self._carried.load
 
     @property
     def contact(self) -> bool:
@@ -168,14 +158,16 @@ class ChangeMonitor:
             return
         carried = self._carried
         if carried is not None:
-            step = carried.step(block)
+            step = self._causes.step(carried, block)
         self._filter, innovation = step(self._filter, block.without(self.load)[:, None])
         white = innovation[:, 0]
         began = self._suspicion.follow(block, step, white, self.load)
         if began is not None:
             self._began(began)
-        elif carried is not None:
-            carried.learn(block, step)
+        elif self.load is not None and carried is not None:
+            self._causes.add(carried, block, step, error)
+            if carried.n_blocks % LATEST == 0:
+                self.load = load_of(self.load.since, carried)
         else:
             self._errors.follow_tail(float(white @ white))
             self._held_back.append((error, told))
@@ -199,7 +191,7 @@ class ChangeMonitor:
     # --- transitions, named after what happened
 
     def _start(self) -> None:
-        self._errors, self._unrest = ErrorModel(self.effects.n_outputs, BLOCK), Unrest()
+        self._errors, self._unrest = ErrorModel(self.effects.n_outputs), Unrest()
         self._blocks.forget()
         self._blocks.number = 0
         self._enter(State.GETTING_USED)
@@ -211,7 +203,7 @@ class ChangeMonitor:
     def _began(self, number: int) -> None:
         blocks = [block for block in self._blocks.history if block.number >= number]
         event = self._causes.event(blocks[0], self.load, self._errors)
-        self._enter(State.DISTURBED if self.load is None else State.DISTURBED_CARRYING, self._carried, event)
+        self._enter(State.DISTURBED if self.load is None else State.DISTURBED_CARRYING, event)
         for block in blocks:
             if self._event is event:
                 self._examine(event, block)
@@ -219,13 +211,13 @@ class ChangeMonitor:
     def _load_found(self, event: Event, attempt: Attempt) -> None:
         self.counts["loads"] += 1
         self._unrest.loads += 1
-        carried = CarriedLoad(self._causes, event.since, attempt)
+        self._withhold(event.since)  # with the load before this one
+        self.load, self._carried = load_of(event.since, attempt.bare), attempt.bare
         self._empty = event.state if event.before is None else self._empty
         self._filter = event.state
         for block in self._blocks.latest(attempt.bare.n_blocks):
-            self._filter, _ = block.step(self._filter, block.without(carried.load)[:, None])
-        self._withhold(event.since)  # with the load before this one
-        self._enter(State.CARRYING, carried)
+            self._filter, _ = block.step(self._filter, block.without(self.load)[:, None])
+        self._enter(State.CARRYING)
 
     def _load_gone(self, stamp: int) -> None:
         self.counts["releases"] += 1
@@ -237,7 +229,7 @@ class ChangeMonitor:
         self.counts["contacts"] += 1
         self._withhold(stamp)
         self._filter = event.state
-        self._enter(State.QUIET if self.load is None else State.CARRYING, self._carried)
+        self._enter(State.QUIET if self.load is None else State.CARRYING)
 
     def _body_changed(self, stamp: int, event: Event) -> None:
         """What lasts and is neither load nor contact is how the body is now."""
@@ -256,14 +248,16 @@ class ChangeMonitor:
             self._filter = self._errors.start()[:, None]
             self._withheld.clear()
             self._unrest = Unrest(stamp)
-            if self._carried is not None:
-                self._carried.load = replace(self._carried.load, since=stamp)
+            if self.load is not None:
+                self.load = replace(self.load, since=stamp)
         self._blocks.forget()
         after = {State.DISTURBED: State.QUIET, State.DISTURBED_CARRYING: State.CARRYING}
-        self._enter(after.get(self.state, self.state), self._carried)
+        self._enter(after.get(self.state, self.state))
 
-    def _enter(self, state: State, carried: CarriedLoad | None = None, event: Event | None = None) -> None:
-        self.state, self._carried, self._event = state, carried, event
+    def _enter(self, state: State, event: Event | None = None) -> None:
+        self.state, self._event = state, event
+        if state not in (State.CARRYING, State.DISTURBED_CARRYING):
+            self.load = self._carried = None
         self._suspicion.clear()
         self._held_back.clear()
 

@@ -8,9 +8,8 @@ import numpy as np
 from scipy.special import chdtri, ndtri
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.changes.error_model import RARE, Step
+from icub_learning.dynamics.changes.error_model import BLOCK, RARE, Step
 from icub_learning.dynamics.changes.event import (
-    BLOCK,
     FEWEST,
     LATEST,
     LOAD_AND_PUSH,
@@ -50,11 +49,10 @@ class Suspicion:
         self._long: deque[tuple[int, Evidence]] = deque()
 
     def follow(self, block: Block, step: Step, white: Array, carried: Load | None) -> int | None:
-        """Add a block; return the number of the block in which a change began, or None if nothing has changed.
+        """Return the number of the block in which a change began, or None if nothing has changed.
 
         Args:
-            block: all evidence begins and ends by its number, and long evidence is looked at by it.
-            step, white: step of the filter for this block, and its whitened errors (m,).
+            block: what is added, with its step of the filter and its whitened errors `white` (m,).
             carried: the load that may have been let go, or None.
         """
         for running, longest in ((self._short, SHORT), (self._long, LONG)):
@@ -82,15 +80,9 @@ class Suspicion:
 
 
 def load_in(event: Event, recent: Sequence[Block]) -> Attempt | None:
-    """Return the first attempt that shows a load, or None; every LATEST blocks.
-
-    Args:
-        event: what began.
-        recent: the latest LATEST blocks.
-    """
-    if event.n_blocks % LATEST:
-        return None
-    return next((one for one in event.attempts if one.bare.n_blocks >= FEWEST and _is_load(one, event, recent)), None)
+    """Return the first attempt that shows a load, or None; `recent` are the latest blocks, as for `is_over`."""
+    old = [one for one in event.attempts if one.bare.n_blocks >= FEWEST] if event.n_blocks % LATEST == 0 else []
+    return next((one for one in old if _is_load(one, event, recent)), None)
 
 
 def _is_load(attempt: Attempt, event: Event, recent: Sequence[Block]) -> bool:
@@ -105,7 +97,8 @@ def _is_load(attempt: Attempt, event: Event, recent: Sequence[Block]) -> bool:
     heavy = load.plausible and load.mass > LEAST_MASS * load.mass_deviation
     if not heavy or not _fits(attempt.bare.left(Cause.LOAD), attempt):
         return False
-    return all(np.less(*_distances(event, [block.without(load), block.error])) for block in recent)
+    distances = (_distances(event, [block.without(load), block.error]) for block in recent)
+    return all(carried < without for carried, without in distances)
 
 
 def _log_likelihoods(event: Event, attempt: Attempt) -> tuple[float, float, float]:
@@ -142,8 +135,7 @@ def _is_nothing(attempt: Attempt) -> bool:
 
 
 def _fits(squares: float, attempt: Attempt) -> bool:
-    n_outputs = len(attempt.bare_state) // 2
-    return squares <= LARGEST_FIT * n_outputs * attempt.bare.n_blocks
+    return squares <= LARGEST_FIT * len(attempt.bare.level) * attempt.bare.n_blocks
 
 
 def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
@@ -153,12 +145,8 @@ def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
     that began later is against any cause: what pushes for a while in changing directions has no constant estimate. It
     is also over, and never was, if a motion that the body does not know explains the errors better than any cause.
 
-    Args:
-        event: what began.
-        recent: the latest LATEST blocks.
-
     Returns:
-        Whether it is over, and whether what was carried before it, if anything, is still there.
+        Whether it is over by the LATEST blocks, `recent`, and whether what was carried before it is still there.
     """
     if event.n_blocks < LATEST:
         return False, True
@@ -173,8 +161,8 @@ def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
     with_push = with_before - of_push @ first.loaded.of(Cause.PUSH).mean[:N_WRENCH]
     with_pull = with_before - first.loaded.of(Cause.PULL).mean
     with_load = error - of_load @ first.bare.of(Cause.LOAD).mean[:N_BODY]
-    found = _distances(event, [error, with_before, with_push, with_pull, with_load])
-    nothing, as_before, pushed, pulled, carried = found
+    tried = error, with_before, with_push, with_pull, with_load
+    nothing, as_before, pushed, pulled, carried = _distances(event, tried)
     still_there = as_before <= nothing
     ended = as_before if still_there else nothing
     if ended > LARGEST_FIT * len(error):

@@ -32,8 +32,7 @@ class LinkEffects:
             force/torque sensor carries if it comes after that joint.
 
     Attributes:
-        link: name of the link.
-        n_outputs: number of rows.
+        link, n_outputs: name of the link, and number of rows.
         mixes_outputs: whether the outputs are the axes of one sensor, which errors of its gain mix.
         held_joints: joints between the learned ones and the link that are not learned, taken to stand at their neutral
             position.

@@ -55,9 +55,9 @@ class Regressor(ABC):
         self._model, self._rows, self.frame = model, rows, frame
         self.urdf, self.joints, self.known_joints = model.urdf, model.joints, model.known_joints
         self.output_names, self.n_joints, self.n_outputs = output_names, len(self.joints), len(output_names)
-        self._nominal_inertial = model.body_parameters(bodies)
-        self._n_inertial = len(self._nominal_inertial)
-        self.parameter_names = (*model.body_parameter_names(bodies), *own)
+        inertial = model.body_parameters(bodies)
+        self._n_inertial, self._nominal_inertial = len(inertial), np.array(list(inertial.values()))
+        self.parameter_names = (*inertial, *own)
         self.n_parameters = len(self.parameter_names)
         self.nominal_parameters = np.concatenate([self._nominal_inertial, np.zeros(len(own))])
         self.relative_regularization = np.concatenate([np.ones(self._n_inertial), list(own.values())])
@@ -97,10 +97,7 @@ class Regressor(ABC):
 
 
 def base_projection(
-    regressor: Callable[[Array, Array, Array], Array],
-    n_joints: int,
-    n_parameters: int,
-    n_states: int | None = None,
+    regressor: Callable[[Array, Array, Array], Array], n_joints: int, n_parameters: int, n_states: int | None = None
 ) -> Array:
     """Return the identifiable combinations of the parameters of `regressor`, one in a row.
 
@@ -116,8 +113,7 @@ def base_projection(
 
     Args:
         regressor: maps q, v and a, each (n_joints,), to (n_outputs, n_parameters).
-        n_joints: number of joints.
-        n_parameters: number of parameters.
+        n_joints, n_parameters: sizes.
         n_states: how many; None: twice the number of parameters and SPARE more, since a joint's own row may be all that
             shows a parameter.
 
@@ -154,10 +150,7 @@ def base_columns(projection: Array) -> NDArray[np.intp]:
 def _scaled_triangle(
     regressor: Callable[[Array, Array, Array], Array], n_joints: int, n_states: int
 ) -> tuple[NDArray[np.intp], Array, Array]:
-    """Return which columns are not zero, R of the QR factorization of these over many states, and their lengths.
-
-    The columns are scaled to unit length before the factorization.
-    """
+    """Return which columns are not zero, R of the QR factorization of these, of unit length, and their lengths."""
     random = np.random.default_rng(0)
     q = random.uniform(-np.pi, np.pi, (n_states, n_joints))
     v = random.normal(0.0, 3.0, (n_states, n_joints))  # [rad/s] with a, makes motion weigh about as much as gravity

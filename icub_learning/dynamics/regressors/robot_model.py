@@ -38,10 +38,9 @@ class RobotModel:
         sensor: name of the fixed joint that carries the force/torque sensor, if there is one.
 
     Attributes:
-        joints: the names of the joints that move, as given.
-        known_joints: the names of all joints of one degree of freedom that the URDF has.
-        model: the reduced Pinocchio model.
-        data: Pinocchio's working memory for the model.
+        joints, known_joints: names of the joints that move, as given, and of all that the URDF has of one degree of
+            freedom.
+        model, data: the reduced Pinocchio model, and its working memory.
         velocity_index: (n_joints,) row of each joint in Pinocchio's velocity and torque vectors.
         body_names: for every body of `model` after the universe, the link that its joint moves.
         sensor_id: Pinocchio's number of the sensor joint, 0 without one.
@@ -76,7 +75,8 @@ class RobotModel:
             text = f"Pinocchio cannot build a model from the URDF: {error}"
             raise ModelError(text, name="urdf", value=str(error), bound="a valid URDF") from error
         held = [index for index in range(1, full.njoints) if full.names[index] not in moving]
-        self.model = pinocchio.buildReducedModel(full, held, _neutral(full))
+        neutral = np.clip(pinocchio.neutral(full), full.lowerPositionLimit, full.upperPositionLimit)
+        self.model = pinocchio.buildReducedModel(full, held, neutral)
         self.data = self.model.createData()
         self.body_names = tuple(link_at(elements[name], "child") for name in list(self.model.names)[1:])
         self.sensor_id = self.model.getJointId(sensor) if sensor is not None else 0
@@ -113,13 +113,13 @@ class RobotModel:
         self._a[self._velocity_place] = a
         return self._q, self._v, self._a
 
-    def body_parameter_names(self, bodies: Iterable[int]) -> tuple[str, ...]:
-        """Return the names "link.parameter" of the ten parameters of each body, in the order of BODY_PARAMETERS."""
-        return tuple(f"{self.body_names[body - 1]}.{parameter}" for body in bodies for parameter in BODY_PARAMETERS)
-
-    def body_parameters(self, bodies: Iterable[int]) -> Array:
-        """Return the bodies' parameters from the URDF, (10 n_bodies,), in the order of `body_parameter_names`."""
-        return np.concatenate([self.model.inertias[body].toDynamicParameters() for body in bodies])
+    def body_parameters(self, bodies: Iterable[int]) -> dict[str, float]:
+        """Return the ten parameters of each body from the URDF by their names "link.parameter", see BODY_PARAMETERS."""
+        return {
+            f"{self.body_names[body - 1]}.{name}": float(value)
+            for body in bodies
+            for name, value in zip(BODY_PARAMETERS, self.model.inertias[body].toDynamicParameters(), strict=True)
+        }
 
 
 def _as_slice(indices: NDArray[np.intp]) -> NDArray[np.intp] | slice:
@@ -232,13 +232,3 @@ def link_at(joint: ElementTree.Element, end: str) -> str:
     """Return the name of the link at one end of a joint of a URDF, its "parent" or its "child"."""
     link = joint.find(end)
     return link.get("link", "") if link is not None else ""
-
-
-def _neutral(model: Any) -> Array:
-    """Return position 0 of every joint, clipped into its limits where it has one coordinate."""
-    q: Array = pinocchio.neutral(model)
-    for joint in model.joints[1:]:
-        if joint.nq == 1:
-            low, high = model.lowerPositionLimit[joint.idx_q], model.upperPositionLimit[joint.idx_q]
-            q[joint.idx_q] = min(max(q[joint.idx_q], low), high)
-    return q

@@ -95,10 +95,8 @@ class WrenchRegressor(Regressor):
             urdf: path of a URDF file, or its XML text.
             joints: names of the joints that move, in the order of q, v and a.
             sensor: name of the fixed joint that carries the sensor, e.g. "r_arm_ft_sensor".
-            direction: "parent_to_child" if the measured wrench is the one applied to the link after the sensor,
-                "child_to_parent" if it is the reaction to that.
-            offset: whether to add the six offsets of the sensor.
-            gain: whether to add the 36 errors of its gain matrix.
+            direction: of the measured wrench, "parent_to_child" or "child_to_parent", see above.
+            offset, gain: whether to add the six offsets of the sensor, and the 36 errors of its gain matrix.
 
         Raises:
             ModelError: the URDF cannot be read, or lacks a joint or the sensor; see `RobotModel`.
