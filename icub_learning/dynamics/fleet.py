@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from icub_learning.arrays import integer
 from icub_learning.dynamics.assembly import AnyEstimator
 from icub_learning.dynamics.saved_model import estimator_of
 from icub_learning.errors import ParameterError, StateError
@@ -39,19 +40,16 @@ class Fleet:
         folder: made where it is missing.
         keep: number of pooled models that are kept.
 
+    Attributes:
+        pooled: file of the pooled model, which is there once something was gathered.
+
     Raises:
         ParameterError: `keep` is below 1.
     """
 
     def __init__(self, folder: Path, keep: int = 20) -> None:
-        if keep < 1:
-            raise ParameterError("keep", keep, "at least 1")
-        self.folder, self._keep = folder, keep
-
-    @property
-    def pooled(self) -> Path:
-        """File of the pooled model, which is there once something was gathered."""
-        return self.folder / POOLED
+        self._keep = integer("keep", keep, 1)
+        self.folder, self.pooled = folder, folder / POOLED
 
     def gather(self, files: Sequence[tuple[str, Path]], *, any_urdf: bool = False) -> list[Gathered]:
         """Add the models of robots to the pooled one. All of them are added, or none.
@@ -95,8 +93,7 @@ class Fleet:
     def spread(self, targets: Sequence[Path]) -> int:
         """Write the pooled model to files, each completely or not at all; return its number of bytes.
 
-        Raises:
-            StateError: nothing was gathered, or a file cannot be written.
+        Raises StateError if nothing was gathered, or a file cannot be written.
         """
         state, header = read_model(self.pooled)
         written = [write_model(target, state, header) for target in targets]

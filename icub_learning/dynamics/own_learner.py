@@ -33,8 +33,7 @@ class OwnPredictor:
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,).
 
-        Raises:
-            ShapeError, NotFiniteError, ParameterError: so are the inputs, or what the learner returns.
+        Raises ShapeError, NotFiniteError or ParameterError for such inputs, or for what the learner returns.
         """
         motion, m = motion_vectors(self.regressor.n_joints, q, v, a), self.regressor.n_outputs
         total = _bounded("prediction", self.own.predict(*motion), m) + self.added
@@ -119,8 +118,7 @@ class OwnLearner(OwnClass):
     def merge(self: LearnerT, other: LearnerT, common: LearnerT | None = None) -> None:
         """Pool what another one learned, by `merge(other)` of the class, or `merge(other, common)`; see Ledger.
 
-        Raises:
-            ParameterError: the class has no such method, or as Ledger.merge and that method raise.
+        Raises ParameterError if the class has no such method, and what Ledger.merge and that method raise.
         """
         self.ledger.merge(self, other, common, self._pool)
 

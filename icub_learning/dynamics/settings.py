@@ -40,8 +40,7 @@ class Settings(Validated):
     )
     sensor_offset: bool = setting(True, "learn the constant offset of the force/torque sensor (output: wrench)")
     sensor_gain: bool = setting(
-        False,
-        "learn the errors of the force/torque sensor's gain matrix, to calibrate it in place (output: wrench)",
+        False, "learn the errors of the force/torque sensor's gain matrix, to calibrate it in place (output: wrench)"
     )
 
     # How features learn, and how fast all is forgotten.

@@ -6,8 +6,10 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.error_model import BLOCK, Step
-from icub_learning.dynamics.changes.event import LONG, QUIET, Block
+from icub_learning.dynamics.changes.event import LONG, Block
 from icub_learning.dynamics.motion.stamps import UsualInterval
+
+QUIET = 1.0  # [s] without any doubt, after which what comes is a new event; between two jolts there are shorter pauses
 
 
 class Blocks:
@@ -62,7 +64,3 @@ class Blocks:
         self.number += 1
         self.history.append(Block(self.number, stamp, error, columns, step, state, novelty, self.passed))
         return self.history[-1]
-
-    def latest(self, count: int) -> list[Block]:
-        """Return the latest blocks, as many as are remembered, the newest last."""
-        return list(self.history)[-count:]

@@ -7,14 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.regressors.link_effects import (
-    N_BODY,
-    UNIT_LENGTH,
-    body_units,
-    from_pseudo_inertia,
-    pseudo_inertia,
-)
-from icub_learning.dynamics.regressors.robot_model import BODY_PARAMETERS
+from icub_learning.dynamics.regressors.link_effects import N_BODY, body_units, from_pseudo_inertia, pseudo_inertia
 from icub_learning.errors import ParameterError, ShapeError
 
 DIRECTIONS = np.array([pseudo_inertia(unit) for unit in np.eye(N_BODY)])  # E_k = dP / dparameter_k, (10, 4, 4)
@@ -58,8 +51,7 @@ class ConsistentParameters:
     def nearest(self, estimate: Array, information: Array) -> Array:
         """Return consistent parameters (n_parameters,) for an estimate and its positive semidefinite information A.
 
-        Raises:
-            ShapeError: the arrays are of other sizes; nothing changes then.
+        Raises ShapeError, and changes nothing, for arrays of other sizes.
         """
         n = len(self.parameters)
         if estimate.shape != (n,) or information.shape != (n, n):
@@ -135,8 +127,8 @@ def consistent_part(estimator: Any, finder: ConsistentParameters) -> Array | Non
 
 def bodies_of(names: Sequence[str]) -> NDArray[np.intp]:
     """Return the indices (n_bodies, 10) of the inertial parameters of each body among the names of parameters."""
-    found = [index for index, name in enumerate(names) if name.rpartition(".")[2] == BODY_PARAMETERS[0] and "." in name]
-    return np.array([range(index, index + N_BODY) for index in found], dtype=np.intp).reshape(-1, N_BODY)
+    first = [index for index, name in enumerate(names) if name.endswith(".m")]
+    return np.array(first, dtype=np.intp)[:, None] + np.arange(N_BODY)
 
 
 def is_consistent(parameters: Array) -> bool:
@@ -151,12 +143,11 @@ def is_consistent(parameters: Array) -> bool:
 def possible(pseudo: Array) -> Array:
     """Return a pseudo-inertia (4, 4), made positive definite where it is not: a massless link becomes a light ball.
 
-    Raises:
-        ParameterError: it is not finite.
+    Raises ParameterError if it is not finite.
     """
     if not np.isfinite(pseudo).all():
         raise ParameterError("pseudo_inertia", pseudo.tolist(), "finite")
-    unit = np.array([1.0 / UNIT_LENGTH] * 3 + [1.0])
+    unit = 1.0 / body_units()[[1, 2, 3, 0]]  # of three lengths, and of none
     scaled = pseudo * np.outer(unit, unit)
     values, vectors = np.linalg.eigh((scaled + scaled.T) / 2)
     least = max(THINNEST * float(values.max()), THINNEST * LIGHTEST)

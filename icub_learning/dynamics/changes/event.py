@@ -1,7 +1,9 @@
-"""What is known of an event, a change whose cause is not known yet: its blocks, and the evidence for each cause."""
+"""When an event begins, a change whose cause is not known yet, its blocks, and the evidence for each cause."""
 
+from collections import deque
 from dataclasses import dataclass
 from enum import IntEnum
+from math import log
 
 import numpy as np
 from scipy.constants import g
@@ -12,6 +14,7 @@ from icub_learning.dynamics.changes.evidence import Evidence, add_to_all
 from icub_learning.dynamics.changes.load import Load
 from icub_learning.dynamics.regressors.link_effects import N_BODY, N_WRENCH, body_units, wrench_units
 
+SHORT = 6  # [blocks] length of the evidence that finds strong changes at once
 LONG = 150  # [blocks] length of the evidence that finds weak changes; as many are remembered
 # Standard deviations before any data of a load's inertial parameters, and of a push that is as heavy.
 LOAD_AND_PUSH = body_units(), g * wrench_units()
@@ -22,7 +25,6 @@ GAIN_ERROR = 0.01  # of the sensor: of each axis into each, in units of their no
 LATEST = 4  # [blocks] that are looked at together, once in so many: fewer are noise, and take time, more are late
 FEWEST = 12  # [blocks] a grip's jolt lasts: before, nothing counts as a load; then evidence begins again
 RUNNING = 3  # pieces of evidence side by side that began one after the other
-QUIET = 1.0  # [s] without any doubt, after which what comes is a new event; between two jolts there are shorter pauses
 
 
 class Cause(IntEnum):
@@ -86,6 +88,53 @@ class Event:
     n_blocks: int = 0  # since its beginning
 
 
+class Suspicion:
+    """Evidence for a load and a push from several recent times on: what begins is the same as a push and as a pull.
+
+    Args:
+        n_outputs: m.
+        false_alarms: expected number of false alarms in an hour, at most.
+    """
+
+    def __init__(self, n_outputs: int, false_alarms: float) -> None:
+        self._n_outputs = n_outputs
+        # Each exceeds h with exp(-h) at most, however long it is looked at (Ville 1939). In an hour so many begin, for
+        # two causes and the release of a load each; the rarer long evidence fills it up to 4.
+        self._threshold = log(3600.0 / BLOCK * RUNNING / SHORT * 4 / false_alarms)
+        self._short: deque[tuple[int, Evidence]] = deque()  # with the numbers of the blocks where it began
+        self._long: deque[tuple[int, Evidence]] = deque()
+
+    def follow(self, block: Block, step: Step, white: Array, carried: Load | None) -> int | None:
+        """Return the number of the block in which a change began, or None if nothing has changed.
+
+        Args:
+            block: what is added, with its step of the filter and its whitened errors `white` (m,).
+            carried: the load that may have been let go, or None.
+        """
+        for running, longest in ((self._short, SHORT), (self._long, LONG)):
+            if block.number % (longest // RUNNING) == 0:
+                running.append((block.number, Evidence(self._n_outputs, LOAD_AND_PUSH)))
+            while running and running[0][1].n_blocks >= longest:
+                running.popleft()
+        add_to_all([evidence for _, evidence in (*self._short, *self._long)], step, block.columns, white)
+        best, where = -np.inf, 0
+        looked = [entry for i, entry in enumerate(self._long) if i == block.number % RUNNING]  # they take time: in turn
+        for begin, evidence in [*self._short, *looked]:
+            if 0.5 * evidence.squares <= self._threshold:
+                continue  # no cause can explain more than all there is
+            found = evidence.best
+            if carried is not None:
+                found = max(found, evidence.log_ratio_of(-carried.parameters))
+            if found > best:
+                best, where = found, begin
+        return where if best > self._threshold else None
+
+    def clear(self) -> None:
+        """Drop all evidence."""
+        self._short.clear()
+        self._long.clear()
+
+
 class EvidenceOfCauses:
     """Makes and feeds the evidence for each Cause of an error.
 
@@ -98,16 +147,15 @@ class EvidenceOfCauses:
     def __init__(self, n_outputs: int, mixed: bool) -> None:
         self._n_outputs = n_outputs
         axes = np.arange(n_outputs)
-        rows = np.repeat(axes, len(axes)) if mixed else axes
-        sources = np.tile(axes, len(axes)) if mixed else axes
-        self._gain_rows, self._gain_sources = rows, sources
+        every = np.repeat(axes, n_outputs), np.tile(axes, n_outputs)
+        self._gain_rows, self._gain_sources = every if mixed else (axes, axes)
         # Columns of evidence with gains: of the load, of the gains of what it adds, the same of the push, and the pull.
-        n_gains = len(rows)
+        n_gains = len(self._gain_rows)
         ends = np.cumsum([N_BODY, n_gains, N_WRENCH, n_gains, n_outputs])
         self._columns = np.zeros((n_outputs, ends[-1]))
         self._columns[:, ends[3] :] = np.eye(n_outputs)
         self._own = self._columns[:, : ends[0]], self._columns[:, ends[1] : ends[2]]
-        gains = np.arange(n_gains) + rows * ends[-1]
+        gains = np.arange(n_gains) + self._gain_rows * ends[-1]
         self._flat, self._gain_places = self._columns.reshape(-1), (ends[0] + gains, ends[2] + gains)
 
     def event(self, first: Block, before: Load | None, errors: ErrorModel) -> Event:

@@ -7,12 +7,12 @@ from enum import Enum
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.changes.blocks import Blocks
+from icub_learning.dynamics.changes.blocks import QUIET, Blocks
 from icub_learning.dynamics.changes.error_model import BLOCK, SLOW, ErrorModel
-from icub_learning.dynamics.changes.event import LATEST, QUIET, Attempt, Block, Event, EvidenceOfCauses, load_of
+from icub_learning.dynamics.changes.event import LATEST, Attempt, Block, Event, EvidenceOfCauses, Suspicion, load_of
 from icub_learning.dynamics.changes.evidence import Evidence
 from icub_learning.dynamics.changes.load import Load
-from icub_learning.dynamics.changes.verdicts import Suspicion, is_over, load_in
+from icub_learning.dynamics.changes.verdicts import is_over, load_in
 from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.regressors.link_effects import N_BODY, LinkEffects, wrench_units
@@ -31,25 +31,6 @@ class State(Enum):
     DISTURBED = 2, "contact"  # something has begun: a push, or a load that is not known yet
     CARRYING = 3, "load"
     DISTURBED_CARRYING = 4, "contact"  # something has begun while a load was carried; perhaps it was let go
-
-
-class Unrest:
-    """The time since something was in doubt last for QUIET; `loads` were accepted since then."""
-
-    def __init__(self, stamp: int = 0) -> None:
-        # Stamps [ns] of the last quiet moment, and of the last doubt.
-        self._quiet, self._doubt, self.loads = stamp, stamp, 0
-
-    def follow(self, stamp: int, disturbed: bool, load: Load | None) -> None:
-        """Note what is believed at a time [ns]."""
-        if disturbed or (load is not None and (stamp - load.since) * 1e-9 < SETTLED):
-            self._doubt = stamp
-        elif (stamp - self._doubt) * 1e-9 > QUIET:
-            self._quiet, self.loads = stamp, 0
-
-    def seconds(self, stamp: int) -> float:
-        """Return for how long there has been no quiet moment at a time [ns]."""
-        return (stamp - self._quiet) * 1e-9
 
 
 class ChangeMonitor:
@@ -145,7 +126,10 @@ class ChangeMonitor:
                 self._got_used()
         else:
             self._judge(stamp, means, columns)
-        self._unrest.follow(stamp, self.contact, self.load)
+        if self.contact or (self.load is not None and (stamp - self.load.since) * 1e-9 < SETTLED):
+            self._doubt = stamp
+        elif (stamp - self._doubt) * 1e-9 > QUIET:
+            self._quiet, self._loads = stamp, 0
 
     def _judge(self, stamp: int, means: Array, columns: Array) -> None:
         error, told = means
@@ -176,22 +160,24 @@ class ChangeMonitor:
 
     def _examine(self, event: Event, block: Block) -> None:
         self._causes.examine(event, block)
-        latest = self._blocks.latest(LATEST)
+        latest = list(self._blocks.history)[-LATEST:]
         over, still_there = is_over(event, latest)
         attempt = None if over else load_in(event, latest)
         if over and still_there:
             self._contact_over(event, block.stamp)
         elif over:
             self._load_gone(block.stamp)
-        elif attempt is not None and self._unrest.loads < MOST_LOADS:
+        elif attempt is not None and self._loads < MOST_LOADS:
             self._load_found(event, attempt)
-        elif attempt is not None or self._unrest.seconds(block.stamp) > self._longest:
+        elif attempt is not None or (block.stamp - self._quiet) * 1e-9 > self._longest:
             self._body_changed(block.stamp, event)
 
     # --- transitions, named after what happened
 
     def _start(self) -> None:
-        self._errors, self._unrest = ErrorModel(self.effects.n_outputs), Unrest()
+        self._errors = ErrorModel(self.effects.n_outputs)
+        # Stamps [ns] of the last quiet moment and of the last doubt, and how many loads were found since the former.
+        self._quiet = self._doubt = self._loads = 0
         self._blocks.forget()
         self._blocks.number = 0
         self._enter(State.GETTING_USED)
@@ -210,12 +196,12 @@ class ChangeMonitor:
 
     def _load_found(self, event: Event, attempt: Attempt) -> None:
         self.counts["loads"] += 1
-        self._unrest.loads += 1
+        self._loads += 1
         self._withhold(event.since)  # with the load before this one
         self.load, self._carried = load_of(event.since, attempt.bare), attempt.bare
         self._empty = event.state if event.before is None else self._empty
         self._filter = event.state
-        for block in self._blocks.latest(attempt.bare.n_blocks):
+        for block in list(self._blocks.history)[-attempt.bare.n_blocks :]:
             self._filter, _ = block.step(self._filter, block.without(self.load)[:, None])
         self._enter(State.CARRYING)
 
@@ -247,7 +233,7 @@ class ChangeMonitor:
         if stamp < self._blocks.last:  # the time was set back: nothing that is to come was in doubt before
             self._filter = self._errors.start()[:, None]
             self._withheld.clear()
-            self._unrest = Unrest(stamp)
+            self._quiet, self._doubt, self._loads = stamp, stamp, 0
             if self.load is not None:
                 self.load = replace(self.load, since=stamp)
         self._blocks.forget()

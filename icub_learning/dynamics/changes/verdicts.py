@@ -1,6 +1,5 @@
-"""What evidence says: that a change began, that it is a load, the release of one, or the end of a contact."""
+"""What the evidence of an event says: a load, the release of one, or the end of a contact."""
 
-from collections import deque
 from collections.abc import Sequence
 from math import log
 
@@ -8,75 +7,14 @@ import numpy as np
 from scipy.special import chdtri, ndtri
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.changes.error_model import BLOCK, RARE, Step
-from icub_learning.dynamics.changes.event import (
-    FEWEST,
-    LATEST,
-    LOAD_AND_PUSH,
-    LONG,
-    RUNNING,
-    Attempt,
-    Block,
-    Cause,
-    Event,
-    load_of,
-)
-from icub_learning.dynamics.changes.evidence import Evidence, add_to_all
-from icub_learning.dynamics.changes.load import Load
+from icub_learning.dynamics.changes.error_model import RARE
+from icub_learning.dynamics.changes.event import FEWEST, LATEST, Attempt, Block, Cause, Event, load_of
 from icub_learning.dynamics.regressors.link_effects import N_BODY, N_WRENCH
 
-SHORT = 6  # [blocks] length of the evidence that finds strong changes at once
 PUSHES = Cause.PUSH, Cause.PULL  # what acts from outside
 MARGIN = -log(RARE)  # of log likelihood: a push seems a load, or a load nothing, with RARE at most (Ville's inequality)
 LARGEST_FIT = float(chdtri(N_WRENCH, RARE)) / N_WRENCH  # mean square that six whitened errors that fit exceed with RARE
 LEAST_MASS = -float(ndtri(RARE))  # standard deviations: no mass at all seems so heavy with RARE
-
-
-class Suspicion:
-    """Evidence for a load and a push from several recent times on: what begins is the same as a push and as a pull.
-
-    Args:
-        n_outputs: m.
-        false_alarms: expected number of false alarms in an hour, at most.
-    """
-
-    def __init__(self, n_outputs: int, false_alarms: float) -> None:
-        self._n_outputs = n_outputs
-        # Each exceeds h with exp(-h) at most, however long it is looked at (Ville 1939). In an hour so many begin, for
-        # two causes and the release of a load each; the rarer long evidence fills it up to 4.
-        self._threshold = log(3600.0 / BLOCK * RUNNING / SHORT * 4 / false_alarms)
-        self._short: deque[tuple[int, Evidence]] = deque()  # with the numbers of the blocks where it began
-        self._long: deque[tuple[int, Evidence]] = deque()
-
-    def follow(self, block: Block, step: Step, white: Array, carried: Load | None) -> int | None:
-        """Return the number of the block in which a change began, or None if nothing has changed.
-
-        Args:
-            block: what is added, with its step of the filter and its whitened errors `white` (m,).
-            carried: the load that may have been let go, or None.
-        """
-        for running, longest in ((self._short, SHORT), (self._long, LONG)):
-            if block.number % (longest // RUNNING) == 0:
-                running.append((block.number, Evidence(self._n_outputs, LOAD_AND_PUSH)))
-            while running and running[0][1].n_blocks >= longest:
-                running.popleft()
-        add_to_all([evidence for _, evidence in (*self._short, *self._long)], step, block.columns, white)
-        best, where = -np.inf, 0
-        looked = [entry for i, entry in enumerate(self._long) if i == block.number % RUNNING]  # they take time: in turn
-        for begin, evidence in [*self._short, *looked]:
-            if 0.5 * evidence.squares <= self._threshold:
-                continue  # no cause can explain more than all there is
-            found = evidence.best
-            if carried is not None:
-                found = max(found, evidence.log_ratio_of(-carried.parameters))
-            if found > best:
-                best, where = found, begin
-        return where if best > self._threshold else None
-
-    def clear(self) -> None:
-        """Drop all evidence."""
-        self._short.clear()
-        self._long.clear()
 
 
 def load_in(event: Event, recent: Sequence[Block]) -> Attempt | None:

@@ -1,13 +1,11 @@
 """What a rigid body that is fixed to a link, and a wrench on that link from outside, do to the learned outputs."""
 
-from difflib import get_close_matches
-
 import numpy as np
 import pinocchio
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.regressors.regressor import Regressor
-from icub_learning.dynamics.regressors.robot_model import BODY_PARAMETERS, RobotModel, link_at, read_urdf
+from icub_learning.dynamics.regressors.robot_model import BODY_PARAMETERS, RobotModel, absent, link_at, read_urdf
 from icub_learning.dynamics.regressors.wrench_regressor import WRENCH_AXES
 from icub_learning.errors import ModelError
 
@@ -51,9 +49,7 @@ class LinkEffects:
         self.n_outputs = regressor.n_outputs
         self.mixes_outputs = sensor is not None
         if not model.existFrame(self.link):
-            near = get_close_matches(self.link, [frame.name for frame in model.frames], n=3, cutoff=0.5)
-            bound = ", ".join(near) or "a link of the URDF"
-            raise ModelError(f"the URDF has no link {self.link!r}", name="load_link", value=self.link, bound=bound)
+            raise absent("link", self.link, [frame.name for frame in model.frames], "load_link")
         self._frame = model.getFrameId(self.link)
         joint = model.frames[self._frame].parentJoint
         if joint == 0 or joint not in beyond:

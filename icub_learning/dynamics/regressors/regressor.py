@@ -21,7 +21,8 @@ DOUBTED = 10.0
 # Columns are scaled to unit length first. What is left of a dependent column after taking the others away is rounding,
 # around 1e-14; what is left of an independent one has stayed above 0.05 on iCub, UR10 and Panda. A column this much
 # shorter than the longest one is rounding as well.
-_DEPENDENT = 1e-9
+_ROUNDING = float(np.sqrt(np.finfo(np.float64).eps))
+
 SPARE = 20  # states beyond those that are needed, so that none of them decides
 
 
@@ -37,10 +38,10 @@ class Regressor(ABC):
         output_names: names of the outputs.
         own: names of the further parameters, with their regularization relative to that of the inertial ones.
         offsets: places of the offsets of the outputs among the further parameters.
-        frame: link in whose axes the outputs are, "" for none.
     """
 
     sensor: str | None = None
+    frame = ""
 
     def __init__(
         self,
@@ -50,9 +51,8 @@ class Regressor(ABC):
         output_names: tuple[str, ...],
         own: Mapping[str, float],
         offsets: Sequence[int],
-        frame: str = "",
     ) -> None:
-        self._model, self._rows, self.frame = model, rows, frame
+        self._model, self._rows = model, rows
         self.urdf, self.joints, self.known_joints = model.urdf, model.joints, model.known_joints
         self.output_names, self.n_joints, self.n_outputs = output_names, len(self.joints), len(output_names)
         inertial = model.body_parameters(bodies)
@@ -99,7 +99,7 @@ class Regressor(ABC):
 def base_projection(
     regressor: Callable[[Array, Array, Array], Array], n_joints: int, n_parameters: int, n_states: int | None = None
 ) -> Array:
-    """Return the identifiable combinations of the parameters of `regressor`, one in a row.
+    """Return the identifiable combinations (n_base, n_parameters) of the parameters of `regressor`, one in a row.
 
     The result B has full row rank and B @ p determines regressor(q, v, a) @ p for every state, so two parameter
     vectors predict the same exactly when B maps them to the same base parameters. It is the reduced row echelon form
@@ -116,9 +116,6 @@ def base_projection(
         n_joints, n_parameters: sizes.
         n_states: how many; None: twice the number of parameters and SPARE more, since a joint's own row may be all that
             shows a parameter.
-
-    Returns:
-        (n_base, n_parameters), n_base the rank.
     """
     heard, triangle, scale = _scaled_triangle(regressor, n_joints, n_states or 2 * n_parameters + SPARE)
     kept: list[int] = []
@@ -128,13 +125,13 @@ def base_projection(
         for _ in range(2):  # twice, or rounding would keep the basis from being orthogonal
             rest = rest - (basis @ rest) @ basis
         length = float(np.linalg.norm(rest))
-        if length > _DEPENDENT:
+        if length > _ROUNDING:
             directions[len(kept)] = rest / length
             kept.append(index)
     basis = directions[: len(kept)]
     # basis @ triangle[:, kept] is triangular: solving with it expresses every column in those kept.
     rows = np.linalg.solve(basis @ triangle[:, kept], basis @ triangle)
-    rows[np.abs(rows) < _DEPENDENT] = 0.0
+    rows[np.abs(rows) < _ROUNDING] = 0.0
     rows[:, kept] = np.eye(len(kept))
     projection = np.zeros((len(kept), n_parameters))
     projection[:, heard] = rows * scale / scale[kept, None]
@@ -143,8 +140,7 @@ def base_projection(
 
 def base_columns(projection: Array) -> NDArray[np.intp]:
     """Return the columns (n_base,) of a regressor that stand for its base parameters: where the rows of B begin."""
-    columns: NDArray[np.intp] = np.argmax(projection != 0.0, axis=1)
-    return columns
+    return np.asarray(np.argmax(projection != 0.0, axis=1))
 
 
 def _scaled_triangle(
@@ -157,6 +153,6 @@ def _scaled_triangle(
     a = random.normal(0.0, 10.0, (n_states, n_joints))  # [rad/s^2]
     stack = np.concatenate([regressor(*state) for state in zip(q, v, a, strict=True)])
     scale = np.linalg.norm(stack, axis=0)
-    heard = np.flatnonzero(scale >= _DEPENDENT * scale.max())
+    heard = np.flatnonzero(scale >= _ROUNDING * scale.max())
     scale = scale[heard]
     return heard, qr(stack[:, heard] / scale, mode="r", overwrite_a=True)[0][: len(heard)], scale

@@ -141,8 +141,7 @@ def _of_type(joints: Iterable[ElementTree.Element], types: Sequence[str]) -> tup
 def read_urdf(urdf: Urdf) -> ElementTree.Element:
     """Return the root element of a URDF given as a path or as XML text.
 
-    Raises:
-        ModelError: the file cannot be read, or its content is not well-formed XML with a <robot> at its root.
+    Raises ModelError if the file cannot be read, or is not well-formed XML with a <robot> at its root.
     """
     if isinstance(urdf, str) and urdf.lstrip("\ufeff \t\r\n").startswith("<"):
         text, source = urdf.lstrip("\ufeff \t\r\n"), "the URDF text"
@@ -200,7 +199,7 @@ def _checked_joints(joints: Sequence[str], elements: dict[str, ElementTree.Eleme
         raise ModelError(message, name="joints", value=repeated, bound="each joint once")
     for name in names:
         if name not in elements:
-            raise _absent("joint", name, _of_type(elements.values(), _ONE_DOF))
+            raise absent("joint", name, _of_type(elements.values(), _ONE_DOF))
         kind = elements[name].get("type")
         if kind not in _ONE_DOF:
             message = f"joint '{name}' is {kind}, but must have one degree of freedom ({', '.join(_ONE_DOF)})"
@@ -211,7 +210,7 @@ def _checked_joints(joints: Sequence[str], elements: dict[str, ElementTree.Eleme
 def _free_sensor(sensor: str, elements: dict[str, ElementTree.Element]) -> None:
     """Turn the fixed joint of the sensor into one of six degrees of freedom, in place. Raises ModelError."""
     if sensor not in elements:
-        raise _absent("sensor joint", sensor, _of_type(elements.values(), ("fixed",)))
+        raise absent("sensor joint", sensor, _of_type(elements.values(), ("fixed",)))
     joint = elements[sensor]
     if joint.get("type") != "fixed":
         message = f"sensor joint '{sensor}' is {joint.get('type')}, but must be fixed"
@@ -222,10 +221,12 @@ def _free_sensor(sensor: str, elements: dict[str, ElementTree.Element]) -> None:
             joint.remove(element)
 
 
-def _absent(what: str, name: Any, known: Sequence[str]) -> ModelError:
-    close = get_close_matches(str(name), known, n=3, cutoff=0.5)
+def absent(what: str, value: Any, known: Sequence[str], name: str = "") -> ModelError:
+    """Return the error that a URDF lacks something, with what it may be among the known ones; `name`: the argument."""
+    close = get_close_matches(str(value), known, n=3, cutoff=0.5)
     hint = f"; did you mean {' or '.join(close)}?" if close else ""
-    return ModelError(f"the URDF has no {what} '{name}'{hint}", name=str(name), value=name, bound=", ".join(close))
+    text = f"the URDF has no {what} '{value}'{hint}"
+    return ModelError(text, name=name or str(value), value=value, bound=", ".join(close))
 
 
 def link_at(joint: ElementTree.Element, end: str) -> str:

@@ -38,9 +38,10 @@ class TorqueRegressor(Regressor):
     Source: the inverse dynamics are linear in the inertial parameters (Atkeson, An and Hollerbach, "Estimation of
     inertial parameters of manipulator loads and links", 1986); Pinocchio's joint torque regressor.
 
-    Attributes: those of WrenchRegressor, without sensor and direction. Outputs are the joints, and have no frame;
-    friction and offset of the nominal parameters are 0, so that the regressor times these is Pinocchio's `rnea`. A
-    URDF's <dynamics> holds settings of a simulator, not properties of the robot.
+    Attributes: those of WrenchRegressor, without sensor and direction, and `coulomb_velocity` (n_joints,), speeds at
+    which 76 % of the Coulomb friction acts [rad/s or m/s]. Outputs are the joints, and have no frame; friction and
+    offset of the nominal parameters are 0, so that the regressor times these is Pinocchio's `rnea`. A URDF's <dynamics>
+    holds settings of a simulator, not properties of the robot.
     """
 
     def __init__(
@@ -55,7 +56,15 @@ class TorqueRegressor(Regressor):
         own = {f"{joint}.{name}": 1.0 if name in PLAIN_COLUMNS else DOUBTED for joint, name in names}
         offsets = [place for place, (_, name) in enumerate(names) if name == "offset"]
         super().__init__(model, range(1, model.model.njoints), model.velocity_index, model.joints, own, offsets)
-        self._coulomb_velocity = self._checked_width(coulomb_velocity)  # (n_joints,) [rad/s]
+        try:
+            width = finite("coulomb_velocity", coulomb_velocity)
+        except (NotFiniteError, ShapeError):
+            raise ParameterError("coulomb_velocity", coulomb_velocity, "positive numbers") from None
+        if np.shape(coulomb_velocity) not in ((), (self.n_joints,)):
+            raise ShapeError("coulomb_velocity", np.shape(coulomb_velocity), f"() or ({self.n_joints},)")
+        if not (width > 0).all():
+            raise ParameterError("coulomb_velocity", coulomb_velocity, "a number in (0, inf)")
+        self.coulomb_velocity: Array = np.broadcast_to(width, (self.n_joints,)).copy()
 
     @classmethod
     def from_urdf(
@@ -89,7 +98,7 @@ class TorqueRegressor(Regressor):
 
     def _fill_friction(self, result: Array, inertial: Array, v: Array, a: Array) -> None:
         flat, down = result.reshape(-1), self.n_parameters + len(self._columns)  # a row, to the next joint's columns
-        direction = np.tanh(v / self._coulomb_velocity)
+        direction = np.tanh(v / self.coulomb_velocity)
         made = {"coulomb": direction, "viscous": v, "rotor": a}
         if "stribeck" in self._columns:
             made["stribeck"] = direction * np.exp(-np.square(v / STRIBECK_VELOCITY))
@@ -111,35 +120,18 @@ class TorqueRegressor(Regressor):
             deviation: (n_joints,) standard deviations of the velocities [rad/s or m/s].
 
         Raises:
-            ShapeError, NotFiniteError: not n_joints finite numbers; nothing changes then.
-            ParameterError: a deviation is negative; nothing changes then.
+            ShapeError, NotFiniteError, ParameterError (negative): nothing changes then.
         """
         values = vector("deviation", deviation, self.n_joints)
         if (values < 0).any():
             raise ParameterError("deviation", float(values.min()), "at least 0")
-        self._coulomb_velocity[:] = np.maximum(NOISE_WIDTH * values, STANDSTILL)
+        self.coulomb_velocity[:] = np.maximum(NOISE_WIDTH * values, STANDSTILL)
 
     def twin(self) -> "TorqueRegressor":
         """Return a regressor for another thread: it has memory of its own, and follows the same velocity noise."""
         twin = self.from_urdf(self.urdf, self.joints, self._columns)
-        twin._coulomb_velocity = self._coulomb_velocity
+        twin.coulomb_velocity = self.coulomb_velocity
         return twin
-
-    @property
-    def coulomb_velocity(self) -> Array:
-        """(n_joints,) speeds at which 76 % of the Coulomb friction acts [rad/s or m/s]; a copy."""
-        return np.array(self._coulomb_velocity)
-
-    def _checked_width(self, width: float | Array) -> Array:
-        try:
-            values = finite("coulomb_velocity", width)
-        except (NotFiniteError, ShapeError):
-            raise ParameterError("coulomb_velocity", width, "positive numbers") from None
-        if np.shape(width) not in ((), (self.n_joints,)):
-            raise ShapeError("coulomb_velocity", np.shape(width), f"() or ({self.n_joints},)")
-        if not (values > 0).all():
-            raise ParameterError("coulomb_velocity", width, "a number in (0, inf)")
-        return np.asarray(np.broadcast_to(values, (self.n_joints,)).copy())
 
     def state(self) -> dict[str, Array]:
         """See Regressor."""
@@ -147,5 +139,5 @@ class TorqueRegressor(Regressor):
             "kind": np.asarray("torque"),
             "urdf": np.asarray(self.urdf),
             "friction": np.asarray(self._columns, dtype=np.str_),
-            "coulomb_velocity": self._coulomb_velocity.copy(),
+            "coulomb_velocity": self.coulomb_velocity.copy(),
         }

@@ -10,7 +10,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.consistency import bodies_of, is_consistent, possible
 from icub_learning.dynamics.changes.load import about_centre
 from icub_learning.dynamics.regressors.link_effects import from_pseudo_inertia, pseudo_inertia
-from icub_learning.dynamics.regressors.robot_model import RobotModel, Urdf, link_at, read_urdf
+from icub_learning.dynamics.regressors.robot_model import RobotModel, Urdf, absent, link_at, read_urdf
 from icub_learning.errors import ModelError
 
 
@@ -41,7 +41,7 @@ def with_inertias(
     for body in bodies_of(names):
         name = names[body[0]].rpartition(".")[0]
         if name not in links:
-            raise ModelError(f"the URDF has no link {name!r}", name="urdf", value=name, bound="a link of the robot")
+            raise absent("link", name, list(links), "urdf")
         own = parameters[body]
         if not is_consistent(own):
             text = f"the parameters of {name!r} are those of no possible body"

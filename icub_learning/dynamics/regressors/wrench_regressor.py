@@ -11,7 +11,7 @@ from icub_learning.errors import ParameterError
 
 DIRECTIONS = ("parent_to_child", "child_to_parent")
 WRENCH_AXES: tuple[str, ...] = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
-AXES = tuple(axis[0] + axis[-1] for axis in WRENCH_AXES)  # "fx" to "tz"
+AXES = ("fx", "fy", "fz", "tx", "ty", "tz")
 
 # Relative to that of the inertial parameters: offsets of a hundred newtons are common, and nothing speaks against them.
 # On the robots of simulation.zoo.DEVELOPMENT values from a tenth of this to a hundred times as much are as good.
@@ -62,12 +62,14 @@ class WrenchRegressor(Regressor):
         offset_indices: (6,) index of the parameter that is the offset of each output; () without.
     """
 
+    sensor: str
+
     def __init__(
         self, model: RobotModel, sensor: str, direction: str = DIRECTIONS[0], offset: bool = True, gain: bool = False
     ) -> None:
         if direction not in DIRECTIONS:
             raise ParameterError("direction", direction, f"one of {', '.join(DIRECTIONS)}")
-        self.sensor: str = sensor
+        self.sensor, self.frame = sensor, model.body_names[model.sensor_id - 1]
         self.direction, self._offset, self._gain = direction, offset, gain
         own = {f"offset.{axis}": OFFSET_REGULARIZATION for axis in AXES} if offset else {}
         offsets = range(len(own))
@@ -77,7 +79,7 @@ class WrenchRegressor(Regressor):
         # Pinocchio numbers a subtree without gaps, so both ranges are slices.
         first = model.model.joints[model.sensor_id].idx_v
         rows = np.s_[first : first + 6, 10 * (bodies[0] - 1) : 10 * bodies[-1]]
-        super().__init__(model, bodies, rows, WRENCH_AXES, own, offsets, model.body_names[model.sensor_id - 1])
+        super().__init__(model, bodies, rows, WRENCH_AXES, own, offsets)
 
     @classmethod
     def from_urdf(
