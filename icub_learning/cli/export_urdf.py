@@ -44,9 +44,7 @@ def run(args: argparse.Namespace) -> None:
     parameters = consistent_part(estimator, finder)
     assert parameters is not None
     urdf = find_urdf(args.urdf) if args.urdf else regressor.urdf
-    text, notes = with_inertias(
-        urdf, regressor.joints, regressor.sensor, regressor.parameter_names, parameters
-    )
+    text, notes = with_inertias(urdf, regressor.joints, regressor.sensor, regressor.parameter_names, parameters)
     try:
         with replacing(args.output) as file:
             file.write(text.encode())

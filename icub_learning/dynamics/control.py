@@ -29,11 +29,7 @@ class Effort:
 
 
 class FeedForward:
-    """Makes efforts of predictions: rigid bodies alone where the variance is high, and within the limits.
-
-    Args:
-        limits: (n_joints,) largest effort of each joint; infinite without.
-    """
+    """Makes efforts of predictions: rigid bodies alone where the variance is high, and within limits (n_joints,)."""
 
     def __init__(self, limits: Array) -> None:
         self.limits = limits

@@ -38,13 +38,10 @@ class Fleet:
 
     Args:
         folder: made where it is missing.
-        keep: number of pooled models that are kept.
+        keep: number of pooled models that are kept, at least 1 (ParameterError).
 
     Attributes:
         pooled: file of the pooled model, which is there once something was gathered.
-
-    Raises:
-        ParameterError: `keep` is below 1.
     """
 
     def __init__(self, folder: Path, keep: int = 20) -> None:

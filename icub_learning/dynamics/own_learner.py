@@ -47,14 +47,8 @@ class OwnLearner(OwnClass):
     Its snapshots are deep copies, or what its `predictor(regressor)` returns if it has one. The variance is the mean
     square of its newest errors. A sample that stands for several, where others were left out, counts once.
 
-    Args:
-        regressor: the class is called with it.
-
     Attributes:
-        learner: object of the class.
-
-    Raises:
-        ParameterError: the constructor of the class raised an error.
+        learner: object of the class, made from the regressor (ParameterError with what its constructor raised).
     """
 
     SETTING, METHODS = "estimator", LEARNER

@@ -22,7 +22,7 @@ LEAST_SCALE = 1.3  # covariances that were found from some tens of seconds are t
 
 
 class ErrorModel:
-    """Mean errors of blocks, e = fast + slow + noise: what lasts for tenths of a second, offsets, and white noise.
+    """Mean errors (m,) of blocks, e = fast + slow + noise: what lasts for tenths of a second, offsets, and white noise.
 
     The lasting parts are processes whose correlation fades exponentially (Ornstein and Uhlenbeck). All parts have full
     covariances over the outputs, found from the covariances of the errors at lags 0, NEAR and FAR, and from their mean
@@ -34,9 +34,6 @@ class ErrorModel:
     Where a motion is new, errors of the model are larger than usual and last until it has been learned. The offsets
     then change like a process of Ornstein and Uhlenbeck with the variance that the model's prediction tells beyond the
     usual one, and a correlation time of NEW.
-
-    Args:
-        n_outputs: m.
 
     Attributes:
         fast, slow, noise: (m, m) covariances of the parts.

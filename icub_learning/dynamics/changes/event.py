@@ -91,9 +91,7 @@ class Event:
 class Suspicion:
     """Evidence for a load and a push from several recent times on: what begins is the same as a push and as a pull.
 
-    Args:
-        n_outputs: m.
-        false_alarms: expected number of false alarms in an hour, at most.
+    So many false alarms are expected in an hour, at most.
     """
 
     def __init__(self, n_outputs: int, false_alarms: float) -> None:
@@ -138,10 +136,8 @@ class Suspicion:
 class EvidenceOfCauses:
     """Makes and feeds the evidence for each Cause of an error.
 
-    Args:
-        n_outputs: m.
-        mixed: whether errors of the sensor's gain mix the outputs, as those of a sensor of wrenches do; sensors of
-            joints have a gain each.
+    Errors of the sensor's gain may mix the outputs, as those of a sensor of wrenches do; sensors of joints have a gain
+    each.
     """
 
     def __init__(self, n_outputs: int, mixed: bool) -> None:

@@ -35,8 +35,7 @@ class LinkEffects:
         held_joints: joints between the learned ones and the link that are not learned, taken to stand at their neutral
             position.
 
-    Raises:
-        ModelError: the URDF has no such link, or the outputs do not depend on what it carries.
+    Raises ModelError if the URDF has no such link, or the outputs do not depend on what it carries.
     """
 
     def __init__(self, regressor: Regressor, link: str = "") -> None:

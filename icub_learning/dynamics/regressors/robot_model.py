@@ -46,10 +46,8 @@ class RobotModel:
         sensor_id: Pinocchio's number of the sensor joint, 0 without one.
         urdf: XML text that builds the same model again; geometry and other content without masses left out.
 
-    Raises:
-        ModelError: the file is missing; the text is no URDF; a joint is absent, listed twice or has not exactly one
-            degree of freedom; the sensor is absent or not a fixed joint; a number of an inertia is missing or not
-            finite.
+    Raises ModelError if the file is missing; the text is no URDF; a joint is absent, listed twice or not of one degree
+    of freedom; the sensor is absent or not a fixed joint; a number of an inertia is missing or not finite.
     """
 
     def __init__(self, urdf: Urdf, joints: Sequence[str], sensor: str | None = None) -> None:
