@@ -102,11 +102,8 @@ def test_a_pause_while_something_is_carried(carrying):
     carrying.run(1.0, load=LOAD)
     assert path(carrying, 0.1, load=LOAD, push=PUSH)[-1] is State.DISTURBED_CARRYING
     assert pause(carrying, load=LOAD) is State.CARRYING and carrying.monitor.counts == {"loads": 1}
-
-
-def test_a_load_that_is_put_down_in_a_pause(carrying):
     assert path(carrying, 0.1, load=LOAD, push=PUSH)[-1] is State.DISTURBED_CARRYING
-    pause(carrying)
+    pause(carrying)  # in which it is put down
     assert path(carrying, 1.0)[-1] is State.QUIET and carrying.monitor.counts == {"loads": 1, "releases": 1}
 
 
@@ -169,10 +166,8 @@ def test_what_is_gone_before_it_is_known_is_no_load(share):
     assert "load" not in hand.run(1.0) and hand.monitor.counts == {"contacts": 1}
 
 
-def test_load_is_added_to_predictions():
-    hand = used()
-    hand.run(4.0, load=LOAD)
-    motion = hand.motion()
+def test_load_is_added_to_predictions(carrying):
+    hand, motion = carrying, carrying.motion()
     body = Prediction(np.ones(6), np.full(6, 0.4), np.full(6, 0.6), np.full(6, 0.01))
     made, added = hand.monitor.compensated(body, motion)
     truth = hand.effects.load(motion.position, motion.velocity, motion.acceleration) @ LOAD

@@ -100,8 +100,9 @@ def test_a_bad_noise_changes_nothing():
     np.testing.assert_array_equal(regressor.coulomb_velocity, before)
     with pytest.raises(ParameterError, match="among coulomb"):
         TorqueRegressor.from_urdf(UR10, UR10_JOINTS, ("coulomb", "stiction"))
-    with pytest.raises(ShapeError, match="coulomb_velocity"):
-        TorqueRegressor.from_urdf(UR10, UR10_JOINTS, coulomb_velocity=np.ones(3))
+    for value, error in ((np.ones(3), ShapeError), *((bad, ParameterError) for bad in (0.0, -1.0, np.nan, "fast"))):
+        with pytest.raises(error, match="coulomb_velocity"):
+            TorqueRegressor.from_urdf(UR10, UR10_JOINTS, coulomb_velocity=value)
 
 
 def test_rotors_and_friction_of_real_drives_are_learned():
