@@ -22,11 +22,11 @@ DIGEST = 16  # characters
 
 
 class Gathered(NamedTuple):
-    """Of one file: the robot's name, the samples in its model, and how many of them nobody had brought before."""
+    """What one file added."""
 
-    robot: str
-    samples: int
-    new: int
+    robot: str  # its name
+    samples: int  # in its model
+    new: int  # those of them that nobody had brought before
 
 
 class Fleet:

@@ -144,7 +144,7 @@ class ErrorModel:
         return self.scale * (self.fast + self.slow + self.noise / blocks)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Step:
     """One step of the filter: the same for errors and for what a change would add to them."""
 

@@ -34,7 +34,7 @@ class Regressor(ABC):
     Args:
         model: the robot.
         bodies: numbers of the bodies.
-        rows: of Pinocchio's joint torque regressor that are the outputs, and its columns of the bodies.
+        rows: rows of Pinocchio's joint torque regressor that are the outputs, and its columns of the bodies.
         output_names: names of the outputs.
         own: names of the further parameters, with their regularization relative to that of the inertial ones.
         offsets: places of the offsets of the outputs among the further parameters.

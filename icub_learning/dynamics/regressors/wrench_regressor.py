@@ -97,7 +97,7 @@ class WrenchRegressor(Regressor):
             urdf: path of a URDF file, or its XML text.
             joints: names of the joints that move, in the order of q, v and a.
             sensor: name of the fixed joint that carries the sensor, e.g. "r_arm_ft_sensor".
-            direction: of the measured wrench, "parent_to_child" or "child_to_parent", see above.
+            direction: "parent_to_child" or "child_to_parent", as the wrench is measured, see above.
             offset, gain: whether to add the six offsets of the sensor, and the 36 errors of its gain matrix.
 
         Raises:
