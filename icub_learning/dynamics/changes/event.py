@@ -91,7 +91,7 @@ class Event:
 class Suspicion:
     """Evidence for a load and a push from several recent times on: what begins is the same as a push and as a pull.
 
-    So many false alarms are expected in an hour, at most.
+    No more than `false_alarms` are expected in an hour.
     """
 
     def __init__(self, n_outputs: int, false_alarms: float) -> None:
