@@ -10,7 +10,7 @@ from benchmarks.report import Result
 from benchmarks.timing import Spread, time_in_turns
 from icub_learning.dynamics import MotionFilter, ParametricEstimator
 from icub_learning.dynamics.assembly import make_estimator, make_reader, make_regressor, make_stream
-from icub_learning.dynamics.changes.event import BLOCK
+from icub_learning.dynamics.changes.error_model import BLOCK
 from icub_learning.dynamics.changes.monitor import ChangeMonitor
 from icub_learning.dynamics.joint.predictor import JointPredictor
 from icub_learning.dynamics.motion.motion import Motion

@@ -24,7 +24,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    from icub_learning.dynamics.changes.consistency import ConsistentParameters, consistent_part
+    from icub_learning.dynamics.changes.consistency import ConsistentParameters, bodies_of, consistent_part
     from icub_learning.dynamics.estimators.parametric import ParametricEstimator
     from icub_learning.dynamics.estimators.semiparametric import SemiparametricEstimator
     from icub_learning.dynamics.regressors.urdf_export import with_inertias
@@ -40,13 +40,11 @@ def run(args: argparse.Namespace) -> None:
     learner = ParametricEstimator if kind == "parametric" else SemiparametricEstimator
     estimator = learner.from_state(state)
     regressor: Any = estimator.regressor
-    finder = ConsistentParameters.of(regressor.parameter_names, regressor.nominal_parameters)
+    finder = ConsistentParameters(regressor.nominal_parameters, bodies_of(regressor.parameter_names))
     parameters = consistent_part(estimator, finder)
     assert parameters is not None
-    urdf = find_urdf(args.urdf) if args.urdf else regressor._model.urdf
-    text, notes = with_inertias(
-        urdf, regressor.joints, getattr(regressor, "sensor", None), regressor.parameter_names, parameters
-    )
+    urdf = find_urdf(args.urdf) if args.urdf else regressor.urdf
+    text, notes = with_inertias(urdf, regressor.joints, regressor.sensor, regressor.parameter_names, parameters)
     try:
         with replacing(args.output) as file:
             file.write(text.encode())

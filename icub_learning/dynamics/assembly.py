@@ -19,16 +19,10 @@ AnyEstimator = ParametricEstimator | NonparametricEstimator | SemiparametricEsti
 
 def make_regressor(settings: Settings) -> AnyRegressor:
     """The regressor of the settings. Raises ModelError, ParameterError."""
-    if settings.output == "wrench":
-        return WrenchRegressor.from_urdf(
-            settings.urdf,
-            settings.joints,
-            settings.sensor,
-            settings.wrench_direction,
-            settings.sensor_offset,
-            settings.sensor_gain,
-        )
-    return TorqueRegressor.from_urdf(settings.urdf, settings.joints, settings.friction)
+    s = settings
+    if s.output == "joint_torque":
+        return TorqueRegressor.from_urdf(s.urdf, s.joints, s.friction)
+    return WrenchRegressor.from_urdf(s.urdf, s.joints, s.sensor, s.wrench_direction, s.sensor_offset, s.sensor_gain)
 
 
 def make_estimator(settings: Settings, regressor: AnyRegressor) -> AnyEstimator:

@@ -1,18 +1,19 @@
 """What a fleet of robots has learned: models gathered as files, pooled so that each sample counts once, and spread."""
 
-import hashlib
 import json
 import re
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from icub_learning.arrays import integer
 from icub_learning.dynamics.assembly import AnyEstimator
 from icub_learning.dynamics.saved_model import estimator_of
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import ModelHeader, read_model, write_model
+from icub_learning.models.header import digest_of_text
 from icub_learning.models.ledger import Holdings, accounted, held_by, read_holdings, shared
 
 POOLED = "pooled.npz"
@@ -20,19 +21,12 @@ NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")  # of a robot
 DIGEST = 16  # characters
 
 
-@dataclass(frozen=True)
-class Gathered:
-    """What one file added.
+class Gathered(NamedTuple):
+    """What one file added."""
 
-    Attributes:
-        robot: name of the robot.
-        samples: number of samples in its model.
-        new: those of them that nobody had brought before.
-    """
-
-    robot: str
-    samples: int
-    new: int
+    robot: str  # its name
+    samples: int  # in its model
+    new: int  # those of them that nobody had brought before
 
 
 class Fleet:
@@ -44,21 +38,15 @@ class Fleet:
 
     Args:
         folder: made where it is missing.
-        keep: number of pooled models that are kept.
+        keep: number of pooled models that are kept, at least 1 (ParameterError).
 
-    Raises:
-        ParameterError: `keep` is below 1.
+    Attributes:
+        pooled: file of the pooled model, which is there once something was gathered.
     """
 
     def __init__(self, folder: Path, keep: int = 20) -> None:
-        if keep < 1:
-            raise ParameterError("keep", keep, "at least 1")
-        self.folder, self._keep = folder, keep
-
-    @property
-    def pooled(self) -> Path:
-        """File of the pooled model, which is there once something was gathered."""
-        return self.folder / POOLED
+        self._keep = integer("keep", keep, 1)
+        self.folder, self.pooled = folder, folder / POOLED
 
     def gather(self, files: Sequence[tuple[str, Path]], *, any_urdf: bool = False) -> list[Gathered]:
         """Add the models of robots to the pooled one. All of them are added, or none.
@@ -72,29 +60,29 @@ class Fleet:
                 has forgotten some of them, or was learned with other features.
             StateError: a file is no model of inverse dynamics, or one of another robot.
         """
-        pooled, header = self._newest()
+        pooled, header = _read(self.pooled) if self.pooled.exists() else (None, None)
         taken: list[tuple[str, AnyEstimator, ModelHeader]] = []
         results = []
         for robot, path in files:
             if not NAME.fullmatch(robot):
                 raise ParameterError("robot", robot, "letters, digits, - and _")
             model, own = _read(path)
-            if header is None:
-                header = own
-            own.check_origin(header, any_urdf=any_urdf)
-            before = 0 if pooled is None else pooled.n_samples
-            pooled = self._added(pooled, model, robot, taken)
+            if pooled is None or header is None:
+                before, pooled, header = 0, estimator_of(accounted(model)), own
+            else:
+                own.check_origin(header, any_urdf=any_urdf)
+                before = pooled.n_samples
+                self._add(pooled, model, robot, taken)
             results.append(Gathered(robot, model.n_samples, pooled.n_samples - before))
             taken.append((robot, model, own))
         if pooled is None or header is None or not any(one.new for one in results):
             return results
         for robot, model, own in taken:
             written = _write(self.folder / "robots" / f"{robot}.{_digest(held_by(model))}.npz", model, own)
-            for old in (self.folder / "robots").glob(f"{robot}.*.npz"):
-                if old != written:
-                    old.unlink()
-        _write(self.folder / "spread" / f"{time.time_ns()}.{_digest(held_by(pooled))}.npz", pooled, header)
-        for old in sorted((self.folder / "spread").glob("*.npz"))[: -self._keep]:
+            for old in {*written.parent.glob(f"{robot}.*.npz")} - {written}:
+                old.unlink()
+        written = _write(self.folder / "spread" / f"{time.time_ns()}.{_digest(held_by(pooled))}.npz", pooled, header)
+        for old in sorted(written.parent.glob("*.npz"))[: -self._keep]:
             old.unlink()
         _write(self.pooled, pooled, header)
         return results
@@ -102,22 +90,16 @@ class Fleet:
     def spread(self, targets: Sequence[Path]) -> int:
         """Write the pooled model to files, each completely or not at all; return its number of bytes.
 
-        Raises:
-            StateError: nothing was gathered, or a file cannot be written.
+        Raises StateError if nothing was gathered, or a file cannot be written.
         """
         state, header = read_model(self.pooled)
         written = [write_model(target, state, header) for target in targets]
         return written[0].stat().st_size if written else 0
 
-    def _newest(self) -> tuple[AnyEstimator | None, ModelHeader | None]:
-        return _read(self.pooled) if self.pooled.exists() else (None, None)
-
-    def _added(
-        self, pooled: AnyEstimator | None, model: AnyEstimator, robot: str, taken: Sequence[tuple[str, Any, Any]]
-    ) -> AnyEstimator:
-        """Return the pooled model with what a robot's model adds. Raises ParameterError."""
-        if pooled is None:
-            return estimator_of(accounted(model))
+    def _add(
+        self, pooled: AnyEstimator, model: AnyEstimator, robot: str, taken: Sequence[tuple[str, Any, Any]]
+    ) -> None:
+        """Add what a robot's model knows to the pooled one. Raises ParameterError."""
         both = shared(held_by(pooled), held_by(model))
         common: Any = None
         if both and both not in (held_by(pooled), held_by(model)):
@@ -130,19 +112,15 @@ class Fleet:
             pooled.merge(model, common)  # type: ignore[arg-type]
         except ParameterError as error:
             raise ParameterError(f"the model of {robot}", str(error), "one that can be pooled") from None
-        return pooled
 
     def _known(self, holdings: Holdings) -> AnyEstimator | None:
         """Return a kept model that holds exactly these samples, None without one."""
-        for path in self._kept(_digest(holdings)):
-            state, _ = read_model(path)
-            if read_holdings(state) == holdings:
-                return estimator_of(state)
-        return None
-
-    def _kept(self, digest: str) -> Iterator[Path]:
         for place in ("spread", "robots"):
-            yield from (self.folder / place).glob(f"*.{digest}.npz")
+            for path in (self.folder / place).glob(f"*.{_digest(holdings)}.npz"):
+                state, _ = read_model(path)
+                if read_holdings(state) == holdings:
+                    return estimator_of(state)
+        return None
 
 
 def _read(path: Path) -> tuple[AnyEstimator, ModelHeader]:
@@ -160,4 +138,4 @@ def _write(path: Path, model: AnyEstimator, header: ModelHeader) -> Path:
 
 
 def _digest(holdings: Holdings) -> str:
-    return hashlib.sha256(json.dumps(holdings, sort_keys=True).encode()).hexdigest()[:DIGEST]
+    return digest_of_text(json.dumps(holdings, sort_keys=True))[:DIGEST]

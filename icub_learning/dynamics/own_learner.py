@@ -1,6 +1,7 @@
 """A learner of inverse dynamics from outside this package, as the node, the commands and model files need it."""
 
 import copy
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,29 +21,23 @@ from icub_learning.recursive.checks import LARGEST_VALUE, finite_rows
 LearnerT = TypeVar("LearnerT", bound="OwnLearner")
 
 
+@dataclass(frozen=True)
 class OwnPredictor:
-    """Predicts with a learner, or a snapshot of one.
+    """Predicts with a learner, or a snapshot of one."""
 
-    Args:
-        own: has `predict`, which returns the outputs (n_outputs,).
-        regressor: tells sizes.
-        tare: (n_outputs,), added to its predictions.
-        variance: (n_outputs,), of a measurement about a prediction.
-    """
-
-    def __init__(self, own: Any, regressor: Regressor, tare: Array, variance: Array) -> None:
-        self._own, self._regressor, self._tare, self._variance = own, regressor, tare, variance
+    own: Any  # has `predict`, which returns the outputs (n_outputs,)
+    regressor: Regressor  # tells sizes
+    added: Array  # (n_outputs,), tare of its predictions
+    variance: Array  # (n_outputs,), of a measurement about a prediction
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,).
 
-        Raises:
-            ShapeError, NotFiniteError, ParameterError: so are the inputs, or what the learner returns.
+        Raises ShapeError, NotFiniteError or ParameterError for such inputs, or for what the learner returns.
         """
-        motion, m = motion_vectors(self._regressor.n_joints, q, v, a), self._regressor.n_outputs
-        made = finite_rows("prediction", vector("prediction", self._own.predict(*motion), m), m, LARGEST_VALUE)
-        total = made + self._tare
-        return Prediction(total, np.zeros(m), total.copy(), self._variance.copy())
+        motion, m = motion_vectors(self.regressor.n_joints, q, v, a), self.regressor.n_outputs
+        total = _bounded("prediction", self.own.predict(*motion), m) + self.added
+        return Prediction(total, np.zeros(m), total.copy(), self.variance.copy())
 
 
 class OwnLearner(OwnClass):
@@ -52,14 +47,8 @@ class OwnLearner(OwnClass):
     Its snapshots are deep copies, or what its `predictor(regressor)` returns if it has one. The variance is the mean
     square of its newest errors. A sample that stands for several, where others were left out, counts once.
 
-    Args:
-        regressor: the class is called with it.
-
     Attributes:
-        learner: object of the class.
-
-    Raises:
-        ParameterError: the constructor of the class raised an error.
+        learner: object of the class, made from the regressor (ParameterError with what its constructor raised).
     """
 
     SETTING, METHODS = "estimator", LEARNER
@@ -86,9 +75,10 @@ class OwnLearner(OwnClass):
         regressor = self.regressor if regressor is None else regressor
         bound = "a class whose objects copy.deepcopy can copy, or with the method predictor"
         with running_own(self.SETTING, self.path, bound):
-            snapshot = getattr(self.learner, "predictor", None)
-            known = {id(self.regressor): regressor}
-            own = copy.deepcopy(self.learner, known) if snapshot is None else snapshot(regressor)
+            if hasattr(self.learner, "predictor"):
+                own = self.learner.predictor(regressor)
+            else:
+                own = copy.deepcopy(self.learner, {id(self.regressor): regressor})
         return OwnPredictor(own, regressor, self._tare, self._noise.value)
 
     def update(
@@ -103,8 +93,7 @@ class OwnLearner(OwnClass):
         count: int = 1,
     ) -> None:
         """Learn one measurement y (n_outputs,); arguments and errors as of the other estimators, and the learner's."""
-        n, m = self.regressor.n_joints, self.regressor.n_outputs
-        measured = finite_rows("y", vector("y", y, m), m, LARGEST_VALUE)
+        n, measured = self.regressor.n_joints, _bounded("y", y, self.regressor.n_outputs)
         exact = motion_vectors(n, q, v, a)
         motion = exact if known is None else motion_vectors(n, *known)
         predicted = self.predict(*motion) if published is None else published
@@ -123,8 +112,7 @@ class OwnLearner(OwnClass):
     def merge(self: LearnerT, other: LearnerT, common: LearnerT | None = None) -> None:
         """Pool what another one learned, by `merge(other)` of the class, or `merge(other, common)`; see Ledger.
 
-        Raises:
-            ParameterError: the class has no such method, or as Ledger.merge and that method raise.
+        Raises ParameterError if the class has no such method, and what Ledger.merge and that method raise.
         """
         self.ledger.merge(self, other, common, self._pool)
 
@@ -152,12 +140,15 @@ class OwnLearner(OwnClass):
         """
         check_kind(state, cls.path)
         regressor = matching_regressor(state, regressor)
-        with reading_state(f"a {cls.path}"), running_own(cls.SETTING, cls.path, "able to read its saved state"):
-            own = cls.kind.from_state(part(state, "learner"), regressor)
         made = cls.__new__(cls)
-        made._begin(regressor, own)
         with reading_state(f"a {cls.path}"):
+            with running_own(cls.SETTING, cls.path, "able to read its saved state"):
+                made._begin(regressor, cls.kind.from_state(part(state, "learner"), regressor))
             made._noise = NoiseVariance.from_state(part(state, "noise"), regressor.n_outputs)
             made._tare = vector("tare", np.asarray(state["tare"]), regressor.n_outputs).copy()
         made.ledger = Ledger.from_state(state, made.n_samples)
         return made
+
+
+def _bounded(name: str, values: ArrayLike, size: int) -> Array:
+    return finite_rows(name, vector(name, values, size), size, LARGEST_VALUE)

@@ -1,6 +1,7 @@
 """How a model of inverse dynamics describes itself in its file, and how large it may be."""
 
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from icub_learning.dynamics.assembly import AnyEstimator
@@ -28,12 +29,12 @@ OWN_LEARNER = 2**30  # [bytes]: of a class from outside this package, whose stat
 def estimator_of(state: dict[str, Any]) -> AnyEstimator:
     """Return the estimator of a saved state, for the robot that it describes. Raises StateError."""
     kind = str(scalar(state, "estimator"))
-    for name, made in ESTIMATORS.items():
-        if kind.split("_")[0] == name:  # what follows says which of its methods it uses
-            with reading_state(f"a {name} estimator"):
-                return made.from_state(state)
-    text = f"the state is that of a {kind!r} estimator, and no file makes this program import a class"
-    raise StateError(text, value=kind, bound=", ".join(ESTIMATORS))
+    name = kind.split("_")[0]  # what follows says which of its methods it uses
+    if name not in ESTIMATORS:
+        text = f"the state is that of a {kind!r} estimator, and no file makes this program import a class"
+        raise StateError(text, value=kind, bound=", ".join(ESTIMATORS))
+    with reading_state(f"a {name} estimator"):
+        return ESTIMATORS[name].from_state(state)
 
 
 class ModelDescription:
@@ -45,22 +46,20 @@ class ModelDescription:
     """
 
     def __init__(self, settings: Settings, regressor: Regressor) -> None:
-        self._settings = {name: value for name, value in asdict(settings).items() if name != "urdf"}
-        self._joints = tuple(regressor.joints)
-        self._sensor = settings.sensor if settings.output == "wrench" else ""
-        self._robot, self._digest = digest_of_urdf(str(regressor.state()["urdf"]))
+        robot, digest = digest_of_urdf(str(regressor.state()["urdf"]))
+        self._header = partial(
+            ModelHeader,
+            KIND,
+            robot=robot,
+            urdf_digest=digest,
+            joints=tuple(regressor.joints),
+            sensor=settings.sensor if settings.output == "wrench" else "",
+            settings={name: value for name, value in asdict(settings).items() if name != "urdf"},
+        )
         width = settings.n_random_features + regressor.n_parameters + 100
         largest = MOST_SQUARES * 8 * width**2 + SMALL_PARTS
         self.largest = largest if settings.estimator in ESTIMATORS else OWN_LEARNER  # [bytes] of a model
 
     def header(self, n_samples: int) -> ModelHeader:
         """Return the description of a model of so many samples."""
-        return ModelHeader(
-            KIND,
-            robot=self._robot,
-            urdf_digest=self._digest,
-            joints=self._joints,
-            sensor=self._sensor,
-            settings=self._settings,
-            statistics={"samples": n_samples},
-        )
+        return self._header(statistics={"samples": n_samples})

@@ -9,15 +9,15 @@ from icub_learning.robots import KNOWN_ROBOTS
 from icub_learning.settings import Validated, setting
 
 AUTOMATIC = "auto"
-OUTPUTS = ("wrench", "joint_torque")
 ESTIMATORS = ("semiparametric", "parametric", "nonparametric")
 LEARNER = ("predict", "update", "state", "from_state")  # methods of a class in their place
 
 
 @dataclass(frozen=True)
-class RobotSettings(Validated):
-    """What is learned, and from which robot. Raises ParameterError for a value outside its range."""
+class Settings(Validated):
+    """All settings of learning inverse dynamics. Raises ParameterError for a value outside its range."""
 
+    # What is learned, and from which robot.
     urdf: str = setting(
         "icub",
         f"robot description: a path, XML text, package://PACKAGE/FILE, a known robot ({', '.join(KNOWN_ROBOTS)}), or in"
@@ -25,7 +25,9 @@ class RobotSettings(Validated):
     )
     joints: Sequence[str] = setting((), "joints to learn from, in the order of all arrays")
     output: str = setting(
-        "wrench", "what is learned: the wrench at a force/torque sensor, or the efforts of the joints", choices=OUTPUTS
+        "wrench",
+        "what is learned: the wrench at a force/torque sensor, or the efforts of the joints",
+        choices=("wrench", "joint_torque"),
     )
     sensor: str = setting("r_arm_ft_sensor", "fixed joint of the force/torque sensor (output: wrench)")
     wrench_direction: str = setting(
@@ -38,16 +40,13 @@ class RobotSettings(Validated):
     )
     sensor_offset: bool = setting(True, "learn the constant offset of the force/torque sensor (output: wrench)")
     sensor_gain: bool = setting(
-        False,
-        "learn the errors of the force/torque sensor's gain matrix, to calibrate it in place (output: wrench)",
+        False, "learn the errors of the force/torque sensor's gain matrix, to calibrate it in place (output: wrench)"
     )
 
-
-@dataclass(frozen=True)
-class LearnerSettings(Validated):
-    """How features learn, and how fast all is forgotten. Raises ParameterError for a value outside its range."""
-
-    n_random_features: int = setting(560, "number of random features, even", low=2, high=10000)
+    # How features learn, and how fast all is forgotten.
+    n_random_features: int = setting(
+        560, "number of random features, even", low=2, high=10000, check=lambda n: "even" if n % 2 else None
+    )
     forgetting: float | str = setting(
         AUTOMATIC,
         "factor by which each new sample reduces the weight of earlier ones; 1 forgets nothing; auto: only after a"
@@ -59,25 +58,7 @@ class LearnerSettings(Validated):
     )
     seed: int = setting(0, "seed of the random features", low=0, high=2**31 - 1)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.n_random_features % 2:
-            raise ParameterError("n_random_features", self.n_random_features, "even")
-
-
-def first_forgetting(forgetting: float | str) -> float:
-    """Return the factor before any change: the number given, or 1 for "auto". Raises ParameterError."""
-    if isinstance(forgetting, str):
-        if forgetting != AUTOMATIC:
-            raise ParameterError("forgetting", forgetting, f"a number in (0, 1], or {AUTOMATIC!r}")
-        return 1.0
-    return real("forgetting", forgetting, 0.0, 1.0, low_open=True)
-
-
-@dataclass(frozen=True)
-class EstimatorSettings(LearnerSettings):
-    """The estimator and how it learns. Raises ParameterError for a value outside its range."""
-
+    # The estimator and how it learns.
     estimator: str = setting(
         "semiparametric",
         "rigid-body model with a nonparametric part, one of the two alone, or a learner of your own",
@@ -102,11 +83,7 @@ class EstimatorSettings(LearnerSettings):
         high=1.0,
     )
 
-
-@dataclass(frozen=True)
-class StreamSettings(Validated):
-    """How joint states and measurements are read. Raises ParameterError for a value outside its range."""
-
+    # How joint states and measurements are read.
     velocity_delay: float = setting(
         -1.0,
         "time by which measured velocities lag behind the positions they come with; negative: estimated",
@@ -140,11 +117,7 @@ class StreamSettings(Validated):
         0.0025, "largest difference between the stamps of a wrench and its joint state", unit="s", low=0.0, high=1.0
     )
 
-
-@dataclass(frozen=True)
-class ChangeSettings(Validated):
-    """How loads and contacts are found. Raises ParameterError for a value outside its range."""
-
+    # How loads and contacts are found.
     watch: str = setting(
         "wrench",
         "find loads and contacts, and learn the body from neither: where a wrench is learned, always, or never",
@@ -167,9 +140,13 @@ class ChangeSettings(Validated):
     )
 
 
-@dataclass(frozen=True)
-class Settings(ChangeSettings, StreamSettings, EstimatorSettings, RobotSettings):
-    """All settings of learning inverse dynamics. Raises ParameterError for a value outside its range."""
-
-
 DEFAULTS = Settings()
+
+
+def first_forgetting(forgetting: float | str) -> float:
+    """Return the factor before any change: the number given, or 1 for "auto". Raises ParameterError."""
+    if isinstance(forgetting, str):
+        if forgetting != AUTOMATIC:
+            raise ParameterError("forgetting", forgetting, f"a number in (0, 1], or {AUTOMATIC!r}")
+        return 1.0
+    return real("forgetting", forgetting, 0.0, 1.0, low_open=True)

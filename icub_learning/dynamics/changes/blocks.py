@@ -5,10 +5,11 @@ from collections import deque
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.changes.error_model import Step
-from icub_learning.dynamics.changes.event import BLOCK, LONG, Block
-from icub_learning.dynamics.changes.unrest import QUIET
+from icub_learning.dynamics.changes.error_model import BLOCK, Step
+from icub_learning.dynamics.changes.event import LONG, Block
 from icub_learning.dynamics.motion.stamps import UsualInterval
+
+QUIET = 1.0  # [s] without any doubt, after which what comes is a new event; between two jolts there are shorter pauses
 
 
 class Blocks:
@@ -49,26 +50,17 @@ class Blocks:
         # A block is complete when the next sample would lie beyond it.
         if (stamp - self._began) * 1e-9 + min(max(elapsed, 0.0), BLOCK) < BLOCK - 1e-6 and elapsed < BLOCK:
             return None
-        self._measure_time(stamp)
+        ended, self._ended, self.passed = self._ended, stamp, 1.0
+        if 0 < ended < stamp:  # neither the first block, nor was the time set back
+            since = float(stamp - ended)
+            self.passed = max(1.0, since / (self._usual.value or since))
+            self._usual.follow(since)
         means: Array = self._sum / self._count
         self._sum[:], self._count = 0.0, 0
         return means
-
-    def _measure_time(self, stamp: int) -> None:
-        """Find how much time has passed since the block before; the new one ends at `stamp` [ns]."""
-        ended, self._ended, self.passed = self._ended, stamp, 1.0
-        if not 0 < ended < stamp:  # the first block, or the time was set back
-            return
-        since = float(stamp - ended)
-        self.passed = max(1.0, since / (self._usual.value or since))
-        self._usual.follow(since)
 
     def add(self, stamp: int, error: Array, columns: Array, step: Step, state: Array, novelty: Array | None) -> Block:
         """Return the next block, which is remembered; see Block."""
         self.number += 1
         self.history.append(Block(self.number, stamp, error, columns, step, state, novelty, self.passed))
         return self.history[-1]
-
-    def latest(self, count: int) -> list[Block]:
-        """Return the latest blocks, as many as are remembered, the newest last."""
-        return list(self.history)[-count:]

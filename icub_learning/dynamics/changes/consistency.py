@@ -7,15 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.estimators.parametric import ParametricEstimator
-from icub_learning.dynamics.regressors.link_effects import (
-    N_BODY,
-    UNIT_LENGTH,
-    body_units,
-    from_pseudo_inertia,
-    pseudo_inertia,
-)
-from icub_learning.dynamics.regressors.robot_model import BODY_PARAMETERS
+from icub_learning.dynamics.regressors.link_effects import N_BODY, body_units, from_pseudo_inertia, pseudo_inertia
 from icub_learning.errors import ParameterError, ShapeError
 
 DIRECTIONS = np.array([pseudo_inertia(unit) for unit in np.eye(N_BODY)])  # E_k = dP / dparameter_k, (10, 4, 4)
@@ -30,43 +22,36 @@ class ConsistentParameters:
     A body is possible if and only if its pseudo-inertia P is positive definite (Wensing, Kim and Slotine 2018). From
     estimates x of a weighted least squares problem with information A, minimized is
 
-        (x' - x)^T A (x' - x) / 2  +  strength * sum_i d(P_i || P_i0),
+        (x' - x)^T A (x' - x) / 2  +  sum_i d(P_i || P_i0),
         d(P || P0) = tr(P0^-1 P) - ln det(P0^-1 P) - 4,
 
     where d, the log-det divergence to nominal bodies (Lee, Wensing and Park, "Geometric robot dynamic identification: a
-    convex programming approach", 2020, eq. 26), is infinite at the bounds, and decides what no motion shows. It is
-    convex; Newton's method starts from the last answer. Parameters that are no body's, such as offsets, follow freely.
+    convex programming approach", 2020, eq. 26), is infinite at the bounds, and decides what no motion shows; alone, it
+    would let a body deviate from its nominal one by about a factor of e. It is convex; Newton's method starts from the
+    last answer. Parameters that are no body's, such as offsets, follow freely.
 
     Args:
         nominal: (n_parameters,) of the URDF; bodies that are not possible are replaced by the nearest that are.
-        bodies: (n_bodies, 10) indices of each body's parameters.
-        strength: weight of the divergence; 1 lets a body deviate from its nominal one by about a factor of e.
+        bodies: (n_bodies, 10) indices of each body's parameters, see `bodies_of`.
 
     Attributes:
         parameters: (n_parameters,) the last answer; at first the nominal ones.
     """
 
-    def __init__(self, nominal: Array, bodies: NDArray[np.intp], strength: float = 1.0) -> None:
-        self._bodies, self._strength = np.asarray(bodies), strength
+    def __init__(self, nominal: Array, bodies: NDArray[np.intp]) -> None:
+        self._bodies = np.asarray(bodies)
         self.parameters = nominal.copy()
         for body in self._bodies:
             self.parameters[body] = from_pseudo_inertia(possible(pseudo_inertia(nominal[body])))
         self._nominal = self.parameters[self._bodies].copy()
-        self._inverse = np.linalg.inv(self._pseudo(self.parameters)) if len(self._bodies) else np.zeros((0, 4, 4))
-        self._linear = np.einsum("bij,kji->bk", self._inverse, DIRECTIONS)
+        self._linear = np.einsum("bij,kji->bk", np.linalg.inv(self._pseudo(self.parameters)), DIRECTIONS)
         self._unit = np.ones(len(nominal))
         self._unit[self._bodies] = body_units()
-
-    @classmethod
-    def of(cls, names: Sequence[str], nominal: Array, strength: float = 1.0) -> "ConsistentParameters":
-        """Return a finder for the parameters of a regressor, by their names."""
-        return cls(nominal, bodies_of(names), strength)
 
     def nearest(self, estimate: Array, information: Array) -> Array:
         """Return consistent parameters (n_parameters,) for an estimate and its positive semidefinite information A.
 
-        Raises:
-            ShapeError: the arrays are of other sizes; nothing changes then.
+        Raises ShapeError, and changes nothing, for arrays of other sizes.
         """
         n = len(self.parameters)
         if estimate.shape != (n,) or information.shape != (n, n):
@@ -117,7 +102,7 @@ class ConsistentParameters:
             return float("inf")
         determinants = 2.0 * float(np.log(np.diagonal(roots, axis1=1, axis2=2)).sum())
         divergence = float((self._linear * parameters[self._bodies]).sum()) - determinants
-        return 0.5 * float(error @ information @ error) + self._strength * divergence
+        return 0.5 * float(error @ information @ error) + divergence
 
     def _derivatives(self, x: Array, target: Array, information: Array) -> tuple[Array, Array]:
         parameters = x * self._unit
@@ -128,26 +113,22 @@ class ConsistentParameters:
         gradient, hessian = information @ (x - target), information.copy()
         for body, slope, curve in zip(self._bodies, own, curvature, strict=True):
             unit = self._unit[body]
-            gradient[body] += self._strength * slope * unit
-            hessian[np.ix_(body, body)] += self._strength * curve * np.outer(unit, unit)
+            gradient[body] += slope * unit
+            hessian[np.ix_(body, body)] += curve * np.outer(unit, unit)
         return gradient, hessian
 
 
 def consistent_part(estimator: Any, finder: ConsistentParameters) -> Array | None:
-    """Return the consistent parameters nearest to what an estimator's rigid-body part has learned.
-
-    None for an estimator without such a part.
-    """
-    parametric = estimator if isinstance(estimator, ParametricEstimator) else getattr(estimator, "parametric", None)
-    if parametric is None:
-        return None
-    return finder.nearest(parametric.parameters, parametric.information)
+    """Return the consistent parameters nearest to those that an estimator has learned; None if it learns none."""
+    rigid = getattr(estimator, "parametric", estimator)
+    information = getattr(rigid, "information", None)
+    return None if information is None else finder.nearest(rigid.parameters, information)
 
 
 def bodies_of(names: Sequence[str]) -> NDArray[np.intp]:
     """Return the indices (n_bodies, 10) of the inertial parameters of each body among the names of parameters."""
-    found = [index for index, name in enumerate(names) if name.rpartition(".")[2] == BODY_PARAMETERS[0] and "." in name]
-    return np.array([range(index, index + N_BODY) for index in found], dtype=np.intp).reshape(-1, N_BODY)
+    first = [index for index, name in enumerate(names) if name.endswith(".m")]
+    return np.array(first, dtype=np.intp)[:, None] + np.arange(N_BODY)
 
 
 def is_consistent(parameters: Array) -> bool:
@@ -162,12 +143,11 @@ def is_consistent(parameters: Array) -> bool:
 def possible(pseudo: Array) -> Array:
     """Return a pseudo-inertia (4, 4), made positive definite where it is not: a massless link becomes a light ball.
 
-    Raises:
-        ParameterError: it is not finite.
+    Raises ParameterError if it is not finite.
     """
     if not np.isfinite(pseudo).all():
         raise ParameterError("pseudo_inertia", pseudo.tolist(), "finite")
-    unit = np.array([1.0 / UNIT_LENGTH] * 3 + [1.0])
+    unit = 1.0 / body_units()[[1, 2, 3, 0]]  # of three lengths, and of none
     scaled = pseudo * np.outer(unit, unit)
     values, vectors = np.linalg.eigh((scaled + scaled.T) / 2)
     least = max(THINNEST * float(values.max()), THINNEST * LIGHTEST)

@@ -1,14 +1,17 @@
 """What the errors of a learned model are like while nothing has changed: noise, and errors that last for a while."""
 
+from dataclasses import dataclass
 from math import exp, inf, isfinite
 
 import numpy as np
+from scipy.linalg import block_diag, solve_triangular
 from scipy.special import chdtri
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes import _evidence
 from icub_learning.dynamics.estimators.noise.fading import fade
 
+BLOCK = 0.01  # [s] of samples that are averaged, at rates above its inverse
 HALF_LIFE = 30.0  # [s] in which what is known of the errors fades
 NEW = 0.2  # [s] in which errors change while the motion is new
 SLOW = 10.0  # [s] errors that last longer count as offsets; so long are errors seen before anything is judged by them
@@ -19,7 +22,7 @@ LEAST_SCALE = 1.3  # covariances that were found from some tens of seconds are t
 
 
 class ErrorModel:
-    """Errors e = fast + slow + noise: white noise, errors of the model that last for tenths of a second, and offsets.
+    """Mean errors (m,) of blocks, e = fast + slow + noise: what lasts for tenths of a second, offsets, and white noise.
 
     The lasting parts are processes whose correlation fades exponentially (Ornstein and Uhlenbeck). All parts have full
     covariances over the outputs, found from the covariances of the errors at lags 0, NEAR and FAR, and from their mean
@@ -32,61 +35,51 @@ class ErrorModel:
     then change like a process of Ornstein and Uhlenbeck with the variance that the model's prediction tells beyond the
     usual one, and a correlation time of NEW.
 
-    Args:
-        n_outputs: m.
-        period: time of one block of samples [s], of which the errors are means.
-
     Attributes:
-        scale: factor on all variances, at least LEAST_SCALE.
-        floor: (m, m) covariance of what is too small to matter, and taken for noise.
+        fast, slow, noise: (m, m) covariances of the parts.
+        scale: factor on all of them, at least LEAST_SCALE.
         age: [s] of errors seen.
-        weight: sum of the fading weights of all blocks seen; the newest has weight 1.
-        told: (m,) variances that the body told of these errors.
     """
 
-    def __init__(self, n_outputs: int, period: float) -> None:
+    def __init__(self, n_outputs: int) -> None:
         m = self.n_outputs = n_outputs
-        self.period, self.age, self.scale = period, 0.0, LEAST_SCALE
-        self.weight, self.told = 0.0, np.zeros(m)
+        self.age, self.scale = 0.0, LEAST_SCALE
+        self._weight = 0.0  # sum of the fading weights of all blocks seen; the newest has weight 1
+        self._told = np.zeros(m)  # variances that the body told of these errors
         self._moments = np.zeros((4, m, m))  # at lags 0, NEAR, FAR; of the mean over SLOW seconds
         self._slow_mean = np.zeros(m)
         self._past, self._work = np.zeros((FAR + 1, m)), np.empty((2, m))  # newest last
         self._bound = float(chdtri(m, RARE))  # scipy.stats.chi2 is the same, and takes half a second to import
-        self.floor = np.zeros((m, m))
+        self._floor = np.zeros((m, m))  # covariance of what is too small to matter, and taken for noise
         self.fast, self.slow, self.noise = (np.eye(m) for _ in range(3))
         self._kept = np.ones(2)  # of the fast and the slow part after a block
         self._covariance = np.eye(2 * m)
         self._blocks = 0
         self._novel: Array | None = None  # (m,) variance that a new motion has added of late
 
-    @property
-    def ready(self) -> bool:
-        """Whether enough errors were seen to judge by."""
-        return self.age >= SLOW
-
     def learn(self, error: Array, told: Array | None = None) -> None:
         """Learn from the mean error (m,) of one block in which nothing had changed, and the variance told of it."""
-        self.age += self.period
-        self.weight = fade(self.period, self.age, HALF_LIFE) * self.weight + 1.0
-        share = min(self.period / SLOW, self.period / self.age)
+        self.age += BLOCK
+        self._weight = fade(BLOCK, self.age, HALF_LIFE) * self._weight + 1.0
+        share = min(BLOCK / SLOW, BLOCK / self.age)
         known = self._past, self._slow_mean, self._moments, self._work
-        _evidence.remember(*known, error, self.n_outputs, NEAR, FAR, share, self.weight)
+        _evidence.remember(*known, error, self.n_outputs, NEAR, FAR, share, self._weight)
         if told is not None and isfinite(told.sum()):
-            self.told += (told - self.told) / self.weight
+            self._told += (told - self._told) / self._weight
         self._blocks += 1
         if self._blocks % FAR == 0:
             self._decompose()
 
     def novelty(self, told: Array) -> Array | None:
         """Return by how much a variance (m,) of the body exceeds the usual one; None: nowhere, or it is not known."""
-        more = told - self.told
-        if not 0.0 < more.max() < inf or not self.told.min() > 0.0:
+        more = told - self._told
+        if not 0.0 < more.max() < inf or not self._told.min() > 0.0:
             return None
         return np.maximum(more, 0.0)
 
     def ignore(self, effects: Array) -> None:
         """Take for noise what is too small to matter, by what it does (m, n) in a block that is learned next."""
-        self.floor += (np.diag((effects**2).sum(axis=1)) - self.floor) / (self._blocks + 1)
+        self._floor += (np.diag((effects**2).sum(axis=1)) - self._floor) / (self._blocks + 1)
 
     def _decompose(self) -> None:
         moments = (self._moments + self._moments.transpose(0, 2, 1)) / 2
@@ -94,20 +87,18 @@ class ErrorModel:
         units = np.multiply.outer(unit, unit)
         whole, near, far, slow = moments / units
         near_trace, far_trace = float(np.trace(near)), float(np.trace(far))
-        lags = (FAR - NEAR) * self.period
+        lags = (FAR - NEAR) * BLOCK
         ratio = min(max(far_trace / near_trace, 0.05), 0.95) if near_trace > 1e-3 else 0.05
         time = -lags / np.log(ratio)  # [s] of the fast part
-        fast, slow = _positive(np.stack([near * np.exp(NEAR * self.period / time), slow]), FLOOR)
+        fast, slow = _positive(np.stack([near * np.exp(NEAR * BLOCK / time), slow]), FLOOR)
         noise = _positive(whole - fast, FLOOR)
-        self.fast, self.noise, self.slow = fast * units, noise * units + self.floor, slow * units
-        self._kept = np.exp([-self.period / time, -self.period / SLOW])
+        self.fast, self.noise, self.slow = fast * units, noise * units + self._floor, slow * units
+        self._kept = np.exp([-BLOCK / time, -BLOCK / SLOW])
 
     def start(self) -> Array:
         """Return the state of a filter that knows nothing yet, (2 m,), and forget what filters knew."""
-        m = self.n_outputs
-        self._covariance = np.zeros((2 * m, 2 * m))
-        self._covariance[:m, :m], self._covariance[m:, m:] = self.fast, self.slow
-        return np.zeros(2 * m)
+        self._covariance = block_diag(self.fast, self.slow)
+        return np.zeros(2 * self.n_outputs)
 
     def step(self, novelty: Array | None = None, wandering: bool = True, passed: float = 1.0) -> "Step":
         """Return the filter's step for the next block; its gain depends on the model alone, not on what is measured.
@@ -136,9 +127,9 @@ class ErrorModel:
         They still change while the motion is being learned, so that its novelty fades within NEW and not at once.
         """
         before = np.zeros(self.n_outputs) if self._novel is None else self._novel
-        faded = np.exp(-self.period / NEW) * before
+        faded = np.exp(-BLOCK / NEW) * before
         self._novel = faded if novelty is None else np.maximum(faded, novelty)
-        change = 2.0 * self.period / NEW * self._novel + np.maximum(self._novel - before, 0.0)
+        change = 2.0 * BLOCK / NEW * self._novel + np.maximum(self._novel - before, 0.0)
         if novelty is None and (self._novel < FLOOR * self.noise.diagonal()).all():
             self._novel = None
         return change
@@ -146,37 +137,69 @@ class ErrorModel:
     def follow_tail(self, squared: float) -> None:
         """Adapt the scale to one squared innovation, whitened under the present scale, in which nothing had changed."""
         beyond = float(squared > self._bound)
-        self.scale = max(self.scale * exp(self.period / NEW * (beyond - RARE)), LEAST_SCALE)
+        self.scale = max(self.scale * exp(BLOCK / NEW * (beyond - RARE)), LEAST_SCALE)
 
     def spread(self, blocks: int) -> Array:
         """Return the covariance (m, m) of a mean error over some blocks, by the whole model."""
         return self.scale * (self.fast + self.slow + self.noise / blocks)
 
 
+@dataclass(frozen=True)
 class Step:
-    """One step of the filter: the same for errors and for what a change would add to them.
+    """One step of the filter: the same for errors and for what a change would add to them."""
 
-    Attributes:
-        kept: (2,) what is kept of the fast and the slow part.
-        gain: (2 m, m).
-        root: (m, m) R with R' R the covariance of the innovations, which whitens them; its upper triangle counts.
-    """
-
-    def __init__(self, kept: Array, gain: Array, covariance: Array, root: Array) -> None:
-        self.kept, self.gain, self.root = kept, gain, root
-        self._covariance = covariance
+    kept: Array  # (2,) of the fast and the slow part
+    gain: Array  # (2 m, m)
+    covariance: Array  # (m, m) of the innovations
+    root: Array  # (m, m) R with R' R that covariance, which whitens the innovations; its upper triangle counts
 
     def with_noise(self, variance: Array) -> "Step":
         """Return this step with additional noise of variance (m,) on the outputs."""
         root = np.empty_like(self.root)
-        _evidence.factor(root, self._covariance, variance, len(root))
-        return Step(self.kept, self.gain, self._covariance, root)
+        _evidence.factor(root, self.covariance, variance, len(root))
+        return Step(self.kept, self.gain, self.covariance, root)
 
     def __call__(self, state: Array, columns: Array) -> tuple[Array, Array]:
         """Return the next state (2 m, c) and the whitened innovations (m, c) of columns (m, c)."""
         state, white = state.copy(), np.empty(columns.shape)
         _evidence.step(state, white, columns, self.kept, self.gain, self.root, *columns.shape)
         return state, white
+
+
+class UnknownMotion:
+    """Errors in a motion that the body does not know: as large as it tells, and alike for NEW seconds.
+
+    They are e = s z + n: s are the standard deviations that the body tells beyond the usual ones, z a process of
+    Ornstein and Uhlenbeck of unit variance with a correlation time of NEW for each output, and n noise with the
+    covariance of the usual errors. Where the motion becomes known, s vanishes, and what was added to the errors shows.
+    A Kalman filter finds the log likelihood of all errors (prediction error decomposition).
+
+    Args:
+        usual: (m, m) covariance of the usual errors of a block.
+
+    Attributes:
+        log_likelihood: logarithm of the density of all errors, less the constant -m/2 ln(2 pi) of each block.
+    """
+
+    def __init__(self, usual: Array) -> None:
+        self._usual = usual
+        self._mean, self._covariance = np.zeros(len(usual)), np.eye(len(usual))  # of z
+        self.log_likelihood = 0.0
+
+    def add(self, error: Array, novelty: Array | None, passed: float) -> None:
+        """Add the error (m,) of one block beyond the offset that was there before; the rest as of Block."""
+        kept = exp(-passed * BLOCK / NEW)
+        self._mean = kept * self._mean
+        self._covariance = kept**2 * self._covariance + (1.0 - kept**2) * np.eye(len(error))
+        s = np.zeros_like(error) if novelty is None else np.sqrt(novelty)
+        shown = self._covariance * s  # z with the errors
+        root = np.linalg.cholesky(s[:, None] * shown + self._usual)
+        both = np.column_stack([error - s * self._mean, shown.T])
+        whitened = solve_triangular(root, both, lower=True, check_finite=False)
+        white, gain = whitened[:, 0], whitened[:, 1:]  # the innovations, and the transposed gain of them
+        self._mean = self._mean + gain.T @ white
+        self._covariance = self._covariance - gain.T @ gain
+        self.log_likelihood -= float(0.5 * white @ white + np.log(root.diagonal()).sum())
 
 
 def _positive(matrices: Array, floor: float) -> Array:

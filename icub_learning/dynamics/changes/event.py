@@ -1,21 +1,23 @@
-"""What is known of an event, a change whose cause is not known yet: its blocks, and the evidence for each cause."""
+"""When an event begins, a change whose cause is not known yet, its blocks, and the evidence for each cause."""
 
+from collections import deque
 from dataclasses import dataclass
 from enum import IntEnum
+from math import log
 
 import numpy as np
 from scipy.constants import g
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.changes.error_model import ErrorModel, Step
-from icub_learning.dynamics.changes.evidence import Evidence
-from icub_learning.dynamics.changes.load import DEVIATIONS, Load
-from icub_learning.dynamics.changes.unknown_motion import UnknownMotion
-from icub_learning.dynamics.regressors.link_effects import N_WRENCH, wrench_units
+from icub_learning.dynamics.changes.error_model import BLOCK, ErrorModel, Step, UnknownMotion
+from icub_learning.dynamics.changes.evidence import Evidence, add_to_all
+from icub_learning.dynamics.changes.load import Load
+from icub_learning.dynamics.regressors.link_effects import N_BODY, N_WRENCH, body_units, wrench_units
 
-BLOCK = 0.01  # [s] of samples that are averaged, at rates above its inverse
+SHORT = 6  # [blocks] length of the evidence that finds strong changes at once
 LONG = 150  # [blocks] length of the evidence that finds weak changes; as many are remembered
-PUSH_DEVIATIONS = g * wrench_units()  # of force [N] and moment [N m] before any data: as heavy as a load
+# Standard deviations before any data of a load's inertial parameters, and of a push that is as heavy.
+LOAD_AND_PUSH = body_units(), g * wrench_units()
 MOTION_ERROR = 0.1  # of what a load adds, from block to block: its accelerations are not known exactly
 SCALE_ERROR = 0.03  # of all that a load adds: no sensor of forces is known better
 ALIKE = 9.0  # blocks whose errors a load's motion makes alike count as one
@@ -35,131 +37,130 @@ class Cause(IntEnum):
 
 @dataclass(frozen=True)
 class Block:
-    """The mean of the samples of BLOCK seconds.
+    """The mean of the samples of BLOCK seconds."""
 
-    Attributes:
-        number: place in the sequence of all blocks.
-        stamp: stamp of the last sample [ns].
-        error: (m,) measured minus predicted by the body alone.
-        columns: (m, 16) what the load's parameters and a push add.
-        step: step of the filter.
-        state: (2 m, 1) of the filter before it, with what was known of the load then.
-        novelty: (m,) by how much the variance that the body tells exceeds the usual one; None: nowhere.
-        passed: periods since the block before.
-    """
-
-    number: int
-    stamp: int
-    error: Array
-    columns: Array
-    step: Step
-    state: Array
-    novelty: Array | None
-    passed: float
+    number: int  # in the sequence of all blocks
+    stamp: int  # of the last sample [ns]
+    error: Array  # (m,) measured minus predicted by the body alone
+    columns: Array  # (m, 16) what the load's parameters and a push add
+    step: Step  # of the filter
+    state: Array  # (2 m, 1) of the filter before it, with what was known of the load then
+    novelty: Array | None  # (m,) by how much the variance that the body tells exceeds the usual one; None: nowhere
+    passed: float  # periods since the block before
 
     @property
     def load_columns(self) -> Array:
         """Return the columns (m, 10) of the load's parameters."""
-        return self.columns[:, : len(DEVIATIONS)]
+        return self.columns[:, :N_BODY]
 
     @property
     def push_columns(self) -> Array:
         """Return the columns (m, 6) of a push."""
-        return self.columns[:, len(DEVIATIONS) :]
+        return self.columns[:, N_BODY:]
 
-    def without(self, load: Load) -> Array:
-        """Return the error (m,) that a load leaves."""
-        return np.asarray(self.error - self.load_columns @ load.parameters)
+    def without(self, load: Load | None) -> Array:
+        """Return the error (m,) that a load leaves, or none."""
+        return self.error if load is None else np.asarray(self.error - self.load_columns @ load.parameters)
 
 
 @dataclass
 class Attempt:
-    """Evidence for the causes of an event from some time on.
+    """Evidence for the causes of an event from some time on."""
 
-    Attributes:
-        bare, loaded: evidence on top of nothing, and on top of the load before the event; the same without that.
-        bare_state, loaded_state: (2 m, 1) of the filters that feed them.
-        unknown_before: log likelihood of UnknownMotion when it began.
-        log_roots: sum of the logarithms of the determinants of the roots of all blocks of `bare`.
-    """
-
-    bare: Evidence
-    loaded: Evidence
-    bare_state: Array
-    loaded_state: Array
-    unknown_before: float = 0.0
-    log_roots: float = 0.0
+    bare: Evidence  # on top of nothing
+    loaded: Evidence  # on top of the load before the event; the same without that
+    unknown_before: float  # log likelihood of UnknownMotion when it began
+    log_roots: float = 0.0  # sum of the logarithms of the determinants of the roots of all blocks of `bare`
 
 
 @dataclass
 class Event:
-    """A change whose cause is not known yet, or a contact.
+    """A change whose cause is not known yet, or a contact."""
 
-    Attributes:
-        since: stamp of its first sample [ns].
-        before: the load before it, if there was one.
-        state: (2 m, 1) of the filter before it, and after: offsets last, errors of motion (the first m) do not.
-        noise: (m,) standard deviations of the errors of a block.
-        precision: (m, m) inverse covariance of a mean error while nothing changes, over the blocks that show its end.
-        pull: (m,) standard deviations of a pull before any data: of what a push adds to the outputs.
-        unknown: evidence that nothing was added, and that the body does not know the motion.
-        attempts: from its beginning, and from later times: what grips or lets go also jolts the arm.
-        n_blocks: since its beginning.
+    since: int  # stamp of its first sample [ns]
+    before: Load | None  # the load before it, if there was one
+    state: Array  # (2 m, 1) of the filter before it, and after: offsets last, errors of motion (the first m) do not
+    noise: Array  # (m,) standard deviations of the errors of a block
+    precision: Array  # (m, m) inverse covariance of a usual mean error over the blocks that show its end
+    pull: Array  # (m,) standard deviations of a pull before any data: of what a push adds to the outputs
+    unknown: UnknownMotion  # evidence that nothing was added, and that the body does not know the motion
+    attempts: list[Attempt]  # from its beginning, and from later times: what grips or lets go also jolts the arm
+    n_blocks: int = 0  # since its beginning
+
+
+class Suspicion:
+    """Evidence for a load and a push from several recent times on: what begins is the same as a push and as a pull.
+
+    No more than `false_alarms` are expected in an hour.
     """
 
-    since: int
-    before: Load | None
-    state: Array
-    noise: Array
-    precision: Array
-    pull: Array
-    unknown: UnknownMotion
-    attempts: list[Attempt]
-    n_blocks: int = 0
+    def __init__(self, n_outputs: int, false_alarms: float) -> None:
+        self._n_outputs = n_outputs
+        # Each exceeds h with exp(-h) at most, however long it is looked at (Ville 1939). In an hour so many begin, for
+        # two causes and the release of a load each; the rarer long evidence fills it up to 4.
+        self._threshold = log(3600.0 / BLOCK * RUNNING / SHORT * 4 / false_alarms)
+        self._short: deque[tuple[int, Evidence]] = deque()  # with the numbers of the blocks where it began
+        self._long: deque[tuple[int, Evidence]] = deque()
 
-    @property
-    def ratio(self) -> float:
-        """Mean squared error since the event began, divided by the usual mean squared error."""
-        bare = self.attempts[0].bare
-        return bare.squares / (len(self.noise) * bare.n_blocks)
+    def follow(self, block: Block, step: Step, white: Array, carried: Load | None) -> int | None:
+        """Return the number of the block in which a change began, or None if nothing has changed.
+
+        Args:
+            block: what is added, with its step of the filter and its whitened errors `white` (m,).
+            carried: the load that may have been let go, or None.
+        """
+        for running, longest in ((self._short, SHORT), (self._long, LONG)):
+            if block.number % (longest // RUNNING) == 0:
+                running.append((block.number, Evidence(self._n_outputs, LOAD_AND_PUSH)))
+            while running and running[0][1].n_blocks >= longest:
+                running.popleft()
+        add_to_all([evidence for _, evidence in (*self._short, *self._long)], step, block.columns, white)
+        best, where = -np.inf, 0
+        looked = [entry for i, entry in enumerate(self._long) if i == block.number % RUNNING]  # they take time: in turn
+        for begin, evidence in [*self._short, *looked]:
+            if 0.5 * evidence.squares <= self._threshold:
+                continue  # no cause can explain more than all there is
+            found = evidence.best
+            if carried is not None:
+                found = max(found, evidence.log_ratio_of(-carried.parameters))
+            if found > best:
+                best, where = found, begin
+        return where if best > self._threshold else None
+
+    def clear(self) -> None:
+        """Drop all evidence."""
+        self._short.clear()
+        self._long.clear()
 
 
 class EvidenceOfCauses:
     """Makes and feeds the evidence for each Cause of an error.
 
-    Args:
-        n_outputs: m.
-        mixed: whether errors of the sensor's gain mix the outputs, as those of a sensor of wrenches do; sensors of
-            joints have a gain each.
+    Errors of the sensor's gain may mix the outputs, as those of a sensor of wrenches do; sensors of joints have a gain
+    each.
     """
 
     def __init__(self, n_outputs: int, mixed: bool) -> None:
         self._n_outputs = n_outputs
         axes = np.arange(n_outputs)
-        rows = np.repeat(axes, len(axes)) if mixed else axes
-        sources = np.tile(axes, len(axes)) if mixed else axes
-        self._gain_rows, self._gain_sources = rows, sources
+        every = np.repeat(axes, n_outputs), np.tile(axes, n_outputs)
+        self._gain_rows, self._gain_sources = every if mixed else (axes, axes)
         # Columns of evidence with gains: of the load, of the gains of what it adds, the same of the push, and the pull.
-        n_gains = len(rows)
-        ends = np.cumsum([len(DEVIATIONS), n_gains, N_WRENCH, n_gains, n_outputs])
+        n_gains = len(self._gain_rows)
+        ends = np.cumsum([N_BODY, n_gains, N_WRENCH, n_gains, n_outputs])
         self._columns = np.zeros((n_outputs, ends[-1]))
         self._columns[:, ends[3] :] = np.eye(n_outputs)
-        self._load, self._push = self._columns[:, : ends[0]], self._columns[:, ends[1] : ends[2]]
-        flat = self._columns.reshape(-1)
-        gains = np.arange(n_gains) + rows * ends[-1]
-        self._flat, self._gain_places = flat, (ends[0] + gains, ends[2] + gains)
-
-    def plain(self) -> Evidence:
-        """Return evidence for a load and a push alone: what begins is the same as a push and as a pull."""
-        return Evidence(self._n_outputs, (DEVIATIONS, PUSH_DEVIATIONS))
+        self._own = self._columns[:, : ends[0]], self._columns[:, ends[1] : ends[2]]
+        gains = np.arange(n_gains) + self._gain_rows * ends[-1]
+        self._flat, self._gain_places = self._columns.reshape(-1), (ends[0] + gains, ends[2] + gains)
 
     def event(self, first: Block, before: Load | None, errors: ErrorModel) -> Event:
         """Return the event that begins with a block."""
         noise, offsets = np.sqrt(np.diag(errors.noise)), first.state.copy()
         offsets[: self._n_outputs] = 0.0
         precision = np.asarray(np.linalg.inv(errors.spread(LATEST)), dtype=np.float64)
-        pull = np.sqrt(((first.push_columns * PUSH_DEVIATIONS) ** 2).sum(axis=1))
-        unknown = UnknownMotion(errors.spread(1), BLOCK)
+        pull = np.sqrt(((first.push_columns * LOAD_AND_PUSH[Cause.PUSH]) ** 2).sum(axis=1))
+        unknown = UnknownMotion(errors.spread(1))
         event = Event(first.stamp, before, offsets, noise, precision, pull, unknown, [])
         event.attempts.append(self._attempt(event, first.state))
         return event
@@ -167,10 +168,10 @@ class EvidenceOfCauses:
     def _attempt(self, event: Event, state: Array) -> Attempt:
         """Return evidence that begins now, and allows for errors of the sensor's gain, which show in what is strong."""
         gains = GAIN_ERROR * event.noise[self._gain_rows] / event.noise[self._gain_sources]
-        deviations = [*(np.concatenate([own, gains]) for own in (DEVIATIONS, PUSH_DEVIATIONS)), event.pull]
-        bare = Evidence(self._n_outputs, deviations)
-        loaded = bare if event.before is None else Evidence(self._n_outputs, deviations)
-        return Attempt(bare, loaded, state, state, event.unknown.log_likelihood)
+        deviations = [*(np.concatenate([own, gains]) for own in LOAD_AND_PUSH), event.pull]
+        bare = Evidence(self._n_outputs, deviations, state)
+        loaded = bare if event.before is None else Evidence(self._n_outputs, deviations, state)
+        return Attempt(bare, loaded, event.unknown.log_likelihood)
 
     def examine(self, event: Event, block: Block) -> None:
         """Add a block to all evidence of an event, which also begins again now and then."""
@@ -178,19 +179,14 @@ class EvidenceOfCauses:
         if event.n_blocks % FEWEST == 0:
             again = self._attempt(event, event.state)
             event.attempts[1:] = [*event.attempts[1:], again][-RUNNING:]
+        error = block.without(event.before)
         for attempt in event.attempts:
-            self._follow(attempt, block, event.before)
-        error = block.error if event.before is None else block.without(event.before)
+            step = self.step(attempt.bare, block)
+            self.add(attempt.bare, block, step, block.error)
+            attempt.log_roots += float(np.log(step.root.diagonal()).sum())
+            if event.before is not None:
+                self.add(attempt.loaded, block, step, error)
         event.unknown.add(error - event.state[self._n_outputs :, 0], block.novelty, block.passed)
-
-    def _follow(self, attempt: Attempt, block: Block, before: Load | None) -> None:
-        step = self.step(attempt.bare, block)
-        attempt.bare_state, white = step(attempt.bare_state, block.error[:, None])
-        self.add(attempt.bare, block, step, white[:, 0])
-        attempt.log_roots += float(np.log(step.root.diagonal()).sum())
-        if before is not None:
-            attempt.loaded_state, white = step(attempt.loaded_state, block.without(before)[:, None])
-            self.add(attempt.loaded, block, step, white[:, 0])
 
     def step(self, evidence: Evidence, block: Block) -> Step:
         """Return the block's step with the noise of a load, whose motion is known no better than the body's."""
@@ -199,25 +195,22 @@ class EvidenceOfCauses:
         evidence.level = evidence.level + share * (added**2 - evidence.level)
         return block.step.with_noise(MOTION_ERROR**2 * evidence.level)
 
-    def add(self, evidence: Evidence, block: Block, step: Step, white: Array) -> None:
-        """Add a block to evidence of an event; what the sensor's gain does to each cause follows from its estimate."""
+    def add(self, evidence: Evidence, block: Block, step: Step, error: Array) -> None:
+        """Add a block with its error (m,); what the sensor's gain does to each cause follows from its estimate."""
+        evidence.state, white = step(evidence.state, error[:, None])
         if evidence.n_blocks % LATEST == 1:
             load, push = evidence.of(Cause.LOAD).mean, evidence.of(Cause.PUSH).mean
-            evidence.estimates = load[: len(DEVIATIONS)], push[:N_WRENCH]
-        self._load[:], self._push[:] = block.load_columns, block.push_columns
-        if evidence.estimates:
-            parts = block.load_columns, block.push_columns
-            for places, own, estimate in zip(self._gain_places, parts, evidence.estimates, strict=True):
-                self._flat[places] = (own @ estimate)[self._gain_sources]
-        else:
-            for places in self._gain_places:
-                self._flat[places] = 0.0
-        evidence.add(step, self._columns, white)
+            evidence.estimates = load[:N_BODY], push[:N_WRENCH]
+        parts, estimates = (block.load_columns, block.push_columns), evidence.estimates or (None, None)
+        for own, part, places, estimate in zip(self._own, parts, self._gain_places, estimates, strict=True):
+            own[:] = part
+            self._flat[places] = 0.0 if estimate is None else (part @ estimate)[self._gain_sources]
+        add_to_all([evidence], step, self._columns, white[:, 0])
 
 
 def load_of(since: int, evidence: Evidence) -> Load:
     """Return the load that the evidence estimates, carried since a time [ns]."""
-    found, n = evidence.of(Cause.LOAD), len(DEVIATIONS)
-    parameters = found.mean[:n]
-    known = ALIKE * found.covariance(n) + SCALE_ERROR**2 * np.outer(parameters, parameters)
+    found = evidence.of(Cause.LOAD)
+    parameters = found.mean[:N_BODY]
+    known = ALIKE * found.covariance(N_BODY) + SCALE_ERROR**2 * np.outer(parameters, parameters)
     return Load(since, evidence.n_blocks * BLOCK, parameters, known)

@@ -13,25 +13,25 @@ class Evidence:
     """Evidence that something with constant coefficients was added to the errors at a time.
 
     Each cause adds `columns @ coefficients` to the errors, with columns of its own and with coefficients that are
-    normal about zero before any data.
-    Then their posterior and the log likelihood ratio against "nothing was added" are those of Bayesian linear
-    regression on the filter's whitened innovations. As the expectation of a likelihood ratio is one where nothing was
-    added, it exceeds exp(h) at any time with a probability of at most exp(-h) (Ville 1939).
+    normal about zero before any data. Then their posterior and the log likelihood ratio against "nothing was added" are
+    those of Bayesian linear regression on the filter's whitened innovations. As the expectation of a likelihood ratio
+    is one where nothing was added, it exceeds exp(h) at any time with a probability of at most exp(-h) (Ville 1939).
 
     Args:
         n_outputs: m.
         deviations: for each cause, the standard deviations (n,) of its coefficients before any data.
+        state: kept for whoever feeds it, like `estimates` of the causes and the mean square (m,) of what they add,
+            `level`: (2 m, 1) of the filter of the errors.
 
     Attributes:
         squares: sum of squared whitened errors since the beginning.
         n_blocks: number of blocks since then.
-        estimates: estimates of the causes, for whom may need them; () at first.
-        level: mean square (m,) of what they add, likewise; 0 at first.
+        explained: posteriors by their cause, as far as they were asked for since the last block.
         sizes: how many coefficients each cause has.
         memory: the arrays that a block changes, for compiled functions.
     """
 
-    def __init__(self, n_outputs: int, deviations: Sequence[Array]) -> None:
+    def __init__(self, n_outputs: int, deviations: Sequence[Array], state: Array | None = None) -> None:
         self.sizes = tuple(map(len, deviations))
         count = sum(self.sizes)
         of_all = np.zeros(sum(n * n for n in self.sizes))  # information of each cause after the other
@@ -42,23 +42,17 @@ class Evidence:
             information = of_all[first_square : first_square + n * n].reshape(n, n)
             self._sums.append((information, vectors[first : first + n], own))
             first, first_square = first + n, first_square + n * n
-        self._explained: dict[int, tuple[int, Explained]] = {}  # by their cause, with the number of blocks it is from
-        self.squares = 0.0
-        self.n_blocks = 0
-        self.estimates: tuple[Array, ...] = ()
+        self.explained: dict[int, Explained] = {}
+        self.squares, self.n_blocks = 0.0, 0
+        self.state = np.zeros((2 * n_outputs, 1)) if state is None else state
         self.level = np.zeros(n_outputs)
-
-    def add(self, step: Step, columns: Array, innovation: Array) -> None:
-        """Add one block: columns (m, k) of all causes, and the whitened innovation (m,) of the errors without any."""
-        add_to_all([self], step, columns, innovation)
+        self.estimates: tuple[Array, ...] = ()
 
     def of(self, cause: int) -> "Explained":
         """Return what the coefficients of a cause are, if it alone was added."""
-        at, explained = self._explained.get(cause, (0, None))
-        if explained is None or at != self.n_blocks:
-            explained = Explained(*self._sums[cause])
-            self._explained[cause] = self.n_blocks, explained
-        return explained
+        if cause not in self.explained:
+            self.explained[cause] = Explained(*self._sums[cause])
+        return self.explained[cause]
 
     @property
     def best(self) -> float:
@@ -85,7 +79,14 @@ class Evidence:
 
 
 def add_to_all(evidence: Sequence[Evidence], step: Step, columns: Array, innovation: Array) -> None:
-    """Add one block to evidence for the same causes that began at several times; arguments as of Evidence.add."""
+    """Add one block to evidence for the same causes that began at several times.
+
+    Args:
+        evidence: what it is added to.
+        step: step of the filter.
+        columns: (m, k) of all causes.
+        innovation: (m,) whitened, of the errors without any cause.
+    """
     if not evidence:
         return
     memories = tuple([one.memory for one in evidence])
@@ -94,15 +95,11 @@ def add_to_all(evidence: Sequence[Evidence], step: Step, columns: Array, innovat
     for one in evidence:
         one.squares += square
         one.n_blocks += 1
+        one.explained.clear()
 
 
 class Explained:
-    """Posterior of the coefficients of a cause.
-
-    Args:
-        information: (n, n), of which the upper triangle counts.
-        vector: (n,).
-        deviations: (n,) standard deviations before any data.
+    """Posterior of the coefficients (n,) of a cause, from the upper triangle of an information matrix (n, n).
 
     Attributes:
         mean: (n,).

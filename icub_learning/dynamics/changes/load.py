@@ -3,32 +3,23 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pinocchio
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.consistency import LIGHTEST, ConsistentParameters
-from icub_learning.dynamics.regressors.link_effects import body_units
 
-# Standard deviations before any data: mass [kg], mass times centre of mass [kg m], inertia about the link [kg m^2].
-DEVIATIONS = body_units()
 DENSITY = 1000.0  # [kg/m^3] of the ball that decides what no motion shows: of water
 FARTHEST = 0.4  # [m] centre of mass from the origin of the link: nothing longer is held by its end
 
 
 @dataclass(frozen=True)
 class Load:
-    """What is known of a load.
+    """What is known of a load."""
 
-    Attributes:
-        since: stamp of the first sample with it [ns].
-        seconds: time over which it was observed [s].
-        parameters: (10,) m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the link's origin, in its axes.
-        covariance: (10, 10) of the parameters.
-    """
-
-    since: int
-    seconds: float
-    parameters: Array
-    covariance: Array
+    since: int  # stamp of the first sample with it [ns]
+    seconds: float  # [s] over which it was observed
+    parameters: Array  # (10,) m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the link's origin, in its axes
+    covariance: Array  # (10, 10) of the parameters
 
     @property
     def mass(self) -> float:
@@ -59,22 +50,13 @@ class Load:
 
     def consistent(self) -> Array:
         """The nearest parameters (10,) of a possible body, see ConsistentParameters; a ball where nothing is known."""
-        ball = ball_parameters(max(self.mass, LIGHTEST), self.centre if self.plausible else np.zeros(3))
-        finder = ConsistentParameters(ball, np.arange(10)[None])
+        mass, centre = max(self.mass, LIGHTEST), self.centre if self.plausible else np.zeros(3)
+        radius = (3.0 * mass / (4.0 * np.pi * DENSITY)) ** (1.0 / 3.0)
+        ball = pinocchio.Inertia(mass, centre, 0.4 * mass * radius**2 * np.eye(3))
+        finder = ConsistentParameters(ball.toDynamicParameters(), np.arange(10)[None])
         return finder.nearest(self.parameters, np.asarray(np.linalg.inv(self.covariance), dtype=np.float64))
-
-
-def ball_parameters(mass: float, centre: Array) -> Array:
-    """Return the inertial parameters (10,) of a ball with DENSITY and its centre at `centre` (3,) [m]."""
-    radius = (3.0 * mass / (4.0 * np.pi * DENSITY)) ** (1.0 / 3.0)
-    inertia = 0.4 * mass * radius**2 * np.eye(3) + mass * (centre @ centre * np.eye(3) - np.outer(centre, centre))
-    i = inertia
-    return np.array([mass, *(mass * centre), i[0, 0], i[0, 1], i[1, 1], i[0, 2], i[1, 2], i[2, 2]])
 
 
 def about_centre(parameters: Array) -> Array:
     """Return the inertia (3, 3) about the centre of mass of ten inertial parameters (10,) [kg m^2]."""
-    m, h = parameters[0], parameters[1:4]
-    xx, xy, yy, xz, yz, zz = parameters[4:]
-    about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    return np.asarray(about_origin - (h @ h * np.eye(3) - np.outer(h, h)) / m)
+    return np.array(pinocchio.Inertia.FromDynamicParameters(parameters).inertia)

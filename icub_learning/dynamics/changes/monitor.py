@@ -2,26 +2,35 @@
 
 from collections import Counter, deque
 from dataclasses import replace
+from enum import Enum
 
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.changes.blocks import Blocks
-from icub_learning.dynamics.changes.carried import CarriedLoad
-from icub_learning.dynamics.changes.error_model import ErrorModel
-from icub_learning.dynamics.changes.event import BLOCK, LATEST, Attempt, Block, Event, EvidenceOfCauses
-from icub_learning.dynamics.changes.load import DEVIATIONS, Load
-from icub_learning.dynamics.changes.states import State
-from icub_learning.dynamics.changes.suspicion import Suspicion
-from icub_learning.dynamics.changes.unrest import QUIET, Unrest
+from icub_learning.dynamics.changes.blocks import QUIET, Blocks
+from icub_learning.dynamics.changes.error_model import BLOCK, SLOW, ErrorModel
+from icub_learning.dynamics.changes.event import LATEST, Attempt, Block, Event, EvidenceOfCauses, Suspicion, load_of
+from icub_learning.dynamics.changes.evidence import Evidence
+from icub_learning.dynamics.changes.load import Load
 from icub_learning.dynamics.changes.verdicts import is_over, load_in
 from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.dynamics.motion.motion import Motion
-from icub_learning.dynamics.regressors.link_effects import LinkEffects, wrench_units
+from icub_learning.dynamics.regressors.link_effects import N_BODY, LinkEffects, wrench_units
 
 LEAST_PUSH = 0.1  # [N, and at UNIT_LENGTH]: what less does is taken for noise
 MOST_LOADS = 3  # one after the other, without a quiet moment: a hand is not filled as often
 MEMORY = 60.0  # [s] of intervals that must not be learned; when their motion is known they are a second old at most
+SETTLED = 3.0  # [s] after which a load is no longer in doubt
+
+
+class State(Enum):
+    """What a monitor believes: a number, and what is seen in a word or two."""
+
+    GETTING_USED = 0, "getting used to the errors"
+    QUIET = 1, "nothing"
+    DISTURBED = 2, "contact"  # something has begun: a push, or a load that is not known yet
+    CARRYING = 3, "load"
+    DISTURBED_CARRYING = 4, "contact"  # something has begun while a load was carried; perhaps it was let go
 
 
 class ChangeMonitor:
@@ -39,6 +48,7 @@ class ChangeMonitor:
 
     Attributes:
         state: what it believes.
+        load: the load that is carried, or None.
         changed: how often the body itself has changed.
         change_ratio: mean squared error after the last of these changes over that before it.
         counts: how often what was found.
@@ -48,11 +58,13 @@ class ChangeMonitor:
         self.effects, self._longest = effects, longest_contact
         self.counts: Counter[str] = Counter()
         self.changed, self.change_ratio = 0, 1.0
+        self.load: Load | None = None
+        self._carried: Evidence | None = None  # of the load
         self._withheld: deque[tuple[int, int]] = deque()  # intervals [ns] that must not be learned, both ends included
         self._held_back: deque[tuple[Array, Array]] = deque()  # errors that are usual if nothing begins, and variances
         self._blocks = Blocks(effects.n_outputs)
         self._causes = EvidenceOfCauses(effects.n_outputs, effects.mixes_outputs)
-        self._suspicion = Suspicion(self._causes, false_alarms)
+        self._suspicion = Suspicion(effects.n_outputs, false_alarms)
         # State of the filter, and what it is without the load: they are hard to tell apart while something is carried.
         self._filter, self._empty = np.zeros((2, 2 * effects.n_outputs, 1))
         self._start()
@@ -61,11 +73,6 @@ class ChangeMonitor:
     def ready(self) -> bool:
         """Whether it knows what errors are usual."""
         return self.state is not State.GETTING_USED
-
-    @property
-    def load(self) -> Load | None:
-        """The load that is carried, or None."""
-        return None if self._carried is None else self._carried.load
 
     @property
     def contact(self) -> bool:
@@ -81,11 +88,6 @@ class ChangeMonitor:
     def scale(self) -> float:
         """Return by how much the variance of errors exceeds what their covariances say, because of their tails."""
         return self._errors.scale
-
-    @property
-    def steady_deviation(self) -> Array:
-        """Standard deviations (m,) of lasting errors while nothing has changed."""
-        return np.asarray(np.sqrt(np.diag(self._errors.spread(1))))
 
     def compensated(self, prediction: Prediction, motion: Motion) -> tuple[Prediction, Array | None]:
         """Return the body's prediction with what the load adds to its rigid-body part, and that part (n_outputs,)."""
@@ -118,13 +120,16 @@ class ChangeMonitor:
             return
         columns = np.concatenate(self.effects(motion.position, motion.velocity, motion.acceleration), axis=1)
         if self.state is State.GETTING_USED:
-            self._errors.ignore(columns[:, len(DEVIATIONS) :] * LEAST_PUSH * wrench_units())
+            self._errors.ignore(columns[:, N_BODY:] * LEAST_PUSH * wrench_units())
             self._errors.learn(*means)
-            if self._errors.ready:
+            if self._errors.age >= SLOW:
                 self._got_used()
         else:
             self._judge(stamp, means, columns)
-        self._unrest.follow(stamp, self.contact, self.load)
+        if self.contact or (self.load is not None and (stamp - self.load.since) * 1e-9 < SETTLED):
+            self._doubt = stamp
+        elif (stamp - self._doubt) * 1e-9 > QUIET:
+            self._quiet, self._loads = stamp, 0
 
     def _judge(self, stamp: int, means: Array, columns: Array) -> None:
         error, told = means
@@ -137,14 +142,16 @@ class ChangeMonitor:
             return
         carried = self._carried
         if carried is not None:
-            step, error = carried.step(block), block.without(carried.load)
-        self._filter, innovation = step(self._filter, error[:, None])
+            step = self._causes.step(carried, block)
+        self._filter, innovation = step(self._filter, block.without(self.load)[:, None])
         white = innovation[:, 0]
         began = self._suspicion.follow(block, step, white, self.load)
         if began is not None:
             self._began(began)
-        elif carried is not None:
-            carried.learn(block, step)
+        elif self.load is not None and carried is not None:
+            self._causes.add(carried, block, step, error)
+            if carried.n_blocks % LATEST == 0:
+                self.load = load_of(self.load.since, carried)
         else:
             self._errors.follow_tail(float(white @ white))
             self._held_back.append((error, told))
@@ -153,22 +160,24 @@ class ChangeMonitor:
 
     def _examine(self, event: Event, block: Block) -> None:
         self._causes.examine(event, block)
-        latest = self._blocks.latest(LATEST)
+        latest = list(self._blocks.history)[-LATEST:]
         over, still_there = is_over(event, latest)
         attempt = None if over else load_in(event, latest)
         if over and still_there:
             self._contact_over(event, block.stamp)
         elif over:
             self._load_gone(block.stamp)
-        elif attempt is not None and self._unrest.loads < MOST_LOADS:
+        elif attempt is not None and self._loads < MOST_LOADS:
             self._load_found(event, attempt)
-        elif attempt is not None or self._unrest.seconds(block.stamp) > self._longest:
-            self._body_changed(block.stamp, event.ratio)
+        elif attempt is not None or (block.stamp - self._quiet) * 1e-9 > self._longest:
+            self._body_changed(block.stamp, event)
 
     # --- transitions, named after what happened
 
     def _start(self) -> None:
-        self._errors, self._unrest = ErrorModel(self.effects.n_outputs, BLOCK), Unrest()
+        self._errors = ErrorModel(self.effects.n_outputs)
+        # Stamps [ns] of the last quiet moment and of the last doubt, and how many loads were found since the former.
+        self._quiet = self._doubt = self._loads = 0
         self._blocks.forget()
         self._blocks.number = 0
         self._enter(State.GETTING_USED)
@@ -180,21 +189,21 @@ class ChangeMonitor:
     def _began(self, number: int) -> None:
         blocks = [block for block in self._blocks.history if block.number >= number]
         event = self._causes.event(blocks[0], self.load, self._errors)
-        self._enter(State.DISTURBED if self.load is None else State.DISTURBED_CARRYING, self._carried, event)
+        self._enter(State.DISTURBED if self.load is None else State.DISTURBED_CARRYING, event)
         for block in blocks:
             if self._event is event:
                 self._examine(event, block)
 
     def _load_found(self, event: Event, attempt: Attempt) -> None:
         self.counts["loads"] += 1
-        self._unrest.loads += 1
-        carried = CarriedLoad(self._causes, event.since, attempt)
+        self._loads += 1
+        self._withhold(event.since)  # with the load before this one
+        self.load, self._carried = load_of(event.since, attempt.bare), attempt.bare
         self._empty = event.state if event.before is None else self._empty
         self._filter = event.state
-        for block in self._blocks.latest(attempt.bare.n_blocks):
-            self._filter, _ = block.step(self._filter, block.without(carried.load)[:, None])
-        self._withhold(event.since)  # with the load before this one
-        self._enter(State.CARRYING, carried)
+        for block in list(self._blocks.history)[-attempt.bare.n_blocks :]:
+            self._filter, _ = block.step(self._filter, block.without(self.load)[:, None])
+        self._enter(State.CARRYING)
 
     def _load_gone(self, stamp: int) -> None:
         self.counts["releases"] += 1
@@ -206,12 +215,13 @@ class ChangeMonitor:
         self.counts["contacts"] += 1
         self._withhold(stamp)
         self._filter = event.state
-        self._enter(State.QUIET if self.load is None else State.CARRYING, self._carried)
+        self._enter(State.QUIET if self.load is None else State.CARRYING)
 
-    def _body_changed(self, stamp: int, ratio: float) -> None:
+    def _body_changed(self, stamp: int, event: Event) -> None:
         """What lasts and is neither load nor contact is how the body is now."""
         self.counts["changes of the body"] += 1
-        self.changed, self.change_ratio = self.changed + 1, ratio
+        bare = event.attempts[0].bare
+        self.changed, self.change_ratio = self.changed + 1, bare.squares / (len(event.noise) * bare.n_blocks)
         self._withhold(stamp)
         self._start()
 
@@ -223,15 +233,17 @@ class ChangeMonitor:
         if stamp < self._blocks.last:  # the time was set back: nothing that is to come was in doubt before
             self._filter = self._errors.start()[:, None]
             self._withheld.clear()
-            self._unrest = Unrest(stamp)
-            if self._carried is not None:
-                self._carried.load = replace(self._carried.load, since=stamp)
+            self._quiet, self._doubt, self._loads = stamp, stamp, 0
+            if self.load is not None:
+                self.load = replace(self.load, since=stamp)
         self._blocks.forget()
         after = {State.DISTURBED: State.QUIET, State.DISTURBED_CARRYING: State.CARRYING}
-        self._enter(after.get(self.state, self.state), self._carried)
+        self._enter(after.get(self.state, self.state))
 
-    def _enter(self, state: State, carried: CarriedLoad | None = None, event: Event | None = None) -> None:
-        self.state, self._carried, self._event = state, carried, event
+    def _enter(self, state: State, event: Event | None = None) -> None:
+        self.state, self._event = state, event
+        if state not in (State.CARRYING, State.DISTURBED_CARRYING):
+            self.load = self._carried = None
         self._suspicion.clear()
         self._held_back.clear()
 

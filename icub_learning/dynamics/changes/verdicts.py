@@ -8,17 +8,8 @@ from scipy.special import chdtri, ndtri
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.error_model import RARE
-from icub_learning.dynamics.changes.event import (
-    FEWEST,
-    LATEST,
-    Attempt,
-    Block,
-    Cause,
-    Event,
-    load_of,
-)
-from icub_learning.dynamics.changes.load import DEVIATIONS, Load
-from icub_learning.dynamics.regressors.link_effects import N_WRENCH
+from icub_learning.dynamics.changes.event import FEWEST, LATEST, Attempt, Block, Cause, Event, load_of
+from icub_learning.dynamics.regressors.link_effects import N_BODY, N_WRENCH
 
 PUSHES = Cause.PUSH, Cause.PULL  # what acts from outside
 MARGIN = -log(RARE)  # of log likelihood: a push seems a load, or a load nothing, with RARE at most (Ville's inequality)
@@ -27,31 +18,25 @@ LEAST_MASS = -float(ndtri(RARE))  # standard deviations: no mass at all seems so
 
 
 def load_in(event: Event, recent: Sequence[Block]) -> Attempt | None:
-    """Return the first attempt that shows a load, or None; every LATEST blocks.
-
-    A load that is there explains each block since the last look, too; one that explains a push and its end does not.
-
-    Args:
-        event: what began.
-        recent: the latest LATEST blocks.
-    """
-    if event.n_blocks % LATEST:
-        return None
-    return next((one for one in event.attempts if one.bare.n_blocks >= FEWEST and _is_load(one, event, recent)), None)
+    """Return the first attempt that shows a load, or None; `recent` are the latest blocks, as for `is_over`."""
+    old = [one for one in event.attempts if one.bare.n_blocks >= FEWEST] if event.n_blocks % LATEST == 0 else []
+    return next((one for one in old if _is_load(one, event, recent)), None)
 
 
-def _is_load(attempt: Attempt, event: Event, latest: Sequence[Block]) -> bool:
+def _is_load(attempt: Attempt, event: Event, recent: Sequence[Block]) -> bool:
     """Whether a load explains the errors better than all else does, well enough, and can be.
 
-    It explains each latest block, too.
+    A load that is there explains each recent block, too; one that explains a push and its end does not.
     """
     as_load, as_push, as_unknown = _log_likelihoods(event, attempt)
     if as_load < max(as_push, as_unknown) + MARGIN:
         return False
-    bare = attempt.bare
-    load = load_of(0, bare)
+    load = load_of(0, attempt.bare)
     heavy = load.plausible and load.mass > LEAST_MASS * load.mass_deviation
-    return heavy and _fits(bare.left(Cause.LOAD), attempt) and all(_explains(load, event, block) for block in latest)
+    if not heavy or not _fits(attempt.bare.left(Cause.LOAD), attempt):
+        return False
+    distances = (_distances(event, [block.without(load), block.error]) for block in recent)
+    return all(carried < without for carried, without in distances)
 
 
 def _log_likelihoods(event: Event, attempt: Attempt) -> tuple[float, float, float]:
@@ -73,13 +58,6 @@ def _is_unknown(event: Event, attempt: Attempt) -> bool:
     return as_unknown > max(as_load, as_push) + MARGIN
 
 
-def _explains(load: Load, event: Event, block: Block) -> bool:
-    """Whether a load leaves less of the errors of a block, beyond the offset before the event, than nothing does."""
-    usual = event.state[len(event.precision) :, 0]
-    without, carried = _distances(event, np.array([block.error, block.without(load)]) - usual)
-    return carried < without
-
-
 def _is_released(attempt: Attempt) -> bool:
     """Whether the load before is gone, rather than another one there or something pushing."""
     bare, loaded = attempt.bare, attempt.loaded
@@ -95,8 +73,7 @@ def _is_nothing(attempt: Attempt) -> bool:
 
 
 def _fits(squares: float, attempt: Attempt) -> bool:
-    n_outputs = len(attempt.bare_state) // 2
-    return squares <= LARGEST_FIT * n_outputs * attempt.bare.n_blocks
+    return squares <= LARGEST_FIT * len(attempt.bare.level) * attempt.bare.n_blocks
 
 
 def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
@@ -106,12 +83,8 @@ def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
     that began later is against any cause: what pushes for a while in changing directions has no constant estimate. It
     is also over, and never was, if a motion that the body does not know explains the errors better than any cause.
 
-    Args:
-        event: what began.
-        recent: the latest LATEST blocks.
-
     Returns:
-        Whether it is over, and whether what was carried before it, if anything, is still there.
+        Whether it is over by the LATEST blocks, `recent`, and whether what was carried before it is still there.
     """
     if event.n_blocks < LATEST:
         return False, True
@@ -119,30 +92,24 @@ def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
         return True, False
     if any(_is_unknown(event, attempt) for attempt in event.attempts):
         return True, True
-    without, mean = _latest(event, recent)
-    load_columns, push_columns = mean[:, : len(DEVIATIONS)], mean[:, len(DEVIATIONS) :]
-    with_before = without if event.before is None else without - load_columns @ event.before.parameters
-    first = event.attempts[0]
-    with_push = with_before - push_columns @ first.loaded.of(Cause.PUSH).mean[:N_WRENCH]
+    error = np.add.reduce([block.error for block in recent]) / len(recent)
+    columns = np.add.reduce([block.columns for block in recent]) / len(recent)
+    of_load, of_push, first = columns[:, :N_BODY], columns[:, N_BODY:], event.attempts[0]
+    with_before = error if event.before is None else error - of_load @ event.before.parameters
+    with_push = with_before - of_push @ first.loaded.of(Cause.PUSH).mean[:N_WRENCH]
     with_pull = with_before - first.loaded.of(Cause.PULL).mean
-    with_load = without - load_columns @ first.bare.of(Cause.LOAD).mean[: len(DEVIATIONS)]
-    tried = np.array([without, with_before, with_push, with_pull, with_load])
+    with_load = error - of_load @ first.bare.of(Cause.LOAD).mean[:N_BODY]
+    tried = error, with_before, with_push, with_pull, with_load
     nothing, as_before, pushed, pulled, carried = _distances(event, tried)
     still_there = as_before <= nothing
     ended = as_before if still_there else nothing
-    if ended > LARGEST_FIT * len(without):
+    if ended > LARGEST_FIT * len(error):
         return False, still_there
     return ended <= min(pushed, pulled, carried) - MARGIN or any(map(_is_nothing, event.attempts[1:])), still_there
 
 
-def _latest(event: Event, recent: Sequence[Block]) -> tuple[Array, Array]:
-    """Return the mean error (m,) of the latest blocks beyond the offset before the event, and their mean columns."""
-    m = len(event.precision)
-    error = np.add.reduce([block.error for block in recent]) / len(recent) - event.state[m:, 0]
-    return error, np.add.reduce([block.columns for block in recent]) / len(recent)
-
-
-def _distances(event: Event, means: Array) -> list[float]:
-    """Return the squared distances (k,) of mean errors (k, m) from none, in units of their usual covariance."""
+def _distances(event: Event, errors: Sequence[Array]) -> list[float]:
+    """Return the squared distances of mean errors (m,) from those before the event, in units of their covariance."""
+    means = np.array(errors) - event.state[len(event.precision) :, 0]
     distances: list[float] = ((means @ event.precision) * means).sum(axis=1).tolist()
     return distances

@@ -13,8 +13,7 @@ from icub_learning.dynamics.estimators.observation import seconds_between
 from icub_learning.dynamics.estimators.parameter_columns import with_columns
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
 from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
-from icub_learning.dynamics.regressors.base_parameters import base_values
-from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices, relative_regularization
+from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import AUTOMATIC, DEFAULTS, first_forgetting
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import nested, part, scalar
@@ -91,9 +90,9 @@ class ParametricEstimator:
         regularization = real("regularization", regularization, 0.0, low_open=True)
         self._offset_forgetting = real("offset_forgetting", offset_forgetting, 0.0, 1.0, low_open=True)
         self._order = _offsets_first(regressor)
-        self._offsets = offset_indices(regressor)
+        self._offsets = regressor.offset_indices
         initial = regressor.nominal_parameters[self._order, None] if prior == "nominal" else None
-        own = regularization * relative_regularization(regressor)[self._order]
+        own = regularization * regressor.relative_regularization[self._order]
         self._rls = RecursiveLeastSquares(regressor.n_parameters, 1, own, first_forgetting(forgetting), initial)
         self._adaptive = AdaptiveForgetting(regressor.n_outputs) if forgetting == AUTOMATIC else None
         self._last_stamp: int | None = None
@@ -134,7 +133,7 @@ class ParametricEstimator:
     @property
     def base_parameters(self) -> Array:
         """Base parameters (identifiable combinations) of the current estimate, (n_base,)."""
-        return base_values(self.regressor, self.parameters)
+        return self.regressor.base_projection @ self.parameters
 
     @property
     def information(self) -> Array:
@@ -337,6 +336,6 @@ class ParametricEstimator:
 
 def _offsets_first(regressor: Regressor) -> NDArray[np.intp]:
     """Order of the columns in the factor: what may drift comes first, see RecursiveLeastSquares.fade."""
-    offsets = np.asarray(offset_indices(regressor), dtype=np.intp)
+    offsets = np.asarray(regressor.offset_indices, dtype=np.intp)
     others = np.setdiff1d(np.arange(regressor.n_parameters), offsets)
     return np.concatenate([offsets, others])

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.regressors.friction import PLAIN_COLUMNS
 from icub_learning.dynamics.regressors.regressor import Regressor
-from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
+from icub_learning.dynamics.regressors.torque_regressor import PLAIN_COLUMNS, TorqueRegressor
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.errors import ModelError, ParameterError, ShapeError, StateError
 from icub_learning.models import part, scalar

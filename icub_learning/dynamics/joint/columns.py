@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.regressors.base_parameters import SPARE, base_columns, base_projection
-from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.dynamics.regressors.regressor import SPARE, Regressor, base_columns, base_projection
 
 
 class BaseColumns:

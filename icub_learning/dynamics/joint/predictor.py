@@ -13,7 +13,7 @@ from icub_learning.dynamics.joint import _experts
 from icub_learning.dynamics.joint.bank import REGULARIZATION, BankWeights
 from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertWeights, Unlearned
 from icub_learning.dynamics.joint.process import BodyCertainty, ProcessCertainty
-from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices
+from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.features import MultiscaleFourierFeatures
 
 
@@ -56,7 +56,7 @@ class JointPredictor(NamedTuple):
         if self.rigid is None:
             return None
         parameters: Array = self.rigid.parameters.copy()
-        offsets = list(offset_indices(self.regressor))
+        offsets = list(self.regressor.offset_indices)
         parameters[offsets] += self.tare[: len(offsets)]
         return parameters
 

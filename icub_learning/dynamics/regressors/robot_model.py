@@ -19,6 +19,8 @@ from icub_learning.errors import ModelError, ShapeError
 # m * c [kg m], and the inertia about the origin of the joint frame (not about the centre of mass) [kg m^2].
 BODY_PARAMETERS = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 
+Urdf = str | os.PathLike[str]  # path of a URDF file, or its XML text
+
 _ONE_DOF = ("revolute", "continuous", "prismatic")
 
 
@@ -36,22 +38,19 @@ class RobotModel:
         sensor: name of the fixed joint that carries the force/torque sensor, if there is one.
 
     Attributes:
-        joints: the names of the joints that move, as given.
-        known_joints: the names of all joints of one degree of freedom that the URDF has.
-        model: the reduced Pinocchio model.
-        data: Pinocchio's working memory for the model.
+        joints, known_joints: names of the joints that move, as given, and of all that the URDF has of one degree of
+            freedom.
+        model, data: the reduced Pinocchio model, and its working memory.
         velocity_index: (n_joints,) row of each joint in Pinocchio's velocity and torque vectors.
         body_names: for every body of `model` after the universe, the link that its joint moves.
         sensor_id: Pinocchio's number of the sensor joint, 0 without one.
         urdf: XML text that builds the same model again; geometry and other content without masses left out.
 
-    Raises:
-        ModelError: the file is missing; the text is no URDF; a joint is absent, listed twice or has not exactly one
-            degree of freedom; the sensor is absent or not a fixed joint; a number of an inertia is missing or not
-            finite.
+    Raises ModelError if the file is missing; the text is no URDF; a joint is absent, listed twice or not of one degree
+    of freedom; the sensor is absent or not a fixed joint; a number of an inertia is missing or not finite.
     """
 
-    def __init__(self, urdf: str | os.PathLike[str], joints: Sequence[str], sensor: str | None = None) -> None:
+    def __init__(self, urdf: Urdf, joints: Sequence[str], sensor: str | None = None) -> None:
         root = read_urdf(urdf)
         for element in list(root):
             if element.tag not in ("link", "joint"):
@@ -63,7 +62,7 @@ class RobotModel:
         self.urdf = ElementTree.tostring(root, encoding="unicode")
         elements = {joint.get("name", ""): joint for joint in root.findall("joint")}
         self.joints = _checked_joints(joints, elements)
-        self.known_joints = _of_one_dof(elements)
+        self.known_joints = _of_type(elements.values(), _ONE_DOF)
         moving = set(self.joints)
         if sensor is not None:
             _free_sensor(sensor, elements)
@@ -74,9 +73,10 @@ class RobotModel:
             text = f"Pinocchio cannot build a model from the URDF: {error}"
             raise ModelError(text, name="urdf", value=str(error), bound="a valid URDF") from error
         held = [index for index in range(1, full.njoints) if full.names[index] not in moving]
-        self.model = pinocchio.buildReducedModel(full, held, _neutral(full))
+        neutral = np.clip(pinocchio.neutral(full), full.lowerPositionLimit, full.upperPositionLimit)
+        self.model = pinocchio.buildReducedModel(full, held, neutral)
         self.data = self.model.createData()
-        self.body_names = tuple(child_link(elements[name]) for name in list(self.model.names)[1:])
+        self.body_names = tuple(link_at(elements[name], "child") for name in list(self.model.names)[1:])
         self.sensor_id = self.model.getJointId(sensor) if sensor is not None else 0
 
         ids = [self.model.getJointId(name) for name in self.joints]
@@ -84,43 +84,40 @@ class RobotModel:
         # A continuous joint is stored as (cos, sin) of its angle, every other one as its position.
         position = np.array([self.model.joints[index].idx_q for index in ids])
         circular = np.array([self.model.joints[index].nq == 2 for index in ids])
-        self._position_index = position[~circular]
-        self._plain = np.flatnonzero(~circular)
-        self._cosine_index = position[circular]
-        self._circular = np.flatnonzero(circular)
+        self._plain, self._circular = np.flatnonzero(~circular), np.flatnonzero(circular)
+        self._position_place, self._cosine_place = _as_slice(position[~circular]), position[circular]
+        self._velocity_place = _as_slice(self.velocity_index)
         self._q = pinocchio.neutral(self.model)
-        self._v = np.zeros(self.model.nv)
-        self._a = np.zeros(self.model.nv)
-        self._shape = (len(self.joints),)
-        self._position_place, self._velocity_place = _as_slice(self._position_index), _as_slice(self.velocity_index)
+        self._v, self._a = np.zeros((2, self.model.nv))
 
     def state(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
         """Return positions, velocities and accelerations in Pinocchio's layout, in buffers that the next call reuses.
 
         Raises ShapeError unless q, v, a are of shape (n_joints,) [rad or m, and seconds]; values are not checked.
         """
+        shape = self.velocity_index.shape
         for name, values in (("q", q), ("v", v), ("a", a)):
             # The attribute first: calling np.shape three times per prediction takes longer.
-            if getattr(values, "shape", None) != self._shape and np.shape(values) != self._shape:
-                raise ShapeError(name, np.shape(values), f"{self._shape}")
+            if getattr(values, "shape", None) != shape and np.shape(values) != shape:
+                raise ShapeError(name, np.shape(values), f"{shape}")
         if self._circular.size:
             angles = np.asarray(q)[self._circular]
-            self._q[self._position_index] = np.asarray(q)[self._plain]
-            self._q[self._cosine_index] = np.cos(angles)
-            self._q[self._cosine_index + 1] = np.sin(angles)
+            self._q[self._position_place] = np.asarray(q)[self._plain]
+            self._q[self._cosine_place] = np.cos(angles)
+            self._q[self._cosine_place + 1] = np.sin(angles)
         else:
             self._q[self._position_place] = q
         self._v[self._velocity_place] = v
         self._a[self._velocity_place] = a
         return self._q, self._v, self._a
 
-    def body_parameter_names(self, bodies: Iterable[int]) -> tuple[str, ...]:
-        """Return the names "link.parameter" of the ten parameters of each body, in the order of BODY_PARAMETERS."""
-        return tuple(f"{self.body_names[body - 1]}.{parameter}" for body in bodies for parameter in BODY_PARAMETERS)
-
-    def body_parameters(self, bodies: Iterable[int]) -> Array:
-        """Return the bodies' parameters from the URDF, (10 n_bodies,), in the order of `body_parameter_names`."""
-        return np.concatenate([self.model.inertias[body].toDynamicParameters() for body in bodies])
+    def body_parameters(self, bodies: Iterable[int]) -> dict[str, float]:
+        """Return the ten parameters of each body from the URDF by their names "link.parameter", see BODY_PARAMETERS."""
+        return {
+            f"{self.body_names[body - 1]}.{name}": float(value)
+            for body in bodies
+            for name, value in zip(BODY_PARAMETERS, self.model.inertias[body].toDynamicParameters(), strict=True)
+        }
 
 
 def _as_slice(indices: NDArray[np.intp]) -> NDArray[np.intp] | slice:
@@ -130,20 +127,19 @@ def _as_slice(indices: NDArray[np.intp]) -> NDArray[np.intp] | slice:
     return indices
 
 
-def joint_names(urdf: str | os.PathLike[str]) -> tuple[str, ...]:
+def joint_names(urdf: Urdf) -> tuple[str, ...]:
     """Return the names of all joints of one degree of freedom in a URDF (path or XML text). Raises ModelError."""
-    return _of_one_dof({joint.get("name", ""): joint for joint in read_urdf(urdf).findall("joint")})
+    return _of_type(read_urdf(urdf).findall("joint"), _ONE_DOF)
 
 
-def _of_one_dof(elements: dict[str, Any]) -> tuple[str, ...]:
-    return tuple(name for name, joint in elements.items() if joint.get("type") in _ONE_DOF)
+def _of_type(joints: Iterable[ElementTree.Element], types: Sequence[str]) -> tuple[str, ...]:
+    return tuple(joint.get("name", "") for joint in joints if joint.get("type") in types)
 
 
-def read_urdf(urdf: str | os.PathLike[str]) -> ElementTree.Element:
+def read_urdf(urdf: Urdf) -> ElementTree.Element:
     """Return the root element of a URDF given as a path or as XML text.
 
-    Raises:
-        ModelError: the file cannot be read, or its content is not well-formed XML with a <robot> at its root.
+    Raises ModelError if the file cannot be read, or is not well-formed XML with a <robot> at its root.
     """
     if isinstance(urdf, str) and urdf.lstrip("\ufeff \t\r\n").startswith("<"):
         text, source = urdf.lstrip("\ufeff \t\r\n"), "the URDF text"
@@ -199,10 +195,9 @@ def _checked_joints(joints: Sequence[str], elements: dict[str, ElementTree.Eleme
     if repeated:
         message = f"joint {', '.join(repr(name) for name in repeated)} is listed more than once"
         raise ModelError(message, name="joints", value=repeated, bound="each joint once")
-    movable = [name for name, joint in elements.items() if joint.get("type") in _ONE_DOF]
     for name in names:
         if name not in elements:
-            raise _absent("joint", name, movable)
+            raise absent("joint", name, _of_type(elements.values(), _ONE_DOF))
         kind = elements[name].get("type")
         if kind not in _ONE_DOF:
             message = f"joint '{name}' is {kind}, but must have one degree of freedom ({', '.join(_ONE_DOF)})"
@@ -213,8 +208,7 @@ def _checked_joints(joints: Sequence[str], elements: dict[str, ElementTree.Eleme
 def _free_sensor(sensor: str, elements: dict[str, ElementTree.Element]) -> None:
     """Turn the fixed joint of the sensor into one of six degrees of freedom, in place. Raises ModelError."""
     if sensor not in elements:
-        fixed = [name for name, joint in elements.items() if joint.get("type") == "fixed"]
-        raise _absent("sensor joint", sensor, fixed)
+        raise absent("sensor joint", sensor, _of_type(elements.values(), ("fixed",)))
     joint = elements[sensor]
     if joint.get("type") != "fixed":
         message = f"sensor joint '{sensor}' is {joint.get('type')}, but must be fixed"
@@ -225,23 +219,15 @@ def _free_sensor(sensor: str, elements: dict[str, ElementTree.Element]) -> None:
             joint.remove(element)
 
 
-def _absent(what: str, name: Any, known: list[str]) -> ModelError:
-    close = get_close_matches(str(name), known, n=3, cutoff=0.5)
+def absent(what: str, value: Any, known: Sequence[str], name: str = "") -> ModelError:
+    """Return the error that a URDF lacks something, with what it may be among the known ones; `name`: the argument."""
+    close = get_close_matches(str(value), known, n=3, cutoff=0.5)
     hint = f"; did you mean {' or '.join(close)}?" if close else ""
-    return ModelError(f"the URDF has no {what} '{name}'{hint}", name=str(name), value=name, bound=", ".join(close))
+    text = f"the URDF has no {what} '{value}'{hint}"
+    return ModelError(text, name=name or str(value), value=value, bound=", ".join(close))
 
 
-def child_link(joint: ElementTree.Element) -> str:
-    """Return the name of the link that a joint of a URDF moves."""
-    child = joint.find("child")
-    return child.get("link", "") if child is not None else ""
-
-
-def _neutral(model: Any) -> Array:
-    """Return position 0 of every joint, clipped into its limits where it has one coordinate."""
-    q: Array = pinocchio.neutral(model)
-    for joint in model.joints[1:]:
-        if joint.nq == 1:
-            low, high = model.lowerPositionLimit[joint.idx_q], model.upperPositionLimit[joint.idx_q]
-            q[joint.idx_q] = min(max(q[joint.idx_q], low), high)
-    return q
+def link_at(joint: ElementTree.Element, end: str) -> str:
+    """Return the name of the link at one end of a joint of a URDF, its "parent" or its "child"."""
+    link = joint.find(end)
+    return link.get("link", "") if link is not None else ""

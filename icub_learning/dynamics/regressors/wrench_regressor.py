@@ -1,23 +1,24 @@
 """The wrench at a force/torque sensor, linear in the inertial parameters of the bodies beyond it."""
 
-import os
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
-import pinocchio
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.regressors.base_parameters import base_projection
-from icub_learning.dynamics.regressors.robot_model import RobotModel
-from icub_learning.dynamics.regressors.sensor_columns import fill_gain, sensor_parameter_names, sensor_regularization
+from icub_learning.dynamics.regressors.regressor import DOUBTED, Regressor
+from icub_learning.dynamics.regressors.robot_model import RobotModel, Urdf
 from icub_learning.errors import ParameterError
 
 DIRECTIONS = ("parent_to_child", "child_to_parent")
 WRENCH_AXES: tuple[str, ...] = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
+AXES = ("fx", "fy", "fz", "tx", "ty", "tz")
+
+# Relative to that of the inertial parameters: offsets of a hundred newtons are common, and nothing speaks against them.
+# On the robots of simulation.zoo.DEVELOPMENT values from a tenth of this to a hundred times as much are as good.
+OFFSET_REGULARIZATION = 1e-3
 
 
-class WrenchRegressor:
+class WrenchRegressor(Regressor):
     """Phi(q, v, a) with wrench = Phi @ parameters, for a force/torque sensor at a fixed joint of a fixed-base robot.
 
     The wrench is what the link before the sensor applies to the link after it, at the origin of the sensor joint and
@@ -32,7 +33,11 @@ class WrenchRegressor:
     a fixed or held joint ties to a body are part of it, carried into its frame. With offset, then the six offsets of
     the sensor, "offset.fx" to "offset.tz" [N, N m], in the sense of the measured wrench: raw sensors show tens of
     newtons that no mass explains. With gain, then the 36 errors of its gain matrix row by row, "gain.fx.fx",
-    "gain.fx.fy" to "gain.tz.tz" (shown axis, true axis; [1], [1/m], [m]), see `sensor_columns.fill_gain`.
+    "gain.fx.fy" to "gain.tz.tz" (shown axis, true axis; [1], [1/m], [m]).
+
+    A sensor of gain 1 + G that carries the wrench w shows w + G w, linear in G if w is known. Here w is what the URDF's
+    masses would cause: errors of the masses enter only multiplied by those of the gain. What G does to the wrench as
+    other masses would do it too (a common factor, to begin with) is left to the masses by the regularization.
 
     Joints before the sensor matter as well (they turn gravity and move everything beyond); list all that move. Joints
     that are not listed are held at 0, clipped into their limits.
@@ -44,6 +49,7 @@ class WrenchRegressor:
     Attributes:
         joints: (n_joints) names, the order of q, v and a.
         known_joints: names of all joints that the URDF has.
+        urdf: XML text of the robot, without geometry.
         frame: the link in whose axes the wrench is given.
         sensor: name of the sensor's joint.
         direction: "parent_to_child" or "child_to_parent".
@@ -51,52 +57,37 @@ class WrenchRegressor:
         output_names: "force.x" to "torque.z" [N, N m].
         parameter_names: "link.parameter", as above.
         nominal_parameters: (n_parameters,) from the URDF; offsets and errors of the gain 0.
-        relative_regularization: (n_parameters,), see `regressor.relative_regularization`.
+        relative_regularization: (n_parameters,) by how much each parameter is regularized, relative to an inertial one:
+            less where nothing speaks against it before data come, more for effects that a robot may not have.
         offset_indices: (6,) index of the parameter that is the offset of each output; () without.
     """
 
+    sensor: str
+
     def __init__(
-        self,
-        model: RobotModel,
-        sensor: str,
-        direction: str = "parent_to_child",
-        offset: bool = True,
-        gain: bool = False,
+        self, model: RobotModel, sensor: str, direction: str = DIRECTIONS[0], offset: bool = True, gain: bool = False
     ) -> None:
         if direction not in DIRECTIONS:
             raise ParameterError("direction", direction, f"one of {', '.join(DIRECTIONS)}")
-        self._model = model
-        self.direction = direction
-        self.joints = model.joints
-        self.known_joints = model.known_joints
-        self.frame = model.body_names[model.sensor_id - 1]
-        self.sensor = sensor
-        self.n_joints = len(self.joints)
-        self.n_outputs = len(WRENCH_AXES)
-        self.output_names = WRENCH_AXES
+        self.sensor, self.frame = sensor, model.body_names[model.sensor_id - 1]
+        self.direction, self._offset, self._gain = direction, offset, gain
+        own = {f"offset.{axis}": OFFSET_REGULARIZATION for axis in AXES} if offset else {}
+        offsets = range(len(own))
+        if gain:
+            own |= {f"gain.{shown}.{true}": DOUBTED for shown in AXES for true in AXES}
         bodies = list(model.model.subtrees[model.sensor_id])
-        self._offset, self._gain = offset, gain
-        self._nominal_inertial = model.body_parameters(bodies)
-        self._n_inertial = len(self._nominal_inertial)
-        own = sensor_regularization(offset, gain)
-        self.parameter_names = model.body_parameter_names(bodies) + sensor_parameter_names(offset, gain)
-        self.nominal_parameters = np.concatenate([self._nominal_inertial, np.zeros(len(own))])
-        self.relative_regularization = np.concatenate([np.ones(self._n_inertial), own])
-        self.n_parameters = len(self.parameter_names)
-        self.offset_indices = tuple(range(self._n_inertial, self._n_inertial + 6)) if offset else ()
-        self._template: Array = np.zeros((self.n_outputs, self.n_parameters))  # with what no motion changes
-        self._template[range(len(self.offset_indices)), self.offset_indices] = 1.0
         # Pinocchio numbers a subtree without gaps, so both ranges are slices.
-        first_row = model.model.joints[model.sensor_id].idx_v
-        self._block = np.s_[first_row : first_row + 6, 10 * (bodies[0] - 1) : 10 * bodies[-1]]
+        first = model.model.joints[model.sensor_id].idx_v
+        rows = np.s_[first : first + 6, 10 * (bodies[0] - 1) : 10 * bodies[-1]]
+        super().__init__(model, bodies, rows, WRENCH_AXES, own, offsets)
 
     @classmethod
     def from_urdf(
         cls,
-        urdf: str | os.PathLike[str],
+        urdf: Urdf,
         joints: Sequence[str],
         sensor: str,
-        direction: str = "parent_to_child",
+        direction: str = DIRECTIONS[0],
         offset: bool = True,
         gain: bool = False,
     ) -> "WrenchRegressor":
@@ -106,10 +97,8 @@ class WrenchRegressor:
             urdf: path of a URDF file, or its XML text.
             joints: names of the joints that move, in the order of q, v and a.
             sensor: name of the fixed joint that carries the sensor, e.g. "r_arm_ft_sensor".
-            direction: "parent_to_child" if the measured wrench is the one applied to the link after the sensor,
-                "child_to_parent" if it is the reaction to that.
-            offset: whether to add the six offsets of the sensor.
-            gain: whether to add the 36 errors of its gain matrix.
+            direction: "parent_to_child" or "child_to_parent", as the wrench is measured, see above.
+            offset, gain: whether to add the six offsets of the sensor, and the 36 errors of its gain matrix.
 
         Raises:
             ModelError: the URDF cannot be read, or lacks a joint or the sensor; see `RobotModel`.
@@ -119,41 +108,24 @@ class WrenchRegressor:
 
     def twin(self) -> "WrenchRegressor":
         """Return a regressor for another thread: the same, with memory of its own."""
-        model = RobotModel(self._model.urdf, self.joints, self.sensor)
-        return WrenchRegressor(model, self.sensor, self.direction, self._offset, self._gain)
+        return self.from_urdf(self.urdf, self.joints, self.sensor, self.direction, self._offset, self._gain)
 
     def __call__(self, q: Array, v: Array, a: Array) -> Array:
-        """Return the regressor (6, n_parameters), a new array, of q, v, a (n_joints,) in rad or m, and seconds.
-
-        Raises ShapeError for another shape; values are not checked.
-        """
-        model = self._model
-        every = pinocchio.computeJointTorqueRegressor(model.model, model.data, *model.state(q, v, a))
-        result: Array = self._template.copy()
-        inertial = result[:, : self._n_inertial]
-        inertial[:] = every[self._block]
+        result, inertial = self._inertial(q, v, a)
         if self.direction == "child_to_parent":
             np.negative(inertial, out=inertial)
         if self._gain:
-            fill_gain(result[:, -36:], inertial @ self._nominal_inertial)
+            wrench, gain = inertial @ self._nominal_inertial, result[:, -36:]
+            for axis in range(6):
+                gain[axis, 6 * axis : 6 * axis + 6] = wrench
         return result
 
     def state(self) -> dict[str, Array]:
-        """Return what the regressor is made of, as a dict of arrays; see `saved_states.rebuild_regressor`."""
+        """See Regressor."""
         return {
             "kind": np.asarray("wrench"),
-            "urdf": np.asarray(self._model.urdf),
+            "urdf": np.asarray(self.urdf),
             "sensor": np.asarray(self.sensor),
             "direction": np.asarray(self.direction),
             "sensor_columns": np.asarray(["offset"] * self._offset + ["gain"] * self._gain, dtype=np.str_),
         }
-
-    @cached_property
-    def base_projection(self) -> Array:
-        """(n_base, n_parameters): the identifiable combinations, see `base_parameters.base_projection`."""
-        return base_projection(self, self.n_joints, self.n_parameters)
-
-    @property
-    def n_base(self) -> int:
-        """Number of identifiable combinations of the parameters."""
-        return len(self.base_projection)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from icub_learning.dynamics.regressors.robot_model import child_link, joint_names, read_urdf
+from icub_learning.dynamics.regressors.robot_model import joint_names, link_at, read_urdf
 from icub_learning.errors import ModelError
 from icub_learning.robots import KNOWN_ROBOTS, find_urdf
 
@@ -29,7 +29,7 @@ def guess_sensor(urdf: str, names: Sequence[str], frame: str = "") -> str:
     """
     root = read_urdf(urdf)
     fixed = [joint for joint in root.findall("joint") if joint.get("type") == "fixed"]
-    if frame and (leading := [joint for joint in fixed if child_link(joint) == frame.lstrip("/")]):
+    if frame and (leading := [joint for joint in fixed if link_at(joint, "child") == frame.lstrip("/")]):
         return leading[0].get("name", "")
     sensors = [joint for joint in fixed if any(word in joint.get("name", "").lower() for word in SENSOR_WORDS)]
     related = {joint.get("name", ""): _related(root, joint, set(names)) for joint in sensors}
@@ -40,11 +40,11 @@ def guess_sensor(urdf: str, names: Sequence[str], frame: str = "") -> str:
 def _related(root: ElementTree.Element, sensor: ElementTree.Element, names: set[str]) -> int:
     """How many of the named joints come before or after a sensor in the tree."""
     joints = root.findall("joint")
-    above, below = {_parent_link(sensor)}, {child_link(sensor)}
+    above, below = {link_at(sensor, "parent")}, {link_at(sensor, "child")}
     count = 0
     for _ in joints:  # at most as many steps as there are joints
         for joint in joints:
-            name, parent, child = joint.get("name", ""), _parent_link(joint), child_link(joint)
+            name, parent, child = joint.get("name", ""), link_at(joint, "parent"), link_at(joint, "child")
             if child in above and parent not in above:
                 above.add(parent)
                 count += name in names
@@ -52,8 +52,3 @@ def _related(root: ElementTree.Element, sensor: ElementTree.Element, names: set[
                 below.add(child)
                 count += name in names
     return count
-
-
-def _parent_link(joint: ElementTree.Element) -> str:
-    parent = joint.find("parent")
-    return parent.get("link", "") if parent is not None else ""

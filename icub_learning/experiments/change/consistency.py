@@ -22,7 +22,7 @@ def random_excitations(seed: int, count: int) -> dict[str, Any]:
     arm = ArmModel("right")
     regressor = WrenchRegressor.from_urdf(find_urdf("icub"), arm.joint_names, arm.sensor)
     bodies, n = bodies_of(regressor.parameter_names), regressor.n_joints
-    finder = ConsistentParameters.of(regressor.parameter_names, regressor.nominal_parameters)
+    finder = ConsistentParameters(regressor.nominal_parameters, bodies)
     learned = found = 0
     seconds = 0.0
     for _ in range(count):

@@ -7,7 +7,7 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics import assembly
-from icub_learning.dynamics.control.feed_forward import FeedForward, effort_limits
+from icub_learning.dynamics.control import FeedForward, effort_limits
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.settings import Settings

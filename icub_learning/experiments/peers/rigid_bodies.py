@@ -3,8 +3,7 @@
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.regressors.base_parameters import base_columns
-from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.dynamics.regressors.regressor import Regressor, base_columns
 from icub_learning.recursive import RecursiveLeastSquares
 
 

@@ -7,8 +7,7 @@ from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.control.feed_forward import FeedForward, effort_limits
-from icub_learning.dynamics.control.trajectory_points import complete
+from icub_learning.dynamics.control import FeedForward, complete, effort_limits
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.settings import Settings

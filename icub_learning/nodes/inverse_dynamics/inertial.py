@@ -5,7 +5,6 @@ from typing import Any
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.consistency import ConsistentParameters, bodies_of, consistent_part, is_consistent
-from icub_learning.dynamics.regressors.base_parameters import base_values
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.nodes.common.conversions import doubles
 from icub_learning.nodes.common.spinning import ManagedNode
@@ -29,7 +28,7 @@ class InertialReport:
     def __init__(self, node: ManagedNode, regressor: Regressor, frame: str) -> None:
         self._node, self._regressor, self._frame = node, regressor, frame
         self._bodies = bodies_of(regressor.parameter_names)
-        self._finder = ConsistentParameters.of(regressor.parameter_names, regressor.nominal_parameters)
+        self._finder = ConsistentParameters(regressor.nominal_parameters, self._bodies)
         self._question: Request | None = None
         self._answer: list[_Estimate] = []
         self._asked_samples = -1
@@ -65,7 +64,7 @@ class InertialReport:
         message.header.stamp = self._node.get_clock().now().to_msg()
         message.header.frame_id = self._frame
         message.values, message.nominal = doubles(values), doubles(regressor.nominal_parameters)
-        message.base_values = doubles(base_values(regressor, values))
+        message.base_values = doubles(regressor.base_projection @ values)
         message.consistent = all(is_consistent(values[body]) for body in self._bodies)
         possible = values.copy()
         possible[self._bodies] = estimate.consistent[self._bodies]

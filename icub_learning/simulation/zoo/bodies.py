@@ -30,8 +30,7 @@ class TrueBodies:
         for body in range(1, model.njoints):
             model.inertias[body] = changed_inertia(model.inertias[body], spread, rng)
         beyond = list(model.subtrees[self._robot.sensor_id]) if sensor else list(range(1, model.njoints))
-        names, values = self._robot.body_parameter_names(beyond), self._robot.body_parameters(beyond)
-        self.parameters = dict(zip(names, values.tolist(), strict=True))
+        self.parameters = self._robot.body_parameters(beyond)
         indices = [model.getJointId(joint) for joint in joints]
         plain = np.array([model.joints[index].nq == 1 for index in indices])
         places = [model.joints[index].idx_q for index in indices]

@@ -1,17 +1,20 @@
 """Possible bodies: always found, nearest by another optimizer too, and left alone where they are possible already."""
 
 import numpy as np
+import pinocchio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from icub_learning.dynamics.changes.consistency import ConsistentParameters, bodies_of, is_consistent, possible
-from icub_learning.dynamics.changes.load import Load, about_centre, ball_parameters
+from icub_learning.dynamics.changes.load import Load, about_centre
 from icub_learning.dynamics.regressors.link_effects import pseudo_inertia
 from icub_learning.errors import ParameterError, ShapeError
 
-NOMINAL = np.concatenate([ball_parameters(1.0, np.array([0.02, 0.0, 0.1])), ball_parameters(0.3, np.zeros(3)), [0.0]])
+BALLS = [pinocchio.Inertia.FromSphere(mass, 0.06) for mass in (1.0, 0.3)]
+BALLS[0].lever = np.array([0.02, 0.0, 0.1])
+NOMINAL = np.concatenate([*(ball.toDynamicParameters() for ball in BALLS), [0.0]])
 BODIES = np.arange(20).reshape(2, 10)
 
 

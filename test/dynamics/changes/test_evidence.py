@@ -4,24 +4,23 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from icub_learning.dynamics.changes.error_model import NEW, ErrorModel
-from icub_learning.dynamics.changes.evidence import Evidence
-from icub_learning.dynamics.changes.unknown_motion import UnknownMotion
+from icub_learning.dynamics.changes.error_model import BLOCK, NEW, ErrorModel, UnknownMotion
+from icub_learning.dynamics.changes.evidence import Evidence, add_to_all
 
-PERIOD, M = 0.01, 2
+M = 2
 CAUSES = [0, 1, 2], [0, 3]  # columns of each
 DEVIATIONS = np.array([1.0, 2.0, 1.5, 0.7])
 
 
 def model():
-    made = ErrorModel(M, PERIOD)
+    made = ErrorModel(M)
     for k in range(500):  # as alike after FAR blocks, beside NEAR ones, as errors that last for .1 s
         made.learn(np.full(M, np.cos(0.112 * k)))
     made.scale = 1.0
     made.fast = np.array([[0.5, 0.2], [0.2, 0.4]])
     made.slow = np.diag([0.1, 0.05])
     made.noise = np.diag([0.3, 0.6])
-    assert made.step().kept == pytest.approx(np.exp([-PERIOD / 0.1, -PERIOD / 10.0]), rel=0.02)
+    assert made.step().kept == pytest.approx(np.exp([-BLOCK / 0.1, -BLOCK / 10.0]), rel=0.02)
     return made
 
 
@@ -44,7 +43,7 @@ def blocks():
     for error, column in zip(errors.reshape(n, M), columns, strict=True):
         step = made.step()
         state, white = step(state, error[:, None])
-        evidence.add(step, column.take(CAUSES[0] + CAUSES[1], axis=1), white[:, 0])
+        add_to_all([evidence], step, column.take(CAUSES[0] + CAUSES[1], axis=1), white[:, 0])
     return errors, columns.reshape(-1, 4), covariance, evidence
 
 
@@ -79,8 +78,8 @@ def wandering_covariance(made, novelties):
     (fast_kept, slow_kept), novel = made.step().kept, np.zeros(M)
     changes = [made.slow]  # before the first block
     for novelty in novelties:
-        before, novel = novel, np.maximum(np.exp(-PERIOD / NEW) * novel, novelty)
-        rate = 2.0 * PERIOD / NEW
+        before, novel = novel, np.maximum(np.exp(-BLOCK / NEW) * novel, novelty)
+        rate = 2.0 * BLOCK / NEW
         added = rate * novel + np.maximum(novel - before, 0.0)
         changes.append((1.0 - slow_kept**2) * made.slow + np.diag(added))
     whole = np.kron(np.eye(n), made.noise)
@@ -134,12 +133,12 @@ def test_errors_of_an_unknown_motion_have_the_joint_distribution():
     rng, n, usual = np.random.default_rng(8), 12, np.array([[0.5, 0.2], [0.2, 0.4]])
     novelties, passed = rng.uniform(0.0, 20.0, (n, M)), rng.choice([1.0, 5.0], n)
     novelties[4:6] = 0.0
-    times = np.cumsum(passed) * PERIOD
+    times = np.cumsum(passed) * BLOCK
     alike = np.exp(-np.abs(np.subtract.outer(times, times)) / NEW)
     told = np.sqrt(novelties).ravel()
     covariance = np.kron(np.eye(n), usual) + np.kron(alike, np.eye(M)) * np.outer(told, told)
     errors = rng.multivariate_normal(np.zeros(n * M), covariance)
-    unknown = UnknownMotion(usual, PERIOD)
+    unknown = UnknownMotion(usual)
     for error, novelty, periods in zip(errors.reshape(n, M), novelties, passed, strict=True):
         unknown.add(error, novelty if novelty.any() else None, periods)
     expected = multivariate_normal(cov=covariance).logpdf(errors) + 0.5 * n * M * np.log(2.0 * np.pi)
@@ -149,11 +148,11 @@ def test_errors_of_an_unknown_motion_have_the_joint_distribution():
 def test_error_model_finds_its_parts():
     """White noise and a lasting part of known variance and time, from one long record."""
     rng, n, time = np.random.default_rng(1), 40_000, 0.15
-    kept = np.exp(-PERIOD / time)
+    kept = np.exp(-BLOCK / time)
     lasting = np.zeros((n, M))
     for i in range(1, n):
         lasting[i] = kept * lasting[i - 1] + np.sqrt(1 - kept**2) * rng.standard_normal(M) * [1.0, 0.2]
-    made = ErrorModel(M, PERIOD)
+    made = ErrorModel(M)
     made.scale = 1.0
     squares = []
     state = None

@@ -8,7 +8,6 @@ from helpers.robots import ICUB, PANDA, PANDA_JOINTS, RIGHT_ARM, UR10, UR10_JOIN
 
 from icub_learning.dynamics import TorqueRegressor, WrenchRegressor
 from icub_learning.dynamics.joint.columns import BaseColumns
-from icub_learning.dynamics.regressors.regressor import relative_regularization
 
 MAKERS = {
     "icub": lambda: WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor"),
@@ -24,7 +23,7 @@ def made(robot):
     """A regressor and its columns, with a prior of another precision and mean for each parameter."""
     regressor = MAKERS[robot]()
     rng = np.random.default_rng(1)
-    precision = rng.uniform(0.1, 10.0, regressor.n_parameters) * relative_regularization(regressor)
+    precision = rng.uniform(0.1, 10.0, regressor.n_parameters) * regressor.relative_regularization
     return regressor, BaseColumns(regressor, precision, rng.normal(size=regressor.n_parameters)), precision
 
 

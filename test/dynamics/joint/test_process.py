@@ -12,8 +12,7 @@ from icub_learning.dynamics import TorqueRegressor, WrenchRegressor
 from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
 from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.dynamics.joint.process import JointProcess
-from icub_learning.dynamics.regressors.base_parameters import base_projection
-from icub_learning.dynamics.regressors.regressor import relative_regularization
+from icub_learning.dynamics.regressors.regressor import base_projection
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError, StateError
 from icub_learning.models import part
 from icub_learning.testing import assert_same
@@ -173,7 +172,7 @@ def test_wrench_and_torques_of_real_robots_equal_the_batch(robot, factor):
     rows = np.array([regressor(*np.split(one, 3)) for one in x])
     phi = np.cos(x @ rng.normal(size=(3 * n, 12))) / np.sqrt(12)
     y = rows @ regressor.nominal_parameters + np.sin(x[:, : regressor.n_outputs])
-    precision = 10.0 * relative_regularization(regressor)
+    precision = 10.0 * regressor.relative_regularization
     columns = BaseColumns(regressor, precision, 0.5 * regressor.nominal_parameters)
     process = JointProcess(columns, regressor.n_outputs, 12, REGULARIZATION, "equal")
     samples = phi[:200], rows[:200], y[:200]

@@ -5,12 +5,7 @@ import pinocchio
 import pytest
 from helpers.robots import RIGHT_ARM, random_state
 
-from icub_learning.dynamics.regressors.link_effects import (
-    LinkEffects,
-    from_pseudo_inertia,
-    parameters_in_frame,
-    pseudo_inertia,
-)
+from icub_learning.dynamics.regressors.link_effects import LinkEffects, from_pseudo_inertia, pseudo_inertia
 from icub_learning.dynamics.regressors.robot_model import RobotModel
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
@@ -88,6 +83,3 @@ def test_pseudo_inertia_of_a_cloud_of_points():
     homogeneous = np.column_stack([points, np.ones(9)])
     np.testing.assert_allclose(pseudo_inertia(parameters), (homogeneous * masses[:, None]).T @ homogeneous)
     np.testing.assert_allclose(from_pseudo_inertia(pseudo_inertia(parameters)), parameters)
-    placement = pinocchio.SE3.Random()
-    moved = placement.act(pinocchio.Inertia.FromDynamicParameters(parameters)).toDynamicParameters()
-    np.testing.assert_allclose(parameters_in_frame(placement.homogeneous) @ parameters, moved, rtol=1e-9, atol=1e-9)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from helpers import point_mass_arm
-from helpers.robots import ICUB, PANDA, PANDA_JOINTS, RIGHT_ARM, UR10, UR10_JOINTS
+from helpers.robots import ICUB, RIGHT_ARM, UR10, UR10_JOINTS
 
 from icub_learning.dynamics.regressors.robot_model import RobotModel
 from icub_learning.errors import ModelError
@@ -25,43 +25,6 @@ def test_the_kept_text_builds_the_same_model():
     assert "mesh" not in model.urdf
 
 
-def test_only_the_chosen_joints_and_the_sensor_move():
-    model = RobotModel(ICUB, RIGHT_ARM, "r_arm_ft_sensor")
-    assert sorted(list(model.model.names)[1:]) == sorted([*RIGHT_ARM, "r_arm_ft_sensor"])
-    assert model.model.nv == 7 + 6
-
-
-def test_mass_of_held_bodies_is_carried_by_those_that_move():
-    """Whatever moves, everything beyond the first shoulder joint weighs the same."""
-    few = RobotModel(ICUB, RIGHT_ARM[:1])
-    many = RobotModel(ICUB, RIGHT_ARM)
-    total = sum(inertia.mass for inertia in list(many.model.inertias)[1:])
-    assert few.model.inertias[1].mass == pytest.approx(total, rel=1e-12)
-
-
-def test_held_joints_rest_at_zero_clipped_into_their_limits():
-    """Elbow limits of iCub start at 15 degrees: holding the elbow there is not holding it at 0."""
-    text = ICUB.read_text()
-    joint = text.index('<joint name="r_elbow"')
-    limit = text.index("lower=", joint)
-    end = text.index(" ", limit)
-    lower = float(text[limit + 7 : end - 1])
-    assert lower > 0.2
-    held = RobotModel(text, RIGHT_ARM[:3]).model.inertias[3]
-    moved = RobotModel(text[:limit] + 'lower="-1.0"' + text[end:], RIGHT_ARM[:3]).model.inertias[3]
-    assert held.mass == pytest.approx(moved.mass, rel=1e-12)
-    assert abs(held.lever - moved.lever).max() > 1e-3
-
-
-def test_bodies_are_named_by_the_links_that_the_joints_move():
-    names = RobotModel(ICUB, RIGHT_ARM, "r_arm_ft_sensor").body_names
-    assert names[-5:] == ("r_upper_arm", "r_elbow_1", "r_forearm", "r_wrist_1", "r_hand")
-
-
-def test_a_mimic_joint_may_be_chosen_like_any_other():
-    assert RobotModel(PANDA, PANDA_JOINTS).model.nv == 9
-
-
 @pytest.mark.parametrize(
     ("source", "text"),
     [
@@ -76,6 +39,7 @@ def test_a_mimic_joint_may_be_chosen_like_any_other():
         (ARM.replace('child link="tip_link"', 'child link="turn_link"'), "Pinocchio"),
         (ARM.replace('parent link="base"', 'parent link="nowhere"'), "Pinocchio"),
         (ARM.replace(" iyy=", " other=", 1), r"turn_link\.inertia\.iyy"),
+        (ARM.replace('name="turn" type="revolute"', 'name="turn" type="floating"'), "'turn' is floating"),
         (re.sub('<origin xyz="[^"]*"', '<origin xyz="1 2"', ARM, count=1), r"turn_link\.origin\.xyz"),
     ],
 )
@@ -117,10 +81,3 @@ def test_a_mass_that_is_no_finite_number_is_refused(value):
 def test_joints_and_sensors_that_cannot_be_used_are_refused_by_name(joints, sensor, text):
     with pytest.raises(ModelError, match=text):
         RobotModel(ARM, joints, sensor)
-
-
-def test_a_joint_of_many_degrees_of_freedom_is_refused():
-    with pytest.raises(ModelError, match="'turn' is floating") as caught:
-        RobotModel(ARM.replace('name="turn" type="revolute"', 'name="turn" type="floating"'), ["turn"])
-    assert caught.value.name == "turn"
-    assert caught.value.value == "floating"

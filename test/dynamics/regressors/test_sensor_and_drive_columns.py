@@ -7,7 +7,7 @@ from scipy.special import erf
 
 from icub_learning.dynamics import ParametricEstimator, TorqueRegressor, WrenchRegressor
 from icub_learning.dynamics.estimators.saved_states import describe, rebuild_regressor
-from icub_learning.dynamics.regressors.friction import NOISE_WIDTH, STANDSTILL, coulomb_velocity
+from icub_learning.dynamics.regressors.torque_regressor import NOISE_WIDTH, STANDSTILL
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError, StateError
 from icub_learning.simulation.zoo import ZOO
 
@@ -83,7 +83,6 @@ def test_the_direction_of_friction_is_as_sharp_as_velocities_are_known():
     deviation = np.array([0.0, 1e-4, 0.01, 0.1, 1.0, 0.02])
     regressor.follow_velocity_noise(deviation)
     np.testing.assert_allclose(regressor.coulomb_velocity, np.maximum(1.2 * deviation, STANDSTILL))
-    np.testing.assert_allclose(coulomb_velocity(deviation), regressor.coulomb_velocity)
     q, v, a = random_state(6, 0)
     np.testing.assert_allclose(
         np.diag(regressor(q, v, a)[:, 60::6]), np.tanh(v / regressor.coulomb_velocity), rtol=1e-12
@@ -94,15 +93,16 @@ def test_the_direction_of_friction_is_as_sharp_as_velocities_are_known():
 
 def test_a_bad_noise_changes_nothing():
     regressor = TorqueRegressor.from_urdf(UR10, UR10_JOINTS)
-    before = regressor.coulomb_velocity
+    before = regressor.coulomb_velocity.copy()
     for bad, error in ((np.zeros(5), ShapeError), (np.full(6, np.nan), NotFiniteError), (-np.ones(6), ParameterError)):
         with pytest.raises(error):
             regressor.follow_velocity_noise(bad)
     np.testing.assert_array_equal(regressor.coulomb_velocity, before)
     with pytest.raises(ParameterError, match="among coulomb"):
         TorqueRegressor.from_urdf(UR10, UR10_JOINTS, ("coulomb", "stiction"))
-    with pytest.raises(ShapeError, match="coulomb_velocity"):
-        TorqueRegressor.from_urdf(UR10, UR10_JOINTS, coulomb_velocity=np.ones(3))
+    for value, error in ((np.ones(3), ShapeError), *((bad, ParameterError) for bad in (0.0, -1.0, np.nan, "fast"))):
+        with pytest.raises(error, match="coulomb_velocity"):
+            TorqueRegressor.from_urdf(UR10, UR10_JOINTS, coulomb_velocity=value)
 
 
 def test_rotors_and_friction_of_real_drives_are_learned():

@@ -20,7 +20,7 @@ SENSOR = "r_arm_ft_sensor"
 def consistent_parameters(regressor, seed):
     rng = np.random.default_rng(seed)
     estimate = regressor.nominal_parameters * rng.uniform(0.5, 2.0, regressor.n_parameters)
-    finder = ConsistentParameters.of(regressor.parameter_names, regressor.nominal_parameters)
+    finder = ConsistentParameters(regressor.nominal_parameters, bodies_of(regressor.parameter_names))
     return finder.nearest(estimate, 1e3 * np.eye(regressor.n_parameters))
 
 

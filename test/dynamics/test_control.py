@@ -5,8 +5,7 @@ import pinocchio
 import pytest
 from scipy.interpolate import CubicSpline
 
-from icub_learning.dynamics.control.feed_forward import FeedForward, effort_limits
-from icub_learning.dynamics.control.trajectory_points import complete
+from icub_learning.dynamics.control import FeedForward, complete, effort_limits
 from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError

@@ -1,0 +1,132 @@
+"""What controllers take from learned dynamics: feed-forward efforts along a trajectory, gravity compensation."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.interpolate import CubicHermiteSpline, CubicSpline
+
+from icub_learning.arrays import Array, finite
+from icub_learning.dynamics.changes.monitor import ChangeMonitor
+from icub_learning.dynamics.estimators.prediction import Prediction, Predictor
+from icub_learning.dynamics.motion.motion import Motion
+from icub_learning.dynamics.motion.motion_filter import UNUSUAL
+from icub_learning.dynamics.regressors.robot_model import read_urdf
+from icub_learning.errors import ParameterError, ShapeError
+
+SHARE = 0.02  # of each new variance in the usual one
+MOST_POINTS = 100_000  # of one trajectory: an hour at 28 Hz
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Efforts of one motion."""
+
+    values: Array  # (n_joints,), within the limits
+    deviation: Array  # (n_joints,) standard deviations
+    rigid: bool  # whether rigid bodies alone were used, because features know too little there
+    limited: bool  # whether a limit was reached
+
+
+class FeedForward:
+    """Makes efforts of predictions: rigid bodies alone where the variance is high, and within limits (n_joints,)."""
+
+    def __init__(self, limits: Array) -> None:
+        self.limits = limits
+        self._usual: Array | None = None
+
+    def follow(self, variance: Array) -> None:
+        """Learn what variance (n_joints,) is usual, from a prediction of the motion that the robot makes."""
+        if not np.isfinite(variance).all():
+            return
+        self._usual = variance.copy() if self._usual is None else self._usual + SHARE * (variance - self._usual)
+
+    def effort(
+        self, predictor: Predictor, watch: ChangeMonitor | None, motion: Motion, correction: Array | None = None
+    ) -> Effort:
+        """Return the effort for a motion, with the load where one is carried.
+
+        Args:
+            predictor: what has been learned.
+            watch: what knows the load, None without.
+            motion: wanted, or measured with the wanted acceleration.
+            correction: (n_joints,) further acceleration [rad/s^2] that a feedback asks for (computed torque). Rigid
+                bodies alone answer it: features know accelerations of motions, and those of a feedback are others.
+
+        Raises:
+            ShapeError, NotFiniteError: the motion does not fit the joints, or is not finite.
+        """
+        made = self._predict(predictor, watch, motion)
+        unusual = self._usual is None or bool((made.variance > UNUSUAL**2 * self._usual).any())
+        rigid = unusual and bool(made.parametric.any())  # otherwise there is nothing to fall back on
+        wanted = made.parametric if rigid else made.total
+        if correction is not None:
+            more = motion._replace(acceleration=motion.acceleration + correction)
+            wanted = wanted + self._predict(predictor, watch, more).parametric - made.parametric
+        values = np.clip(wanted, -self.limits, self.limits)
+        return Effort(values, np.sqrt(made.variance), rigid, bool((values != wanted).any()))
+
+    @staticmethod
+    def _predict(predictor: Predictor, watch: ChangeMonitor | None, motion: Motion) -> Prediction:
+        made = predictor.predict(motion.position, motion.velocity, motion.acceleration)
+        return made if watch is None else watch.compensated(made, motion)[0]
+
+
+def effort_limits(urdf: str, joints: Sequence[str]) -> Array:
+    """Return the limits (n_joints,) of the efforts in a URDF (path or XML text); infinite where it gives none, or 0.
+
+    Raises ModelError if the URDF cannot be read.
+    """
+    found = {joint.get("name"): joint.find("limit") for joint in read_urdf(urdf).findall("joint")}
+    values = []
+    for name in joints:
+        limit = found.get(name)
+        try:
+            value = float(limit.get("effort", "0")) if limit is not None else 0.0
+        except ValueError:
+            value = 0.0
+        values.append(value if value > 0.0 else np.inf)
+    return np.array(values)
+
+
+def complete(
+    times: Array, positions: Array, velocities: Array | None = None, accelerations: Array | None = None
+) -> tuple[Array, Array]:
+    """Return velocities and accelerations (n, n_joints) at the points of a trajectory; those given stay as they are.
+
+    Without velocities, a cubic spline through the positions that begins and ends at rest gives both. With velocities,
+    each point's acceleration is the mean of those of the cubic polynomials before and after it.
+
+    Args:
+        times: (n,) rising [s].
+        positions: (n, n_joints).
+        velocities, accelerations: (n, n_joints) or None.
+
+    Raises:
+        ParameterError: there is no point, there are more than MOST_POINTS, or times do not rise.
+        ShapeError, NotFiniteError: an array is of another size, or not finite.
+    """
+    times, positions = finite("times", times), finite("positions", positions)
+    n = len(times)
+    if not 1 <= n <= MOST_POINTS:
+        raise ParameterError("points", n, f"from 1 to {MOST_POINTS}")
+    if (np.diff(times) <= 0).any():
+        raise ParameterError("time_from_start", times.tolist()[:8], "rising")
+    given = {"velocities": velocities, "accelerations": accelerations}
+    v, a = (None if values is None else finite(name, values) for name, values in given.items())
+    for name, values in zip(given, (v, a), strict=True):
+        if values is not None and values.shape != positions.shape:
+            raise ShapeError(name, values.shape, f"{positions.shape}")
+    if n == 1:
+        zero = np.zeros_like(positions)
+        return (zero if v is None else v), (zero if a is None else a)
+    if v is None:
+        spline = CubicSpline(times, positions, bc_type="clamped")
+        return spline(times, 1), (spline(times, 2) if a is None else a)
+    if a is not None:
+        return v, a
+    hermite = CubicHermiteSpline(times, positions, v)
+    step = 1e-9 * np.diff(times).min()
+    before, after = hermite(times - step, 2), hermite(times + step, 2)
+    before[0], after[-1] = after[0], before[-1]
+    return v, (before + after) / 2.0
