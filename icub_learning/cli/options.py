@@ -2,21 +2,21 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from icub_learning.cli.settings import add_settings
+from icub_learning.errors import ParameterError
 from icub_learning.reporting.tables import add_value
 from icub_learning.robots import KNOWN_ROBOTS
+from icub_learning.settings import Setting, settings_of
 
 if TYPE_CHECKING:  # loaded when a command runs: help appears at once
-    from icub_learning.dynamics.settings import Settings
     from icub_learning.recording import Recording
 
 RECORDING = "rosbag2 folder, .db3, .mcap, .csv or .npz"
 RECORDING_OUTPUT = "X.mcap, X.db3, X.csv, X.npz, or the name of a rosbag2 folder"
+PICTURES, REPORTS = (".png", ".pdf", ".svg"), (".html", ".htm")  # suffixes
 
 
 def add_recording_argument(parser: argparse.ArgumentParser, text: str = RECORDING, required: bool = True) -> None:
@@ -30,9 +30,35 @@ def add_topic_options(parser: argparse.ArgumentParser) -> None:
     add_value(parser, "--wrench", "wrench", "", "TOPIC")
 
 
+def add_urdf_option(parser: argparse.ArgumentParser) -> None:
+    """Add --urdf."""
+    known = ", ".join(KNOWN_ROBOTS)
+    parser.add_argument("--urdf", help=f"path of a URDF, package://..., or a known robot: {known}")
+
+
 def add_plot_option(parser: argparse.ArgumentParser, what: str) -> None:
     """Add --plot FILE, with what it draws."""
-    parser.add_argument("--plot", metavar="FILE", type=Path, help=f"draw {what} into FILE (.png, .pdf, .svg)")
+    parser.add_argument("--plot", metavar="FILE", type=Path, help=f"draw {what} into FILE ({', '.join(PICTURES)})")
+
+
+def add_report_option(parser: argparse.ArgumentParser) -> None:
+    """Add --report FILE."""
+    text = "write tables and pictures to FILE.html, one file to read or mail"
+    parser.add_argument("--report", metavar="FILE", type=Path, help=text)
+
+
+def check_outputs(args: argparse.Namespace) -> None:
+    """Raise ParameterError where --plot or --report name a file of another format."""
+    for name, suffixes in (("plot", PICTURES), ("report", REPORTS)):
+        path = getattr(args, name, None)
+        if path is not None and path.suffix not in suffixes:
+            raise ParameterError(f"--{name}", str(path), "a file name ending in " + ", ".join(suffixes))
+
+
+def add_recorded_topic_options(parser: Any) -> None:
+    """Add the options that choose among several topics of a recording."""
+    parser.add_argument("--joint-state-topic", metavar="TOPIC", help="in the recording, if it has several")
+    parser.add_argument("--wrench-topic", metavar="TOPIC", help="in the recording, if it has several")
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
@@ -40,12 +66,6 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     source = parser.add_argument_group("reading")
     add_recorded_topic_options(source)
     add_value(source, "--stamp-source", "header", "time of a message", choices=("header", "arrival"))
-
-
-def add_recorded_topic_options(parser: Any) -> None:
-    """Add the options that choose among several topics of a recording."""
-    parser.add_argument("--joint-state-topic", metavar="TOPIC", help="in the recording, if it has several")
-    parser.add_argument("--wrench-topic", metavar="TOPIC", help="in the recording, if it has several")
 
 
 def read_recording(args: argparse.Namespace, wrench: bool = True) -> "Recording":
@@ -61,51 +81,54 @@ def read_recording(args: argparse.Namespace, wrench: bool = True) -> "Recording"
     )
 
 
-def accept_order(args: argparse.Namespace, recording: "Recording", settings: "Settings") -> "Settings":
-    """Return the settings, which accept the recording's order of joints unless --joint-order was given."""
-    in_order = tuple(name for name in recording.joint_names if name in settings.joints)
-    if args.joint_order is None and in_order != tuple(settings.joints):
-        return replace(settings, joint_order="any")  # a file's own order is no sign of a fault
-    return settings
-
-
-def add_robot_options(parser: argparse.ArgumentParser, required: bool = True) -> None:
-    """Add --urdf, --joints and --output: what is learned."""
-    parser.add_argument(
-        "--urdf", required=required, help=f"path of a URDF, package://..., or a known robot: {', '.join(KNOWN_ROBOTS)}"
-    )
-    parser.add_argument(
-        "--joints", required=required, nargs="+", metavar="JOINT", help="learned joints: a b c, or a,b,c"
-    )
-    parser.add_argument(
-        "--output", required=required, choices=("wrench", "joint_torque"), help="what is learned: wrenches, or efforts"
-    )
-
-
-# Settings that evaluate and view take by options of their own, or set themselves.
-OWN_OPTIONS = ("urdf", "joints", "output", "estimator", "stamp_source")
-
-
 def add_learning_options(parser: argparse.ArgumentParser) -> None:
-    """Add the settings of learning as options."""
+    """Add what is learned, how its recording is read, and the settings of learning."""
     from icub_learning.dynamics.settings import Settings
 
+    add_urdf_option(parser)
+    parser.add_argument("--joints", nargs="+", metavar="JOINT", help="learned joints: a b c, or a,b,c")
+    text = "what is learned: wrenches, or efforts"
+    parser.add_argument("--output", choices=("wrench", "joint_torque"), help=text)
+    add_reading_options(parser)
     group = parser.add_argument_group("learning", "the settings of the inverse dynamics node")
-    add_settings(group, [Settings], leave_out=OWN_OPTIONS, given=True)
+    own = ("urdf", "joints", "output", "estimator", "stamp_source")  # options of their own, or set by the command
+    add_settings(group, Settings, leave_out=own, given=True)
 
 
-def make_settings(args: argparse.Namespace) -> "Settings":
-    """Return the settings of a learner: the defaults of the node, and what the command line gives."""
-    from icub_learning.dynamics.settings import Settings
-    from icub_learning.errors import ParameterError
-    from icub_learning.robots import find_urdf
-    from icub_learning.settings import pick
+def add_settings(
+    parser: argparse._ActionsContainer, settings: type, leave_out: Collection[str] = (), given: bool = False
+) -> None:
+    """Add an option for each setting of a dataclass but those of `leave_out`; with `given`, its default is None."""
+    for setting in settings_of(settings):
+        if setting.name not in leave_out:
+            parser.add_argument("--" + setting.name.replace("_", "-"), **_option(setting, given))
 
-    joints = tuple(name for part in args.joints for name in part.split(",") if name)
-    if not joints:
-        raise ParameterError("--joints", args.joints, "at least one name")
-    given = {name: value for name, value in vars(args).items() if value is not None}
-    return pick(Settings, given, urdf=find_urdf(args.urdf), joints=joints)
+
+def _option(setting: Setting, given: bool) -> dict[str, Any]:
+    default = setting.default
+    shown = " ".join(map(str, default)) if isinstance(default, tuple) else default
+    option: dict[str, Any] = {
+        "default": None if given else default,
+        "help": setting.meaning + (f" (default: {shown})" if shown != "" else ""),
+    }
+    if isinstance(default, bool):
+        return option | {"action": argparse.BooleanOptionalAction}
+    if setting.or_number:
+        return option | {"type": _word_or_number, "metavar": "|".join((*setting.choices, "X"))}
+    if setting.methods:
+        return option | {"metavar": "|".join((*setting.choices, "CLASS"))}
+    if setting.choices:
+        return option | {"choices": tuple(setting.choices)}
+    if isinstance(default, tuple):
+        return option | {"nargs": "+", "metavar": "NAME", "type": type(default[0]) if default else str}
+    return option | {"type": type(default), "metavar": "NAME" if isinstance(default, str) else "X"}
+
+
+def _word_or_number(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def progress_bar(

@@ -8,10 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from icub_learning.errors import ParameterError
-
-SUFFIXES = (".html", ".htm")
-
 
 @dataclass(frozen=True)
 class Block:
@@ -20,19 +16,6 @@ class Block:
     title: str
     text: str
     pictures: Sequence[Path] = ()
-
-
-def add_report_option(parser: argparse.ArgumentParser) -> None:
-    """Add --report FILE."""
-    parser.add_argument(
-        "--report", metavar="FILE", type=Path, help="write tables and pictures to FILE.html, one file to read or mail"
-    )
-
-
-def check_report(path: Path | None) -> None:
-    """Raise ParameterError unless `path` is None or names an HTML file."""
-    if path is not None and path.suffix not in SUFFIXES:
-        raise ParameterError("--report", str(path), "a file name ending in " + ", ".join(SUFFIXES))
 
 
 def write_report(path: Path, title: str, blocks: Sequence[Block]) -> None:

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from icub_learning.cli.options import RECORDING_OUTPUT
-from icub_learning.cli.settings import add_settings
+from icub_learning.cli.options import RECORDING_OUTPUT, add_settings
 from icub_learning.reporting.tables import add_json_option, add_value, save_figures
 from icub_learning.settings import pick
 from icub_learning.simulation.arm.settings import TASKS, SimulationSettings
@@ -43,7 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "meshes or URDFs, named after their files (default: $ICUB_LEARNING_OBJECTS, else those of the set-up)"
     group.add_argument("--objects-folder", type=Path, metavar="FOLDER", help=text)
     group = parser.add_argument_group("what is simulated", "the parameters of icub_simulation_node")
-    add_settings(group, [SimulationSettings], leave_out=["task"])
+    add_settings(group, SimulationSettings, leave_out=["task"])
 
 
 def run(args: argparse.Namespace) -> None:

@@ -33,9 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--image", metavar="TOPIC", default="", help="of images (default: that of the running nodes)")
     parser.add_argument("--follow", metavar="FOLDER", type=Path, help="of a program, whose pictures are shown too")
     add_value(parser, "--joint-states", "joint_states", "", "TOPIC")
-    options.add_robot_options(parser, required=False)
     options.add_recording_argument(parser, f"to play, instead of what runs: {options.RECORDING}", required=False)
-    options.add_reading_options(parser)
     options.add_learning_options(parser)
 
 
@@ -107,20 +105,14 @@ def _recorded(args: argparse.Namespace) -> tuple[Any, ...]:
     """Return the recording, the URDF or "", what P, NP and SP predict along it, and the frame of its wrenches."""
     from threadpoolctl import threadpool_limits
 
-    from icub_learning.errors import ParameterError
+    from icub_learning.cli.evaluate.cases import single_case
     from icub_learning.evaluation.predict_then_learn import compare
     from icub_learning.robots import find_urdf
 
-    urdf = find_urdf(args.urdf) if args.urdf else ""
     if not (args.joints or args.output):
-        return options.read_recording(args), urdf, {}, ""
-    if not (urdf and args.joints and args.output):
-        raise ParameterError(
-            "--urdf, --joints, --output", (args.urdf, args.joints, args.output), "all three, or --urdf"
-        )
-    settings = options.make_settings(args)
-    recording = options.read_recording(args, wrench=settings.output == "wrench")
-    settings = options.accept_order(args, recording, settings)
+        return options.read_recording(args), find_urdf(args.urdf) if args.urdf else "", {}, ""
+    case = single_case(args, args.recording)
     with threadpool_limits(limits=1, user_api="blas"):  # as in the node
-        predicted = compare(recording, settings, watch=options.watch(args.recording, recording))
-    return recording, urdf, predicted, settings.sensor if settings.output == "wrench" else ""
+        predicted = compare(case.recording, case.settings, watch=options.watch(case.path, case.recording))
+    frame = case.settings.sensor if case.settings.output == "wrench" else ""
+    return case.recording, case.settings.urdf, predicted, frame

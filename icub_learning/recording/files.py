@@ -52,10 +52,8 @@ def read(
         known = "a recording is a rosbag2 folder, .db3, .mcap, .csv or .npz (unpack a compressed file first)"
         text = f"{path} is of no known format; {known}"
         raise RecordingError(text, name=str(path), value=path.suffix, bound="rosbag2, CSV or NPZ")
-    return _stamped_by_arrival(recording) if stamp_source == "arrival" else recording
-
-
-def _stamped_by_arrival(recording: Recording) -> Recording:
+    if stamp_source == "header":
+        return recording
     return replace(
         recording,
         joint_stamps=recording.joint_arrivals,

@@ -3,14 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import merge
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.errors import RecordingError
 
+NANOSECONDS = 1_000_000_000  # of a second
 NO_NUMBERS = np.empty(0)  # what a message without such a field holds
+FIELDS = ("position", "velocity", "effort", "acceleration")  # of joints
 AXES = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
 
 
@@ -34,10 +36,6 @@ class WrenchEvent(NamedTuple):
 
 
 Event = JointStateEvent | WrenchEvent
-
-
-def _no_stamps() -> np.ndarray:
-    return np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,41 +69,34 @@ class Recording:
     velocity: Array | None = None
     effort: Array | None = None
     acceleration: Array | None = None
-    wrench_stamps: np.ndarray = field(default_factory=_no_stamps)
+    wrench_stamps: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     wrench: Array | None = None
     wrench_frame: str = ""
-    joint_arrivals: np.ndarray = field(default_factory=_no_stamps)
-    wrench_arrivals: np.ndarray = field(default_factory=_no_stamps)
+    joint_arrivals: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    wrench_arrivals: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     irregular: tuple[JointStateEvent, ...] = ()
 
     def __post_init__(self) -> None:
-        set_field = object.__setattr__  # the dataclass is frozen
-        set_field(self, "joint_names", tuple(self.joint_names))
+        object.__setattr__(self, "joint_names", tuple(self.joint_names))
         for kind in ("joint", "wrench"):
-            stamps = np.asarray(getattr(self, f"{kind}_stamps"), dtype=np.int64)
-            arrivals = getattr(self, f"{kind}_arrivals")
-            set_field(self, f"{kind}_stamps", stamps)
-            set_field(self, f"{kind}_arrivals", np.asarray(arrivals, dtype=np.int64) if len(arrivals) else stamps)
-            self._check(f"{kind}_stamps", stamps, (len(stamps),))
-            self._check(f"{kind}_arrivals", getattr(self, f"{kind}_arrivals"), stamps.shape)
-        n_joint_states, n_joints = len(self.joint_stamps), len(self.joint_names)
-        for name in ("position", "velocity", "effort", "acceleration"):
-            values = getattr(self, name)
-            if values is not None:
-                set_field(self, name, np.asarray(values, dtype=np.float64))
-                self._check(name, getattr(self, name), (n_joint_states, n_joints))
+            stamps, arrivals = getattr(self, f"{kind}_stamps"), getattr(self, f"{kind}_arrivals")
+            self._set(f"{kind}_stamps", stamps, np.int64, (len(stamps),))
+            self._set(f"{kind}_arrivals", arrivals if len(arrivals) else stamps, np.int64, (len(stamps),))
+        for name in FIELDS:
+            if getattr(self, name) is not None:
+                self._set(name, getattr(self, name), np.float64, (len(self.joint_stamps), len(self.joint_names)))
         if self.wrench is not None:
-            set_field(self, "wrench", np.asarray(self.wrench, dtype=np.float64))
-            self._check("wrench", self.wrench, (len(self.wrench_stamps), 6))
-        set_field(self, "irregular", tuple(sorted(self.irregular, key=lambda event: event.arrival)))
-        if self.wrench is None and len(self.wrench_stamps):
+            self._set("wrench", self.wrench, np.float64, (len(self.wrench_stamps), 6))
+        elif len(self.wrench_stamps):
             raise RecordingError("wrench_stamps without wrench", name="wrench", bound="both or neither")
+        object.__setattr__(self, "irregular", tuple(sorted(self.irregular, key=lambda event: event.arrival)))
 
-    @staticmethod
-    def _check(name: str, values: np.ndarray, shape: tuple[int, ...]) -> None:
-        if values.shape != shape:
-            text = f"{name} has shape {values.shape}, but must be {shape}"
-            raise RecordingError(text, name=name, value=values.shape, bound=str(shape))
+    def _set(self, name: str, values: Any, kind: type, shape: tuple[int, ...]) -> None:
+        array = np.asarray(values, dtype=kind)
+        if array.shape != shape:
+            text = f"{name} has shape {array.shape}, but must be {shape}"
+            raise RecordingError(text, name=name, value=array.shape, bound=str(shape))
+        object.__setattr__(self, name, array)  # the dataclass is frozen
 
     @property
     def duration(self) -> float:
@@ -127,10 +118,9 @@ class Recording:
         return merge(self._joint_state_events(), self.irregular, self._wrench_events(), key=lambda event: event.arrival)
 
     def _joint_state_events(self) -> Iterator[JointStateEvent]:
-        arrivals, order = _in_order(self.joint_arrivals)
-        for arrival, index in zip(arrivals, order, strict=True):
+        for index in np.argsort(self.joint_arrivals, kind="stable"):
             yield JointStateEvent(
-                arrival,
+                int(self.joint_arrivals[index]),
                 int(self.joint_stamps[index]),
                 self.joint_names,
                 self.position[index],
@@ -139,14 +129,6 @@ class Recording:
             )
 
     def _wrench_events(self) -> Iterator[WrenchEvent]:
-        if self.wrench is None:
-            return
-        arrivals, order = _in_order(self.wrench_arrivals)
-        for arrival, index in zip(arrivals, order, strict=True):
-            yield WrenchEvent(arrival, int(self.wrench_stamps[index]), self.wrench[index])
-
-
-def _in_order(arrivals: np.ndarray) -> tuple[list[int], list[int]]:
-    """Return the arrivals in rising order and their indices; equal arrivals keep their order."""
-    order = np.argsort(arrivals, kind="stable")
-    return arrivals[order].tolist(), order.tolist()
+        if self.wrench is not None:
+            for index in np.argsort(self.wrench_arrivals, kind="stable"):
+                yield WrenchEvent(int(self.wrench_arrivals[index]), int(self.wrench_stamps[index]), self.wrench[index])

@@ -12,11 +12,10 @@ from tqdm import tqdm
 
 from icub_learning.errors import RecordingError
 from icub_learning.recording.collector import Collector
-from icub_learning.recording.recording import JointStateEvent, Recording, WrenchEvent
+from icub_learning.recording.recording import NANOSECONDS, JointStateEvent, Recording, WrenchEvent
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 WRENCH = "geometry_msgs/msg/WrenchStamped"
-NANOSECONDS = 1_000_000_000  # of a second
 SUFFIXES = (".db3", ".mcap")  # of bare storage files
 
 # What the simulation and the drivers of robots offer: reliable, keep-last 10, volatile.
@@ -124,18 +123,7 @@ def write_rosbag(
     recording: Recording, path: Path, storage: StoragePlugin, joint_state_topic: str, wrench_topic: str
 ) -> None:
     """Write a rosbag2 folder that `ros2 bag play` plays, or its bare storage file; arguments: see `files.write`."""
-    if path.suffix not in SUFFIXES:
-        _write_folder(recording, path, storage, joint_state_topic, wrench_topic)
-        return
-    folder = path.with_suffix("")
-    _write_folder(recording, folder, storage, joint_state_topic, wrench_topic)
-    (folder / path.name).rename(path)
-    shutil.rmtree(folder)
-
-
-def _write_folder(
-    recording: Recording, folder: Path, storage: StoragePlugin, joint_state_topic: str, wrench_topic: str
-) -> None:
+    folder = path.with_suffix("") if path.suffix in SUFFIXES else path
     store = get_typestore(Stores.LATEST)
     types = store.types
     make_header, make_time = types["std_msgs/msg/Header"], types["builtin_interfaces/msg/Time"]
@@ -158,3 +146,6 @@ def _write_folder(
                 fields = [np.ascontiguousarray(values) for values in (event.position, event.velocity, event.effort)]
                 message = make_joint_state(make_header(stamp, ""), list(event.names), *fields)
                 writer.write(joint_states, event.arrival, store.serialize_cdr(message, JOINT_STATE))
+    if folder != path:
+        (folder / path.name).rename(path)
+        shutil.rmtree(folder)

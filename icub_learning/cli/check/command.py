@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from icub_learning.cli import options
 from icub_learning.reporting.tables import add_json_option, add_value
-from icub_learning.robots import KNOWN_ROBOTS
 
 if TYPE_CHECKING:  # loaded when the command runs: help appears at once
     from icub_learning.evaluation.robot_check.observation import Observation
@@ -30,8 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_value(parser, "--duration", 10.0, "to listen", "SECONDS")
     options.add_recording_argument(parser, f"judge this, not a running robot: {options.RECORDING}", required=False)
     options.add_recorded_topic_options(parser)
-    known = ", ".join(KNOWN_ROBOTS)
-    parser.add_argument("--urdf", help=f"path of a URDF, package://..., or a known robot: {known}")
+    options.add_urdf_option(parser)
     parser.add_argument("--sensor", metavar="JOINT", help="fixed joint of the force/torque sensor, if it is not found")
     parser.add_argument("--parameters", metavar="FILE", type=Path, help="write the parameters to start with to FILE")
     add_json_option(parser)

@@ -13,6 +13,7 @@ from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.evaluation.joint_names import match_joints
 from icub_learning.recording import Recording
 from icub_learning.robots import find_urdf
+from icub_learning.settings import pick
 
 DESCRIPTIONS = (".yaml", ".yml", ".json")
 
@@ -91,14 +92,17 @@ def _case(args: argparse.Namespace, path: Path, own: Mapping[str, Any]) -> Case:
     match = match_joints(recording.joint_names, joint_names(find_urdf(given["urdf"])), wanted)
     if match.text:
         remarks.append(match.text)
-    settings = options.make_settings(argparse.Namespace(**{**given, "joints": match.joints}))
+    said = {name: value for name, value in given.items() if value is not None}
+    settings = pick(Settings, said, urdf=find_urdf(given["urdf"]), joints=match.joints)
     if not wanted:
         remarks.append(f"joints, all that the recording and the URDF share: {', '.join(match.joints)}")
     if match.others and (match.text or not wanted):
         remarks.append(f"joints left out because the URDF lacks them: {', '.join(match.others)}")
         settings = replace(settings, extra_joints=(*settings.extra_joints, *match.others))
     recording = match.applied(recording)
-    settings = options.accept_order(argparse.Namespace(**given), recording, settings)
+    in_order = tuple(name for name in recording.joint_names if name in settings.joints)
+    if given["joint_order"] is None and in_order != settings.joints:
+        settings = replace(settings, joint_order="any")  # a file's own order is no sign of a fault
     return Case(path, recording, settings, tuple(remarks))
 
 

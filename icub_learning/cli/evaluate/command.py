@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from icub_learning.cli import options
-from icub_learning.cli.report import Block, add_report_option, check_report, write_drawn, write_report
+from icub_learning.cli.report import Block, write_drawn, write_report
 from icub_learning.reporting.tables import add_json_option, add_value, save_figures
 
 DESCRIPTION = "Predict each sample of a recording before learning it, with the same code as the node."
@@ -23,10 +23,9 @@ RMSE = sqrt(mean(e^2)); nMSE = mean(e^2) / variance of the measurement in the sa
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_recording_argument(parser, required=False)
-    options.add_robot_options(parser, required=False)
     options.add_plot_option(parser, "errors and predictions")
     add_json_option(parser)
-    add_report_option(parser)
+    options.add_report_option(parser)
 
     parts = parser.add_argument_group("what is judged")
     parts.add_argument(
@@ -59,7 +58,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         " with --table: causal); recorded: accelerations from the CSV or NPZ file",
     )
 
-    options.add_reading_options(parser)
     options.add_learning_options(parser)
 
 
@@ -68,7 +66,6 @@ def run(args: argparse.Namespace) -> None:
 
     from icub_learning.arrays import real
     from icub_learning.errors import ParameterError
-    from icub_learning.reporting.plots import check_path
 
     real("--transient", args.transient, 0.0)
     real("--steady-from", args.steady_from, 0.0, 1.0)
@@ -77,9 +74,7 @@ def run(args: argparse.Namespace) -> None:
         raise ParameterError("RECORDING", args.recording, "one recording, or --table with several (see --help)")
     if args.table and (args.test or args.plot):
         raise ParameterError("--table", "--test or --plot", "given without them")
-    if args.plot is not None:
-        check_path(args.plot)
-    check_report(args.report)
+    options.check_outputs(args)
     with threadpool_limits(limits=1, user_api="blas"):  # as in the node: threads only delay small solves
         if args.table:
             _run_table(args)
