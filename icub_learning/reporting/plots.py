@@ -14,7 +14,7 @@ from icub_learning.arrays import Array
 from icub_learning.reporting.colours import BLUE, COLOURS, GREEN, GREY, INK, LABELS, PALE, RED, YELLOW
 from icub_learning.reporting.tables import replacing_for
 
-__all__ = ["BLUE", "COLOURS", "GREEN", "GREY", "INK", "LABELS", "PALE", "RED", "YELLOW"]  # and what is below
+__all__ = ["BLUE", "COLOURS", "GREEN", "GREY", "INK", "LABELS", "PALE", "RED", "YELLOW"]  # beside what is defined here
 MOST_POINTS = 3000  # of a line
 TITLE_CHARACTERS = 10.5  # an inch, of bold letters of 11 points
 
@@ -50,13 +50,13 @@ def style(axes: Any, title: str, ylabel: str = "", xlabel: str | None = None) ->
         axes.spines[side].set_visible(False)
 
 
-def legend_below(figure: Figure, columns: int | None = None) -> None:
-    """Put one legend below the figure, with each label of its panels once, `columns` side by side (None: all)."""
+def legend_below(figure: Figure) -> None:
+    """Put one legend below the figure, with each label of its panels once."""
     entries = {
         label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    columns = columns or len(entries)
-    figure.legend(entries.values(), entries, loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
+    place = {"loc": "outside lower center", "ncols": len(entries)}
+    figure.legend(entries.values(), entries, **place, frameon=False, fontsize=9)
 
 
 def published_level(axes: Any, group: str) -> None:

@@ -125,10 +125,9 @@ tune . --gap -1 | --gap * at least 0
 tune . --plot x.docx | --plot
 tune . --tune-on 0 | --tune-on * (0, 1]
 tune . --tune-on 1 | --tune-on
-tune . --urdf ur10 --joints a b --output joint_torque | settings choose themselves while it learns
 tune {{arm}} | settings choose themselves while it learns
 tune {{arm.parent}} | settings choose themselves while it learns
-view {{arm}} --joints elbow_joint | --joints
+view {{arm}} --joints elbow_joint | --urdf
 view {{arm}} --urdf no_robot | no_robot
 view {{arm}}.nowhere | nowhere
 view --port -1 | --port * at least 0

@@ -1,10 +1,10 @@
 """What `check` found, in words, as figures, and as parameters to start with."""
 
+from dataclasses import fields
 from textwrap import wrap
 from typing import Any
 
 from icub_learning.cli.parameter_file import as_text as parameter_text
-from icub_learning.cli.parameter_file import dynamics_values
 from icub_learning.dynamics.settings import Settings
 from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG
 from icub_learning.evaluation.robot_check.suite import Report
@@ -29,13 +29,20 @@ def as_text(report: Report) -> str:
 
 def parameters(report: Report, urdf: str, frame: str | None) -> str:
     """Return a parameter file of the inverse dynamics node, with URDF and frame as user and messages name them."""
-    assert report.settings is not None
-    values: dict[str, Any] = dynamics_values(urdf, report.settings)
+    settings, default = report.settings, Settings()
+    assert settings is not None
+    shown = {"urdf", "joints", "output", "sensor" if settings.output == "wrench" else "friction"}
+    shown |= {"estimator", "stamp_source"}  # whatever their values
+    values: dict[str, Any] = {}
+    for field in fields(Settings):
+        value = urdf if field.name == "urdf" else getattr(settings, field.name)
+        if field.name in shown or value != getattr(default, field.name):
+            values[field.name] = list(value) if isinstance(value, tuple) else value
     frames = [finding.settings["frame_id"] for finding in report.findings if "frame_id" in finding.settings]
     if frames:
         values["frame_id"] = frames[0]
-    comment = ["Made by icub-learning check; every parameter: docs/ros_interface.md."]
-    return parameter_text("inverse_dynamics", (Settings, NodeSettings), values, (), comment)
+    comment = "Made by icub-learning check; every parameter: docs/ros_interface.md."
+    return parameter_text("inverse_dynamics", (Settings, NodeSettings), values, comment)
 
 
 def figures(report: Report) -> dict[str, Any]:

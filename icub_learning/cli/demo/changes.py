@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from icub_learning.arrays import Array
+from icub_learning.cli.demo.watching import StatusLine
 from icub_learning.evaluation.metrics import windowed_rmse
 from icub_learning.experiments.change.live_arm import RATE, LiveArm
 from icub_learning.reporting import plots
@@ -19,12 +20,13 @@ WINDOW = 30  # samples of the error that is shown
 LONGEST_BLOCK = 50  # samples that are learned together, at most
 
 
-def show(folder: Path, seed: int = 0) -> dict[str, Any]:
-    """Go through it, print what was seen and draw the picture; return the figures."""
+def show(folder: Path) -> tuple[dict[str, Any], str]:
+    """Go through it, print what was seen and draw the picture; return the figures, and their text."""
     began = time.monotonic()
+    StatusLine(folder).note("a load is grasped and dropped, and a hand pushes: faster than real time, not live")
     total = LEARNING + CARRIED + AFTER + PUSHED
     print(f"\nThe same arm learns for {LEARNING:.0f} s, is given {MASS:g} kg, drops it, and is pushed.", flush=True)
-    arm = LiveArm(seed)
+    arm = LiveArm(seed=0)
     arm.run(LEARNING)
     before = arm.force_error(LEARNING - 5.0, LEARNING)
     arm.simulation.attach_payload(MASS, CENTRE)
@@ -52,14 +54,14 @@ def show(folder: Path, seed: int = 0) -> dict[str, Any]:
         "samples_of_the_push_not_learned": arm.streams["shipped"].counts.withheld - learned,
         "wall_s": time.monotonic() - began,
     }
-    print(text(figures))
+    text = _text(figures)
+    print(text)
     _draw(folder / "changes.png", arm, dropped, pushed)
-    return figures
+    return figures, text
 
 
-def text(figures: dict[str, Any]) -> str:
+def _text(f: dict[str, Any]) -> str:
     """Return the figures in words."""
-    f = figures
     return f"""
 SIMULATED iCub, {f["simulated_s"]:.0f} s.
 load of {MASS:g} kg: seen after {number(f["load_seen_after_s"], 2)} s as {f["load_found_kg"]:.3f} \

@@ -1,13 +1,17 @@
 """The second half of the demonstration: a simulated iCub is taught objects by service calls, one after the other."""
 
+import contextlib
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sensor_msgs.msg import Image
 
+from icub_learning.cli.demo import lessons, objects_picture
 from icub_learning.cli.demo.lessons import FEW, LESSON, OBJECTS, WINDOW, Lesson, RecognizedView
+from icub_learning.cli.demo.watching import StatusLine
 from icub_learning.clients.processes import Processes
 from icub_learning.clients.session import Session
 from icub_learning.errors import IcubLearningError
@@ -33,9 +37,21 @@ KEPT = 100  # images that wait for their recognition
 START_LIMIT, VIEWS_LIMIT = 60.0, 60.0  # [s]
 
 
-def commands() -> dict[str, list[str]]:
-    """Return the command line of each process, by node name."""
-    return {name: node_command(name, name, given) for name, given in PARAMETERS.items()}
+def show(folder: Path, n_views: int) -> tuple[dict[str, Any], str]:
+    """Teach objects, print the figures and draw the picture; return the figures, and their text."""
+    began, line = time.monotonic(), StatusLine(folder)
+    print(f"\nThe same iCub is taught {len(OBJECTS)} objects, one after the other.", flush=True)
+    with contextlib.ExitStack() as stack:
+        processes = stack.enter_context(Processes(folder / "log"))
+        for name, given in PARAMETERS.items():
+            processes.start(f"objects_{name}", node_command(name, name, given), {})
+        taught = stack.enter_context(ObjectSession(processes, n_views, line.show)).teach_all()
+        line.end()
+    figures = lessons.figures_of(taught) | {"wall_s": time.monotonic() - began}
+    text = lessons.text(figures)
+    print(f"\n{text}\n")
+    objects_picture.draw(folder / "objects.png", taught)
+    return figures, text
 
 
 class ObjectSession(Session):
@@ -54,7 +70,7 @@ class ObjectSession(Session):
 
     def teach_all(self) -> list[Lesson]:
         """Teach all objects; return the lessons. Raises IcubLearningError: a refusal, a dead process, or silence."""
-        lessons: list[Lesson] = []
+        taught: list[Lesson] = []
         for number, label in enumerate(OBJECTS, 1):
             lesson = Lesson(label, FEW if number == len(OBJECTS) else LESSON)
             self._heading = f"lesson {number} of {len(OBJECTS)}, {label}:"
@@ -64,8 +80,8 @@ class ObjectSession(Session):
             for known in OBJECTS[:number]:
                 self._show_object(known)
                 lesson.views[known] = self._observe(self._n_views, f"unseen views of {known}")
-            lessons.append(lesson)
-        return lessons
+            taught.append(lesson)
+        return taught
 
     def _show_object(self, name: str) -> None:
         """Put an object into the hand, if it is not there; from then on only images of it count."""

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from icub_learning.cli.demo.lessons import Lesson, RecognizedView
-from icub_learning.cli.demo.objects_report import figures_of, percent
+from icub_learning.cli.demo.lessons import Lesson, RecognizedView, figures_of, percent
 from icub_learning.recognition.lesson import UNKNOWN
 from icub_learning.reporting.plots import GREEN, GREY, INK, RED, new_figure, save
 

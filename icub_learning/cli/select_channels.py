@@ -1,6 +1,7 @@
 """`icub-learning select-channels`: which input channels matter for one output of a recording."""
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from icub_learning.cli import options
@@ -19,6 +20,7 @@ every other column of numbers in a CSV or NPZ file (temperature.JOINT, current.J
 resample if sparse tensor-kernel regression gives it more than two standard deviations of the weights of decoys, which
 are channels shifted in time; it matters if it counts in most of the resamples. Of channels that tell the same, one or
 the other may be taken."""
+MOST_CHANNELS = 40  # in the picture
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -44,14 +46,11 @@ def run(args: argparse.Namespace) -> None:
     from threadpoolctl import threadpool_limits
 
     from icub_learning.arrays import integer
-    from icub_learning.cli.select_channels import picture
     from icub_learning.evaluation.channels import align, channels
     from icub_learning.kernel_methods.tensor.channel_selection import rank_channels
-    from icub_learning.reporting.plots import check_path
 
     integer("--seed", args.seed, 0)
-    if args.plot is not None:
-        check_path(args.plot)
+    options.check_outputs(args)
     recording = options.read_recording(args)
     values, output, names = align(channels(recording, args.recording), args.output, args.inputs)
     with threadpool_limits(limits=1, user_api="blas"):
@@ -77,13 +76,13 @@ def run(args: argparse.Namespace) -> None:
     )
     print(f"{args.recording.name}: {args.output}, {len(output)} samples, {len(names)} channels")
     print(table(["channel", "importance", "± resamples", "counts in", "matters"], rows))
-    print(f"\n{answer(args.output, ranking)}")
+    print(f"\n{_answer(args.output, ranking)}")
     save_figures(args.json, {"recording": str(args.recording), "output": args.output, **vars(ranking)})
     if args.plot is not None:
-        picture.draw(args.plot, args.output, ranking)
+        _draw(args.plot, args.output, ranking)
 
 
-def answer(output: str, ranking: "ChannelRanking") -> str:
+def _answer(output: str, ranking: "ChannelRanking") -> str:
     """Return in words which channels matter."""
     n, chosen = len(ranking.names), ranking.chosen
     held_out = "of its variance in stretches of time held out"
@@ -93,14 +92,34 @@ def answer(output: str, ranking: "ChannelRanking") -> str:
             f" {output}, in enough of the {ranking.n_resamples} resamples."
             f" Together they explain {_percent(ranking.explained)} {held_out}."
         )
-    listed = ", ".join(chosen[:-1]) + (" and " if len(chosen) > 1 else "") + chosen[-1]
-    one = len(chosen) == 1
+    listed = " and ".join(filter(None, (", ".join(chosen[:-1]), chosen[-1])))
+    matter, they_explain = ("matters", "it explains") if len(chosen) == 1 else ("matter", "they explain")
     return (
-        f"Of {n} channels {len(chosen)} {'matters' if one else 'matter'} for {output}: {listed}."
-        f" Alone {'it explains' if one else 'they explain'} {_percent(ranking.explained_by_chosen)} {held_out},"
+        f"Of {n} channels {len(chosen)} {matter} for {output}: {listed}."
+        f" Alone {they_explain} {_percent(ranking.explained_by_chosen)} {held_out},"
         f" all {n} together {_percent(ranking.explained)}."
     )
 
 
 def _percent(share: float) -> str:
     return "nothing" if share <= 0.005 else f"{share:.0%}"
+
+
+def _draw(path: Path, output: str, ranking: "ChannelRanking") -> None:
+    """Draw bars of the most important channels, importance on the left and frequency on the right."""
+    from icub_learning.reporting.plots import GREEN, INK, PALE, new_figure, save, style
+
+    n = min(len(ranking.names), MOST_CHANNELS)
+    figure = new_figure(10, 1.2 + 0.24 * n)
+    left, right = figure.subplots(1, 2, sharey=True, width_ratios=(1.6, 1))
+    rows, colours = range(n), [GREEN if matters else PALE for matters in ranking.matters[:n]]
+    left.barh(rows, ranking.importance[:n], xerr=ranking.spread[:n], color=colours, ecolor=INK, capsize=2)
+    left.set_yticks(rows, ranking.names[:n])
+    left.invert_yaxis()
+    left.set_xlim(left=0)
+    style(left, "importance", xlabel="share of all weights, ± over resamples")
+    right.barh(rows, ranking.frequency[:n], color=colours)
+    right.set_xlim(0, 1)
+    style(right, "stands out from the decoys", xlabel="share of the resamples")
+    kept = f"{n} of {len(ranking.names)} channels" if n < len(ranking.names) else f"{n} channels"
+    save(figure, path, f"{output}: {kept}, those that matter in green")
