@@ -17,10 +17,8 @@ example:
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", type=Path, help="model saved by ~/save_model")
     parser.add_argument("output", metavar="OUTPUT", type=Path, help="URDF to write")
-    parser.add_argument(
-        "--urdf",
-        help="the whole robot: a path, package://..., or a known robot (default: the model's own, without shapes)",
-    )
+    text = "the whole robot: a path, package://..., or a known robot (default: the model's own, without shapes)"
+    parser.add_argument("--urdf", help=text)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -29,8 +27,8 @@ def run(args: argparse.Namespace) -> None:
     from icub_learning.dynamics.estimators.semiparametric import SemiparametricEstimator
     from icub_learning.dynamics.regressors.urdf_export import with_inertias
     from icub_learning.errors import StateError
-    from icub_learning.files import replacing
     from icub_learning.models import load_state, scalar
+    from icub_learning.reporting.tables import replacing_for
     from icub_learning.robots import find_urdf
 
     state = load_state(args.model)
@@ -47,11 +45,8 @@ def run(args: argparse.Namespace) -> None:
     text, notes = with_inertias(
         urdf, regressor.joints, getattr(regressor, "sensor", None), regressor.parameter_names, parameters
     )
-    try:
-        with replacing(args.output) as file:
-            file.write(text.encode())
-    except OSError as error:
-        raise StateError(f"cannot write {args.output}: {error}", name="output", value=str(args.output)) from error
+    with replacing_for("OUTPUT", args.output) as file:
+        file.write(text)
     for note in notes:
         print(note)
     changed = {name.rpartition(".")[0] for name in regressor.parameter_names if name.endswith(".m")}

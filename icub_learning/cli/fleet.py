@@ -38,9 +38,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     action = actions.add_parser("share", help="publish what a node on this machine has learned")
     action.add_argument("robot", metavar="ROBOT", help="name of the robot: letters, digits, - and _; keep it")
     add_value(action, "--node", "inverse_dynamics", "", "NODE")
-    action.add_argument(
-        "--models-folder", default="", metavar="FOLDER", help="the node's (default: as the node has it)"
-    )
+    text = "the node's (default: as the node has it)"
+    action.add_argument("--models-folder", default="", metavar="FOLDER", help=text)
     action.add_argument("--load", action="store_true", help="wait for the pooled model, and go on from it")
     action.add_argument("--every", type=float, metavar="SECONDS", help="again and again, until Ctrl-C; default: once")
     add_value(action, "--timeout", 60.0, "to wait for the station", "SECONDS")
@@ -52,16 +51,11 @@ def _add_pooling(action: argparse.ArgumentParser) -> None:
     add_value(action, "--keep", 20, "pooled models that are kept", "N")
 
 
-def run(args: argparse.Namespace) -> int | None:
-    if args.action == "pool":
-        return _pool(args)
-    if args.action == "share":
-        return _share(args)
-    _on_files(args)
-    return None
+def run(args: argparse.Namespace) -> None:
+    {"gather": _gather, "spread": _spread, "pool": _pool, "share": _share}[args.action](args)
 
 
-def _pool(args: argparse.Namespace) -> int:
+def _pool(args: argparse.Namespace) -> None:
     from functools import partial
 
     from icub_learning.clients.fleet_exchange import FleetStation
@@ -76,10 +70,9 @@ def _pool(args: argparse.Namespace) -> int:
         while not stopped():
             spin(STEP)
             station.work()
-    return 0
 
 
-def _share(args: argparse.Namespace) -> int:
+def _share(args: argparse.Namespace) -> None:
     from collections.abc import Callable
 
     from icub_learning.clients.fleet_exchange import FleetMember
@@ -98,7 +91,7 @@ def _share(args: argparse.Namespace) -> int:
             return done()
 
         member = FleetMember(node, wait, args.robot, args.node, ModelsFolder(args.models_folder))
-        while True:
+        while not stopped():
             try:
                 if args.load:
                     sent, received = member.exchange(args.timeout)
@@ -111,21 +104,21 @@ def _share(args: argparse.Namespace) -> int:
                     raise
                 print(f"{args.robot}: {error}; tried again in {args.every:g} s", flush=True)
             if args.every is None:
-                return 0
+                return
             wait(lambda: False, args.every)
-            if stopped():
-                return 0
 
 
-def _on_files(args: argparse.Namespace) -> None:
-    """Gather or spread."""
+def _spread(args: argparse.Namespace) -> None:
     from icub_learning.dynamics.fleet import Fleet
 
-    if args.action == "spread":
-        size = Fleet(args.folder).spread(args.targets)
-        print(f"{size / 1e6:.3g} MB written to {len(args.targets)} files")
-        save_figures(args.json, {"bytes": size, "files": [str(path) for path in args.targets]})
-        return
+    size = Fleet(args.folder).spread(args.targets)
+    print(f"{size / 1e6:.3g} MB written to {len(args.targets)} files")
+    save_figures(args.json, {"bytes": size, "files": args.targets})
+
+
+def _gather(args: argparse.Namespace) -> None:
+    from icub_learning.dynamics.fleet import Fleet
+
     fleet = Fleet(args.folder, args.keep)
     named = [_named(text) for text in args.files]
     start = time.perf_counter()

@@ -1,7 +1,8 @@
-"""Sources of images: a folder of image files, or a camera of this computer."""
+"""Images from a folder of files or a camera of this computer, and to a file."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from icub_learning.errors import ParameterError
 from icub_learning.recognition.vision.opencv import cv2
+from icub_learning.reporting.tables import replacing_for
 
 Image = NDArray[np.uint8]  # (H, W, 3), RGB
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".ppm")
@@ -25,16 +27,15 @@ class Folder:
         self.period = 1.0 / rate
         if not path.is_dir():
             raise ParameterError("--source", str(path), "a folder of images, a camera (/dev/video0), or left out")
-        self._files = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
-        if not self._files:
+        files = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
+        if not files:
             raise ParameterError("--source", str(path), "a folder with images in it: " + ", ".join(SUFFIXES))
-        self.names = [file.name for file in self._files]
-        self._next = 0
+        self.names = [file.name for file in files]
+        self._files = cycle(files)
 
     def read(self) -> Image:
         """Return the next image. Raises ParameterError if the file is none."""
-        file = self._files[self._next]
-        self._next = (self._next + 1) % len(self._files)
+        file = next(self._files)
         picture = cv2.imread(str(file), cv2.IMREAD_COLOR)
         if picture is None:
             raise ParameterError("--source", str(file), "an image that can be read")
@@ -73,6 +74,15 @@ def open_source(text: str | None, rate: float) -> Iterator[Folder | Camera | Non
             yield camera
     else:
         yield Folder(path, rate) if text else None
+
+
+def write_image(path: Path, image: Image) -> None:
+    """Write RGB (H, W, 3) as a picture; it appears complete or not at all. Raises ParameterError if that fails."""
+    good, content = cv2.imencode(path.suffix, image[:, :, ::-1])
+    if not good:
+        raise ParameterError("--output", str(path), "a file that can be written (OpenCV cannot encode it)")
+    with replacing_for("--output", path, "wb") as file:
+        file.write(content.tobytes())
 
 
 def rgb(picture: Any) -> Image:

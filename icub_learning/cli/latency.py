@@ -1,13 +1,14 @@
 """`icub-learning latency`: how fast and how regularly a running node answers, seen from outside."""
 
 import argparse
-import sys
+import math
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from icub_learning.cli.options import progress_bar
 from icub_learning.reporting.tables import add_json_option, add_value, save_figures, table
 
 DESCRIPTION = "Measure latency, period, jitter and losses of a running inverse dynamics node, beside an echo node's."
@@ -30,28 +31,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_value(parser, "--node", "inverse_dynamics", "", "NAME")
     add_value(parser, "--joint-states", "joint_states", "", "TOPIC")
     add_value(parser, "--seconds", 10.0, "time to measure", "X")
-    parser.add_argument(
-        "--rtprio", metavar="N", type=int, default=0, help="SCHED_FIFO priority to measure at (default: none)"
-    )
     add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     from geometry_msgs.msg import WrenchStamped
     from sensor_msgs.msg import JointState
-    from tqdm import tqdm
 
-    from icub_learning.arrays import integer, real
+    from icub_learning.arrays import real
     from icub_learning.clients import echo
     from icub_learning.clients.polling import PolledTopic
     from icub_learning.clients.processes import Processes
     from icub_learning.clients.topics import ros_node
     from icub_learning.errors import IcubLearningError
     from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT
-    from icub_learning.nodes.common.scheduling import ask_for_real_time
 
     seconds = real("--seconds", args.seconds, 0.0, low_open=True)
-    priority = integer("--rtprio", args.rtprio, 0)
     with (
         ros_node("icub_learning_latency", polled=True) as (node, spin, stopped),
         tempfile.TemporaryDirectory() as logs,
@@ -67,8 +62,6 @@ def run(args: argparse.Namespace) -> int:
             )
         }
         processes.start("echo", echo.command(topics["joint states"].name), {})
-        if priority:
-            print(ask_for_real_time(priority), file=sys.stderr)
 
         def received() -> dict[str, Any]:
             """Return the topics of which messages came, predictions under this name whatever they are."""
@@ -76,34 +69,25 @@ def run(args: argparse.Namespace) -> int:
             predictions = found.pop("wrenches", None) or found.pop("efforts", None)
             return found if predictions is None else found | {"predictions": predictions}
 
-        def all_received() -> bool:
-            return len(received()) == 3
-
-        def listen(limit: float, enough: Callable[[], bool]) -> None:
+        def listen(limit: float, enough: Callable[[], bool] = lambda: False) -> None:
             while time.monotonic() < limit and not stopped() and not enough():
                 spin(POLL)
                 for topic in topics.values():
                     topic.poll()
 
-        listen(time.monotonic() + PATIENCE, all_received)
-        sources = {
-            "joint states": topics["joint states"].name,
-            "predictions": f"{topics['wrenches'].name} or {topics['efforts'].name}",
-            "echo": echo.ANSWERS,
-        }
-        for name in [name for name in sources if name not in received() and not stopped()]:
-            reason = f"no {name} on {sources[name]} within {PATIENCE:g} s; is the node active?"
-            raise IcubLearningError(reason, name=name, value=0, bound="at least one")
+        listen(time.monotonic() + PATIENCE, lambda: len(received()) == 3)
+        for name, source in (
+            ("joint states", topics["joint states"].name),
+            ("predictions", f"{topics['wrenches'].name} or {topics['efforts'].name}"),
+            ("echo", echo.ANSWERS),
+        ):
+            if name not in received() and not stopped():
+                reason = f"no {name} on {source} within {PATIENCE:g} s; is the node active?"
+                raise IcubLearningError(reason, name=name, value=0, bound="at least one")
         start = time.monotonic()
-        whole = round(seconds)
-        with tqdm(total=whole, unit="s", disable=None, leave=False) as bar:
-
-            def advance() -> bool:
-                bar.update(min(whole, int(time.monotonic() - start)) - int(bar.n or 0))
-                return False
-
-            listen(start + seconds, advance)
-    if not all_received():
+        for second in progress_bar("measured", "s", delay=0.0)(range(1, math.ceil(seconds) + 1)):
+            listen(start + min(second, seconds))
+    if len(received()) < 3:
         return 1
     times = {name: topic.series.arrays()[0] for name, topic in received().items()}
     figures = figures_of(times["joint states"], times["predictions"], times["echo"])

@@ -31,18 +31,15 @@ def add_topic_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_urdf_option(parser: argparse.ArgumentParser) -> None:
-    """Add --urdf."""
     known = ", ".join(KNOWN_ROBOTS)
     parser.add_argument("--urdf", help=f"path of a URDF, package://..., or a known robot: {known}")
 
 
 def add_plot_option(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add --plot FILE, with what it draws."""
     parser.add_argument("--plot", metavar="FILE", type=Path, help=f"draw {what} into FILE ({', '.join(PICTURES)})")
 
 
 def add_report_option(parser: argparse.ArgumentParser) -> None:
-    """Add --report FILE."""
     text = "write tables and pictures to FILE.html, one file to read or mail"
     parser.add_argument("--report", metavar="FILE", type=Path, help=text)
 
@@ -129,6 +126,12 @@ def _word_or_number(text: str) -> str | float:
         return float(text)
     except ValueError:
         return text
+
+
+def show_status(text: str, end: str = "") -> None:
+    """Show a line in place of the one before, on a terminal only."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end=end, file=sys.stderr, flush=True)
 
 
 def progress_bar(

@@ -50,17 +50,11 @@ def run(args: argparse.Namespace) -> None:
         joint_states = node.create_publisher(JointState, args.joint_states, DEEP)
         wrenches = node.create_publisher(WrenchStamped, args.wrench, DEEP)
         clock = node.create_publisher(Clock, "/clock", STREAM) if args.clock else None
-        limit, has_wrenches, found = time.monotonic() + wait, recording.wrench is not None, False
-        while time.monotonic() < limit and not stopped():
-            if joint_states.get_subscription_count():
-                if not has_wrenches or wrenches.get_subscription_count():
-                    break
-                if not found:
-                    # A subscriber of the wrenches is discovered a little later, if there is one.
-                    found, limit = True, min(limit, time.monotonic() + DISCOVERY_TIME)
+        limit = time.monotonic() + wait
+        while not joint_states.get_subscription_count() and time.monotonic() < limit and not stopped():
             spin(0.02)
         if joint_states.get_subscription_count():
-            spin(DISCOVERY_TIME)
+            spin(2 * DISCOVERY_TIME)  # a subscriber of the wrenches is discovered a little later, if there is one
 
         start, offset = time.monotonic(), 0  # [ns], length of the turns before
         while not stopped():

@@ -46,8 +46,7 @@ def run(args: argparse.Namespace) -> int:
     kept = args.report.parent / f"{args.report.stem}-{'quick' if args.quick else 'full'}"
     outcomes: dict[str, Any] = {}
     if not args.again:
-        for name in names:
-            outcomes[name] = kept_outcome(kept / name, name, arguments[name])
+        outcomes = {name: kept_outcome(kept / name, name, arguments[name]) for name in names}
     for place, name in enumerate(names, start=1):
         before = f"[{place}/{len(names)}] {name}"
         if outcomes.get(name) is not None:

@@ -26,10 +26,8 @@ MOST_CHANNELS = 40  # in the picture
 def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_recording_argument(parser)
     parser.add_argument("--output", required=True, metavar="CHANNEL", help="channel to explain, such as effort.r_elbow")
-    parser.add_argument(
-        "--inputs", nargs="+", default=[], metavar="PATTERN",
-        help="channels to choose among, such as 'position.*' (default: all but those of the output's kind)",
-    )  # fmt: skip
+    text = "channels to choose among, such as 'position.*' (default: all but those of the output's kind)"
+    parser.add_argument("--inputs", nargs="+", default=[], metavar="PATTERN", help=text)
     text = "all but the linear tensor kernel see products of channels, on at most 60 samples"
     add_value(parser, "--kernel", "linear", text, choices=("linear", "polynomial", "exponential"))
     add_value(parser, "--degree", 2, "degree of the polynomial kernel")
@@ -83,7 +81,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _answer(output: str, ranking: "ChannelRanking") -> str:
-    """Return in words which channels matter."""
     n, chosen = len(ranking.names), ranking.chosen
     held_out = "of its variance in stretches of time held out"
     if not chosen:
@@ -106,7 +103,6 @@ def _percent(share: float) -> str:
 
 
 def _draw(path: Path, output: str, ranking: "ChannelRanking") -> None:
-    """Draw bars of the most important channels, importance on the left and frequency on the right."""
     from icub_learning.reporting.plots import GREEN, INK, PALE, new_figure, save, style
 
     n = min(len(ranking.names), MOST_CHANNELS)

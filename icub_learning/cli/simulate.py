@@ -50,15 +50,15 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _write_images(args: argparse.Namespace) -> None:
-    from icub_learning.simulation.objects import scene, table_scene
-    from icub_learning.simulation.objects.image_folders import write_images
-    from icub_learning.simulation.objects.scene_folders import write_scenes
+    from icub_learning.simulation.objects import image_folders, scene, scene_folders, table_scene
 
-    kind, folder = ("images", args.images) if args.images else ("scenes", args.scenes)
-    write, size = (write_images, scene.SIZE) if args.images else (write_scenes, table_scene.SIZE)
-    size = tuple(args.size or size)
+    if args.images:
+        kind, folder, write, size = "images", args.images, image_folders.write_images, scene.SIZE
+    else:
+        kind, folder, write, size = "scenes", args.scenes, scene_folders.write_scenes, table_scene.SIZE
+    given = args.objects, args.views, args.unseen, args.seed, tuple(args.size or size), args.objects_folder
     with _progress(kind) as show:
-        written = write(folder, args.objects, args.views, args.unseen, args.seed, size, args.objects_folder, show)
+        written = write(folder, *given, show)
     print(f"{written['train']} {kind} to learn from and {written['test']} for tests in {folder}")
     save_figures(args.json, {kind: str(folder), **written})
 

@@ -25,9 +25,7 @@ NICENESS = 5  # below the nodes, which must not wait for pictures of themselves
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--port", metavar="N", type=int, default=8080, help="of the page (default: 8080; 0: a free one)"
-    )
+    add_value(parser, "--port", 8080, "of the page; 0: a free one", "N")
     add_value(parser, "--host", "127.0.0.1", "to listen on", "ADDRESS")
     parser.add_argument("--token", metavar="TEXT", help="that opens the page (default: a new one, where one is needed)")
     parser.add_argument("--image", metavar="TOPIC", default="", help="of images (default: that of the running nodes)")
@@ -53,7 +51,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _attach(args: argparse.Namespace, token: str) -> None:
-    """Show running nodes."""
     import os
 
     import rclpy
@@ -81,7 +78,6 @@ def _attach(args: argparse.Namespace, token: str) -> None:
 
 
 def _play(args: argparse.Namespace, token: str) -> None:
-    """Show a recording."""
     from icub_learning.signals import stop_signals
     from icub_learning.view.page.page import Page
     from icub_learning.view.played.source import RecordedSource

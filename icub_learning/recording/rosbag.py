@@ -119,22 +119,20 @@ def _collect(
     return collector.recording(with_wrench=wrenches is not None)
 
 
-def write_rosbag(
-    recording: Recording, path: Path, storage: StoragePlugin, joint_state_topic: str, wrench_topic: str
-) -> None:
-    """Write a rosbag2 folder that `ros2 bag play` plays, or its bare storage file; arguments: see `files.write`."""
+def write_rosbag(recording: Recording, path: Path) -> None:
+    """Write a rosbag2 folder (sqlite3) that `ros2 bag play` plays, or a bare storage file, as its suffix says."""
     folder = path.with_suffix("") if path.suffix in SUFFIXES else path
+    storage = StoragePlugin.MCAP if path.suffix == ".mcap" else StoragePlugin.SQLITE3
     store = get_typestore(Stores.LATEST)
     types = store.types
     make_header, make_time = types["std_msgs/msg/Header"], types["builtin_interfaces/msg/Time"]
     make_joint_state, make_stamped = types[JOINT_STATE], types[WRENCH]
     make_wrench, make_vector = types["geometry_msgs/msg/Wrench"], types["geometry_msgs/msg/Vector3"]
     with Writer(folder, version=8, storage_plugin=storage) as writer:  # 8: older readers than those of 9 take it too
-        joint_states = writer.add_connection(
-            joint_state_topic, JOINT_STATE, typestore=store, offered_qos_profiles=[_QOS]
-        )
+        shared: dict[str, Any] = {"typestore": store, "offered_qos_profiles": [_QOS]}
+        joint_states = writer.add_connection("/joint_states", JOINT_STATE, **shared)
         if recording.wrench is not None:
-            wrenches = writer.add_connection(wrench_topic, WRENCH, typestore=store, offered_qos_profiles=[_QOS])
+            wrenches = writer.add_connection("/wrench", WRENCH, **shared)
         for event in recording.events():
             stamp = make_time(*divmod(event.stamp, NANOSECONDS))
             if isinstance(event, WrenchEvent):

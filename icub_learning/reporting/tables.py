@@ -21,7 +21,6 @@ def add_value(parser: Any, name: str, default: Any, text: str, metavar: str | No
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
-    """Add --json FILE."""
     parser.add_argument("--json", metavar="FILE", type=Path, help="write every figure that is printed to FILE, as JSON")
 
 
@@ -81,27 +80,15 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], over: Sequence[tup
 
     `over` are titles above several columns each, as (text, number of columns), from the second column on.
     """
-    lines = [list(head), *(list(row) for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    place = 1
-    for text, span in over:  # widen the last column of a group whose title needs more room
+    lines = [list(head), *map(list, rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    titles, place = " " * widths[0], 1
+    for text, span in over:
         room = sum(widths[place : place + span]) + 2 * (span - 1)
-        widths[place + span - 1] += max(0, len(text) - room)
+        widths[place + span - 1] += max(0, len(text) - room)  # the last column of a group whose title needs more room
+        titles += "  " + text.center(max(room, len(text)), "─" if text else " ")
         place += span
-
-    def join(cells: Sequence[str]) -> str:
-        first, *others = [
-            cell.rjust(width) if i else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        ]
-        return "  ".join([first, *others]).rstrip()
-
-    out = []
-    if over:
-        line, place = " " * widths[0], 1
-        for text, span in over:
-            line += "  " + text.center(sum(widths[place : place + span]) + 2 * (span - 1), "─" if text else " ")
-            place += span
-        out.append(line.rstrip())
-    out += [join(lines[0]), "─" * (sum(widths) + 2 * (len(widths) - 1))]
-    return "\n".join(out + [join(line) for line in lines[1:]])
+    first, *others = widths
+    shown = ["  ".join([line[0].ljust(first), *map(str.rjust, line[1:], others)]).rstrip() for line in lines]
+    rule = "─" * (sum(widths) + 2 * len(others))
+    return "\n".join([*([titles.rstrip()] if over else []), shown[0], rule, *shown[1:]])

@@ -41,7 +41,6 @@ evaluate x.csv {ARM} --transient -0.1 | --transient * [0, inf)
 export-urdf none.npz out.urdf | no file none.npz
 fleet gather . absent.npz | no file absent.npz
 fleet spread . x.npz | no file pooled.npz
-latency --rtprio -1 | --rtprio * at least 0
 latency --seconds 0 | --seconds * (0, inf)
 launch nowhere | recording
 launch recording --show | recording:=

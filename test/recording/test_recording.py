@@ -237,8 +237,6 @@ def test_unknown_paths_and_formats(tmp_path):
         read(tmp_path / "empty")
     with pytest.raises(ParameterError, match="stamp_source"):
         read(tmp_path / "empty", stamp_source="clock")
-    with pytest.raises(ParameterError, match="storage"):
-        write(make_recording(), tmp_path / "new", storage="leveldb")
 
 
 @pytest.mark.parametrize("name", PATHS)
@@ -278,7 +276,7 @@ def test_damaged_metadata(tmp_path, text):
 
 def test_a_folder_without_metadata_is_read_from_its_only_file(tmp_path):
     recording = make_recording()
-    write(recording, tmp_path / "bag", storage="mcap")
+    write(recording, tmp_path / "bag")
     (tmp_path / "bag" / "metadata.yaml").unlink()
     assert_same(read(tmp_path / "bag"), recording)
 
@@ -338,12 +336,12 @@ def test_topics_are_chosen_by_type_or_asked_for(tmp_path):
 
 def test_rosbag_carries_the_message_definitions(tmp_path):
     """So that tools without ROS read it too, and `ros2 bag play` finds the quality of service."""
-    write(make_recording(), tmp_path / "bag", joint_state_topic="/arm/joint_states", wrench_topic="/arm/wrench")
+    write(make_recording(), tmp_path / "bag")
     with Reader(tmp_path / "bag") as reader:
         found = {connection.topic: connection for connection in reader.connections}
         assert {topic: c.msgtype for topic, c in found.items()} == {
-            "/arm/joint_states": "sensor_msgs/msg/JointState",
-            "/arm/wrench": "geometry_msgs/msg/WrenchStamped",
+            "/joint_states": "sensor_msgs/msg/JointState",
+            "/wrench": "geometry_msgs/msg/WrenchStamped",
         }
         assert all("std_msgs/Header header" in c.msgdef.data for c in found.values())
         assert all(c.ext.offered_qos_profiles[0].reliability.name == "RELIABLE" for c in found.values())

@@ -1,16 +1,16 @@
 """`icub-learning check`: what is right and wrong with a robot's messages, and parameters to start with."""
 
 import argparse
-import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from icub_learning.cli import options
 from icub_learning.reporting.tables import add_json_option, add_value
 
 if TYPE_CHECKING:  # loaded when the command runs: help appears at once
     from icub_learning.evaluation.robot_check.observation import Observation
+    from icub_learning.recording import Recording
 
 DESCRIPTION = "Listen to a robot for some seconds, say what is right and wrong, and print parameters to start with."
 EXAMPLE = """\
@@ -78,9 +78,10 @@ def _live(args: argparse.Namespace) -> tuple[str, "Observation"]:
         started = time.monotonic()
         while not stopped() and not listener.began and time.monotonic() - started < PATIENCE:
             spin(0.1)
-        while listener.began and not stopped() and time.monotonic() - listener.began < duration:
-            spin(min(0.5, max(0.0, duration - (time.monotonic() - listener.began))))
-            _show(time.monotonic() - listener.began, duration)
+        while listener.began and not stopped() and (left := listener.began + duration - time.monotonic()) > 0.0:
+            options.show_status(f"listening {duration - left:4.1f} of {duration:g} s")
+            spin(min(0.5, left))
+        options.show_status("", end="\n")
         topics, others = listener.topics(), listener.other_joint_states()
     if not listener.began:
         hint = f"; joint states are published on {', '.join(others)} (--joint-states)" if others else ""
@@ -90,15 +91,15 @@ def _live(args: argparse.Namespace) -> tuple[str, "Observation"]:
     return _observation(args, args.urdf or listener.description, listener.recording, **known)
 
 
-def _observation(args: argparse.Namespace, urdf: str, recording: object, **known: object) -> tuple[str, "Observation"]:
+def _observation(
+    args: argparse.Namespace, urdf: str, recording: "Recording", **known: Any
+) -> tuple[str, "Observation"]:
     """Find the URDF and the sensor that were not given."""
     from icub_learning.errors import ParameterError
     from icub_learning.evaluation.robot_check.observation import Observation
     from icub_learning.evaluation.robot_check.robot_guess import guess_robot, guess_sensor
-    from icub_learning.recording import Recording
     from icub_learning.robots import find_urdf
 
-    assert isinstance(recording, Recording)
     urdf = urdf or guess_robot(recording.joint_names) or ""
     if not urdf:
         names = ", ".join(recording.joint_names)
@@ -107,14 +108,7 @@ def _observation(args: argparse.Namespace, urdf: str, recording: object, **known
     found = find_urdf(urdf)
     sensor = args.sensor or ""
     if not sensor and recording.wrench is not None:
-        sensor = guess_sensor(found, recording.joint_names, str(known.get("wrench_frame") or ""))
+        sensor = guess_sensor(found, recording.joint_names, known["wrench_frame"] or "")
     if urdf.lstrip().startswith("<"):
         urdf = "topic"  # as the node takes it
-    return urdf, Observation(recording, found, sensor, **known)  # type: ignore[arg-type]
-
-
-def _show(seconds: float, duration: float) -> None:
-    if sys.stderr.isatty():
-        end = "\n" if seconds >= duration else ""
-        text = f"\r\x1b[Klistening {min(seconds, duration):4.1f} of {duration:g} s"
-        print(text, end=end, file=sys.stderr, flush=True)
+    return urdf, Observation(recording, found, sensor, **known)

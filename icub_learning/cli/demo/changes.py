@@ -61,7 +61,6 @@ def show(folder: Path) -> tuple[dict[str, Any], str]:
 
 
 def _text(f: dict[str, Any]) -> str:
-    """Return the figures in words."""
     return f"""
 SIMULATED iCub, {f["simulated_s"]:.0f} s.
 load of {MASS:g} kg: seen after {number(f["load_seen_after_s"], 2)} s as {f["load_found_kg"]:.3f} \

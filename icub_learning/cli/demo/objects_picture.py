@@ -46,7 +46,6 @@ def _view(axes: Any, view: RecognizedView) -> None:
 
 
 def _scores(axes: Any, view: RecognizedView, labels: Sequence[str], named: bool) -> None:
-    """Draw the scores of all labels as bars."""
     values = [view.scores[label] for label in labels]
     best = int(np.argmax(values))
     hit = RIGHT if labels[best] == view.shown else WRONG

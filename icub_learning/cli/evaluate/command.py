@@ -28,36 +28,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_report_option(parser)
 
     parts = parser.add_argument_group("what is judged")
-    parts.add_argument(
-        "--test",
-        metavar="RECORDING",
-        type=Path,
-        help="learn all of the first recording, then predict this one of the same robot with learning off",
-    )
+    text = "learn all of the first recording, then predict this one of the same robot with learning off"
+    parts.add_argument("--test", metavar="RECORDING", type=Path, help=text)
     add_value(parts, "--horizon", 0.0, "predict this far beyond all that was learned", "SECONDS")
-    parts.add_argument(
-        "--estimator",
-        metavar="CLASS",
-        help="evaluate a class of your own too: my_package.my_module.MyLearner, see docs/how_to/my_learner.md",
+    text = "evaluate a class of your own too: my_package.my_module.MyLearner, see docs/how_to/my_learner.md"
+    parts.add_argument("--estimator", metavar="CLASS", help=text)
+    text = (
+        "one row for each of many recordings: X.npz (or another format) with X.urdf beside it, or a YAML or JSON"
+        " file with `recording` and any settings; --urdf, --joints and --output hold where a file says nothing"
     )
-    parts.add_argument(
-        "--table",
-        metavar="FILE",
-        nargs="+",
-        type=Path,
-        help="one row for each of many recordings: X.npz (or another format) with X.urdf beside it, or a YAML or JSON"
-        " file with `recording` and any settings; --urdf, --joints and --output hold where a file says nothing",
-    )
+    parts.add_argument("--table", metavar="FILE", nargs="+", type=Path, help=text)
     add_value(parts, "--transient", 3.0, "length of the transient at the start", "SECONDS")
     add_value(parts, "--steady-from", 0.7, "where the steady state begins, as a fraction of the samples", "FRACTION")
-    parts.add_argument(
-        "--derivatives",
-        choices=("both", "causal", "smoothed", "recorded"),
-        default="both",
-        help="causal: the node's own; smoothed: from both sides in time, as no running robot has them; both (default;"
-        " with --table: causal); recorded: accelerations from the CSV or NPZ file",
+    text = (
+        "causal: the node's own; smoothed: from both sides in time, as no running robot has them; both (with --table:"
+        " causal); recorded: accelerations from the CSV or NPZ file"
     )
-
+    add_value(parts, "--derivatives", "both", text, choices=("both", "causal", "smoothed", "recorded"))
     options.add_learning_options(parser)
 
 
@@ -99,7 +86,7 @@ def _run_single(args: argparse.Namespace) -> None:
         watch = options.watch(case.path, case.recording, mode)
         results[mode] = compare(case.recording, settings, mode, watch, test=second, horizon=args.horizon)
     off_line = report.OffLine.of(case.recording, settings, args.steady_from, second)
-    figures = report.figures_of(case, results, off_line, args.transient, args.steady_from, test, args.horizon)
+    figures = report.figures_of(args, case, results, off_line, test)
     print(report.text(figures))
     save_figures(args.json, figures)
     title = f"{(args.test or args.recording).name}, {modes[0]} derivatives"

@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from icub_learning.cli.image_sources import write_image
 from icub_learning.cli.teach.keyboard import Keyboard
-from icub_learning.cli.teach.pictures import for_terminal, write_image
 from icub_learning.cli.teach.robot import Robot
 from icub_learning.errors import SampleError
 from icub_learning.recognition.classifiers.labels import shorten
@@ -26,14 +26,13 @@ OTHERS = 2  # further labels that are shown
 class Dialogue:
     """Asks the person at the terminal, and teaches the answers in lessons of so many frames, or `timeout` [s].
 
-    The image of what the robot sees goes into `folder`, and into the `terminal` as well. `lessons` holds label,
-    success, message and n_examples of each lesson, and what was recognized after it.
+    The image of what the robot sees goes into `folder`. `lessons` holds label, success, message and n_examples of each
+    lesson, and what was recognized after it.
     """
 
-    def __init__(self, robot: Robot, n_frames: int, timeout: float, folder: Path, terminal: bool) -> None:
+    def __init__(self, robot: Robot, n_frames: int, timeout: float, folder: Path) -> None:
         self._robot, self._n_frames, self._timeout = robot, n_frames, timeout
-        self._folder, self._terminal = folder, terminal
-        self._keyboard = Keyboard()
+        self._folder, self._keyboard = folder, Keyboard()
         self.lessons: list[dict[str, Any]] = []
 
     def ask(self) -> None:
@@ -63,8 +62,6 @@ class Dialogue:
             print(f"the image cannot be shown: {error}")
             return
         write_image(path, image)
-        if self._terminal:
-            print(for_terminal(image))
         height, width = image.shape[:2]
         said = describe(self._robot.found_after(1, RECOGNITION_LIMIT))
         print(f"{path}: {width} x {height} pixels. {said}", flush=True)

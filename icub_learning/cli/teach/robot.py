@@ -26,6 +26,7 @@ class Robot:
     They are those of `source`, which are published there, or without one of others.
     """
 
+    node_name = "/object_recognition"
     system = "recognition"  # what `icub-learning launch` calls the processes that are needed
     answer: tuple[type, str] = Recognition, "recognition"  # what the node says to images: message and topic
 
@@ -109,5 +110,6 @@ class Robot:
 class DetectingRobot(Robot):
     """One object detection node and its images; see Robot."""
 
+    node_name = "/object_detection"
     system = "detection"
     answer = Detections, "detections"

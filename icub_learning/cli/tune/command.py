@@ -24,15 +24,13 @@ Of inverse dynamics nothing is tuned: its settings choose themselves while it le
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pictures", metavar="PICTURES", type=Path, help="folder with a folder of pictures per object")
-    parser.add_argument(
-        "--parameters", metavar="FILE", type=Path, help="file for the parameters (default: out/tuned-PICTURES.yaml)"
-    )
+    text = "file for the parameters (default: out/tuned-PICTURES.yaml)"
+    parser.add_argument("--parameters", metavar="FILE", type=Path, help=text)
     options.add_plot_option(parser, "the errors of each lambda")
     add_json_option(parser)
     options.add_report_option(parser)
-    parser.add_argument(
-        "--regularizations", nargs="+", type=float, metavar="X", help="values of lambda (default: 0.01 to 10 000)"
-    )
+    text = "values of lambda (default: 0.01 to 10 000)"
+    parser.add_argument("--regularizations", nargs="+", type=float, metavar="X", help=text)
     parts = parser.add_argument_group("validation")
     add_value(parts, "--folds", 3, "number of folds")
     add_value(parts, "--tune-on", 0.7, "share of the views to tune on, from the first", "SHARE")

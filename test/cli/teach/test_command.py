@@ -15,10 +15,9 @@ import numpy as np
 import pytest
 from helpers.limits import set_limits
 
-from icub_learning.cli.image_sources import Camera, Folder, open_source
+from icub_learning.cli.image_sources import Camera, Folder, open_source, write_image
 from icub_learning.cli.main import main
 from icub_learning.cli.teach import keyboard
-from icub_learning.cli.teach.pictures import for_terminal, write_image
 from icub_learning.errors import ParameterError
 
 TEACH = (sys.executable, "-m", "icub_learning.cli", "teach")
@@ -98,18 +97,6 @@ def test_a_picture_is_written_as_it_is(tmp_path):
         write_image(Path("/dev/null/frame.png"), picture("blue"))
 
 
-def test_the_terminal_shows_the_colours_in_their_places():
-    image = np.zeros((20, 20, 3), np.uint8)
-    image[:10], image[10:, :10], image[10:, 10:] = COLOURS["red"], COLOURS["green"], COLOURS["blue"]
-    lines = for_terminal(image, columns=10).split("\n")
-    assert len(lines) == 5
-    cells = [re.findall(r"\x1b\[38;2;(\d+);(\d+);(\d+);48;2;(\d+);(\d+);(\d+)m▀", line) for line in lines]
-    assert {len(line) for line in cells} == {10}
-    assert tuple(map(int, cells[0][0])) == COLOURS["red"] * 2
-    assert tuple(map(int, cells[-1][0])) == COLOURS["green"] * 2
-    assert tuple(map(int, cells[-1][-1])) == COLOURS["blue"] * 2
-
-
 def test_lines_are_taken_as_they_come(monkeypatch):
     reader, writer = os.pipe()
     monkeypatch.setattr(keyboard.sys, "stdin", io.TextIOWrapper(os.fdopen(reader, "rb")))
@@ -172,7 +159,7 @@ def test_a_robot_is_taught_in_a_dialogue_then_by_folders_until_it_is_interrupted
     shows = start_process("sh", "-c", f"tail -f /dev/null | {shlex.join([*TEACH, *camera])}")
     shows.wait_for("What is it")
     type_in("tomato", "", ":list", ":what", "unknown", ":forget tomato", ":quit")
-    asked = ["--frames", "4", "--timeout", "200", "--output", str(tmp_path / "out"), "--terminal"]
+    asked = ["--frames", "4", "--timeout", "200", "--output", str(tmp_path / "out")]
     assert main(["teach", *asked]) == 1  # one lesson failed: nothing may be called unknown
     shows.stop(signal.SIGKILL)  # of the shell, and of the others in its group
     shown = capfd.readouterr().out
@@ -185,7 +172,6 @@ def test_a_robot_is_taught_in_a_dialogue_then_by_folders_until_it_is_interrupted
         ":what is none of",
         "Not learned: label is 'unknown'",
         "forgot 'tomato'",
-        "▀",
     ):
         assert re.search(expected, shown), f"{expected}\n{shown}"
     np.testing.assert_allclose(
