@@ -23,9 +23,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     from icub_learning.dynamics.changes.consistency import ConsistentParameters, consistent_part
-    from icub_learning.dynamics.estimators.parametric import ParametricEstimator
-    from icub_learning.dynamics.estimators.semiparametric import SemiparametricEstimator
     from icub_learning.dynamics.regressors.urdf_export import with_inertias
+    from icub_learning.dynamics.saved_model import estimator_of
     from icub_learning.errors import StateError
     from icub_learning.models import load_state, scalar
     from icub_learning.reporting.tables import replacing_for
@@ -35,19 +34,15 @@ def run(args: argparse.Namespace) -> None:
     kind = str(scalar(state, "estimator"))
     if "nonparametric" in kind:
         raise StateError(f"{args.model} is a {kind} model: it has no rigid bodies", value=kind, bound="another kind")
-    learner = ParametricEstimator if kind == "parametric" else SemiparametricEstimator
-    estimator = learner.from_state(state)
-    regressor: Any = estimator.regressor
+    estimator: Any = estimator_of(state)
+    regressor = estimator.regressor
     finder = ConsistentParameters.of(regressor.parameter_names, regressor.nominal_parameters)
     parameters = consistent_part(estimator, finder)
     assert parameters is not None
     urdf = find_urdf(args.urdf) if args.urdf else regressor._model.urdf
-    text, notes = with_inertias(
-        urdf, regressor.joints, getattr(regressor, "sensor", None), regressor.parameter_names, parameters
-    )
+    sensor = getattr(regressor, "sensor", None)
+    text, notes = with_inertias(urdf, regressor.joints, sensor, regressor.parameter_names, parameters)
     with replacing_for("OUTPUT", args.output) as file:
         file.write(text)
-    for note in notes:
-        print(note)
     changed = {name.rpartition(".")[0] for name in regressor.parameter_names if name.endswith(".m")}
-    print(f"{args.output}: {len(changed)} links as learned from {estimator.n_samples} samples")
+    print(*notes, f"{args.output}: {len(changed)} links as learned from {estimator.n_samples} samples", sep="\n")

@@ -5,6 +5,7 @@ import math
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -52,45 +53,36 @@ def run(args: argparse.Namespace) -> int:
         tempfile.TemporaryDirectory() as logs,
         Processes(Path(logs)) as processes,
     ):
-        topics = {
-            name: PolledTopic(node, kind, topic, DEEP_BEST_EFFORT)
-            for name, kind, topic in (
-                ("joint states", JointState, args.joint_states),
-                ("wrenches", WrenchStamped, f"/{args.node}/predicted_wrench"),
-                ("efforts", JointState, f"/{args.node}/predicted_effort"),
-                ("echo", JointState, echo.ANSWERS),
-            )
-        }
-        processes.start("echo", echo.command(topics["joint states"].name), {})
 
-        def received() -> dict[str, Any]:
-            """Return the topics of which messages came, predictions under this name whatever they are."""
-            found = {name: topic for name, topic in topics.items() if len(topic.series)}
-            predictions = found.pop("wrenches", None) or found.pop("efforts", None)
-            return found if predictions is None else found | {"predictions": predictions}
+        def polled(kind: type, name: str) -> PolledTopic:
+            return PolledTopic(node, kind, name, DEEP_BEST_EFFORT)
+
+        wrenches = polled(WrenchStamped, f"/{args.node}/predicted_wrench")
+        efforts = polled(JointState, f"/{args.node}/predicted_effort")
+        joint_states, answers = polled(JointState, args.joint_states), polled(JointState, echo.ANSWERS)
+        topics = {"joint states": [joint_states], "predictions": [wrenches, efforts], "echo": [answers]}
+        processes.start("echo", echo.command(joint_states.name), {})
+
+        def missing() -> list[str]:
+            return [name for name, some in topics.items() if not any(len(one.series) for one in some)]
 
         def listen(limit: float, enough: Callable[[], bool] = lambda: False) -> None:
             while time.monotonic() < limit and not stopped() and not enough():
                 spin(POLL)
-                for topic in topics.values():
-                    topic.poll()
+                for one in chain(*topics.values()):
+                    one.poll()
 
-        listen(time.monotonic() + PATIENCE, lambda: len(received()) == 3)
-        for name, source in (
-            ("joint states", topics["joint states"].name),
-            ("predictions", f"{topics['wrenches'].name} or {topics['efforts'].name}"),
-            ("echo", echo.ANSWERS),
-        ):
-            if name not in received() and not stopped():
-                reason = f"no {name} on {source} within {PATIENCE:g} s; is the node active?"
-                raise IcubLearningError(reason, name=name, value=0, bound="at least one")
+        listen(time.monotonic() + PATIENCE, lambda: not missing())
+        if not stopped() and (lacking := missing()):
+            name, names = lacking[0], " or ".join(one.name for one in topics[lacking[0]])
+            reason = f"no {name} on {names} within {PATIENCE:g} s; is the node active?"
+            raise IcubLearningError(reason, name=name, value=0, bound="at least one")
         start = time.monotonic()
         for second in progress_bar("measured", "s", delay=0.0)(range(1, math.ceil(seconds) + 1)):
             listen(start + min(second, seconds))
-    if len(received()) < 3:
+    if missing():
         return 1
-    times = {name: topic.series.arrays()[0] for name, topic in received().items()}
-    figures = figures_of(times["joint states"], times["predictions"], times["echo"])
+    figures = figures_of(*(max((one.series for one in some), key=len).arrays()[0] for some in topics.values()))
     print(text(figures))
     save_figures(args.json, figures)
     return 0

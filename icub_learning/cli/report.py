@@ -37,9 +37,8 @@ def write_drawn(args: argparse.Namespace, draw: Callable[[Path], None], title: s
         draw(args.plot)
     if args.report is not None:
         with TemporaryDirectory() as folder:
-            picture = Path(folder, "picture.png")
-            if args.plot is not None and args.plot.suffix == ".png":
-                picture = args.plot
-            else:
+            drawn = args.plot is not None and args.plot.suffix == ".png"
+            picture = args.plot if drawn else Path(folder, "picture.png")
+            if not drawn:
                 draw(picture)
             write_report(args.report, title, [Block(heading, text, [picture])])

@@ -136,9 +136,8 @@ def ratios_of(errors: Mapping[str, Any]) -> dict[str, dict[str, float]]:
 
 def _errors(errors: Mapping[str, Any]) -> str:
     rows = [[part, *(number(errors[short][group][part]) for group in GROUPS for short in errors)] for part in PARTS]
-    rows.append(
-        ["published, XZ steady", *(PUBLISHED[short][column] for column in range(len(GROUPS)) for short in errors)]
-    )
+    published = [PUBLISHED[short][column] for column in range(len(GROUPS)) for short in errors]
+    rows.append(["published, XZ steady", *published])
     over = [(f"{group} [{UNITS[group]}]", len(errors)) for group in GROUPS]
     return (
         f"SIMULATED iCub, learned and predicted at {RATE:g} Hz. XZ counts from the switch, after the changeover.\n"
@@ -185,10 +184,7 @@ def _end(figures: Mapping[str, Any]) -> str:
 
 
 def _draw(path: Path, series: Mapping[str, tuple[np.ndarray, Array]], changeover: int, switch: int) -> None:
-    """Draw the RMSE over the whole run (left) and around the switch (right), of stamps (n,) [ns] and errors (n, 6).
-
-    Learning in XY ended at the stamp `changeover`, and in XZ it began after `switch` [ns].
-    """
+    """Draw the RMSE over the whole run (left) and around the switch (right), of stamps (n,) [ns] and errors (n, 6)."""
     figure = plots.new_figure(13, 7)
     grid = figure.add_gridspec(2, 2, width_ratios=(1.4, 1))
     between = (changeover - switch) * 1e-9
@@ -197,9 +193,8 @@ def _draw(path: Path, series: Mapping[str, tuple[np.ndarray, Array]], changeover
             axes = figure.add_subplot(grid[row, column])
             for short, (stamps, errors) in series.items():
                 seconds = (stamps - switch) * 1e-9
-                samples = WINDOW if column else round(RATE * CIRCLE)
-                error = windowed_mean_rmse(errors[:, columns], samples)
                 shown = slice(None) if column == 0 else (seconds >= AROUND[0]) & (seconds <= AROUND[1])
+                error = windowed_mean_rmse(errors[:, columns], WINDOW if column else round(RATE * CIRCLE))
                 x, y = plots.thin(seconds[shown], error[shown])
                 axes.plot(x, y, color=plots.COLOURS[short], label=plots.LABELS[short], linewidth=WIDTHS[short])
             plots.published_level(axes, group)

@@ -40,10 +40,11 @@ class Dialogue:
         while True:
             self.show()
             print(QUESTION, end="" if sys.stdin.isatty() else "\n", flush=True)
-            answer = self._answer()
-            verb, _, rest = answer.partition(" ")
-            if verb in (":quit", ":q"):
+            self._robot.wait(self._keyboard.ready, PATIENCE)
+            answer = self._keyboard.line()
+            if answer is None or answer in (":quit", ":q"):
                 return
+            verb, _, rest = answer.partition(" ")
             if verb == ":list":
                 print(listing(self._robot.call(ListObjects, "list_objects"), rest))
             elif verb == ":forget":
@@ -69,27 +70,14 @@ class Dialogue:
     def teach(self, label: str) -> None:
         """Teach what the robot sees now, and print whether it was learned."""
         print(f"Learning '{shorten(label)}' from the next {self._n_frames} frames: turn it, move it.", flush=True)
-        answer = self._robot.call(
-            TeachObject, "teach", self._timeout, label=label, n_frames=self._n_frames, timeout=self._timeout
-        )
+        given = {"label": label, "n_frames": self._n_frames, "timeout": self._timeout}
+        answer = self._robot.call(TeachObject, "teach", self._timeout, **given)
         lesson = {"label": label, "success": answer.success, "message": answer.message, "n_examples": answer.n_examples}
         print(answer.message if answer.success else f"Not learned: {answer.message}")
         seen = self._robot.found_after(N_AFTER, RECOGNITION_LIMIT)
         print(describe(seen), flush=True)
         lesson["says"] = seen and {"label": seen.label, "confidence": seen.confidence}
         self.lessons.append(lesson)
-
-    def _answer(self) -> str:
-        """Return the next line typed; ":quit" at the end of the input."""
-        line: str | None = None
-
-        def typed() -> bool:
-            nonlocal line
-            line = self._keyboard.line()
-            return line is not None or self._keyboard.ended
-
-        self._robot.wait(typed, PATIENCE)
-        return ":quit" if line is None else line
 
 
 def listing(known: ListObjects.Response, words: str) -> str:
@@ -99,9 +87,8 @@ def listing(known: ListObjects.Response, words: str) -> str:
     if not objects:
         return "Nothing has been taught yet."
     rows = found(objects, words, UNSURE_FIRST)
-    lines = [
-        f"{len(rows)} of {len(objects)} objects, least surely known first: how many of its held-back frames are named"
-    ]
+    what = "least surely known first: how many of its held-back frames are named"
+    lines = [f"{len(rows)} of {len(objects)} objects, {what}"]
     lines += [f"{one.sureness:>6} {one.count:6d} frames  {shorten(one.label)}" for one in rows[:MOST_LISTED]]
     if len(rows) > MOST_LISTED:
         lines.append(f"and {len(rows) - MOST_LISTED} more: :list WORDS finds objects by their names")
@@ -120,6 +107,5 @@ def describe(seen: Recognition | None) -> str:
             f" (confidence {seen.confidence:.2f})"
         )
     order = sorted(zip(seen.scores, seen.labels, strict=True), reverse=True)
-    text = f"The robot says: {seen.label} (confidence {seen.confidence:.2f}"
     scores = ", ".join(f"{shorten(label)} {score:.2f}" for score, label in order[: 1 + OTHERS])
-    return f"{text}; scores: {scores})"
+    return f"The robot says: {seen.label} (confidence {seen.confidence:.2f}; scores: {scores})"

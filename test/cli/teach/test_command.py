@@ -101,14 +101,15 @@ def test_lines_are_taken_as_they_come(monkeypatch):
     reader, writer = os.pipe()
     monkeypatch.setattr(keyboard.sys, "stdin", io.TextIOWrapper(os.fdopen(reader, "rb")))
     keys = keyboard.Keyboard()
-    assert keys.line() is None
+    assert not keys.ready()
     os.write(writer, b" mug \n\ndu")
-    assert [keys.line(), keys.line(), keys.line()] == ["mug", "", None]
-    assert not keys.ended
+    for expected in ("mug", ""):
+        assert keys.ready() and keys.line() == expected
+    assert not keys.ready()
     os.write(writer, b"ck")
     os.close(writer)
-    assert [keys.line(), keys.line()] == ["duck", None]
-    assert keys.ended
+    for expected in ("duck", None):
+        assert keys.ready() and keys.line() == expected
 
 
 @pytest.fixture
