@@ -28,14 +28,10 @@ def make_parser() -> CommandParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command.
+    """Run the command that arguments name, by default those of the process.
 
-    Args:
-        argv: arguments without the program's name; None: those of the process.
-
-    Returns:
-        Exit code: what the command returns, 0 for None; 2 for bad input, which one line on standard error names; 130
-        after Ctrl-C.
+    Returns the exit code: what the command returns, 0 for None; 2 for bad input, which one line on standard error
+    names; 130 after Ctrl-C.
     """
     try:
         args = make_parser().parse_args(sys.argv[1:] if argv is None else list(argv))

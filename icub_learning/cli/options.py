@@ -1,9 +1,12 @@
 """Command-line options that several commands share, and what they turn them into."""
 
 import argparse
+import shlex
 import sys
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from icub_learning.errors import ParameterError
@@ -148,3 +151,38 @@ def watch(path: Path, recording: "Recording", mode: str = "") -> Callable[[Itera
     """Return a function that shows how far the estimator of a short name is in the recording's messages."""
     total = recording.n_joint_states + len(recording.wrench_stamps)
     return lambda events, short: progress_bar(f"{path.name} {short} {mode}".rstrip(), "msg", total)(events)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A section: its title, text as it was printed, pictures (PNG files) with units and labels of their own."""
+
+    title: str
+    text: str
+    pictures: Sequence[Path] = ()
+
+
+def write_report(path: Path, title: str, blocks: Sequence[Block]) -> None:
+    """Write the page and print where it is. Raises ParameterError: the file cannot be written."""
+    from icub_learning.experiments.report.machine import describe_machine
+    from icub_learning.reporting import page
+
+    command = shlex.join(["icub-learning", *sys.argv[1:]])
+    parts = [page.paragraph(f"{command}; {page.written()}", "note"), page.machine_table(describe_machine())]
+    for block in blocks:
+        parts += [page.section(block.title), *map(page.picture, block.pictures), page.preformatted(block.text)]
+    page.write_page(path, page.page(title, parts))
+    print(f"report: {path}")
+
+
+def write_drawn(args: argparse.Namespace, draw: Callable[[Path], None], title: str, heading: str, text: str) -> None:
+    """Draw the picture that --plot names, and write --report with it and `text`, where they are asked for."""
+    if args.plot is not None:
+        draw(args.plot)
+    if args.report is not None:
+        with TemporaryDirectory() as folder:
+            drawn = args.plot is not None and args.plot.suffix == ".png"
+            picture = args.plot if drawn else Path(folder, "picture.png")
+            if not drawn:
+                draw(picture)
+            write_report(args.report, title, [Block(heading, text, [picture])])

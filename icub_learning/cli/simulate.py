@@ -1,8 +1,6 @@
 """`icub-learning simulate`: record the simulated iCub's arm or eye, faster than real time."""
 
 import argparse
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from icub_learning.cli.options import RECORDING_OUTPUT, add_settings
@@ -50,6 +48,8 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _write_images(args: argparse.Namespace) -> None:
+    from tqdm import tqdm
+
     from icub_learning.simulation.objects import image_folders, scene, scene_folders, table_scene
 
     if args.images:
@@ -57,13 +57,15 @@ def _write_images(args: argparse.Namespace) -> None:
     else:
         kind, folder, write, size = "scenes", args.scenes, scene_folders.write_scenes, table_scene.SIZE
     given = args.objects, args.views, args.unseen, args.seed, tuple(args.size or size), args.objects_folder
-    with _progress(kind) as show:
-        written = write(folder, *given, show)
+    with tqdm(unit=f" {kind}", disable=None) as bar:
+        written = write(folder, *given, lambda made: bar.update(made - bar.n))
     print(f"{written['train']} {kind} to learn from and {written['test']} for tests in {folder}")
     save_figures(args.json, {kind: str(folder), **written})
 
 
 def _write_recording(args: argparse.Namespace) -> None:
+    from tqdm import tqdm
+
     from icub_learning.errors import ParameterError
     from icub_learning.recording.files import check_free, write
     from icub_learning.simulation.arm.recordings import simulate
@@ -73,22 +75,10 @@ def _write_recording(args: argparse.Namespace) -> None:
         raise ParameterError("duration", args.duration, f"one number, or one for each of {len(args.task)} tasks")
     check_free(args.output)
     settings = pick(SimulationSettings, {name: value for name, value in vars(args).items() if name != "task"})
-    with _progress("samples") as show:
-        recording = simulate(list(zip(args.task, durations, strict=True)), args.rate, settings, show)
+    tasks = list(zip(args.task, durations, strict=True))
+    with tqdm(unit=" samples", disable=None) as bar:
+        recording = simulate(tasks, args.rate, settings, lambda made: bar.update(made - bar.n))
     write(recording, args.output)
     figures = {"output": str(args.output), "samples": len(recording.joint_stamps), "duration": recording.duration}
     print(f"{figures['samples']} joint states and wrenches of {figures['duration']:.1f} s in {args.output}")
     save_figures(args.json, figures)
-
-
-@contextmanager
-def _progress(unit: str) -> Iterator[Callable[[int], None]]:
-    """Show a count on a terminal; yields a function to be called with the number made so far."""
-    from tqdm import tqdm
-
-    with tqdm(unit=f" {unit}", disable=None) as bar:
-
-        def show(made: int) -> None:
-            bar.update(made - bar.n)
-
-        yield show

@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from icub_learning.arrays import integer, real
     from icub_learning.cli.demo import changes, dynamics, objects, watching
-    from icub_learning.cli.report import Block, write_report
+    from icub_learning.cli.options import Block, write_report
     from icub_learning.clients.ros_domain import RosDomain
     from icub_learning.errors import ParameterError
 

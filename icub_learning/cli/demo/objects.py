@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sensor_msgs.msg import Image
 
-from icub_learning.cli.demo import lessons, objects_picture
+from icub_learning.cli.demo import lessons
 from icub_learning.cli.demo.lessons import FEW, LESSON, OBJECTS, WINDOW, Lesson, RecognizedView
 from icub_learning.cli.demo.watching import StatusLine
 from icub_learning.clients.processes import Processes
@@ -50,7 +50,7 @@ def show(folder: Path, n_views: int) -> tuple[dict[str, Any], str]:
     figures = lessons.figures_of(taught) | {"wall_s": time.monotonic() - began}
     text = lessons.text(figures)
     print(f"\n{text}\n")
-    objects_picture.draw(folder / "objects.png", taught)
+    lessons.draw(folder / "objects.png", taught)
     return figures, text
 
 

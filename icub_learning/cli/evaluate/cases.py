@@ -29,7 +29,9 @@ class Case:
 
 
 def single_case(args: argparse.Namespace, path: Path) -> Case:
-    """Read a recording as the command line says; X.urdf beside it stands in for --urdf. Raises as `_case` does."""
+    """Read a recording as the command line says; X.urdf beside it stands in for --urdf. Raises RecordingError: it is
+    unreadable, its joints do not match the URDF's, or its output is not plain; ModelError; ParameterError.
+    """
     return _case(args, path, {} if args.urdf else _beside(path))
 
 
@@ -37,8 +39,7 @@ def table_case(args: argparse.Namespace, file: Path) -> Case:
     """Read a recording, or the YAML or JSON file that describes one; what is said there goes before the command line.
 
     Such a file holds a mapping: `recording`, a path relative to the file, and any settings of learning (urdf, joints,
-    output, sensor, ...). X.urdf beside a recording X is its URDF. Raises RecordingError, ModelError, ParameterError:
-    see `_case`; or the description is none.
+    output, sensor, ...). X.urdf beside a recording X is its URDF. Raises as `single_case` does.
     """
     if file.suffix not in DESCRIPTIONS:
         return _case(args, file, _beside(file))
@@ -73,10 +74,7 @@ def _beside(path: Path) -> dict[str, str]:
 
 
 def _case(args: argparse.Namespace, path: Path, own: Mapping[str, Any]) -> Case:
-    """Return the case of a recording; `own` goes before the arguments. Raises RecordingError: it cannot be read, or its
-    joints do not match the URDF's; ModelError: the URDF cannot be read; ParameterError: no URDF, or an output that is
-    not given and not plain; a setting is outside its range.
-    """
+    """Return the case of a recording; `own` goes before the arguments."""
     given = {**vars(args), **own, "recording": path}
     if given["urdf"] is None:
         raise ParameterError("--urdf", None, f"given, or {path.with_suffix('.urdf')} beside the recording")

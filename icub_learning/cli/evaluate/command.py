@@ -4,7 +4,6 @@ import argparse
 from pathlib import Path
 
 from icub_learning.cli import options
-from icub_learning.cli.report import Block, write_drawn, write_report
 from icub_learning.reporting.tables import add_json_option, add_value, save_figures
 
 DESCRIPTION = "Predict each sample of a recording before learning it, with the same code as the node."
@@ -94,7 +93,7 @@ def _run_single(args: argparse.Namespace) -> None:
     def draw(path: Path) -> None:
         picture.draw(path, results[modes[0]], settings.output, 0.0 if test else args.steady_from, title)
 
-    write_drawn(args, draw, f"Inverse dynamics, {title}", "Errors", report.text(figures))
+    options.write_drawn(args, draw, f"Inverse dynamics, {title}", "Errors", report.text(figures))
 
 
 def _run_table(args: argparse.Namespace) -> None:
@@ -119,7 +118,8 @@ def _run_table(args: argparse.Namespace) -> None:
         summary = table.summary_of(rows)
         figures = {"steady_from": args.steady_from, "horizon_s": args.horizon, "derivatives": mode}
         if args.report is not None:
-            write_report(args.report, "Inverse dynamics on many recordings", [Block("Errors", table.text(rows))])
+            block = options.Block("Errors", table.text(rows))
+            options.write_report(args.report, "Inverse dynamics on many recordings", [block])
         save_figures(args.json, {**figures, "recordings": rows, "geometric_mean": summary, "failures": failures})
     if failures:
         text = "; ".join(f"{file}: {reason}" for file, reason in failures.items())

@@ -26,8 +26,7 @@ MODE_TITLES = {"causal": "causal", "smoothed": "smoothed (non-causal)", "recorde
 class OffLine:
     """Off-line identification as the yardstick of a recording, or why there is none."""
 
-    predicted: Array | None = None  # (n, n_outputs) in the part that is judged; None where it failed
-    measured: Array | None = None  # likewise
+    outputs: tuple[Array, Array] | None = None  # errors and measurements of the part judged, (n, n_outputs) each
     bandwidth_hz: float = float("nan")  # of its filter
     failure: str = ""  # why there is none; "" otherwise
 
@@ -38,14 +37,12 @@ class OffLine:
             found, predicted, measured = predict_off_line(recording, settings, steady_from, test)
         except (RecordingError, ParameterError) as error:  # too short, say; learning while it runs goes without it
             return cls(failure=str(error))
-        return cls(predicted, measured, found.bandwidth_hz)
+        return cls((predicted - measured, measured), found.bandwidth_hz)
 
     @property
     def nmse(self) -> Array | None:
         """(n_outputs,)."""
-        if self.predicted is None or self.measured is None:
-            return None
-        return nmse(self.predicted - self.measured, self.measured)
+        return None if self.outputs is None else nmse(*self.outputs)
 
 
 def figures_of(
@@ -102,27 +99,21 @@ def _results(
     by_name: Mapping[str, Evaluation], off_line: OffLine, output: str, judged: Mapping[str, slice]
 ) -> dict[str, Any]:
     """Return the errors of each estimator, of holding the newest measurement, and of off-line identification."""
-    found = {
-        short: {
-            **_errors_of_parts(one, one.errors, output, judged),
-            "learned": one.n_learned,
-            "predict_s": percentiles(one.predict_seconds),
-            "learn_s": percentiles(one.learn_seconds),
-        }
-        for short, one in by_name.items()
-    }
     first = next(iter(by_name.values()))
-    found["hold"] = _errors_of_parts(first, first.held - first.measured, output, judged)
+    pairs = {short: (one.errors, one.measured) for short, one in by_name.items()}
+    pairs["hold"] = first.held - first.measured, first.measured
+    names = first.output_names
+    found: dict[str, Any] = {
+        short: {part: _errors(errors[where], measured[where], names, output) for part, where in judged.items()}
+        for short, (errors, measured) in pairs.items()
+    }
+    for short, one in by_name.items():
+        times = {"predict_s": percentiles(one.predict_seconds), "learn_s": percentiles(one.learn_seconds)}
+        found[short] |= {"learned": one.n_learned, **times}
     found["off-line"] = {}
-    if off_line.predicted is not None and off_line.measured is not None:  # it is judged on the last part alone
-        errors = _errors(off_line.predicted - off_line.measured, off_line.measured, first.output_names, output)
-        found["off-line"] = {[*judged][-1]: errors}
+    if off_line.outputs is not None:  # it is judged on the last part alone
+        found["off-line"] = {[*judged][-1]: _errors(*off_line.outputs, names, output)}
     return found
-
-
-def _errors_of_parts(evaluation: Evaluation, errors: Array, output: str, judged: Mapping[str, slice]) -> dict[str, Any]:
-    names = evaluation.output_names
-    return {part: _errors(errors[where], evaluation.measured[where], names, output) for part, where in judged.items()}
 
 
 def _errors(errors: Array, measured: Array, names: tuple[str, ...], output: str) -> dict[str, Any]:

@@ -20,23 +20,20 @@ worst output. coverage: share of measurements within two predicted standard devi
 
 def row_of(case: Case, judgement: Judgement, off_line_failure: str) -> dict[str, Any]:
     """Return the figures of one recording as nested dicts."""
-    names = judgement.output_names
-    outputs = {
-        name: {
-            **{method: float(values[index]) for method, values in judgement.nmse.items()},
-            "SP/min(P,NP)": float(judgement.relative_to_parts[index]),
-            "smoothness": float(judgement.smoothness[index]),
-            "coverage": float(judgement.coverage[index]),
-            "judged": bool(judgement.judged[index]),
-        }
-        for index, name in enumerate(names)
+    figures = {
+        **judgement.nmse,
+        "SP/min(P,NP)": judgement.relative_to_parts,
+        **{key: getattr(judgement, key) for key in ("smoothness", "coverage", "judged")},
     }
     return {
         "recording": str(case.path),
         "remarks": list(case.remarks),
         "methods": [method for method in judgement.nmse if method != "hold"],
         **judgement.figures(),
-        "outputs": outputs,
+        "outputs": {
+            name: {key: values[index] for key, values in figures.items()}
+            for index, name in enumerate(judgement.output_names)
+        },
         "left_out": list(judgement.left_out),
         "off_line_failure": off_line_failure,
     }

@@ -53,7 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Teach one object, or hold the dialogue; return 1 if something was not learned."""
     from icub_learning.arrays import integer, real
-    from icub_learning.cli.image_sources import Folder, open_source
+    from icub_learning.cli.image_sources import open_source
     from icub_learning.cli.teach.detection import teach_detection
     from icub_learning.cli.teach.dialogue import Dialogue
     from icub_learning.cli.teach.robot import DetectingRobot, Robot
@@ -71,8 +71,8 @@ def run(args: argparse.Namespace) -> int:
         if args.detect:
             lessons = [teach_detection(robot, args.label, seconds, args.boxes, args.box)]
         else:
-            default = len(source.names) if args.label is not None and isinstance(source, Folder) else FRAMES
-            dialogue = Dialogue(robot, n_frames or default, timeout, args.output)
+            default = len(source.files) if args.label is not None and source is not None else 0
+            dialogue = Dialogue(robot, n_frames or default or FRAMES, timeout, args.output)
             if args.label is None:
                 dialogue.ask()
             else:

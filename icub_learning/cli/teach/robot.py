@@ -7,7 +7,7 @@ from typing import Any
 from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage, Image
 
-from icub_learning.cli.image_sources import Camera, Folder
+from icub_learning.cli.image_sources import Source
 from icub_learning.clients.services import Services
 from icub_learning.errors import IcubLearningError
 from icub_learning.nodes.common.image_messages import image_message, rgb_of
@@ -37,7 +37,7 @@ class Robot:
         stopped: Callable[[], bool],
         name: str,
         topic: str,
-        source: Folder | Camera | None,
+        source: Source | None,
     ) -> None:
         self._node, self._spin, self._stopped = node, spin, stopped
         self._name, self._topic, self._source = name.rstrip("/"), topic, source

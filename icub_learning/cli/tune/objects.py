@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
-from icub_learning.cli.image_sources import SUFFIXES, Folder
-from icub_learning.cli.options import progress_bar
+from icub_learning.cli.image_sources import image_files, read_image
+from icub_learning.cli.options import progress_bar, write_drawn
 from icub_learning.cli.parameter_file import as_text
-from icub_learning.cli.report import write_drawn
 from icub_learning.errors import RecordingError
 from icub_learning.evaluation.object_tuning import Views, increasing, linear_errors, predict_then_learn
 from icub_learning.experiments.panels import Panel, draw
@@ -81,28 +79,15 @@ def _load(path: Path, share: float) -> tuple[Views, Views]:
 
 
 def _read(path: Path) -> Views:
-    folders = sorted(
-        one for one in path.iterdir()
-        if one.is_dir() and any(file.suffix.lower() in SUFFIXES for file in one.iterdir())
-    )  # fmt: skip
-    if len(folders) < 2:
-        raise RecordingError(
-            f"{path} holds {len(folders)} folders of images, but needs one for each of two objects or more",
-            name=str(path), value=len(folders), bound="two folders of images",
-        )  # fmt: skip
+    images = [(folder.name, file) for folder in sorted(path.iterdir()) for file in image_files(folder)]
+    features: dict[str, list[Any]] = {label: [] for label, _ in images}
+    if len(features) < 2:
+        text = f"{path} holds {len(features)} folders of images, but needs one for each of two objects or more"
+        raise RecordingError(text, name=str(path), value=len(features), bound="two folders of images")
     network = CNNFeatures()
-    sources = {folder.name: Folder(folder, 1.0) for folder in folders}
-    total = sum(len(source.names) for source in sources.values())
-    with tqdm(total=total, desc=f"features of {path.name}", disable=None, leave=False, unit="image") as bar:
-
-        def features(source: Folder) -> Any:
-            rows = []
-            for _ in source.names:
-                rows.append(network.transform(source.read()))
-                bar.update()
-            return np.array(rows, dtype=float)
-
-        return Views({label: features(source) for label, source in sources.items()})
+    for label, file in progress_bar(f"features of {path.name}", "image", delay=0.0)(images):
+        features[label].append(network.transform(read_image(file)))
+    return Views({label: np.array(rows, dtype=float) for label, rows in features.items()})
 
 
 def _errors_of(settings: Settings, tuning: Views, last: Views) -> tuple[float, float]:

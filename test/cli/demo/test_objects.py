@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers.node_settings import PARAMETERS
 
-from icub_learning.cli.demo import lessons, objects_picture
+from icub_learning.cli.demo import lessons
 from icub_learning.cli.demo.lessons import FEW, LESSON, OBJECTS, WINDOW, Lesson, RecognizedView
 from icub_learning.cli.demo.objects import PARAMETERS as DEMO_PARAMETERS
 from icub_learning.errors import IcubLearningError
@@ -55,7 +55,7 @@ def test_the_table_has_a_row_for_each_lesson():
 
 
 def test_the_picture_is_written(tmp_path):
-    objects_picture.draw(tmp_path / "objects.png", taught())
+    lessons.draw(tmp_path / "objects.png", taught())
     assert (tmp_path / "objects.png").stat().st_size > 20_000
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from helpers.limits import set_limits
 
-from icub_learning.cli.image_sources import Camera, Folder, open_source, write_image
+from icub_learning.cli.image_sources import open_source, write_image
 from icub_learning.cli.main import main
 from icub_learning.cli.teach import keyboard
 from icub_learning.errors import ParameterError
@@ -41,8 +41,7 @@ def test_a_folder_gives_its_pictures_by_name_again_and_again(tmp_path):
         write_image(tmp_path / name, picture(colour))
     (tmp_path / "notes.txt").write_text("no picture")
     with open_source(str(tmp_path), 5.0) as source:
-        assert isinstance(source, Folder)
-        assert source.names == ["a.png", "b.png", "c.bmp"]
+        assert [file.name for file in source.files] == ["a.png", "b.png", "c.bmp"]
         assert source.period == 0.2
         for colour in ("red", "green", "blue", "red"):
             np.testing.assert_array_equal(source.read(), picture(colour))
@@ -58,8 +57,8 @@ def test_sources_that_give_no_images_are_refused(text, tmp_path):
 
 def test_a_damaged_picture_is_named(tmp_path):
     (tmp_path / "bad.png").write_bytes(b"\x89PNG\r\n\x1a\n and then nothing")
-    with pytest.raises(ParameterError, match=r"bad\.png"):
-        Folder(tmp_path, 1.0).read()
+    with open_source(str(tmp_path), 1.0) as source, pytest.raises(ParameterError, match=r"bad\.png"):
+        source.read()
 
 
 def test_a_camera_is_read_in_rgb_and_given_back(monkeypatch):
@@ -86,8 +85,8 @@ def test_a_camera_is_read_in_rgb_and_given_back(monkeypatch):
         assert Capture.opened == [("/dev/video7", cv2.CAP_V4L2)]
         np.testing.assert_array_equal(camera.read(), picture("red"))
     assert Capture.closed
-    with pytest.raises(ParameterError, match="/dev/video8"):
-        Camera(Path("/dev/video8"), 30.0).read()
+    with open_source("/dev/video8", 30.0) as camera, pytest.raises(ParameterError, match="/dev/video8"):
+        camera.read()
 
 
 def test_a_picture_is_written_as_it_is(tmp_path):
