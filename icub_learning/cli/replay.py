@@ -2,6 +2,7 @@
 
 import argparse
 import time
+from itertools import count
 
 from icub_learning.cli import options
 from icub_learning.reporting.tables import add_value
@@ -42,7 +43,7 @@ def run(args: argparse.Namespace) -> None:
     first = next(recording.events(), None)
     if first is None:
         raise RecordingError(f"{args.recording} holds no message", name=str(args.recording))
-    # From one turn to the next, time goes on by the length of the recording and one sample.
+    # [ns] from one turn to the next: the length of the recording and one sample.
     turn = round(recording.duration * 1e9 * (1 + 1 / max(1, recording.n_joint_states - 1)))
     published = 0
 
@@ -56,27 +57,21 @@ def run(args: argparse.Namespace) -> None:
         if joint_states.get_subscription_count():
             spin(2 * DISCOVERY_TIME)  # a subscriber of the wrenches is discovered a little later, if there is one
 
-        start, offset = time.monotonic(), 0  # [ns], length of the turns before
-        while not stopped():
-            for event in recording.events():
-                due = start + (event.arrival - first.arrival + offset) * 1e-9 / rate
-                spin(due - time.monotonic())
-                if stopped():
-                    break
-                # Stamps of zero and below mean "none": they stay what they are in every turn.
-                stamp = event.stamp + offset if event.stamp > 0 else event.stamp
-                if isinstance(event, WrenchEvent):
-                    wrenches.publish(wrench_message(event, stamp, recording.wrench_frame))
-                else:
-                    if clock is not None and stamp > 0:
-                        now = Clock()
-                        set_stamp(now.clock, stamp)
-                        clock.publish(now)
-                    joint_states.publish(joint_state_message(event, stamp))
-                published += 1
-            if not args.loop:
+        start, turns = time.monotonic(), count() if args.loop else range(1)
+        for offset, event in ((number * turn, event) for number in turns for event in recording.events()):
+            spin(start + (event.arrival - first.arrival + offset) * 1e-9 / rate - time.monotonic())
+            if stopped():
                 break
-            offset += turn
-        if not stopped():
-            spin(0.2)  # let the last messages leave
+            # Stamps of zero and below mean "none": they stay what they are in every turn.
+            stamp = event.stamp + offset if event.stamp > 0 else event.stamp
+            if isinstance(event, WrenchEvent):
+                wrenches.publish(wrench_message(event, stamp, recording.wrench_frame))
+            else:
+                if clock is not None and stamp > 0:
+                    now = Clock()
+                    set_stamp(now.clock, stamp)
+                    clock.publish(now)
+                joint_states.publish(joint_state_message(event, stamp))
+            published += 1
+        spin(0.2)  # let the last messages leave
     print(f"{published} messages published")

@@ -51,27 +51,15 @@ def run(args: argparse.Namespace) -> None:
     options.check_outputs(args)
     recording = options.read_recording(args)
     values, output, names = align(channels(recording, args.recording), args.output, args.inputs)
+    settings = {name: getattr(args, name) for name in ("kernel", "degree", "order", "threshold", "seed")}
+    progress = options.progress_bar("resamples", "fit", delay=0.0)
     with threadpool_limits(limits=1, user_api="blas"):
-        ranking = rank_channels(
-            values,
-            output,
-            names,
-            kernel=args.kernel,
-            degree=args.degree,
-            order=args.order,
-            n_resamples=args.resamples,
-            threshold=args.threshold,
-            seed=args.seed,
-            progress=options.progress_bar("resamples", "fit", delay=0.0),
-        )
-    rows = zip(
-        ranking.names,
-        (number(one) for one in ranking.importance),
-        (number(one) for one in ranking.spread),
-        (f"{one:.0%}" for one in ranking.frequency),
-        ("yes" if one else "no" for one in ranking.matters),
-        strict=True,
-    )
+        ranking = rank_channels(values, output, names, n_resamples=args.resamples, progress=progress, **settings)
+    columns = (ranking.names, ranking.importance, ranking.spread, ranking.frequency, ranking.matters)
+    rows = [
+        [name, number(importance), number(spread), f"{frequency:.0%}", "yes" if matters else "no"]
+        for name, importance, spread, frequency, matters in zip(*columns, strict=True)
+    ]
     print(f"{args.recording.name}: {args.output}, {len(output)} samples, {len(names)} channels")
     print(table(["channel", "importance", "± resamples", "counts in", "matters"], rows))
     print(f"\n{_answer(args.output, ranking)}")

@@ -92,7 +92,7 @@ class Recording:
         object.__setattr__(self, "irregular", tuple(sorted(self.irregular, key=lambda event: event.arrival)))
 
     def _set(self, name: str, values: Any, kind: type, shape: tuple[int, ...]) -> None:
-        array = np.asarray(values, dtype=kind)
+        array: np.ndarray = np.asarray(values, dtype=kind)
         if array.shape != shape:
             text = f"{name} has shape {array.shape}, but must be {shape}"
             raise RecordingError(text, name=name, value=array.shape, bound=str(shape))

@@ -32,11 +32,11 @@ def read_rosbag(path: Path, joint_state_topic: str | None, wrench_topic: str | N
     try:
         with Reader(_with_metadata(path)) as reader:
             joint_states = choose(path, reader.connections, JOINT_STATE, joint_state_topic, "joint_state_topic")
-            if joint_states is None:
+            if not joint_states:
                 found = ", ".join(f"{c.topic} ({c.msgtype})" for c in reader.connections) or "none"
                 text = f"{path} holds no {JOINT_STATE}; its topics: {found}"
                 raise RecordingError(text, name=str(path), bound=f"a topic of {JOINT_STATE}")
-            wrenches = None
+            wrenches = []
             if wrench_topic != "":
                 wrenches = choose(path, reader.connections, WRENCH, wrench_topic, "wrench_topic")
             return _collect(reader, joint_states, wrenches, progress)
@@ -71,10 +71,8 @@ def _refuse_open_journal(path: Path) -> None:
             raise RecordingError(text, name=str(file), bound="a recording that is closed")
 
 
-def choose(
-    path: Path, connections: list[Connection], msgtype: str, topic: str | None, option: str
-) -> list[Connection] | None:
-    """Return the connections of the requested topic of `msgtype`, or of the only one with messages; None without any.
+def choose(path: Path, connections: list[Connection], msgtype: str, topic: str | None, option: str) -> list[Connection]:
+    """Return the connections of the requested topic of `msgtype`, or of the only one with messages, if there is any.
     Raises RecordingError: the requested topic is absent or of another type, or several topics qualify.
     """
     topics: dict[str, list[Connection]] = {}
@@ -94,15 +92,13 @@ def choose(
         remedy = f"choose one with {option} (--{option.replace('_', '-')} on the command line)"
         text = f"{path} has several topics of {msgtype}: {candidates}; {remedy}"
         raise RecordingError(text, name=option, value=filled, bound="one topic")
-    return topics[filled[0]] if filled else None
+    return topics[filled[0]] if filled else []
 
 
-def _collect(
-    reader: Reader, joint_states: list[Connection], wrenches: list[Connection] | None, progress: bool
-) -> Recording:
+def _collect(reader: Reader, joint_states: list[Connection], wrenches: list[Connection], progress: bool) -> Recording:
     deserialize = get_typestore(Stores.LATEST).deserialize_cdr
     collector = Collector()
-    connections = joint_states + (wrenches or [])
+    connections = joint_states + wrenches
     total = sum(connection.msgcount for connection in connections)
     messages = reader.messages(connections)
     for connection, arrival, data in tqdm(messages, "reading", total, disable=not progress, delay=1, leave=False):
@@ -116,7 +112,7 @@ def _collect(
             force, torque = message.wrench.force, message.wrench.torque
             values = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
             collector.add_wrench(WrenchEvent(arrival, stamp, values), header.frame_id)
-    return collector.recording(with_wrench=wrenches is not None)
+    return collector.recording(with_wrench=bool(wrenches))
 
 
 def write_rosbag(recording: Recording, path: Path) -> None:

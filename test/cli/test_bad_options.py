@@ -61,25 +61,18 @@ replay x.csv --rate 0 | --rate * (0, inf)
 replay x.csv --wait -0.1 | --wait * [0, inf)
 replay x.csv --wait nan | --wait
 reproduce all --only figure-9.9 | figure-9.9
-reproduce beyond --seed -1 | --seed * at least 0
-reproduce corollaries-6 --draws 0 | --draws * at least 1
 reproduce detection --scenes 0 | --scenes * at least 1
 reproduce detection --tests 0 | --tests * at least 1
 reproduce detection --threads 0 | --threads * at least 1
 reproduce figure-4.1 --data nowhere | nowhere
-reproduce figure-4.2 --seed -1 | --seed * at least 0
-reproduce figure-5.1 --draws 0 | --draws * at least 1
 reproduce figure-5.1 --samples 49 | --samples * at least 50
 reproduce figure-5.2 --draws 1 | --draws * at least 2
-reproduce figure-5.3 --draws 0 --on breast-cancer | --draws * at least 1
 reproduce figure-7.1 --samples 99 | --samples * at least 100
 reproduce figure-7.2 --draws 0 | --draws * at least 1
 reproduce figure-7.2 --on mnist fashion-mnist --data x | --on
 reproduce figure-8.4 --samples 0 | n_samples * at least 1
-reproduce nytro --seed -1 | --seed * at least 0
 reproduce polk-convergence --samples 999 | --samples * at least 1000
 reproduce polk-curves --on multidist --train 99 | --train * at least 100
-reproduce polk-multidist --draws 0 | --draws * at least 1
 reproduce recognition --seeds -1 | --seeds * at least 0
 reproduce table-7.1 --data x.tgz | --on
 reproduce table-7.1 --on letters | letters
@@ -90,10 +83,7 @@ reproduce table-7.1 --on mnist --seed -1 | --seed * at least 0
 reproduce table-7.1 --on mnist --trials 0 | --trials * at least 1
 reproduce table-7.1 --on objects --data nowhere.npz | nowhere.npz
 reproduce tensor-layout --samples 1 | --samples * at least 2
-reproduce tensor-selection --draws 0 | --draws * at least 1
-reproduce tensor-synthetic --draws 0 | --draws * at least 1
 reproduce tensor-wpbc --data nowhere.csv | nowhere.csv
-reproduce tensor-wpbc --draws 0 | --draws * at least 1
 reproduce tensor-wpbc --splits 0 | --splits * at least 1
 select-channels {{arm}} --output effort.elbow_joint --inputs nothing.* | select-channels: * nothing
 select-channels {{arm}} --output effort.elbow_joint --order 3 | select-channels: * order

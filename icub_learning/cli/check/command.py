@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     urdf, seen = _recorded(args) if args.recording is not None else _live(args)
     found = check_robot(seen)
     print(report.as_text(found))
-    text = report.parameters(found, urdf, seen.wrench_frame) if found.settings else ""
+    text = report.parameters(found, urdf) if found.settings else ""
     if text and args.parameters is None:
         print(f"\nparameters to start with (icub-learning launch robot config:=FILE):\n\n{text}", end="")
     elif text:

@@ -1,11 +1,11 @@
 """What `check` found, in words, as figures, and as parameters to start with."""
 
-from dataclasses import fields
+from dataclasses import asdict
 from textwrap import wrap
 from typing import Any
 
 from icub_learning.cli.parameter_file import as_text as parameter_text
-from icub_learning.dynamics.settings import Settings
+from icub_learning.dynamics.settings import DEFAULTS, Settings
 from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG
 from icub_learning.evaluation.robot_check.suite import Report
 from icub_learning.nodes.inverse_dynamics.parameters import NodeSettings
@@ -27,17 +27,17 @@ def as_text(report: Report) -> str:
     return "\n".join(lines)
 
 
-def parameters(report: Report, urdf: str, frame: str | None) -> str:
-    """Return a parameter file of the inverse dynamics node, with URDF and frame as user and messages name them."""
-    settings, default = report.settings, Settings()
+def parameters(report: Report, urdf: str) -> str:
+    """Return a parameter file of the inverse dynamics node, with the URDF as the user names it."""
+    settings = report.settings
     assert settings is not None
-    shown = {"urdf", "joints", "output", "sensor" if settings.output == "wrench" else "friction"}
-    shown |= {"estimator", "stamp_source"}  # whatever their values
-    values: dict[str, Any] = {}
-    for field in fields(Settings):
-        value = urdf if field.name == "urdf" else getattr(settings, field.name)
-        if field.name in shown or value != getattr(default, field.name):
-            values[field.name] = list(value) if isinstance(value, tuple) else value
+    own = "sensor" if settings.output == "wrench" else "friction"
+    shown = {"urdf", "joints", "output", own, "estimator", "stamp_source"}
+    values = {
+        name: value
+        for name, value in {**asdict(settings), "urdf": urdf}.items()
+        if name in shown or value != getattr(DEFAULTS, name)
+    }
     frames = [finding.settings["frame_id"] for finding in report.findings if "frame_id" in finding.settings]
     if frames:
         values["frame_id"] = frames[0]
@@ -47,7 +47,5 @@ def parameters(report: Report, urdf: str, frame: str | None) -> str:
 
 def figures(report: Report) -> dict[str, Any]:
     """Return the findings as they are written to JSON."""
-    found = [
-        {"name": one.name, "verdict": one.verdict, "text": one.text, "remedy": one.remedy} for one in report.findings
-    ]
+    found = [{key: getattr(one, key) for key in ("name", "verdict", "text", "remedy")} for one in report.findings]
     return {"faults": list(report.faults), "findings": found}

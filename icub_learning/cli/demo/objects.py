@@ -96,13 +96,10 @@ class ObjectSession(Session):
 
     def _observe(self, count: int, what: str) -> list[RecognizedView]:
         """Return the next `count` views with what was recognized in them."""
-        self._recognized = []
-
-        def line() -> str:
-            return f"{self._heading} {what} {len(self._recognized)}/{count}"
-
-        self.require(lambda: len(self._recognized) >= count, VIEWS_LIMIT, "recognitions", line)
-        return self._recognized[:count]
+        seen = self._recognized = []
+        line = f"{self._heading} {what}"
+        self.require(lambda: len(seen) >= count, VIEWS_LIMIT, "recognitions", lambda: f"{line} {len(seen)}/{count}")
+        return seen[:count]
 
     def _teach(self, lesson: Lesson) -> None:
         self._show(f"{self._heading} teaching {lesson.n_frames} views")

@@ -15,8 +15,6 @@ from icub_learning.cli.main import main
 from icub_learning.cli.tune import objects
 from icub_learning.nodes.common.parameters import ros_default
 
-GRID = ["--regularizations", "0.001", "0.1", "10", "--folds", "2"]
-
 
 def run(capsys, *arguments):
     code = main(["tune", *map(str, arguments)])
@@ -40,12 +38,6 @@ def colours(monkeypatch):
     """Take mean colours for the features of the network, which take seconds."""
     made = SimpleNamespace(transform=lambda image: image.mean(axis=(0, 1)) / 255)
     monkeypatch.setattr(objects, "CNNFeatures", lambda: made)
-
-
-@pytest.fixture(scope="module")
-def pictures(tmp_path_factory):
-    """Three objects of six views."""
-    return draw_objects(tmp_path_factory.mktemp("pictures"), {"": 6})
 
 
 @pytest.mark.parametrize("layout", ["flat", "train and test"])
@@ -78,14 +70,8 @@ def test_pictures_of_objects(tmp_path, capsys, layout, request):
     assert (tmp_path / "o.png").stat().st_size > 20_000
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        (["--regularizations", "-1"], "regularizations"), (["--folds", "200"], "n_folds"),
-        (["--parameters", "/proc/none/x.yaml"], "--parameters"),
-    ],
-)  # fmt: skip
-def test_bad_options_are_one_line(pictures, colours, tmp_path, options, expected, capsys):
-    code, _, err = run(capsys, pictures, *GRID, "--parameters", tmp_path / "x.yaml", *options)
+def test_a_file_that_cannot_be_written_is_one_line(colours, tmp_path, capsys):
+    options = ["--folds", "2", "--parameters", "/proc/none/x.yaml"]
+    code, _, err = run(capsys, draw_objects(tmp_path, {"": 6}), *options)
     assert code == 2
-    assert expected in err and err.count("\n") == 1
+    assert "--parameters" in err and err.count("\n") == 1
