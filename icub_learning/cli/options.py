@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from icub_learning.errors import ParameterError
-from icub_learning.reporting.tables import add_value
+from icub_learning.reporting.tables import add_json_option, add_value
 from icub_learning.robots import KNOWN_ROBOTS
 from icub_learning.settings import Setting, settings_of
 
@@ -38,13 +38,13 @@ def add_urdf_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--urdf", help=f"path of a URDF, package://..., or a known robot: {known}")
 
 
-def add_plot_option(parser: argparse.ArgumentParser, what: str) -> None:
-    parser.add_argument("--plot", metavar="FILE", type=Path, help=f"draw {what} into FILE ({', '.join(PICTURES)})")
-
-
-def add_report_option(parser: argparse.ArgumentParser) -> None:
-    text = "write tables and pictures to FILE.html, one file to read or mail"
-    parser.add_argument("--report", metavar="FILE", type=Path, help=text)
+def add_output_options(parser: argparse.ArgumentParser, drawn: str, report: bool = True) -> None:
+    """Add --plot, with what it draws, --json, and perhaps --report."""
+    parser.add_argument("--plot", metavar="FILE", type=Path, help=f"draw {drawn} into FILE ({', '.join(PICTURES)})")
+    add_json_option(parser)
+    if report:
+        text = "write tables and pictures to FILE.html, one file to read or mail"
+        parser.add_argument("--report", metavar="FILE", type=Path, help=text)
 
 
 def check_outputs(args: argparse.Namespace) -> None:
@@ -55,17 +55,13 @@ def check_outputs(args: argparse.Namespace) -> None:
             raise ParameterError(f"--{name}", str(path), "a file name ending in " + ", ".join(suffixes))
 
 
-def add_recorded_topic_options(parser: Any) -> None:
-    """Add the options that choose among several topics of a recording."""
-    parser.add_argument("--joint-state-topic", metavar="TOPIC", help="in the recording, if it has several")
-    parser.add_argument("--wrench-topic", metavar="TOPIC", help="in the recording, if it has several")
-
-
-def add_reading_options(parser: argparse.ArgumentParser) -> None:
+def add_reading_options(parser: argparse.ArgumentParser, stamp_source: bool = True) -> None:
     """Add the options that say how a recording is read."""
     source = parser.add_argument_group("reading")
-    add_recorded_topic_options(source)
-    add_value(source, "--stamp-source", "header", "time of a message", choices=("header", "arrival"))
+    source.add_argument("--joint-state-topic", metavar="TOPIC", help="in the recording, if it has several")
+    source.add_argument("--wrench-topic", metavar="TOPIC", help="in the recording, if it has several")
+    if stamp_source:
+        add_value(source, "--stamp-source", "header", "time of a message", choices=("header", "arrival"))
 
 
 def read_recording(args: argparse.Namespace, wrench: bool = True) -> "Recording":

@@ -22,7 +22,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--clock", action="store_true", help="publish the stamps of the joint states on /clock")
     add_value(parser, "--wait", 10.0, "longest wait for a subscriber", "SECONDS")
     options.add_topic_options(parser)
-    options.add_recorded_topic_options(parser)
+    options.add_reading_options(parser, stamp_source=False)
 
 
 def run(args: argparse.Namespace) -> None:

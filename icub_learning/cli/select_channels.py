@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from icub_learning.cli import options
-from icub_learning.reporting.tables import add_json_option, add_value, number, save_figures, table
+from icub_learning.reporting.tables import add_value, number, save_figures, table
 
 if TYPE_CHECKING:  # loaded when the command runs: help appears at once
     from icub_learning.kernel_methods.tensor.channel_selection import ChannelRanking
@@ -35,8 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_value(parser, "--resamples", 20, "number of resamples, each with a fit")
     add_value(parser, "--threshold", 0.8, "share of the resamples in which a channel must count")
     add_value(parser, "--seed", 0, "seed of resamples and decoys")
-    options.add_plot_option(parser, "the ranking")
-    add_json_option(parser)
+    options.add_output_options(parser, "the ranking", report=False)
     options.add_reading_options(parser)
 
 

@@ -1,6 +1,7 @@
 """Accumulation of messages into a recording, storing only their numeric data."""
 
 from array import array
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ class Collector:
         layouts = {layout: self._columns(layout) for layout in self._layouts}
         main = max(layouts, key=lambda layout: len(layouts[layout]["joint_stamps"]), default=((), False, False))
         regular = layouts.pop(main, {"joint_names": (), "joint_stamps": (), "position": np.empty((0, 0))})
-        others = [event for columns in layouts.values() for event in Recording(**columns).events()]
+        events = chain.from_iterable(Recording(**columns).events() for columns in layouts.values())
         times = np.array(self._wrench_times, dtype=np.int64).reshape(-1, 2)
         return Recording(
             **regular,
@@ -60,7 +61,7 @@ class Collector:
             wrench_arrivals=times[:, 0],
             wrench=np.array(self._wrenches).reshape(-1, 6) if with_wrench else None,
             wrench_frame=self._wrench_frame,
-            irregular=(*self._malformed, *others),
+            irregular=(*self._malformed, *(event for event in events if isinstance(event, JointStateEvent))),
         )
 
     def _columns(self, layout: Layout) -> dict[str, Any]:

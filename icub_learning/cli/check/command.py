@@ -28,7 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_topic_options(parser)
     add_value(parser, "--duration", 10.0, "to listen", "SECONDS")
     options.add_recording_argument(parser, f"judge this, not a running robot: {options.RECORDING}", required=False)
-    options.add_recorded_topic_options(parser)
+    options.add_reading_options(parser, stamp_source=False)
     options.add_urdf_option(parser)
     parser.add_argument("--sensor", metavar="JOINT", help="fixed joint of the force/torque sensor, if it is not found")
     parser.add_argument("--parameters", metavar="FILE", type=Path, help="write the parameters to start with to FILE")

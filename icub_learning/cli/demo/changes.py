@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from icub_learning.arrays import Array
 from icub_learning.cli.demo.watching import StatusLine
 from icub_learning.evaluation.metrics import windowed_rmse
 from icub_learning.experiments.change.live_arm import RATE, LiveArm
@@ -74,41 +73,30 @@ gone {number(f["push_gone_after_s"], 2)} s after its end, \
 
 def _draw(path: Path, arm: LiveArm, dropped: float, pushed: float) -> None:
     times, seen = arm.seen()
-    shown = times > LEARNING - 6.0
-    figure = plots.new_figure(11, 7)
-    spans = ((LEARNING, dropped, f"{MASS:g} kg in the hand"), (pushed, pushed + PUSH_SECONDS, "push of 5 N"))
-    axes = figure.add_subplot(3, 1, 1)
     force = windowed_rmse(arm.errors(0.0, np.inf)[:, :3], WINDOW)
-    axes.plot(*plots.thin(times[shown], force[shown]), color=plots.GREEN, linewidth=1.3, label="error of force")
-    plots.style(axes, f"RMSE of the predicted force over {WINDOW} samples ({WINDOW / RATE:g} s)", "N")
-    axes.set_ylim(top=1.15 * force[shown].max())  # room for the names of the spans
-    _mark(axes, spans, True)
-    axes = figure.add_subplot(3, 1, 2, sharex=axes)
-    _draw_mass(axes, times[shown], seen[shown], dropped)
-    _mark(axes, spans, False)
-    axes = figure.add_subplot(3, 1, 3, sharex=axes)
-    axes.fill_between(times[shown], seen[shown, 2], step="mid", color=plots.RED, alpha=0.5, label="contact")
     share = np.convolve(np.diff(seen[:, 3], prepend=0.0), np.ones(WINDOW) / WINDOW, mode="same")
-    axes.plot(times[shown], share[shown], color=plots.BLUE, linewidth=1.2, label="share of samples learned")
-    plots.style(axes, "Contact, and what is learned", "", "simulated time [s]")
-    _mark(axes, spans, False)
+    shown = times > LEARNING - 6.0
+    times, seen, force, share = times[shown], seen[shown], force[shown], share[shown]
+    figure = plots.new_figure(11, 7)
+    above, middle, below = figure.subplots(3, 1, sharex=True)
+    above.plot(*plots.thin(times, force), color=plots.GREEN, linewidth=1.3, label="error of force")
+    plots.style(above, f"RMSE of the predicted force over {WINDOW} samples ({WINDOW / RATE:g} s)", "N")
+    above.set_ylim(top=1.15 * force.max())  # room for the names of the spans
+    mass, deviation = np.maximum(seen[:, 0], 0.0), 2.0 * seen[:, 1]
+    middle.fill_between(times, mass - deviation, mass + deviation, color=plots.YELLOW, alpha=0.4, linewidth=0)
+    middle.plot(times, mass, color=plots.YELLOW, linewidth=1.5, label="load found, ± 2 standard deviations")
+    truth = np.where((times >= LEARNING) & (times < dropped), MASS, 0.0)
+    middle.plot(times, truth, color=plots.INK, linewidth=1.0, linestyle=(0, (4, 3)), label="true load")
+    middle.set_ylim(-0.1, 1.6 * MASS)
+    plots.style(middle, "Load in the hand", "kg")
+    below.fill_between(times, seen[:, 2], step="mid", color=plots.RED, alpha=0.5, label="contact")
+    below.plot(times, share, color=plots.BLUE, linewidth=1.2, label="share of samples learned")
+    plots.style(below, "Contact, and what is learned", "", "simulated time [s]")
+    spans = ((LEARNING, dropped, f"{MASS:g} kg in the hand"), (pushed, pushed + PUSH_SECONDS, "push of 5 N"))
+    for begin, end, text in spans:
+        for axes in (above, middle, below):
+            axes.axvspan(begin, end, color="#e9ebee", zorder=0)
+        place = above.get_xaxis_transform()
+        above.text((begin + end) / 2, 0.97, text, transform=place, ha="center", va="top", fontsize=8)
     plots.legend_below(figure)
     plots.save(figure, path, "Simulated iCub arm: a load grasped and dropped while it moves, and a push by hand")
-
-
-def _draw_mass(axes: Any, times: Array, seen: Array, dropped: float) -> None:
-    mass, deviation = np.maximum(seen[:, 0], 0.0), 2.0 * seen[:, 1]
-    axes.fill_between(times, mass - deviation, mass + deviation, color=plots.YELLOW, alpha=0.4, linewidth=0)
-    axes.plot(times, mass, color=plots.YELLOW, linewidth=1.5, label="load found, ± 2 standard deviations")
-    truth = np.where((times >= LEARNING) & (times < dropped), MASS, 0.0)
-    axes.plot(times, truth, color=plots.INK, linewidth=1.0, linestyle=(0, (4, 3)), label="true load")
-    axes.set_ylim(-0.1, 1.6 * MASS)
-    plots.style(axes, "Load in the hand", "kg")
-
-
-def _mark(axes: Any, spans: Any, named: bool) -> None:
-    for begin, end, text in spans:
-        axes.axvspan(begin, end, color="#e9ebee", zorder=0)
-        if named:
-            place = axes.get_xaxis_transform()
-            axes.text((begin + end) / 2, 0.97, text, transform=place, ha="center", va="top", fontsize=8)

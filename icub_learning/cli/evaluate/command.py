@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from icub_learning.cli import options
-from icub_learning.reporting.tables import add_json_option, add_value, save_figures
+from icub_learning.reporting.tables import add_value, save_figures
 
 DESCRIPTION = "Predict each sample of a recording before learning it, with the same code as the node."
 EXAMPLE = """\
@@ -22,9 +22,7 @@ RMSE = sqrt(mean(e^2)); nMSE = mean(e^2) / variance of the measurement in the sa
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_recording_argument(parser, required=False)
-    options.add_plot_option(parser, "errors and predictions")
-    add_json_option(parser)
-    options.add_report_option(parser)
+    options.add_output_options(parser, "errors and predictions")
 
     parts = parser.add_argument_group("what is judged")
     text = "learn all of the first recording, then predict this one of the same robot with learning off"

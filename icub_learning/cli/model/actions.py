@@ -38,7 +38,10 @@ def open_model(path: Path) -> OpenedModel:
     state, header = read_model(path)
     if "estimator" in state:
         learner: Any = dynamics.estimator_of(state)
-        found = _described_dynamics(state, learner)
+        entry = next((name for name in URDF_ENTRIES if name in state), None)
+        robot, digest = digest_of_urdf(str(scalar(state, entry))) if entry else ("", "")
+        joints, samples = tuple(learner.regressor.joints), {"samples": learner.n_samples}
+        found = ModelHeader(dynamics.KIND, robot, digest, joints, settings={}, statistics=samples, saved_at=0.0)
     elif "recognizer" in state or state.keys() == {objects.EMPTY}:
         learner = assembly.make_recognizer(assembly.Settings())
         objects.restore(learner, state)
@@ -48,16 +51,6 @@ def open_model(path: Path) -> OpenedModel:
     if broken := broken_entries(state):
         raise StateError(f"{path} holds numbers that are not finite, in {', '.join(broken)}", value=str(path))
     return OpenedModel(path, header or found, header is not None, state, learner)
-
-
-def _described_dynamics(state: dict[str, Any], learner: Any) -> ModelHeader:
-    """Return what a state of inverse dynamics tells of itself, for files without a description."""
-    entry = next((name for name in URDF_ENTRIES if name in state), None)
-    robot, digest = digest_of_urdf(str(scalar(state, entry))) if entry else ("", "")
-    samples = {"samples": learner.n_samples}
-    return ModelHeader(
-        dynamics.KIND, robot, digest, tuple(learner.regressor.joints), settings={}, statistics=samples, saved_at=0.0
-    )
 
 
 def info(args: argparse.Namespace) -> None:

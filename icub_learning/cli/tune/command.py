@@ -5,7 +5,7 @@ from pathlib import Path
 
 from icub_learning.cli import options
 from icub_learning.errors import ParameterError
-from icub_learning.reporting.tables import add_json_option, add_value
+from icub_learning.reporting.tables import add_value
 
 DESCRIPTION = "Choose classifier and regularization from pictures, and write the node's parameters."
 EXAMPLE = """\
@@ -26,9 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pictures", metavar="PICTURES", type=Path, help="folder with a folder of pictures per object")
     text = "file for the parameters (default: out/tuned-PICTURES.yaml)"
     parser.add_argument("--parameters", metavar="FILE", type=Path, help=text)
-    options.add_plot_option(parser, "the errors of each lambda")
-    add_json_option(parser)
-    options.add_report_option(parser)
+    options.add_output_options(parser, "the errors of each lambda")
     text = "values of lambda (default: 0.01 to 10 000)"
     parser.add_argument("--regularizations", nargs="+", type=float, metavar="X", help=text)
     parts = parser.add_argument_group("validation")

@@ -36,6 +36,7 @@ def tune_objects(args: argparse.Namespace) -> None:
     candidates = {"adaptive": shipped, "rlsc": replace(shipped, classifier="rlsc", regularization=best)}
     judged = {name: _errors_of(settings, tuning, last) for name, settings in candidates.items()}
     kind = min(judged, key=lambda name: judged[name][0])
+    settings = candidates[kind]
     in_check = {"tuned": kind, "defaults": "adaptive", "adaptive": "adaptive", "rlsc": "rlsc"}
     check = {name: judged[candidate][1] for name, candidate in in_check.items()}
     figures = {
@@ -50,15 +51,18 @@ def tune_objects(args: argparse.Namespace) -> None:
         "chosen": {"classifier": kind, "regularization": best},
         "at_the_edge": len(levels) > 1 and best in (levels[0], levels[-1]),
         "late_errors_while_tuning": {name: late for name, (late, _) in judged.items()},
-        "settings": asdict(candidates[kind]),
+        "settings": asdict(settings),
         "check": check,
         "beats_defaults": bool(check["tuned"] < check["defaults"]),
         "verdict": _verdict(check["tuned"], check["defaults"]),
     }
     text, name = _text(figures), args.pictures.name
     print(text)
+    chosen = ("regularization",) if kind == "rlsc" else ()  # the other one chooses by itself
+    values = {key: getattr(settings, key) for key in ("classifier", *chosen, "recoding")}
     comment = f"Chosen by icub-learning tune from {name}: {figures['verdict']}"
-    _write_parameters(args.parameters, candidates[kind], comment)
+    with replacing_for("--parameters", args.parameters) as file:
+        file.write(as_text("object_recognition", (Settings,), values, comment, chosen))
     print(f"parameters: {args.parameters}")
 
     def draw_errors(path: Path) -> None:
@@ -134,14 +138,6 @@ def _text(figures: Mapping[str, Any]) -> str:
         f"On these pictures the tuned settings {better} the shipped defaults: {figures['verdict']}.",
     ]
     return "\n\n".join(blocks)
-
-
-def _write_parameters(path: Path, settings: Settings, comment: str) -> None:
-    """Write the parameters of the recognition node that were chosen. Raises ParameterError."""
-    tuned = ("regularization",) if settings.classifier == "rlsc" else ()  # the other one chooses by itself
-    values = {name: getattr(settings, name) for name in ("classifier", *tuned, "recoding")}
-    with replacing_for("--parameters", path) as file:
-        file.write(as_text("object_recognition", (Settings,), values, comment, tuned))
 
 
 def _panels(figures: Mapping[str, Any], shipped: float) -> list[Panel]:
