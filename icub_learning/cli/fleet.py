@@ -105,7 +105,7 @@ def _share(args: argparse.Namespace) -> None:
                 print(f"{args.robot}: {error}; tried again in {args.every:g} s", flush=True)
             if args.every is None:
                 return
-            wait(lambda: False, args.every)
+            spin(args.every)
 
 
 def _spread(args: argparse.Namespace) -> None:

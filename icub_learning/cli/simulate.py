@@ -1,7 +1,9 @@
 """`icub-learning simulate`: record the simulated iCub's arm or eye, faster than real time."""
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from icub_learning.cli.options import RECORDING_OUTPUT, add_settings
 from icub_learning.reporting.tables import add_json_option, add_value, save_figures
@@ -44,28 +46,32 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    (_write_images if args.images or args.scenes else _write_recording)(args)
-
-
-def _write_images(args: argparse.Namespace) -> None:
     from tqdm import tqdm
 
+    made, write = ("samples", _write_recording) if args.output else ("images", _write_images)
+    with tqdm(unit=f" {made}", disable=None) as bar:
+
+        def show(n: int) -> None:
+            bar.update(n - bar.n)
+
+        text, figures = write(args, show)
+    print(text)
+    save_figures(args.json, figures)
+
+
+def _write_images(args: argparse.Namespace, show: Callable[[int], None]) -> tuple[str, dict[str, Any]]:
     from icub_learning.simulation.objects import image_folders, scene, scene_folders, table_scene
 
-    if args.images:
-        kind, folder, write, size = "images", args.images, image_folders.write_images, scene.SIZE
-    else:
-        kind, folder, write, size = "scenes", args.scenes, scene_folders.write_scenes, table_scene.SIZE
+    kind, folder = ("images", args.images) if args.images else ("scenes", args.scenes)
+    size = scene.SIZE if args.images else table_scene.SIZE
+    write: Any = image_folders.write_images if args.images else scene_folders.write_scenes
     given = args.objects, args.views, args.unseen, args.seed, tuple(args.size or size), args.objects_folder
-    with tqdm(unit=f" {kind}", disable=None) as bar:
-        written = write(folder, *given, lambda made: bar.update(made - bar.n))
-    print(f"{written['train']} {kind} to learn from and {written['test']} for tests in {folder}")
-    save_figures(args.json, {kind: str(folder), **written})
+    written = write(folder, *given, show)
+    text = f"{written['train']} {kind} to learn from and {written['test']} for tests in {folder}"
+    return text, {kind: folder, **written}
 
 
-def _write_recording(args: argparse.Namespace) -> None:
-    from tqdm import tqdm
-
+def _write_recording(args: argparse.Namespace, show: Callable[[int], None]) -> tuple[str, dict[str, Any]]:
     from icub_learning.errors import ParameterError
     from icub_learning.recording.files import check_free, write
     from icub_learning.simulation.arm.recordings import simulate
@@ -75,10 +81,8 @@ def _write_recording(args: argparse.Namespace) -> None:
         raise ParameterError("duration", args.duration, f"one number, or one for each of {len(args.task)} tasks")
     check_free(args.output)
     settings = pick(SimulationSettings, {name: value for name, value in vars(args).items() if name != "task"})
-    tasks = list(zip(args.task, durations, strict=True))
-    with tqdm(unit=" samples", disable=None) as bar:
-        recording = simulate(tasks, args.rate, settings, lambda made: bar.update(made - bar.n))
+    recording = simulate(list(zip(args.task, durations, strict=True)), args.rate, settings, show)
     write(recording, args.output)
-    figures = {"output": str(args.output), "samples": len(recording.joint_stamps), "duration": recording.duration}
-    print(f"{figures['samples']} joint states and wrenches of {figures['duration']:.1f} s in {args.output}")
-    save_figures(args.json, figures)
+    n, seconds = len(recording.joint_stamps), recording.duration
+    text = f"{n} joint states and wrenches of {seconds:.1f} s in {args.output}"
+    return text, {"output": args.output, "samples": n, "duration": seconds}

@@ -24,7 +24,6 @@ def read(
     """Read a recording: a rosbag2 folder, a bare .db3 or .mcap file, a .csv table or an .npz archive.
 
     Args:
-        path: the folder or file.
         joint_state_topic: topic of sensor_msgs/JointState; None: the only one with messages.
         wrench_topic: topic of geometry_msgs/WrenchStamped; None: the only one, if there is any; "": read no wrench.
         stamp_source: "header": the stamp in the message; "arrival": when the recorder received it, for drivers that

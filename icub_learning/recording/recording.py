@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from heapq import merge
 from typing import Any, NamedTuple
 
@@ -36,45 +37,30 @@ class WrenchEvent(NamedTuple):
 
 
 Event = JointStateEvent | WrenchEvent
+_no_stamps = partial(np.zeros, 0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Joint states and wrenches of one robot.
+    """Joint states and wrenches of one robot. Raises RecordingError: the arrays do not fit each other.
 
     The arrays hold the regular messages: those with the joint names and fields that most messages have. Messages of
     another layout are in `irregular`; `events` yields all of them in the order of arrival.
-
-    Attributes:
-        joint_names: names of the J joints.
-        joint_stamps: (n,) int64 [ns].
-        position: (n, J) [rad].
-        velocity: (n, J) [rad/s], None where the messages carry none.
-        effort: (n, J) [N m, or the robot's own unit], None where the messages carry none.
-        acceleration: (n, J) [rad/s^2], None where unknown; only CSV and NPZ can carry it.
-        wrench_stamps: (m,) int64 [ns].
-        wrench: (m, 6) force x y z [N] and torque x y z [N m], None where there is no wrench.
-        wrench_frame: frame_id of the wrench messages, empty where unknown.
-        joint_arrivals: (n,) int64 [ns], when the recorder received each joint state; if empty, the stamps are taken.
-        wrench_arrivals: (m,) int64 [ns], the same for wrenches.
-        irregular: joint states of another layout.
-
-    Raises:
-        RecordingError: the arrays do not fit each other.
     """
 
-    joint_names: tuple[str, ...]
-    joint_stamps: np.ndarray
-    position: Array
-    velocity: Array | None = None
-    effort: Array | None = None
-    acceleration: Array | None = None
-    wrench_stamps: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    wrench: Array | None = None
-    wrench_frame: str = ""
-    joint_arrivals: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    wrench_arrivals: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    irregular: tuple[JointStateEvent, ...] = ()
+    joint_names: tuple[str, ...]  # names of the J joints
+    joint_stamps: np.ndarray  # (n,) int64 [ns]
+    position: Array  # (n, J) [rad]
+    velocity: Array | None = None  # (n, J) [rad/s], None where the messages carry none
+    effort: Array | None = None  # (n, J) [N m, or the robot's own unit], None where the messages carry none
+    acceleration: Array | None = None  # (n, J) [rad/s^2], None where unknown; only CSV and NPZ can carry it
+    wrench_stamps: np.ndarray = field(default_factory=_no_stamps)  # (m,) int64 [ns]
+    wrench: Array | None = None  # (m, 6) force x y z [N] and torque x y z [N m], None where there is no wrench
+    wrench_frame: str = ""  # frame_id of the wrench messages, empty where unknown
+    # (n,) and (m,) int64 [ns], when the recorder received each message; where empty, the stamps are taken
+    joint_arrivals: np.ndarray = field(default_factory=_no_stamps)
+    wrench_arrivals: np.ndarray = field(default_factory=_no_stamps)
+    irregular: tuple[JointStateEvent, ...] = ()  # joint states of another layout
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joint_names", tuple(self.joint_names))
