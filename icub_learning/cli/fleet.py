@@ -4,7 +4,7 @@ import argparse
 import time
 from pathlib import Path
 
-from icub_learning.reporting.tables import add_json_option, add_value, save_figures, table
+from icub_learning.reporting.tables import add_json_option, add_value, number_in, save_figures, table
 
 DESCRIPTION = "Pool the models of many robots so that each sample counts once, and hand the pooled one back."
 EXAMPLE = """\
@@ -41,7 +41,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "the node's (default: as the node has it)"
     action.add_argument("--models-folder", default="", metavar="FOLDER", help=text)
     action.add_argument("--load", action="store_true", help="wait for the pooled model, and go on from it")
-    action.add_argument("--every", type=float, metavar="SECONDS", help="again and again, until Ctrl-C; default: once")
+    every, text = number_in(float, "(0, inf)"), "again and again, until Ctrl-C; default: once"
+    action.add_argument("--every", type=every, metavar="SECONDS", help=text)
     add_value(action, "--timeout", 60.0, "to wait for the station", "SECONDS")
 
 
@@ -77,11 +78,9 @@ def _share(args: argparse.Namespace) -> None:
 
     from icub_learning.clients.fleet_exchange import FleetMember
     from icub_learning.clients.topics import ros_node
-    from icub_learning.errors import IcubLearningError, ParameterError
+    from icub_learning.errors import IcubLearningError
     from icub_learning.models.folder import ModelsFolder
 
-    if args.every is not None and args.every <= 0:
-        raise ParameterError("--every", args.every, "more than 0 s")
     with ros_node(f"icub_learning_fleet_{args.robot}") as (node, spin, stopped):
 
         def wait(done: Callable[[], bool], limit: float) -> bool:

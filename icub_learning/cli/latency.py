@@ -31,7 +31,7 @@ LARGEST_AGE = 3600.0  # [s]; older stamps are those of another clock
 def add_options(parser: argparse.ArgumentParser) -> None:
     add_value(parser, "--node", "inverse_dynamics", "", "NAME")
     add_value(parser, "--joint-states", "joint_states", "", "TOPIC")
-    add_value(parser, "--seconds", 10.0, "time to measure", "X")
+    add_value(parser, "--seconds", 10.0, "time to measure", "X", "(0, inf)")
     add_json_option(parser)
 
 
@@ -39,7 +39,6 @@ def run(args: argparse.Namespace) -> int:
     from geometry_msgs.msg import WrenchStamped
     from sensor_msgs.msg import JointState
 
-    from icub_learning.arrays import real
     from icub_learning.clients import echo
     from icub_learning.clients.polling import PolledTopic
     from icub_learning.clients.processes import Processes
@@ -47,7 +46,6 @@ def run(args: argparse.Namespace) -> int:
     from icub_learning.errors import IcubLearningError
     from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT
 
-    seconds = real("--seconds", args.seconds, 0.0, low_open=True)
     with (
         ros_node("icub_learning_latency", polled=True) as (node, spin, stopped),
         tempfile.TemporaryDirectory() as logs,
@@ -78,8 +76,8 @@ def run(args: argparse.Namespace) -> int:
             reason = f"no {name} on {names} within {PATIENCE:g} s; is the node active?"
             raise IcubLearningError(reason, name=name, value=0, bound="at least one")
         start = time.monotonic()
-        for second in progress_bar("measured", "s", delay=0.0)(range(1, math.ceil(seconds) + 1)):
-            listen(start + min(second, seconds))
+        for second in progress_bar("measured", "s", delay=0.0)(range(1, math.ceil(args.seconds) + 1)):
+            listen(start + min(second, args.seconds))
     if missing():
         return 1
     figures = figures_of(*(max((one.series for one in some), key=len).arrays()[0] for some in topics.values()))

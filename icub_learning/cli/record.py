@@ -1,11 +1,13 @@
 """`icub-learning record`: record joint states and wrenches from topics."""
 
 import argparse
+import math
 import sys
 import time
 from pathlib import Path
 
 from icub_learning.cli.options import RECORDING_OUTPUT, add_topic_options, show_status
+from icub_learning.reporting.tables import number_in
 
 DESCRIPTION = "Record joint states and wrenches until the duration is over, or until Ctrl-C."
 EXAMPLE = """\
@@ -20,7 +22,8 @@ PATIENCE = 5.0  # [s] without a joint state before a warning
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("output", metavar="OUTPUT", type=Path, help=RECORDING_OUTPUT)
     text = "from the first message; default: until Ctrl-C"
-    parser.add_argument("--duration", metavar="SECONDS", type=float, help=text)
+    kind = number_in(float, "(0, inf)")
+    parser.add_argument("--duration", metavar="SECONDS", type=kind, default=math.inf, help=text)
     add_topic_options(parser)
     parser.add_argument("--no-wrench", action="store_true", help="record joint states alone")
 
@@ -29,7 +32,6 @@ def run(args: argparse.Namespace) -> None:
     from geometry_msgs.msg import WrenchStamped
     from sensor_msgs.msg import JointState
 
-    from icub_learning.arrays import real
     from icub_learning.clients.topics import joint_state_event, ros_node, wrench_event
     from icub_learning.errors import RecordingError
     from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT
@@ -38,7 +40,6 @@ def run(args: argparse.Namespace) -> None:
     from icub_learning.recording.files import check_free
 
     check_free(args.output)
-    duration = float("inf") if args.duration is None else real("--duration", args.duration, 0.0, low_open=True)
     collector = Collector()
     began = 0.0
 
@@ -61,8 +62,8 @@ def run(args: argparse.Namespace) -> None:
         if not args.no_wrench:
             node.create_subscription(WrenchStamped, args.wrench, take_wrench, DEEP_BEST_EFFORT)
         started, warned = time.monotonic(), False
-        while not stopped() and passed() < duration:
-            spin(min(duration - passed(), 0.5))
+        while not stopped() and passed() < args.duration:
+            spin(min(args.duration - passed(), 0.5))
             show_status(f"{passed():6.1f} s: {counts()}")
             if not began and not warned and time.monotonic() - started > PATIENCE:
                 warned = True

@@ -17,10 +17,10 @@ Bad messages in the recording are published as they are. Each turn of --loop con
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_recording_argument(parser)
-    add_value(parser, "--rate", 1.0, "times as fast", "FACTOR")
+    add_value(parser, "--rate", 1.0, "times as fast", "FACTOR", "(0, inf)")
     parser.add_argument("--loop", action="store_true", help="start again at the end, until Ctrl-C")
     parser.add_argument("--clock", action="store_true", help="publish the stamps of the joint states on /clock")
-    add_value(parser, "--wait", 10.0, "longest wait for a subscriber", "SECONDS")
+    add_value(parser, "--wait", 10.0, "longest wait for a subscriber", "SECONDS", "[0, inf)")
     options.add_topic_options(parser)
     options.add_reading_options(parser, stamp_source=False)
 
@@ -30,15 +30,12 @@ def run(args: argparse.Namespace) -> None:
     from rosgraph_msgs.msg import Clock
     from sensor_msgs.msg import JointState
 
-    from icub_learning.arrays import real
     from icub_learning.clients.topics import joint_state_message, ros_node, wrench_message
     from icub_learning.errors import RecordingError
     from icub_learning.nodes.common.conversions import set_stamp
     from icub_learning.nodes.common.qos import DEEP, DISCOVERY_TIME, STREAM
     from icub_learning.recording import WrenchEvent
 
-    rate = real("--rate", args.rate, 0.0, low_open=True)
-    wait = real("--wait", args.wait, 0.0)
     recording = options.read_recording(args)
     first = next(recording.events(), None)
     if first is None:
@@ -51,7 +48,7 @@ def run(args: argparse.Namespace) -> None:
         joint_states = node.create_publisher(JointState, args.joint_states, DEEP)
         wrenches = node.create_publisher(WrenchStamped, args.wrench, DEEP)
         clock = node.create_publisher(Clock, "/clock", STREAM) if args.clock else None
-        limit = time.monotonic() + wait
+        limit = time.monotonic() + args.wait
         while not joint_states.get_subscription_count() and time.monotonic() < limit and not stopped():
             spin(0.02)
         if joint_states.get_subscription_count():
@@ -59,7 +56,7 @@ def run(args: argparse.Namespace) -> None:
 
         start, turns = time.monotonic(), count() if args.loop else range(1)
         for offset, event in ((number * turn, event) for number in turns for event in recording.events()):
-            spin(start + (event.arrival - first.arrival + offset) * 1e-9 / rate - time.monotonic())
+            spin(start + (event.arrival - first.arrival + offset) * 1e-9 / args.rate - time.monotonic())
             if stopped():
                 break
             # Stamps of zero and below mean "none": they stay what they are in every turn.

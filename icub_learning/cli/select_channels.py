@@ -34,7 +34,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_value(parser, "--order", 4, "order q of the tensor, even; 2 is ridge regression")
     add_value(parser, "--resamples", 20, "number of resamples, each with a fit")
     add_value(parser, "--threshold", 0.8, "share of the resamples in which a channel must count")
-    add_value(parser, "--seed", 0, "seed of resamples and decoys")
+    add_value(parser, "--seed", 0, "seed of resamples and decoys", within="[0, inf)")
     options.add_output_options(parser, "the ranking", report=False)
     options.add_reading_options(parser)
 
@@ -42,11 +42,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from threadpoolctl import threadpool_limits
 
-    from icub_learning.arrays import integer
     from icub_learning.evaluation.channels import align, channels
     from icub_learning.kernel_methods.tensor.channel_selection import rank_channels
 
-    integer("--seed", args.seed, 0)
     options.check_outputs(args)
     recording = options.read_recording(args)
     values, output, names = align(channels(recording, args.recording), args.output, args.inputs)

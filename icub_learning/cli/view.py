@@ -25,7 +25,7 @@ NICENESS = 5  # below the nodes, which must not wait for pictures of themselves
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    add_value(parser, "--port", 8080, "of the page; 0: a free one", "N")
+    add_value(parser, "--port", 8080, "of the page; 0: a free one", "N", "[0, 65535]")
     add_value(parser, "--host", "127.0.0.1", "to listen on", "ADDRESS")
     parser.add_argument("--token", metavar="TEXT", help="that opens the page (default: a new one, where one is needed)")
     parser.add_argument("--image", metavar="TOPIC", default="", help="of images (default: that of the running nodes)")
@@ -36,13 +36,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    from icub_learning.arrays import integer
-    from icub_learning.errors import ParameterError
     from icub_learning.view.page.guard import is_local, new_token
-    from icub_learning.view.page.page import HIGHEST_PORT
 
-    if integer("--port", args.port, 0) > HIGHEST_PORT:
-        raise ParameterError("--port", args.port, f"within [0, {HIGHEST_PORT}]")
     token = args.token or ("" if is_local(args.host) else new_token())
     if args.recording is not None:
         _play(args, token)

@@ -3,7 +3,7 @@
 import argparse
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -12,12 +12,34 @@ from icub_learning.errors import ParameterError
 from icub_learning.files import replacing
 
 
-def add_value(parser: Any, name: str, default: Any, text: str, metavar: str | None = None, **more: Any) -> None:
-    """Add an option to a parser or a group of it, of the type of its default (of its entries), which its help shows."""
+def add_value(
+    parser: Any, name: str, default: Any, text: str, metavar: str | None = None, within: str = "", **more: Any
+) -> None:
+    """Add an option to a parser or a group of it, of the type of its default (of its entries), which its help shows;
+    `within` is the interval of its numbers, see `number_in`.
+    """
     entries = list(default) if isinstance(default, (list, tuple)) else [default]
     shown = " ".join(f"{one:g}" if isinstance(one, float) else str(one) for one in entries)
     text = f"{text} (default: {shown})" if text else f"default: {shown}"
-    parser.add_argument(name, type=type(entries[0]), default=default, metavar=metavar, help=text, **more)
+    kind = number_in(type(entries[0]), within) if within else type(entries[0])
+    parser.add_argument(name, type=kind, default=default, metavar=metavar, help=text, **more)
+
+
+def number_in(kind: type, interval: str) -> Callable[[str], Any]:
+    """Return the type of an option whose values are numbers in an interval, such as "(0, 1]" or "[1, inf)"."""
+    low, high = map(float, interval[1:-1].split(","))
+
+    def convert(text: str) -> Any:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = math.nan
+        above = value > low if interval[0] == "(" else value >= low
+        if above and (value < high if interval[-1] == ")" else value <= high):
+            return value
+        raise argparse.ArgumentTypeError(f"{text!r} is not {'an integer' if kind is int else 'a number'} in {interval}")
+
+    return convert
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:

@@ -22,7 +22,7 @@ demo --no-view --output /dev/null/out | --output
 demo --no-view --seconds 3601 | --seconds * [5, 3600]
 demo --no-view --seconds 4.9 | --seconds * [5, 3600]
 demo --no-view --seconds nan | --seconds
-demo --no-view --views 0 | --views * at least 1
+demo --no-view --views 0 | --views * [1, inf)
 evaluate x --seed one | --help
 evaluate --table a.npz --test b.npz | --table
 evaluate | --help
@@ -91,7 +91,7 @@ select-channels {{arm}} --output effort.elbow_joint --plot x.txt | select-channe
 select-channels {{arm}} --output effort.elbow_joint --resamples 0 | select-channels: * resamples
 select-channels {{arm}} --output effort.elbow_joint --threshold 2 | select-channels: * threshold
 select-channels {{arm}} --output effort.z | select-channels: * effort.z
-select-channels x.csv --output a --seed -1 | --seed * at least 0
+select-channels x.csv --output a --seed -1 | --seed * [0, inf)
 simulate --output x.npz --duration -1 | duration * [0, 1e+06]
 simulate --output x.npz --noise -1 | noise * [0, 10]
 simulate --output x.npz --rate 300 | rate * divisor of 1000
@@ -100,7 +100,7 @@ simulate --output x.npz --task dance | circle_xy
 simulate --output x.npz --task hold --duration 1 2 | duration * 1 tasks
 teach --detect --label a --seconds 0 | --seconds * (0, 3600]
 teach --detect --label a --seconds 3601 | --seconds * (0, 3600]
-teach --frames 0 | --frames * at least 1
+teach --frames 0 | --frames * [1, inf)
 teach --rate 0.009 | --rate * [0.01, 1000]
 teach --rate 1001 | --rate * [0.01, 1000]
 teach --source /none | --source
@@ -109,17 +109,17 @@ teach --timeout 3601 | --timeout * (0, 3600]
 teach --timeout nan | --timeout
 tune nowhere | does not exist
 tune . | 0 folders
-tune . --folds 0 | --folds * at least 1
-tune . --gap -1 | --gap * at least 0
+tune . --folds 0 | --folds * [1, inf)
+tune . --gap -1 | --gap * [0, inf)
 tune . --plot x.docx | --plot
-tune . --tune-on 0 | --tune-on * (0, 1]
+tune . --tune-on 0 | --tune-on * (0, 1)
 tune . --tune-on 1 | --tune-on
 tune {{arm}} | settings choose themselves while it learns
 tune {{arm.parent}} | settings choose themselves while it learns
 view {{arm}} --joints elbow_joint | --urdf
 view {{arm}} --urdf no_robot | no_robot
 view {{arm}}.nowhere | nowhere
-view --port -1 | --port * at least 0
+view --port -1 | --port * [0, 65535]
 view --port 65536 | --port * [0, 65535]
 """
 

@@ -26,7 +26,7 @@ PATIENCE = 10.0  # [s] until the first joint state
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_topic_options(parser)
-    add_value(parser, "--duration", 10.0, "to listen", "SECONDS")
+    add_value(parser, "--duration", 10.0, "to listen", "SECONDS", "(0, 3600]")
     options.add_recording_argument(parser, f"judge this, not a running robot: {options.RECORDING}", required=False)
     options.add_reading_options(parser, stamp_source=False)
     options.add_urdf_option(parser)
@@ -67,19 +67,17 @@ def _recorded(args: argparse.Namespace) -> tuple[str, "Observation"]:
 
 def _live(args: argparse.Namespace) -> tuple[str, "Observation"]:
     """Return the URDF as the user would name it, and what was heard."""
-    from icub_learning.arrays import real
     from icub_learning.clients.robot_listener import RobotListener
     from icub_learning.clients.topics import ros_node
     from icub_learning.errors import RecordingError
 
-    duration = real("--duration", args.duration, 0.0, 3600.0, low_open=True)
     with ros_node("icub_learning_check") as (node, spin, stopped):
         listener = RobotListener(node, args.joint_states, args.wrench)
         started = time.monotonic()
         while not stopped() and not listener.began and time.monotonic() - started < PATIENCE:
             spin(0.1)
-        while listener.began and not stopped() and (left := listener.began + duration - time.monotonic()) > 0.0:
-            options.show_status(f"listening {duration - left:4.1f} of {duration:g} s")
+        while listener.began and not stopped() and (left := listener.began + args.duration - time.monotonic()) > 0.0:
+            options.show_status(f"listening {args.duration - left:4.1f} of {args.duration:g} s")
             spin(min(0.5, left))
         options.show_status("", end="\n")
         topics, others = listener.topics(), listener.other_joint_states()

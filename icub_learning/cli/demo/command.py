@@ -7,8 +7,9 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
-from icub_learning.reporting.tables import add_json_option, add_value, write_json
+from icub_learning.reporting.tables import add_json_option, add_value, number_in, write_json
 
 DESCRIPTION = "Simulate an iCub that learns its inverse dynamics, then objects; show how well it does."
 EXAMPLE = """\
@@ -28,26 +29,23 @@ PARTS = ("all", "dynamics", "objects", "changes")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    add_value(parser, "--seconds", 90.0, "simulated time in each of the two planes", "SECONDS")
-    add_value(parser, "--views", 20, "unseen views of each object after each lesson", "N")
+    add_value(parser, "--seconds", 90.0, "simulated time in each of the two planes", "SECONDS", "[5, 3600]")
+    add_value(parser, "--views", 20, "unseen views of each object after each lesson", "N", "[1, inf)")
     parser.add_argument("--part", choices=PARTS, default="all", help="all (default), or one of the three parts")
     add_value(parser, "--output", Path("out/demo"), "for pictures, figures and logs", "FOLDER")
     parser.add_argument("--no-view", dest="view", action="store_false", help="serve no page to watch it in a browser")
     parser.add_argument("--port", metavar="N", type=int, default=8080, help="of the page, or the next free one")
-    parser.add_argument("--domain", metavar="ID", type=int, help="ROS_DOMAIN_ID (default: one that is not in use)")
+    domain, text = number_in(int, "[0, 232]"), "ROS_DOMAIN_ID (default: one that is not in use)"
+    parser.add_argument("--domain", metavar="ID", type=domain, help=text)
     add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> None:
-    from icub_learning.arrays import integer, real
     from icub_learning.cli.demo import changes, dynamics, objects, watching
     from icub_learning.cli.options import Block, write_report
     from icub_learning.clients.ros_domain import RosDomain
     from icub_learning.errors import ParameterError
 
-    seconds, views = real("--seconds", args.seconds, 5.0, 3600.0), integer("--views", args.views, 1)
-    if args.domain is not None and not 0 <= args.domain <= 232:
-        raise ParameterError("--domain", args.domain, "within [0, 232]")
     folder, began = args.output, time.monotonic()
     try:
         (folder / "log").mkdir(parents=True, exist_ok=True)
@@ -57,11 +55,12 @@ def run(args: argparse.Namespace) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):  # a shell's background job would start deaf to SIGINT
         signal.signal(number, signal.default_int_handler)
     parts = (
-        ("dynamics", "Inverse dynamics", "demo.png", lambda: dynamics.show(folder, seconds)),
-        ("objects", "Objects", "objects.png", lambda: objects.show(folder, views)),
+        ("dynamics", "Inverse dynamics", "demo.png", lambda: dynamics.show(folder, args.seconds)),
+        ("objects", "Objects", "objects.png", lambda: objects.show(folder, args.views)),
         ("changes", "Loads and pushes", "changes.png", lambda: changes.show(folder)),
     )
-    figures, blocks, numbers = {}, [], args.json or folder / "demo.json"
+    figures: dict[str, Any] = {}
+    blocks, numbers = [], args.json or folder / "demo.json"
     with contextlib.ExitStack() as stack:
         domain = args.domain if args.domain is not None else stack.enter_context(RosDomain()).number
         os.environ |= {

@@ -70,7 +70,7 @@ def show(folder: Path, seconds: float) -> tuple[dict[str, Any], str]:
     series = {short: monitor.errors(short) for short in NODES}
     joint_states, wrenches = monitor.joint_states.arrays()[0], monitor.wrenches.arrays()[0]
     errors = {short: errors_of(*found, changeover, switch) for short, found in series.items()}
-    figures = {
+    figures: dict[str, Any] = {
         "simulated": True,
         "machine": {"cores": os.cpu_count(), "load": os.getloadavg()[0]},
         "changeover_stamp_ns": changeover,

@@ -27,7 +27,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parts = parser.add_argument_group("what is judged")
     text = "learn all of the first recording, then predict this one of the same robot with learning off"
     parts.add_argument("--test", metavar="RECORDING", type=Path, help=text)
-    add_value(parts, "--horizon", 0.0, "predict this far beyond all that was learned", "SECONDS")
+    add_value(parts, "--horizon", 0.0, "predict this far beyond all that was learned", "SECONDS", "[0, inf)")
     text = "evaluate a class of your own too: my_package.my_module.MyLearner, see docs/how_to/my_learner.md"
     parts.add_argument("--estimator", metavar="CLASS", help=text)
     text = (
@@ -35,8 +35,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         " file with `recording` and any settings; --urdf, --joints and --output hold where a file says nothing"
     )
     parts.add_argument("--table", metavar="FILE", nargs="+", type=Path, help=text)
-    add_value(parts, "--transient", 3.0, "length of the transient at the start", "SECONDS")
-    add_value(parts, "--steady-from", 0.7, "where the steady state begins, as a fraction of the samples", "FRACTION")
+    add_value(parts, "--transient", 3.0, "length of the transient at the start", "SECONDS", "[0, inf)")
+    text = "where the steady state begins, as a fraction of the samples"
+    add_value(parts, "--steady-from", 0.7, text, "FRACTION", "[0, 1]")
     text = (
         "causal: the node's own; smoothed: from both sides in time, as no running robot has them; both (with --table:"
         " causal); recorded: accelerations from the CSV or NPZ file"
@@ -48,12 +49,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from threadpoolctl import threadpool_limits
 
-    from icub_learning.arrays import real
     from icub_learning.errors import ParameterError
 
-    real("--transient", args.transient, 0.0)
-    real("--steady-from", args.steady_from, 0.0, 1.0)
-    real("--horizon", args.horizon, 0.0)
     if (args.recording is None) == (args.table is None):
         raise ParameterError("RECORDING", args.recording, "one recording, or --table with several (see --help)")
     if args.table and (args.test or args.plot):

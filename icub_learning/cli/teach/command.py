@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from icub_learning.errors import ParameterError
-from icub_learning.reporting.tables import add_json_option, add_value, save_figures
+from icub_learning.reporting.tables import add_json_option, add_value, number_in, save_figures
 
 DESCRIPTION = "Teach a robot objects: see what it sees, name it, and read what the robot recognizes then."
 EXAMPLE = """\
@@ -25,21 +25,21 @@ FRAMES = 20  # of a lesson
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--label", metavar="NAME", help="teach this object once, without questions")
     text = f"frames to learn from (default: {FRAMES}; with --label and a folder: all of its images)"
-    parser.add_argument("--frames", metavar="N", type=int, help=text)
-    add_value(parser, "--timeout", 20.0, "longest wait for the frames", "SECONDS")
+    parser.add_argument("--frames", metavar="N", type=number_in(int, "[1, inf)"), help=text)
+    add_value(parser, "--timeout", 20.0, "longest wait for the frames", "SECONDS", "(0, 3600]")
     text = (
         "a folder of images or a camera such as /dev/video0, published on the topic of --image (default: images"
         " that are published there already)"
     )
     parser.add_argument("--source", metavar="SOURCE", help=text)
-    add_value(parser, "--rate", 10.0, "images per second of --source", "HZ")
+    add_value(parser, "--rate", 10.0, "images per second of --source", "HZ", "[0.01, 1000]")
     add_value(parser, "--image", "image", "topic of the robot's images", "TOPIC")
     text = "node that is taught (default: /object_recognition, with --detect /object_detection)"
     parser.add_argument("--node", metavar="NAME", help=text)
     add_value(parser, "--output", Path("out/teach"), "for images", "FOLDER")
     group = parser.add_argument_group("detection", "to find an object among others, with --label")
     group.add_argument("--detect", action="store_true", help="teach object_detection instead of object_recognition")
-    add_value(group, "--seconds", 12.0, "how long images are collected")
+    add_value(group, "--seconds", 12.0, "how long images are collected", within="(0, 3600]")
     text = (
         "where the object's box comes from, see docs/ros_interface.md; a class has to be the node's box_source"
         " (default: tracker with --box, else the node's box_source)"
@@ -52,7 +52,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Teach one object, or hold the dialogue; return 1 if something was not learned."""
-    from icub_learning.arrays import integer, real
     from icub_learning.cli.image_sources import open_source
     from icub_learning.cli.teach.detection import teach_detection
     from icub_learning.cli.teach.dialogue import Dialogue
@@ -61,18 +60,14 @@ def run(args: argparse.Namespace) -> int:
 
     if args.detect and args.label is None:
         raise ParameterError("--label", None, "a name: --detect asks no questions")
-    seconds = real("--seconds", args.seconds, 0.0, 3600.0, low_open=True)
-    timeout = real("--timeout", args.timeout, 0.0, 3600.0, low_open=True)
-    rate = real("--rate", args.rate, 0.01, 1000.0)
-    n_frames = None if args.frames is None else integer("--frames", args.frames, 1)
     kind = DetectingRobot if args.detect else Robot
-    with open_source(args.source, rate) as source, ros_node("icub_learning_teach") as (node, spin, stopped):
+    with open_source(args.source, args.rate) as source, ros_node("icub_learning_teach") as (node, spin, stopped):
         robot = kind(node, spin, stopped, args.node or kind.node_name, args.image, source)
         if args.detect:
-            lessons = [teach_detection(robot, args.label, seconds, args.boxes, args.box)]
+            lessons = [teach_detection(robot, args.label, args.seconds, args.boxes, args.box)]
         else:
             default = len(source.files) if args.label is not None and source is not None else 0
-            dialogue = Dialogue(robot, n_frames or default or FRAMES, timeout, args.output)
+            dialogue = Dialogue(robot, args.frames or default or FRAMES, args.timeout, args.output)
             if args.label is None:
                 dialogue.ask()
             else:

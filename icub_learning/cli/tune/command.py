@@ -30,15 +30,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "values of lambda (default: 0.01 to 10 000)"
     parser.add_argument("--regularizations", nargs="+", type=float, metavar="X", help=text)
     parts = parser.add_argument_group("validation")
-    add_value(parts, "--folds", 3, "number of folds")
-    add_value(parts, "--tune-on", 0.7, "share of the views to tune on, from the first", "SHARE")
-    add_value(parts, "--gap", 0, "views between learned and named ones")
+    add_value(parts, "--folds", 3, "number of folds", "N", "[1, inf)")
+    text = "share of the views to tune on, from the first; the others check the choice"
+    add_value(parts, "--tune-on", 0.7, text, "SHARE", "(0, 1)")
+    add_value(parts, "--gap", 0, "views between learned and named ones", "N", "[0, inf)")
 
 
 def run(args: argparse.Namespace) -> None:
     from threadpoolctl import threadpool_limits
 
-    from icub_learning.arrays import integer, real
     from icub_learning.cli.tune.objects import tune_objects
 
     path: Path = args.pictures
@@ -49,9 +49,5 @@ def run(args: argparse.Namespace) -> None:
     options.check_outputs(args)
     if args.parameters is None:
         args.parameters = Path("out", f"tuned-{path.resolve().stem}.yaml")
-    integer("--folds", args.folds, 1)
-    integer("--gap", args.gap, 0)
-    if not real("--tune-on", args.tune_on, 0.0, 1.0, low_open=True) < 1.0:
-        raise ParameterError("--tune-on", args.tune_on, "below 1: the last part checks the choice")
     with threadpool_limits(limits=1, user_api="blas"):  # as in the node
         tune_objects(args)
