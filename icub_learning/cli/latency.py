@@ -103,7 +103,6 @@ def figures_of(joint_states: Any, predictions: Any, echoes: Any) -> dict[str, An
 
 
 def text(figures: dict[str, Any]) -> str:
-    """Return the table of all figures."""
     columns, echo = ("p50", "p99", "p99.9", "max"), figures["echo"]
 
     def milliseconds(values: dict[str, float] | None) -> list[str]:

@@ -14,7 +14,6 @@ INTERRUPTED = 130  # exit code of a shell for a program that Ctrl-C ended
 
 
 def make_parser() -> CommandParser:
-    """Return the parser of the whole command line."""
     parser = CommandParser(
         prog="icub-learning",
         description="Lifelong robot learning at a fixed cost per sample: inverse dynamics learned while moving.",

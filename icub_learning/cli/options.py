@@ -23,7 +23,6 @@ PICTURES, REPORTS = (".png", ".pdf", ".svg"), (".html", ".htm")  # suffixes
 
 
 def add_recording_argument(parser: argparse.ArgumentParser, text: str = RECORDING, required: bool = True) -> None:
-    """Add the argument RECORDING, the path of a file or folder."""
     parser.add_argument("recording", metavar="RECORDING", type=Path, help=text, nargs=None if required else "?")
 
 

@@ -46,6 +46,5 @@ def parameters(report: Report, urdf: str) -> str:
 
 
 def figures(report: Report) -> dict[str, Any]:
-    """Return the findings as they are written to JSON."""
     found = [{key: getattr(one, key) for key in ("name", "verdict", "text", "remedy")} for one in report.findings]
     return {"faults": list(report.faults), "findings": found}

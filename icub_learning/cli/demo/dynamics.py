@@ -127,7 +127,6 @@ def errors_of(stamps: np.ndarray, errors: Array, changeover: int, switch: int) -
 
 
 def ratios_of(errors: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """Return the ratios named in RATIOS, of force and torque."""
     return {
         name: {group: errors[one][group][part] / errors[other][group][part] for group in GROUPS}
         for name, (one, other, part, _) in RATIOS.items()

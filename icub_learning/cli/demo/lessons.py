@@ -47,7 +47,6 @@ class Lesson:
 
 
 def share(views: Sequence[RecognizedView], label: str) -> float:
-    """Return the share of the views that were recognized as `label`."""
     return sum(view.label == label for view in views) / len(views)
 
 
@@ -73,7 +72,6 @@ def figures_of(lessons: Sequence[Lesson]) -> dict[str, Any]:
 
 
 def text(figures: dict[str, Any]) -> str:
-    """Return the table of all lessons."""
     lessons = figures["lessons"]
     labels = [lesson["object"] for lesson in lessons]
     rows = [

@@ -125,7 +125,6 @@ def _errors(errors: Array, measured: Array, names: tuple[str, ...], output: str)
 
 
 def text(report: Mapping[str, Any]) -> str:
-    """Return the tables of all figures."""
     results, samples = report["results"], report["samples"]
     unit = "N, N m" if report["settings"]["output"] == "wrench" else "unit of the recording's efforts, N m by ROS"
     titles = {

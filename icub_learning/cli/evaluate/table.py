@@ -19,7 +19,6 @@ worst output. coverage: share of measurements within two predicted standard devi
 
 
 def row_of(case: Case, judgement: Judgement, off_line_failure: str) -> dict[str, Any]:
-    """Return the figures of one recording as nested dicts."""
     figures = {
         **judgement.nmse,
         "SP/min(P,NP)": judgement.relative_to_parts,

@@ -116,7 +116,6 @@ def merge(args: argparse.Namespace) -> None:
 
 
 def _facts(model: OpenedModel) -> dict[str, Any]:
-    """Return what there is to say about a model, by name."""
     header = model.header
     saved = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(header.saved_at)) if header.saved_at else ""
     facts = {

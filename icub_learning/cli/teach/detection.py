@@ -29,7 +29,6 @@ def teach_detection(
 
 
 def describe(message: Any) -> str:
-    """Return in words what the node finds."""
     if message is None:
         return "The robot says nothing: no detections come."
     likely = [one for one in message.detections if one.score >= 0.0]

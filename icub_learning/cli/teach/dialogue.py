@@ -96,7 +96,6 @@ def listing(known: ListObjects.Response, words: str) -> str:
 
 
 def describe(seen: Recognition | None) -> str:
-    """Return in words what the robot recognizes."""
     if seen is None:
         return "The robot says nothing: no recognitions come."
     if not seen.labels:

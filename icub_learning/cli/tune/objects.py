@@ -116,7 +116,6 @@ def _verdict(ours: float, shipped: float) -> str:
 
 
 def _text(figures: Mapping[str, Any]) -> str:
-    """Return errors, choice and check of the classifier of objects."""
     chosen, check = figures["chosen"], figures["check"]
     rows = [
         [number(level) + ("*" if level == chosen["regularization"] else " "), number(100 * error), number(loss)]
