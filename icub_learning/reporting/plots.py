@@ -46,8 +46,7 @@ def style(axes: Any, title: str, ylabel: str = "", xlabel: str | None = None) ->
     axes.tick_params(labelsize=8)
     axes.grid(True, which="major", color="#e3e5e8", linewidth=0.6)
     axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def legend_below(figure: Figure) -> None:

@@ -127,8 +127,7 @@ def _view(axes: Any, view: RecognizedView) -> None:
     """Draw an unseen view; the colour of frame and title says whether the label is right."""
     colour = GREEN if view.label == view.shown else GREY if view.label == UNKNOWN else RED
     _show(axes, view.image)
-    for side in axes.spines.values():
-        side.set(visible=True, color=colour, linewidth=2.5)
+    axes.spines[:].set(visible=True, color=colour, linewidth=2.5)
     axes.set_title(f"{_name(view.label)}  {view.confidence:.2f}", fontsize=10, color=colour, fontweight="bold", pad=3)
 
 
@@ -143,8 +142,7 @@ def _scores(axes: Any, view: RecognizedView, labels: Sequence[str], named: bool)
     axes.tick_params(axis="x", labelsize=6, length=2, pad=1)
     axes.tick_params(axis="y", length=0)
     axes.set_yticks(range(len(labels)), [_name(label) for label in labels] if named else [], fontsize=7)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right", "left"]].set_visible(False)
 
 
 def _accuracy(axes: Any, lessons: Sequence[Lesson]) -> None:
@@ -165,17 +163,14 @@ def _accuracy(axes: Any, lessons: Sequence[Lesson]) -> None:
     axes.set_xticks(range(len(titles)), titles, fontsize=8)
     axes.tick_params(length=0)
     axes.axhline(len(labels) - 1.5, color=INK, linewidth=1.0)
-    for side in axes.spines.values():
-        side.set_visible(False)
+    axes.spines[:].set_visible(False)
     axes.set_title("unseen views named right after each lesson [%]", loc="left", fontsize=9, fontweight="bold")
 
 
 def _show(axes: Any, image: Any) -> None:
     axes.imshow(image, interpolation="antialiased")
-    axes.set_xticks([])
-    axes.set_yticks([])
-    for side in axes.spines.values():
-        side.set_visible(False)
+    axes.set(xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
 
 
 def _spread(entries: Sequence[Any], count: int) -> list[Any]:
