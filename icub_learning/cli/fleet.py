@@ -2,6 +2,8 @@
 
 import argparse
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from icub_learning.reporting.tables import add_json_option, add_value, number_in, save_figures, table
@@ -57,8 +59,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _pool(args: argparse.Namespace) -> None:
-    from functools import partial
-
     from icub_learning.clients.fleet_exchange import FleetStation
     from icub_learning.clients.topics import ros_node
     from icub_learning.dynamics.fleet import Fleet
@@ -74,8 +74,6 @@ def _pool(args: argparse.Namespace) -> None:
 
 
 def _share(args: argparse.Namespace) -> None:
-    from collections.abc import Callable
-
     from icub_learning.clients.fleet_exchange import FleetMember
     from icub_learning.clients.topics import ros_node
     from icub_learning.errors import IcubLearningError

@@ -4,7 +4,6 @@ import argparse
 import shlex
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -67,13 +66,9 @@ def read_recording(args: argparse.Namespace, wrench: bool = True) -> "Recording"
     """Read the recording that the arguments name, with a progress bar on a terminal; without wrenches if not wanted."""
     from icub_learning.recording import read
 
-    return read(
-        args.recording,
-        args.joint_state_topic,
-        args.wrench_topic if wrench else "",
-        stamp_source=getattr(args, "stamp_source", "header"),
-        progress=sys.stderr.isatty(),
-    )
+    topics = args.joint_state_topic, args.wrench_topic if wrench else ""
+    stamp_source = getattr(args, "stamp_source", "header")
+    return read(args.recording, *topics, stamp_source=stamp_source, progress=sys.stderr.isatty())
 
 
 def add_learning_options(parser: argparse.ArgumentParser) -> None:
@@ -148,24 +143,17 @@ def watch(path: Path, recording: "Recording", mode: str = "") -> Callable[[Itera
     return lambda events, short: progress_bar(f"{path.name} {short} {mode}".rstrip(), "msg", total)(events)
 
 
-@dataclass(frozen=True)
-class Block:
-    """A section: its title, text as it was printed, pictures (PNG files) with units and labels of their own."""
-
-    title: str
-    text: str
-    pictures: Sequence[Path] = ()
-
-
-def write_report(path: Path, title: str, blocks: Sequence[Block]) -> None:
-    """Write the page and print where it is. Raises ParameterError: the file cannot be written."""
+def write_report(path: Path, title: str, blocks: Iterable[tuple[str, str, Sequence[Path]]]) -> None:
+    """Write a page and print where it is; a block is its title, text as it was printed, and pictures (PNG files) with
+    units and labels of their own. Raises ParameterError: the file cannot be written.
+    """
     from icub_learning.experiments.report.machine import describe_machine
     from icub_learning.reporting import page
 
     command = shlex.join(["icub-learning", *sys.argv[1:]])
     parts = [page.paragraph(f"{command}; {page.written()}", "note"), page.machine_table(describe_machine())]
-    for block in blocks:
-        parts += [page.section(block.title), *map(page.picture, block.pictures), page.preformatted(block.text)]
+    for heading, text, pictures in blocks:
+        parts += [page.section(heading), *map(page.picture, pictures), page.preformatted(text)]
     page.write_page(path, page.page(title, parts))
     print(f"report: {path}")
 
@@ -180,4 +168,4 @@ def write_drawn(args: argparse.Namespace, draw: Callable[[Path], None], title: s
             picture = args.plot if drawn else Path(folder, "picture.png")
             if not drawn:
                 draw(picture)
-            write_report(args.report, title, [Block(heading, text, [picture])])
+            write_report(args.report, title, [(heading, text, [picture])])

@@ -2,13 +2,10 @@
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from icub_learning.cli import options
 from icub_learning.reporting.tables import add_value, number, save_figures, table
-
-if TYPE_CHECKING:  # loaded when the command runs: help appears at once
-    from icub_learning.kernel_methods.tensor.channel_selection import ChannelRanking
 
 DESCRIPTION = "Rank the input channels of a recording by what they tell about one output."
 EXAMPLE = """\
@@ -65,7 +62,7 @@ def run(args: argparse.Namespace) -> None:
         _draw(args.plot, args.output, ranking)
 
 
-def _answer(output: str, ranking: "ChannelRanking") -> str:
+def _answer(output: str, ranking: Any) -> str:
     n, chosen = len(ranking.names), ranking.chosen
     held_out = "of its variance in stretches of time held out"
     if not chosen:
@@ -87,7 +84,7 @@ def _percent(share: float) -> str:
     return "nothing" if share <= 0.005 else f"{share:.0%}"
 
 
-def _draw(path: Path, output: str, ranking: "ChannelRanking") -> None:
+def _draw(path: Path, output: str, ranking: Any) -> None:
     from icub_learning.reporting.plots import GREEN, INK, PALE, new_figure, save, style
 
     n = min(len(ranking.names), MOST_CHANNELS)

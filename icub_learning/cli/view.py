@@ -1,6 +1,7 @@
 """`icub-learning view`: running nodes, or a recording, as a page in a browser: see, teach, save."""
 
 import argparse
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -46,8 +47,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _attach(args: argparse.Namespace, token: str) -> None:
-    import os
-
     import rclpy
 
     from icub_learning.clients.topics import ros_node

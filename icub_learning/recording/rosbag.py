@@ -39,7 +39,13 @@ def read_rosbag(path: Path, joint_state_topic: str | None, wrench_topic: str | N
             wrenches = []
             if wrench_topic != "":
                 wrenches = choose(path, reader.connections, WRENCH, wrench_topic, "wrench_topic")
-            return _collect(reader, joint_states, wrenches, progress)
+            deserialize, collector = get_typestore(Stores.LATEST).deserialize_cdr, Collector()
+            connections = joint_states + wrenches
+            total = sum(connection.msgcount for connection in connections)
+            shown = tqdm(reader.messages(connections), "reading", total, disable=not progress, delay=1, leave=False)
+            for connection, arrival, data in shown:
+                _collect(collector, arrival, deserialize(data, connection.msgtype))
+            return collector.recording(with_wrench=bool(wrenches))
     except RecordingError:
         raise
     except Exception as error:  # a damaged file raises nearly anything: struct, index, Unicode, SQL errors ...
@@ -95,24 +101,16 @@ def choose(path: Path, connections: list[Connection], msgtype: str, topic: str |
     return topics[filled[0]] if filled else []
 
 
-def _collect(reader: Reader, joint_states: list[Connection], wrenches: list[Connection], progress: bool) -> Recording:
-    deserialize = get_typestore(Stores.LATEST).deserialize_cdr
-    collector = Collector()
-    connections = joint_states + wrenches
-    total = sum(connection.msgcount for connection in connections)
-    messages = reader.messages(connections)
-    for connection, arrival, data in tqdm(messages, "reading", total, disable=not progress, delay=1, leave=False):
-        message: Any = deserialize(data, connection.msgtype)
-        header = message.header
-        stamp = header.stamp.sec * NANOSECONDS + header.stamp.nanosec
-        if connection.msgtype == JOINT_STATE:
-            fields = (tuple(message.name), message.position, message.velocity, message.effort)
-            collector.add_joint_state(JointStateEvent(arrival, stamp, *fields))
-        else:
-            force, torque = message.wrench.force, message.wrench.torque
-            values = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
-            collector.add_wrench(WrenchEvent(arrival, stamp, values), header.frame_id)
-    return collector.recording(with_wrench=bool(wrenches))
+def _collect(collector: Collector, arrival: int, message: Any) -> None:
+    header = message.header
+    stamp = header.stamp.sec * NANOSECONDS + header.stamp.nanosec
+    if message.__msgtype__ == JOINT_STATE:
+        fields = (tuple(message.name), message.position, message.velocity, message.effort)
+        collector.add_joint_state(JointStateEvent(arrival, stamp, *fields))
+    else:
+        force, torque = message.wrench.force, message.wrench.torque
+        values = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
+        collector.add_wrench(WrenchEvent(arrival, stamp, values), header.frame_id)
 
 
 def write_rosbag(recording: Recording, path: Path) -> None:

@@ -3,14 +3,11 @@
 import argparse
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from icub_learning.cli import options
+from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.reporting.tables import add_json_option, add_value
-
-if TYPE_CHECKING:  # loaded when the command runs: help appears at once
-    from icub_learning.evaluation.robot_check.observation import Observation
-    from icub_learning.recording import Recording
 
 DESCRIPTION = "Listen to a robot for some seconds, say what is right and wrong, and print parameters to start with."
 EXAMPLE = """\
@@ -51,11 +48,12 @@ def run(args: argparse.Namespace) -> int:
         with replacing_for("--parameters", args.parameters) as file:
             file.write(text)
         print(f"\nparameters to start with: {args.parameters}")
-    save_figures(args.json, report.figures(found))
+    findings = [{key: getattr(one, key) for key in ("name", "verdict", "text", "remedy")} for one in found.findings]
+    save_figures(args.json, {"faults": found.faults, "findings": findings})
     return 1 if found.faults else 0
 
 
-def _recorded(args: argparse.Namespace) -> tuple[str, "Observation"]:
+def _recorded(args: argparse.Namespace) -> tuple[str, Any]:
     """Return the URDF as the user would name it, and what a recording holds."""
     beside = args.recording.with_suffix(".urdf")
     urdf = args.urdf or (str(beside) if beside.is_file() else "")
@@ -65,11 +63,10 @@ def _recorded(args: argparse.Namespace) -> tuple[str, "Observation"]:
     return _observation(args, urdf, recording, wrench_frame=frame)
 
 
-def _live(args: argparse.Namespace) -> tuple[str, "Observation"]:
+def _live(args: argparse.Namespace) -> tuple[str, Any]:
     """Return the URDF as the user would name it, and what was heard."""
     from icub_learning.clients.robot_listener import RobotListener
     from icub_learning.clients.topics import ros_node
-    from icub_learning.errors import RecordingError
 
     with ros_node("icub_learning_check") as (node, spin, stopped):
         listener = RobotListener(node, args.joint_states, args.wrench)
@@ -89,11 +86,8 @@ def _live(args: argparse.Namespace) -> tuple[str, "Observation"]:
     return _observation(args, args.urdf or listener.description, listener.recording, **known)
 
 
-def _observation(
-    args: argparse.Namespace, urdf: str, recording: "Recording", **known: Any
-) -> tuple[str, "Observation"]:
+def _observation(args: argparse.Namespace, urdf: str, recording: Any, **known: Any) -> tuple[str, Any]:
     """Find the URDF and the sensor that were not given."""
-    from icub_learning.errors import ParameterError
     from icub_learning.evaluation.robot_check.observation import Observation
     from icub_learning.evaluation.robot_check.robot_guess import guess_robot, guess_sensor
     from icub_learning.robots import find_urdf

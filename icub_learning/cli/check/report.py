@@ -1,8 +1,7 @@
-"""What `check` found, in words, as figures, and as parameters to start with."""
+"""What `check` found, in words and as parameters to start with."""
 
 from dataclasses import asdict
 from textwrap import wrap
-from typing import Any
 
 from icub_learning.cli.parameter_file import as_text as parameter_text
 from icub_learning.dynamics.settings import DEFAULTS, Settings
@@ -43,8 +42,3 @@ def parameters(report: Report, urdf: str) -> str:
         values["frame_id"] = frames[0]
     comment = "Made by icub-learning check; every parameter: docs/ros_interface.md."
     return parameter_text("inverse_dynamics", (Settings, NodeSettings), values, comment)
-
-
-def figures(report: Report) -> dict[str, Any]:
-    found = [{key: getattr(one, key) for key in ("name", "verdict", "text", "remedy")} for one in report.findings]
-    return {"faults": list(report.faults), "findings": found}

@@ -42,7 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     from icub_learning.cli.demo import changes, dynamics, objects, watching
-    from icub_learning.cli.options import Block, write_report
+    from icub_learning.cli.options import write_report
     from icub_learning.clients.ros_domain import RosDomain
     from icub_learning.errors import ParameterError
 
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
             if args.part in ("all", name):
                 found, text = show()
                 figures |= found if name == "dynamics" else {name: found}
-                blocks.append(Block(title, text, [folder / picture]))
+                blocks.append((title, text, [folder / picture]))
                 write_json(numbers, figures)
         figures["wall_s"] = time.monotonic() - began
         write_json(numbers, figures)

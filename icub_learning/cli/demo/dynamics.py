@@ -4,7 +4,7 @@ import contextlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
@@ -15,9 +15,6 @@ from icub_learning.evaluation.metrics import mean_rmse, windowed_mean_rmse
 from icub_learning.reporting import plots
 from icub_learning.reporting.tables import number, table
 from icub_learning.reporting.wrench_errors import EXPECTED, GROUPS, PUBLISHED, UNITS, WINDOW
-
-if TYPE_CHECKING:
-    from icub_learning.clients.prediction_monitor import PredictionMonitor
 
 PLANES = ("circle_xy", "circle_xz")
 # [s] of simulated time; the simulation changes over at 0.7 rad/s, which from one circle to the other takes 2.0 to 3.5 s
@@ -89,7 +86,7 @@ def show(folder: Path, seconds: float) -> tuple[dict[str, Any], str]:
     return figures, text
 
 
-def _progress(monitor: "PredictionMonitor", what: str, seconds: float, total: float) -> str:
+def _progress(monitor: Any, what: str, seconds: float, total: float) -> str:
     """Return the status line: the phase, its progress, and the RMSE of the last three seconds."""
     errors = {short: monitor.errors(short, round(RATE * TRANSIENT))[1] for short in monitor.predictions}
     shown = [

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from icub_learning.cli import options
+from icub_learning.errors import IcubLearningError, ParameterError, RecordingError
 from icub_learning.reporting.tables import add_value, save_figures
 
 DESCRIPTION = "Predict each sample of a recording before learning it, with the same code as the node."
@@ -49,8 +50,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from threadpoolctl import threadpool_limits
 
-    from icub_learning.errors import ParameterError
-
     if (args.recording is None) == (args.table is None):
         raise ParameterError("RECORDING", args.recording, "one recording, or --table with several (see --help)")
     if args.table and (args.test or args.plot):
@@ -93,7 +92,6 @@ def _run_single(args: argparse.Namespace) -> None:
 
 def _run_table(args: argparse.Namespace) -> None:
     from icub_learning.cli.evaluate import cases, report, table
-    from icub_learning.errors import IcubLearningError, RecordingError
     from icub_learning.evaluation.judgement import judge
     from icub_learning.evaluation.predict_then_learn import compare
 
@@ -110,12 +108,11 @@ def _run_table(args: argparse.Namespace) -> None:
             failures[str(file)] = " ".join(str(error).split())
     if rows:
         print(table.text(rows))
-        summary = table.summary_of(rows)
-        figures = {"steady_from": args.steady_from, "horizon_s": args.horizon, "derivatives": mode}
+        figures = {"steady_from": args.steady_from, "horizon_s": args.horizon, "derivatives": mode, "recordings": rows}
         if args.report is not None:
-            block = options.Block("Errors", table.text(rows))
-            options.write_report(args.report, "Inverse dynamics on many recordings", [block])
-        save_figures(args.json, {**figures, "recordings": rows, "geometric_mean": summary, "failures": failures})
+            blocks = [("Errors", table.text(rows), ())]
+            options.write_report(args.report, "Inverse dynamics on many recordings", blocks)
+        save_figures(args.json, {**figures, "geometric_mean": table.summary_of(rows), "failures": failures})
     if failures:
         text = "; ".join(f"{file}: {reason}" for file, reason in failures.items())
         raise RecordingError(f"{len(failures)} of {len(args.table)} recordings were not evaluated: {text}")

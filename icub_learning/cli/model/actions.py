@@ -66,12 +66,11 @@ def check(args: argparse.Namespace) -> int:
     found: dict[str, str] = {}
     for path in args.files:
         try:
-            model = open_model(path)
-            found[str(path)] = "whole" if model.described else "whole, without checksums (an earlier release)"
+            text = "whole" if open_model(path).described else "whole, without checksums (an earlier release)"
         except IcubLearningError as error:
-            found[str(path)] = str(error)
-    for path, text in found.items():
-        print(text if path in text else f"{path}: {text}")
+            text = str(error)
+        print(text if str(path) in text else f"{path}: {text}")
+        found[str(path)] = text
     bad = sum(not text.startswith("whole") for text in found.values())
     save_figures(args.json, {"files": found, "not whole": bad})
     return int(bad > 0)
@@ -80,8 +79,7 @@ def check(args: argparse.Namespace) -> int:
 def diff(args: argparse.Namespace) -> None:
     first, second = (open_model(path) for path in args.files)
     facts = [_facts(model) for model in (first, second)]
-    keys = list(dict.fromkeys([*facts[0], *facts[1]]))
-    rows = [[key, _text(facts[0].get(key, "-")), _text(facts[1].get(key, "-"))] for key in keys]
+    rows = [[key, *(_text(one.get(key, "-")) for one in facts)] for key in dict.fromkeys([*facts[0], *facts[1]])]
     different = [row for row in rows if row[1] != row[2]]
     print(table(["what differs", *(path.name for path in args.files)], different))
     print()

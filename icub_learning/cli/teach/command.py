@@ -61,8 +61,8 @@ def run(args: argparse.Namespace) -> int:
     if args.detect and args.label is None:
         raise ParameterError("--label", None, "a name: --detect asks no questions")
     kind = DetectingRobot if args.detect else Robot
-    with open_source(args.source, args.rate) as source, ros_node("icub_learning_teach") as (node, spin, stopped):
-        robot = kind(node, spin, stopped, args.node or kind.node_name, args.image, source)
+    with open_source(args.source, args.rate) as source, ros_node("icub_learning_teach") as ros:
+        robot = kind(ros, args.node or kind.node_name, args.image, source)
         if args.detect:
             lessons = [teach_detection(robot, args.label, args.seconds, args.boxes, args.box)]
         else:

@@ -18,6 +18,7 @@ from icub_learning_msgs.msg import Detections, Recognition
 
 PERIOD = 0.02  # [s] between looks at whether something has come
 FRAME = "camera"  # of the images that are published
+Ros = tuple[Node, Callable[[float], None], Callable[[], bool]]  # as `ros_node` yields it
 
 
 class Robot:
@@ -30,16 +31,8 @@ class Robot:
     system = "recognition"  # what `icub-learning launch` calls the processes that are needed
     answer: tuple[type, str] = Recognition, "recognition"  # what the node says to images: message and topic
 
-    def __init__(
-        self,
-        node: Node,
-        spin: Callable[[float], None],
-        stopped: Callable[[], bool],
-        name: str,
-        topic: str,
-        source: Source | None,
-    ) -> None:
-        self._node, self._spin, self._stopped = node, spin, stopped
+    def __init__(self, ros: Ros, name: str, topic: str, source: Source | None) -> None:
+        node, self._spin, self._stopped = ros
         self._name, self._topic, self._source = name.rstrip("/"), topic, source
         self._message: Image | CompressedImage | None = None
         self._images = 0
