@@ -67,7 +67,7 @@ def read_recording(args: argparse.Namespace, wrench: bool = True) -> "Recording"
     from icub_learning.recording import read
 
     topics = args.joint_state_topic, args.wrench_topic if wrench else ""
-    stamp_source = getattr(args, "stamp_source", "header")
+    stamp_source: Any = getattr(args, "stamp_source", "header")
     return read(args.recording, *topics, stamp_source=stamp_source, progress=sys.stderr.isatty())
 
 

@@ -42,9 +42,9 @@ class Dialogue:
             print(QUESTION, end="" if sys.stdin.isatty() else "\n", flush=True)
             self._robot.wait(self._keyboard.ready, PATIENCE)
             answer = self._keyboard.line()
-            if answer is None or answer in (":quit", ":q"):
+            verb, _, rest = (answer or "").partition(" ")
+            if answer is None or verb in (":quit", ":q"):
                 return
-            verb, _, rest = answer.partition(" ")
             if verb == ":list":
                 print(listing(self._robot.call(ListObjects, "list_objects"), rest))
             elif verb == ":forget":
