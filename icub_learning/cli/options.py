@@ -144,9 +144,7 @@ def watch(path: Path, recording: "Recording", mode: str = "") -> Callable[[Itera
 
 
 def write_report(path: Path, title: str, blocks: Iterable[tuple[str, str, Sequence[Path]]]) -> None:
-    """Write a page and print where it is; a block is its title, text as it was printed, and pictures (PNG files) with
-    units and labels of their own. Raises ParameterError: the file cannot be written.
-    """
+    """Write a page of blocks, title, text and pictures (PNG files). Raises ParameterError: it cannot be written."""
     from icub_learning.experiments.report.machine import describe_machine
     from icub_learning.reporting import page
 

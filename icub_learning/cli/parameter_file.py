@@ -14,10 +14,7 @@ WIDTH = 100  # characters of a comment
 def as_text(
     node: str, groups: Sequence[type], values: Mapping[str, Any], comment: str, tuned: Collection[str] = ()
 ) -> str:
-    """Return the parameters of a node, whose settings the dataclasses `groups` declare, each below its meaning.
-
-    Those that were `tuned` say so, and a `comment` is at the head.
-    """
+    """Return the parameters of a node, below the meanings that dataclasses declare; those that were `tuned` say so."""
     meanings = {setting.name: setting.meaning for setting in settings_of(*groups)}
     lines = [f"# {comment}", f"{node}:", "  ros__parameters:"]
     for name, value in values.items():

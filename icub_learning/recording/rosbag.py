@@ -31,14 +31,12 @@ def read_rosbag(path: Path, joint_state_topic: str | None, wrench_topic: str | N
     _refuse_open_journal(path)
     try:
         with Reader(_with_metadata(path)) as reader:
-            joint_states = choose(path, reader.connections, JOINT_STATE, joint_state_topic, "joint_state_topic")
+            joint_states = choose(path, reader, JOINT_STATE, joint_state_topic, "joint_state_topic")
             if not joint_states:
                 found = ", ".join(f"{c.topic} ({c.msgtype})" for c in reader.connections) or "none"
                 text = f"{path} holds no {JOINT_STATE}; its topics: {found}"
                 raise RecordingError(text, name=str(path), bound=f"a topic of {JOINT_STATE}")
-            wrenches = []
-            if wrench_topic != "":
-                wrenches = choose(path, reader.connections, WRENCH, wrench_topic, "wrench_topic")
+            wrenches = choose(path, reader, WRENCH, wrench_topic, "wrench_topic") if wrench_topic != "" else []
             deserialize, collector = get_typestore(Stores.LATEST).deserialize_cdr, Collector()
             connections = joint_states + wrenches
             total = sum(connection.msgcount for connection in connections)
@@ -77,28 +75,24 @@ def _refuse_open_journal(path: Path) -> None:
             raise RecordingError(text, name=str(file), bound="a recording that is closed")
 
 
-def choose(path: Path, connections: list[Connection], msgtype: str, topic: str | None, option: str) -> list[Connection]:
+def choose(path: Path, reader: Reader, msgtype: str, topic: str | None, option: str) -> list[Connection]:
     """Return the connections of the requested topic of `msgtype`, or of the only one with messages, if there is any.
     Raises RecordingError: the requested topic is absent or of another type, or several topics qualify.
     """
-    topics: dict[str, list[Connection]] = {}
-    for connection in connections:
-        if connection.msgtype == msgtype:
-            topics.setdefault(connection.topic, []).append(connection)
-    counts = {name: sum(connection.msgcount for connection in group) for name, group in topics.items()}
-    candidates = ", ".join(f"{name} ({count} messages)" for name, count in counts.items())
+    topics = {name: info for name, info in reader.topics.items() if info.msgtype == msgtype}
+    candidates = ", ".join(f"{name} ({info.msgcount} messages)" for name, info in topics.items())
     if topic is not None:
         name = topic if topic in topics else f"/{topic}"
         if name not in topics:
             text = f"{path} has no topic {topic} of {msgtype}; it has {candidates or 'none of that type'}"
             raise RecordingError(text, name=option, value=topic, bound=candidates)
-        return topics[name]
-    filled = [name for name, count in counts.items() if count] or list(counts)
+        return topics[name].connections
+    filled = [name for name, info in topics.items() if info.msgcount] or list(topics)
     if len(filled) > 1:
         remedy = f"choose one with {option} (--{option.replace('_', '-')} on the command line)"
         text = f"{path} has several topics of {msgtype}: {candidates}; {remedy}"
         raise RecordingError(text, name=option, value=filled, bound="one topic")
-    return topics[filled[0]] if filled else []
+    return topics[filled[0]].connections if filled else []
 
 
 def _collect(collector: Collector, arrival: int, message: Any) -> None:

@@ -18,9 +18,7 @@ LARGEST_FILE = 2**36  # [bytes] of an NPZ archive; it is read into memory as a w
 
 
 class _Columns:
-    """Meaning of the columns of a table, from their names. Raises RecordingError: stamps or positions are missing, only
-    some joints have a field, or a wrench lacks an axis.
-    """
+    """Meaning of the columns of a table, from their names. Raises RecordingError: something is missing."""
 
     def __init__(self, path: Path, names: list[str]) -> None:
         def refuse(problem: str, bound: str) -> RecordingError:

@@ -25,9 +25,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def save(figure: Figure, path: Path, title: str = "") -> None:
-    """Put a title above the figure, write it and print where it is; the file appears complete or not at all. Raises
-    ParameterError: the file cannot be written.
-    """
+    """Put a title above the figure, write it and print where it is. Raises ParameterError: it cannot be written."""
     if title:
         lines = textwrap.fill(title, int(figure.get_figwidth() * TITLE_CHARACTERS))
         figure.suptitle(lines, x=0.01, ha="left", fontsize=11, fontweight="bold")

@@ -15,9 +15,7 @@ from icub_learning.files import replacing
 def add_value(
     parser: Any, name: str, default: Any, text: str, metavar: str | None = None, within: str = "", **more: Any
 ) -> None:
-    """Add an option to a parser or a group of it, of the type of its default (of its entries), which its help shows;
-    `within` is the interval of its numbers, see `number_in`.
-    """
+    """Add an option of the type of its default (of its entries), which its help shows; `within`: see `number_in`."""
     entries = list(default) if isinstance(default, (list, tuple)) else [default]
     shown = " ".join(f"{one:g}" if isinstance(one, float) else str(one) for one in entries)
     text = f"{text} (default: {shown})" if text else f"default: {shown}"
@@ -57,9 +55,7 @@ def replacing_for(option: str, path: Path, mode: Literal["w", "wb"] = "w") -> It
 
 
 def write_json(path: Path, figures: Mapping[str, Any]) -> None:
-    """Write figures as JSON; arrays become lists, NaN and infinity null. The file appears complete or not at all.
-    Raises ParameterError: the file cannot be written.
-    """
+    """Write figures as JSON; arrays become lists, NaN and infinity null. Raises ParameterError if that fails."""
     text = json.dumps(_plain(figures), indent=2, allow_nan=False) + "\n"
     with replacing_for("--json", path) as file:
         file.write(text)

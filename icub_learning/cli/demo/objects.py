@@ -76,7 +76,13 @@ class ObjectSession(Session):
             self._heading = f"lesson {number} of {len(OBJECTS)}, {label}:"
             self._show_object(label)
             lesson.before = self._observe(BEFORE, "recognized before")
-            self._teach(lesson)
+            self._show(f"{self._heading} teaching {lesson.n_frames} views")
+            self._recognized = []
+            start = time.monotonic()
+            fields = {"label": label, "n_frames": lesson.n_frames, "timeout": VIEWS_LIMIT}
+            self._call(TeachObject, f"/{RECOGNITION}/teach", VIEWS_LIMIT, **fields)
+            lesson.seconds = time.monotonic() - start
+            lesson.taught = self._recognized[-lesson.n_frames :]
             for known in OBJECTS[:number]:
                 self._show_object(known)
                 lesson.views[known] = self._observe(self._n_views, f"unseen views of {known}")
@@ -100,15 +106,6 @@ class ObjectSession(Session):
         line = f"{self._heading} {what}"
         self.require(lambda: len(seen) >= count, VIEWS_LIMIT, "recognitions", lambda: f"{line} {len(seen)}/{count}")
         return seen[:count]
-
-    def _teach(self, lesson: Lesson) -> None:
-        self._show(f"{self._heading} teaching {lesson.n_frames} views")
-        self._recognized = []
-        start = time.monotonic()
-        fields = {"label": lesson.label, "n_frames": lesson.n_frames, "timeout": VIEWS_LIMIT}
-        self._call(TeachObject, f"/{RECOGNITION}/teach", VIEWS_LIMIT, **fields)
-        lesson.seconds = time.monotonic() - start
-        lesson.taught = self._recognized[-lesson.n_frames :]
 
     def _call(self, kind: Any, service: str, takes: float, **fields: Any) -> None:
         answer = self.services.call(kind, service, takes, START_LIMIT, **fields)

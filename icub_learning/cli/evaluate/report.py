@@ -52,10 +52,7 @@ def figures_of(
     off_line: OffLine,
     test: Case | None,
 ) -> dict[str, Any]:
-    """Return everything that is printed, as nested dicts, from evaluations by kind of derivatives, then by estimator.
-
-    `test` is what was predicted with learning off, if not the recording of the case.
-    """
+    """Return all that is printed, as nested dicts, from evaluations by kind of derivatives, then by estimator."""
     recording, settings = (test or case).recording, case.settings
     by_name = next(iter(results.values()))
     first = next(iter(by_name.values()))  # what is accepted depends on neither

@@ -16,9 +16,7 @@ ADVICE = {
 def teach_detection(
     robot: Robot, label: str, seconds: float, boxes: str, box: Sequence[float] | None
 ) -> dict[str, Any]:
-    """Show what the node finds, teach it one object for some seconds, with `boxes` of a source or the first `box`, and
-    show again; return the answer. Raises IcubLearningError: no node answers.
-    """
+    """Say what the node finds before and after teaching it one object; return the answer."""
     print(describe(robot.found_after(1, 5.0)), flush=True)
     print(f"Learning to find '{shorten(label)}' for {seconds:g} s: {ADVICE.get(boxes, 'move it slowly.')}", flush=True)
     given = {"label": label, "seconds": seconds, "source": boxes, "box": box or []}

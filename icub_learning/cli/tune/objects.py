@@ -22,9 +22,7 @@ REGULARIZATIONS = tuple(10.0 ** (power / 2) for power in range(-4, 9))  # that a
 
 
 def tune_objects(args: argparse.Namespace) -> None:
-    """Choose classifier and settings on the first views of objects, and check them on the last. Raises RecordingError,
-    DataError: the images cannot be read, or are too few; ParameterError: an option is outside its range.
-    """
+    """Choose classifier and settings on the first views of objects, and check them on the last."""
     shipped = Settings()
     tuning, last = _load(args.pictures, args.tune_on)
     folds = tuning.folds(args.folds, args.gap)
@@ -95,9 +93,7 @@ def _read(path: Path) -> Views:
 
 
 def _errors_of(settings: Settings, tuning: Views, last: Views) -> tuple[float, float]:
-    """Return the shares of views named wrong before they are learned: of the later half of those tuned on, and of the
-    last ones, which are learned after them.
-    """
+    """Return the shares of views named wrong before they are learned: in the later half while tuning, then at last."""
     classifier = make_classifier(settings, next(iter(tuning.features.values())).shape[1])
     bar = progress_bar(f"learn, {settings.classifier}", "view")
     first, second = (predict_then_learn(classifier, views.in_turns(), bar) for views in (tuning, last))
