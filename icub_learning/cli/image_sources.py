@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icub_learning.errors import ParameterError
+from icub_learning.recognition.vision.images import Pixels
 from icub_learning.recognition.vision.opencv import cv2
 from icub_learning.reporting.tables import replacing_for
 
-Image = NDArray[np.uint8]  # (H, W, 3), RGB
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".ppm")
 
 
@@ -22,7 +21,7 @@ SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".ppm")
 class Source:
     """A source of images: `read` returns the next one. Raises ParameterError if there is none."""
 
-    read: Callable[[], Image]
+    read: Callable[[], Pixels]
     period: float  # [s] between two images
     files: Sequence[Path] = ()  # of a folder
 
@@ -61,19 +60,19 @@ def image_files(folder: Path) -> list[Path]:
     return sorted(file for file in files if file.suffix.lower() in SUFFIXES)
 
 
-def read_image(file: Path) -> Image:
+def read_image(file: Path) -> Pixels:
     """Return an image. Raises ParameterError if the file is none."""
     return _rgb(cv2.imread(str(file), cv2.IMREAD_COLOR), file, "an image that can be read")
 
 
-def _rgb(picture: Any, path: Path, bound: str) -> Image:
+def _rgb(picture: Any, path: Path, bound: str) -> Pixels:
     """Return an image of OpenCV (H, W, 3), whose channels are BGR, as RGB."""
     if picture is None:
         raise ParameterError("--source", str(path), bound)
     return np.ascontiguousarray(picture[:, :, ::-1], dtype=np.uint8)
 
 
-def write_image(path: Path, image: Image) -> None:
+def write_image(path: Path, image: Pixels) -> None:
     """Write RGB (H, W, 3) as a picture; it appears complete or not at all. Raises ParameterError if that fails."""
     good, content = cv2.imencode(path.suffix, image[:, :, ::-1])
     if not good:

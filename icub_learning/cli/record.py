@@ -22,8 +22,7 @@ PATIENCE = 5.0  # [s] without a joint state before a warning
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("output", metavar="OUTPUT", type=Path, help=RECORDING_OUTPUT)
     text = "from the first message; default: until Ctrl-C"
-    kind = number_in(float, "(0, inf)")
-    parser.add_argument("--duration", metavar="SECONDS", type=kind, default=math.inf, help=text)
+    parser.add_argument("--duration", metavar="SECONDS", type=number_in(float, "(0, inf)"), default=math.inf, help=text)
     add_topic_options(parser)
     parser.add_argument("--no-wrench", action="store_true", help="record joint states alone")
 

@@ -40,10 +40,7 @@ def run(args: argparse.Namespace) -> None:
     from icub_learning.view.page.guard import is_local, new_token
 
     token = args.token or ("" if is_local(args.host) else new_token())
-    if args.recording is not None:
-        _play(args, token)
-    else:
-        _attach(args, token)
+    (_attach if args.recording is None else _play)(args, token)
 
 
 def _attach(args: argparse.Namespace, token: str) -> None:

@@ -81,7 +81,6 @@ def machine_table(machine: Mapping[str, Any]) -> str:
 
 
 def _words(value: Any) -> str:
-    """Return a value as people read it: several ones with commas between them."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_words(one)}" for name, one in value.items())
     if isinstance(value, (tuple, list)):

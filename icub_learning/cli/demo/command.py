@@ -25,13 +25,12 @@ views of all of them are asked for. Simulation and learners are processes of the
 
 At last, in one process and faster than real time, the arm grasps a load while it moves, drops it, and is pushed."""
 
-PARTS = ("all", "dynamics", "objects", "changes")
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     add_value(parser, "--seconds", 90.0, "simulated time in each of the two planes", "SECONDS", "[5, 3600]")
     add_value(parser, "--views", 20, "unseen views of each object after each lesson", "N", "[1, inf)")
-    parser.add_argument("--part", choices=PARTS, default="all", help="all (default), or one of the three parts")
+    parts = ("all", "dynamics", "objects", "changes")
+    parser.add_argument("--part", choices=parts, default="all", help="all (default), or one of the three parts")
     add_value(parser, "--output", Path("out/demo"), "for pictures, figures and logs", "FOLDER")
     parser.add_argument("--no-view", dest="view", action="store_false", help="serve no page to watch it in a browser")
     parser.add_argument("--port", metavar="N", type=int, default=8080, help="of the page, or the next free one")

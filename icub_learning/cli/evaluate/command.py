@@ -56,10 +56,7 @@ def run(args: argparse.Namespace) -> None:
         raise ParameterError("--table", "--test or --plot", "given without them")
     options.check_outputs(args)
     with threadpool_limits(limits=1, user_api="blas"):  # as in the node: threads only delay small solves
-        if args.table:
-            _run_table(args)
-        else:
-            _run_single(args)
+        (_run_table if args.table else _run_single)(args)
 
 
 def _run_single(args: argparse.Namespace) -> None:

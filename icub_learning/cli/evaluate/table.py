@@ -53,10 +53,8 @@ def summary_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 def text(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the table, and below it what was left out or found out."""
     methods = methods_of(rows)
-    cells = [[str(row["recording"]), *(number(row.get(key)) for key in (*methods, *RATIOS))] for row in rows]
-    if len(rows) > 1:
-        means = summary_of(rows)
-        cells.append(["all, geometric mean", *(number(means.get(key)) for key in (*methods, *RATIOS))])
+    shown = [*rows, {"recording": "all, geometric mean", **summary_of(rows)}] if len(rows) > 1 else rows
+    cells = [[row["recording"], *(number(row.get(key)) for key in (*methods, *RATIOS))] for row in shown]
     over = [("nMSE, geometric mean", len(methods)), *OVER]
     lines = [table(["recording", *methods, *HEAD], cells, over), "", NOTE]
     for row in rows:

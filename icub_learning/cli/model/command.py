@@ -36,5 +36,4 @@ def run(args: argparse.Namespace) -> int | None:
     """Do what was asked for; return 1 if `check` found a file that is not whole."""
     from icub_learning.cli.model import actions
 
-    done: int | None = getattr(actions, args.action)(args)
-    return done
+    return getattr(actions, args.action)(args)

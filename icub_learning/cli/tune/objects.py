@@ -104,10 +104,8 @@ def _verdict(ours: float, shipped: float) -> str:
     """Return in words whether the tuned error is better than that of the shipped defaults."""
     what = "share of the last views named wrong"
     pair = f"{what}: {number(ours)} against {number(shipped)} of the shipped defaults"
-    if ours == shipped:
-        return f"{pair}, no better and no worse"
-    if ours > shipped:
-        return f"{pair}: does NOT beat them"
+    if ours >= shipped:
+        return f"{pair}, no better and no worse" if ours == shipped else f"{pair}: does NOT beat them"
     return f"{pair}, {number(shipped / ours)} times better" if ours > 0 else f"{pair}: better"
 
 
