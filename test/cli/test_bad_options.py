@@ -59,7 +59,6 @@ record new --duration 0 | --duration * (0, inf)
 replay /no/such/file.csv | does not exist
 replay x.csv --rate 0 | --rate * (0, inf)
 replay x.csv --wait -0.1 | --wait * [0, inf)
-replay x.csv --wait nan | --wait
 reproduce all --only figure-9.9 | figure-9.9
 reproduce detection --scenes 0 | --scenes * at least 1
 reproduce detection --tests 0 | --tests * at least 1
@@ -106,7 +105,6 @@ teach --rate 1001 | --rate * [0.01, 1000]
 teach --source /none | --source
 teach --timeout 0 | --timeout * (0, 3600]
 teach --timeout 3601 | --timeout * (0, 3600]
-teach --timeout nan | --timeout
 tune nowhere | does not exist
 tune . | 0 folders
 tune . --folds 0 | --folds * [1, inf)
