@@ -17,40 +17,31 @@ example:
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", type=Path, help="model saved by ~/save_model")
     parser.add_argument("output", metavar="OUTPUT", type=Path, help="URDF to write")
-    parser.add_argument(
-        "--urdf",
-        help="the whole robot: a path, package://..., or a known robot (default: the model's own, without shapes)",
-    )
+    text = "the whole robot: a path, package://..., or a known robot (default: the model's own, without shapes)"
+    parser.add_argument("--urdf", help=text)
 
 
 def run(args: argparse.Namespace) -> None:
     from icub_learning.dynamics.changes.consistency import ConsistentParameters, bodies_of, consistent_part
-    from icub_learning.dynamics.estimators.parametric import ParametricEstimator
-    from icub_learning.dynamics.estimators.semiparametric import SemiparametricEstimator
     from icub_learning.dynamics.regressors.urdf_export import with_inertias
+    from icub_learning.dynamics.saved_model import estimator_of
     from icub_learning.errors import StateError
-    from icub_learning.files import replacing
     from icub_learning.models import load_state, scalar
+    from icub_learning.reporting.tables import replacing_for
     from icub_learning.robots import find_urdf
 
     state = load_state(args.model)
     kind = str(scalar(state, "estimator"))
     if "nonparametric" in kind:
         raise StateError(f"{args.model} is a {kind} model: it has no rigid bodies", value=kind, bound="another kind")
-    learner = ParametricEstimator if kind == "parametric" else SemiparametricEstimator
-    estimator = learner.from_state(state)
-    regressor: Any = estimator.regressor
+    estimator: Any = estimator_of(state)
+    regressor = estimator.regressor
     finder = ConsistentParameters(regressor.nominal_parameters, bodies_of(regressor.parameter_names))
     parameters = consistent_part(estimator, finder)
     assert parameters is not None
     urdf = find_urdf(args.urdf) if args.urdf else regressor.urdf
     text, notes = with_inertias(urdf, regressor.joints, regressor.sensor, regressor.parameter_names, parameters)
-    try:
-        with replacing(args.output) as file:
-            file.write(text.encode())
-    except OSError as error:
-        raise StateError(f"cannot write {args.output}: {error}", name="output", value=str(args.output)) from error
-    for note in notes:
-        print(note)
+    with replacing_for("OUTPUT", args.output) as file:
+        file.write(text)
     changed = {name.rpartition(".")[0] for name in regressor.parameter_names if name.endswith(".m")}
-    print(f"{args.output}: {len(changed)} links as learned from {estimator.n_samples} samples")
+    print(*notes, f"{args.output}: {len(changed)} links as learned from {estimator.n_samples} samples", sep="\n")

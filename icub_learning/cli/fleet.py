@@ -2,9 +2,11 @@
 
 import argparse
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from icub_learning.reporting.tables import add_json_option, add_value, save_figures, table
+from icub_learning.reporting.tables import add_json_option, add_value, number_in, save_figures, table
 
 DESCRIPTION = "Pool the models of many robots so that each sample counts once, and hand the pooled one back."
 EXAMPLE = """\
@@ -38,11 +40,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     action = actions.add_parser("share", help="publish what a node on this machine has learned")
     action.add_argument("robot", metavar="ROBOT", help="name of the robot: letters, digits, - and _; keep it")
     add_value(action, "--node", "inverse_dynamics", "", "NODE")
-    action.add_argument(
-        "--models-folder", default="", metavar="FOLDER", help="the node's (default: as the node has it)"
-    )
+    text = "the node's (default: as the node has it)"
+    action.add_argument("--models-folder", default="", metavar="FOLDER", help=text)
     action.add_argument("--load", action="store_true", help="wait for the pooled model, and go on from it")
-    action.add_argument("--every", type=float, metavar="SECONDS", help="again and again, until Ctrl-C; default: once")
+    every, text = number_in(float, "(0, inf)"), "again and again, until Ctrl-C; default: once"
+    action.add_argument("--every", type=every, metavar="SECONDS", help=text)
     add_value(action, "--timeout", 60.0, "to wait for the station", "SECONDS")
 
 
@@ -52,18 +54,11 @@ def _add_pooling(action: argparse.ArgumentParser) -> None:
     add_value(action, "--keep", 20, "pooled models that are kept", "N")
 
 
-def run(args: argparse.Namespace) -> int | None:
-    if args.action == "pool":
-        return _pool(args)
-    if args.action == "share":
-        return _share(args)
-    _on_files(args)
-    return None
+def run(args: argparse.Namespace) -> None:
+    {"gather": _gather, "spread": _spread, "pool": _pool, "share": _share}[args.action](args)
 
 
-def _pool(args: argparse.Namespace) -> int:
-    from functools import partial
-
+def _pool(args: argparse.Namespace) -> None:
     from icub_learning.clients.fleet_exchange import FleetStation
     from icub_learning.clients.topics import ros_node
     from icub_learning.dynamics.fleet import Fleet
@@ -76,19 +71,14 @@ def _pool(args: argparse.Namespace) -> int:
         while not stopped():
             spin(STEP)
             station.work()
-    return 0
 
 
-def _share(args: argparse.Namespace) -> int:
-    from collections.abc import Callable
-
+def _share(args: argparse.Namespace) -> None:
     from icub_learning.clients.fleet_exchange import FleetMember
     from icub_learning.clients.topics import ros_node
-    from icub_learning.errors import IcubLearningError, ParameterError
+    from icub_learning.errors import IcubLearningError
     from icub_learning.models.folder import ModelsFolder
 
-    if args.every is not None and args.every <= 0:
-        raise ParameterError("--every", args.every, "more than 0 s")
     with ros_node(f"icub_learning_fleet_{args.robot}") as (node, spin, stopped):
 
         def wait(done: Callable[[], bool], limit: float) -> bool:
@@ -98,7 +88,7 @@ def _share(args: argparse.Namespace) -> int:
             return done()
 
         member = FleetMember(node, wait, args.robot, args.node, ModelsFolder(args.models_folder))
-        while True:
+        while not stopped():
             try:
                 if args.load:
                     sent, received = member.exchange(args.timeout)
@@ -111,21 +101,21 @@ def _share(args: argparse.Namespace) -> int:
                     raise
                 print(f"{args.robot}: {error}; tried again in {args.every:g} s", flush=True)
             if args.every is None:
-                return 0
-            wait(lambda: False, args.every)
-            if stopped():
-                return 0
+                return
+            spin(args.every)
 
 
-def _on_files(args: argparse.Namespace) -> None:
-    """Gather or spread."""
+def _spread(args: argparse.Namespace) -> None:
     from icub_learning.dynamics.fleet import Fleet
 
-    if args.action == "spread":
-        size = Fleet(args.folder).spread(args.targets)
-        print(f"{size / 1e6:.3g} MB written to {len(args.targets)} files")
-        save_figures(args.json, {"bytes": size, "files": [str(path) for path in args.targets]})
-        return
+    size = Fleet(args.folder).spread(args.targets)
+    print(f"{size / 1e6:.3g} MB written to {len(args.targets)} files")
+    save_figures(args.json, {"bytes": size, "files": args.targets})
+
+
+def _gather(args: argparse.Namespace) -> None:
+    from icub_learning.dynamics.fleet import Fleet
+
     fleet = Fleet(args.folder, args.keep)
     named = [_named(text) for text in args.files]
     start = time.perf_counter()

@@ -1,80 +1,81 @@
-"""Sources of images: a folder of image files, or a camera of this computer."""
+"""Images from a folder of files or a camera of this computer, and to a file."""
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icub_learning.errors import ParameterError
+from icub_learning.recognition.vision.images import Pixels
 from icub_learning.recognition.vision.opencv import cv2
+from icub_learning.reporting.tables import replacing_for
 
-Image = NDArray[np.uint8]  # (H, W, 3), RGB
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".ppm")
 
 
-class Folder:
-    """The images of a folder, sorted by name (`names`), again and again, `rate` of them a second (`period` [s]).
+@dataclass(frozen=True)
+class Source:
+    """A source of images: `read` returns the next one. Raises ParameterError if there is none."""
 
-    Raises ParameterError: there is no such folder, or no image in it.
-    """
-
-    def __init__(self, path: Path, rate: float) -> None:
-        self.period = 1.0 / rate
-        if not path.is_dir():
-            raise ParameterError("--source", str(path), "a folder of images, a camera (/dev/video0), or left out")
-        self._files = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
-        if not self._files:
-            raise ParameterError("--source", str(path), "a folder with images in it: " + ", ".join(SUFFIXES))
-        self.names = [file.name for file in self._files]
-        self._next = 0
-
-    def read(self) -> Image:
-        """Return the next image. Raises ParameterError if the file is none."""
-        file = self._files[self._next]
-        self._next = (self._next + 1) % len(self._files)
-        picture = cv2.imread(str(file), cv2.IMREAD_COLOR)
-        if picture is None:
-            raise ParameterError("--source", str(file), "an image that can be read")
-        return rgb(picture)
-
-
-class Camera:
-    """The camera /dev/videoN, through Video for Linux, at most `rate` images a second. Raises ParameterError."""
-
-    def __init__(self, path: Path, rate: float) -> None:
-        self.period = 1.0 / rate
-        self._path = path
-        self._capture = cv2.VideoCapture(str(path), cv2.CAP_V4L2)
-        if not self._capture.isOpened():
-            raise ParameterError("--source", str(path), "a camera that this user may open and no other program uses")
-        self._capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # the newest image, not one that waited
-
-    def read(self) -> Image:
-        """Wait for the newest image and return it. Raises ParameterError if none comes."""
-        good, picture = self._capture.read()
-        if not good:
-            raise ParameterError("--source", str(self._path), "a camera that gives images")
-        return rgb(picture)
-
-    def close(self) -> None:
-        """Release the camera."""
-        self._capture.release()
+    read: Callable[[], Pixels]
+    period: float  # [s] between two images
+    files: Sequence[Path] = ()  # of a folder
 
 
 @contextmanager
-def open_source(text: str | None, rate: float) -> Iterator[Folder | Camera | None]:
-    """Yield a camera for a device such as /dev/video0, else the images of a folder; None for no text."""
-    path = Path(text or "").expanduser()
-    if text and (path.is_char_device() or text.startswith("/dev/video")):
-        with closing(Camera(path, rate)) as camera:
-            yield camera
-    else:
-        yield Folder(path, rate) if text else None
+def open_source(text: str | None, rate: float) -> Iterator[Source | None]:
+    """Yield a camera for a device such as /dev/video0, else the images of a folder again and again, `rate` of them a
+    second; None for no text. Raises ParameterError: there is no such camera or folder, or no image in it.
+    """
+    if not text:
+        yield None
+        return
+    path = Path(text).expanduser()
+    if path.is_char_device() or text.startswith("/dev/video"):
+        capture = cv2.VideoCapture(str(path), cv2.CAP_V4L2)
+        if not capture.isOpened():
+            raise ParameterError("--source", str(path), "a camera that this user may open and no other program uses")
+        capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # the newest image, not one that waited
+        try:
+            yield Source(lambda: _rgb(capture.read()[1], path, "a camera that gives images"), 1.0 / rate)
+        finally:
+            capture.release()
+        return
+    if not path.is_dir():
+        raise ParameterError("--source", str(path), "a folder of images, a camera (/dev/video0), or left out")
+    files = image_files(path)
+    if not files:
+        raise ParameterError("--source", str(path), "a folder with images in it: " + ", ".join(SUFFIXES))
+    following = cycle(files)
+    yield Source(lambda: read_image(next(following)), 1.0 / rate, files)
 
 
-def rgb(picture: Any) -> Image:
+def image_files(folder: Path) -> list[Path]:
+    """Return the images of a folder, sorted by name; none where it is no folder."""
+    files = folder.iterdir() if folder.is_dir() else ()
+    return sorted(file for file in files if file.suffix.lower() in SUFFIXES)
+
+
+def read_image(file: Path) -> Pixels:
+    """Return an image. Raises ParameterError if the file is none."""
+    return _rgb(cv2.imread(str(file), cv2.IMREAD_COLOR), file, "an image that can be read")
+
+
+def _rgb(picture: Any, path: Path, bound: str) -> Pixels:
     """Return an image of OpenCV (H, W, 3), whose channels are BGR, as RGB."""
+    if picture is None:
+        raise ParameterError("--source", str(path), bound)
     return np.ascontiguousarray(picture[:, :, ::-1], dtype=np.uint8)
+
+
+def write_image(path: Path, image: Pixels) -> None:
+    """Write RGB (H, W, 3) as a picture; it appears complete or not at all. Raises ParameterError if that fails."""
+    good, content = cv2.imencode(path.suffix, image[:, :, ::-1])
+    if not good:
+        raise ParameterError("--output", str(path), "a file that can be written (OpenCV cannot encode it)")
+    with replacing_for("--output", path, "wb") as file:
+        file.write(content.tobytes())

@@ -1,13 +1,15 @@
 """`icub-learning latency`: how fast and how regularly a running node answers, seen from outside."""
 
 import argparse
-import sys
+import math
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from icub_learning.cli.options import progress_bar
 from icub_learning.reporting.tables import add_json_option, add_value, save_figures, table
 
 DESCRIPTION = "Measure latency, period, jitter and losses of a running inverse dynamics node, beside an echo node's."
@@ -29,84 +31,56 @@ LARGEST_AGE = 3600.0  # [s]; older stamps are those of another clock
 def add_options(parser: argparse.ArgumentParser) -> None:
     add_value(parser, "--node", "inverse_dynamics", "", "NAME")
     add_value(parser, "--joint-states", "joint_states", "", "TOPIC")
-    add_value(parser, "--seconds", 10.0, "time to measure", "X")
-    parser.add_argument(
-        "--rtprio", metavar="N", type=int, default=0, help="SCHED_FIFO priority to measure at (default: none)"
-    )
+    add_value(parser, "--seconds", 10.0, "time to measure", "X", "(0, inf)")
     add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     from geometry_msgs.msg import WrenchStamped
     from sensor_msgs.msg import JointState
-    from tqdm import tqdm
 
-    from icub_learning.arrays import integer, real
     from icub_learning.clients import echo
     from icub_learning.clients.polling import PolledTopic
     from icub_learning.clients.processes import Processes
     from icub_learning.clients.topics import ros_node
     from icub_learning.errors import IcubLearningError
     from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT
-    from icub_learning.nodes.common.scheduling import ask_for_real_time
 
-    seconds = real("--seconds", args.seconds, 0.0, low_open=True)
-    priority = integer("--rtprio", args.rtprio, 0)
     with (
         ros_node("icub_learning_latency", polled=True) as (node, spin, stopped),
         tempfile.TemporaryDirectory() as logs,
         Processes(Path(logs)) as processes,
     ):
-        topics = {
-            name: PolledTopic(node, kind, topic, DEEP_BEST_EFFORT)
-            for name, kind, topic in (
-                ("joint states", JointState, args.joint_states),
-                ("wrenches", WrenchStamped, f"/{args.node}/predicted_wrench"),
-                ("efforts", JointState, f"/{args.node}/predicted_effort"),
-                ("echo", JointState, echo.ANSWERS),
-            )
-        }
-        processes.start("echo", echo.command(topics["joint states"].name), {})
-        if priority:
-            print(ask_for_real_time(priority), file=sys.stderr)
 
-        def received() -> dict[str, Any]:
-            """Return the topics of which messages came, predictions under this name whatever they are."""
-            found = {name: topic for name, topic in topics.items() if len(topic.series)}
-            predictions = found.pop("wrenches", None) or found.pop("efforts", None)
-            return found if predictions is None else found | {"predictions": predictions}
+        def polled(kind: type, name: str) -> PolledTopic:
+            return PolledTopic(node, kind, name, DEEP_BEST_EFFORT)
 
-        def all_received() -> bool:
-            return len(received()) == 3
+        wrenches = polled(WrenchStamped, f"/{args.node}/predicted_wrench")
+        efforts = polled(JointState, f"/{args.node}/predicted_effort")
+        joint_states, answers = polled(JointState, args.joint_states), polled(JointState, echo.ANSWERS)
+        topics = {"joint states": [joint_states], "predictions": [wrenches, efforts], "echo": [answers]}
+        processes.start("echo", echo.command(joint_states.name), {})
 
-        def listen(limit: float, enough: Callable[[], bool]) -> None:
+        def missing() -> list[str]:
+            return [name for name, some in topics.items() if not any(len(one.series) for one in some)]
+
+        def listen(limit: float, enough: Callable[[], bool] = lambda: False) -> None:
             while time.monotonic() < limit and not stopped() and not enough():
                 spin(POLL)
-                for topic in topics.values():
-                    topic.poll()
+                for one in chain(*topics.values()):
+                    one.poll()
 
-        listen(time.monotonic() + PATIENCE, all_received)
-        sources = {
-            "joint states": topics["joint states"].name,
-            "predictions": f"{topics['wrenches'].name} or {topics['efforts'].name}",
-            "echo": echo.ANSWERS,
-        }
-        for name in [name for name in sources if name not in received() and not stopped()]:
-            reason = f"no {name} on {sources[name]} within {PATIENCE:g} s; is the node active?"
+        listen(time.monotonic() + PATIENCE, lambda: not missing())
+        if not stopped() and (lacking := missing()):
+            name, names = lacking[0], " or ".join(one.name for one in topics[lacking[0]])
+            reason = f"no {name} on {names} within {PATIENCE:g} s; is the node active?"
             raise IcubLearningError(reason, name=name, value=0, bound="at least one")
         start = time.monotonic()
-        whole = round(seconds)
-        with tqdm(total=whole, unit="s", disable=None, leave=False) as bar:
-
-            def advance() -> bool:
-                bar.update(min(whole, int(time.monotonic() - start)) - int(bar.n or 0))
-                return False
-
-            listen(start + seconds, advance)
-    if not all_received():
+        for second in progress_bar("measured", "s", delay=0.0)(range(1, math.ceil(args.seconds) + 1)):
+            listen(start + min(second, args.seconds))
+    if missing():
         return 1
-    times = {name: topic.series.arrays()[0] for name, topic in received().items()}
-    figures = figures_of(times["joint states"], times["predictions"], times["echo"])
+    figures = figures_of(*(max((one.series for one in some), key=len).arrays()[0] for some in topics.values()))
     print(text(figures))
     save_figures(args.json, figures)
     return 0
@@ -129,7 +103,6 @@ def figures_of(joint_states: Any, predictions: Any, echoes: Any) -> dict[str, An
 
 
 def text(figures: dict[str, Any]) -> str:
-    """Return the table of all figures."""
     columns, echo = ("p50", "p99", "p99.9", "max"), figures["echo"]
 
     def milliseconds(values: dict[str, float] | None) -> list[str]:

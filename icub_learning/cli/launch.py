@@ -14,9 +14,8 @@ def _describe(system: System) -> str:
 
 
 DESCRIPTION = "Start the same processes as the launch files do."
-EXAMPLE = (
-    "\n\n".join(map(_describe, SYSTEMS.values()))
-    + """
+EXAMPLE = "\n\n".join(map(_describe, SYSTEMS.values()))
+EXAMPLE += """
 
 example:
   icub-learning launch simulation
@@ -24,7 +23,6 @@ example:
   icub-learning launch recording recording:=ur10_exciting_trajectory.db3 robot:=ur10
 
 Ctrl-C ends all processes. The exit code is 1 if one of them died, else 0."""
-)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -14,7 +14,6 @@ INTERRUPTED = 130  # exit code of a shell for a program that Ctrl-C ended
 
 
 def make_parser() -> CommandParser:
-    """Return the parser of the whole command line."""
     parser = CommandParser(
         prog="icub-learning",
         description="Lifelong robot learning at a fixed cost per sample: inverse dynamics learned while moving.",
@@ -28,14 +27,10 @@ def make_parser() -> CommandParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command.
+    """Run the command that arguments name, by default those of the process.
 
-    Args:
-        argv: arguments without the program's name; None: those of the process.
-
-    Returns:
-        Exit code: what the command returns, 0 for None; 2 for bad input, which one line on standard error names; 130
-        after Ctrl-C.
+    Returns the exit code: what the command returns, 0 for None; 2 for bad input, which one line on standard error
+    names; 130 after Ctrl-C.
     """
     try:
         args = make_parser().parse_args(sys.argv[1:] if argv is None else list(argv))
@@ -57,7 +52,3 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"icub-learning {args.command}: interrupted", file=sys.stderr)
         return INTERRUPTED
-
-
-if __name__ == "__main__":
-    sys.exit(main())

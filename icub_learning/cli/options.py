@@ -1,26 +1,27 @@
 """Command-line options that several commands share, and what they turn them into."""
 
 import argparse
+import shlex
 import sys
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from icub_learning.cli.settings import add_settings
-from icub_learning.reporting.tables import add_value
+from icub_learning.errors import ParameterError
+from icub_learning.reporting.tables import add_json_option, add_value
 from icub_learning.robots import KNOWN_ROBOTS
+from icub_learning.settings import Setting, settings_of
 
 if TYPE_CHECKING:  # loaded when a command runs: help appears at once
-    from icub_learning.dynamics.settings import Settings
     from icub_learning.recording import Recording
 
 RECORDING = "rosbag2 folder, .db3, .mcap, .csv or .npz"
 RECORDING_OUTPUT = "X.mcap, X.db3, X.csv, X.npz, or the name of a rosbag2 folder"
+PICTURES, REPORTS = (".png", ".pdf", ".svg"), (".html", ".htm")  # suffixes
 
 
 def add_recording_argument(parser: argparse.ArgumentParser, text: str = RECORDING, required: bool = True) -> None:
-    """Add the argument RECORDING, the path of a file or folder."""
     parser.add_argument("recording", metavar="RECORDING", type=Path, help=text, nargs=None if required else "?")
 
 
@@ -30,82 +31,100 @@ def add_topic_options(parser: argparse.ArgumentParser) -> None:
     add_value(parser, "--wrench", "wrench", "", "TOPIC")
 
 
-def add_plot_option(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add --plot FILE, with what it draws."""
-    parser.add_argument("--plot", metavar="FILE", type=Path, help=f"draw {what} into FILE (.png, .pdf, .svg)")
+def add_urdf_option(parser: argparse.ArgumentParser) -> None:
+    known = ", ".join(KNOWN_ROBOTS)
+    parser.add_argument("--urdf", help=f"path of a URDF, package://..., or a known robot: {known}")
 
 
-def add_reading_options(parser: argparse.ArgumentParser) -> None:
+def add_output_options(parser: argparse.ArgumentParser, drawn: str, report: bool = True) -> None:
+    """Add --plot, with what it draws, --json, and perhaps --report."""
+    parser.add_argument("--plot", metavar="FILE", type=Path, help=f"draw {drawn} into FILE ({', '.join(PICTURES)})")
+    add_json_option(parser)
+    if report:
+        text = "write tables and pictures to FILE.html, one file to read or mail"
+        parser.add_argument("--report", metavar="FILE", type=Path, help=text)
+
+
+def check_outputs(args: argparse.Namespace) -> None:
+    """Raise ParameterError where --plot or --report name a file of another format."""
+    for name, suffixes in (("plot", PICTURES), ("report", REPORTS)):
+        path = getattr(args, name, None)
+        if path is not None and path.suffix not in suffixes:
+            raise ParameterError(f"--{name}", str(path), "a file name ending in " + ", ".join(suffixes))
+
+
+def add_reading_options(parser: argparse.ArgumentParser, stamp_source: bool = True) -> None:
     """Add the options that say how a recording is read."""
     source = parser.add_argument_group("reading")
-    add_recorded_topic_options(source)
-    add_value(source, "--stamp-source", "header", "time of a message", choices=("header", "arrival"))
-
-
-def add_recorded_topic_options(parser: Any) -> None:
-    """Add the options that choose among several topics of a recording."""
-    parser.add_argument("--joint-state-topic", metavar="TOPIC", help="in the recording, if it has several")
-    parser.add_argument("--wrench-topic", metavar="TOPIC", help="in the recording, if it has several")
+    source.add_argument("--joint-state-topic", metavar="TOPIC", help="in the recording, if it has several")
+    source.add_argument("--wrench-topic", metavar="TOPIC", help="in the recording, if it has several")
+    if stamp_source:
+        add_value(source, "--stamp-source", "header", "time of a message", choices=("header", "arrival"))
 
 
 def read_recording(args: argparse.Namespace, wrench: bool = True) -> "Recording":
     """Read the recording that the arguments name, with a progress bar on a terminal; without wrenches if not wanted."""
     from icub_learning.recording import read
 
-    return read(
-        args.recording,
-        args.joint_state_topic,
-        args.wrench_topic if wrench else "",
-        stamp_source=getattr(args, "stamp_source", "header"),
-        progress=sys.stderr.isatty(),
-    )
-
-
-def accept_order(args: argparse.Namespace, recording: "Recording", settings: "Settings") -> "Settings":
-    """Return the settings, which accept the recording's order of joints unless --joint-order was given."""
-    in_order = tuple(name for name in recording.joint_names if name in settings.joints)
-    if args.joint_order is None and in_order != tuple(settings.joints):
-        return replace(settings, joint_order="any")  # a file's own order is no sign of a fault
-    return settings
-
-
-def add_robot_options(parser: argparse.ArgumentParser, required: bool = True) -> None:
-    """Add --urdf, --joints and --output: what is learned."""
-    parser.add_argument(
-        "--urdf", required=required, help=f"path of a URDF, package://..., or a known robot: {', '.join(KNOWN_ROBOTS)}"
-    )
-    parser.add_argument(
-        "--joints", required=required, nargs="+", metavar="JOINT", help="learned joints: a b c, or a,b,c"
-    )
-    parser.add_argument(
-        "--output", required=required, choices=("wrench", "joint_torque"), help="what is learned: wrenches, or efforts"
-    )
-
-
-# Settings that evaluate and view take by options of their own, or set themselves.
-OWN_OPTIONS = ("urdf", "joints", "output", "estimator", "stamp_source")
+    topics = args.joint_state_topic, args.wrench_topic if wrench else ""
+    stamp_source: Any = getattr(args, "stamp_source", "header")
+    return read(args.recording, *topics, stamp_source=stamp_source, progress=sys.stderr.isatty())
 
 
 def add_learning_options(parser: argparse.ArgumentParser) -> None:
-    """Add the settings of learning as options."""
+    """Add what is learned, how its recording is read, and the settings of learning."""
     from icub_learning.dynamics.settings import Settings
 
+    add_urdf_option(parser)
+    parser.add_argument("--joints", nargs="+", metavar="JOINT", help="learned joints: a b c, or a,b,c")
+    text = "what is learned: wrenches, or efforts"
+    parser.add_argument("--output", choices=("wrench", "joint_torque"), help=text)
+    add_reading_options(parser)
     group = parser.add_argument_group("learning", "the settings of the inverse dynamics node")
-    add_settings(group, [Settings], leave_out=OWN_OPTIONS, given=True)
+    own = ("urdf", "joints", "output", "estimator", "stamp_source")  # options of their own, or set by the command
+    add_settings(group, Settings, leave_out=own, given=True)
 
 
-def make_settings(args: argparse.Namespace) -> "Settings":
-    """Return the settings of a learner: the defaults of the node, and what the command line gives."""
-    from icub_learning.dynamics.settings import Settings
-    from icub_learning.errors import ParameterError
-    from icub_learning.robots import find_urdf
-    from icub_learning.settings import pick
+def add_settings(
+    parser: argparse._ActionsContainer, settings: type, leave_out: Collection[str] = (), given: bool = False
+) -> None:
+    """Add an option for each setting of a dataclass but those of `leave_out`; with `given`, its default is None."""
+    for setting in settings_of(settings):
+        if setting.name not in leave_out:
+            parser.add_argument("--" + setting.name.replace("_", "-"), **_option(setting, given))
 
-    joints = tuple(name for part in args.joints for name in part.split(",") if name)
-    if not joints:
-        raise ParameterError("--joints", args.joints, "at least one name")
-    given = {name: value for name, value in vars(args).items() if value is not None}
-    return pick(Settings, given, urdf=find_urdf(args.urdf), joints=joints)
+
+def _option(setting: Setting, given: bool) -> dict[str, Any]:
+    default = setting.default
+    shown = " ".join(map(str, default)) if isinstance(default, tuple) else default
+    option: dict[str, Any] = {
+        "default": None if given else default,
+        "help": setting.meaning + (f" (default: {shown})" if shown != "" else ""),
+    }
+    if isinstance(default, bool):
+        return option | {"action": argparse.BooleanOptionalAction}
+    if setting.or_number:
+        return option | {"type": _word_or_number, "metavar": "|".join((*setting.choices, "X"))}
+    if setting.methods:
+        return option | {"metavar": "|".join((*setting.choices, "CLASS"))}
+    if setting.choices:
+        return option | {"choices": tuple(setting.choices)}
+    if isinstance(default, tuple):
+        return option | {"nargs": "+", "metavar": "NAME", "type": type(default[0]) if default else str}
+    return option | {"type": type(default), "metavar": "NAME" if isinstance(default, str) else "X"}
+
+
+def _word_or_number(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def show_status(text: str, end: str = "") -> None:
+    """Show a line in place of the one before, on a terminal only."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end=end, file=sys.stderr, flush=True)
 
 
 def progress_bar(
@@ -122,3 +141,29 @@ def watch(path: Path, recording: "Recording", mode: str = "") -> Callable[[Itera
     """Return a function that shows how far the estimator of a short name is in the recording's messages."""
     total = recording.n_joint_states + len(recording.wrench_stamps)
     return lambda events, short: progress_bar(f"{path.name} {short} {mode}".rstrip(), "msg", total)(events)
+
+
+def write_report(path: Path, title: str, blocks: Iterable[tuple[str, str, Sequence[Path]]]) -> None:
+    """Write a page of blocks, title, text and pictures (PNG files). Raises ParameterError: it cannot be written."""
+    from icub_learning.experiments.report.machine import describe_machine
+    from icub_learning.reporting import page
+
+    command = shlex.join(["icub-learning", *sys.argv[1:]])
+    parts = [page.paragraph(f"{command}; {page.written()}", "note"), page.machine_table(describe_machine())]
+    for heading, text, pictures in blocks:
+        parts += [page.section(heading), *map(page.picture, pictures), page.preformatted(text)]
+    page.write_page(path, page.page(title, parts))
+    print(f"report: {path}")
+
+
+def write_drawn(args: argparse.Namespace, draw: Callable[[Path], None], title: str, heading: str, text: str) -> None:
+    """Draw the picture that --plot names, and write --report with it and `text`, where they are asked for."""
+    if args.plot is not None:
+        draw(args.plot)
+    if args.report is not None:
+        with TemporaryDirectory() as folder:
+            drawn = args.plot is not None and args.plot.suffix == ".png"
+            picture = args.plot if drawn else Path(folder, "picture.png")
+            if not drawn:
+                draw(picture)
+            write_report(args.report, title, [(heading, text, [picture])])

@@ -1,15 +1,13 @@
 """`icub-learning record`: record joint states and wrenches from topics."""
 
 import argparse
+import math
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from icub_learning.cli.options import RECORDING_OUTPUT, add_topic_options
-
-if TYPE_CHECKING:  # loaded when the command runs: help appears at once
-    from icub_learning.recording.collector import Collector
+from icub_learning.cli.options import RECORDING_OUTPUT, add_topic_options, show_status
+from icub_learning.reporting.tables import number_in
 
 DESCRIPTION = "Record joint states and wrenches until the duration is over, or until Ctrl-C."
 EXAMPLE = """\
@@ -23,9 +21,8 @@ PATIENCE = 5.0  # [s] without a joint state before a warning
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("output", metavar="OUTPUT", type=Path, help=RECORDING_OUTPUT)
-    parser.add_argument(
-        "--duration", metavar="SECONDS", type=float, help="from the first message; default: until Ctrl-C"
-    )
+    text = "from the first message; default: until Ctrl-C"
+    parser.add_argument("--duration", metavar="SECONDS", type=number_in(float, "(0, inf)"), default=math.inf, help=text)
     add_topic_options(parser)
     parser.add_argument("--no-wrench", action="store_true", help="record joint states alone")
 
@@ -34,7 +31,6 @@ def run(args: argparse.Namespace) -> None:
     from geometry_msgs.msg import WrenchStamped
     from sensor_msgs.msg import JointState
 
-    from icub_learning.arrays import real
     from icub_learning.clients.topics import joint_state_event, ros_node, wrench_event
     from icub_learning.errors import RecordingError
     from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT
@@ -43,7 +39,6 @@ def run(args: argparse.Namespace) -> None:
     from icub_learning.recording.files import check_free
 
     check_free(args.output)
-    duration = float("inf") if args.duration is None else real("--duration", args.duration, 0.0, low_open=True)
     collector = Collector()
     began = 0.0
 
@@ -55,29 +50,26 @@ def run(args: argparse.Namespace) -> None:
     def take_wrench(message: WrenchStamped) -> None:
         collector.add_wrench(wrench_event(message, time.time_ns()), message.header.frame_id)
 
+    def counts() -> str:
+        return f"{collector.n_joint_states} joint states, {collector.n_wrenches} wrenches"
+
+    def passed() -> float:
+        return time.monotonic() - began if began else 0.0
+
     with ros_node("icub_learning_record") as (node, spin, stopped):
         node.create_subscription(JointState, args.joint_states, take_joint_state, DEEP_BEST_EFFORT)
         if not args.no_wrench:
             node.create_subscription(WrenchStamped, args.wrench, take_wrench, DEEP_BEST_EFFORT)
         started, warned = time.monotonic(), False
-        while not stopped() and not (began and time.monotonic() - began >= duration):
-            left = duration if not began else duration - (time.monotonic() - began)
-            spin(max(0.0, min(left, 0.5)))
-            _show(collector, began)
+        while not stopped() and passed() < args.duration:
+            spin(min(args.duration - passed(), 0.5))
+            show_status(f"{passed():6.1f} s: {counts()}")
             if not began and not warned and time.monotonic() - started > PATIENCE:
                 warned = True
                 print(f"no joint state on {node.resolve_topic_name(args.joint_states)} yet", file=sys.stderr)
         if not collector.n_joint_states:
             raise RecordingError(f"no joint state came; {args.output} is not written", name=str(args.output))
-        if sys.stderr.isatty():
-            print(file=sys.stderr)
+        show_status(f"{passed():6.1f} s: {counts()}", end="\n")
         # Still inside: a second Ctrl-C while the file is written must not cost what was recorded.
         write(collector.recording(with_wrench=not args.no_wrench), args.output)
-    print(f"{args.output}: {collector.n_joint_states} joint states, {collector.n_wrenches} wrenches")
-
-
-def _show(collector: "Collector", began: float) -> None:
-    if sys.stderr.isatty() and began:
-        seconds = time.monotonic() - began
-        counts = f"{collector.n_joint_states} joint states, {collector.n_wrenches} wrenches"
-        print(f"\r\x1b[K{seconds:6.1f} s: {counts}", end="", file=sys.stderr, flush=True)
+    print(f"{args.output}: {counts()}")

@@ -2,6 +2,7 @@
 
 import argparse
 import time
+from itertools import count
 
 from icub_learning.cli import options
 from icub_learning.reporting.tables import add_value
@@ -16,12 +17,12 @@ Bad messages in the recording are published as they are. Each turn of --loop con
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_recording_argument(parser)
-    add_value(parser, "--rate", 1.0, "times as fast", "FACTOR")
+    add_value(parser, "--rate", 1.0, "times as fast", "FACTOR", "(0, inf)")
     parser.add_argument("--loop", action="store_true", help="start again at the end, until Ctrl-C")
     parser.add_argument("--clock", action="store_true", help="publish the stamps of the joint states on /clock")
-    add_value(parser, "--wait", 10.0, "longest wait for a subscriber", "SECONDS")
+    add_value(parser, "--wait", 10.0, "longest wait for a subscriber", "SECONDS", "[0, inf)")
     options.add_topic_options(parser)
-    options.add_recorded_topic_options(parser)
+    options.add_reading_options(parser, stamp_source=False)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -29,20 +30,17 @@ def run(args: argparse.Namespace) -> None:
     from rosgraph_msgs.msg import Clock
     from sensor_msgs.msg import JointState
 
-    from icub_learning.arrays import real
     from icub_learning.clients.topics import joint_state_message, ros_node, wrench_message
     from icub_learning.errors import RecordingError
     from icub_learning.nodes.common.conversions import set_stamp
     from icub_learning.nodes.common.qos import DEEP, DISCOVERY_TIME, STREAM
     from icub_learning.recording import WrenchEvent
 
-    rate = real("--rate", args.rate, 0.0, low_open=True)
-    wait = real("--wait", args.wait, 0.0)
     recording = options.read_recording(args)
     first = next(recording.events(), None)
     if first is None:
         raise RecordingError(f"{args.recording} holds no message", name=str(args.recording))
-    # From one turn to the next, time goes on by the length of the recording and one sample.
+    # [ns] from one turn to the next: the length of the recording and one sample.
     turn = round(recording.duration * 1e9 * (1 + 1 / max(1, recording.n_joint_states - 1)))
     published = 0
 
@@ -50,39 +48,27 @@ def run(args: argparse.Namespace) -> None:
         joint_states = node.create_publisher(JointState, args.joint_states, DEEP)
         wrenches = node.create_publisher(WrenchStamped, args.wrench, DEEP)
         clock = node.create_publisher(Clock, "/clock", STREAM) if args.clock else None
-        limit, has_wrenches, found = time.monotonic() + wait, recording.wrench is not None, False
-        while time.monotonic() < limit and not stopped():
-            if joint_states.get_subscription_count():
-                if not has_wrenches or wrenches.get_subscription_count():
-                    break
-                if not found:
-                    # A subscriber of the wrenches is discovered a little later, if there is one.
-                    found, limit = True, min(limit, time.monotonic() + DISCOVERY_TIME)
+        limit = time.monotonic() + args.wait
+        while not joint_states.get_subscription_count() and time.monotonic() < limit and not stopped():
             spin(0.02)
         if joint_states.get_subscription_count():
-            spin(DISCOVERY_TIME)
+            spin(2 * DISCOVERY_TIME)  # a subscriber of the wrenches is discovered a little later, if there is one
 
-        start, offset = time.monotonic(), 0  # [ns], length of the turns before
-        while not stopped():
-            for event in recording.events():
-                due = start + (event.arrival - first.arrival + offset) * 1e-9 / rate
-                spin(due - time.monotonic())
-                if stopped():
-                    break
-                # Stamps of zero and below mean "none": they stay what they are in every turn.
-                stamp = event.stamp + offset if event.stamp > 0 else event.stamp
-                if isinstance(event, WrenchEvent):
-                    wrenches.publish(wrench_message(event, stamp, recording.wrench_frame))
-                else:
-                    if clock is not None and stamp > 0:
-                        now = Clock()
-                        set_stamp(now.clock, stamp)
-                        clock.publish(now)
-                    joint_states.publish(joint_state_message(event, stamp))
-                published += 1
-            if not args.loop:
+        start, turns = time.monotonic(), count() if args.loop else range(1)
+        for offset, event in ((number * turn, event) for number in turns for event in recording.events()):
+            spin(start + (event.arrival - first.arrival + offset) * 1e-9 / args.rate - time.monotonic())
+            if stopped():
                 break
-            offset += turn
-        if not stopped():
-            spin(0.2)  # let the last messages leave
+            # Stamps of zero and below mean "none": they stay what they are in every turn.
+            stamp = event.stamp + offset if event.stamp > 0 else event.stamp
+            if isinstance(event, WrenchEvent):
+                wrenches.publish(wrench_message(event, stamp, recording.wrench_frame))
+            else:
+                if clock is not None and stamp > 0:
+                    now = Clock()
+                    set_stamp(now.clock, stamp)
+                    clock.publish(now)
+                joint_states.publish(joint_state_message(event, stamp))
+            published += 1
+        spin(0.2)  # let the last messages leave
     print(f"{published} messages published")

@@ -12,7 +12,6 @@ EXPERIMENTS = declared("experiments", "reproduce")
 
 
 def add_options(parser: CommandParser) -> None:
-    """Add the experiments; each has options and a `run` of its own."""
     experiments = parser.add_subparsers(title="experiments", metavar="EXPERIMENT", required=True, dest="experiment")
     everything = "every experiment, and one page with all of them beside the published figures"
     experiments.add_parser("all", help=everything, module="icub_learning.cli.reproduce_all")

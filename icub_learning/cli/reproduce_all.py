@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from icub_learning.cli.reproduce import EXPERIMENTS
 from icub_learning.reporting.tables import add_value
 
 DESCRIPTION = """\
@@ -24,30 +25,25 @@ example:
 def add_options(parser: argparse.ArgumentParser) -> None:
     add_value(parser, "--report", Path("out/sources.html"), "the page", "FILE")
     parser.add_argument("--quick", action="store_true", help="small sizes and few repetitions")
-    parser.add_argument("--only", nargs="+", metavar="EXPERIMENT", help="these experiments (default: all)")
+    text = "these experiments (default: all)"
+    parser.add_argument("--only", nargs="+", metavar="EXPERIMENT", choices=EXPERIMENTS, help=text)
     parser.add_argument("--again", action="store_true", help="run what is done again")
 
 
 def run(args: argparse.Namespace) -> int:
     """Run what is not done yet and write the page; return 1 if an experiment failed although it had its data."""
-    from icub_learning.cli.reproduce import EXPERIMENTS
-    from icub_learning.errors import ParameterError
     from icub_learning.experiments.report.machine import describe_machine
     from icub_learning.experiments.report.page import make_page
     from icub_learning.experiments.report.running import DONE, FAILED, kept_outcome, run_experiment
     from icub_learning.reporting.page import write_page
 
     names = list(dict.fromkeys(args.only or EXPERIMENTS))
-    for name in names:
-        if name not in EXPERIMENTS:
-            raise ParameterError("--only", name, f"one of {', '.join(EXPERIMENTS)}")
     modules = {name: importlib.import_module(EXPERIMENTS[name][0]) for name in names}
     arguments = {name: arguments_of(module, args.quick) for name, module in modules.items()}
     kept = args.report.parent / f"{args.report.stem}-{'quick' if args.quick else 'full'}"
     outcomes: dict[str, Any] = {}
     if not args.again:
-        for name in names:
-            outcomes[name] = kept_outcome(kept / name, name, arguments[name])
+        outcomes = {name: kept_outcome(kept / name, name, arguments[name]) for name in names}
     for place, name in enumerate(names, start=1):
         before = f"[{place}/{len(names)}] {name}"
         if outcomes.get(name) is not None:

@@ -1,12 +1,11 @@
 """`icub-learning simulate`: record the simulated iCub's arm or eye, faster than real time."""
 
 import argparse
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from icub_learning.cli.options import RECORDING_OUTPUT
-from icub_learning.cli.settings import add_settings
+from icub_learning.cli.options import RECORDING_OUTPUT, add_settings
 from icub_learning.reporting.tables import add_json_option, add_value, save_figures
 from icub_learning.settings import pick
 from icub_learning.simulation.arm.settings import TASKS, SimulationSettings
@@ -43,28 +42,36 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "meshes or URDFs, named after their files (default: $ICUB_LEARNING_OBJECTS, else those of the set-up)"
     group.add_argument("--objects-folder", type=Path, metavar="FOLDER", help=text)
     group = parser.add_argument_group("what is simulated", "the parameters of icub_simulation_node")
-    add_settings(group, [SimulationSettings], leave_out=["task"])
+    add_settings(group, SimulationSettings, leave_out=["task"])
 
 
 def run(args: argparse.Namespace) -> None:
-    (_write_images if args.images or args.scenes else _write_recording)(args)
+    from tqdm import tqdm
+
+    made, write = ("samples", _write_recording) if args.output else ("images", _write_images)
+    with tqdm(unit=f" {made}", disable=None) as bar:
+
+        def show(n: int) -> None:
+            bar.update(n - bar.n)
+
+        text, figures = write(args, show)
+    print(text)
+    save_figures(args.json, figures)
 
 
-def _write_images(args: argparse.Namespace) -> None:
-    from icub_learning.simulation.objects import scene, table_scene
-    from icub_learning.simulation.objects.image_folders import write_images
-    from icub_learning.simulation.objects.scene_folders import write_scenes
+def _write_images(args: argparse.Namespace, show: Callable[[int], None]) -> tuple[str, dict[str, Any]]:
+    from icub_learning.simulation.objects import image_folders, scene, scene_folders, table_scene
 
     kind, folder = ("images", args.images) if args.images else ("scenes", args.scenes)
-    write, size = (write_images, scene.SIZE) if args.images else (write_scenes, table_scene.SIZE)
-    size = tuple(args.size or size)
-    with _progress(kind) as show:
-        written = write(folder, args.objects, args.views, args.unseen, args.seed, size, args.objects_folder, show)
-    print(f"{written['train']} {kind} to learn from and {written['test']} for tests in {folder}")
-    save_figures(args.json, {kind: str(folder), **written})
+    size = scene.SIZE if args.images else table_scene.SIZE
+    write: Any = image_folders.write_images if args.images else scene_folders.write_scenes
+    given = args.objects, args.views, args.unseen, args.seed, tuple(args.size or size), args.objects_folder
+    written = write(folder, *given, show)
+    text = f"{written['train']} {kind} to learn from and {written['test']} for tests in {folder}"
+    return text, {kind: folder, **written}
 
 
-def _write_recording(args: argparse.Namespace) -> None:
+def _write_recording(args: argparse.Namespace, show: Callable[[int], None]) -> tuple[str, dict[str, Any]]:
     from icub_learning.errors import ParameterError
     from icub_learning.recording.files import check_free, write
     from icub_learning.simulation.arm.recordings import simulate
@@ -74,22 +81,8 @@ def _write_recording(args: argparse.Namespace) -> None:
         raise ParameterError("duration", args.duration, f"one number, or one for each of {len(args.task)} tasks")
     check_free(args.output)
     settings = pick(SimulationSettings, {name: value for name, value in vars(args).items() if name != "task"})
-    with _progress("samples") as show:
-        recording = simulate(list(zip(args.task, durations, strict=True)), args.rate, settings, show)
+    recording = simulate(list(zip(args.task, durations, strict=True)), args.rate, settings, show)
     write(recording, args.output)
-    figures = {"output": str(args.output), "samples": len(recording.joint_stamps), "duration": recording.duration}
-    print(f"{figures['samples']} joint states and wrenches of {figures['duration']:.1f} s in {args.output}")
-    save_figures(args.json, figures)
-
-
-@contextmanager
-def _progress(unit: str) -> Iterator[Callable[[int], None]]:
-    """Show a count on a terminal; yields a function to be called with the number made so far."""
-    from tqdm import tqdm
-
-    with tqdm(unit=f" {unit}", disable=None) as bar:
-
-        def show(made: int) -> None:
-            bar.update(made - bar.n)
-
-        yield show
+    n, seconds = len(recording.joint_stamps), recording.duration
+    text = f"{n} joint states and wrenches of {seconds:.1f} s in {args.output}"
+    return text, {"output": args.output, "samples": n, "duration": seconds}

@@ -1,6 +1,7 @@
 """`icub-learning view`: running nodes, or a recording, as a page in a browser: see, teach, save."""
 
 import argparse
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -25,39 +26,24 @@ NICENESS = 5  # below the nodes, which must not wait for pictures of themselves
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--port", metavar="N", type=int, default=8080, help="of the page (default: 8080; 0: a free one)"
-    )
+    add_value(parser, "--port", 8080, "of the page; 0: a free one", "N", "[0, 65535]")
     add_value(parser, "--host", "127.0.0.1", "to listen on", "ADDRESS")
     parser.add_argument("--token", metavar="TEXT", help="that opens the page (default: a new one, where one is needed)")
     parser.add_argument("--image", metavar="TOPIC", default="", help="of images (default: that of the running nodes)")
     parser.add_argument("--follow", metavar="FOLDER", type=Path, help="of a program, whose pictures are shown too")
     add_value(parser, "--joint-states", "joint_states", "", "TOPIC")
-    options.add_robot_options(parser, required=False)
     options.add_recording_argument(parser, f"to play, instead of what runs: {options.RECORDING}", required=False)
-    options.add_reading_options(parser)
     options.add_learning_options(parser)
 
 
 def run(args: argparse.Namespace) -> None:
-    from icub_learning.arrays import integer
-    from icub_learning.errors import ParameterError
     from icub_learning.view.page.guard import is_local, new_token
-    from icub_learning.view.page.page import HIGHEST_PORT
 
-    if integer("--port", args.port, 0) > HIGHEST_PORT:
-        raise ParameterError("--port", args.port, f"within [0, {HIGHEST_PORT}]")
     token = args.token or ("" if is_local(args.host) else new_token())
-    if args.recording is not None:
-        _play(args, token)
-    else:
-        _attach(args, token)
+    (_attach if args.recording is None else _play)(args, token)
 
 
 def _attach(args: argparse.Namespace, token: str) -> None:
-    """Show running nodes."""
-    import os
-
     import rclpy
 
     from icub_learning.clients.topics import ros_node
@@ -83,7 +69,6 @@ def _attach(args: argparse.Namespace, token: str) -> None:
 
 
 def _play(args: argparse.Namespace, token: str) -> None:
-    """Show a recording."""
     from icub_learning.signals import stop_signals
     from icub_learning.view.page.page import Page
     from icub_learning.view.played.source import RecordedSource
@@ -107,20 +92,14 @@ def _recorded(args: argparse.Namespace) -> tuple[Any, ...]:
     """Return the recording, the URDF or "", what P, NP and SP predict along it, and the frame of its wrenches."""
     from threadpoolctl import threadpool_limits
 
-    from icub_learning.errors import ParameterError
+    from icub_learning.cli.evaluate.cases import single_case
     from icub_learning.evaluation.predict_then_learn import compare
     from icub_learning.robots import find_urdf
 
-    urdf = find_urdf(args.urdf) if args.urdf else ""
     if not (args.joints or args.output):
-        return options.read_recording(args), urdf, {}, ""
-    if not (urdf and args.joints and args.output):
-        raise ParameterError(
-            "--urdf, --joints, --output", (args.urdf, args.joints, args.output), "all three, or --urdf"
-        )
-    settings = options.make_settings(args)
-    recording = options.read_recording(args, wrench=settings.output == "wrench")
-    settings = options.accept_order(args, recording, settings)
+        return options.read_recording(args), find_urdf(args.urdf) if args.urdf else "", {}, ""
+    case = single_case(args, args.recording)
     with threadpool_limits(limits=1, user_api="blas"):  # as in the node
-        predicted = compare(recording, settings, watch=options.watch(args.recording, recording))
-    return recording, urdf, predicted, settings.sensor if settings.output == "wrench" else ""
+        predicted = compare(case.recording, case.settings, watch=options.watch(case.path, case.recording))
+    frame = case.settings.sensor if case.settings.output == "wrench" else ""
+    return case.recording, case.settings.urdf, predicted, frame

@@ -1,7 +1,7 @@
 """Accumulation of messages into a recording, storing only their numeric data."""
 
 from array import array
-from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -46,45 +46,33 @@ class Collector:
         self._wrench_frame = frame
 
     def recording(self, with_wrench: bool) -> Recording:
-        """Return everything added so far; its `wrench` is None unless `with_wrench`, even where none was added."""
+        """Return everything added so far; its `wrench` is None unless `with_wrench`, even where none was added.
+
+        Its arrays hold the most frequent layout of joint states, `irregular` all others.
+        """
+        layouts = {layout: self._columns(layout) for layout in self._layouts}
+        main = max(layouts, key=lambda layout: len(layouts[layout]["joint_stamps"]), default=((), False, False))
+        regular = layouts.pop(main, {"joint_names": (), "joint_stamps": (), "position": np.empty((0, 0))})
+        events = chain.from_iterable(Recording(**columns).events() for columns in layouts.values())
         times = np.array(self._wrench_times, dtype=np.int64).reshape(-1, 2)
         return Recording(
-            **self._joint_states(),
+            **regular,
             wrench_stamps=times[:, 1],
             wrench_arrivals=times[:, 0],
             wrench=np.array(self._wrenches).reshape(-1, 6) if with_wrench else None,
             wrench_frame=self._wrench_frame,
+            irregular=(*self._malformed, *(event for event in events if isinstance(event, JointStateEvent))),
         )
 
-    def _joint_states(self) -> dict[str, Any]:
-        """Return the most frequent layout as arrays, all other messages as irregular events."""
-        if not self._layouts:
-            none = {"joint_names": (), "joint_stamps": np.zeros(0, dtype=np.int64), "position": np.zeros((0, 0))}
-            return {**none, "irregular": tuple(self._malformed)}
-        main = max(self._layouts, key=lambda layout: len(self._layouts[layout][0]))
-        others = [event for layout in self._layouts if layout != main for event in self._events(layout)]
-        times, fields = self._unpack(main)
-        return {
-            "joint_names": main[0],
-            "joint_arrivals": times[:, 0],
-            "joint_stamps": times[:, 1],
-            **fields,
-            "irregular": tuple(self._malformed + others),
-        }
-
-    def _unpack(self, layout: Layout) -> tuple[np.ndarray, dict[str, np.ndarray | None]]:
+    def _columns(self, layout: Layout) -> dict[str, Any]:
         names, has_velocity, has_effort = layout
         times, numbers = (np.array(buffer, dtype=buffer.typecode) for buffer in self._layouts[layout])
         table = numbers.reshape(len(times) // 2, 1 + has_velocity + has_effort, len(names))
-        return times.reshape(-1, 2), {
+        return {
+            "joint_names": names,
+            "joint_arrivals": times[::2],
+            "joint_stamps": times[1::2],
             "position": table[:, 0],
             "velocity": table[:, 1] if has_velocity else None,
             "effort": table[:, -1] if has_effort else None,
         }
-
-    def _events(self, layout: Layout) -> Iterator[JointStateEvent]:
-        times, fields = self._unpack(layout)
-        none = np.empty((len(times), 0))
-        columns = [none if values is None else values for values in fields.values()]
-        for (arrival, stamp), position, velocity, effort in zip(times.tolist(), *columns, strict=True):
-            yield JointStateEvent(arrival, stamp, layout[0], position, velocity, effort)

@@ -4,15 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from rosbags.rosbag2 import StoragePlugin
-
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.files import replacing_path
 from icub_learning.recording.recording import Recording
 from icub_learning.recording.rosbag import SUFFIXES, read_rosbag, write_rosbag
 from icub_learning.recording.tables import read_csv, read_npz, write_csv, write_npz
 
-_SUFFIXES = {".db3": "sqlite3", ".mcap": "mcap", ".csv": "csv", ".npz": "npz"}
+_TABLES = {".csv": write_csv, ".npz": write_npz}
 
 
 def read(
@@ -26,7 +24,6 @@ def read(
     """Read a recording: a rosbag2 folder, a bare .db3 or .mcap file, a .csv table or an .npz archive.
 
     Args:
-        path: the folder or file.
         joint_state_topic: topic of sensor_msgs/JointState; None: the only one with messages.
         wrench_topic: topic of geometry_msgs/WrenchStamped; None: the only one, if there is any; "": read no wrench.
         stamp_source: "header": the stamp in the message; "arrival": when the recorder received it, for drivers that
@@ -52,10 +49,8 @@ def read(
         known = "a recording is a rosbag2 folder, .db3, .mcap, .csv or .npz (unpack a compressed file first)"
         text = f"{path} is of no known format; {known}"
         raise RecordingError(text, name=str(path), value=path.suffix, bound="rosbag2, CSV or NPZ")
-    return _stamped_by_arrival(recording) if stamp_source == "arrival" else recording
-
-
-def _stamped_by_arrival(recording: Recording) -> Recording:
+    if stamp_source == "header":
+        return recording
     return replace(
         recording,
         joint_stamps=recording.joint_arrivals,
@@ -70,46 +65,26 @@ def check_free(path: Path) -> None:
         raise RecordingError(f"{path} exists already; choose another name", name=str(path), bound="a new file")
 
 
-def write(
-    recording: Recording,
-    path: str | Path,
-    *,
-    storage: Literal["sqlite3", "mcap"] = "sqlite3",
-    joint_state_topic: str = "/joint_states",
-    wrench_topic: str = "/wrench",
-) -> None:
+def write(recording: Recording, path: str | Path) -> None:
     """Write a recording in the format that the suffix of `path` names, completely or not at all.
 
-    Args:
-        recording: the data.
-        path: X.csv, X.npz, X.db3 or X.mcap (one file), or a folder (rosbag2 with metadata.yaml, for `ros2 bag play`).
-        storage: storage format of a rosbag2 folder.
-        joint_state_topic, wrench_topic: topics in a rosbag2 recording.
-
-    Raises:
-        RecordingError: something exists at `path`, or the format cannot hold what the recording has.
-        ParameterError: an unknown storage.
+    That is X.csv, X.npz, X.db3 or X.mcap (one file), or a folder (rosbag2 with metadata.yaml, for `ros2 bag play`) with
+    the topics /joint_states and /wrench. Raises RecordingError: something exists at `path`, or the format cannot hold
+    what the recording has.
     """
     path = Path(path)
-    if storage not in ("sqlite3", "mcap"):
-        raise ParameterError("storage", storage, "'sqlite3' or 'mcap'")
-    kind = _SUFFIXES.get(path.suffix, storage)
     check_free(path)
-    if kind in ("csv", "npz") and recording.irregular:
+    table = _TABLES.get(path.suffix)
+    if table and recording.irregular:
         n, bound = len(recording.irregular), "messages of one layout"
         text = f"{path}: {n} messages have another layout than the rest: only rosbag2 holds these"
         raise RecordingError(text, name=str(path), value=n, bound=bound)
-    if kind in ("sqlite3", "mcap") and recording.acceleration is not None:
+    if not table and recording.acceleration is not None:
         text = f"{path}: JointState messages have no acceleration; write CSV or NPZ"
         raise RecordingError(text, name=str(path), bound="no acceleration")
     try:
         with replacing_path(path) as unfinished:
-            if kind == "csv":
-                write_csv(recording, unfinished)
-            elif kind == "npz":
-                write_npz(recording, unfinished)
-            else:
-                write_rosbag(recording, unfinished, StoragePlugin[kind.upper()], joint_state_topic, wrench_topic)
+            (table or write_rosbag)(recording, unfinished)
     except RecordingError:
         raise
     except Exception as error:

@@ -2,15 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from heapq import merge
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.errors import RecordingError
 
+NANOSECONDS = 1_000_000_000  # of a second
 NO_NUMBERS = np.empty(0)  # what a message without such a field holds
+FIELDS = ("position", "velocity", "effort", "acceleration")  # of joints
 AXES = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
 
 
@@ -34,78 +37,52 @@ class WrenchEvent(NamedTuple):
 
 
 Event = JointStateEvent | WrenchEvent
-
-
-def _no_stamps() -> np.ndarray:
-    return np.zeros(0, dtype=np.int64)
+_no_stamps = partial(np.zeros, 0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Joint states and wrenches of one robot.
+    """Joint states and wrenches of one robot. Raises RecordingError: the arrays do not fit each other.
 
     The arrays hold the regular messages: those with the joint names and fields that most messages have. Messages of
     another layout are in `irregular`; `events` yields all of them in the order of arrival.
-
-    Attributes:
-        joint_names: names of the J joints.
-        joint_stamps: (n,) int64 [ns].
-        position: (n, J) [rad].
-        velocity: (n, J) [rad/s], None where the messages carry none.
-        effort: (n, J) [N m, or the robot's own unit], None where the messages carry none.
-        acceleration: (n, J) [rad/s^2], None where unknown; only CSV and NPZ can carry it.
-        wrench_stamps: (m,) int64 [ns].
-        wrench: (m, 6) force x y z [N] and torque x y z [N m], None where there is no wrench.
-        wrench_frame: frame_id of the wrench messages, empty where unknown.
-        joint_arrivals: (n,) int64 [ns], when the recorder received each joint state; if empty, the stamps are taken.
-        wrench_arrivals: (m,) int64 [ns], the same for wrenches.
-        irregular: joint states of another layout.
-
-    Raises:
-        RecordingError: the arrays do not fit each other.
     """
 
-    joint_names: tuple[str, ...]
-    joint_stamps: np.ndarray
-    position: Array
-    velocity: Array | None = None
-    effort: Array | None = None
-    acceleration: Array | None = None
-    wrench_stamps: np.ndarray = field(default_factory=_no_stamps)
-    wrench: Array | None = None
-    wrench_frame: str = ""
+    joint_names: tuple[str, ...]  # names of the J joints
+    joint_stamps: np.ndarray  # (n,) int64 [ns]
+    position: Array  # (n, J) [rad]
+    velocity: Array | None = None  # (n, J) [rad/s], None where the messages carry none
+    effort: Array | None = None  # (n, J) [N m, or the robot's own unit], None where the messages carry none
+    acceleration: Array | None = None  # (n, J) [rad/s^2], None where unknown; only CSV and NPZ can carry it
+    wrench_stamps: np.ndarray = field(default_factory=_no_stamps)  # (m,) int64 [ns]
+    wrench: Array | None = None  # (m, 6) force x y z [N] and torque x y z [N m], None where there is no wrench
+    wrench_frame: str = ""  # frame_id of the wrench messages, empty where unknown
+    # (n,) and (m,) int64 [ns], when the recorder received each message; where empty, the stamps are taken
     joint_arrivals: np.ndarray = field(default_factory=_no_stamps)
     wrench_arrivals: np.ndarray = field(default_factory=_no_stamps)
-    irregular: tuple[JointStateEvent, ...] = ()
+    irregular: tuple[JointStateEvent, ...] = ()  # joint states of another layout
 
     def __post_init__(self) -> None:
-        set_field = object.__setattr__  # the dataclass is frozen
-        set_field(self, "joint_names", tuple(self.joint_names))
+        object.__setattr__(self, "joint_names", tuple(self.joint_names))
         for kind in ("joint", "wrench"):
-            stamps = np.asarray(getattr(self, f"{kind}_stamps"), dtype=np.int64)
-            arrivals = getattr(self, f"{kind}_arrivals")
-            set_field(self, f"{kind}_stamps", stamps)
-            set_field(self, f"{kind}_arrivals", np.asarray(arrivals, dtype=np.int64) if len(arrivals) else stamps)
-            self._check(f"{kind}_stamps", stamps, (len(stamps),))
-            self._check(f"{kind}_arrivals", getattr(self, f"{kind}_arrivals"), stamps.shape)
-        n_joint_states, n_joints = len(self.joint_stamps), len(self.joint_names)
-        for name in ("position", "velocity", "effort", "acceleration"):
-            values = getattr(self, name)
-            if values is not None:
-                set_field(self, name, np.asarray(values, dtype=np.float64))
-                self._check(name, getattr(self, name), (n_joint_states, n_joints))
+            stamps, arrivals = getattr(self, f"{kind}_stamps"), getattr(self, f"{kind}_arrivals")
+            self._set(f"{kind}_stamps", stamps, np.int64, (len(stamps),))
+            self._set(f"{kind}_arrivals", arrivals if len(arrivals) else stamps, np.int64, (len(stamps),))
+        for name in FIELDS:
+            if getattr(self, name) is not None:
+                self._set(name, getattr(self, name), np.float64, (len(self.joint_stamps), len(self.joint_names)))
         if self.wrench is not None:
-            set_field(self, "wrench", np.asarray(self.wrench, dtype=np.float64))
-            self._check("wrench", self.wrench, (len(self.wrench_stamps), 6))
-        set_field(self, "irregular", tuple(sorted(self.irregular, key=lambda event: event.arrival)))
-        if self.wrench is None and len(self.wrench_stamps):
+            self._set("wrench", self.wrench, np.float64, (len(self.wrench_stamps), 6))
+        elif len(self.wrench_stamps):
             raise RecordingError("wrench_stamps without wrench", name="wrench", bound="both or neither")
+        object.__setattr__(self, "irregular", tuple(sorted(self.irregular, key=lambda event: event.arrival)))
 
-    @staticmethod
-    def _check(name: str, values: np.ndarray, shape: tuple[int, ...]) -> None:
-        if values.shape != shape:
-            text = f"{name} has shape {values.shape}, but must be {shape}"
-            raise RecordingError(text, name=name, value=values.shape, bound=str(shape))
+    def _set(self, name: str, values: Any, kind: type, shape: tuple[int, ...]) -> None:
+        array: np.ndarray = np.asarray(values, dtype=kind)
+        if array.shape != shape:
+            text = f"{name} has shape {array.shape}, but must be {shape}"
+            raise RecordingError(text, name=name, value=array.shape, bound=str(shape))
+        object.__setattr__(self, name, array)  # the dataclass is frozen
 
     @property
     def duration(self) -> float:
@@ -127,10 +104,9 @@ class Recording:
         return merge(self._joint_state_events(), self.irregular, self._wrench_events(), key=lambda event: event.arrival)
 
     def _joint_state_events(self) -> Iterator[JointStateEvent]:
-        arrivals, order = _in_order(self.joint_arrivals)
-        for arrival, index in zip(arrivals, order, strict=True):
+        for index in np.argsort(self.joint_arrivals, kind="stable"):
             yield JointStateEvent(
-                arrival,
+                int(self.joint_arrivals[index]),
                 int(self.joint_stamps[index]),
                 self.joint_names,
                 self.position[index],
@@ -139,14 +115,6 @@ class Recording:
             )
 
     def _wrench_events(self) -> Iterator[WrenchEvent]:
-        if self.wrench is None:
-            return
-        arrivals, order = _in_order(self.wrench_arrivals)
-        for arrival, index in zip(arrivals, order, strict=True):
-            yield WrenchEvent(arrival, int(self.wrench_stamps[index]), self.wrench[index])
-
-
-def _in_order(arrivals: np.ndarray) -> tuple[list[int], list[int]]:
-    """Return the arrivals in rising order and their indices; equal arrivals keep their order."""
-    order = np.argsort(arrivals, kind="stable")
-    return arrivals[order].tolist(), order.tolist()
+        if self.wrench is not None:
+            for index in np.argsort(self.wrench_arrivals, kind="stable"):
+                yield WrenchEvent(int(self.wrench_arrivals[index]), int(self.wrench_stamps[index]), self.wrench[index])

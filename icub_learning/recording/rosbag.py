@@ -12,11 +12,10 @@ from tqdm import tqdm
 
 from icub_learning.errors import RecordingError
 from icub_learning.recording.collector import Collector
-from icub_learning.recording.recording import JointStateEvent, Recording, WrenchEvent
+from icub_learning.recording.recording import NANOSECONDS, JointStateEvent, Recording, WrenchEvent
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 WRENCH = "geometry_msgs/msg/WrenchStamped"
-NANOSECONDS = 1_000_000_000  # of a second
 SUFFIXES = (".db3", ".mcap")  # of bare storage files
 
 # What the simulation and the drivers of robots offer: reliable, keep-last 10, volatile.
@@ -32,15 +31,19 @@ def read_rosbag(path: Path, joint_state_topic: str | None, wrench_topic: str | N
     _refuse_open_journal(path)
     try:
         with Reader(_with_metadata(path)) as reader:
-            joint_states = choose(path, reader.connections, JOINT_STATE, joint_state_topic, "joint_state_topic")
-            if joint_states is None:
+            joint_states = choose(path, reader, JOINT_STATE, joint_state_topic, "joint_state_topic")
+            if not joint_states:
                 found = ", ".join(f"{c.topic} ({c.msgtype})" for c in reader.connections) or "none"
                 text = f"{path} holds no {JOINT_STATE}; its topics: {found}"
                 raise RecordingError(text, name=str(path), bound=f"a topic of {JOINT_STATE}")
-            wrenches = None
-            if wrench_topic != "":
-                wrenches = choose(path, reader.connections, WRENCH, wrench_topic, "wrench_topic")
-            return _collect(reader, joint_states, wrenches, progress)
+            wrenches = choose(path, reader, WRENCH, wrench_topic, "wrench_topic") if wrench_topic != "" else []
+            deserialize, collector = get_typestore(Stores.LATEST).deserialize_cdr, Collector()
+            connections = joint_states + wrenches
+            total = sum(connection.msgcount for connection in connections)
+            shown = tqdm(reader.messages(connections), "reading", total, disable=not progress, delay=1, leave=False)
+            for connection, arrival, data in shown:
+                _collect(collector, arrival, deserialize(data, connection.msgtype))
+            return collector.recording(with_wrench=bool(wrenches))
     except RecordingError:
         raise
     except Exception as error:  # a damaged file raises nearly anything: struct, index, Unicode, SQL errors ...
@@ -72,81 +75,52 @@ def _refuse_open_journal(path: Path) -> None:
             raise RecordingError(text, name=str(file), bound="a recording that is closed")
 
 
-def choose(
-    path: Path, connections: list[Connection], msgtype: str, topic: str | None, option: str
-) -> list[Connection] | None:
-    """Return the connections of the requested topic of `msgtype`, or of the only one with messages; None without any.
+def choose(path: Path, reader: Reader, msgtype: str, topic: str | None, option: str) -> list[Connection]:
+    """Return the connections of the requested topic of `msgtype`, or of the only one with messages, if there is any.
     Raises RecordingError: the requested topic is absent or of another type, or several topics qualify.
     """
-    topics: dict[str, list[Connection]] = {}
-    for connection in connections:
-        if connection.msgtype == msgtype:
-            topics.setdefault(connection.topic, []).append(connection)
-    counts = {name: sum(connection.msgcount for connection in group) for name, group in topics.items()}
-    candidates = ", ".join(f"{name} ({count} messages)" for name, count in counts.items())
+    topics = {name: info for name, info in reader.topics.items() if info.msgtype == msgtype}
+    candidates = ", ".join(f"{name} ({info.msgcount} messages)" for name, info in topics.items())
     if topic is not None:
         name = topic if topic in topics else f"/{topic}"
         if name not in topics:
             text = f"{path} has no topic {topic} of {msgtype}; it has {candidates or 'none of that type'}"
             raise RecordingError(text, name=option, value=topic, bound=candidates)
-        return topics[name]
-    filled = [name for name, count in counts.items() if count] or list(counts)
+        return topics[name].connections
+    filled = [name for name, info in topics.items() if info.msgcount] or list(topics)
     if len(filled) > 1:
         remedy = f"choose one with {option} (--{option.replace('_', '-')} on the command line)"
         text = f"{path} has several topics of {msgtype}: {candidates}; {remedy}"
         raise RecordingError(text, name=option, value=filled, bound="one topic")
-    return topics[filled[0]] if filled else None
+    return topics[filled[0]].connections if filled else []
 
 
-def _collect(
-    reader: Reader, joint_states: list[Connection], wrenches: list[Connection] | None, progress: bool
-) -> Recording:
-    deserialize = get_typestore(Stores.LATEST).deserialize_cdr
-    collector = Collector()
-    connections = joint_states + (wrenches or [])
-    total = sum(connection.msgcount for connection in connections)
-    messages = reader.messages(connections)
-    for connection, arrival, data in tqdm(messages, "reading", total, disable=not progress, delay=1, leave=False):
-        message: Any = deserialize(data, connection.msgtype)
-        header = message.header
-        stamp = header.stamp.sec * NANOSECONDS + header.stamp.nanosec
-        if connection.msgtype == JOINT_STATE:
-            fields = (tuple(message.name), message.position, message.velocity, message.effort)
-            collector.add_joint_state(JointStateEvent(arrival, stamp, *fields))
-        else:
-            force, torque = message.wrench.force, message.wrench.torque
-            values = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
-            collector.add_wrench(WrenchEvent(arrival, stamp, values), header.frame_id)
-    return collector.recording(with_wrench=wrenches is not None)
+def _collect(collector: Collector, arrival: int, message: Any) -> None:
+    header = message.header
+    stamp = header.stamp.sec * NANOSECONDS + header.stamp.nanosec
+    if message.__msgtype__ == JOINT_STATE:
+        fields = (tuple(message.name), message.position, message.velocity, message.effort)
+        collector.add_joint_state(JointStateEvent(arrival, stamp, *fields))
+    else:
+        force, torque = message.wrench.force, message.wrench.torque
+        values = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
+        collector.add_wrench(WrenchEvent(arrival, stamp, values), header.frame_id)
 
 
-def write_rosbag(
-    recording: Recording, path: Path, storage: StoragePlugin, joint_state_topic: str, wrench_topic: str
-) -> None:
-    """Write a rosbag2 folder that `ros2 bag play` plays, or its bare storage file; arguments: see `files.write`."""
-    if path.suffix not in SUFFIXES:
-        _write_folder(recording, path, storage, joint_state_topic, wrench_topic)
-        return
-    folder = path.with_suffix("")
-    _write_folder(recording, folder, storage, joint_state_topic, wrench_topic)
-    (folder / path.name).rename(path)
-    shutil.rmtree(folder)
-
-
-def _write_folder(
-    recording: Recording, folder: Path, storage: StoragePlugin, joint_state_topic: str, wrench_topic: str
-) -> None:
+def write_rosbag(recording: Recording, path: Path) -> None:
+    """Write a rosbag2 folder (sqlite3) that `ros2 bag play` plays, or a bare storage file, as its suffix says."""
+    folder = path.with_suffix("") if path.suffix in SUFFIXES else path
+    storage = StoragePlugin.MCAP if path.suffix == ".mcap" else StoragePlugin.SQLITE3
     store = get_typestore(Stores.LATEST)
     types = store.types
     make_header, make_time = types["std_msgs/msg/Header"], types["builtin_interfaces/msg/Time"]
     make_joint_state, make_stamped = types[JOINT_STATE], types[WRENCH]
     make_wrench, make_vector = types["geometry_msgs/msg/Wrench"], types["geometry_msgs/msg/Vector3"]
     with Writer(folder, version=8, storage_plugin=storage) as writer:  # 8: older readers than those of 9 take it too
-        joint_states = writer.add_connection(
-            joint_state_topic, JOINT_STATE, typestore=store, offered_qos_profiles=[_QOS]
-        )
+        shared: dict[str, Any] = {"typestore": store, "offered_qos_profiles": [_QOS]}
+        joint_states = writer.add_connection("/joint_states", JOINT_STATE, **shared)
         if recording.wrench is not None:
-            wrenches = writer.add_connection(wrench_topic, WRENCH, typestore=store, offered_qos_profiles=[_QOS])
+            wrenches = writer.add_connection("/wrench", WRENCH, **shared)
         for event in recording.events():
             stamp = make_time(*divmod(event.stamp, NANOSECONDS))
             if isinstance(event, WrenchEvent):
@@ -158,3 +132,6 @@ def _write_folder(
                 fields = [np.ascontiguousarray(values) for values in (event.position, event.velocity, event.effort)]
                 message = make_joint_state(make_header(stamp, ""), list(event.names), *fields)
                 writer.write(joint_states, event.arrival, store.serialize_cdr(message, JOINT_STATE))
+    if folder != path:
+        (folder / path.name).rename(path)
+        shutil.rmtree(folder)

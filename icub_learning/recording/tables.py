@@ -2,7 +2,7 @@
 
 import csv
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,26 +11,21 @@ from tqdm import tqdm
 
 from icub_learning.errors import RecordingError, StateError
 from icub_learning.models import load_state
-from icub_learning.recording.recording import AXES, NO_NUMBERS, JointStateEvent, Recording
+from icub_learning.recording.recording import AXES, FIELDS, NANOSECONDS, NO_NUMBERS, JointStateEvent, Recording
 
-FIELDS = ("position", "velocity", "effort", "acceleration")
 WRENCH_COLUMNS = tuple(f"wrench.{axis}" for axis in AXES)
-NANOSECONDS = 1_000_000_000  # of a second
 LARGEST_FILE = 2**36  # [bytes] of an NPZ archive; it is read into memory as a whole
 
 
 class _Columns:
-    """Meaning of the columns of a table, from their names. Raises RecordingError: stamps or positions are missing, only
-    some joints have a field, or a wrench lacks an axis.
-    """
+    """Meaning of the columns of a table, from their names. Raises RecordingError: something is missing."""
 
     def __init__(self, path: Path, names: list[str]) -> None:
         def refuse(problem: str, bound: str) -> RecordingError:
             text = f"{path}: {problem}; see docs/recordings.md"
             return RecordingError(text, name=str(path), value=names, bound=bound)
 
-        repeated = {name for name in names if names.count(name) > 1}
-        if repeated:
+        if repeated := {name for name in names if names.count(name) > 1}:
             raise refuse(f"column {min(repeated)!r} appears more than once", "different names")
         self.joint_names = tuple(name.removeprefix("position.") for name in names if name.startswith("position."))
         if not self.joint_names:
@@ -158,25 +153,14 @@ def read_npz(path: Path) -> Recording:
         text = f"{path} is not an NPZ archive of plain arrays ({error}); write it with numpy.savez"
         raise RecordingError(text, name=str(path), value=str(error), bound="an NPZ archive") from error
     columns = _Columns(path, [name for name in table if not name.startswith("wrench.") or name in WRENCH_COLUMNS])
-    stamps = _stamps_of(path, table, "")
+    stamps, arrivals = _times_of(path, table, "")
     fields: dict[str, Any] = {field: _stack(path, table, names, len(stamps)) for field, names in columns.fields.items()}
-    wrench, wrench_stamps = None, stamps[:0]
-    arrivals: dict[str, Any] = {"joint_arrivals": _arrivals_of(path, table, "", stamps)}
     if columns.has_wrench:
         prefix = "wrench." if "wrench.stamp_ns" in table or "wrench.time" in table else ""
-        wrench_stamps = _stamps_of(path, table, prefix)
-        wrench = _stack(path, table, list(WRENCH_COLUMNS), len(wrench_stamps))
-        arrivals["wrench_arrivals"] = _arrivals_of(path, table, prefix, wrench_stamps)
-    frame = str(table["wrench.frame"]) if "wrench.frame" in table else ""
-    return Recording(
-        columns.joint_names,
-        joint_stamps=stamps,
-        **fields,
-        wrench_stamps=wrench_stamps,
-        wrench=wrench,
-        wrench_frame=frame,
-        **arrivals,
-    )
+        fields["wrench_stamps"], fields["wrench_arrivals"] = _times_of(path, table, prefix)
+        fields["wrench"] = _stack(path, table, WRENCH_COLUMNS, len(fields["wrench_stamps"]))
+    frame = str(table.get("wrench.frame", ""))
+    return Recording(columns.joint_names, stamps, joint_arrivals=arrivals, **fields, wrench_frame=frame)
 
 
 def _number_column(path: Path, table: Mapping[str, np.ndarray], name: str, size: int | None = None) -> np.ndarray:
@@ -189,29 +173,28 @@ def _number_column(path: Path, table: Mapping[str, np.ndarray], name: str, size:
     return column
 
 
-def _stack(path: Path, table: Mapping[str, np.ndarray], names: list[str], size: int) -> np.ndarray:
+def _stack(path: Path, table: Mapping[str, np.ndarray], names: Sequence[str], size: int) -> np.ndarray:
     columns = [_number_column(path, table, name, size) for name in names]
     return np.ascontiguousarray(np.stack(columns, axis=1), dtype=np.float64)
 
 
-def _stamps_of(path: Path, table: Mapping[str, np.ndarray], prefix: str) -> np.ndarray:
-    if f"{prefix}stamp_ns" in table:
-        column = _number_column(path, table, f"{prefix}stamp_ns")
+def _times_of(path: Path, table: Mapping[str, np.ndarray], prefix: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the stamps and the arrivals, each (n,) int64 [ns]."""
+    name, arrival = f"{prefix}stamp_ns", f"{prefix}arrival_ns"
+    if name in table:
+        column = _number_column(path, table, name)
         if column.dtype.kind == "f":
-            raise RecordingError(f"{path}: {prefix}stamp_ns must be integers", name=f"{prefix}stamp_ns", bound="int64")
-        return column.astype(np.int64)
-    seconds = _number_column(path, table, f"{prefix}time").astype(np.float64)
-    if not np.all(np.abs(seconds) < 9e9):  # int64 nanoseconds end after 292 years
-        text = f"{path}: {prefix}time holds a value that is no time [s]"
-        raise RecordingError(text, name=f"{prefix}time", bound="[s]")
-    return np.rint(seconds * NANOSECONDS).astype(np.int64)
-
-
-def _arrivals_of(path: Path, table: Mapping[str, np.ndarray], prefix: str, stamps: np.ndarray) -> np.ndarray:
-    name = f"{prefix}arrival_ns"
-    if name not in table:
-        return _plausible_arrivals(stamps)
-    return _number_column(path, table, name, len(stamps)).astype(np.int64)
+            raise RecordingError(f"{path}: {name} must be integers", name=name, bound="int64")
+        stamps = column.astype(np.int64)
+    else:
+        name = f"{prefix}time"
+        seconds = _number_column(path, table, name).astype(np.float64)
+        if not np.all(np.abs(seconds) < 9e9):  # int64 nanoseconds end after 292 years
+            raise RecordingError(f"{path}: {name} holds a value that is no time [s]", name=name, bound="[s]")
+        stamps = np.rint(seconds * NANOSECONDS).astype(np.int64)
+    if arrival not in table:
+        return stamps, _plausible_arrivals(stamps)
+    return stamps, _number_column(path, table, arrival, len(stamps)).astype(np.int64)
 
 
 def _joint_columns(recording: Recording) -> dict[str, np.ndarray]:
@@ -238,16 +221,15 @@ def write_csv(recording: Recording, path: Path) -> None:
     """Write one row per message in order of arrival; numbers read back exactly."""
     joints = _joint_columns(recording)
     wrench_columns = WRENCH_COLUMNS if recording.wrench is not None else ()
-    table = np.stack(list(joints.values()), axis=1) if joints else np.empty((len(recording.joint_stamps), 0))
-    messages = zip(recording.joint_arrivals.tolist(), recording.joint_stamps.tolist(), table.tolist(), strict=True)
-    no_joints, no_wrench = [""] * len(joints), [""] * len(wrench_columns)
-    rows = [(arrival, stamp, [*cells, *no_wrench]) for arrival, stamp, cells in messages]
+    table = np.column_stack([np.empty((len(recording.joint_stamps), 0)), *joints.values()])
+    messages = zip(recording.joint_stamps.tolist(), recording.joint_arrivals.tolist(), table.tolist(), strict=True)
+    rows = [[stamp, arrival, *cells, *[""] * len(wrench_columns)] for stamp, arrival, cells in messages]
     if recording.wrench is not None:
-        times = recording.wrench_arrivals.tolist(), recording.wrench_stamps.tolist()
+        times = recording.wrench_stamps.tolist(), recording.wrench_arrivals.tolist()
         messages = zip(*times, recording.wrench.tolist(), strict=True)
-        rows += [(arrival, stamp, [*no_joints, *cells]) for arrival, stamp, cells in messages]
-    rows.sort(key=lambda row: row[0])
+        rows += [[stamp, arrival, *[""] * len(joints), *cells] for stamp, arrival, cells in messages]
+    rows.sort(key=lambda row: row[1])
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["stamp_ns", "arrival_ns", *joints, *wrench_columns])
-        writer.writerows([stamp, arrival, *cells] for arrival, stamp, cells in rows)
+        writer.writerows(rows)

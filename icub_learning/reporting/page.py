@@ -29,18 +29,15 @@ COLOURS = 255  # of a picture in a report, which makes it a third as large
 
 def page(title: str, parts: Sequence[str]) -> str:
     """Return a whole page of parts that are HTML already."""
-    return "\n".join(
-        [
-            "<!doctype html>",
-            f'<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<style>{STYLE}</style></head><body>",
-            f"<h1>{escape(title)}</h1>",
-            *parts,
-            "</body></html>",
-            "",
-        ]
-    )
+    body = "\n".join([f"<h1>{escape(title)}</h1>", *parts])
+    return f"""\
+<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>{STYLE}</style></head><body>
+{body}
+</body></html>
+"""
 
 
 def written() -> str:
@@ -84,7 +81,6 @@ def machine_table(machine: Mapping[str, Any]) -> str:
 
 
 def _words(value: Any) -> str:
-    """Return a value as people read it: several ones with commas between them."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_words(one)}" for name, one in value.items())
     if isinstance(value, (tuple, list)):

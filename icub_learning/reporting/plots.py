@@ -11,27 +11,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from icub_learning.arrays import Array
-from icub_learning.errors import ParameterError
-from icub_learning.reporting.colours import BLUE as BLUE
-from icub_learning.reporting.colours import COLOURS as COLOURS
-from icub_learning.reporting.colours import GREEN as GREEN
-from icub_learning.reporting.colours import GREY as GREY
-from icub_learning.reporting.colours import INK as INK
-from icub_learning.reporting.colours import LABELS as LABELS
-from icub_learning.reporting.colours import PALE as PALE
-from icub_learning.reporting.colours import RED as RED
-from icub_learning.reporting.colours import YELLOW as YELLOW
+from icub_learning.reporting.colours import BLUE, COLOURS, GREEN, GREY, INK, LABELS, PALE, RED, YELLOW
 from icub_learning.reporting.tables import replacing_for
 
+__all__ = ["BLUE", "COLOURS", "GREEN", "GREY", "INK", "LABELS", "PALE", "RED", "YELLOW"]  # beside what is defined here
 MOST_POINTS = 3000  # of a line
 TITLE_CHARACTERS = 10.5  # an inch, of bold letters of 11 points
-SUFFIXES = (".png", ".pdf", ".svg")
-
-
-def check_path(path: Path) -> None:
-    """Raise ParameterError unless `path` names a format in which pictures can be written."""
-    if path.suffix not in SUFFIXES:
-        raise ParameterError("--plot", str(path), "a file name ending in " + ", ".join(SUFFIXES))
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -40,10 +25,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def save(figure: Figure, path: Path, title: str = "") -> None:
-    """Put a title above the figure, write it and print where it is; the file appears complete or not at all. Raises
-    ParameterError: the file cannot be written, or its name does not end in one of SUFFIXES.
-    """
-    check_path(path)
+    """Put a title above the figure, write it and print where it is. Raises ParameterError: it cannot be written."""
     if title:
         lines = textwrap.fill(title, int(figure.get_figwidth() * TITLE_CHARACTERS))
         figure.suptitle(lines, x=0.01, ha="left", fontsize=11, fontweight="bold")
@@ -62,17 +44,16 @@ def style(axes: Any, title: str, ylabel: str = "", xlabel: str | None = None) ->
     axes.tick_params(labelsize=8)
     axes.grid(True, which="major", color="#e3e5e8", linewidth=0.6)
     axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right"]].set_visible(False)
 
 
-def legend_below(figure: Figure, columns: int | None = None) -> None:
-    """Put one legend below the figure, with each label of its panels once, `columns` side by side (None: all)."""
+def legend_below(figure: Figure) -> None:
+    """Put one legend below the figure, with each label of its panels once."""
     entries = {
         label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    columns = columns or len(entries)
-    figure.legend(entries.values(), entries, loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
+    place = {"loc": "outside lower center", "ncols": len(entries)}
+    figure.legend(entries.values(), entries, **place, frameon=False, fontsize=9)
 
 
 def published_level(axes: Any, group: str) -> None:

@@ -3,7 +3,7 @@
 import argparse
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -12,16 +12,35 @@ from icub_learning.errors import ParameterError
 from icub_learning.files import replacing
 
 
-def add_value(parser: Any, name: str, default: Any, text: str, metavar: str | None = None, **more: Any) -> None:
-    """Add an option to a parser or a group of it, of the type of its default (of its entries), which its help shows."""
+def add_value(
+    parser: Any, name: str, default: Any, text: str, metavar: str | None = None, within: str = "", **more: Any
+) -> None:
+    """Add an option of the type of its default (of its entries), which its help shows; `within`: see `number_in`."""
     entries = list(default) if isinstance(default, (list, tuple)) else [default]
     shown = " ".join(f"{one:g}" if isinstance(one, float) else str(one) for one in entries)
     text = f"{text} (default: {shown})" if text else f"default: {shown}"
-    parser.add_argument(name, type=type(entries[0]), default=default, metavar=metavar, help=text, **more)
+    kind = number_in(type(entries[0]), within) if within else type(entries[0])
+    parser.add_argument(name, type=kind, default=default, metavar=metavar, help=text, **more)
+
+
+def number_in(kind: type, interval: str) -> Callable[[str], Any]:
+    """Return the type of an option whose values are numbers in an interval, such as "(0, 1]" or "[1, inf)"."""
+    low, high = map(float, interval[1:-1].split(","))
+
+    def convert(text: str) -> Any:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = math.nan
+        above = value > low if interval[0] == "(" else value >= low
+        if above and (value < high if interval[-1] == ")" else value <= high):
+            return value
+        raise argparse.ArgumentTypeError(f"{text!r} is not {'an integer' if kind is int else 'a number'} in {interval}")
+
+    return convert
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
-    """Add --json FILE."""
     parser.add_argument("--json", metavar="FILE", type=Path, help="write every figure that is printed to FILE, as JSON")
 
 
@@ -36,9 +55,7 @@ def replacing_for(option: str, path: Path, mode: Literal["w", "wb"] = "w") -> It
 
 
 def write_json(path: Path, figures: Mapping[str, Any]) -> None:
-    """Write figures as JSON; arrays become lists, NaN and infinity null. The file appears complete or not at all.
-    Raises ParameterError: the file cannot be written.
-    """
+    """Write figures as JSON; arrays become lists, NaN and infinity null. Raises ParameterError if that fails."""
     text = json.dumps(_plain(figures), indent=2, allow_nan=False) + "\n"
     with replacing_for("--json", path) as file:
         file.write(text)
@@ -81,27 +98,15 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], over: Sequence[tup
 
     `over` are titles above several columns each, as (text, number of columns), from the second column on.
     """
-    lines = [list(head), *(list(row) for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    place = 1
-    for text, span in over:  # widen the last column of a group whose title needs more room
+    lines = [list(head), *map(list, rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    titles, place = " " * widths[0], 1
+    for text, span in over:
         room = sum(widths[place : place + span]) + 2 * (span - 1)
-        widths[place + span - 1] += max(0, len(text) - room)
+        widths[place + span - 1] += max(0, len(text) - room)  # the last column of a group whose title needs more room
+        titles += "  " + text.center(max(room, len(text)), "─" if text else " ")
         place += span
-
-    def join(cells: Sequence[str]) -> str:
-        first, *others = [
-            cell.rjust(width) if i else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        ]
-        return "  ".join([first, *others]).rstrip()
-
-    out = []
-    if over:
-        line, place = " " * widths[0], 1
-        for text, span in over:
-            line += "  " + text.center(sum(widths[place : place + span]) + 2 * (span - 1), "─" if text else " ")
-            place += span
-        out.append(line.rstrip())
-    out += [join(lines[0]), "─" * (sum(widths) + 2 * (len(widths) - 1))]
-    return "\n".join(out + [join(line) for line in lines[1:]])
+    first, *others = widths
+    shown = ["  ".join([line[0].ljust(first), *map(str.rjust, line[1:], others)]).rstrip() for line in lines]
+    rule = "─" * (sum(widths) + 2 * len(others))
+    return "\n".join([*([titles.rstrip()] if over else []), shown[0], rule, *shown[1:]])

@@ -1,29 +1,17 @@
 """`icub-learning fleet` on files."""
 
 import json
-from functools import cache
 
-import numpy as np
-from helpers.robots import RIGHT_ARM
+from helpers.arm_models import taught
 
 from icub_learning.cli.main import main
-from icub_learning.dynamics import assembly
-from icub_learning.dynamics.saved_model import ModelDescription
-from icub_learning.dynamics.settings import Settings
 from icub_learning.models import read_model, write_model
 from icub_learning.models.ledger import accounted
-from icub_learning.robots import find_urdf
-
-make_regressor = cache(assembly.make_regressor)
 
 
 def robot_file(path, seed):
-    settings = Settings(urdf=find_urdf("icub"), joints=tuple(RIGHT_ARM), estimator="parametric", output_weights="equal")
-    regressor = make_regressor(settings)
-    estimator, rng = assembly.make_estimator(settings, regressor), np.random.default_rng(seed)
-    for _ in range(30):
-        estimator.update(*rng.normal(size=(3, 7)), rng.normal(size=6))
-    return str(write_model(path, accounted(estimator), ModelDescription(settings, regressor).header(30)))
+    estimator, description = taught(30, seed, output_weights="equal")
+    return str(write_model(path, accounted(estimator), description.header(30)))
 
 
 def test_gather_and_spread(tmp_path, capsys):

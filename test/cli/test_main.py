@@ -11,14 +11,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.recordings import JOINTS, rigid_recording
 
 import icub_learning
+from icub_learning.cli.evaluate.cases import single_case
 from icub_learning.cli.main import COMMANDS, main, make_parser
-from icub_learning.cli.options import make_settings
 from icub_learning.cli.reproduce import EXPERIMENTS
 from icub_learning.cli.reproduce_all import arguments_of
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError
+from icub_learning.recording import write
 from icub_learning.reporting.tables import number, table, write_json
 
 
@@ -71,11 +73,13 @@ def test_evaluate_offers_the_settings_of_the_node():
     assert {field.name for field in fields(Settings)} - {"estimator"} <= set(options)
 
 
-def test_given_settings_reach_the_learner():
-    line = "evaluate x.csv --urdf ur10 --output joint_torque --joints a,b c --no-friction --seed 7 --prior nominal"
-    settings = make_settings(make_parser().parse_args(line.split()))
-    assert settings.joints == ("a", "b", "c")
-    assert (settings.friction, settings.seed, settings.prior) == (False, 7, "nominal")
+def test_given_settings_reach_the_learner(tmp_path):
+    write(rigid_recording(20), path := tmp_path / "arm.npz")
+    options = f"--urdf ur10 --output joint_torque --joints {JOINTS[1]},{JOINTS[0]} {JOINTS[2]} --no-friction --seed 7"
+    args = make_parser().parse_args(["evaluate", str(path), *options.split(), "--prior", "nominal"])
+    settings = single_case(args, path).settings
+    assert settings.joints == (JOINTS[1], JOINTS[0], JOINTS[2])
+    assert (settings.friction, settings.seed, settings.prior, settings.joint_order) == (False, 7, "nominal", "any")
     assert settings.n_random_features == Settings("").n_random_features
 
 

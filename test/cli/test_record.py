@@ -73,7 +73,7 @@ def test_loop_goes_on_in_time_until_it_is_stopped(played, tmp_path, ros_domain, 
 def test_nothing_heard_is_an_error(tmp_path, ros_domain, monkeypatch, capfd):
     monkeypatch.setattr(record, "PATIENCE", 0.0)
     looks = iter((lambda: None, lambda: signal.raise_signal(signal.SIGTERM)))
-    monkeypatch.setattr(record, "_show", lambda *_: next(looks)())
+    monkeypatch.setattr(record, "show_status", lambda *_: next(looks)())
     assert main(["record", str(tmp_path / "none.mcap")]) == 2
     shown = capfd.readouterr().err
     assert "no joint state on /joint_states yet" in shown

@@ -9,7 +9,7 @@ import rclpy
 from helpers.loading import module_at
 from rclpy.node import Node
 
-from icub_learning.cli.settings import add_settings
+from icub_learning.cli.options import add_settings
 from icub_learning.dynamics import settings as dynamics_settings
 from icub_learning.errors import ParameterError
 from icub_learning.nodes.common.parameters import declare
@@ -58,7 +58,7 @@ def test_a_new_field_appears_in_node_command_line_docs_and_parameter_files(with_
         rclpy.shutdown()
 
     parser = argparse.ArgumentParser()
-    add_settings(parser, [more], given=True)
+    add_settings(parser, more, given=True)
     assert "time that the learner waits [s] (default: 2.5)" in " ".join(parser.format_help().split())
     given = vars(parser.parse_args(["--patience", "3"]))
     assert pick(more, {name: value for name, value in given.items() if value is not None}).patience == 3.0

@@ -1,1 +1,1 @@
-"""`icub-learning check`: what is right and wrong with a robot's messages."""
+"""The command `icub-learning check`."""

@@ -1,17 +1,13 @@
 """`icub-learning check`: what is right and wrong with a robot's messages, and parameters to start with."""
 
 import argparse
-import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from icub_learning.cli import options
+from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.reporting.tables import add_json_option, add_value
-from icub_learning.robots import KNOWN_ROBOTS
-
-if TYPE_CHECKING:  # loaded when the command runs: help appears at once
-    from icub_learning.evaluation.robot_check.observation import Observation
 
 DESCRIPTION = "Listen to a robot for some seconds, say what is right and wrong, and print parameters to start with."
 EXAMPLE = """\
@@ -27,11 +23,10 @@ PATIENCE = 10.0  # [s] until the first joint state
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_topic_options(parser)
-    add_value(parser, "--duration", 10.0, "to listen", "SECONDS")
+    add_value(parser, "--duration", 10.0, "to listen", "SECONDS", "(0, 3600]")
     options.add_recording_argument(parser, f"judge this, not a running robot: {options.RECORDING}", required=False)
-    options.add_recorded_topic_options(parser)
-    known = ", ".join(KNOWN_ROBOTS)
-    parser.add_argument("--urdf", help=f"path of a URDF, package://..., or a known robot: {known}")
+    options.add_reading_options(parser, stamp_source=False)
+    options.add_urdf_option(parser)
     parser.add_argument("--sensor", metavar="JOINT", help="fixed joint of the force/torque sensor, if it is not found")
     parser.add_argument("--parameters", metavar="FILE", type=Path, help="write the parameters to start with to FILE")
     add_json_option(parser)
@@ -46,18 +41,19 @@ def run(args: argparse.Namespace) -> int:
     urdf, seen = _recorded(args) if args.recording is not None else _live(args)
     found = check_robot(seen)
     print(report.as_text(found))
-    text = report.parameters(found, urdf, seen.wrench_frame) if found.settings else ""
+    text = report.parameters(found, urdf) if found.settings else ""
     if text and args.parameters is None:
         print(f"\nparameters to start with (icub-learning launch robot config:=FILE):\n\n{text}", end="")
     elif text:
         with replacing_for("--parameters", args.parameters) as file:
             file.write(text)
         print(f"\nparameters to start with: {args.parameters}")
-    save_figures(args.json, report.figures(found))
+    findings = [{key: getattr(one, key) for key in ("name", "verdict", "text", "remedy")} for one in found.findings]
+    save_figures(args.json, {"faults": found.faults, "findings": findings})
     return 1 if found.faults else 0
 
 
-def _recorded(args: argparse.Namespace) -> tuple[str, "Observation"]:
+def _recorded(args: argparse.Namespace) -> tuple[str, Any]:
     """Return the URDF as the user would name it, and what a recording holds."""
     beside = args.recording.with_suffix(".urdf")
     urdf = args.urdf or (str(beside) if beside.is_file() else "")
@@ -67,22 +63,20 @@ def _recorded(args: argparse.Namespace) -> tuple[str, "Observation"]:
     return _observation(args, urdf, recording, wrench_frame=frame)
 
 
-def _live(args: argparse.Namespace) -> tuple[str, "Observation"]:
+def _live(args: argparse.Namespace) -> tuple[str, Any]:
     """Return the URDF as the user would name it, and what was heard."""
-    from icub_learning.arrays import real
     from icub_learning.clients.robot_listener import RobotListener
     from icub_learning.clients.topics import ros_node
-    from icub_learning.errors import RecordingError
 
-    duration = real("--duration", args.duration, 0.0, 3600.0, low_open=True)
     with ros_node("icub_learning_check") as (node, spin, stopped):
         listener = RobotListener(node, args.joint_states, args.wrench)
         started = time.monotonic()
         while not stopped() and not listener.began and time.monotonic() - started < PATIENCE:
             spin(0.1)
-        while listener.began and not stopped() and time.monotonic() - listener.began < duration:
-            spin(min(0.5, max(0.0, duration - (time.monotonic() - listener.began))))
-            _show(time.monotonic() - listener.began, duration)
+        while listener.began and not stopped() and (left := listener.began + args.duration - time.monotonic()) > 0.0:
+            options.show_status(f"listening {args.duration - left:4.1f} of {args.duration:g} s")
+            spin(min(0.5, left))
+        options.show_status("", end="\n")
         topics, others = listener.topics(), listener.other_joint_states()
     if not listener.began:
         hint = f"; joint states are published on {', '.join(others)} (--joint-states)" if others else ""
@@ -92,15 +86,12 @@ def _live(args: argparse.Namespace) -> tuple[str, "Observation"]:
     return _observation(args, args.urdf or listener.description, listener.recording, **known)
 
 
-def _observation(args: argparse.Namespace, urdf: str, recording: object, **known: object) -> tuple[str, "Observation"]:
+def _observation(args: argparse.Namespace, urdf: str, recording: Any, **known: Any) -> tuple[str, Any]:
     """Find the URDF and the sensor that were not given."""
-    from icub_learning.errors import ParameterError
     from icub_learning.evaluation.robot_check.observation import Observation
     from icub_learning.evaluation.robot_check.robot_guess import guess_robot, guess_sensor
-    from icub_learning.recording import Recording
     from icub_learning.robots import find_urdf
 
-    assert isinstance(recording, Recording)
     urdf = urdf or guess_robot(recording.joint_names) or ""
     if not urdf:
         names = ", ".join(recording.joint_names)
@@ -109,14 +100,7 @@ def _observation(args: argparse.Namespace, urdf: str, recording: object, **known
     found = find_urdf(urdf)
     sensor = args.sensor or ""
     if not sensor and recording.wrench is not None:
-        sensor = guess_sensor(found, recording.joint_names, str(known.get("wrench_frame") or ""))
+        sensor = guess_sensor(found, recording.joint_names, known["wrench_frame"] or "")
     if urdf.lstrip().startswith("<"):
         urdf = "topic"  # as the node takes it
-    return urdf, Observation(recording, found, sensor, **known)  # type: ignore[arg-type]
-
-
-def _show(seconds: float, duration: float) -> None:
-    if sys.stderr.isatty():
-        end = "\n" if seconds >= duration else ""
-        text = f"\r\x1b[Klistening {min(seconds, duration):4.1f} of {duration:g} s"
-        print(text, end=end, file=sys.stderr, flush=True)
+    return urdf, Observation(recording, found, sensor, **known)

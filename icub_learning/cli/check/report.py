@@ -1,11 +1,10 @@
-"""What `check` found, in words, as figures, and as parameters to start with."""
+"""What `check` found, in words and as parameters to start with."""
 
+from dataclasses import asdict
 from textwrap import wrap
-from typing import Any
 
 from icub_learning.cli.parameter_file import as_text as parameter_text
-from icub_learning.cli.parameter_file import dynamics_values
-from icub_learning.dynamics.settings import Settings
+from icub_learning.dynamics.settings import DEFAULTS, Settings
 from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG
 from icub_learning.evaluation.robot_check.suite import Report
 from icub_learning.nodes.inverse_dynamics.parameters import NodeSettings
@@ -27,20 +26,19 @@ def as_text(report: Report) -> str:
     return "\n".join(lines)
 
 
-def parameters(report: Report, urdf: str, frame: str | None) -> str:
-    """Return a parameter file of the inverse dynamics node, with URDF and frame as user and messages name them."""
-    assert report.settings is not None
-    values: dict[str, Any] = dynamics_values(urdf, report.settings)
+def parameters(report: Report, urdf: str) -> str:
+    """Return a parameter file of the inverse dynamics node, with the URDF as the user names it."""
+    settings = report.settings
+    assert settings is not None
+    own = "sensor" if settings.output == "wrench" else "friction"
+    shown = {"urdf", "joints", "output", own, "estimator", "stamp_source"}
+    values = {
+        name: value
+        for name, value in {**asdict(settings), "urdf": urdf}.items()
+        if name in shown or value != getattr(DEFAULTS, name)
+    }
     frames = [finding.settings["frame_id"] for finding in report.findings if "frame_id" in finding.settings]
     if frames:
         values["frame_id"] = frames[0]
-    comment = ["Made by icub-learning check; every parameter: docs/ros_interface.md."]
-    return parameter_text("inverse_dynamics", (Settings, NodeSettings), values, (), comment)
-
-
-def figures(report: Report) -> dict[str, Any]:
-    """Return the findings as they are written to JSON."""
-    found = [
-        {"name": one.name, "verdict": one.verdict, "text": one.text, "remedy": one.remedy} for one in report.findings
-    ]
-    return {"faults": list(report.faults), "findings": found}
+    comment = "Made by icub-learning check; every parameter: docs/ros_interface.md."
+    return parameter_text("inverse_dynamics", (Settings, NodeSettings), values, comment)

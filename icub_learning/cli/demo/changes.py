@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from icub_learning.arrays import Array
+from icub_learning.cli.demo.watching import StatusLine
 from icub_learning.evaluation.metrics import windowed_rmse
 from icub_learning.experiments.change.live_arm import RATE, LiveArm
 from icub_learning.reporting import plots
@@ -16,15 +16,14 @@ LEARNING, CARRIED, AFTER, PUSHED = 25.0, 8.0, 5.0, 4.0  # [s]
 MASS, CENTRE = 0.5, np.array([0.0, 0.02, 0.01])  # [kg], [m] in the frame of the hand
 FORCE, PUSH_SECONDS = np.array([0.0, 5.0, 0.0]), 1.0  # [N], [s]
 WINDOW = 30  # samples of the error that is shown
-LONGEST_BLOCK = 50  # samples that are learned together, at most
 
 
-def show(folder: Path, seed: int = 0) -> dict[str, Any]:
-    """Go through it, print what was seen and draw the picture; return the figures."""
+def show(folder: Path) -> tuple[dict[str, Any], str]:
+    """Go through it, print what was seen and draw the picture; return the figures, and their text."""
     began = time.monotonic()
-    total = LEARNING + CARRIED + AFTER + PUSHED
+    StatusLine(folder).note("a load is grasped and dropped, and a hand pushes: faster than real time, not live")
     print(f"\nThe same arm learns for {LEARNING:.0f} s, is given {MASS:g} kg, drops it, and is pushed.", flush=True)
-    arm = LiveArm(seed)
+    arm = LiveArm(seed=0)
     arm.run(LEARNING)
     before = arm.force_error(LEARNING - 5.0, LEARNING)
     arm.simulation.attach_payload(MASS, CENTRE)
@@ -38,7 +37,7 @@ def show(folder: Path, seed: int = 0) -> dict[str, Any]:
     arm.run(PUSHED)
     figures: dict[str, Any] = {
         "simulated": True,
-        "simulated_s": total,
+        "simulated_s": LEARNING + CARRIED + AFTER + PUSHED,
         "force_rmse_before_N": before,
         "load_true_kg": MASS,
         "load_found_kg": 0.0 if load is None else load.mass,
@@ -52,14 +51,13 @@ def show(folder: Path, seed: int = 0) -> dict[str, Any]:
         "samples_of_the_push_not_learned": arm.streams["shipped"].counts.withheld - learned,
         "wall_s": time.monotonic() - began,
     }
-    print(text(figures))
+    text = _text(figures)
+    print(text)
     _draw(folder / "changes.png", arm, dropped, pushed)
-    return figures
+    return figures, text
 
 
-def text(figures: dict[str, Any]) -> str:
-    """Return the figures in words."""
-    f = figures
+def _text(f: dict[str, Any]) -> str:
     return f"""
 SIMULATED iCub, {f["simulated_s"]:.0f} s.
 load of {MASS:g} kg: seen after {number(f["load_seen_after_s"], 2)} s as {f["load_found_kg"]:.3f} \
@@ -75,57 +73,30 @@ gone {number(f["push_gone_after_s"], 2)} s after its end, \
 
 def _draw(path: Path, arm: LiveArm, dropped: float, pushed: float) -> None:
     times, seen = arm.seen()
-    errors = arm.errors(0.0, arm.time + 1.0)
+    force = windowed_rmse(arm.errors(0.0, np.inf)[:, :3], WINDOW)
+    share = np.convolve(np.diff(seen[:, 3], prepend=0.0), np.ones(WINDOW) / WINDOW, mode="same")
     shown = times > LEARNING - 6.0
+    times, seen, force, share = times[shown], seen[shown], force[shown], share[shown]
     figure = plots.new_figure(11, 7)
+    above, middle, below = figure.subplots(3, 1, sharex=True)
+    above.plot(*plots.thin(times, force), color=plots.GREEN, linewidth=1.3, label="error of force")
+    plots.style(above, f"RMSE of the predicted force over {WINDOW} samples ({WINDOW / RATE:g} s)", "N")
+    above.set_ylim(top=1.15 * force.max())  # room for the names of the spans
+    mass, deviation = np.maximum(seen[:, 0], 0.0), 2.0 * seen[:, 1]
+    middle.fill_between(times, mass - deviation, mass + deviation, color=plots.YELLOW, alpha=0.4, linewidth=0)
+    middle.plot(times, mass, color=plots.YELLOW, linewidth=1.5, label="load found, ± 2 standard deviations")
+    truth = np.where((times >= LEARNING) & (times < dropped), MASS, 0.0)
+    middle.plot(times, truth, color=plots.INK, linewidth=1.0, linestyle=(0, (4, 3)), label="true load")
+    middle.set_ylim(-0.1, 1.6 * MASS)
+    plots.style(middle, "Load in the hand", "kg")
+    below.fill_between(times, seen[:, 2], step="mid", color=plots.RED, alpha=0.5, label="contact")
+    below.plot(times, share, color=plots.BLUE, linewidth=1.2, label="share of samples learned")
+    plots.style(below, "Contact, and what is learned", "", "simulated time [s]")
     spans = ((LEARNING, dropped, f"{MASS:g} kg in the hand"), (pushed, pushed + PUSH_SECONDS, "push of 5 N"))
-    axes = figure.add_subplot(3, 1, 1)
-    force = windowed_rmse(errors[:, :3], WINDOW)
-    axes.plot(*plots.thin(times[shown], force[shown]), color=plots.GREEN, linewidth=1.3, label="error of force")
-    plots.style(axes, f"RMSE of the predicted force over {WINDOW} samples ({WINDOW / RATE:g} s)", "N")
-    axes.set_ylim(top=1.15 * force[shown].max())  # room for the names of the spans
-    _mark(axes, spans, True)
-    axes = figure.add_subplot(3, 1, 2, sharex=axes)
-    _draw_mass(axes, times[shown], seen[shown], dropped)
-    _mark(axes, spans, False)
-    axes = figure.add_subplot(3, 1, 3, sharex=axes)
-    axes.fill_between(times[shown], seen[shown, 2], step="mid", color=plots.RED, alpha=0.5, label="contact")
-    share = np.convolve(share_learned(seen[:, 3]), np.ones(WINDOW) / WINDOW, mode="same")
-    axes.plot(times[shown], share[shown], color=plots.BLUE, linewidth=1.2, label="share of samples learned")
-    plots.style(axes, "Contact, and what is learned", "", "simulated time [s]")
-    _mark(axes, spans, False)
+    for begin, end, text in spans:
+        for axes in (above, middle, below):
+            axes.axvspan(begin, end, color="#e9ebee", zorder=0)
+        place = above.get_xaxis_transform()
+        above.text((begin + end) / 2, 0.97, text, transform=place, ha="center", va="top", fontsize=8)
     plots.legend_below(figure)
     plots.save(figure, path, "Simulated iCub arm: a load grasped and dropped while it moves, and a push by hand")
-
-
-def share_learned(learned: Array) -> Array:
-    """Return the share of samples that is learned (n,), from how many had been learned at each (n,).
-
-    Samples are learned by blocks, as smoothed motions become known: a block counts for all samples since the one
-    before, but for no more than LONGEST_BLOCK.
-    """
-    share, before = np.zeros(len(learned)), 0
-    for end in (np.flatnonzero(np.diff(learned)) + 1).tolist():
-        begin = max(before, end - LONGEST_BLOCK)
-        share[begin:end] = (learned[end] - learned[before]) / (end - begin)
-        before = end
-    return share
-
-
-def _draw_mass(axes: Any, times: Array, seen: Array, dropped: float) -> None:
-    carried = seen[:, 0] > 0
-    mass, deviation = np.where(carried, seen[:, 0], 0.0), 2.0 * seen[:, 1]
-    axes.fill_between(times, mass - deviation, mass + deviation, color=plots.YELLOW, alpha=0.4, linewidth=0)
-    axes.plot(times, mass, color=plots.YELLOW, linewidth=1.5, label="load found, ± 2 standard deviations")
-    truth = np.where((times >= LEARNING) & (times < dropped), MASS, 0.0)
-    axes.plot(times, truth, color=plots.INK, linewidth=1.0, linestyle=(0, (4, 3)), label="true load")
-    axes.set_ylim(-0.1, 1.6 * MASS)
-    plots.style(axes, "Load in the hand", "kg")
-
-
-def _mark(axes: Any, spans: Any, named: bool) -> None:
-    for begin, end, text in spans:
-        axes.axvspan(begin, end, color="#e9ebee", zorder=0)
-        if named:
-            place = axes.get_xaxis_transform()
-            axes.text((begin + end) / 2, 0.97, text, transform=place, ha="center", va="top", fontsize=8)

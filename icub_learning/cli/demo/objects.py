@@ -1,13 +1,17 @@
 """The second half of the demonstration: a simulated iCub is taught objects by service calls, one after the other."""
 
+import contextlib
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sensor_msgs.msg import Image
 
+from icub_learning.cli.demo import lessons
 from icub_learning.cli.demo.lessons import FEW, LESSON, OBJECTS, WINDOW, Lesson, RecognizedView
+from icub_learning.cli.demo.watching import StatusLine
 from icub_learning.clients.processes import Processes
 from icub_learning.clients.session import Session
 from icub_learning.errors import IcubLearningError
@@ -33,9 +37,21 @@ KEPT = 100  # images that wait for their recognition
 START_LIMIT, VIEWS_LIMIT = 60.0, 60.0  # [s]
 
 
-def commands() -> dict[str, list[str]]:
-    """Return the command line of each process, by node name."""
-    return {name: node_command(name, name, given) for name, given in PARAMETERS.items()}
+def show(folder: Path, n_views: int) -> tuple[dict[str, Any], str]:
+    """Teach objects, print the figures and draw the picture; return the figures, and their text."""
+    began, line = time.monotonic(), StatusLine(folder)
+    print(f"\nThe same iCub is taught {len(OBJECTS)} objects, one after the other.", flush=True)
+    with contextlib.ExitStack() as stack:
+        processes = stack.enter_context(Processes(folder / "log"))
+        for name, given in PARAMETERS.items():
+            processes.start(f"objects_{name}", node_command(name, name, given), {})
+        taught = stack.enter_context(ObjectSession(processes, n_views, line.show)).teach_all()
+        line.end()
+    figures = lessons.figures_of(taught) | {"wall_s": time.monotonic() - began}
+    text = lessons.text(figures)
+    print(f"\n{text}\n")
+    lessons.draw(folder / "objects.png", taught)
+    return figures, text
 
 
 class ObjectSession(Session):
@@ -54,18 +70,24 @@ class ObjectSession(Session):
 
     def teach_all(self) -> list[Lesson]:
         """Teach all objects; return the lessons. Raises IcubLearningError: a refusal, a dead process, or silence."""
-        lessons: list[Lesson] = []
+        taught: list[Lesson] = []
         for number, label in enumerate(OBJECTS, 1):
             lesson = Lesson(label, FEW if number == len(OBJECTS) else LESSON)
             self._heading = f"lesson {number} of {len(OBJECTS)}, {label}:"
             self._show_object(label)
             lesson.before = self._observe(BEFORE, "recognized before")
-            self._teach(lesson)
+            self._show(f"{self._heading} teaching {lesson.n_frames} views")
+            self._recognized = []
+            start = time.monotonic()
+            fields = {"label": label, "n_frames": lesson.n_frames, "timeout": VIEWS_LIMIT}
+            self._call(TeachObject, f"/{RECOGNITION}/teach", VIEWS_LIMIT, **fields)
+            lesson.seconds = time.monotonic() - start
+            lesson.taught = self._recognized[-lesson.n_frames :]
             for known in OBJECTS[:number]:
                 self._show_object(known)
                 lesson.views[known] = self._observe(self._n_views, f"unseen views of {known}")
-            lessons.append(lesson)
-        return lessons
+            taught.append(lesson)
+        return taught
 
     def _show_object(self, name: str) -> None:
         """Put an object into the hand, if it is not there; from then on only images of it count."""
@@ -80,22 +102,10 @@ class ObjectSession(Session):
 
     def _observe(self, count: int, what: str) -> list[RecognizedView]:
         """Return the next `count` views with what was recognized in them."""
-        self._recognized = []
-
-        def line() -> str:
-            return f"{self._heading} {what} {len(self._recognized)}/{count}"
-
-        self.require(lambda: len(self._recognized) >= count, VIEWS_LIMIT, "recognitions", line)
-        return self._recognized[:count]
-
-    def _teach(self, lesson: Lesson) -> None:
-        self._show(f"{self._heading} teaching {lesson.n_frames} views")
-        self._recognized = []
-        start = time.monotonic()
-        fields = {"label": lesson.label, "n_frames": lesson.n_frames, "timeout": VIEWS_LIMIT}
-        self._call(TeachObject, f"/{RECOGNITION}/teach", VIEWS_LIMIT, **fields)
-        lesson.seconds = time.monotonic() - start
-        lesson.taught = self._recognized[-lesson.n_frames :]
+        seen = self._recognized = []
+        line = f"{self._heading} {what}"
+        self.require(lambda: len(seen) >= count, VIEWS_LIMIT, "recognitions", lambda: f"{line} {len(seen)}/{count}")
+        return seen[:count]
 
     def _call(self, kind: Any, service: str, takes: float, **fields: Any) -> None:
         answer = self.services.call(kind, service, takes, START_LIMIT, **fields)

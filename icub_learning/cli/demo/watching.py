@@ -1,9 +1,11 @@
-"""The page on which the demonstration is watched: `icub-learning view` as a process beside it."""
+"""How people watch the demonstration: a line at the terminal, and `icub-learning view` as a process beside it."""
 
+import shutil
 import socket
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from icub_learning.clients.processes import Processes
@@ -13,42 +15,56 @@ HOST = "127.0.0.1"
 TRIED = 20  # ports
 
 
-class Page:
-    """Starts the page of a folder of results and prints its address; it ends with this context, and alone."""
+class StatusLine:
+    """A line that is overwritten on a terminal; elsewhere printed when its first word changes, or every ten seconds.
 
-    def __init__(self, folder: Path, port: int, environment: Mapping[str, str]) -> None:
-        self._processes = Processes(folder / "log")
-        (folder / STATUS).write_text("starting", encoding="utf-8")
-        port = free_port(port)
-        options = ["--port", str(port), "--host", HOST, "--follow", str(folder)]
-        self._processes.start("view", [sys.executable, "-m", "icub_learning.cli", "view", *options], environment)
-        self.address = f"http://{HOST}:{port}/"
-        print(f"Watch it in a browser: {self.address}  (VIEW=0 make demo, or --no-view: without)\n", flush=True)
+    It also stands in a file of the folder, for the page.
+    """
 
-    def __enter__(self) -> "Page":
-        return self
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / STATUS
+        self._terminal = sys.stdout.isatty()
+        self._beginning, self._written = "", 0.0
 
-    def __exit__(self, *_: object) -> None:
-        self._processes.stop()
+    def show(self, text: str) -> None:
+        """Show `text` in place of the line before."""
+        beginning, now = text.partition(" ")[0], time.monotonic()
+        self.note(text)
+        if self._terminal:
+            room = shutil.get_terminal_size().columns - 1  # a line that wraps cannot be written over
+            print(f"\r\x1b[K{text[:room]}", end="", flush=True)
+        elif beginning != self._beginning or now - self._written >= 10.0:
+            self._beginning, self._written = beginning, now
+            print(text, flush=True)
 
-    def wait(self) -> None:
-        """Keep the page until Ctrl-C, for the pictures at its end."""
-        print(f"The page stays at {self.address} until Ctrl-C.", flush=True)
-        try:
-            while True:
-                time.sleep(1.0)
-        except KeyboardInterrupt:
-            print()
+    def note(self, text: str) -> None:
+        """Show `text` on the page alone."""
+        self._file.write_text(text, encoding="utf-8")
+
+    def end(self) -> None:
+        """Keep the line as it is."""
+        if self._terminal:
+            print(flush=True)
+
+
+@contextmanager
+def page(folder: Path, port: int) -> Iterator[str]:
+    """Serve the page of a folder of results while the context lasts, print its address and yield it."""
+    (folder / STATUS).write_text("starting", encoding="utf-8")
+    port = free_port(port)
+    options = ["--port", str(port), "--host", HOST, "--follow", str(folder)]
+    with Processes(folder / "log") as processes:
+        processes.start("view", [sys.executable, "-m", "icub_learning.cli", "view", *options], {})
+        address = f"http://{HOST}:{port}/"
+        print(f"Watch it in a browser: {address}  (VIEW=0 make demo, or --no-view: without)\n", flush=True)
+        yield address
 
 
 def free_port(first: int) -> int:
     """Return the first port from `first` on that nobody listens on, or any free one."""
     for port in (*range(first, min(first + TRIED, 65536)), 0):
-        with socket.socket() as probe:
+        with socket.socket() as probe, suppress(OSError):
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((HOST, port))
-            except OSError:
-                continue
+            probe.bind((HOST, port))
             return int(probe.getsockname()[1])
     return 0

@@ -13,6 +13,7 @@ from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.evaluation.joint_names import match_joints
 from icub_learning.recording import Recording
 from icub_learning.robots import find_urdf
+from icub_learning.settings import pick
 
 DESCRIPTIONS = (".yaml", ".yml", ".json")
 
@@ -28,7 +29,9 @@ class Case:
 
 
 def single_case(args: argparse.Namespace, path: Path) -> Case:
-    """Read a recording as the command line says; X.urdf beside it stands in for --urdf. Raises as `_case` does."""
+    """Read a recording as the command line says; X.urdf beside it stands in for --urdf. Raises RecordingError: it is
+    unreadable, its joints do not match the URDF's, or its output is not plain; ModelError; ParameterError.
+    """
     return _case(args, path, {} if args.urdf else _beside(path))
 
 
@@ -36,8 +39,7 @@ def table_case(args: argparse.Namespace, file: Path) -> Case:
     """Read a recording, or the YAML or JSON file that describes one; what is said there goes before the command line.
 
     Such a file holds a mapping: `recording`, a path relative to the file, and any settings of learning (urdf, joints,
-    output, sensor, ...). X.urdf beside a recording X is its URDF. Raises RecordingError, ModelError, ParameterError:
-    see `_case`; or the description is none.
+    output, sensor, ...). X.urdf beside a recording X is its URDF. Raises as `single_case` does.
     """
     if file.suffix not in DESCRIPTIONS:
         return _case(args, file, _beside(file))
@@ -72,10 +74,7 @@ def _beside(path: Path) -> dict[str, str]:
 
 
 def _case(args: argparse.Namespace, path: Path, own: Mapping[str, Any]) -> Case:
-    """Return the case of a recording; `own` goes before the arguments. Raises RecordingError: it cannot be read, or its
-    joints do not match the URDF's; ModelError: the URDF cannot be read; ParameterError: no URDF, or an output that is
-    not given and not plain; a setting is outside its range.
-    """
+    """Return the case of a recording; `own` goes before the arguments."""
     given = {**vars(args), **own, "recording": path}
     if given["urdf"] is None:
         raise ParameterError("--urdf", None, f"given, or {path.with_suffix('.urdf')} beside the recording")
@@ -91,14 +90,17 @@ def _case(args: argparse.Namespace, path: Path, own: Mapping[str, Any]) -> Case:
     match = match_joints(recording.joint_names, joint_names(find_urdf(given["urdf"])), wanted)
     if match.text:
         remarks.append(match.text)
-    settings = options.make_settings(argparse.Namespace(**{**given, "joints": match.joints}))
+    said = {name: value for name, value in given.items() if value is not None}
+    settings = pick(Settings, said, urdf=find_urdf(given["urdf"]), joints=match.joints)
     if not wanted:
         remarks.append(f"joints, all that the recording and the URDF share: {', '.join(match.joints)}")
     if match.others and (match.text or not wanted):
         remarks.append(f"joints left out because the URDF lacks them: {', '.join(match.others)}")
         settings = replace(settings, extra_joints=(*settings.extra_joints, *match.others))
     recording = match.applied(recording)
-    settings = options.accept_order(argparse.Namespace(**given), recording, settings)
+    in_order = tuple(name for name in recording.joint_names if name in settings.joints)
+    if given["joint_order"] is None and in_order != settings.joints:
+        settings = replace(settings, joint_order="any")  # a file's own order is no sign of a fault
     return Case(path, recording, settings, tuple(remarks))
 
 

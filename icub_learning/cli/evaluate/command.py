@@ -4,8 +4,8 @@ import argparse
 from pathlib import Path
 
 from icub_learning.cli import options
-from icub_learning.cli.report import Block, add_report_option, check_report, write_drawn, write_report
-from icub_learning.reporting.tables import add_json_option, add_value, save_figures
+from icub_learning.errors import IcubLearningError, ParameterError, RecordingError
+from icub_learning.reporting.tables import add_value, save_figures
 
 DESCRIPTION = "Predict each sample of a recording before learning it, with the same code as the node."
 EXAMPLE = """\
@@ -23,68 +23,40 @@ RMSE = sqrt(mean(e^2)); nMSE = mean(e^2) / variance of the measurement in the sa
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_recording_argument(parser, required=False)
-    options.add_robot_options(parser, required=False)
-    options.add_plot_option(parser, "errors and predictions")
-    add_json_option(parser)
-    add_report_option(parser)
+    options.add_output_options(parser, "errors and predictions")
 
     parts = parser.add_argument_group("what is judged")
-    parts.add_argument(
-        "--test",
-        metavar="RECORDING",
-        type=Path,
-        help="learn all of the first recording, then predict this one of the same robot with learning off",
+    text = "learn all of the first recording, then predict this one of the same robot with learning off"
+    parts.add_argument("--test", metavar="RECORDING", type=Path, help=text)
+    add_value(parts, "--horizon", 0.0, "predict this far beyond all that was learned", "SECONDS", "[0, inf)")
+    text = "evaluate a class of your own too: my_package.my_module.MyLearner, see docs/how_to/my_learner.md"
+    parts.add_argument("--estimator", metavar="CLASS", help=text)
+    text = (
+        "one row for each of many recordings: X.npz (or another format) with X.urdf beside it, or a YAML or JSON"
+        " file with `recording` and any settings; --urdf, --joints and --output hold where a file says nothing"
     )
-    add_value(parts, "--horizon", 0.0, "predict this far beyond all that was learned", "SECONDS")
-    parts.add_argument(
-        "--estimator",
-        metavar="CLASS",
-        help="evaluate a class of your own too: my_package.my_module.MyLearner, see docs/how_to/my_learner.md",
+    parts.add_argument("--table", metavar="FILE", nargs="+", type=Path, help=text)
+    add_value(parts, "--transient", 3.0, "length of the transient at the start", "SECONDS", "[0, inf)")
+    text = "where the steady state begins, as a fraction of the samples"
+    add_value(parts, "--steady-from", 0.7, text, "FRACTION", "[0, 1]")
+    text = (
+        "causal: the node's own; smoothed: from both sides in time, as no running robot has them; both (with --table:"
+        " causal); recorded: accelerations from the CSV or NPZ file"
     )
-    parts.add_argument(
-        "--table",
-        metavar="FILE",
-        nargs="+",
-        type=Path,
-        help="one row for each of many recordings: X.npz (or another format) with X.urdf beside it, or a YAML or JSON"
-        " file with `recording` and any settings; --urdf, --joints and --output hold where a file says nothing",
-    )
-    add_value(parts, "--transient", 3.0, "length of the transient at the start", "SECONDS")
-    add_value(parts, "--steady-from", 0.7, "where the steady state begins, as a fraction of the samples", "FRACTION")
-    parts.add_argument(
-        "--derivatives",
-        choices=("both", "causal", "smoothed", "recorded"),
-        default="both",
-        help="causal: the node's own; smoothed: from both sides in time, as no running robot has them; both (default;"
-        " with --table: causal); recorded: accelerations from the CSV or NPZ file",
-    )
-
-    options.add_reading_options(parser)
+    add_value(parts, "--derivatives", "both", text, choices=("both", "causal", "smoothed", "recorded"))
     options.add_learning_options(parser)
 
 
 def run(args: argparse.Namespace) -> None:
     from threadpoolctl import threadpool_limits
 
-    from icub_learning.arrays import real
-    from icub_learning.errors import ParameterError
-    from icub_learning.reporting.plots import check_path
-
-    real("--transient", args.transient, 0.0)
-    real("--steady-from", args.steady_from, 0.0, 1.0)
-    real("--horizon", args.horizon, 0.0)
     if (args.recording is None) == (args.table is None):
         raise ParameterError("RECORDING", args.recording, "one recording, or --table with several (see --help)")
     if args.table and (args.test or args.plot):
         raise ParameterError("--table", "--test or --plot", "given without them")
-    if args.plot is not None:
-        check_path(args.plot)
-    check_report(args.report)
+    options.check_outputs(args)
     with threadpool_limits(limits=1, user_api="blas"):  # as in the node: threads only delay small solves
-        if args.table:
-            _run_table(args)
-        else:
-            _run_single(args)
+        (_run_table if args.table else _run_single)(args)
 
 
 def _run_single(args: argparse.Namespace) -> None:
@@ -104,7 +76,7 @@ def _run_single(args: argparse.Namespace) -> None:
         watch = options.watch(case.path, case.recording, mode)
         results[mode] = compare(case.recording, settings, mode, watch, test=second, horizon=args.horizon)
     off_line = report.OffLine.of(case.recording, settings, args.steady_from, second)
-    figures = report.figures_of(case, results, off_line, args.transient, args.steady_from, test, args.horizon)
+    figures = report.figures_of(args, case, results, off_line, test)
     print(report.text(figures))
     save_figures(args.json, figures)
     title = f"{(args.test or args.recording).name}, {modes[0]} derivatives"
@@ -112,12 +84,11 @@ def _run_single(args: argparse.Namespace) -> None:
     def draw(path: Path) -> None:
         picture.draw(path, results[modes[0]], settings.output, 0.0 if test else args.steady_from, title)
 
-    write_drawn(args, draw, f"Inverse dynamics, {title}", "Errors", report.text(figures))
+    options.write_drawn(args, draw, f"Inverse dynamics, {title}", "Errors", report.text(figures))
 
 
 def _run_table(args: argparse.Namespace) -> None:
     from icub_learning.cli.evaluate import cases, report, table
-    from icub_learning.errors import IcubLearningError, RecordingError
     from icub_learning.evaluation.judgement import judge
     from icub_learning.evaluation.predict_then_learn import compare
 
@@ -134,11 +105,11 @@ def _run_table(args: argparse.Namespace) -> None:
             failures[str(file)] = " ".join(str(error).split())
     if rows:
         print(table.text(rows))
-        summary = table.summary_of(rows)
-        figures = {"steady_from": args.steady_from, "horizon_s": args.horizon, "derivatives": mode}
+        figures = {"steady_from": args.steady_from, "horizon_s": args.horizon, "derivatives": mode, "recordings": rows}
         if args.report is not None:
-            write_report(args.report, "Inverse dynamics on many recordings", [Block("Errors", table.text(rows))])
-        save_figures(args.json, {**figures, "recordings": rows, "geometric_mean": summary, "failures": failures})
+            blocks = [("Errors", table.text(rows), ())]
+            options.write_report(args.report, "Inverse dynamics on many recordings", blocks)
+        save_figures(args.json, {**figures, "geometric_mean": table.summary_of(rows), "failures": failures})
     if failures:
         text = "; ".join(f"{file}: {reason}" for file, reason in failures.items())
         raise RecordingError(f"{len(failures)} of {len(args.table)} recordings were not evaluated: {text}")

@@ -1,5 +1,6 @@
 """The figures of `evaluate`, and the tables that show them."""
 
+import argparse
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -25,8 +26,7 @@ MODE_TITLES = {"causal": "causal", "smoothed": "smoothed (non-causal)", "recorde
 class OffLine:
     """Off-line identification as the yardstick of a recording, or why there is none."""
 
-    predicted: Array | None = None  # (n, n_outputs) in the part that is judged; None where it failed
-    measured: Array | None = None  # likewise
+    outputs: tuple[Array, Array] | None = None  # errors and measurements of the part judged, (n, n_outputs) each
     bandwidth_hz: float = float("nan")  # of its filter
     failure: str = ""  # why there is none; "" otherwise
 
@@ -37,46 +37,38 @@ class OffLine:
             found, predicted, measured = predict_off_line(recording, settings, steady_from, test)
         except (RecordingError, ParameterError) as error:  # too short, say; learning while it runs goes without it
             return cls(failure=str(error))
-        return cls(predicted, measured, found.bandwidth_hz)
+        return cls((predicted - measured, measured), found.bandwidth_hz)
 
     @property
     def nmse(self) -> Array | None:
         """(n_outputs,)."""
-        if self.predicted is None or self.measured is None:
-            return None
-        return nmse(self.predicted - self.measured, self.measured)
+        return None if self.outputs is None else nmse(*self.outputs)
 
 
 def figures_of(
+    args: argparse.Namespace,
     case: Case,
     results: Mapping[str, Mapping[str, Evaluation]],
     off_line: OffLine,
-    transient: float,
-    steady_from: float,
-    test: Case | None = None,
-    horizon: float = 0.0,
+    test: Case | None,
 ) -> dict[str, Any]:
-    """Return everything that is printed, as nested dicts, from evaluations by kind of derivatives, then by estimator.
-
-    `transient` is the length of the transient [s], `steady_from` the fraction of the samples before the steady state,
-    `test` what was predicted with learning off, if not the first recording, `horizon` how far predictions look ahead
-    [s].
-    """
+    """Return all that is printed, as nested dicts, from evaluations by kind of derivatives, then by estimator."""
     recording, settings = (test or case).recording, case.settings
-    first = next(iter(next(iter(results.values())).values()))  # what is accepted depends on neither
-    judged = {"test": slice(None)} if test else parts(first, transient, steady_from)
+    by_name = next(iter(results.values()))
+    first = next(iter(by_name.values()))  # what is accepted depends on neither
+    judged = {"test": slice(None)} if test else _parts(first.stamps, args.transient, args.steady_from)
     judgement = None
     if len(first.stamps) > 1:
-        judgement = judge(next(iter(results.values())), off_line.nmse, 0.0 if test else min(steady_from, 0.99))
+        judgement = judge(by_name, off_line.nmse, 0.0 if test else min(args.steady_from, 0.99))
     return {
         "recording": str(case.path),
         "test": str(test.path) if test else None,
         "duration_s": recording.duration,
         "settings": {**asdict(settings), "urdf": settings.urdf if len(settings.urdf) < 500 else "(XML text)"},
         "remarks": [*case.remarks, *(test.remarks if test else ())],
-        "horizon_s": horizon,
-        "transient_s": transient,
-        "steady_from": steady_from,
+        "horizon_s": args.horizon,
+        "transient_s": args.transient,
+        "steady_from": args.steady_from,
         "samples": {
             "joint_states": first.n_joint_states,
             "wrenches": len(recording.wrench_stamps),
@@ -86,15 +78,14 @@ def figures_of(
             "refused": dict(first.refused.most_common()),
             "last_refusal": first.last_refusal,
         },
-        "results": {mode: _results(by_name, off_line, settings.output, judged) for mode, by_name in results.items()},
+        "results": {mode: _results(found, off_line, settings.output, judged) for mode, found in results.items()},
         "off_line": {"bandwidth_hz": off_line.bandwidth_hz, "failure": off_line.failure},
         "judgement": None if judgement is None else {**judgement.figures(), "left_out": list(judgement.left_out)},
     }
 
 
-def parts(evaluation: Evaluation, transient: float, steady_from: float) -> dict[str, slice]:
+def _parts(stamps: np.ndarray, transient: float, steady_from: float) -> dict[str, slice]:
     """Return the slices of the compared samples that are transient and steady state; they do not overlap."""
-    stamps = evaluation.stamps
     steady = int(steady_from * len(stamps))
     early = stamps - stamps[:1] >= round(transient * 1e9)
     first_late = int(np.argmax(early)) if early.any() else len(stamps)
@@ -105,27 +96,21 @@ def _results(
     by_name: Mapping[str, Evaluation], off_line: OffLine, output: str, judged: Mapping[str, slice]
 ) -> dict[str, Any]:
     """Return the errors of each estimator, of holding the newest measurement, and of off-line identification."""
-    found = {
-        short: {
-            **_errors_of_parts(one, one.errors, output, judged),
-            "learned": one.n_learned,
-            "predict_s": percentiles(one.predict_seconds),
-            "learn_s": percentiles(one.learn_seconds),
-        }
-        for short, one in by_name.items()
-    }
     first = next(iter(by_name.values()))
-    found["hold"] = _errors_of_parts(first, first.held - first.measured, output, judged)
+    pairs = {short: (one.errors, one.measured) for short, one in by_name.items()}
+    pairs["hold"] = first.held - first.measured, first.measured
+    names = first.output_names
+    found: dict[str, Any] = {
+        short: {part: _errors(errors[where], measured[where], names, output) for part, where in judged.items()}
+        for short, (errors, measured) in pairs.items()
+    }
+    for short, one in by_name.items():
+        times = {"predict_s": percentiles(one.predict_seconds), "learn_s": percentiles(one.learn_seconds)}
+        found[short] |= {"learned": one.n_learned, **times}
     found["off-line"] = {}
-    if off_line.predicted is not None and off_line.measured is not None:  # it is judged on the last part alone
-        errors = _errors(off_line.predicted - off_line.measured, off_line.measured, first.output_names, output)
-        found["off-line"] = {[*judged][-1]: errors}
+    if off_line.outputs is not None:  # it is judged on the last part alone
+        found["off-line"] = {[*judged][-1]: _errors(*off_line.outputs, names, output)}
     return found
-
-
-def _errors_of_parts(evaluation: Evaluation, errors: Array, output: str, judged: Mapping[str, slice]) -> dict[str, Any]:
-    names = evaluation.output_names
-    return {part: _errors(errors[where], evaluation.measured[where], names, output) for part, where in judged.items()}
 
 
 def _errors(errors: Array, measured: Array, names: tuple[str, ...], output: str) -> dict[str, Any]:
@@ -137,7 +122,6 @@ def _errors(errors: Array, measured: Array, names: tuple[str, ...], output: str)
 
 
 def text(report: Mapping[str, Any]) -> str:
-    """Return the tables of all figures."""
     results, samples = report["results"], report["samples"]
     unit = "N, N m" if report["settings"]["output"] == "wrench" else "unit of the recording's efforts, N m by ROS"
     titles = {
@@ -145,22 +129,20 @@ def text(report: Mapping[str, Any]) -> str:
         "steady": f"Steady state (last {100 * (1 - report['steady_from']):.3g} %",
         "test": "With learning off (all of the test",
     }
-    blocks = [
+    head = (
         f"{report['test'] or report['recording']}: {report['duration_s']:.1f} s, {samples['joint_states']} joint"
         f" states, {samples['wrenches']} wrenches"
-    ]
-    if report["test"]:
-        blocks[0] += f"; learned from {report['recording']}"
-    blocks[0] += "".join(f"\n{remark}" for remark in report["remarks"])
+    )
+    learned = [f"learned from {report['recording']}"] if report["test"] else []
+    blocks = ["\n".join(["; ".join([head, *learned]), *report["remarks"]])]
     if report["horizon_s"]:
         blocks.append(f"Each prediction is {report['horizon_s']:g} s beyond all that was learned; so is hold.")
-    for part in [part for part in titles if part in next(iter(results.values()))["P"]]:
-        n_samples = next(iter(results.values()))["P"][part]["samples"]
+    shown = next(iter(results.values()))["P"]
+    for part in filter(shown.__contains__, titles):
         for figure, caption in (("rmse", f"RMSE [{unit}]"), ("nmse", "nMSE")):
-            blocks.append(f"{titles[part]}, {n_samples} samples): {caption}\n" + _error_table(results, part, figure))
-    blocks.append(_methods_text(report))
-    blocks.append("Time per sample [µs]\n" + _time_table(results))
-    blocks.append(_samples_text(report))
+            title = f"{titles[part]}, {shown[part]['samples']} samples): {caption}\n"
+            blocks.append(title + _error_table(results, part, figure))
+    blocks += [_methods_text(report), "Time per sample [µs]\n" + _time_table(results), _samples_text(report)]
     return "\n\n".join(blocks)
 
 

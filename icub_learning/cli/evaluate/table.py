@@ -19,24 +19,20 @@ worst output. coverage: share of measurements within two predicted standard devi
 
 
 def row_of(case: Case, judgement: Judgement, off_line_failure: str) -> dict[str, Any]:
-    """Return the figures of one recording as nested dicts."""
-    names = judgement.output_names
-    outputs = {
-        name: {
-            **{method: float(values[index]) for method, values in judgement.nmse.items()},
-            "SP/min(P,NP)": float(judgement.relative_to_parts[index]),
-            "smoothness": float(judgement.smoothness[index]),
-            "coverage": float(judgement.coverage[index]),
-            "judged": bool(judgement.judged[index]),
-        }
-        for index, name in enumerate(names)
+    figures = {
+        **judgement.nmse,
+        "SP/min(P,NP)": judgement.relative_to_parts,
+        **{key: getattr(judgement, key) for key in ("smoothness", "coverage", "judged")},
     }
     return {
         "recording": str(case.path),
         "remarks": list(case.remarks),
         "methods": [method for method in judgement.nmse if method != "hold"],
         **judgement.figures(),
-        "outputs": outputs,
+        "outputs": {
+            name: {key: values[index] for key, values in figures.items()}
+            for index, name in enumerate(judgement.output_names)
+        },
         "left_out": list(judgement.left_out),
         "off_line_failure": off_line_failure,
     }
@@ -57,10 +53,8 @@ def summary_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 def text(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the table, and below it what was left out or found out."""
     methods = methods_of(rows)
-    cells = [[str(row["recording"]), *(number(row.get(key)) for key in (*methods, *RATIOS))] for row in rows]
-    if len(rows) > 1:
-        means = summary_of(rows)
-        cells.append(["all, geometric mean", *(number(means.get(key)) for key in (*methods, *RATIOS))])
+    shown = [*rows, {"recording": "all, geometric mean", **summary_of(rows)}] if len(rows) > 1 else rows
+    cells = [[row["recording"], *(number(row.get(key)) for key in (*methods, *RATIOS))] for row in shown]
     over = [("nMSE, geometric mean", len(methods)), *OVER]
     lines = [table(["recording", *methods, *HEAD], cells, over), "", NOTE]
     for row in rows:

@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from icub_learning.reporting.tables import add_json_option, add_value, save_figures
+from icub_learning.errors import ParameterError
+from icub_learning.reporting.tables import add_json_option, add_value, number_in, save_figures
 
 DESCRIPTION = "Teach a robot objects: see what it sees, name it, and read what the robot recognizes then."
 EXAMPLE = """\
@@ -19,68 +20,59 @@ the next frames: turn it meanwhile. An empty line looks again; :list WORDS shows
 names, least surely known first; :forget NAME and :quit do what they say."""
 
 FRAMES = 20  # of a lesson
-NODE = "/object_recognition"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--label", metavar="NAME", help="teach this object once, without questions")
     text = f"frames to learn from (default: {FRAMES}; with --label and a folder: all of its images)"
-    parser.add_argument("--frames", metavar="N", type=int, help=text)
-    add_value(parser, "--timeout", 20.0, "longest wait for the frames", "SECONDS")
-    parser.add_argument(
-        "--source",
-        metavar="SOURCE",
-        help="a folder of images or a camera such as /dev/video0, published on the topic of --image (default: images"
-        " that are published there already)",
+    parser.add_argument("--frames", metavar="N", type=number_in(int, "[1, inf)"), help=text)
+    add_value(parser, "--timeout", 20.0, "longest wait for the frames", "SECONDS", "(0, 3600]")
+    text = (
+        "a folder of images or a camera such as /dev/video0, published on the topic of --image (default: images"
+        " that are published there already)"
     )
-    add_value(parser, "--rate", 10.0, "images per second of --source", "HZ")
+    parser.add_argument("--source", metavar="SOURCE", help=text)
+    add_value(parser, "--rate", 10.0, "images per second of --source", "HZ", "[0.01, 1000]")
     add_value(parser, "--image", "image", "topic of the robot's images", "TOPIC")
     text = "node that is taught (default: /object_recognition, with --detect /object_detection)"
     parser.add_argument("--node", metavar="NAME", help=text)
     add_value(parser, "--output", Path("out/teach"), "for images", "FOLDER")
-    parser.add_argument("--terminal", action="store_true", help="show frames in the terminal too, in 24-bit colours")
     group = parser.add_argument_group("detection", "to find an object among others, with --label")
     group.add_argument("--detect", action="store_true", help="teach object_detection instead of object_recognition")
-    add_value(group, "--seconds", 12.0, "how long images are collected")
-    group.add_argument(
-        "--boxes",
-        metavar="tracker|motion|boxes|CLASS",
-        default="",
-        help="where the object's box comes from, see docs/ros_interface.md; a class has to be the node's box_source"
-        " (default: tracker with --box, else the node's box_source)",
+    add_value(group, "--seconds", 12.0, "how long images are collected", within="(0, 3600]")
+    text = (
+        "where the object's box comes from, see docs/ros_interface.md; a class has to be the node's box_source"
+        " (default: tracker with --box, else the node's box_source)"
     )
-    group.add_argument(
-        "--box", nargs=4, type=float, metavar=("X1", "Y1", "X2", "Y2"), help="of the object in the newest image [px]"
-    )
+    group.add_argument("--boxes", metavar="tracker|motion|boxes|CLASS", default="", help=text)
+    text = "of the object in the newest image [px]"
+    group.add_argument("--box", nargs=4, type=float, metavar=("X1", "Y1", "X2", "Y2"), help=text)
     add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Teach one object, or hold the dialogue; return 1 if something was not learned."""
-    if args.detect:
-        from icub_learning.cli.teach.detection import run_detection
-
-        lesson = run_detection(args)
-        save_figures(args.json, {"lessons": [lesson]})
-        return 0 if lesson["success"] else 1
-    from icub_learning.arrays import integer, real
-    from icub_learning.cli.image_sources import Folder, open_source
+    from icub_learning.cli.image_sources import open_source
+    from icub_learning.cli.teach.detection import teach_detection
     from icub_learning.cli.teach.dialogue import Dialogue
-    from icub_learning.cli.teach.robot import Robot
+    from icub_learning.cli.teach.robot import DetectingRobot, Robot
     from icub_learning.clients.topics import ros_node
 
-    timeout = real("--timeout", args.timeout, 0.0, 3600.0, low_open=True)
-    rate = real("--rate", args.rate, 0.01, 1000.0)
-    with open_source(args.source, rate) as source:
-        default = len(source.names) if args.label is not None and isinstance(source, Folder) else FRAMES
-        n_frames = default if args.frames is None else integer("--frames", args.frames, 1)
-        with ros_node("icub_learning_teach") as (node, spin, stopped):
-            robot = Robot(node, spin, stopped, args.node or NODE, args.image, source)
-            dialogue = Dialogue(robot, n_frames, timeout, args.output, args.terminal)
+    if args.detect and args.label is None:
+        raise ParameterError("--label", None, "a name: --detect asks no questions")
+    kind = DetectingRobot if args.detect else Robot
+    with open_source(args.source, args.rate) as source, ros_node("icub_learning_teach") as ros:
+        robot = kind(ros, args.node or kind.node_name, args.image, source)
+        if args.detect:
+            lessons = [teach_detection(robot, args.label, args.seconds, args.boxes, args.box)]
+        else:
+            default = len(source.files) if args.label is not None and source is not None else 0
+            dialogue = Dialogue(robot, args.frames or default or FRAMES, args.timeout, args.output)
             if args.label is None:
                 dialogue.ask()
             else:
                 dialogue.show()
                 dialogue.teach(args.label)
-    save_figures(args.json, {"lessons": dialogue.lessons})
-    return 0 if all(lesson["success"] for lesson in dialogue.lessons) else 1
+            lessons = dialogue.lessons
+    save_figures(args.json, {"lessons": lessons})
+    return int(not all(lesson["success"] for lesson in lessons))

@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from icub_learning.cli.image_sources import write_image
 from icub_learning.cli.teach.keyboard import Keyboard
-from icub_learning.cli.teach.pictures import for_terminal, write_image
 from icub_learning.cli.teach.robot import Robot
 from icub_learning.errors import SampleError
 from icub_learning.recognition.classifiers.labels import shorten
@@ -26,14 +26,13 @@ OTHERS = 2  # further labels that are shown
 class Dialogue:
     """Asks the person at the terminal, and teaches the answers in lessons of so many frames, or `timeout` [s].
 
-    The image of what the robot sees goes into `folder`, and into the `terminal` as well. `lessons` holds label,
-    success, message and n_examples of each lesson, and what was recognized after it.
+    The image of what the robot sees goes into `folder`. `lessons` holds label, success, message and n_examples of each
+    lesson, and what was recognized after it.
     """
 
-    def __init__(self, robot: Robot, n_frames: int, timeout: float, folder: Path, terminal: bool) -> None:
+    def __init__(self, robot: Robot, n_frames: int, timeout: float, folder: Path) -> None:
         self._robot, self._n_frames, self._timeout = robot, n_frames, timeout
-        self._folder, self._terminal = folder, terminal
-        self._keyboard = Keyboard()
+        self._folder, self._keyboard = folder, Keyboard()
         self.lessons: list[dict[str, Any]] = []
 
     def ask(self) -> None:
@@ -41,9 +40,10 @@ class Dialogue:
         while True:
             self.show()
             print(QUESTION, end="" if sys.stdin.isatty() else "\n", flush=True)
-            answer = self._answer()
-            verb, _, rest = answer.partition(" ")
-            if verb in (":quit", ":q"):
+            self._robot.wait(self._keyboard.ready, PATIENCE)
+            answer = self._keyboard.line()
+            verb, _, rest = (answer or "").partition(" ")
+            if answer is None or verb in (":quit", ":q"):
                 return
             if verb == ":list":
                 print(listing(self._robot.call(ListObjects, "list_objects"), rest))
@@ -63,8 +63,6 @@ class Dialogue:
             print(f"the image cannot be shown: {error}")
             return
         write_image(path, image)
-        if self._terminal:
-            print(for_terminal(image))
         height, width = image.shape[:2]
         said = describe(self._robot.found_after(1, RECOGNITION_LIMIT))
         print(f"{path}: {width} x {height} pixels. {said}", flush=True)
@@ -72,27 +70,14 @@ class Dialogue:
     def teach(self, label: str) -> None:
         """Teach what the robot sees now, and print whether it was learned."""
         print(f"Learning '{shorten(label)}' from the next {self._n_frames} frames: turn it, move it.", flush=True)
-        answer = self._robot.call(
-            TeachObject, "teach", self._timeout, label=label, n_frames=self._n_frames, timeout=self._timeout
-        )
+        given = {"label": label, "n_frames": self._n_frames, "timeout": self._timeout}
+        answer = self._robot.call(TeachObject, "teach", self._timeout, **given)
         lesson = {"label": label, "success": answer.success, "message": answer.message, "n_examples": answer.n_examples}
         print(answer.message if answer.success else f"Not learned: {answer.message}")
         seen = self._robot.found_after(N_AFTER, RECOGNITION_LIMIT)
         print(describe(seen), flush=True)
         lesson["says"] = seen and {"label": seen.label, "confidence": seen.confidence}
         self.lessons.append(lesson)
-
-    def _answer(self) -> str:
-        """Return the next line typed; ":quit" at the end of the input."""
-        line: str | None = None
-
-        def typed() -> bool:
-            nonlocal line
-            line = self._keyboard.line()
-            return line is not None or self._keyboard.ended
-
-        self._robot.wait(typed, PATIENCE)
-        return ":quit" if line is None else line
 
 
 def listing(known: ListObjects.Response, words: str) -> str:
@@ -102,9 +87,8 @@ def listing(known: ListObjects.Response, words: str) -> str:
     if not objects:
         return "Nothing has been taught yet."
     rows = found(objects, words, UNSURE_FIRST)
-    lines = [
-        f"{len(rows)} of {len(objects)} objects, least surely known first: how many of its held-back frames are named"
-    ]
+    what = "least surely known first: how many of its held-back frames are named"
+    lines = [f"{len(rows)} of {len(objects)} objects, {what}"]
     lines += [f"{one.sureness:>6} {one.count:6d} frames  {shorten(one.label)}" for one in rows[:MOST_LISTED]]
     if len(rows) > MOST_LISTED:
         lines.append(f"and {len(rows) - MOST_LISTED} more: :list WORDS finds objects by their names")
@@ -112,7 +96,6 @@ def listing(known: ListObjects.Response, words: str) -> str:
 
 
 def describe(seen: Recognition | None) -> str:
-    """Return in words what the robot recognizes."""
     if seen is None:
         return "The robot says nothing: no recognitions come."
     if not seen.labels:
@@ -123,6 +106,5 @@ def describe(seen: Recognition | None) -> str:
             f" (confidence {seen.confidence:.2f})"
         )
     order = sorted(zip(seen.scores, seen.labels, strict=True), reverse=True)
-    text = f"The robot says: {seen.label} (confidence {seen.confidence:.2f}"
     scores = ", ".join(f"{shorten(label)} {score:.2f}" for score, label in order[: 1 + OTHERS])
-    return f"{text}; scores: {scores})"
+    return f"The robot says: {seen.label} (confidence {seen.confidence:.2f}; scores: {scores})"

@@ -6,20 +6,20 @@ import sys
 
 
 class Keyboard:
-    """Lines of standard input, which may be a terminal, a file or a pipe, until it has `ended`."""
+    """Lines of standard input, which may be a terminal, a file or a pipe."""
 
     def __init__(self) -> None:
-        self._waiting = b""
-        self.ended = False
+        self._waiting, self._ended = b"", False
 
-    def line(self) -> str | None:
-        """Return the next line without surrounding blanks, or None if there is none yet."""
-        while not self.ended and b"\n" not in self._waiting and select.select([sys.stdin], [], [], 0)[0]:
+    def ready(self) -> bool:
+        """Take in what has been typed; return whether a line has come, or the end."""
+        while not self._ended and b"\n" not in self._waiting and select.select([sys.stdin], [], [], 0)[0]:
             content = os.read(sys.stdin.fileno(), 4096)
             self._waiting += content
-            self.ended = not content
-        line, newline, rest = self._waiting.partition(b"\n")
-        if not newline and not (self.ended and line):
-            return None
-        self._waiting = rest
-        return line.decode(errors="replace").strip()
+            self._ended = not content
+        return self._ended or b"\n" in self._waiting
+
+    def line(self) -> str | None:
+        """Return the next line without surrounding blanks; None at the end."""
+        line, newline, self._waiting = self._waiting.partition(b"\n")
+        return line.decode(errors="replace").strip() if line or newline else None

@@ -7,7 +7,7 @@ from typing import Any
 from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage, Image
 
-from icub_learning.cli.image_sources import Camera, Folder
+from icub_learning.cli.image_sources import Source
 from icub_learning.clients.services import Services
 from icub_learning.errors import IcubLearningError
 from icub_learning.nodes.common.image_messages import image_message, rgb_of
@@ -18,6 +18,7 @@ from icub_learning_msgs.msg import Detections, Recognition
 
 PERIOD = 0.02  # [s] between looks at whether something has come
 FRAME = "camera"  # of the images that are published
+Ros = tuple[Node, Callable[[float], None], Callable[[], bool]]  # as `ros_node` yields it
 
 
 class Robot:
@@ -26,19 +27,12 @@ class Robot:
     They are those of `source`, which are published there, or without one of others.
     """
 
+    node_name = "/object_recognition"
     system = "recognition"  # what `icub-learning launch` calls the processes that are needed
     answer: tuple[type, str] = Recognition, "recognition"  # what the node says to images: message and topic
 
-    def __init__(
-        self,
-        node: Node,
-        spin: Callable[[float], None],
-        stopped: Callable[[], bool],
-        name: str,
-        topic: str,
-        source: Folder | Camera | None,
-    ) -> None:
-        self._node, self._spin, self._stopped = node, spin, stopped
+    def __init__(self, ros: Ros, name: str, topic: str, source: Source | None) -> None:
+        node, self._spin, self._stopped = ros
         self._name, self._topic, self._source = name.rstrip("/"), topic, source
         self._message: Image | CompressedImage | None = None
         self._images = 0
@@ -109,5 +103,6 @@ class Robot:
 class DetectingRobot(Robot):
     """One object detection node and its images; see Robot."""
 
+    node_name = "/object_detection"
     system = "detection"
     answer = Detections, "detections"

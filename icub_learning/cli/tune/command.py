@@ -4,9 +4,8 @@ import argparse
 from pathlib import Path
 
 from icub_learning.cli import options
-from icub_learning.cli.report import add_report_option, check_report
 from icub_learning.errors import ParameterError
-from icub_learning.reporting.tables import add_json_option, add_value
+from icub_learning.reporting.tables import add_value
 
 DESCRIPTION = "Choose classifier and regularization from pictures, and write the node's parameters."
 EXAMPLE = """\
@@ -18,55 +17,37 @@ Pictures are in a folder for each object, PICTURES/LABEL/*.png, in the order of 
 
 Settings are chosen on the first part alone: the views up to some moment are learned with each lambda, and those that
 come later (--gap) are named, at several moments (--folds). The last part then shows, with the code of the node, whether
-they beat the shipped defaults. After an interruption the same command continues where it was.
+they beat the shipped defaults.
 
 Of inverse dynamics nothing is tuned: its settings choose themselves while it learns."""
-OF_A_ROBOT = ("--urdf", "--joints", "--output", "--estimator")  # options that tuning inverse dynamics once had
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pictures", metavar="PICTURES", type=Path, help="folder with a folder of pictures per object")
-    parser.add_argument(
-        "--parameters", metavar="FILE", type=Path, help="file for the parameters (default: out/tuned-PICTURES.yaml)"
-    )
-    options.add_plot_option(parser, "the errors of each lambda")
-    add_json_option(parser)
-    add_report_option(parser)
-    parser.set_defaults(of_a_robot=None)
-    for name in OF_A_ROBOT:
-        parser.add_argument(name, dest="of_a_robot", nargs="+", help=argparse.SUPPRESS)
-
-    parser.add_argument(
-        "--regularizations", nargs="+", type=float, metavar="X", help="values of lambda (default: 0.01 to 10 000)"
-    )
+    text = "file for the parameters (default: out/tuned-PICTURES.yaml)"
+    parser.add_argument("--parameters", metavar="FILE", type=Path, help=text)
+    options.add_output_options(parser, "the errors of each lambda")
+    text = "values of lambda (default: 0.01 to 10 000)"
+    parser.add_argument("--regularizations", nargs="+", type=float, metavar="X", help=text)
     parts = parser.add_argument_group("validation")
-    add_value(parts, "--folds", 3, "number of folds")
-    add_value(parts, "--tune-on", 0.7, "share of the views to tune on, from the first", "SHARE")
-    add_value(parts, "--gap", 0, "views between learned and named ones")
+    add_value(parts, "--folds", 3, "number of folds", "N", "[1, inf)")
+    text = "share of the views to tune on, from the first; the others check the choice"
+    add_value(parts, "--tune-on", 0.7, text, "SHARE", "(0, 1)")
+    add_value(parts, "--gap", 0, "views between learned and named ones", "N", "[0, inf)")
 
 
 def run(args: argparse.Namespace) -> None:
     from threadpoolctl import threadpool_limits
 
-    from icub_learning.arrays import integer, real
     from icub_learning.cli.tune.objects import tune_objects
-    from icub_learning.reporting.plots import check_path
 
     path: Path = args.pictures
-    of_a_robot = args.of_a_robot is not None or path.is_file() or any(path.glob("*.db3")) or any(path.glob("*.mcap"))
-    if of_a_robot:
-        text = "a folder of pictures; inverse dynamics needs no tuning: its settings choose themselves while it learns"
-        raise ParameterError("PICTURES", str(path), text)
-    if not path.exists():
-        raise ParameterError("PICTURES", str(path), "a folder of pictures; it does not exist")
-    if args.plot is not None:
-        check_path(args.plot)
-    check_report(args.report)
+    if not path.is_dir() or any(path.glob("*.db3")) or any(path.glob("*.mcap")):
+        text = "inverse dynamics needs no tuning: its settings choose themselves while it learns"
+        bound = f"a folder of pictures; {text if path.exists() else 'it does not exist'}"
+        raise ParameterError("PICTURES", str(path), bound)
+    options.check_outputs(args)
     if args.parameters is None:
         args.parameters = Path("out", f"tuned-{path.resolve().stem}.yaml")
-    integer("--folds", args.folds, 1)
-    integer("--gap", args.gap, 0)
-    if not real("--tune-on", args.tune_on, 0.0, 1.0, low_open=True) < 1.0:
-        raise ParameterError("--tune-on", args.tune_on, "below 1: the last part checks the choice")
     with threadpool_limits(limits=1, user_api="blas"):  # as in the node
         tune_objects(args)

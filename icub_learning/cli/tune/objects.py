@@ -1,52 +1,42 @@
 """`icub-learning tune` on images of objects: the classifier of the recognition node."""
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
-from icub_learning.cli import parameter_file
-from icub_learning.cli.image_sources import SUFFIXES, Folder
-from icub_learning.cli.options import progress_bar
-from icub_learning.cli.report import write_drawn
-from icub_learning.cli.tune import picture, report
-from icub_learning.cli.tune.progress import Progress, complete, fingerprint
+from icub_learning.cli.image_sources import image_files, read_image
+from icub_learning.cli.options import progress_bar, write_drawn
+from icub_learning.cli.parameter_file import as_text
 from icub_learning.errors import RecordingError
 from icub_learning.evaluation.object_tuning import Views, increasing, linear_errors, predict_then_learn
+from icub_learning.experiments.panels import Panel, draw
 from icub_learning.recognition import CNNFeatures
 from icub_learning.recognition.assembly import Settings, make_classifier
-from icub_learning.reporting.tables import save_figures
+from icub_learning.reporting.tables import number, replacing_for, save_figures, table
 
 REGULARIZATIONS = tuple(10.0 ** (power / 2) for power in range(-4, 9))  # that are tried, about the default
 
 
 def tune_objects(args: argparse.Namespace) -> None:
-    """Choose classifier and settings on the first views of objects, and check them on the last. Raises RecordingError,
-    DataError: the images cannot be read, or are too few; ParameterError: an option is outside its range.
-    """
+    """Choose classifier and settings on the first views of objects, and check them on the last."""
     shipped = Settings()
     tuning, last = _load(args.pictures, args.tune_on)
     folds = tuning.folds(args.folds, args.gap)
     levels = increasing("regularizations", args.regularizations or REGULARIZATIONS)
-    progress = Progress(args.parameters.with_suffix(".progress.json"), fingerprint(folds, (levels, shipped.recoding)))
-    results = complete(
-        progress, [str(index) for index in range(args.folds)],
-        lambda index: linear_errors(folds[index], levels, shipped.recoding),
-    )  # fmt: skip
-    errors, losses = np.mean(list(results.values()), axis=0)
+    found = [linear_errors(fold, levels, shipped.recoding) for fold in progress_bar("folds", "fold")(folds)]
+    errors, losses = np.mean(found, axis=0)
     best = levels[int(np.lexsort((losses, errors))[0])]
     # Of equal ones the first is chosen.
     candidates = {"adaptive": shipped, "rlsc": replace(shipped, classifier="rlsc", regularization=best)}
-    first = {name: _late_errors(settings, tuning) for name, settings in candidates.items()}
-    kind = min(first, key=lambda name: first[name])
-    tuned = candidates[kind]
-    check = {
-        name: _share_wrong(settings, tuning, last, name)
-        for name, settings in {"tuned": tuned, "defaults": shipped, **candidates}.items()
-    }
+    judged = {name: _errors_of(settings, tuning, last) for name, settings in candidates.items()}
+    kind = min(judged, key=lambda name: judged[name][0])
+    settings = candidates[kind]
+    in_check = {"tuned": kind, "defaults": "adaptive", "adaptive": "adaptive", "rlsc": "rlsc"}
+    check = {name: judged[candidate][1] for name, candidate in in_check.items()}
     figures = {
         "pictures": str(args.pictures),
         "labels": tuning.labels,
@@ -58,24 +48,26 @@ def tune_objects(args: argparse.Namespace) -> None:
         "losses": losses,
         "chosen": {"classifier": kind, "regularization": best},
         "at_the_edge": len(levels) > 1 and best in (levels[0], levels[-1]),
-        "late_errors_while_tuning": first,
-        "settings": asdict(tuned),
+        "late_errors_while_tuning": {name: late for name, (late, _) in judged.items()},
+        "settings": asdict(settings),
         "check": check,
         "beats_defaults": bool(check["tuned"] < check["defaults"]),
-        "verdict": report.verdict("share of the last views named wrong", check["tuned"], check["defaults"]),
+        "verdict": _verdict(check["tuned"], check["defaults"]),
     }
-
-    def draw(path: Path) -> None:
-        picture.draw_objects(path, args.pictures.name, shipped, figures)
-
-    text, name = report.objects_text(figures), args.pictures.name
+    text, name = _text(figures), args.pictures.name
     print(text)
+    chosen = ("regularization",) if kind == "rlsc" else ()  # the other one chooses by itself
+    values = {key: getattr(settings, key) for key in ("classifier", *chosen, "recoding")}
     comment = f"Chosen by icub-learning tune from {name}: {figures['verdict']}"
-    parameter_file.write_objects(args.parameters, tuned, [comment])
+    with replacing_for("--parameters", args.parameters) as file:
+        file.write(as_text("object_recognition", (Settings,), values, comment, chosen))
     print(f"parameters: {args.parameters}")
-    write_drawn(args, draw, f"Settings chosen from {name}", "Errors of each lambda, and the check", text)
+
+    def draw_errors(path: Path) -> None:
+        draw(path, f"{name}: views named wrong", _panels(figures, shipped.regularization), columns=2)
+
+    write_drawn(args, draw_errors, f"Settings chosen from {name}", "Errors of each lambda, and the check", text)
     save_figures(args.json, figures)
-    progress.done()
 
 
 def _load(path: Path, share: float) -> tuple[Views, Views]:
@@ -89,40 +81,66 @@ def _load(path: Path, share: float) -> tuple[Views, Views]:
 
 
 def _read(path: Path) -> Views:
-    folders = sorted(
-        one for one in path.iterdir()
-        if one.is_dir() and any(file.suffix.lower() in SUFFIXES for file in one.iterdir())
-    )  # fmt: skip
-    if len(folders) < 2:
-        raise RecordingError(
-            f"{path} holds {len(folders)} folders of images, but needs one for each of two objects or more",
-            name=str(path), value=len(folders), bound="two folders of images",
-        )  # fmt: skip
+    images = [(folder.name, file) for folder in sorted(path.iterdir()) for file in image_files(folder)]
+    features: dict[str, list[Any]] = {label: [] for label, _ in images}
+    if len(features) < 2:
+        text = f"{path} holds {len(features)} folders of images, but needs one for each of two objects or more"
+        raise RecordingError(text, name=str(path), value=len(features), bound="two folders of images")
     network = CNNFeatures()
-    sources = {folder.name: Folder(folder, 1.0) for folder in folders}
-    total = sum(len(source.names) for source in sources.values())
-    with tqdm(total=total, desc=f"features of {path.name}", disable=None, leave=False, unit="image") as bar:
-
-        def features(source: Folder) -> Any:
-            rows = []
-            for _ in source.names:
-                rows.append(network.transform(source.read()))
-                bar.update()
-            return np.array(rows, dtype=float)
-
-        return Views({label: features(source) for label, source in sources.items()})
+    for label, file in progress_bar(f"features of {path.name}", "image", delay=0.0)(images):
+        features[label].append(network.transform(read_image(file)))
+    return Views({label: np.array(rows, dtype=float) for label, rows in features.items()})
 
 
-def _late_errors(settings: Settings, views: Views) -> float:
-    """Return the share of the later half of the views that are named wrong before they are learned."""
-    classifier = make_classifier(settings, next(iter(views.features.values())).shape[1])
-    right = predict_then_learn(classifier, views.in_turns(), progress_bar(f"learn, {settings.classifier}", "view"))
-    return float(1.0 - right[len(right) // 2 :].mean())
-
-
-def _share_wrong(settings: Settings, tuning: Views, last: Views, name: str) -> float:
-    """Learn the views tuned on; return the share of the last views that are named wrong before they are learned."""
+def _errors_of(settings: Settings, tuning: Views, last: Views) -> tuple[float, float]:
+    """Return the shares of views named wrong before they are learned: in the later half while tuning, then at last."""
     classifier = make_classifier(settings, next(iter(tuning.features.values())).shape[1])
-    for label, x in progress_bar(f"check {name}", "view")(tuning.in_turns()):
-        classifier.learn(x, label)
-    return float(1.0 - predict_then_learn(classifier, last.in_turns(), progress_bar(f"check {name}", "view")).mean())
+    bar = progress_bar(f"learn, {settings.classifier}", "view")
+    first, second = (predict_then_learn(classifier, views.in_turns(), bar) for views in (tuning, last))
+    return float(1.0 - first[len(first) // 2 :].mean()), float(1.0 - second.mean())
+
+
+def _verdict(ours: float, shipped: float) -> str:
+    """Return in words whether the tuned error is better than that of the shipped defaults."""
+    what = "share of the last views named wrong"
+    pair = f"{what}: {number(ours)} against {number(shipped)} of the shipped defaults"
+    if ours >= shipped:
+        return f"{pair}, no better and no worse" if ours == shipped else f"{pair}: does NOT beat them"
+    return f"{pair}, {number(shipped / ours)} times better" if ours > 0 else f"{pair}: better"
+
+
+def _text(figures: Mapping[str, Any]) -> str:
+    chosen, check = figures["chosen"], figures["check"]
+    rows = [
+        [number(level) + ("*" if level == chosen["regularization"] else " "), number(100 * error), number(loss)]
+        for level, error, loss in zip(figures["regularizations"], figures["errors"], figures["losses"], strict=True)
+    ]
+    late = figures["late_errors_while_tuning"]
+    edge = "\nIt is at the edge of what was tried (--regularizations); there may be better beyond it."
+    better = "beat" if figures["beats_defaults"] else "do NOT beat"
+    blocks = [
+        f"{figures['pictures']}: {len(figures['labels'])} objects, tuned on {figures['views_tuned_on']} views",
+        f"Classifier rlsc, mean over {figures['folds']} moments:\n"
+        + table(["lambda", "named wrong [%]", "squared error"], rows),
+        f"chosen *: rlsc with lambda {number(chosen['regularization'])}" + edge * figures["at_the_edge"],
+        "Learning the views tuned on one after the other, named wrong in their later half: "
+        + ", ".join(f"{name} {100 * value:.1f} %" for name, value in late.items())
+        + f". So the classifier is {chosen['classifier']}.",
+        f"Check: {figures['views_last']} last views, predicted, then learned, named wrong: "
+        + ", ".join(f"{name} {number(value * figures['views_last'])}" for name, value in check.items()),
+        f"On these pictures the tuned settings {better} the shipped defaults: {figures['verdict']}.",
+    ]
+    return "\n\n".join(blocks)
+
+
+def _panels(figures: Mapping[str, Any], shipped: float) -> list[Panel]:
+    """Return the errors of rlsc in validation over lambda, and those in the last part of tuned and shipped settings."""
+    errors, values = 100 * np.array(figures["errors"]), [100 * value for value in figures["check"].values()]
+    levels = {"tuned": figures["chosen"]["regularization"], "shipped": shipped}
+    marks = {f"lambda, {name}": ([level] * 2, [0.0, errors.max()]) for name, level in levels.items()}
+    lines = {"rlsc": (figures["regularizations"], errors)}
+    names, bars = ["tuned", "shipped", "adaptive", "tuned rlsc"], {"named wrong": (range(4), values)}
+    return [
+        Panel("classifier rlsc, validation", "lambda", "named wrong [%]", lines, marks, linear_y=True),
+        Panel("last views, predicted, then learned", "", "named wrong [%]", bars, linear_y=True, names=names),
+    ]

@@ -27,7 +27,6 @@ from icub_learning.view.shown.known import Thumbnails
 from icub_learning.view.shown.state import State
 
 LEFT, RIGHT = 330, 430  # [px], widths of the panels
-HIGHEST_PORT = 65535  # of TCP
 BRAND = (24, 74, 112)  # RGB, dark blue
 MOST_LINES = 4  # of what is not drawn as it is
 

@@ -15,8 +15,8 @@ from helpers.processes import children_of
 from helpers.ros_probe import RosProbe
 from helpers.waiting import wait_until
 
-from icub_learning.cli.demo import report
-from icub_learning.cli.demo.command import CHANGEOVER, PLANES
+from icub_learning.cli.demo import dynamics
+from icub_learning.cli.demo.dynamics import CHANGEOVER, PLANES
 from icub_learning.cli.main import main
 from icub_learning.clients.ros_domain import RosDomain
 from icub_learning.clients.topic_statistics import stream_of
@@ -30,16 +30,16 @@ SECOND = 10**9
 
 def test_parts_of_the_run():
     stamps = np.arange(1, 301) * SECOND // 10  # 30 s at 10 Hz
-    found = report.parts(stamps, changeover=9 * SECOND + 1, switch=12 * SECOND)
+    found = dynamics.parts(stamps, changeover=9 * SECOND + 1, switch=12 * SECOND)
     seconds = [(stamps[mask].min() / SECOND, stamps[mask].max() / SECOND) for mask in found.values()]
     assert list(found) == ["XY steady", "XZ first 30", "XZ first 3 s", "XZ steady"]
     assert seconds == [(6.1, 9.0), (12.1, 15.0), (12.1, 15.0), (24.1, 30.0)]
-    slow = report.parts(stamps[::2], changeover=9 * SECOND, switch=12 * SECOND)
+    slow = dynamics.parts(stamps[::2], changeover=9 * SECOND, switch=12 * SECOND)
     assert [int(slow[part].sum()) for part in ("XZ first 30", "XZ first 3 s")] == [30, 15]
 
 
 def test_what_never_came_has_no_error():
-    found = report.errors_of(np.empty(0, dtype=np.int64), np.empty((0, 6)), 9 * SECOND, 12 * SECOND)
+    found = dynamics.errors_of(np.empty(0, dtype=np.int64), np.empty((0, 6)), 9 * SECOND, 12 * SECOND)
     assert np.isnan(found["force"]["XZ steady"])
 
 
@@ -51,7 +51,7 @@ def test_errors_and_their_ratios_are_those_of_a_loop():
         short: scale * axes_differ * rng.normal(size=(300, 6))
         for short, scale in (("P", 3.0), ("NP", 2.0), ("SP", 1.0))
     }
-    found = {short: report.errors_of(stamps, of, 9 * SECOND, 12 * SECOND) for short, of in errors.items()}
+    found = {short: dynamics.errors_of(stamps, of, 9 * SECOND, 12 * SECOND) for short, of in errors.items()}
 
     def expected(short, first, last, axes):
         rows = [row for stamp, row in zip(stamps, errors[short], strict=True) if first < stamp / SECOND <= last]
@@ -59,7 +59,7 @@ def test_errors_and_their_ratios_are_those_of_a_loop():
 
     torque = slice(3, 6)
     assert found["P"]["torque"]["XZ first 30"] == pytest.approx(expected("P", 12, 15, torque))
-    ratios = report.ratios_of(found)
+    ratios = dynamics.ratios_of(found)
     assert ratios["SP/P, steady"]["torque"] == pytest.approx(
         expected("SP", 24, 30, torque) / expected("P", 24, 30, torque)
     )
@@ -109,9 +109,9 @@ def patient(monkeypatch):
 
 @pytest.mark.ros
 @pytest.mark.xdist_group("alone")
-@pytest.mark.parametrize(("seconds", "rate"), [(5, 20.0), pytest.param(8, report.RATE, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("seconds", "rate"), [(5, 20.0), pytest.param(8, dynamics.RATE, marks=pytest.mark.slow)])
 def test_the_whole_of_the_dynamics(seconds, rate, tmp_path, patient, monkeypatch, ros_domain, capfd):
-    monkeypatch.setattr(report, "RATE", rate)
+    monkeypatch.setattr(dynamics, "RATE", rate)
     options = ("--part", "dynamics", "--seconds", str(seconds), "--domain", str(ros_domain), "--no-view")
     assert patient(["demo", *options, "--output", str(tmp_path / "out")]) == 0
     shown = capfd.readouterr().out

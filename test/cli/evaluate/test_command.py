@@ -20,10 +20,18 @@ UR10 = ["--urdf", "ur10", "--output", "joint_torque", "--joints", *JOINTS]
 SMALL = ["--n-random-features", "100"]
 
 
-def run(*arguments: str, capsys) -> tuple[int, str, str]:
-    code = main(["evaluate", *map(str, arguments)])
-    shown = capsys.readouterr()
-    return code, shown.out, shown.err
+@pytest.fixture
+def evaluate(tmp_path, capsys):
+    """Run the command; return what it printed, and its figures."""
+
+    def run(*arguments, code=0):
+        figures = tmp_path / "figures.json"
+        assert main(["evaluate", *map(str, arguments), "--json", str(figures)]) == code
+        shown = capsys.readouterr()
+        assert bool(shown.err) == bool(code)
+        return shown.out + shown.err, json.loads(figures.read_text())
+
+    return run
 
 
 @pytest.fixture
@@ -33,13 +41,10 @@ def rigid(tmp_path):
     return path
 
 
-def test_known_answer(rigid, tmp_path, capsys):
+def test_known_answer(rigid, evaluate):
     """A rigid body with exact accelerations: P explains everything; the JSON holds what the table shows."""
-    figures = tmp_path / "figures.json"
-    options = ["--derivatives", "recorded", "--parametric-regularization", "1e-8", "--no-friction", "--json", figures]
-    code, out, err = run(rigid, *UR10, *SMALL, *options, capsys=capsys)
-    assert (code, err) == (0, "")
-    report = json.loads(figures.read_text())
+    options = ["--derivatives", "recorded", "--parametric-regularization", "1e-8", "--no-friction"]
+    out, report = evaluate(rigid, *UR10, *SMALL, *options)
     results = report["results"]["recorded"]
     assert max(results["P"]["steady"]["nmse"].values()) < 1e-9
     assert results["P"]["steady"]["samples"] == 120
@@ -56,16 +61,15 @@ def test_known_answer(rigid, tmp_path, capsys):
     }  # fmt: skip
 
 
-def test_causal_and_smoothed_stand_side_by_side(rigid, capsys):
-    code, out, _ = run(rigid, *UR10, *SMALL, capsys=capsys)
-    assert code == 0
+def test_causal_and_smoothed_stand_side_by_side(rigid, evaluate):
+    out, _ = evaluate(rigid, *UR10, *SMALL)
     assert "smoothed (non-causal)" in out
     heads = [line.split() for line in out.splitlines() if line.startswith("output")]
     both = ["output", "P", "NP", "SP", "P", "NP", "SP"]
     assert heads == [[*both, "hold"]] * 2 + [[*both, "off-line", "hold"]] * 2
 
 
-def test_bad_messages_are_shown(tmp_path, capsys):
+def test_bad_messages_are_shown(tmp_path, evaluate):
     recording = rigid_recording(200)
     position = np.array(recording.position)
     position[[5, 6, 50], 0] = np.nan
@@ -75,32 +79,28 @@ def test_bad_messages_are_shown(tmp_path, capsys):
         JOINTS, stamps, position, recording.velocity, recording.effort, joint_arrivals=recording.joint_stamps
     )
     write(broken, tmp_path / "broken.mcap")
-    code, out, _ = run(tmp_path / "broken.mcap", *UR10, *SMALL, "--derivatives", "causal", capsys=capsys)
-    assert code == 0
+    out, _ = evaluate(tmp_path / "broken.mcap", *UR10, *SMALL, "--derivatives", "causal")
     assert "4 messages or efforts refused" in out
     assert [line.split() for line in out.splitlines() if line.split()[:1] == ["not_finite"]] == [["not_finite", "3"]]
     assert "stamp_repeated" in out
 
 
-def test_samples_too_far_apart_are_explained(tmp_path, capsys):
+def test_samples_too_far_apart_are_explained(tmp_path, evaluate):
     recording = rigid_recording(300)
     slow = Recording(JOINTS, recording.joint_stamps * 50, recording.position, recording.velocity, recording.effort)
     write(slow, tmp_path / "slow.csv")
-    options = ["--derivatives", "causal", "--max-gap", "0.1"]
-    code, out, _ = run(tmp_path / "slow.csv", *UR10, *SMALL, *options, capsys=capsys)
-    assert code == 0
+    out, _ = evaluate(tmp_path / "slow.csv", *UR10, *SMALL, "--derivatives", "causal", "--max-gap", "0.1")
     assert "Nothing was learned" in out
     assert "--max-gap" in out
 
 
-def test_picture_of_a_wrench(tmp_path, capsys):
+def test_picture_of_a_wrench(tmp_path, evaluate):
     """A simulated arm, in the format of other tools; the picture has all lines' colours in it."""
     write(simulate([("circle_xy", 2.5)], 100.0), tmp_path / "arm")
     joints = "r_shoulder_pitch,r_shoulder_roll,r_shoulder_yaw,r_elbow,r_wrist_prosup,r_wrist_pitch,r_wrist_yaw"
     options = ["--urdf", "icub", "--output", "wrench", "--joints", joints, "--derivatives", "causal"]
     picture = tmp_path / "out" / "arm.png"
-    code, out, _ = run(tmp_path / "arm", *options, *SMALL, "--plot", picture, capsys=capsys)
-    assert code == 0
+    out, _ = evaluate(tmp_path / "arm", *options, *SMALL, "--plot", picture)
     assert "force (3 axes)" in out
     pixels = np.asarray(Image.open(picture).convert("RGB")).reshape(-1, 3)
     for colour in ((0xD1, 0x49, 0x5B), (0x3D, 0x7E, 0xA6), (0x2A, 0x9D, 0x5C)):
@@ -108,14 +108,12 @@ def test_picture_of_a_wrench(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("seconds", [16.0, pytest.param(np.inf, marks=pytest.mark.slow)])
-def test_real_ur10(seconds, shared_data, tmp_path, capsys):
+def test_real_ur10(seconds, shared_data, tmp_path, evaluate):
     """A real robot, sample by sample from zero: SP explains 97 % of each joint and is no worse than its parts."""
-    recording, figures = tmp_path / "ur10.npz", tmp_path / "ur10.json"
+    recording = tmp_path / "ur10.npz"
     write(cut(read(shared_data / "ur10" / "ur10_exciting_trajectory.db3"), 0.0, seconds), recording)
     options = ["--urdf", "ur10", "--output", "joint_torque", "--derivatives", "causal", "--joints", *UR10_JOINTS]
-    code, _, _ = run(recording, *options, "--json", figures, capsys=capsys)
-    assert code == 0
-    results = json.loads(figures.read_text())["results"]["causal"]
+    results = evaluate(recording, *options)[1]["results"]["causal"]
     ratios = []
     for joint in UR10_JOINTS:
         errors = {short: results[short]["steady"]["nmse"][joint] for short in ("P", "NP", "SP")}
@@ -125,18 +123,14 @@ def test_real_ur10(seconds, shared_data, tmp_path, capsys):
     assert np.exp(np.mean(np.log(ratios))) <= 1.05
 
 
-def test_a_class_of_ones_own_is_evaluated_beside_the_others(checkout, rigid, tmp_path, capsys, monkeypatch):
+def test_a_class_of_ones_own_is_evaluated_beside_the_others(checkout, rigid, tmp_path, evaluate, monkeypatch):
     """Its figures are those of the same class taught sample by sample; the others' are as without it."""
     write_own_package(checkout, tmp_path / "elsewhere", monkeypatch)
-    options = [*SMALL, "--derivatives", "recorded", "--output-filter", "none", "--json"]
-    code, _, _ = run(rigid, *UR10, *options, tmp_path / "without.json", capsys=capsys)
-    assert code == 0
-    own = ["--estimator", "my_package.learner.SineLearner"]
-    code, out, _ = run(rigid, *UR10, *options, tmp_path / "with.json", *own, capsys=capsys)
-    assert code == 0
+    options = [*UR10, *SMALL, "--derivatives", "recorded", "--output-filter", "none"]
+    without = evaluate(rigid, *options)[1]
+    out, including = evaluate(rigid, *options, "--estimator", "my_package.learner.SineLearner")
     assert "SineLearner recorded" in out
-    figures = [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("without", "with")]
-    before, after = (one["results"]["recorded"] for one in figures)
+    before, after = (one["results"]["recorded"] for one in (without, including))
     assert list(after) == ["P", "NP", "SP", "SineLearner", "hold", "off-line"]
     assert all(after[short]["steady"] == before[short]["steady"] for short in ("P", "NP", "SP"))
 
@@ -151,36 +145,30 @@ def test_a_class_of_ones_own_is_evaluated_beside_the_others(checkout, rigid, tmp
     np.testing.assert_allclose(list(after["SineLearner"]["steady"]["rmse"].values()), expected, rtol=1e-6)
 
 
-def test_another_recording_with_learning_off(rigid, tmp_path, capsys):
+def test_another_recording_with_learning_off(rigid, tmp_path, evaluate):
     """The URDF beside the recording is taken; the other recording's names have a prefix, which is said."""
     other = rigid_recording(400, seed=1)
     prefixed = Recording(
         tuple(f"left/{name}" for name in JOINTS), other.joint_stamps, other.position, other.velocity, other.effort
     )
     write(prefixed, tmp_path / "other.npz")
-    figures = tmp_path / "test.json"
-    options = ["--urdf", "ur10", "--derivatives", "causal", "--test", tmp_path / "other.npz", "--json", figures]
-    code, out, err = run(rigid, *options, *SMALL[:2], capsys=capsys)
-    assert (code, err) == (0, "")
+    options = ["--urdf", "ur10", "--derivatives", "causal", "--test", tmp_path / "other.npz"]
+    out, report = evaluate(rigid, *options, *SMALL)
     assert "prefix 'left/' in the recording" in out
     assert f"joints, all that the recording and the URDF share: {', '.join(JOINTS)}" in out
-    report = json.loads(figures.read_text())
     assert report["test"].endswith("other.npz")
     assert report["results"]["causal"]["SP"]["learned"] == 0
     assert report["results"]["causal"]["off-line"]["test"]["samples"] >= 399  # up to its last grid point
     assert max(report["results"]["causal"]["P"]["test"]["nmse"].values()) < 0.1
 
 
-def test_a_table_over_recordings(rigid, tmp_path, capsys):
+def test_a_table_over_recordings(rigid, tmp_path, evaluate):
     (tmp_path / "other.yaml").write_text(
         "recording: rigid.npz\nurdf: ur10\noutput: joint_torque\njoints: [elbow_joint]\n"
     )
-    figures = tmp_path / "table.json"
     files = [rigid, tmp_path / "other.yaml", tmp_path / "absent.csv"]
-    code, out, err = run("--table", *files, *UR10, *SMALL[:2], "--json", figures, capsys=capsys)
-    assert code == 2
-    assert "1 of 3 recordings were not evaluated" in err and "absent.csv" in err
-    report = json.loads(figures.read_text())
+    out, report = evaluate("--table", *files, *UR10, *SMALL, code=2)
+    assert "1 of 3 recordings were not evaluated" in out and "absent.csv" in out
     whole, elbow = report["recordings"]
     assert list(whole["outputs"]) == list(JOINTS) and list(elbow["outputs"]) == ["elbow_joint"]
     assert whole["SP"] == pytest.approx(np.prod([output["SP"] for output in whole["outputs"].values()]) ** (1 / 3))
@@ -188,10 +176,8 @@ def test_a_table_over_recordings(rigid, tmp_path, capsys):
     assert report["geometric_mean"]["SP"] == pytest.approx(np.sqrt(whole["SP"] * elbow["SP"]))
 
 
-def test_a_horizon_makes_holding_worse(rigid, tmp_path, capsys):
-    figures = tmp_path / "figures.json"
-    options = ["--derivatives", "causal", "--horizon", "0.5", "--json", figures]
-    assert run(rigid, *UR10, *SMALL, *options, capsys=capsys)[0] == 0
-    held = json.loads(figures.read_text())["results"]["causal"]["hold"]["steady"]["nmse"]["elbow_joint"]
+def test_a_horizon_makes_holding_worse(rigid, evaluate):
+    report = evaluate(rigid, *UR10, *SMALL, "--derivatives", "causal", "--horizon", "0.5")[1]
+    held = report["results"]["causal"]["hold"]["steady"]["nmse"]["elbow_joint"]
     effort = read(rigid).effort[-121:, 2]
     assert held > 10 * np.mean(np.diff(effort) ** 2) / effort[1:].var()  # that of holding for one sample

@@ -1,33 +1,17 @@
 """`icub-learning model` on files of both kinds, good and bad."""
 
 import json
-from functools import cache
 
 import numpy as np
 import pytest
-from helpers.robots import RIGHT_ARM
+from helpers.arm_models import taught
 
 from icub_learning.cli.main import main
-from icub_learning.dynamics import assembly
-from icub_learning.dynamics.saved_model import ModelDescription, estimator_of
-from icub_learning.dynamics.settings import Settings
+from icub_learning.dynamics.saved_model import estimator_of
 from icub_learning.models import ModelHeader, load_state, read_model, write_model
 from icub_learning.recognition import saved_model as objects
 from icub_learning.recognition.assembly import Settings as ObjectSettings
 from icub_learning.recognition.assembly import make_recognizer
-from icub_learning.robots import find_urdf
-
-make_regressor = cache(assembly.make_regressor)
-
-
-def taught(n_samples, seed=0, **changes):
-    """Return an estimator of the arm that has learned some samples, and its description."""
-    settings = Settings(urdf=find_urdf("icub"), joints=tuple(RIGHT_ARM), estimator="parametric", **changes)
-    regressor = make_regressor(settings)
-    estimator, rng = assembly.make_estimator(settings, regressor), np.random.default_rng(seed)
-    for _ in range(n_samples):
-        estimator.update(*rng.normal(size=(3, 7)), rng.normal(size=6))
-    return estimator, ModelDescription(settings, regressor)
 
 
 def arm_file(path, n_samples, seed=0, **header):

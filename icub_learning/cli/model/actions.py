@@ -1,0 +1,143 @@
+"""What `icub-learning model` does with model files, whose learners of either kind are rebuilt."""
+
+import argparse
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from icub_learning.dynamics import saved_model as dynamics
+from icub_learning.errors import IcubLearningError, StateError
+from icub_learning.models import ModelHeader, read_model, write_model
+from icub_learning.models.header import digest_of_urdf
+from icub_learning.models.ledger import accounted
+from icub_learning.models.states import broken_entries, scalar
+from icub_learning.recognition import assembly
+from icub_learning.recognition import saved_model as objects
+from icub_learning.recognition.recognizer import ObjectRecognizer
+from icub_learning.reporting.tables import number, save_figures, table
+
+URDF_ENTRIES = ("regressor.urdf", "parametric.regressor.urdf")  # of a state of inverse dynamics
+
+
+@dataclass(frozen=True)
+class OpenedModel:
+    """A model that was read, compared with its checksums, and rebuilt."""
+
+    path: Path  # its file
+    header: ModelHeader  # its description; made from the state where an earlier release wrote none
+    described: bool  # whether the file has a description and checksums
+    state: dict[str, Any]  # its arrays
+    learner: Any  # an estimator of inverse dynamics, or an object recognizer
+
+
+def open_model(path: Path) -> OpenedModel:
+    """Read and rebuild a model. Raises StateError with the reason if it is missing, damaged, newer or no model."""
+    state, header = read_model(path)
+    if "estimator" in state:
+        learner: Any = dynamics.estimator_of(state)
+        entry = next((name for name in URDF_ENTRIES if name in state), None)
+        robot, digest = digest_of_urdf(str(scalar(state, entry))) if entry else ("", "")
+        joints, samples = tuple(learner.regressor.joints), {"samples": learner.n_samples}
+        found = ModelHeader(dynamics.KIND, robot, digest, joints, settings={}, statistics=samples, saved_at=0.0)
+    elif "recognizer" in state or state.keys() == {objects.EMPTY}:
+        learner = assembly.make_recognizer(assembly.Settings())
+        objects.restore(learner, state)
+        found = objects.describe(assembly.Settings(), learner, "")
+    else:
+        raise StateError(f"{path} holds neither a model of inverse dynamics nor one of objects", value=str(path))
+    if broken := broken_entries(state):
+        raise StateError(f"{path} holds numbers that are not finite, in {', '.join(broken)}", value=str(path))
+    return OpenedModel(path, header or found, header is not None, state, learner)
+
+
+def info(args: argparse.Namespace) -> None:
+    figures = {str(path): _facts(open_model(path)) for path in args.files}
+    for path, facts in figures.items():
+        width = max(map(len, facts))
+        print(f"{path}\n{'─' * len(path)}")
+        print("\n".join(f"{key:<{width}}  {_text(value)}" for key, value in facts.items()), end="\n\n")
+    save_figures(args.json, figures)
+
+
+def check(args: argparse.Namespace) -> int:
+    found: dict[str, str] = {}
+    for path in args.files:
+        try:
+            text = "whole" if open_model(path).described else "whole, without checksums (an earlier release)"
+        except IcubLearningError as error:
+            text = str(error)
+        print(text if str(path) in text else f"{path}: {text}")
+        found[str(path)] = text
+    bad = sum(not text.startswith("whole") for text in found.values())
+    save_figures(args.json, {"files": found, "not whole": bad})
+    return int(bad > 0)
+
+
+def diff(args: argparse.Namespace) -> None:
+    first, second = (open_model(path) for path in args.files)
+    facts = [_facts(model) for model in (first, second)]
+    rows = [[key, *(_text(one.get(key, "-")) for one in facts)] for key in dict.fromkeys([*facts[0], *facts[1]])]
+    different = [row for row in rows if row[1] != row[2]]
+    print(table(["what differs", *(path.name for path in args.files)], different))
+    print()
+    changes: dict[str, Any] = {}
+    for key in sorted(first.state.keys() | second.state.keys()):
+        one, other = first.state.get(key), second.state.get(key)
+        if one is None or other is None:
+            changes[key] = "in one of the two only"
+        elif one.shape != other.shape or one.dtype.kind != other.dtype.kind:
+            changes[key] = f"{one.dtype} {one.shape}, {other.dtype} {other.shape}"
+        elif not np.array_equal(one, other):
+            changes[key] = _relative_change(one, other) if one.dtype.kind == "f" else "differs"
+    shown = [[key, number(value) if isinstance(value, float) else value] for key, value in changes.items()]
+    print(table(["array", "change relative to its norm"], shown) if shown else "all arrays are equal")
+    save_figures(args.json, {"facts": {row[0]: row[1:] for row in different}, "arrays": changes})
+
+
+def merge(args: argparse.Namespace) -> None:
+    first, second = (open_model(path) for path in args.files)
+    second.header.check_origin(first.header, any_urdf=args.any_urdf)
+    if isinstance(first.learner, ObjectRecognizer):
+        first.learner.merge(second.state)
+        known = first.learner.objects()
+        statistics = {"objects": len(known), "examples": sum(known.values())}
+    else:
+        first.learner.merge(second.learner)
+        statistics = {"samples": first.learner.n_samples}
+    header = replace(first.header, statistics=statistics, saved_at=time.time())
+    written = write_model(args.to, accounted(first.learner), header)
+    print(f"{written}: {', '.join(f'{value} {name}' for name, value in statistics.items())}")
+    save_figures(args.json, {"file": str(written), "statistics": statistics})
+
+
+def _facts(model: OpenedModel) -> dict[str, Any]:
+    header = model.header
+    saved = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(header.saved_at)) if header.saved_at else ""
+    facts = {
+        "kind": header.kind,
+        "robot": header.robot,
+        "joints": list(header.joints),
+        "sensor": header.sensor,
+        "network": header.network,
+        "digest of the URDF": header.urdf_digest,
+        **dict(header.statistics),
+        "saved": saved,
+        "release": header.release or "an earlier one",
+        "format": header.format_version if model.described else "without description and checksums",
+        "arrays": len(model.state),
+        "size [MB]": round(sum(np.asarray(value).nbytes for value in model.state.values()) / 1e6, 3),
+        **{f"setting {name}": value for name, value in header.settings.items()},
+    }
+    return {key: value for key, value in facts.items() if value not in ("", [], None)}
+
+
+def _text(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def _relative_change(one: Any, other: Any) -> float:
+    size = max(float(np.linalg.norm(one)), float(np.linalg.norm(other)))
+    return float(np.linalg.norm(np.subtract(one, other, dtype=float))) / size if size else 0.0
