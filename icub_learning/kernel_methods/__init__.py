@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from icub_learning.kernel_methods.kernels import Kernel
     from icub_learning.kernel_methods.one_vs_all import OneVsAllClassifier
     from icub_learning.kernel_methods.online.dictionary import KernelDictionary, matching_pursuit
-    from icub_learning.kernel_methods.online.polk import POLKClassifier, POLKRegressor, functional_sgd
+    from icub_learning.kernel_methods.online.polk import POLKClassifier, POLKRegressor
     from icub_learning.kernel_methods.online.stochastic import StochasticKernelMachine
     from icub_learning.kernel_methods.random_features import IncrementalRandomFeaturesKRLS, RandomFeaturesKRLS
     from icub_learning.kernel_methods.spectral.iterative import (
@@ -30,15 +30,14 @@ __all__ = [
     "FALKON", "KRLS", "NYTRO", "AcceleratedGradient", "ConjugateGradientKRLS", "IncrementalNystromKRLS",
     "IncrementalRandomFeaturesKRLS", "Kernel", "KernelDictionary", "Landweber", "LogisticFALKON", "NuMethod",
     "NystromKRLS", "OneVsAllClassifier", "POLKClassifier", "POLKRegressor", "PreconditionedKRLS", "RandomFeaturesKRLS",
-    "SpectralCutoff", "StochasticKernelMachine", "SymmetricTensor", "TensorKernelRegressor", "functional_sgd",
-    "matching_pursuit",
+    "SpectralCutoff", "StochasticKernelMachine", "SymmetricTensor", "TensorKernelRegressor", "matching_pursuit",
 ]  # fmt: skip
 
 __getattr__ = lazy(
     __name__,
     {
         "AcceleratedGradient": "spectral.iterative", "ConjugateGradientKRLS": "spectral.iterative",
-        "FALKON": "subsampling.falkon", "functional_sgd": "online.polk",
+        "FALKON": "subsampling.falkon",
         "IncrementalNystromKRLS": "subsampling.nystrom", "IncrementalRandomFeaturesKRLS": "random_features",
         "Kernel": "kernels", "KernelDictionary": "online.dictionary", "KRLS": "spectral.krls",
         "Landweber": "spectral.iterative", "LogisticFALKON": "subsampling.logistic_falkon",

@@ -2,23 +2,12 @@
 
 from pathlib import Path
 
-from icub_learning.errors import ParameterError
-
 UNKNOWN = 2**62  # bytes, where the system reports no limit
 
 
 def available_bytes() -> int:
     """Return the memory that the system and the limits of this process's control group leave."""
     return min(_system(), _group())
-
-
-def check_fits(name: str, count: int, what: str = "numbers") -> None:
-    """Raise ParameterError, with the count and the bytes, if `count` float64 numbers do not fit into memory."""
-    needed, left = 8 * count, available_bytes()
-    if needed > left:
-        raise ParameterError(
-            name, f"{count} {what}, {needed} bytes", f"at most the {left} bytes of memory that are available"
-        )
 
 
 def _system() -> int:

@@ -16,15 +16,9 @@ from icub_learning.kernel_methods.spectral.krls import KRLS
 class OneVsAllClassifier(ClassifierMixin, BaseEstimator):
     """Makes a classifier of any regressor for several targets.
 
-    The regressor learns one code for each class, +1 for its samples and -1 for the others (one column alone where there
-    are two classes), with one factorization or one run of iterations for all of them; the largest score wins.
-
-    Args:
-        estimator: a regressor of this package, which is cloned, or None for `KRLS()`.
-
-    Attributes:
-        classes_: (C,), sorted.
-        estimator_: the fitted regressor.
+    The regressor, `estimator` or `KRLS()`, learns one code for each class, +1 for its samples and -1 for the others
+    (one column alone where there are two classes), with one factorization or one run of iterations for all of them; the
+    largest score wins. `estimator_` is its fitted clone, and `classes_` (C,) are sorted.
     """
 
     def __init__(self, estimator: KernelRegressor | None = None) -> None:

@@ -1,12 +1,12 @@
 """Functions on a dictionary of kernel functions, cut back to few points by destructive matching pursuit."""
 
-from collections.abc import Mapping
+from copy import deepcopy
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from icub_learning.arrays import Array, finite, integer, real, rows
-from icub_learning.errors import ParameterError, ShapeError, StateError
+from icub_learning.arrays import Array, finite, integer, real
+from icub_learning.errors import ParameterError, ShapeError
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.online import _pursuit
 
@@ -22,9 +22,8 @@ class KernelDictionary:
     weights refitted) changes f least, as long as the whole change stays within a bound in the norm of the kernel's
     space. A removal costs O(M^2 + M C), however many points have been seen.
 
-    An average of f over the steps is kept (`averaged`) on the same points, with its own weights. It does not influence
-    which points are removed. Of a removed point it keeps the projection onto the others, as f does, since the
-    coefficients of that projection depend on the points alone.
+    If `averaged`, an average of f over the steps is kept on the same points, with its own weights. Of a removed point
+    it keeps the projection onto the others, as f does; it does not influence which points are removed.
     """
 
     def __init__(
@@ -56,23 +55,13 @@ class KernelDictionary:
 
     @property
     def averages(self) -> Array:
-        """(M, C) weights of the average of f over the steps, or of f itself if no average is kept; a view."""
+        """(M, C) weights of the average of f over the steps, of f itself if none is kept; a view."""
         return self._weights[: self.n, self._n_columns - self.n_outputs :]
 
     @property
     def tags(self) -> NDArray[np.int64]:
         """(M,) tags that `step` was given with the points, a view."""
         return self._tags[: self.n]
-
-    @property
-    def gram(self) -> Array:
-        """(M, M) Gram matrix of the points, a view; valid only after a step with a budget or a limit."""
-        return self._gram[: self.n, : self.n]
-
-    @property
-    def factor(self) -> Array:
-        """(M, M) T with T T^T the inverse of `gram`, a view; valid only after a step with a budget or a limit."""
-        return self._factor[: self.n, : self.n]
 
     @property
     def _n_columns(self) -> int:
@@ -120,11 +109,8 @@ class KernelDictionary:
             tags: (B,) integers that stay with their points.
             rate: in (0, 1]: average <- (1 - rate) average + rate f.
 
-        Returns:
-            The norm of the change by removing points: at most `budget`, unless `limit` demands more.
-
-        Raises:
-            ParameterError: weights are not finite or beyond 1e100; nothing changes then.
+        Returns the norm of the change by removing points. Raises ParameterError, and nothing changes: weights are not
+        finite or beyond 1e100.
         """
         if not np.abs(added).max(initial=0.0) <= LARGEST:
             raise ParameterError("weights", float(np.abs(added).max()), f"of magnitude at most {LARGEST:g}")
@@ -162,47 +148,7 @@ class KernelDictionary:
 
     def copy(self) -> "KernelDictionary":
         """Return an independent copy."""
-        return KernelDictionary.from_state(self.state(), self.kernel)
-
-    def state(self) -> dict[str, Array]:
-        """Return everything but the kernel as a dict of arrays, "averages" only if they are kept; see `from_state`."""
-        state = {
-            "n": np.asarray(self.n),
-            "solved": np.asarray(self._factorized),
-            "points": self._points.copy(),
-            "weights": self._weights[:, : self.n_outputs].copy(),
-            "tags": self._tags.copy(),
-            "gram": self._gram.copy(),
-            "factor": self._factor.copy(),
-        }
-        if self._averaged:
-            state["averages"] = self._weights[:, self.n_outputs :].copy()
-        return state
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Array], kernel: Kernel) -> "KernelDictionary":
-        """Rebuild from `state`. Raises StateError, KeyError, ShapeError, NotFiniteError."""
-        points, weights = finite("points", state["points"]), finite("weights", state["weights"])
-        averaged = "averages" in state
-        gram, factor = finite("gram", state["gram"]), finite("factor", state["factor"])
-        n, capacity = integer("n", int(np.asarray(state["n"]).item()), 0), len(points)
-        solved = bool(np.asarray(state["solved"]).item())
-        square = (capacity, capacity) if solved else (0, 0)
-        tags = finite("tags", state["tags"])
-        shapes = (points.ndim, weights.ndim, len(weights), tags.shape, gram.shape, factor.shape)
-        if shapes != (2, 2, capacity, (capacity,), square, square) or not n <= capacity:
-            raise StateError(f"points {points.shape}, weights {weights.shape}, gram {gram.shape} do not fit together")
-        dictionary = cls(kernel, points.shape[1], weights.shape[1], capacity if solved else 0, averaged=averaged)
-        dictionary.n, dictionary._factorized = n, solved
-        dictionary._points, dictionary._weights = points.copy(), weights.copy()
-        if averaged:
-            averages = finite("averages", state["averages"])
-            if averages.shape != weights.shape:
-                raise StateError(f"averages {averages.shape} and weights {weights.shape} do not fit together")
-            dictionary._weights = np.concatenate([weights, averages], axis=1)
-        dictionary._gram, dictionary._factor = gram.copy(), factor.copy()
-        dictionary._tags = tags.astype(np.int64)
-        return dictionary
+        return deepcopy(self, {id(self.kernel): self.kernel})
 
     def _reserve(self, n: int) -> None:
         """Allocate memory for n points if there is less."""
@@ -266,7 +212,8 @@ class KernelDictionary:
         if drift <= DRIFT or not before:
             return lost
         weights = self._weights[: self.n].copy()  # recompute the factor from the first point on
-        return lost + self._extend(self.points.copy(), weights, self.gram.copy(), self.tags.copy(), 0)
+        gram = self._gram[: self.n, : self.n].copy()
+        return lost + self._extend(self.points.copy(), weights, gram, self.tags.copy(), 0)
 
     def _prune(self, budget: float, limit: int) -> float:
         before = self.n
@@ -290,12 +237,11 @@ class KernelDictionary:
 def matching_pursuit(
     kernel: Kernel, points: ArrayLike, weights: ArrayLike, budget: float, limit: int | None = None
 ) -> tuple[NDArray[np.intp], Array, float]:
-    """Cut f = sum_m k(points[m], .) weights[m], points (M, d) and weights (M,) or (M, C), back to fewer points
-    (destructive, with pre-fitting). The change has a norm of `budget` >= 0 at most, or leaves `limit` points, which
-    takes precedence; None for no limit. Raises ShapeError, NotFiniteError, ParameterError.
+    """Cut f = sum_m k(points[m], .) weights[m], points (M, d) and weights (M,) or (M, C), back to fewer points.
 
-    Returns:
-        Indices (m,) of the remaining points, in order; their refitted weights, (m,) or (m, C); the norm of the change.
+    Destructive, with pre-fitting: the change has a norm of `budget` >= 0 at most, or leaves `limit` points, which takes
+    precedence; None for no limit. Returns the indices (m,) of the remaining points, in order; their refitted weights,
+    (m,) or (m, C); the norm of the change. Raises ShapeError, NotFiniteError, ParameterError.
     """
     given = finite("points", points)
     if given.ndim != 2 or not given.size:
@@ -305,7 +251,7 @@ def matching_pursuit(
     values = finite("weights", weights)
     if values.ndim not in (1, 2) or len(values) != len(given):
         raise ShapeError("weights", values.shape, f"({len(given)},) or ({len(given)}, C)")
-    columns, _ = rows("weights", values.reshape(len(given), -1), values.size // len(given))
+    columns = values.reshape(len(given), -1)
     dictionary = KernelDictionary(kernel, given.shape[1], columns.shape[1], len(given))
     _, cross = dictionary.values(given)
     lost = dictionary.step(given, columns, cross, budget=budget, limit=limit, tags=np.arange(len(given)))

@@ -12,11 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError
-from icub_learning.kernel_methods.estimator import KernelSettings, apply_by_blocks, read_samples
+from icub_learning.kernel_methods.estimator import KernelSettings, apply_by_blocks, check_choice, read_samples
 from icub_learning.kernel_methods.kernels import Kernel, blocks
 from icub_learning.kernel_methods.online.dictionary import KernelDictionary, compression_budget
 
-SCHEDULES = ("constant", "diminishing", "coin")
 BOUNDED = ("logistic", "hinge")  # losses of derivatives of norm at most LARGEST_GRADIENT
 LARGEST_GRADIENT = 2**0.5  # of two scores that change by one each
 SMALLEST_WEALTH = 1e-6  # of 1 at the start
@@ -49,7 +48,7 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
     A subclass defines `losses`, the names of its losses, and `_derivatives`.
 
     Args:
-        kernel, length_scale, degree: the kernel; see `Kernel`.
+        kernel, length_scale, degree: see `Kernel`.
         regularization: lambda >= 0, of |f|^2 / 2. Not multiplied by the number of samples, which has no end.
         step_size: eta > 0, below 1 / lambda.
         parsimony: K >= 0; 0 keeps every point that a constant step adds.
@@ -60,9 +59,8 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         averaging: number of steps that the average covers; 1 predicts with f itself. None is 32, but 1 if nothing is
             removed (constant step, parsimony 0, no max_dictionary), which is plain functional gradient descent.
 
-    Attributes:
-        n_samples_seen_, n_steps_: since the start.
-        compression_error_: norm of the change by removing points in the newest step.
+    `n_samples_seen_` and `n_steps_` count since the start; `compression_error_` is the norm of the change by removing
+    points in the newest step.
     """
 
     step_size: float = 1.0
@@ -74,12 +72,7 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
     averaging: int | None = None
     losses: ClassVar[tuple[str, ...]]
     _learned: ClassVar[tuple[str, ...]] = (
-        "_dictionary",
-        "n_samples_seen_",
-        "n_steps_",
-        "_n_averaged",
-        "compression_error_",
-        "_wealth",
+        *("_dictionary", "n_samples_seen_", "n_steps_", "_n_averaged", "compression_error_", "_wealth"),
     )
 
     @property
@@ -121,8 +114,8 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
     def limit_radius(self, gradient_variance: float) -> float:
         """Return the bound sqrt(eta) / lambda (K + sqrt(K^2 + lambda sigma^2)) on the distance to the best function.
 
-        It holds for a constant step (Koppel et al., POLK, Theorem 2), where sigma^2 bounds the variance of the
-        stochastic gradient. Raises ParameterError: it is negative, or a setting is outside its range.
+        It holds for a constant step (Koppel et al., POLK, Theorem 2), where sigma^2 >= 0 bounds the variance of the
+        stochastic gradient. Raises ParameterError.
         """
         self._check_settings()
         variance = real("gradient_variance", gradient_variance, 0.0)
@@ -138,20 +131,15 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         if step * weight >= 1.0:
             raise ParameterError("step_size", self.step_size, f"below 1 / regularization = {1.0 / weight:g}")
         real("parsimony", self.parsimony, 0.0)
-        if self.loss not in self.losses:
-            raise ParameterError("loss", self.loss, f"one of {', '.join(self.losses)}")
-        if self.schedule not in SCHEDULES:
-            raise ParameterError("schedule", self.schedule, f"one of {', '.join(SCHEDULES)}")
+        check_choice("loss", self.loss, self.losses)
+        check_choice("schedule", self.schedule, ("constant", "diminishing", "coin"))
         if self.schedule == "coin":
-            if self.loss not in BOUNDED:
-                raise ParameterError("loss", self.loss, f"{' or '.join(BOUNDED)}, for the schedule coin")
-            if self.kernel not in ("gaussian", "matern"):
-                raise ParameterError("kernel", self.kernel, "gaussian or matern, for the schedule coin")
+            check_choice("loss", self.loss, BOUNDED, ", for the schedule coin")
+            check_choice("kernel", self.kernel, ("gaussian", "matern"), ", for the schedule coin")
         integer("batch_size", self.batch_size, 1)
-        if self.max_dictionary is not None:
-            integer("max_dictionary", self.max_dictionary, 1)
-        if self.averaging is not None:
-            integer("averaging", self.averaging, 1)
+        for name in ("max_dictionary", "averaging"):
+            if getattr(self, name) is not None:
+                integer(name, getattr(self, name), 1)
         return kernel
 
     def _step_and_budget(self, t: int) -> tuple[float, float]:
@@ -167,7 +155,7 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
     def _averaging_rate(self, t: int) -> float:
         """Return rho of the average at its step t = 1, 2, ..."""
         steps = self.averaging
-        if steps is None:  # without removal this is plain functional gradient descent, which does not average
+        if steps is None:
             steps = AVERAGING if self._step_and_budget(1)[1] or self.max_dictionary is not None else 1
         return max(1.0 / steps, (1 + DECAY_OF_AVERAGE) / (t + DECAY_OF_AVERAGE))
 
@@ -242,4 +230,4 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         samples = read_samples(self, X)
         if not kept.n:
             return np.zeros((len(samples), kept.n_outputs))
-        return apply_by_blocks(kept.kernel.against(kept.points), samples, kept.n, kept.averages)
+        return apply_by_blocks(kept.kernel.against(kept.points), samples, kept.averages)

@@ -9,9 +9,9 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError
-from icub_learning.kernel_methods.estimator import check_counts
+from icub_learning.kernel_methods.estimator import check_choice, check_counts
 from icub_learning.kernel_methods.kernels import Kernel, Operator
-from icub_learning.kernel_methods.spectral.spectrum import SpectralRegressor
+from icub_learning.kernel_methods.spectral.krls import SpectralRegressor
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -21,17 +21,10 @@ class IterativeRegressor(SpectralRegressor):
     The filter of a linear iteration is the iteration itself, run on one eigenvalue with y = 1.
 
     Args:
-        kernel, length_scale, degree: the kernel; see `Kernel`.
-        regularization, random_state: unused; the number of iterations regularizes.
-        max_iter: largest number of iterations.
+        kernel, length_scale, degree: the kernel; see `Kernel`. `regularization` and `random_state` are unused.
+        max_iter: largest number of iterations; `n_iter_` are done.
         tol: iterations end sooner once ||Y - K alpha|| <= tol ||Y|| in each target.
         path: the iterations at which `predict_path` predicts, strictly monotonic; by default all.
-
-    Attributes:
-        dual_coef_: (n,) or (n, T), after the last iteration.
-        centers_: the training samples, (n, d).
-        n_iter_: number of iterations done.
-        path_levels_: the iterations of the path.
     """
 
     max_iter: int = 100
@@ -67,12 +60,12 @@ class IterativeRegressor(SpectralRegressor):
 
     def _prepare(self, gram: Array) -> None:
         """Prepare the iteration for the kernel matrix (n, n), e.g. set its step size."""
-        raise NotImplementedError
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GradientRegressor(IterativeRegressor):
-    """Base of iterations along the gradient (Y - K alpha) / n; further arguments and attributes: `IterativeRegressor`.
+    """Base of iterations along the gradient (Y - K alpha) / n; see `IterativeRegressor`.
+
     `step_size` is eta, within the bound of the method, or "auto": n / ||K||; `step_size_` is eta.
     """
 
@@ -89,8 +82,8 @@ class Landweber(GradientRegressor):
     """Gradient descent with early stopping (L2 boosting): filter (1 - (1 - eta sigma / n)^t) / sigma.
 
     alpha_t = alpha_{t-1} - (eta / n) (K alpha_{t-1} - Y), alpha_0 = 0; t plays the part of 1 / (eta lambda)
-    (thesis 3.4, where the bound on the step lacks its n). The step is bounded by eta < 2 n / ||K||. Further arguments
-    and attributes: see `GradientRegressor`.
+    (thesis 3.4, where the bound on the step lacks its n). The step is bounded by eta < 2 n / ||K||. See
+    `GradientRegressor`.
     """
 
     max_iter: int = 500
@@ -121,11 +114,8 @@ class NuMethod(GradientRegressor):
     """The nu-method of Brakhage: an accelerated iteration that needs about sqrt(t) of Landweber's t iterations.
 
     alpha_i = alpha_{i-1} + u_i (alpha_{i-1} - alpha_{i-2}) + (w_i eta / n) (Y - K alpha_{i-1}) with u_i, w_i of the
-    Jacobi polynomials that belong to nu; i^2 plays the part of 1 / lambda (thesis 3.4). The step is bounded by
-    eta <= n / ||K||. Further arguments and attributes: see `GradientRegressor`.
-
-    Args:
-        nu: > 0, the smoothness up to which the method is optimal.
+    Jacobi polynomials that belong to nu > 0, the smoothness up to which it is optimal; i^2 plays the part of 1 / lambda
+    (thesis 3.4). The step is bounded by eta <= n / ||K||. See `GradientRegressor`.
     """
 
     nu: float = 1.0
@@ -152,20 +142,15 @@ class AcceleratedGradient(GradientRegressor):
       alpha_{t+1} = b_t + (eta / n) (Y - K b_t)
     * "heavy_ball": alpha_{t+1} = alpha_t + momentum (alpha_t - alpha_{t-1}) + (eta / n) (Y - K alpha_t)
 
-    The step is bounded by eta <= n / ||K||, for "heavy_ball" by eta < 2 (1 + momentum) n / ||K||. Further arguments and
-    attributes: see `GradientRegressor`.
-
-    Args:
-        method: "nesterov" or "heavy_ball".
-        momentum: in [0, 1), for "heavy_ball".
+    The step is bounded by eta <= n / ||K||, for "heavy_ball", whose momentum is in [0, 1), by
+    eta < 2 (1 + momentum) n / ||K||. See `GradientRegressor`.
     """
 
     method: str = "nesterov"
     momentum: float = 0.9
 
     def _prepare(self, gram: Array) -> None:
-        if self.method not in ("nesterov", "heavy_ball"):
-            raise ParameterError("method", self.method, "'nesterov' or 'heavy_ball'")
+        check_choice("method", self.method, ("nesterov", "heavy_ball"))
         momentum = real("momentum", self.momentum, 0.0)
         if momentum >= 1.0:
             raise ParameterError("momentum", momentum, "in [0, 1)")
@@ -193,7 +178,7 @@ class ConjugateGradientKRLS(IterativeRegressor):
 
     alpha_t minimizes ||Y - K alpha|| over the Krylov space span{Y, K Y, ..., K^(t-1) Y}, each target by itself: the
     conjugate gradients of the least squares problem in the kernel's function space. The filter depends on the data:
-    `filter_function` returns one column for each target. Arguments and attributes: see `IterativeRegressor`.
+    `filter_function` returns one column for each target. See `IterativeRegressor`.
     """
 
     max_iter: int = 50

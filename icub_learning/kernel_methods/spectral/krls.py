@@ -1,32 +1,44 @@
-"""Kernel regularized least squares, and spectral cut-off."""
+"""Kernel regularized least squares, spectral cut-off, and what methods on the full kernel matrix share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from numpy.typing import ArrayLike
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from sklearn.utils.validation import check_is_fitted
 
-from icub_learning.arrays import Array
+from icub_learning.arrays import Array, finite
 from icub_learning.errors import ParameterError
-from icub_learning.kernel_methods.estimator import check_levels, check_regularization
+from icub_learning.kernel_methods.estimator import KernelRegressor, check_levels, check_regularization
 from icub_learning.kernel_methods.kernels import Kernel
-from icub_learning.kernel_methods.spectral.spectrum import SpectralRegressor, eigendecomposition
+
+
+class SpectralRegressor(KernelRegressor):
+    """Base of methods on the full kernel matrix K = Q Sigma Q^T: alpha = Q g(Sigma) Q^T Y with a filter g.
+
+    A subclass defines `_filter(eigenvalues, level)`.
+    """
+
+    _level: float  # that of `dual_coef_`
+    _n: int  # number of samples
+
+    def filter_function(self, eigenvalues: ArrayLike, level: float | None = None) -> Array:
+        """Return g(sigma), by which the fitted method multiplies the coordinate of y on an eigenvector of K, for
+        eigenvalues sigma >= 0 of any shape; at a level as in `path_levels_`, by default that of `dual_coef_`.
+        """
+        check_is_fitted(self, "_coefficients")
+        return self._filter(finite("eigenvalues", eigenvalues), self._level if level is None else level)
+
+    def _filter(self, eigenvalues: Array, level: float) -> Array:
+        raise NotImplementedError
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PathOverRegularization(SpectralRegressor):
-    """Base of spectral methods whose path runs over lambda.
+    """Base of spectral methods whose path runs over lambda; `random_state` is unused. See `KernelRegressor`.
 
-    Args:
-        kernel, length_scale, degree: the kernel; see `Kernel`.
-        regularization: lambda > 0.
-        random_state: unused.
-        path: further values of lambda, strictly monotonic, at which `predict_path` predicts.
-
-    Attributes:
-        dual_coef_: (n,) or (n, T), at `regularization`.
-        centers_: the training samples, (n, d).
-        path_levels_: the values of `path`, or `regularization` alone.
+    `path` holds further values of lambda, strictly monotonic, at which `predict_path` predicts.
     """
 
     path: Sequence[float] | None = None
@@ -51,7 +63,7 @@ class KRLS(PathOverRegularization):
     """Kernel regularized least squares: alpha = (K + lambda n I)^-1 Y, filter 1 / (sigma + lambda n).
 
     One Cholesky factorization, n^3 / 3; or, if a path is given, one eigendecomposition, from which every further lambda
-    costs n^2 T (thesis 3.1-3.2). Arguments and attributes: see `PathOverRegularization`.
+    costs n^2 T (thesis 3.1-3.2). See `PathOverRegularization`.
     """
 
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
@@ -73,7 +85,7 @@ class SpectralCutoff(PathOverRegularization):
 
     Equal to least squares on the principal components of kernel PCA (without centering) whose eigenvalue is at least
     lambda n (thesis 3.3). One eigendecomposition serves every lambda. `n_components_` are kept at `regularization`.
-    Arguments and further attributes: see `PathOverRegularization`.
+    See `PathOverRegularization`.
     """
 
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
@@ -90,6 +102,12 @@ class SpectralCutoff(PathOverRegularization):
     def _filter(self, eigenvalues: Array, level: float) -> Array:
         kept = (eigenvalues >= level * self._n) & (eigenvalues > self._floor)
         return np.where(kept, 1.0 / np.where(kept, eigenvalues, 1.0), 0.0)
+
+
+def eigendecomposition(gram: Array) -> tuple[Array, Array]:
+    """Return eigenvalues, none below zero, and eigenvectors of a kernel matrix, which is overwritten."""
+    values, vectors = eigh(gram, overwrite_a=True, check_finite=False, driver="evd")
+    return np.maximum(values, 0.0), vectors
 
 
 def _solve(gram: Array, ridge: float, targets: Array) -> Array:

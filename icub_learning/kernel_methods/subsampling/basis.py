@@ -12,26 +12,23 @@ PANEL = 64  # columns factored between two matrix products
 
 
 class CenterBasis:
-    """The functions k(centers[j], .), orthonormalized in their order: K_mm = echelon^T echelon.
+    """The functions k(centers[j], .), (m, d), orthonormalized in their order: K_mm = echelon^T echelon.
 
     Centre j is kept if its function differs from the span of the earlier ones by more than rounding; the functions of a
     smooth kernel fill their span, to working precision, after some tens of centres, and further Cholesky pivots are
-    rounding. With T = echelon[:, kept], upper triangular, R = T^-1 satisfies R R^T = K_mm^+ on that span, and the
-    leading blocks of R belong to the leading centres.
-
-    Attributes:
-        kept: (k,) indices of the centres whose functions form the basis.
-        echelon: (k, m); column j holds the coordinates of centre j's function.
+    rounding. R = T^-1 satisfies R R^T = K_mm^+ on that span, and its leading blocks belong to the leading centres.
     """
 
     def __init__(self, kernel: Kernel, centers: Array) -> None:
-        self.centers = centers  # (m, d), all centres
+        # echelon (k, m): column j holds the coordinates of centre j's function; kept (k,): the centres of the basis
         self.echelon, self.kept = echelon_cholesky(kernel.gram(centers))
-        self.triangle = np.asfortranarray(self.echelon[:, self.kept])  # T, (k, k), in Fortran order
+        self.triangle = np.asfortranarray(self.echelon[:, self.kept])  # T, (k, k), upper triangular, in Fortran order
+        self.centers = centers[self.kept]
+        self.against = kernel.against(self.centers)  # x -> k(x, the centres that are kept)
 
     def to_coefficients(self, coordinates: Array) -> Array:
         """Return coefficients (m, T) of the centres from coordinates (k, T) of functions; zero for those not kept."""
-        coefficients = np.zeros((len(self.centers), coordinates.shape[1]))
+        coefficients = np.zeros((self.echelon.shape[1], coordinates.shape[1]))
         coefficients[self.kept] = solve_triangular(self.triangle, coordinates, check_finite=False)
         return coefficients
 
@@ -45,9 +42,9 @@ def echelon_cholesky(
 ) -> tuple[Array, NDArray[np.intp]]:
     """Factor a Gram matrix (m, m) by Cholesky in the given order, without the columns that depend on earlier ones.
 
-    Pivots are compared with `scale` (m,), by default the diagonal; for a Schur complement, the diagonal before. `size`
-    is the number of columns whose elimination rounded the pivots, by default m; for a Schur complement, all columns.
-    Returns the factor E (k, m) in echelon form, gram = E^T E up to rounding, and indices (k,) of the columns kept.
+    Pivots are compared with `scale` (m,), by default the diagonal, and with `size`, how many columns' elimination
+    rounded them, by default m; of a Schur complement, with the diagonal before and all columns. Returns the factor E
+    (k, m) in echelon form, gram = E^T E up to rounding, and indices (k,) of the columns kept.
     """
     m = len(gram)
     scale = np.diag(gram).copy() if scale is None else scale
@@ -88,7 +85,15 @@ def inverse_norm(triangle: Array) -> float:
     return float(1.0 / (reciprocal * largest)) if reciprocal > 0 else np.inf
 
 
-def invert_triangle(triangle: Array) -> Array:
-    """Return the inverse of an upper triangular matrix."""
-    inverse: Array = solve_triangular(triangle, np.eye(len(triangle)), check_finite=False, overwrite_b=True)
-    return inverse
+def border_inverse(inverse: Array, across: Array, corner: Array) -> Array:
+    """Return the inverse of the upper triangular [[T, across], [0, corner]] from the inverse of T."""
+    corner_inverse = solve_triangular(corner, np.eye(len(corner)), check_finite=False, overwrite_b=True)
+    return border(inverse, -(inverse @ across) @ corner_inverse, corner_inverse)
+
+
+def border(square: Array, across: Array, corner: Array) -> Array:
+    """Return [[square, across], [0, corner]]."""
+    k, b = across.shape
+    out = np.zeros((k + b, k + b))
+    out[:k, :k], out[:k, k:], out[k:, k:] = square, across, corner
+    return out

@@ -12,14 +12,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array
-from icub_learning.errors import DataError
-from icub_learning.kernel_methods.estimator import check_regularization
-from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block, sample_rows
+from icub_learning.kernel_methods.estimator import check_regularization, check_signs
+from icub_learning.kernel_methods.kernels import Kernel, sample_rows
 from icub_learning.kernel_methods.rows import ArrayRows
 from icub_learning.kernel_methods.spectral.iterative import check_iterations
 from icub_learning.kernel_methods.subsampling.basis import CenterBasis
 from icub_learning.kernel_methods.subsampling.centers import CenterRegressor
 from icub_learning.kernel_methods.subsampling.conjugate_gradient import conjugate_gradients
+from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures, rows_of
 
 SAMPLES_PER_CENTER = 10  # that the preconditioner averages over
 FIRST_LEVEL = 0.1  # lambda of the first step, of which a tenth is the next one's, and so on
@@ -40,16 +40,9 @@ class LogisticFALKON(CenterRegressor):
     self-concordant losses", 2019). The kernel matrix of samples and centres stays in memory. `predict` returns scores;
     1 / (1 + exp(-score)) is the probability of +1, and `OneVsAllClassifier` makes a classifier of it.
 
-    Args:
-        kernel, length_scale, degree, n_centers, centers, sampling, random_state: see `CenterRegressor`.
-        regularization: lambda > 0.
-        max_iter: largest number of Newton steps, those on the way to lambda included.
-        tol: steps end once the gradient is at most tol times that of f = 0, in each target.
-
-    Attributes:
-        dual_coef_, centers_, n_kept_: see `CenterRegressor`.
-        n_iter_, n_products_: Newton steps and products with the kernel matrix and its transpose, most of any target.
-        path_levels_: lambda alone.
+    At most `max_iter` Newton steps, those on the way to lambda included, end once the gradient is at most tol times
+    that of f = 0 in each target; `n_iter_`, `n_products_` are Newton steps and products with the kernel matrix and its
+    transpose, most of any target. See `CenterRegressor`.
     """
 
     max_iter: int = 50
@@ -58,21 +51,13 @@ class LogisticFALKON(CenterRegressor):
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
         level = check_regularization(self.regularization)
         check_iterations(self.max_iter, self.tol)
-        if not (np.abs(targets) == 1.0).all():
-            wrong = float(targets[np.abs(targets) != 1.0][0])
-            text = f"y holds {wrong:g}, but must be -1 or +1 for the logistic loss; see OneVsAllClassifier"
-            raise DataError(text, name="y", value=wrong, bound="-1 or +1")
+        check_signs(targets, "logistic")
         self.centers_, _ = self._sample_centers(ArrayRows(samples, targets), kernel)
         basis = CenterBasis(kernel, self.centers_)
         self.n_kept_ = len(basis.kept)
-        against = kernel.against(self.centers_[basis.kept])
-        features = np.empty((len(samples), self.n_kept_))
-        for rows in blocks(len(samples), rows_per_block(self.n_kept_)):
-            cross = against(samples[rows])
-            features[rows] = solve_triangular(basis.triangle, cross.T, trans="T", check_finite=False).T
-        random = check_random_state(self.random_state)
+        features = rows_of(BasisFeatures(basis), samples)
         count = min(SAMPLES_PER_CENTER * self.n_kept_, len(samples))
-        some = sample_rows(random, len(samples), count)
+        some = sample_rows(check_random_state(self.random_state), len(samples), count)
         self.n_iter_ = self.n_products_ = 0
         solutions = [self._newton(features, column, some, level) for column in targets.T]
         self._coefficients = basis.to_coefficients(np.column_stack(solutions))

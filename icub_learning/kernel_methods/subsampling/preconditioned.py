@@ -20,19 +20,10 @@ from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures
 class PreconditionedKRLS(CenterRegressor):
     """KRLS, (K + lambda n I) alpha = Y, by conjugate gradients; K is computed in blocks and never stored.
 
-    The preconditioner is (A A^T + lambda n I)^-1 with A A^T the Nyström approximation of K on m centres, applied by
-    Woodbury's identity: n m^2 in time once, then n^2 T in each iteration, and O(n m) in memory.
-
-    Args:
-        kernel, length_scale, degree, regularization: see `CenterRegressor`.
-        n_centers, centers, sampling, random_state: those of the preconditioner; see `CenterRegressor`.
-        max_iter: largest number of iterations.
-        tol: iterations end once ||Y - (K + lambda n I) alpha|| <= tol ||Y|| in each target.
-
-    Attributes:
-        dual_coef_: (n,) or (n, T).
-        centers_: the training samples, (n, d).
-        n_iter_: iterations done; path_levels_: 1..n_iter_.
+    The preconditioner is (A A^T + lambda n I)^-1 with A A^T the Nyström approximation of K on m centres (see
+    `CenterRegressor`), applied by Woodbury's identity: n m^2 in time once, then n^2 T in each iteration, and O(n m) in
+    memory. At most `max_iter` iterations end once ||Y - (K + lambda n I) alpha|| <= tol ||Y|| in each target; the path
+    is that of the `n_iter_` done, and `centers_` are the training samples.
     """
 
     max_iter: int = 200
@@ -44,12 +35,12 @@ class PreconditionedKRLS(CenterRegressor):
         rows = ArrayRows(samples, targets)
         centers, _ = self._sample_centers(rows, kernel)
         ridge = level * len(samples)
-        features = BasisFeatures(kernel, CenterBasis(kernel, centers))(samples)
+        features = BasisFeatures(CenterBasis(kernel, centers))(samples)
         small = cho_factor(features.T @ features + ridge * np.eye(features.shape[1]), check_finite=False)
         against = kernel.against(samples)
 
         def apply(vectors: Array) -> Array:
-            return rows.map(lambda some: apply_by_blocks(against, some, len(samples), vectors)) + ridge * vectors
+            return rows.map(lambda some: apply_by_blocks(against, some, vectors)) + ridge * vectors
 
         def precondition(residual: Array) -> Array:
             image: Array = residual - features @ cho_solve(small, features.T @ residual, check_finite=False)
@@ -57,8 +48,5 @@ class PreconditionedKRLS(CenterRegressor):
 
         enough = tol * np.linalg.norm(targets, axis=0)
         iterates = conjugate_gradients(apply, np.zeros_like(targets), targets, enough, precondition)
-        path = run_iterations(iterates, max_iter, targets, enough, "PreconditionedKRLS")
-        self.centers_, self.n_iter_ = samples, len(path)
-        self._path = np.stack(path)
-        self._coefficients = self._path[-1]
-        self.path_levels_ = np.arange(1, self.n_iter_ + 1)
+        self.centers_ = samples
+        self._set_path(run_iterations(iterates, max_iter, targets, enough, "PreconditionedKRLS"))

@@ -1,14 +1,14 @@
 """Iterative refinement of FALKON: iterations with few bits of the kernel matrix, corrected with more of them."""
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
-from typing import Protocol
 
 import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.kernel_methods.subsampling.conjugate_gradient import conjugate_gradients
-from icub_learning.kernel_methods.subsampling.stored_kernel import StoredKernel
+from icub_learning.kernel_methods.subsampling.falkon_system import PreconditionedSystem
 
 KEPT = 1e-4  # residual, relative to that at their start, to which iterations with the kept matrix go
 COARSE = 1e-2  # the same with the leading bits of its values
@@ -16,27 +16,8 @@ MARGIN = 20.0  # between the error of the leading bits, as measured on the step 
 MOST = 20  # iterations with the leading bits before it is seen what they have led to
 
 
-class KeptSystem(Protocol):
-    """A linear system whose matrix W is there in double and, as long as `stored` is, from a kept kernel matrix."""
-
-    stored: StoredKernel | None
-    coarse: bool  # whether the leading bits of `stored` lead on
-
-    def apply(self, solution: Array) -> Array:
-        """Return W solution in double."""
-
-    def apply_stored(self, solution: Array) -> Array:
-        """Return W solution with all bits that are kept."""
-
-    def apply_coarse(self, solution: Array) -> Array:
-        """Return W solution with the leading bits alone."""
-
-    def rounding(self, solution: Array) -> Array:
-        """Return about the norm (T,) of the error of `apply_stored`."""
-
-
 def refined(
-    system: KeptSystem, start: Array, right: Array, residual: Array, enough: Array
+    system: PreconditionedSystem, start: Array, right: Array, residual: Array, enough: Array
 ) -> Iterator[tuple[Array, Array]]:
     """Yield (solution, residual) of conjugate gradients: with the kept matrix as far as that leads, then in double."""
     solution = start
@@ -55,16 +36,17 @@ def refined(
     yield from conjugate_gradients(system.apply, solution, residual, enough)
 
 
-def _refined_once(system: KeptSystem, right: Array, enough: Array) -> Iterator[tuple[Array, Array]]:
+def _refined_once(system: PreconditionedSystem, right: Array, enough: Array) -> Iterator[tuple[Array, Array]]:
     """Yield (solution, residual) of W solution = right, W of all bits kept: by the leading bits as far as they lead."""
     solution, residual = np.zeros_like(right), right
     zero = np.zeros_like(right)
+    apply_coarse = partial(system.apply_stored, coarse=True)
     share: Array | None = None  # of a step's image that the leading bits get wrong
     while system.coarse:
         before = np.linalg.norm(residual, axis=0)
         goal = np.maximum(enough, COARSE * before)
         step, left = zero, residual
-        for step, left in islice(conjugate_gradients(system.apply_coarse, zero, residual, goal), MOST):
+        for step, left in islice(conjugate_gradients(apply_coarse, zero, residual, goal), MOST):
             yield solution + step, left
         image = np.linalg.norm(residual - left, axis=0)
         solved = (np.linalg.norm(left, axis=0) <= enough).all()

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
-from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block
+from icub_learning.kernel_methods.kernels import KernelAgainst, blocks, rows_per_block
 from icub_learning.kernel_methods.memory import available_bytes
 from icub_learning.kernel_methods.rows import ArrayRows, add_totals
 from icub_learning.kernel_methods.subsampling import _stored
@@ -23,22 +23,19 @@ CHECKED_ROWS = 1024  # on which rounding is measured, where there are more than 
 
 
 class StoredKernel:
-    """The matrix K_nm (n, m) of samples and centres (m, d), of a kernel of BOUNDED, to 24 bits after the point.
+    """The matrix K_nm (n, m) of samples and centres, of a kernel of BOUNDED, to 24 bits after the point.
 
-    It is computed once, in double precision and together with the `moment` K_nm^T Y (m, T); products then only read it,
-    either all 24 bits or the leading 16, which takes half the time. They are summed over blocks in double. Raises
-    MemoryError: the matrix does not fit.
+    It is computed once, in double precision and together with the `moment` K_nm^T Y (m, T); products, summed in double,
+    read all 24 bits or the leading 16, which takes half the time. Raises MemoryError: the matrix does not fit.
     """
 
-    def __init__(self, rows: ArrayRows, kernel: Kernel, centers: Array) -> None:
-        self._rows = rows
-        self._against = against = kernel.against(centers)
-        m = len(centers)
+    def __init__(self, rows: ArrayRows, against: KernelAgainst) -> None:
+        self._rows, self._against, m = rows, against, against.n_features
         self._high: NDArray[np.uint16] = _small_pages((rows.n, m), np.uint16)
         self._low: NDArray[np.int8] = _small_pages((rows.n, m), np.int8)
 
         # The exponential of a Gaussian kernel and its fixed point are one pass over a block.
-        fused = kernel.kernel == "gaussian"
+        fused = against.kernel.kernel == "gaussian"
         compute, keep = (against.exponents, _stored.keep_decay) if fused else (against, _stored.keep)
 
         def fill(start: int, stop: int) -> tuple[Array]:
@@ -55,14 +52,14 @@ class StoredKernel:
         (self.moment,) = add_totals(rows.in_stripes(fill))
 
     @staticmethod
-    def make(rows: object, kernel: Kernel, centers: Array) -> "StoredKernel | None":
+    def make(rows: object, against: KernelAgainst) -> "StoredKernel | None":
         """Return the matrix; None if rows are elsewhere, the kernel is not bounded, or memory is short."""
-        if not isinstance(rows, ArrayRows) or kernel.kernel not in BOUNDED:
+        if not isinstance(rows, ArrayRows) or against.kernel.kernel not in BOUNDED:
             return None
-        if BYTES * rows.n * len(centers) > SHARE * available_bytes():
+        if BYTES * rows.n * against.n_features > SHARE * available_bytes():
             return None
         try:
-            return StoredKernel(rows, kernel, centers)
+            return StoredKernel(rows, against)
         except MemoryError:  # a limit of this process that the system does not tell
             return None
 

@@ -15,7 +15,11 @@ from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.rows import ArrayRows
 from icub_learning.kernel_methods.subsampling import stored_kernel
 from icub_learning.kernel_methods.subsampling.basis import CenterBasis
-from icub_learning.kernel_methods.subsampling.falkon import KernelProducts, PreconditionedSystem, estimate_scatter
+from icub_learning.kernel_methods.subsampling.falkon_system import (
+    KernelProducts,
+    PreconditionedSystem,
+    estimate_scatter,
+)
 from icub_learning.kernel_methods.subsampling.stored_kernel import StoredKernel
 
 N, SIGMA = 3000, 1.5
@@ -48,8 +52,8 @@ def test_the_preconditioner_is_the_sources_and_makes_the_condition_small(data):
     centers, level = x[:150], 1e-2
     basis = CenterBasis(Kernel("gaussian", SIGMA), centers)
     assert len(basis.kept) == 150
-    scatter = estimate_scatter(ArrayRows(x, y), Kernel(), basis, np.ones(150), 0, 1e-6, None)
-    system = PreconditionedSystem(ArrayRows(x, y), Kernel("gaussian", SIGMA), basis, scatter, level)
+    scatter = estimate_scatter(ArrayRows(x, y), basis, np.ones(150), 0, 1e-6, None)
+    system = PreconditionedSystem(ArrayRows(x, y), basis, scatter, level)
     k_nm, k_mm = RBF(SIGMA)(x, centers), RBF(SIGMA)(centers)
     h = k_nm.T @ k_nm + level * N * k_mm
     t = np.linalg.cholesky(k_mm).T
@@ -73,19 +77,18 @@ def test_weights_of_leverage_sampling_keep_the_preconditioner_unbiased():
     x = np.concatenate([0.2 * rng.normal(size=(2900, 2)), rng.uniform(-8, 8, size=(100, 2))])
     chances = np.concatenate([np.full(2900, 0.5 / 2900), np.full(100, 0.5 / 100)])
     drawn = rng.choice(3000, 400, p=chances)
-    kernel = Kernel("gaussian", 1.0)
-    basis = CenterBasis(kernel, x[drawn])
+    basis = CenterBasis(Kernel("gaussian", 1.0), x[drawn])
     conditions = []
     for weights in (1 / (3000 * chances[drawn]), np.ones(400)):
-        scatter = estimate_scatter(ArrayRows(x, x), kernel, basis, weights, 0, 1e-6, None)
-        system = PreconditionedSystem(ArrayRows(x, x), kernel, basis, scatter, 1e-4)
+        scatter = estimate_scatter(ArrayRows(x, x), basis, weights, 0, 1e-6, None)
+        system = PreconditionedSystem(ArrayRows(x, x), basis, scatter, 1e-4)
         conditions.append(np.linalg.cond(system.apply(np.eye(system.size))))
     assert conditions[0] < 0.5 * conditions[1]
 
 
 def test_threads_share_the_rows(data):
     x, y = data
-    part = KernelProducts(Kernel("gaussian", SIGMA), x[:50], np.random.default_rng(0).normal(size=(50, 3)), 3)
+    part = KernelProducts(Kernel("gaussian", SIGMA).against(x[:50]), np.random.default_rng(0).normal(size=(50, 3)), 3)
     k = RBF(SIGMA)(np.tile(x, (3, 1)), x[:50])
     with threadpool_limits(3, "blas"):
         rows = ArrayRows(np.tile(x, (3, 1)), np.tile(y, (3, 1)))
@@ -168,7 +171,7 @@ def test_a_kernel_matrix_in_single_precision_costs_no_accuracy(kernel, tol, data
 @pytest.mark.parametrize("kernel", [Kernel("gaussian", SIGMA), Kernel("matern", SIGMA)], ids=["gaussian", "matern"])
 def test_the_error_of_single_precision_is_not_underestimated(data, kernel):
     x, y = data
-    stored, block = StoredKernel(ArrayRows(x, y), kernel, x[:150]), kernel(x, x[:150])
+    stored, block = StoredKernel(ArrayRows(x, y), kernel.against(x[:150])), kernel(x, x[:150])
     np.testing.assert_allclose(stored.moment, block.T @ y, rtol=1e-12, atol=1e-9)
     vectors = np.random.default_rng(2).normal(size=(150, 2)) * [1e-30, 1e30]
     exact = block.T @ (block @ vectors)

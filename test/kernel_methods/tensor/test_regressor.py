@@ -10,7 +10,8 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from icub_learning.errors import DataError, ParameterError
-from icub_learning.kernel_methods import TensorKernelRegressor, memory
+from icub_learning.kernel_methods import TensorKernelRegressor
+from icub_learning.kernel_methods.tensor import sparse_dual, symmetric_tensor
 from icub_learning.kernel_methods.tensor.dual_losses import LOSSES, EpsilonInsensitive
 
 
@@ -149,8 +150,6 @@ def test_a_subsample_is_trained_on_alone():
 
 
 def test_many_samples_and_features_are_solved_by_conjugate_gradients(monkeypatch):
-    from icub_learning.kernel_methods.tensor import sparse_dual
-
     x, y, _ = sparse_problem(8, 60, 50, 4)
     direct = TensorKernelRegressor().fit(x, y)
     monkeypatch.setattr(sparse_dual, "DIRECT", 10)
@@ -160,7 +159,7 @@ def test_many_samples_and_features_are_solved_by_conjugate_gradients(monkeypatch
 def test_more_entries_than_memory_are_refused_with_count_and_bytes(monkeypatch):
     count = comb(20 + 3, 4)
     x, y, _ = sparse_problem(0, 20, 5, 2)
-    monkeypatch.setattr(memory, "available_bytes", lambda: 8 * count - 1)
+    monkeypatch.setattr(symmetric_tensor, "available_bytes", lambda: 8 * count - 1)
     with pytest.raises(ParameterError, match=rf"{count} .*{8 * count} bytes"):
         TensorKernelRegressor(kernel="exponential").fit(x, y)
     TensorKernelRegressor().fit(x, y)  # needs none
