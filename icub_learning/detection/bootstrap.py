@@ -72,24 +72,13 @@ def train(
     bootstrap: Bootstrap,
     rng: np.random.Generator,
 ) -> tuple[Regressor, Array]:
-    """Train one class against background and other classes.
+    """Train a class of regions (n, d) against others (m, d), which `rng` shuffles; return the classifier, and the
+    negatives (k, d) that it learned last.
 
     The first classifier learns the positives and the first batch of negatives. Of each further batch, the negatives
     that the present classifier scores above -0.7 are taken in, those of the pool below -0.9 are dropped, and it is
-    trained again.
-
-    Source: Maiettini, Pasquale, Rosasco and Natale, "Speeding-up object detection training for robotics with FALKON",
-    IROS 2018, algorithm 1.
-
-    Args:
-        positives: (n, d) regions of the class.
-        negatives: (m, d) other regions.
-        make: makes a regressor for samples and targets.
-        bootstrap: how negatives are chosen.
-        rng: generator that shuffles the negatives.
-
-    Returns:
-        The classifier, and the negatives (k, d) that it learned last.
+    trained again (Maiettini, Pasquale, Rosasco and Natale, "Speeding-up object detection training for robotics with
+    FALKON", IROS 2018, algorithm 1).
     """
     order = rng.permutation(len(negatives))
     size = bootstrap.batch_size

@@ -1,5 +1,6 @@
-"""Boxes of an object while it is shown: followed from a first box, or from its motion before a still background."""
+"""Lessons in detection: images in which an object has a box, followed from a first one, or found by its motion."""
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -7,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.arrays import Array
 from icub_learning.detection.boxes import check_box
+from icub_learning.detection.detector import OnlineDetector
 from icub_learning.detection.settings import OWN_BOXES
 from icub_learning.errors import ParameterError
 from icub_learning.own_class import OwnClass
@@ -88,3 +90,25 @@ class MovingBox:
         if not MIN_SHARE <= area / moved.size <= MAX_SHARE:
             return None
         return np.array([left, top, left + width, top + height], dtype=float)
+
+
+@dataclass
+class DetectionLesson:
+    """An object that is being shown to a copy of the detector, which takes its place once it is trained."""
+
+    label: str  # name of the object
+    student: OnlineDetector  # the copy
+    source: BoxSource  # tells the object's box
+    period: int  # smallest time between two images that are learned from [ns]
+    n_taken: int = 0  # images learned from so far
+    n_without: int = 0  # images without a box
+    _last: int = -(2**62)
+
+    def see(self, stamp: int, image: NDArray[np.uint8]) -> None:
+        """Collect an image with its stamp [ns], if the object has a box in it and enough time has passed."""
+        box = self.source.update(image)
+        if box is None:
+            self.n_without += 1
+        elif abs(stamp - self._last) >= self.period:
+            self.student.collect(image, box, self.label)
+            self.n_taken, self._last = self.n_taken + 1, stamp

@@ -14,17 +14,11 @@ MAX_LOG_RATIO = 1.0  # of a refined side to the side before
 
 @dataclass(frozen=True)
 class Detections:
-    """Objects found in an image, those with the largest scores first.
+    """Objects found in an image, those with the largest scores first."""
 
-    Attributes:
-        boxes: (n, 4) x1 y1 x2 y2 [px].
-        labels: n names.
-        scores: (n,), about 1 for what was learned and about -1 for background.
-    """
-
-    boxes: Array = field(default_factory=lambda: np.empty((0, 4)))
-    labels: list[str] = field(default_factory=list)
-    scores: Array = field(default_factory=lambda: np.empty(0))
+    boxes: Array = field(default_factory=lambda: np.empty((0, 4)))  # (n, 4) x1 y1 x2 y2 [px]
+    labels: list[str] = field(default_factory=list)  # n names
+    scores: Array = field(default_factory=lambda: np.empty(0))  # (n,), about 1 for what was learned, -1 for background
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.arrays import Array, integer, real
-from icub_learning.detection.backbone import Backbone, check_image
+from icub_learning.detection.backbone import MIN_SIDE, Backbone
 from icub_learning.detection.bootstrap import Bootstrap, falkon, train
 from icub_learning.detection.boxes import Detections, check_box, moved, suppress
 from icub_learning.detection.frames import Frame, Positives, positive_boxes
@@ -21,6 +21,7 @@ from icub_learning.detection.settings import DEFAULTS
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import check_version, reading_state, scalar
 from icub_learning.recognition.classifiers.labels import check_label, pack_labels, shorten, unpack_labels
+from icub_learning.recognition.vision.cnn_features import check_image
 
 STATE_VERSION = 1  # of what is saved
 # In units of region features, whose length is about 20:
@@ -47,22 +48,9 @@ class OnlineDetector:
         detector.train()
         detector.detect(image).boxes
 
-    Args:
-        n_centers: largest number of centres of each object's classifier.
-        random_state: seed; None for another one each time.
-        bootstrap: how negatives are chosen.
-        n_proposals: regions of each image.
-        threshold: smallest score of a detection, between -1 (background) and 1.
-        n_threads: threads of the network.
-
-    Attributes:
-        labels: objects that are trained, in the order in which they were.
-        counts: frames shown of each object.
-        source: network and layers; a saved state belongs to them.
-
-    Raises:
-        ParameterError: an argument is outside its range.
-        ModelError: the network's weights, or those of the proposals, are damaged.
+    The arguments are those of Settings, a seed, None for another one each time, and how negatives are chosen; `counts`
+    are the frames shown of each object, and a saved state belongs to `source`, network and layers. Raises
+    ParameterError; ModelError: the network's weights are damaged.
     """
 
     def __init__(
@@ -103,15 +91,11 @@ class OnlineDetector:
     def collect(self, image: NDArray[np.uint8], box: ArrayLike, label: str) -> None:
         """Collect a frame in which an object is shown; `train` learns it.
 
-        Args:
-            image: uint8 RGB (height, width, 3).
-            box: (4,) x1 y1 x2 y2 [px]; what is outside the image is cut off.
-            label: name of the object, 1 to 1024 characters.
-
-        Raises:
-            ShapeError, NotFiniteError, ParameterError: an argument is outside its range; nothing is taken in then.
+        The image is uint8 RGB (height, width, 3), the box (4,) x1 y1 x2 y2 [px], of which what is outside the image is
+        cut off, and the label has 1 to 1024 characters. Raises ShapeError, NotFiniteError, ParameterError, and nothing
+        is taken in.
         """
-        name, pixels = check_label(label), check_image(image)
+        name, pixels = check_label(label), check_image(image, MIN_SIDE)
         checked = check_box(box, pixels.shape[1], pixels.shape[0])
         frame = self._frame(pixels)
         assert frame.maps is not None
@@ -142,7 +126,7 @@ class OnlineDetector:
         """Return the objects found in an RGB image (height, width, 3) of uint8; none before `train`. Raises ShapeError,
         ParameterError: the image has another shape or type.
         """
-        pixels = check_image(image)
+        pixels = check_image(image, MIN_SIDE)
         if self._bank is None:
             return Detections()
         maps = self._backbone.maps(pixels)
@@ -176,13 +160,8 @@ class OnlineDetector:
             self._bank = ClassifierBank(left, LENGTH_SCALE) if left else None
 
     def copy(self, bootstrap: Bootstrap | None = None) -> "OnlineDetector":
-        """Return a detector that knows the same objects and frames, and learns apart from this one.
-
-        Training a copy in another thread leaves this one free to detect. Network and regions, which do not change, are
-        shared.
-
-        Args:
-            bootstrap: how the copy chooses negatives; None: as this one.
+        """Return a detector that knows the same objects and frames, and learns apart from this one, by `bootstrap` if
+        it is given: trained in another thread, it leaves this one free to detect.
         """
         made = copy.copy(self)
         made.bootstrap = bootstrap or self.bootstrap

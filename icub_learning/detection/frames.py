@@ -9,10 +9,8 @@ from icub_learning.detection.backbone import FeatureMaps
 from icub_learning.detection.boxes import moved, offsets, overlaps
 from icub_learning.detection.region_classifier import Rows
 
-POSITIVE_OVERLAP, NEGATIVE_OVERLAP = (
-    0.6,
-    0.3,
-)  # at least, and at most, of a box with the one taught; between them it teaches nothing
+# At least, and at most, of a box with the one taught; between them it teaches nothing.
+POSITIVE_OVERLAP, NEGATIVE_OVERLAP = 0.6, 0.3
 JITTERED = 8  # moved copies of each box, that its refinement learns from
 JITTER = np.array([0.12, 0.12, 0.15, 0.15])  # standard deviations of their offsets
 

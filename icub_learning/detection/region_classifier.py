@@ -34,21 +34,12 @@ class RegionClassifier:
         """Rebuild from `state`. Raises StateError, KeyError, NotFiniteError."""
         read = {name: finite(name, state[name]) for name in cls.__dataclass_fields__}
         m, p, k = (len(np.atleast_1d(read[name])) for name in ("centers", "positives", "negatives"))
-        shapes = {
-            "centers": (m, n_features),
-            "coefficients": (m,),
-            "refinement": (n_features + 1, 4),
-            "positives": (p, n_features),
-            "steps": (p, 4),
-            "negatives": (k, n_features),
-        }
-        for name, shape in shapes.items():
+        small = {"centers": (m, n_features), "coefficients": (m,), "positives": (p, n_features)}
+        small["negatives"] = (k, n_features)
+        for name, shape in {**small, "refinement": (n_features + 1, 4), "steps": (p, 4)}.items():
             if read[name].shape != shape:
                 raise StateError(f"{name} has shape {read[name].shape}, not {shape}", name=name)
-        small: dict[str, Any] = {
-            name: read[name].astype(np.float32) for name in shapes if name not in ("refinement", "steps")
-        }
-        return cls(**{**read, **small})
+        return cls(**{**read, **{name: read[name].astype(np.float32) for name in small}})  # type: ignore[arg-type]
 
 
 def fit_refinement(positives: Array, steps: Array) -> Array:

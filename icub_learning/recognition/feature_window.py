@@ -13,10 +13,8 @@ NANOSECONDS = 1_000_000_000  # of a second
 
 
 def check_features(values: ArrayLike) -> Array:
-    """Return a feature vector as (d,) float64.
-
-    Raises:
-        SampleError: with reason "array_size" (empty or not a vector), "not_finite" or "out_of_range".
+    """Return a feature vector as (d,) float64. Raises SampleError: with reason "array_size" (empty or not a vector),
+    "not_finite" or "out_of_range".
     """
     try:
         x = finite("features", values)
@@ -34,16 +32,10 @@ def check_features(values: ArrayLike) -> Array:
 
 
 class FeatureWindow:
-    """The newest feature vectors of one network, limited in number and age.
+    """The newest feature vectors of one network: at most `size`, none older than the newest by more than max_age [s].
 
     It keeps features instead of scores, so that all of them are scored by the current model with its current labels.
-
-    Args:
-        size: largest number of vectors.
-        max_age: largest age of a vector, relative to the newest one [s].
-
-    Raises:
-        ParameterError: an argument is outside its range.
+    Raises ParameterError.
     """
 
     def __init__(self, size: int, max_age: float) -> None:
@@ -52,14 +44,8 @@ class FeatureWindow:
         self._source = ""
 
     def add(self, stamp: int, source: str, x: Array) -> Array:
-        """Add the newest vector and return all vectors in the window, (k, d).
-
-        The window starts anew when time goes backwards, or when network or size of the features change.
-
-        Args:
-            stamp: time of the image [ns].
-            source: name of the network.
-            x: (d,).
+        """Add the newest vector x (d,), with the image's stamp [ns] and the network's name, and return all vectors in
+        the window, (k, d); it starts anew when time goes backwards, or when network or size of the features change.
         """
         rows = self._rows
         if rows and (stamp < rows[-1][0] or source != self._source or x.size != rows[-1][1].size):

@@ -21,20 +21,10 @@ KEPT = 200  # outcomes: a share of 5 % is then known within 1.5 points
 class OwnClassifier(OwnClass):
     """Adapter of a class that has `learn`, `scores`, `classes`, `state` and `from_state`; see OwnClass.of.
 
-    Confidence and typicality come from the newest 200 examples of classes known by then, each scored before it was
-    learned; see Confidence and Typicality. `forget(label)`, `rename(old, new)` and `merge(other)` are those of the
-    class, and refused if it lacks them.
-
-    Args:
-        n_features: length d of an example; the class is called with it.
-
-    Attributes:
-        classifier: object of the class.
-        n_features: as given.
-        counts: number of examples of each class.
-
-    Raises:
-        ParameterError: the constructor of the class raised an error.
+    It is called with the length d of an example. Confidence and typicality come from the newest 200 examples of classes
+    known by then, each scored before it was learned; see Confidence and Typicality. `forget(label)`, `rename(old, new)`
+    and `merge(other)` are those of the class, and refused if it lacks them. Raises ParameterError: the constructor of
+    the class raised an error.
     """
 
     SETTING, METHODS = "classifier", OWN_CLASSIFIER
@@ -78,10 +68,7 @@ class OwnClassifier(OwnClass):
         self._judges = Confidence().fit(pairs, np.ones(2), wrong), Typicality(pairs[:, 0])
 
     def judge(self, x: ArrayLike, recalibrate: bool = True) -> Judgement:
-        """Return label, scores, confidence and typicality of a view (d,), or of views (n, d) of one object together.
-
-        Without `recalibrate` the latter two are those of the last calibration; all is as without classes before one.
-        """
+        """Return what a view (d,), or views (n, d) of one object, are judged to be; see Classifier.judge."""
         if recalibrate:
             self.calibrate()
         if not self.counts or self._judges is None:

@@ -23,12 +23,9 @@ SMALLEST_WIDTH = 0.001  # of the smoothing of the distribution of top scores, wh
 class Typicality:
     """How often a view of a known object scores as low as this one: a p-value, from the top scores of held-back views.
 
-    The distribution of the top scores is smoothed by Gaussians (width: Silverman's rule), so that views less typical
-    than all held-back ones can still be told apart; the scores are drawn together first, so that their variance stays.
-
-    Args:
-        top: (n,) largest score of each held-back view under a machine that did not learn it; without any, the top
-            score itself, up to 1, takes the place of the share.
+    The distribution of the top scores (n,), each under a machine that did not learn the view, is smoothed by Gaussians
+    (width: Silverman's rule), so that views less typical than all held-back ones can still be told apart; the scores
+    are drawn together first, so that their variance stays. Without any, the top score itself, up to 1, is the share.
     """
 
     def __init__(self, top: Array) -> None:
@@ -48,19 +45,12 @@ class Typicality:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a classifier makes of one view, or of several views of one object.
+    """What a classifier makes of one view, or of several views of one object."""
 
-    Attributes:
-        nearest: class with the largest score; "" without classes.
-        scores: (T,) recoded scores, averaged over the views.
-        confidence: probability in [0, 1] that `nearest` is right, if the object is one of the known ones.
-        typicality: share in [0, 1] of views of known objects that score as low as this one; near 0 for what is new.
-    """
-
-    nearest: str
-    scores: Array
-    confidence: float
-    typicality: float
+    nearest: str  # class with the largest score; "" without classes
+    scores: Array  # (T,), recoded, averaged over the views
+    confidence: float  # probability in [0, 1] that `nearest` is right, if the object is one of the known ones
+    typicality: float  # share in [0, 1] of views of known objects that score as low as this one; near 0 for what is new
 
 
 class Calibration:
@@ -70,29 +60,17 @@ class Calibration:
     views on which it and the default differ show that by MARGIN; what chance prefers is not taken. These views are held
     back in random thirds, so that settings do not depend on the order of teaching.
 
-    Top scores grow with the number k of views of an object about as c - b / k. Typicality is that of c: a view held
-    back is judged by fewer views than a new one will be, and objects with three views stand beside others with twenty.
-
-    Args:
-        kept: the views.
-        known: all views, those among them.
-        factors: (T,) recoding factors.
-
-    Attributes:
-        n_classes: T.
-        shrinkage, mean_weight: in force.
-        judged: (n,) whether a kept view could be judged.
-        scores: (n, T) of these views, recoded.
-        lack: b.
+    Top scores grow with the number k of views of an object about as c - b / k, b the `lack`. Typicality is that of c: a
+    view held back is judged by fewer views than a new one will be, and objects with three views stand beside others
+    with twenty. `factors` (T,) are those of recoding; `shrinkage` and `mean_weight` are in force.
     """
 
     def __init__(self, kept: KeptViews, known: Statistics, factors: Array) -> None:
         self._known, self.n_classes, parts = known, len(factors), kept.random_parts()
         self._factors = factors / factors.min(initial=np.inf)  # those of means need none
-        self.judged, found = self._hold_back(SHRINKAGES, [parts != part for part in range(N_PARTS)], True)
-        place, weight = CANDIDATES[self._choose(found)]
+        judged, found = self._hold_back(SHRINKAGES, [parts != part for part in range(N_PARTS)], True)
+        place, weight = CANDIDATES[self._choose(found, judged)]
         self.shrinkage, self.mean_weight = SHRINKAGES[place], MEAN_WEIGHTS[weight]
-        self.scores = self._combined(found[place], self.mean_weight)
         learned = np.ones(len(kept), dtype=bool)
         self._machine = Machine(Portion(known, learned), self.shrinkage) if self.n_classes else None
         self._kept, self.lack = np.bincount(known.targets, minlength=self.n_classes), 0.0
@@ -120,10 +98,8 @@ class Calibration:
     def _hold_back(
         self, shrinkages: Sequence[float], learned: list[NDArray[np.bool_]], names: bool
     ) -> tuple[NDArray[np.bool_], list[Scores]]:
-        """Return which views (n,) machines of these views could judge, and their mean scores at each shrinkage.
-
-        Args:
-            names: whether scores for names are found, or mixed ones.
+        """Return which views (n,) machines of these views could judge, and their mean scores at each shrinkage: those
+        for names, or mixed ones.
         """
         known, n = self._known, len(self._known.targets)
         times = np.zeros(n)
@@ -144,10 +120,10 @@ class Calibration:
                 values /= np.maximum(times, 1.0)[:, None]
         return times > 0, found
 
-    def _choose(self, found: list[Scores]) -> int:
+    def _choose(self, found: list[Scores], judged: NDArray[np.bool_]) -> int:
         targets = self._known.targets
         right = np.array([
-            (self._combined(found[place], MEAN_WEIGHTS[weight]).argmax(axis=1) == targets)[self.judged]
+            (self._combined(found[place], MEAN_WEIGHTS[weight]).argmax(axis=1) == targets)[judged]
             for place, weight in CANDIDATES
         ]) if len(targets) and self.n_classes else np.zeros((len(CANDIDATES), 0), dtype=bool)  # fmt: skip
         best = int(right.sum(axis=1).argmax())

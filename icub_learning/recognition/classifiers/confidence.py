@@ -18,25 +18,17 @@ class Confidence:
     classes are confused, and the unrecoded score of the first class, which is near 1 for a view similar to those
     learned. The coefficients maximize the posterior of the outcomes: views that were held back, and whether the class
     with their largest score was right. Before `fit` it is the prior.
-
-    Attributes:
-        recall: (T,) of each class, see Classifier.recall.
     """
 
     def __init__(self) -> None:
         self._coefficients = PRIOR_MEAN.copy()
-        self.recall = np.zeros(0)
+        self.recall = np.zeros(0)  # (T,) of each class, see Classifier.recall
 
     def fit(
         self, scores: Array, factors: Array, targets: NDArray[np.intp], weights: Array | None = None
     ) -> "Confidence":
-        """Fit the coefficients to held-back views, and return self.
-
-        Args:
-            scores: (n, T), recoded.
-            factors: (T,), recoding factors that the scores contain.
-            targets: (n,), indices of the true classes.
-            weights: (n,) of the views; None: 1.
+        """Fit to recoded scores (n, T) of held-back views, which contain the recoding factors (T,), indices (n,) of
+        their true classes and their weights (n,), by default 1; return self.
         """
         self.recall = np.full(scores.shape[1], np.nan)
         if not len(scores):

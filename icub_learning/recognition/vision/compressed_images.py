@@ -20,14 +20,8 @@ ARRAY_ENCODINGS = {(np.uint8, 1): "mono8", (np.uint8, 3): "bgr8", (np.uint8, 4):
 
 
 def decompress(description: str, data: Buffer) -> tuple[str, NDArray[Any]]:
-    """Return the encoding and the pixels (height, width) or (height, width, channels), uint8 or uint16.
-
-    Args:
-        description: "jpeg", "png", or "ENCODING; jpeg compressed ENCODING" as image_transport writes it.
-        data: the file's bytes.
-
-    Raises:
-        SampleError: with reason image_empty, encoding_without_color or image_compressed.
+    """Return the encoding and the pixels (height, width) or (height, width, channels), uint8 or uint16, of a file's
+    bytes; see `decode_compressed`. Raises SampleError.
     """
     content = bytes(data)
     if not content:
@@ -39,9 +33,8 @@ def decompress(description: str, data: Buffer) -> tuple[str, NDArray[Any]]:
         pixels = _decode_jpeg(content) if content.startswith(JPEG_START) else _decode_other(content)
     except (ValueError, cv2.error) as error:
         shown = description[:40]
-        refuse(
-            "image_compressed", f"an image of format {shown!r} ({len(content)} bytes) cannot be read: {error}", shown
-        )
+        text = f"an image of format {shown!r} ({len(content)} bytes) cannot be read: {error}"
+        refuse("image_compressed", text, shown)
     encoding = ARRAY_ENCODINGS[pixels.dtype.type, pixels.shape[2] if pixels.ndim == 3 else 1]
     if packed.startswith("bayer_") and pixels.ndim == 2:
         return packed, pixels

@@ -39,9 +39,7 @@ def efficientnet_lite0(weights: Mapping[str, NDArray[Any]]) -> bytes:
 
     Its input `image` is (1, 3, SIZE, SIZE) float32, RGB as (x - 127) / 128; its outputs are `features` (1, N_FEATURES)
     and `logits` (1, N_CLASSES) in the order of ImageNet's classes. Batch normalization is folded into the convolutions.
-
-    Raises:
-        ModelError: a weight is missing, has another shape, is not finite, or belongs to no layer.
+    Raises ModelError: a weight is missing, has another shape, is not finite, or belongs to no layer.
     """
     graph = _Graph(dict(weights))
     x = graph.convolution("image", "_conv_stem", "_bn0", (32, 3, 3, 3), _Layer(SIZE, stride=2))
@@ -111,11 +109,8 @@ class _Graph:
             self._take(f"{norm}.{part}", shape[:1]) for part in ("weight", "bias", "running_mean", "running_var")
         )
         gain = scale / np.sqrt(variance + EPSILON)
-        inputs = [
-            x,
-            self._add(f"{name}.folded_weight", kernel * gain.reshape(-1, 1, 1, 1)),
-            self._add(f"{name}.folded_bias", offset - mean * gain),
-        ]
+        weight = self._add(f"{name}.folded_weight", kernel * gain.reshape(-1, 1, 1, 1))
+        inputs = [x, weight, self._add(f"{name}.folded_bias", offset - mean * gain)]
         before, after = layer.padding(shape[2])
         y = self.node(
             "Conv", inputs, f"{name}.out", kernel_shape=shape[2:], strides=[layer.stride] * 2,
@@ -125,9 +120,8 @@ class _Graph:
 
     def serialize(self) -> bytes:
         if self._weights:
-            raise ModelError(
-                f"weights that belong to no layer: {', '.join(self._weights)}", name="weights", value=[*self._weights]
-            )
+            text = f"weights that belong to no layer: {', '.join(self._weights)}"
+            raise ModelError(text, name="weights", value=[*self._weights])
         outputs = {"features": N_FEATURES, "logits": N_CLASSES}
         graph = helper.make_graph(
             self._nodes,

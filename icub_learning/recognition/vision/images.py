@@ -14,14 +14,9 @@ Pixels = NDArray[np.uint8]
 # Channels of a pixel, and which of them are red, green and blue. 8UC1, 8UC3 and 8UC4, which name no colours, are taken
 # as OpenCV does: grey, BGR and BGRA.
 RGB, BGR = slice(0, 3), slice(2, None, -1)
-COLOR = {
-    **{f"rgb{bits}": (3, RGB) for bits in (8, 16)},
-    **{f"rgba{bits}": (4, RGB) for bits in (8, 16)},
-    **{f"bgr{bits}": (3, BGR) for bits in (8, 16)},
-    **{f"bgra{bits}": (4, BGR) for bits in (8, 16)},
-    "8UC3": (3, BGR),
-    "8UC4": (4, BGR),
-}
+NAMED = {"rgb": (3, RGB), "rgba": (4, RGB), "bgr": (3, BGR), "bgra": (4, BGR)}
+COLOR = {f"{name}{bits}": form for name, form in NAMED.items() for bits in (8, 16)}
+COLOR |= {"8UC3": (3, BGR), "8UC4": (4, BGR)}
 GREY = ("mono8", "mono16", "8UC1")
 # The name gives the colours of the first two pixels of the first two rows.
 BAYER = {
@@ -51,19 +46,10 @@ def decode(encoding: str, height: int, width: int, step: int, data: Buffer, big_
     """Return an image as RGB (height, width, 3) of uint8, a view of `data` where possible.
 
     16-bit values are reduced to their upper 8 bits, an alpha channel is dropped, and YUV means ITU-R BT.601 with Y from
-    16 to 235.
-
-    Args:
-        encoding: one of ENCODINGS, the names of sensor_msgs/image_encodings.hpp.
-        height: rows of the image; where colours are stored separately, rows of its brightness.
-        width: pixels of a row.
-        step: bytes from the start of one row to the next; may include padding.
-        data: bytes of all rows.
-        big_endian: byte order of 16-bit values.
-
-    Raises:
-        SampleError: with reason image_empty, encoding_unknown, encoding_without_color, image_size, image_step or
-            image_data_length.
+    16 to 235. The arguments are the fields of sensor_msgs/Image: one of ENCODINGS, rows of the image (of its brightness
+    where colours are stored separately), pixels of a row, bytes from the start of one row to the next, bytes of all
+    rows and the byte order of 16-bit values. Raises SampleError: with reason image_empty, encoding_unknown,
+    encoding_without_color, image_size, image_step or image_data_length.
     """
     if not height or not width:
         refuse("image_empty", f"an image of {height} rows and {width} columns has no pixels", (height, width))
@@ -93,14 +79,9 @@ def decode(encoding: str, height: int, width: int, step: int, data: Buffer, big_
 
 
 def decode_compressed(description: str, data: Buffer) -> Pixels:
-    """Return a compressed image as RGB (height, width, 3) of uint8.
-
-    Args:
-        description: the field `format`: "jpeg", "png", or as image_transport writes it, "rgb8; jpeg compressed bgr8".
-        data: bytes of a JPEG file, or of another format that OpenCV reads, such as PNG.
-
-    Raises:
-        SampleError: with reason image_empty, image_compressed, encoding_without_color or encoding_unknown.
+    """Return a compressed image as RGB (height, width, 3) of uint8, from the field `format` ("jpeg", "png", or as
+    image_transport writes it, "rgb8; jpeg compressed bgr8") and the bytes of a JPEG file or another that OpenCV reads.
+    Raises SampleError: with reason image_empty, image_compressed, encoding_without_color or encoding_unknown.
     """
     encoding, array = decompress(description, data)
     height, width = array.shape[:2]
@@ -129,9 +110,7 @@ def _upper_bytes(encoding: str, height: int, n_samples: int, step: int, data: Bu
 
 def _decode_nv24(height: int, width: int, step: int, data: Buffer) -> Pixels:
     """Decode brightness of all rows, then colour of all rows, as YUV 4:2:2 in which every pixel is repeated."""
-    planes = _rows(
-        "nv24", 3 * height, width, height, step, data
-    )  # rows of colour, of two bytes a pixel, span two steps
+    planes = _rows("nv24", 3 * height, width, height, step, data)  # rows of colour, two bytes a pixel, span two steps
     values = np.frombuffer(data, np.uint8)
     colour = values[height * step :].reshape(height, 2 * step)[:, : 2 * width].reshape(height, width, 2)
     doubled = np.empty((height, 2 * width, 2), np.uint8)
@@ -147,9 +126,8 @@ def _convert(pixels: Pixels, code: int) -> Pixels:
 def _check_even(encoding: str, **sizes: int) -> None:
     for name, size in sizes.items():
         if size % 2:
-            refuse(
-                "image_size", f"{encoding}: neighbouring pixels share colours, so the {name} {size} must be even", size
-            )
+            text = f"{encoding}: neighbouring pixels share colours, so the {name} {size} must be even"
+            refuse("image_size", text, size)
 
 
 def _refuse_encoding(encoding: str) -> NoReturn:

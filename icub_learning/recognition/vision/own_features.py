@@ -13,14 +13,9 @@ TRIED = (480, 640, 3)  # shape of the grey image on which it is tried before any
 class OwnFeatures(OwnClass):
     """Computes features with a class from outside this package, which has `transform(image)`; see OwnClass.of.
 
-    The class is made without arguments.
-
-    Attributes:
-        n_features: length of a feature vector, that of a grey image.
-        source: the class's own attribute `source`, or else its import path; see CNNFeatures.
-
-    Raises:
-        ParameterError, SampleError: the class cannot be made, or makes no vector of a grey image.
+    The class is made without arguments; `n_features` is the length of its vector of a grey image, and `source` its own
+    attribute, or else its import path (see CNNFeatures). Raises ParameterError, SampleError: it cannot be made, or
+    makes no vector.
     """
 
     SETTING, METHODS = "features", OWN_FEATURES
