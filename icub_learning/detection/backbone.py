@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 from icub_learning.arrays import Array, integer
 from icub_learning.errors import ModelError
 from icub_learning.recognition.vision.cnn_features import MEAN, SCALE, check_image, resize
-from icub_learning.recognition.vision.default_network import NAME, default_network
+from icub_learning.recognition.vision.efficientnet_lite0 import NAME, default_network
 from icub_learning.recognition.vision.onnx_network import open_session
 
 # Outputs of the network's stages, by the side of one cell in pixels of its input.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +20,8 @@ ITERATIONS, TOLERANCE = 20, 1e-2  # of conjugate gradients; scores change in the
 STRATEGIES = ("minibootstrap", "full", "random")
 
 
-class Regressor(Protocol):
-    """What a region classifier needs: scikit-learn's fit and predict, for targets 1 and -1."""
-
-    def fit(self, X: Any, y: Any) -> Any:
-        """Learn from rows (n, d) and targets (n,)."""
-
-    def predict(self, X: Any) -> Any:
-        """Return scores (m,) for rows (m, d)."""
+# Makes, for rows (n, d) and targets 1 and -1 (n,), a regressor as scikit-learn's.
+MakeRegressor = Callable[[Array, Array], Any]
 
 
 @dataclass(frozen=True)
@@ -48,7 +42,7 @@ class Bootstrap:
                 raise ParameterError(name, getattr(self, name), "at least 1")
 
 
-def falkon(n_centers: int, length_scale: float, regularization: float, seed: int) -> Callable[[Array, Array], FALKON]:
+def falkon(n_centers: int, length_scale: float, regularization: float, seed: int) -> MakeRegressor:
     """Return a function that makes a FALKON regressor for samples (n, d) with at most n_centers centres."""
 
     def make(samples: Array, _targets: Array) -> FALKON:
@@ -68,10 +62,10 @@ def falkon(n_centers: int, length_scale: float, regularization: float, seed: int
 def train(
     positives: Array,
     negatives: Array,
-    make: Callable[[Array, Array], Regressor],
+    make: MakeRegressor,
     bootstrap: Bootstrap,
     rng: np.random.Generator,
-) -> tuple[Regressor, Array]:
+) -> tuple[Any, Array]:
     """Train a class of regions (n, d) against others (m, d), which `rng` shuffles; return the classifier, and the
     negatives (k, d) that it learned last.
 
@@ -100,7 +94,7 @@ def train(
     return classifier, pool
 
 
-def _fit(positives: Array, negatives: Array, make: Callable[[Array, Array], Regressor]) -> Regressor:
+def _fit(positives: Array, negatives: Array, make: MakeRegressor) -> Any:
     wanted = POSITIVE_SHARE / (1.0 - POSITIVE_SHARE) * len(negatives) / len(positives)
     repeats = int(np.clip(round(wanted), 1, MAX_REPEATS))
     samples = np.concatenate([np.tile(positives, (repeats, 1)), negatives])

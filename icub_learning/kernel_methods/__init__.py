@@ -18,11 +18,11 @@ if TYPE_CHECKING:
         NuMethod,
     )
     from icub_learning.kernel_methods.spectral.krls import KRLS, SpectralCutoff
+    from icub_learning.kernel_methods.subsampling.conjugate_gradient import PreconditionedKRLS
     from icub_learning.kernel_methods.subsampling.falkon import FALKON
     from icub_learning.kernel_methods.subsampling.logistic_falkon import LogisticFALKON
     from icub_learning.kernel_methods.subsampling.nystrom import IncrementalNystromKRLS, NystromKRLS
     from icub_learning.kernel_methods.subsampling.nytro import NYTRO
-    from icub_learning.kernel_methods.subsampling.preconditioned import PreconditionedKRLS
     from icub_learning.kernel_methods.tensor.regressor import TensorKernelRegressor
     from icub_learning.kernel_methods.tensor.symmetric_tensor import SymmetricTensor
 
@@ -44,7 +44,7 @@ __getattr__ = lazy(
         "matching_pursuit": "online.dictionary", "NuMethod": "spectral.iterative",
         "NystromKRLS": "subsampling.nystrom", "NYTRO": "subsampling.nytro", "OneVsAllClassifier": "one_vs_all",
         "POLKClassifier": "online.polk", "POLKRegressor": "online.polk",
-        "PreconditionedKRLS": "subsampling.preconditioned", "RandomFeaturesKRLS": "random_features",
+        "PreconditionedKRLS": "subsampling.conjugate_gradient", "RandomFeaturesKRLS": "random_features",
         "SpectralCutoff": "spectral.krls", "StochasticKernelMachine": "online.stochastic",
         "SymmetricTensor": "tensor.symmetric_tensor", "TensorKernelRegressor": "tensor.regressor",
     },

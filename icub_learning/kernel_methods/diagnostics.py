@@ -62,8 +62,7 @@ def leverage_scores(
     if n_pilots is None:
         gram = function.gram(samples)
         factor = cho_factor(gram + level * n * np.eye(n), check_finite=False)
-        scores: Array = np.einsum("ij,ji->i", gram, cho_solve(factor, np.eye(n), check_finite=False))
-        return scores
+        return np.asarray(np.einsum("ij,ji->i", gram, cho_solve(factor, np.eye(n), check_finite=False)))
     if integer("n_pilots", n_pilots, 1) > n:
         raise ParameterError("n_pilots", n_pilots, f"at most the number of samples, {n}")
     pilots = samples[check_random_state(random_state).permutation(n)[:n_pilots]]

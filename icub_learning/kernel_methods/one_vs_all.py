@@ -60,5 +60,4 @@ class OneVsAllClassifier(ClassifierMixin, BaseEstimator):
 
     def _labels(self, scores: Array) -> NDArray[Any]:
         two = len(self.classes_) == 2
-        labels: NDArray[Any] = self.classes_[(scores > 0).astype(int) if two else scores.argmax(axis=-1)]
-        return labels
+        return np.asarray(self.classes_[(scores > 0).astype(int) if two else scores.argmax(axis=-1)])

@@ -40,7 +40,6 @@ class ArrayRows:
 
     def sum(self, part: Sum) -> tuple[Array, ...]:
         """Return `part` summed over all rows: one stripe of rows for each thread, in which BLAS is single-threaded."""
-
         return add_totals(self.in_stripes(lambda start, stop: part(self.samples[start:stop], self.targets[start:stop])))
 
     def map(self, function: Callable[[Array], Array]) -> Array:

@@ -1,5 +1,6 @@
 """A classifier from outside this package, as the recognizer needs it."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,8 +11,7 @@ from icub_learning.arrays import Array, finite, vector
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import nested, part, reading_state, scalar
 from icub_learning.own_class import OwnClass, running_own
-from icub_learning.recognition.classifiers.calibration import Judgement, Typicality
-from icub_learning.recognition.classifiers.confidence import Confidence
+from icub_learning.recognition.classifiers.calibration import Confidence, Judgement, Typicality
 from icub_learning.recognition.classifiers.labels import pack_labels, unpack_labels
 from icub_learning.recognition.settings import OWN_CLASSIFIER
 
@@ -95,9 +95,7 @@ class OwnClassifier(OwnClass):
     def merge(self, other: "OwnClassifier") -> None:
         """Add what another one learned. Raises ParameterError: see `forget`."""
         self.optional(self.classifier, "merge")(other.classifier)
-        self.counts = {
-            label: self.counts.get(label, 0) + other.counts.get(label, 0) for label in self.counts | other.counts
-        }
+        self.counts = dict(Counter(self.counts) + Counter(other.counts))
         self._outcomes = np.concatenate([other._outcomes, self._outcomes])[-KEPT:]
 
     def state(self) -> dict[str, Array]:

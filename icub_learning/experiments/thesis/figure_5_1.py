@@ -21,7 +21,7 @@ from icub_learning.kernel_methods.diagnostics import (
     leverage_centers_for_optimal_rate,
     leverage_scores,
 )
-from icub_learning.kernel_methods.subsampling.basis import CenterBasis
+from icub_learning.kernel_methods.subsampling.centers import CenterBasis
 from icub_learning.reporting.plots import new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
 

@@ -71,9 +71,6 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
     max_dictionary: int | None = None
     averaging: int | None = None
     losses: ClassVar[tuple[str, ...]]
-    _learned: ClassVar[tuple[str, ...]] = (
-        *("_dictionary", "n_samples_seen_", "n_steps_", "_n_averaged", "compression_error_", "_wealth"),
-    )
 
     @property
     def dictionary_(self) -> Array:
@@ -178,11 +175,11 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
     @contextmanager
     def _unchanged_after_errors(self) -> Iterator[None]:
         """Restore what was learned if a ParameterError ends the block."""
-        before = {name: getattr(self, name) for name in self._learned}
+        before = vars(self).copy()
         try:
             yield
         except ParameterError:
-            self.__dict__.update(before)
+            vars(self).update(before)
             raise
 
     def _learn_batch(self, x: Array, targets: NDArray[Any]) -> None:

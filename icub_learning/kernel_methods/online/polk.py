@@ -30,7 +30,6 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
     classes_: NDArray[Any] = field(init=False)  # (C,), sorted if given or learned by `fit`, else in order of arrival
     _fixed_classes: bool = field(init=False)
     _seen: NDArray[np.bool_] = field(init=False)  # (C,) which classes had a sample
-    _learned: ClassVar[tuple[str, ...]] = (*FunctionalGradient._learned, "classes_", "_seen")
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "POLKClassifier":
         """Learn from samples X (n, d) and labels y (n,), in their order, starting from nothing. Raises DataError: X is
@@ -85,8 +84,7 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
         """Return the class of the largest score, (n,). Raises NotFittedError, DataError."""
         scores = self._scores(X)
         places = (scores[:, 0] > 0).astype(int) if len(self.classes_) == 2 else scores.argmax(axis=1)
-        predicted: NDArray[Any] = self.classes_[places]
-        return predicted
+        return np.asarray(self.classes_[places])
 
     def _begin(self, n_inputs: int, classes: NDArray[Any], kernel: Kernel, fixed: bool) -> None:
         self._start(n_inputs, _n_columns(len(classes)), kernel)

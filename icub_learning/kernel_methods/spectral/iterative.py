@@ -4,21 +4,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError
-from icub_learning.kernel_methods.estimator import check_choice, check_counts
+from icub_learning.kernel_methods.estimator import KernelRegressor, check_choice, check_counts
 from icub_learning.kernel_methods.kernels import Kernel, Operator
-from icub_learning.kernel_methods.spectral.krls import SpectralRegressor
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class IterativeRegressor(SpectralRegressor):
+class IterativeRegressor(KernelRegressor):
     """Base of iterations alpha_t on K alpha = Y, regularized by early stopping. A subclass defines `_iterate`.
-
-    The filter of a linear iteration is the iteration itself, run on one eigenvalue with y = 1.
 
     Args:
         kernel, length_scale, degree: the kernel; see `Kernel`. `regularization` and `random_state` are unused.
@@ -44,19 +41,12 @@ class IterativeRegressor(SpectralRegressor):
             path.record(self.n_iter_, coefficients)
             if residual is not None and (np.linalg.norm(residual, axis=0) <= tol * sizes).all():
                 break
-        self._coefficients, self._level = coefficients.copy(), self.n_iter_
+        self._coefficients = coefficients.copy()
         self._path, self.path_levels_ = path.finish(self.n_iter_, self._coefficients)
 
     def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
         """Yield (alpha_t, Y - K alpha_t) for t = 1, 2, ...; the arrays may change afterwards."""
         raise NotImplementedError
-
-    def _filter(self, eigenvalues: Array, level: float) -> Array:
-        count = integer("level", level, 1)
-        shape, flat = eigenvalues.shape, eigenvalues.reshape(-1, 1)
-        for coefficients, _ in self._iterate(lambda a: flat * a, np.ones_like(flat), count):
-            values = coefficients
-        return np.array(values.reshape(shape))
 
     def _prepare(self, gram: Array) -> None:
         """Prepare the iteration for the kernel matrix (n, n), e.g. set its step size."""
@@ -96,17 +86,6 @@ class Landweber(GradientRegressor):
             coefficients = coefficients + (self.step_size_ / self._n) * residual
             residual = targets - apply(coefficients)
             yield coefficients, residual
-
-    def _filter(self, eigenvalues: Array, level: float) -> Array:
-        count = integer("level", level, 1)
-        shrink = self.step_size_ * eigenvalues / self._n
-        # For small eigenvalues 1 - (1 - x)^t cancels; expm1 and log1p keep its digits.
-        with np.errstate(divide="ignore"):
-            gained = np.where(
-                shrink < 1, -np.expm1(count * np.log1p(-np.minimum(shrink, 1.0))), 1 - (1 - shrink) ** count
-            )
-        nonzero = eigenvalues > 0
-        return np.where(nonzero, gained / np.where(nonzero, eigenvalues, 1.0), self.step_size_ * count / self._n)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -177,22 +156,12 @@ class ConjugateGradientKRLS(IterativeRegressor):
     """Conjugate gradients with early stopping (kernel partial least squares).
 
     alpha_t minimizes ||Y - K alpha|| over the Krylov space span{Y, K Y, ..., K^(t-1) Y}, each target by itself: the
-    conjugate gradients of the least squares problem in the kernel's function space. The filter depends on the data:
-    `filter_function` returns one column for each target. See `IterativeRegressor`.
+    conjugate gradients of the least squares problem in the kernel's function space. See `IterativeRegressor`.
     """
 
     max_iter: int = 50
 
-    def filter_function(self, eigenvalues: ArrayLike, level: float | None = None) -> Array:
-        """Return g(sigma) as the other methods do, but (..., T), or of the shape of `eigenvalues` for a 1-D target."""
-        values = super().filter_function(eigenvalues, level)
-        return values[..., 0] if self._one_target else values
-
-    def _prepare(self, gram: Array) -> None:
-        self._scalars: list[tuple[Array, Array, Array]] = []
-
     def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
-        n_targets = targets.shape[1]
         coefficients, residual = np.zeros_like(targets), targets.copy()
         max_iter = min(max_iter, len(targets))  # the whole space
         directions, images = np.empty((2, max_iter, *targets.shape))  # K directions[t] = images[t], orthonormal in t
@@ -203,12 +172,10 @@ class ConjugateGradientKRLS(IterativeRegressor):
             largest = np.linalg.norm(image, axis=0)
             # Against all earlier directions, twice: with the last alone, as in exact arithmetic would do, orthogonality
             # is lost after some iterations, and with it the digits of the path.
-            turns = np.zeros((t, n_targets))
             for _ in range(2):
                 turn = np.einsum("tij,ij->tj", images[:t], image)
                 direction -= np.einsum("tij,tj->ij", directions[:t], turn)
                 image -= np.einsum("tij,tj->ij", images[:t], turn)
-                turns += turn
             size = np.linalg.norm(image, axis=0)
             active &= size > 1e-14 * largest
             scale = np.where(active, 1.0 / np.where(active, size, 1.0), 0.0)
@@ -216,25 +183,9 @@ class ConjugateGradientKRLS(IterativeRegressor):
             step = np.einsum("ij,ij->j", images[t], residual)
             coefficients = coefficients + step * directions[t]
             residual = residual - step * images[t]
-            self._scalars.append((turns, scale, step))
             yield coefficients, residual
             if not active.any():
                 return
-
-    def _filter(self, eigenvalues: Array, level: float) -> Array:
-        count = integer("level", level, 1)
-        sigma = eigenvalues[..., None]
-        values = np.zeros((*eigenvalues.shape, self._coefficients.shape[1]))
-        residual = np.ones_like(values)
-        directions: list[Array] = []
-        for turns, scale, step in self._scalars[:count]:
-            direction = residual.copy()
-            for turn, earlier in zip(turns, directions, strict=True):
-                direction -= turn * earlier
-            directions.append(direction * scale)
-            values += step * directions[-1]
-            residual -= step * sigma * directions[-1]
-        return values
 
 
 def check_iterations(max_iter: int, tol: float) -> tuple[int, float]:
@@ -285,9 +236,7 @@ def largest_eigenvalue(matrix: Array | LinearOperator) -> float:
     start = np.cos(np.arange(n) * 1.618) + 1.5  # no symmetry of a data set is likely to be orthogonal to it
     try:  # 8 vectors suffice for a kernel's largest eigenvalue, in 9 products where ARPACK's 20 take 21
         return float(eigsh(matrix, k=1, which="LA", v0=start, return_eigenvectors=False, maxiter=200, ncv=min(8, n))[0])
-    except ArpackNoConvergence as error:
-        if len(error.eigenvalues):
-            return float(error.eigenvalues[-1])
+    except ArpackNoConvergence:
         v = start / np.linalg.norm(start)
         for _ in range(50):
             image = matrix @ v

@@ -4,41 +4,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
-from sklearn.utils.validation import check_is_fitted
 
-from icub_learning.arrays import Array, finite
+from icub_learning.arrays import Array
 from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods.estimator import KernelRegressor, check_levels, check_regularization
 from icub_learning.kernel_methods.kernels import Kernel
 
 
-class SpectralRegressor(KernelRegressor):
-    """Base of methods on the full kernel matrix K = Q Sigma Q^T: alpha = Q g(Sigma) Q^T Y with a filter g.
-
-    A subclass defines `_filter(eigenvalues, level)`.
-    """
-
-    _level: float  # that of `dual_coef_`
-    _n: int  # number of samples
-
-    def filter_function(self, eigenvalues: ArrayLike, level: float | None = None) -> Array:
-        """Return g(sigma), by which the fitted method multiplies the coordinate of y on an eigenvector of K, for
-        eigenvalues sigma >= 0 of any shape; at a level as in `path_levels_`, by default that of `dual_coef_`.
-        """
-        check_is_fitted(self, "_coefficients")
-        return self._filter(finite("eigenvalues", eigenvalues), self._level if level is None else level)
-
-    def _filter(self, eigenvalues: Array, level: float) -> Array:
-        raise NotImplementedError
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
-class PathOverRegularization(SpectralRegressor):
-    """Base of spectral methods whose path runs over lambda; `random_state` is unused. See `KernelRegressor`.
+class SpectralRegressor(KernelRegressor):
+    """Base of methods on the full kernel matrix K = Q Sigma Q^T: alpha = Q g(Sigma) Q^T Y with a filter g of lambda.
 
-    `path` holds further values of lambda, strictly monotonic, at which `predict_path` predicts.
+    `path` holds further values of lambda, strictly monotonic, at which `predict_path` predicts; `random_state` is
+    unused. A subclass defines `_filter(eigenvalues, level)`. See `KernelRegressor`.
     """
 
     path: Sequence[float] | None = None
@@ -48,6 +27,9 @@ class PathOverRegularization(SpectralRegressor):
         self._level = check_regularization(self.regularization)
         self.path_levels_ = check_levels("path", self.path, [self._level])
         self.centers_, self._n = samples, len(samples)
+
+    def _filter(self, eigenvalues: Array, level: float) -> Array:
+        raise NotImplementedError
 
     def _solve_path(self, values: Array, vectors: Array, targets: Array) -> None:
         """Set the coefficients at all levels from the eigenvalues (n,) and eigenvectors of the kernel matrix."""
@@ -59,11 +41,11 @@ class PathOverRegularization(SpectralRegressor):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KRLS(PathOverRegularization):
+class KRLS(SpectralRegressor):
     """Kernel regularized least squares: alpha = (K + lambda n I)^-1 Y, filter 1 / (sigma + lambda n).
 
     One Cholesky factorization, n^3 / 3; or, if a path is given, one eigendecomposition, from which every further lambda
-    costs n^2 T (thesis 3.1-3.2). See `PathOverRegularization`.
+    costs n^2 T (thesis 3.1-3.2). See `SpectralRegressor`.
     """
 
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
@@ -80,12 +62,12 @@ class KRLS(PathOverRegularization):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SpectralCutoff(PathOverRegularization):
+class SpectralCutoff(SpectralRegressor):
     """Spectral cut-off (truncated SVD): filter 1 / sigma where sigma >= lambda n, else 0.
 
     Equal to least squares on the principal components of kernel PCA (without centering) whose eigenvalue is at least
     lambda n (thesis 3.3). One eigendecomposition serves every lambda. `n_components_` are kept at `regularization`.
-    See `PathOverRegularization`.
+    See `SpectralRegressor`.
     """
 
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
@@ -121,5 +103,4 @@ def _solve(gram: Array, ridge: float, targets: Array) -> Array:
         needed = 10 * largest * np.finfo(float).eps
         bound = f"larger, some {needed:.1e}: K + lambda n I is singular to working precision"
         raise ParameterError("regularization", ridge / len(gram), bound) from None
-    solution: Array = cho_solve(factor, targets, check_finite=False)
-    return solution
+    return np.asarray(cho_solve(factor, targets, check_finite=False))

@@ -2,20 +2,24 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.errors import ParameterError, ShapeError
 from icub_learning.kernel_methods.estimator import check_choice, check_regularization
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.rows import StreamingRegressor, TrainingRows
-from icub_learning.kernel_methods.spectral.iterative import check_iterations, choose_step
-from icub_learning.kernel_methods.subsampling.basis import CenterBasis
-from icub_learning.kernel_methods.subsampling.centers import CenterRegressor
-from icub_learning.kernel_methods.subsampling.conjugate_gradient import run_iterations
+from icub_learning.kernel_methods.spectral.iterative import check_iterations
+from icub_learning.kernel_methods.subsampling.centers import CenterBasis, CenterRegressor
+from icub_learning.kernel_methods.subsampling.conjugate_gradient import conjugate_gradients, run_iterations
 from icub_learning.kernel_methods.subsampling.falkon_system import PreconditionedSystem, estimate_scatter
-from icub_learning.kernel_methods.subsampling.refinement import refined
+
+KEPT = 1e-4  # residual, relative to that at their start, to which iterations with the kept matrix go
+COARSE = 1e-2  # the same with the leading bits of its values
+MARGIN = 20.0  # between the error of the leading bits, as measured on the step before, and the residual aimed at
+MOST = 20  # iterations with the leading bits before it is seen what they have led to
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -42,59 +46,76 @@ class FALKON(CenterRegressor, StreamingRegressor):
             centres and at most half of all, 0 for the centres alone.
         max_iter: largest number of iterations.
         tol: iterations end once the preconditioned residual is at most tol of the right-hand side, in each target.
-        solver: "cg", or "gradient": gradient descent with the same B, in double.
         storage: "auto": keep K_nm of a Gaussian or Matérn kernel where memory and rounding allow; "none": never.
-        step_size: step of "gradient", below 2 / ||B^T H B|| with the matrix H of the normal equations; "auto": half of
-            that bound.
-        warm_start: whether to start from the solution of the last fit, on its centres.
 
-    `n_iter_` iterations were done; `stored_` is whether K_nm was kept. The path is that of all iterations, or 0 alone
-    if a warm start needed none.
+    `stored_` is whether K_nm was kept, and the path that of the `n_iter_` iterations done.
     """
 
     n_preconditioner: int | None = None
     max_iter: int = 100
     tol: float = 1e-6
-    solver: str = "cg"
     storage: str = "auto"
-    step_size: float | str = "auto"
-    warm_start: bool = False
 
     def _fit_rows(self, rows: TrainingRows, kernel: Kernel) -> None:
         level = check_regularization(self.regularization)
         max_iter, tol = check_iterations(self.max_iter, self.tol)
-        check_choice("solver", self.solver, ("cg", "gradient"))
         check_choice("storage", self.storage, ("auto", "none"))
-        before: Array | None = getattr(self, "_coefficients", None) if self.warm_start else None
-        if before is not None and before.shape[1] != rows.n_targets:
-            raise ShapeError("y", (rows.n, rows.n_targets), f"(n, {before.shape[1]}), as in the last fit")
-        given = self.centers_ if before is not None and self.centers is None else None
-        centers, weights = self._sample_centers(rows, kernel, given=given)
-        if before is not None and not np.array_equal(centers, self.centers_):
-            raise ParameterError("centers", centers.shape, "those of the last fit, for a warm start")
-        basis = CenterBasis(kernel, centers)
+        self.centers_, weights = self._sample_centers(rows, kernel)
+        basis = CenterBasis(kernel, self.centers_)
         scatter = estimate_scatter(rows, basis, weights, self.n_preconditioner, level, self.random_state)
         system = PreconditionedSystem(rows, basis, scatter, level)
-        if self.storage == "auto" and self.solver == "cg":
+        if self.storage == "auto":
             system.keep()
         self.stored_ = system.stored is not None
-        start = np.zeros((system.size, rows.n_targets)) if before is None else system.to_solution(before)
-        right, residual = system.right_hand_side(start)
+        right = system.right_hand_side(rows.n_targets)
         enough = tol * np.linalg.norm(right, axis=0)
-        iterate = refined if self.solver == "cg" else self._descend
-        iterates = iterate(system, start, right, residual, enough)
-        solutions = run_iterations(iterates, max_iter, residual, enough, "FALKON")
-        self.centers_, self.n_kept_ = centers, system.size
-        self._set_path([system.to_coefficients(solution) for solution in solutions or [start]])
-        if not solutions:
-            self.n_iter_, self.path_levels_ = 0, np.zeros(1, dtype=np.int64)
+        solutions = run_iterations(_refined(system, right, enough), max_iter, right, enough, "FALKON")
+        self.n_kept_ = system.size
+        self._set_path([system.to_coefficients(solution) for solution in solutions or [np.zeros_like(right)]])
+        self.n_iter_ = len(solutions)
 
-    def _descend(
-        self, system: PreconditionedSystem, start: Array, right: Array, residual: Array, enough: Array
-    ) -> Iterator[tuple[Array, Array]]:
-        self.step_size_ = choose_step(self.step_size, 2.0, system.largest_eigenvalue(), "||n B^T H B||")
-        solution = start
-        while (np.linalg.norm(residual, axis=0) > enough).any():
-            solution = solution + self.step_size_ * residual
-            residual = right - system.apply(solution)
-            yield solution, residual
+
+def _refined(system: PreconditionedSystem, right: Array, enough: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield (solution, residual) of conjugate gradients: with the kept matrix as far as that leads, then in double."""
+    solution, residual = np.zeros_like(right), right
+    while system.stored is not None:
+        before = np.linalg.norm(residual, axis=0)
+        goal = np.maximum(enough, KEPT * before)
+        step = np.zeros_like(right)
+        for step, left in _refined_once(system, residual, goal):
+            yield solution + step, left
+        solution = solution + step
+        if (goal <= enough).all() and (system.rounding(step) <= enough / 2).all():
+            return
+        residual = right - system.apply(solution)
+        if (np.linalg.norm(residual, axis=0) > np.maximum(before / 2, enough)).any():
+            system.stored = None  # 24 bits are too coarse for this kernel matrix
+    yield from conjugate_gradients(system.apply, solution, residual, enough)
+
+
+def _refined_once(system: PreconditionedSystem, right: Array, enough: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield (solution, residual) of W solution = right, W of all bits kept: by the leading bits as far as they lead."""
+    solution, residual = np.zeros_like(right), right
+    zero = np.zeros_like(right)
+    apply_coarse = partial(system.apply_stored, coarse=True)
+    share: Array | None = None  # of a step's image that the leading bits get wrong
+    while system.coarse:
+        before = np.linalg.norm(residual, axis=0)
+        goal = np.maximum(enough, COARSE * before)
+        step, left = zero, residual
+        for step, left in islice(conjugate_gradients(apply_coarse, zero, residual, goal), MOST):
+            yield solution + step, left
+        image = np.linalg.norm(residual - left, axis=0)
+        solved = (np.linalg.norm(left, axis=0) <= enough).all()
+        if solved and share is not None and (MARGIN * share * image <= enough).all():
+            return  # the error of this step is known well enough from that of the step before
+        corrected = right - system.apply_stored(solution + step)
+        after = np.linalg.norm(corrected, axis=0)
+        system.coarse = bool((after <= np.maximum(before / 4, enough)).all())
+        if (after > before).any():
+            break
+        solution, residual = solution + step, corrected
+        if (after <= enough).all():
+            return
+        share = np.linalg.norm(corrected - left, axis=0) / np.maximum(image, np.finfo(float).tiny)
+    yield from conjugate_gradients(system.apply_stored, solution, residual, enough)

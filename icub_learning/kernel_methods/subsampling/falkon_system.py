@@ -13,9 +13,9 @@ from sklearn.utils import check_random_state
 from icub_learning.arrays import Array, integer
 from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods.estimator import Seed
-from icub_learning.kernel_methods.kernels import KernelAgainst, Operator, blocks, rows_per_block, sample_rows
+from icub_learning.kernel_methods.kernels import KernelAgainst, blocks, rows_per_block, sample_rows
 from icub_learning.kernel_methods.rows import ArrayRows, TrainingRows
-from icub_learning.kernel_methods.subsampling.basis import CenterBasis, inverse_norm
+from icub_learning.kernel_methods.subsampling.centers import CenterBasis, inverse_norm
 from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures, NormalEquations
 from icub_learning.kernel_methods.subsampling.stored_kernel import COARSE_UNIT, UNIT, StoredKernel
 
@@ -26,12 +26,7 @@ LARGEST_NOISE = 0.25  # in W, whose eigenvalues are about 1, with which conjugat
 
 
 def estimate_scatter(
-    rows: TrainingRows,
-    basis: CenterBasis,
-    weights: Array,
-    size: int | None,
-    regularization: float,
-    random_state: Seed,
+    rows: TrainingRows, basis: CenterBasis, weights: Array, size: int | None, regularization: float, random_state: Seed
 ) -> Array:
     """Return S (k, k) of the preconditioner, at least its upper triangle; the last three: see `FALKON`."""
     scatter: Array
@@ -85,7 +80,7 @@ class PreconditionedSystem:
     def apply(self, solution: Array) -> Array:
         """Return W beta, (k, T), for beta (k, T)."""
         coordinates = self._precondition(solution)
-        _, product = self._rows.sum(KernelProducts(self.basis.against, self._expand(coordinates)))
+        (product,) = self._rows.sum(KernelProducts(self.basis.against, self._expand(coordinates)))
         return self._reduce(product) + self._ridge(coordinates)
 
     def apply_stored(self, solution: Array, coarse: bool = False) -> Array:
@@ -100,36 +95,23 @@ class PreconditionedSystem:
         error = self.stored.rounding(self._expand(self._precondition(solution)))
         return np.asarray(np.linalg.norm(self._reduce(error), axis=0))
 
-    def right_hand_side(self, start: Array) -> tuple[Array, Array]:
-        """Return b = B^T K_nm^T Y and b - W start, (k, T) each, in one pass."""
+    def right_hand_side(self, n_targets: int) -> Array:
+        """Return b = B^T K_nm^T Y, (k, T)."""
         if self.stored is not None:
-            right = self._reduce(self.stored.moment)
-            return right, right - self.apply(start) if start.any() else right
-        coordinates = self._precondition(start)
-        vectors = self._expand(coordinates) if start.any() else None
-        moment, product = self._rows.sum(KernelProducts(self.basis.against, vectors, start.shape[1]))
-        right = self._reduce(moment)
-        if vectors is None:
-            return right, right
-        return right, right - self._reduce(product) - self._ridge(coordinates)
+            return self._reduce(self.stored.moment)
+        (moment,) = self._rows.sum(KernelProducts(self.basis.against, n_targets=n_targets))
+        return self._reduce(moment)
 
     def to_coefficients(self, solution: Array) -> Array:
         """Return alpha = B beta, (m, T)."""
         return self.basis.to_coefficients(self._precondition(solution))
 
-    def to_solution(self, coefficients: Array) -> Array:
-        """Return the beta (k, T) of given alpha (m, T)."""
-        solution: Array = self._root @ self.basis.to_coordinates(coefficients)
-        return sqrt(self._rows.n) * solution
-
-    def largest_eigenvalue(self) -> float:
-        """Estimate the largest eigenvalue of W, slightly too small."""
-        return _largest_eigenvalue(self.apply, np.ones((self.size, 1)))
-
     def _gain(self) -> float:
-        """Estimate the norm of B, slightly too small."""
-        start = np.random.default_rng(0).normal(size=(self.size, 1))
-        return sqrt(_largest_eigenvalue(lambda v: self._reduce(self._expand(self._precondition(v))), start))
+        """Estimate the norm of B, slightly too small, by power iterations."""
+        vector = np.random.default_rng(0).normal(size=(self.size, 1))
+        for _ in range(POWER_ITERATIONS):
+            vector = self._reduce(self._expand(self._precondition(vector / np.linalg.norm(vector))))
+        return sqrt(np.linalg.norm(vector))
 
     def _noise(self, gain: float, unit: float) -> float:
         """Estimate the norm of what it changes in W that the values of K_nm are rounded to multiples of `unit`.
@@ -156,21 +138,13 @@ class PreconditionedSystem:
         return self._precondition_transposed(_solve(self.basis.triangle, moment, "T"))
 
 
-def _largest_eigenvalue(apply: Operator, vector: Array) -> float:
-    """Estimate it by power iterations."""
-    for _ in range(POWER_ITERATIONS):
-        vector = apply(vector / np.linalg.norm(vector))
-    return float(np.linalg.norm(vector))
-
-
 def _solve(triangle: Array, right: Array, trans: str = "N") -> Array:
-    solved: Array = solve_triangular(triangle, right, trans=trans, check_finite=False)
-    return solved
+    return np.asarray(solve_triangular(triangle, right, trans=trans, check_finite=False))
 
 
 @dataclass(frozen=True)
 class KernelProducts:
-    """Sums over rows of K^T Y, of `n_targets` targets, and of K^T K vectors (if given); see `rows.Sum`."""
+    """Sum over rows of K^T K vectors (m, T), or of K^T Y if there are none; see `rows.Sum`."""
 
     against: KernelAgainst
     vectors: Array | None = None
@@ -178,15 +152,11 @@ class KernelProducts:
 
     def __call__(self, samples: NDArray[Any], targets: NDArray[Any]) -> tuple[Array, ...]:
         m = self.against.n_features
-        moment = np.zeros((m, self.n_targets))
-        product = np.zeros((m, 0) if self.vectors is None else self.vectors.shape)
+        total = np.zeros((m, self.n_targets) if self.vectors is None else self.vectors.shape)
         size = rows_per_block(m)
         buffer = np.empty((min(size, len(samples)), m))
         for rows in blocks(len(samples), size):
             x = np.asarray(samples[rows], dtype=np.float64)
             block = self.against(x, buffer[: len(x)])
-            if self.n_targets:
-                moment += block.T @ targets[rows]
-            if self.vectors is not None:
-                product += block.T @ (block @ self.vectors)
-        return moment, product
+            total += block.T @ (targets[rows] if self.vectors is None else block @ self.vectors)
+        return (total,)

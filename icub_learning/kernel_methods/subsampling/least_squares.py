@@ -13,7 +13,7 @@ from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods.estimator import Features
 from icub_learning.kernel_methods.kernels import Operator, blocks, rows_per_block
 from icub_learning.kernel_methods.spectral.krls import eigendecomposition
-from icub_learning.kernel_methods.subsampling.basis import CenterBasis, border, border_inverse
+from icub_learning.kernel_methods.subsampling.centers import CenterBasis, border, border_inverse
 
 
 class BasisFeatures:
@@ -131,8 +131,7 @@ class GrowingLeastSquares:
 
     def solution(self, t: int) -> Array:
         """Return b_t (t, T), the solution on the first t columns."""
-        solution: Array = self.inverse[:t, :t] @ self.moments[:t]
-        return solution
+        return np.asarray(self.inverse[:t, :t] @ self.moments[:t])
 
     def predict(
         self, features: Operator, samples: Array, counts: NDArray[np.intp], basis: Array | None = None

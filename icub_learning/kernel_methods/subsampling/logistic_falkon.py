@@ -16,8 +16,7 @@ from icub_learning.kernel_methods.estimator import check_regularization, check_s
 from icub_learning.kernel_methods.kernels import Kernel, sample_rows
 from icub_learning.kernel_methods.rows import ArrayRows
 from icub_learning.kernel_methods.spectral.iterative import check_iterations
-from icub_learning.kernel_methods.subsampling.basis import CenterBasis
-from icub_learning.kernel_methods.subsampling.centers import CenterRegressor
+from icub_learning.kernel_methods.subsampling.centers import CenterBasis, CenterRegressor
 from icub_learning.kernel_methods.subsampling.conjugate_gradient import conjugate_gradients
 from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures, rows_of
 

@@ -12,8 +12,14 @@ from icub_learning.arrays import Array
 from icub_learning.kernel_methods.estimator import check_counts, check_levels, check_regularization
 from icub_learning.kernel_methods.kernels import Kernel, blocks
 from icub_learning.kernel_methods.rows import ArrayRows, StreamingRegressor, TrainingRows
-from icub_learning.kernel_methods.subsampling.basis import CenterBasis, border, border_inverse, echelon_cholesky
-from icub_learning.kernel_methods.subsampling.centers import CenterRegressor, check_centers
+from icub_learning.kernel_methods.subsampling.centers import (
+    CenterBasis,
+    CenterRegressor,
+    border,
+    border_inverse,
+    check_centers,
+    echelon_cholesky,
+)
 from icub_learning.kernel_methods.subsampling.least_squares import (
     BasisFeatures,
     GrowingLeastSquares,

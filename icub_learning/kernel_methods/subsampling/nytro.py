@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
@@ -25,8 +24,7 @@ from icub_learning.kernel_methods.spectral.iterative import (
     choose_step,
     largest_eigenvalue,
 )
-from icub_learning.kernel_methods.subsampling.basis import CenterBasis
-from icub_learning.kernel_methods.subsampling.centers import CenterRegressor
+from icub_learning.kernel_methods.subsampling.centers import CenterBasis, CenterRegressor
 from icub_learning.kernel_methods.subsampling.conjugate_gradient import conjugate_gradients
 from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures, NormalEquations, rows_of
 
@@ -92,7 +90,7 @@ class NYTRO(CenterRegressor):
             held_out, kept = split_off(len(samples), self.validation_fraction, self.shuffle, random)
             validation, validation_targets = samples[held_out], targets[held_out]
             samples, targets = samples[kept], targets[kept]
-        self.centers_, _ = self._sample_centers(ArrayRows(samples, targets), kernel, random=random)
+        self.centers_, _ = self._sample_centers(ArrayRows(samples, targets), kernel, random)
         basis = CenterBasis(kernel, self.centers_)
         self.n_kept_ = len(basis.kept)
         apply, moment = _normal_equations(basis, ArrayRows(samples, targets), max_iter)
@@ -164,9 +162,8 @@ def split_off(n: int, fraction: float, shuffle: bool, random: RandomState) -> tu
     fraction = real("validation_fraction", fraction, 0.0, 1.0, low_open=True)
     count = round(fraction * n)
     if not 1 <= count <= n - 2:
-        raise ParameterError(
-            "validation_fraction", fraction, f"between {1 / n:.2g} and {1 - 2 / n:.2g} for {n} samples"
-        )
+        bound = f"between {1 / n:.2g} and {1 - 2 / n:.2g} for {n} samples"
+        raise ParameterError("validation_fraction", fraction, bound)
     order = random.permutation(n) if shuffle else np.arange(n)[::-1]
     return order[:count], np.sort(order[count:])
 
@@ -189,24 +186,17 @@ def _normal_equations(basis: CenterBasis, rows: ArrayRows, max_iter: int) -> tup
     cross = ArrayRows(rows_of(basis.against, rows.samples), rows.targets)
 
     def reduce(moment: Array) -> Array:
-        reduced: Array = solve_triangular(basis.triangle, moment, trans="T", check_finite=False)
-        return reduced
+        return np.asarray(solve_triangular(basis.triangle, moment, trans="T", check_finite=False))
 
     def apply(coordinates: Array) -> Array:
-        (product,) = cross.sum(_Squares(solve_triangular(basis.triangle, coordinates, check_finite=False)))
-        return reduce(product)
+        vectors = solve_triangular(basis.triangle, coordinates, check_finite=False)
+
+        def squares(kernel: Array, _: Array) -> tuple[Array]:
+            total = np.zeros_like(vectors)
+            for some in blocks(len(kernel), rows_per_block(len(vectors))):  # each is read once from memory
+                total += kernel[some].T @ (kernel[some] @ vectors)
+            return (total,)
+
+        return reduce(*cross.sum(squares))
 
     return apply, reduce(cross.samples.T @ rows.targets)
-
-
-@dataclass(frozen=True)
-class _Squares:
-    """Sum of K_b^T K_b vectors over rows of a kernel matrix, each block of which is read once from memory."""
-
-    vectors: Array
-
-    def __call__(self, samples: NDArray[Any], targets: NDArray[Any]) -> tuple[Array, ...]:
-        total = np.zeros_like(self.vectors)
-        for rows in blocks(len(samples), rows_per_block(len(self.vectors))):
-            total += samples[rows].T @ (samples[rows] @ self.vectors)
-        return (total,)

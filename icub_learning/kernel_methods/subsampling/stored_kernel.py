@@ -116,8 +116,7 @@ def _small_pages(shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
         memory = mmap.mmap(-1, max(size, 1))
     except OSError as error:
         raise MemoryError(f"{size} bytes for a kernel matrix") from error
-    array: NDArray[Any] = np.ndarray(shape, dtype, memory)
-    return array
+    return np.asarray(np.ndarray(shape, dtype, memory))
 
 
 def _block_rows(m: int) -> int:

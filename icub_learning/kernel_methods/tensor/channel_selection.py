@@ -118,8 +118,7 @@ def rank_channels(
 
 
 def _standardize(values: Array) -> Array:
-    standardized: Array = (values - values.mean(axis=0)) / values.std(axis=0)
-    return standardized
+    return np.asarray((values - values.mean(axis=0)) / values.std(axis=0))
 
 
 def _fit(model: MakeModel, gamma_n: float, x: Array, y: Array) -> TensorKernelRegressor:

@@ -102,8 +102,7 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self, "dual_coef_")
         samples = read_samples(self, X)
         if self.kernel == "linear":
-            predicted: Array = samples @ self.coef_
-            return predicted
+            return np.asarray(samples @ self.coef_)
         tensor = SymmetricTensor(len(self._samples), self.order - 1)
         out = np.empty(len(samples))
         for i, sample in enumerate(samples):

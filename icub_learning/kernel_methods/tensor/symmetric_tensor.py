@@ -58,8 +58,7 @@ class SymmetricTensor:
     def gradient(self, vector: Array) -> Array:
         """Return T(., alpha, ..., alpha), (n,): the gradient of form / q."""
         self.form(vector)
-        gradient: Array = factorial(self.order - 1) * self._gradients[self.order]
-        return gradient
+        return np.asarray(factorial(self.order - 1) * self._gradients[self.order])
 
     def derivatives(self, vector: Array) -> tuple[float, Array, Array]:
         """Return `form`, `gradient` and the second derivatives of form / q, (n, n), in one pass over the entries."""

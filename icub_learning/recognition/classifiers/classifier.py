@@ -11,9 +11,8 @@ from icub_learning.arrays import Array, integer, real, vector
 from icub_learning.errors import ParameterError
 from icub_learning.features.maps import FeatureMap, feature_map_from_state, feature_map_state
 from icub_learning.models import check_version, nested, part, reading_state
-from icub_learning.recognition.classifiers.calibration import Calibration, Judgement
+from icub_learning.recognition.classifiers.calibration import Calibration, Confidence, Judgement
 from icub_learning.recognition.classifiers.class_moments import ClassMoments
-from icub_learning.recognition.classifiers.confidence import Confidence
 from icub_learning.recognition.classifiers.kept_views import KeptViews
 from icub_learning.recognition.classifiers.labels import check_labels
 from icub_learning.recognition.classifiers.whitened import Statistics

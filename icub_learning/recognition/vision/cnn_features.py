@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from icub_learning.arrays import finite, integer, real
 from icub_learning.errors import ParameterError, ShapeError
-from icub_learning.recognition.vision import default_network
+from icub_learning.recognition.vision.efficientnet_lite0 import NAME, default_network
 from icub_learning.recognition.vision.onnx_network import OnnxNetwork
 from icub_learning.recognition.vision.opencv import cv2
 
@@ -57,8 +57,8 @@ class CNNFeatures:
         self._reverse = channel_order == "bgr"
         threads = integer("n_threads", n_threads, 1)
         if model is None:
-            self._network = OnnxNetwork(default_network.default_network(), output or "features", threads)
-            name = default_network.NAME
+            self._network = OnnxNetwork(default_network(), output or "features", threads)
+            name = NAME
         else:
             self._network = OnnxNetwork(model, output or None, threads)
             name = f"{Path(model).stem}-{self._network.digest[:8]}"

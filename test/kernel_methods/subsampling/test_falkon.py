@@ -9,12 +9,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process.kernels import RBF
 from threadpoolctl import threadpool_limits
 
-from icub_learning.errors import DataError, ParameterError, ShapeError
+from icub_learning.errors import DataError, ParameterError
 from icub_learning.kernel_methods import FALKON, KRLS, NystromKRLS, PreconditionedKRLS
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.rows import ArrayRows
 from icub_learning.kernel_methods.subsampling import stored_kernel
-from icub_learning.kernel_methods.subsampling.basis import CenterBasis
+from icub_learning.kernel_methods.subsampling.centers import CenterBasis
 from icub_learning.kernel_methods.subsampling.falkon_system import (
     KernelProducts,
     PreconditionedSystem,
@@ -33,12 +33,11 @@ def data():
     return x, y
 
 
-@pytest.mark.parametrize("solver", ["cg", "gradient"])
 @pytest.mark.parametrize("sampling", ["uniform", "leverage"])
-def test_falkon_ends_at_the_direct_nystrom_solution(solver, sampling, data):
+def test_falkon_ends_at_the_direct_nystrom_solution(sampling, data):
     x, y = data
     settings = {"length_scale": SIGMA, "regularization": 1e-3, "n_centers": 200, "sampling": sampling}
-    fitted = FALKON(solver=solver, tol=1e-10, max_iter=400, random_state=0, **settings).fit(x, y)
+    fitted = FALKON(tol=1e-10, max_iter=400, random_state=0, **settings).fit(x, y)
     direct = NystromKRLS(random_state=0, **settings).fit(x, y)
     np.testing.assert_array_equal(fitted.centers_, direct.centers_)
     np.testing.assert_allclose(fitted.predict(x), direct.predict(x), atol=1e-8)
@@ -61,14 +60,8 @@ def test_the_preconditioner_is_the_sources_and_makes_the_condition_small(data):
     b = np.linalg.inv(t) @ np.linalg.inv(a) / np.sqrt(N)
     np.testing.assert_allclose(system.apply(np.eye(150)), b.T @ h @ b, atol=1e-8)
     np.testing.assert_allclose(system.to_coefficients(np.eye(150)), b, atol=1e-6)
-    right, residual = system.right_hand_side(np.zeros((150, 3)))
-    np.testing.assert_allclose(right, b.T @ k_nm.T @ y, atol=1e-8)
-    assert residual is right
-    start = np.random.default_rng(0).normal(size=(150, 3))
-    np.testing.assert_allclose(system.right_hand_side(start)[1], right - b.T @ h @ b @ start, atol=1e-8)
-    np.testing.assert_allclose(system.to_solution(system.to_coefficients(start)), start, atol=1e-6)
+    np.testing.assert_allclose(system.right_hand_side(3), b.T @ k_nm.T @ y, atol=1e-8)
     assert np.linalg.cond(b.T @ h @ b) < 5 < 1e5 < np.linalg.cond(h)
-    assert system.largest_eigenvalue() == pytest.approx(np.linalg.eigvalsh(b.T @ h @ b)[-1], rel=0.1)
 
 
 def test_weights_of_leverage_sampling_keep_the_preconditioner_unbiased():
@@ -88,36 +81,15 @@ def test_weights_of_leverage_sampling_keep_the_preconditioner_unbiased():
 
 def test_threads_share_the_rows(data):
     x, y = data
-    part = KernelProducts(Kernel("gaussian", SIGMA).against(x[:50]), np.random.default_rng(0).normal(size=(50, 3)), 3)
+    against, vectors = Kernel("gaussian", SIGMA).against(x[:50]), np.random.default_rng(0).normal(size=(50, 3))
     k = RBF(SIGMA)(np.tile(x, (3, 1)), x[:50])
     with threadpool_limits(3, "blas"):
         rows = ArrayRows(np.tile(x, (3, 1)), np.tile(y, (3, 1)))
         assert rows.n_threads == 3
-        moment, product = rows.sum(part)
+        (moment,), (product,) = (rows.sum(KernelProducts(against, some, 3)) for some in (None, vectors))
         np.testing.assert_array_equal(rows.map(lambda some: some[:, 0]), np.tile(x[:, 0], 3))
     np.testing.assert_allclose(moment, k.T @ np.tile(y, (3, 1)), atol=1e-8)
-    np.testing.assert_allclose(product, k.T @ (k @ part.vectors), atol=1e-8)
-
-
-def test_warm_start_goes_on_where_the_last_fit_ended(data):
-    x, y = data
-    settings = {"length_scale": SIGMA, "regularization": 1e-4, "n_centers": 100, "random_state": 0, "tol": 1e-10}
-    cold = FALKON(**settings).fit(x, y)
-    warm = FALKON(warm_start=True, **settings).fit(x, y)
-    warm.fit(x, y)
-    assert warm.n_iter_ <= 1 < cold.n_iter_
-    np.testing.assert_allclose(warm.predict(x), cold.predict(x), atol=1e-8)
-    assert warm.predict_path(x).shape[0] == len(warm.path_levels_) == 1
-    # Some targets move a little: fewer iterations than from zero, same solution, same centres.
-    moved = y + 1e-4 * np.sin(x[:, :3])
-    warm.set_params(tol=1e-6).fit(x, moved)
-    again = FALKON(**{**settings, "tol": 1e-6}).fit(x, moved)
-    assert warm.n_iter_ < again.n_iter_
-    np.testing.assert_array_equal(warm.centers_, cold.centers_)
-    with pytest.raises(ShapeError, match=r"\(n, 3\)"):
-        warm.fit(x, y[:, 0])
-    with pytest.raises(ParameterError, match="last fit"):
-        warm.set_params(centers=x[:10]).fit(x, y)
+    np.testing.assert_allclose(product, k.T @ (k @ vectors), atol=1e-8)
 
 
 def test_float32_rows_are_read_as_they_are(data):
@@ -146,8 +118,6 @@ def test_steps_and_data_that_lead_nowhere_are_named(data):
     x, y = data
     with pytest.raises(ParameterError, match=f"at most the number of samples, {N}"):
         FALKON(n_preconditioner=N + 1).fit(x, y)
-    with pytest.raises(ParameterError, match="diverges"):
-        FALKON(solver="gradient", step_size=10.0, regularization=1e-2).fit(x, y)
     with pytest.raises(DataError, match="constant at 0"):
         FALKON().fit(x, np.zeros(N))
 

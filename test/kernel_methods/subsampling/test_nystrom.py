@@ -9,7 +9,7 @@ from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
 from icub_learning.kernel_methods import IncrementalNystromKRLS, NystromKRLS
 from icub_learning.kernel_methods.diagnostics import leverage_scores
 from icub_learning.kernel_methods.kernels import Kernel
-from icub_learning.kernel_methods.subsampling.basis import CenterBasis, echelon_cholesky
+from icub_learning.kernel_methods.subsampling.centers import CenterBasis, echelon_cholesky
 from icub_learning.kernel_methods.subsampling.least_squares import GrowingLeastSquares, solve_ridge
 
 N, D, SIGMA = 300, 4, 1.0

@@ -8,7 +8,7 @@ from icub_learning.kernel_methods import FALKON, NystromKRLS
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.rows import ArrayRows
 from icub_learning.kernel_methods.subsampling import _stored, falkon_system
-from icub_learning.kernel_methods.subsampling.basis import CenterBasis, inverse_norm
+from icub_learning.kernel_methods.subsampling.centers import CenterBasis, inverse_norm
 from icub_learning.kernel_methods.subsampling.stored_kernel import StoredKernel
 
 WHOLE = 256 * 65535  # of which values are whole multiples

@@ -20,8 +20,8 @@ from sklearn.datasets import load_sample_image
 
 from icub_learning.errors import IcubLearningError, ModelError, ParameterError, ShapeError
 from icub_learning.recognition import CNNFeatures
-from icub_learning.recognition.vision import default_network, torch_weights
 from icub_learning.recognition.vision import efficientnet_lite0 as graph
+from icub_learning.recognition.vision import torch_weights
 from icub_learning.recognition.vision.cnn_features import centre_crop, resize
 from icub_learning.recognition.vision.efficientnet_lite0 import efficientnet_lite0
 from icub_learning.recognition.vision.torch_weights import read_torch_weights
@@ -179,22 +179,22 @@ def cache(tmp_path, monkeypatch):
 
 
 def test_the_network_is_made_once_and_again_when_its_file_is_damaged(cache, monkeypatch):
-    first = default_network.default_network()
+    first = graph.default_network()
     (file,) = cache.iterdir()
     assert file.read_bytes() == first
     with monkeypatch.context() as patch:
-        patch.setattr(default_network, "read_torch_weights", None)  # not needed any more
-        assert default_network.default_network() == first
+        patch.setattr(graph, "read_torch_weights", None)  # not needed any more
+        assert graph.default_network() == first
     for damage in (first[:1000], b"", first[:-1] + bytes([first[-1] ^ 1])):
         file.write_bytes(damage)
-        assert default_network.default_network() == first
+        assert graph.default_network() == first
         assert [entry.read_bytes() for entry in cache.iterdir()] == [first]
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert len(default_network.default_network()) > 10**7
+    assert len(graph.default_network()) > 10**7
 
 
 def test_weights_that_are_not_the_known_ones_are_refused(cache, tmp_path, monkeypatch):
