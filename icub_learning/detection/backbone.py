@@ -54,9 +54,7 @@ class Backbone:
         self.source = f"{NAME}/{','.join(LAYERS.values())}@{LONGER_SIDE}"
 
     def maps(self, image: NDArray[np.uint8]) -> FeatureMaps:
-        """Return the maps of an RGB image (height, width, 3) of uint8. Raises ShapeError, ParameterError: the image has
-        another shape or type, or a side below 32 pixels.
-        """
+        """Return the maps of an RGB image (height, width, 3) of uint8. Raises ShapeError, ParameterError."""
         pixels = check_image(image, MIN_SIDE)
         height, width = pixels.shape[:2]
         factor = LONGER_SIDE / max(height, width)
@@ -70,9 +68,7 @@ class Backbone:
 
 
 def fixed_arrays(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> tuple[NDArray[np.float32], ...]:
-    """Return arrays of these shapes that were learned once, from a file. Raises ModelError: it is missing or
-    damaged.
-    """
+    """Return arrays of these shapes, learned once, from a file. Raises ModelError: it is missing or damaged."""
     try:
         with np.load(path, allow_pickle=False) as archive:
             arrays = tuple(archive[name].astype(np.float32) for name in shapes)

@@ -57,10 +57,7 @@ class TrackedBox:
 
 
 class MovingBox:
-    """Finds what differs from the first images, in which the object must not be. The camera must not move.
-
-    Of all that moved, the largest connected part counts: the hand that holds an object belongs to its box.
-    """
+    """Finds the largest part that differs from the first images, without the object. The camera must not move."""
 
     def __init__(self) -> None:
         self._first: list[NDArray[np.uint8]] = []

@@ -25,9 +25,7 @@ class Detections:
 
 
 def check_box(box: ArrayLike, width: int, height: int) -> Array:
-    """Return a box (4,) cut at the borders of an image. Raises ShapeError, NotFiniteError: it is not four finite
-    numbers; ParameterError: less than two pixels of a side are in the image, or it is upside down.
-    """
+    """Return a box (4,) cut at the borders of an image. Raises ShapeError, NotFiniteError, ParameterError."""
     values = finite("box", box)
     if values.shape != (4,):
         raise ShapeError("box", values.shape, "(4,): x1 y1 x2 y2")
@@ -66,10 +64,7 @@ def moved(boxes: Array, steps: Array, width: int, height: int) -> Array:
 
 
 def suppress(boxes: Array, scores: Array, threshold: float, most: int) -> NDArray[np.intp]:
-    """Return the indices of boxes that no better one overlaps by more than the threshold, best first, at most `most`.
-
-    Non-maximum suppression: boxes (n, 4), scores (n,), threshold of the intersection over union in [0, 1].
-    """
+    """Return the indices of boxes (n, 4) that no better one overlaps by more than the threshold, best first (NMS)."""
     order = np.argsort(-scores, kind="stable")
     kept: list[int] = []
     left, top, right, bottom = boxes.T

@@ -123,9 +123,7 @@ class OnlineDetector:
         return names
 
     def detect(self, image: NDArray[np.uint8]) -> Detections:
-        """Return the objects found in an RGB image (height, width, 3) of uint8; none before `train`. Raises ShapeError,
-        ParameterError: the image has another shape or type.
-        """
+        """Return what is found in an RGB image (height, width, 3) of uint8. Raises ShapeError, ParameterError."""
         pixels = check_image(image, MIN_SIDE)
         if self._bank is None:
             return Detections()
@@ -160,9 +158,7 @@ class OnlineDetector:
             self._bank = ClassifierBank(left, LENGTH_SCALE) if left else None
 
     def copy(self, bootstrap: Bootstrap | None = None) -> "OnlineDetector":
-        """Return a detector that knows the same objects and frames, and learns apart from this one, by `bootstrap` if
-        it is given: trained in another thread, it leaves this one free to detect.
-        """
+        """Return a detector that knows the same, and learns apart from this one, with another bootstrap if given."""
         made = copy.copy(self)
         made.bootstrap = bootstrap or self.bootstrap
         made.counts = dict(self.counts)
@@ -189,9 +185,7 @@ class OnlineDetector:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Replace all that was learned and shown by what `state` holds. Raises StateError: `state` is not valid, or
-        belongs to another network; nothing changes then.
-        """
+        """Replace all that was learned and shown by what `state` holds. Raises StateError; nothing changes then."""
         with reading_state("a detector"):
             check_version(state, STATE_VERSION, "detector")
             source = str(scalar(state, "source"))

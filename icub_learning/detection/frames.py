@@ -40,10 +40,7 @@ class Positives:
 
 
 def positive_boxes(box: Array, proposals: Array, maps: FeatureMaps, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Return boxes (n, 4) that overlap an object's box by 0.6 or more, and their offsets (n, 4) to it.
-
-    They are the box itself, copies that are moved at random, and proposals.
-    """
+    """Return an object's box, moved copies and proposals that overlap it by 0.6 or more (n, 4), with offsets to it."""
     copies = moved(np.tile(box, (JITTERED, 1)), JITTER * rng.normal(size=(JITTERED, 4)), maps.width, maps.height)
     boxes = np.concatenate([box[None], copies, proposals])
     boxes = boxes[overlaps(boxes, box[None])[:, 0] >= POSITIVE_OVERLAP]

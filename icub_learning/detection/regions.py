@@ -20,9 +20,7 @@ BASIS = Path(__file__).with_name("regions.npz")  # written by tools/learn_object
 
 
 def region_features(maps: FeatureMaps, boxes: Array) -> NDArray[np.float32]:
-    """Return the features (n, N_FEATURES) of boxes (n, 4) [px] of the image, of a length of about 20. Raises
-    ModelError.
-    """
+    """Return the features (n, N_FEATURES) of boxes (n, 4) [px] of the image, of a length of about 20."""
     mean, basis = principal_directions()
     found = (pooled(maps, boxes) - mean) @ basis
     return np.asarray(found * np.float32(LENGTH / np.sqrt(N_POOLED)))
@@ -51,11 +49,7 @@ def principal_directions() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
 
 
 def _align(values: NDArray[np.float32], boxes: Array, bins: int) -> NDArray[np.float32]:
-    """Return means (n, bins * bins * channels) of a map (rows, columns, channels) over boxes in its cells.
-
-    Bilinear interpolation and the mean over a bin are linear and act along the axes one after the other, so a box is
-    pooled by two small matrices.
-    """
+    """Return means (n, bins^2 channels) of a map over boxes in its cells, by a small matrix along each axis."""
     rows, columns, channels = values.shape
     down = _weights(boxes[:, 1], boxes[:, 3], rows, bins)  # (n, bins, rows)
     across = _weights(boxes[:, 0], boxes[:, 2], columns, bins)  # (n, bins, columns)

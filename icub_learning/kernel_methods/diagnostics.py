@@ -52,9 +52,7 @@ def leverage_scores(
     n_pilots: int | None = None,
     random_state: Seed = None,
 ) -> Array:
-    """Return the leverage scores l_i = (K (K + lambda n I)^-1)_ii of samples X (n, d), lambda > 0; with `n_pilots`
-    approximately, from so many samples drawn uniformly. Raises ParameterError, ShapeError, NotFiniteError.
-    """
+    """Return l_i = (K (K + lambda n I)^-1)_ii of X (n, d), lambda > 0; approximately, from `n_pilots` samples."""
     samples = _check_samples(X)
     level = check_regularization(regularization)
     function = Kernel(kernel, length_scale, degree)
@@ -70,9 +68,7 @@ def leverage_scores(
 
 
 def effective_dimensions(X: ArrayLike, *, regularization: float = 1e-6, **settings: Any) -> EffectiveDimensions:
-    """Return the effective and maximal dimension of samples X (n, d) at `regularization`, lambda > 0; `settings` are
-    those of `leverage_scores`. Raises ParameterError, ShapeError, NotFiniteError.
-    """
+    """Return effective and maximal dimension of X (n, d) at lambda > 0; further settings: see `leverage_scores`."""
     scores = leverage_scores(X, regularization=regularization, **settings)
     return EffectiveDimensions(float(scores.sum()), float(len(scores) * scores.max()), float(regularization))
 
@@ -83,8 +79,7 @@ def signal_to_noise(
     """Estimate the signal-to-noise ratio of targets y (n,) or (n, T) on samples X (n, d).
 
     In the model y ~ N(0, s (K + lambda n I)) lambda maximizes the likelihood of all targets together, and s lambda n is
-    the noise variance; ||f||^2_H is that of KRLS at this lambda, a lower bound. Costs one eigendecomposition. Raises
-    ParameterError, ShapeError, NotFiniteError, DataError.
+    the noise variance; ||f||^2_H is that of KRLS at this lambda, a lower bound. Costs one eigendecomposition.
     """
     samples, targets = _check_samples(X), finite("y", y)
     if targets.ndim not in (1, 2) or len(targets) != len(samples) or not targets.size:
@@ -115,8 +110,7 @@ def fixed_design_risk(
 ) -> float:
     """Return the risk (sigma^2 / n) Tr(Q^2) + (1 / n) ||P (I - Q) mu||^2 of predictions Q y for y = mu + noise.
 
-    Q (n, n) is the symmetric `smoother`, mu (n,) the `mean`, sigma^2 >= 0 the `noise_variance` and P (n, n) the
-    `projection` onto the range of K, None for the identity. Raises ParameterError, ShapeError, NotFiniteError.
+    Q (n, n) is the symmetric `smoother`, P (n, n) the `projection` onto the range of K, None for the identity.
     """
     q, mu = finite("smoother", smoother), finite("mean", mean)
     if mu.ndim != 1 or q.shape != (len(mu), len(mu)):
@@ -133,7 +127,7 @@ def costs(n: int, dimension: float, ratio: float) -> dict[str, float]:
 
     With lambda* = 1 / (n SNR), m = min(n, d log(n / lambda*)) centres and t = 1 / lambda* iterations (kernel <= 1):
     KRLS n^3, early stopping n^2 t, Nyström KRLS n m^2, NYTRO n m t (NYTRO paper 3.3); d is the maximal dimension at
-    lambda*. Raises ParameterError: an argument is outside its range, or dimension above n or 1 / lambda* = n SNR.
+    lambda*, at most n and 1 / lambda*. Raises ParameterError.
     """
     n = integer("n", n, 2)
     ratio, dimension = _positive("ratio", ratio), _positive("dimension", dimension)

@@ -20,10 +20,7 @@ Seed = int | RandomState | None
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelSettings:
-    """The settings that all kernel estimators share: the kernel (see `Kernel`), and regularization, lambda > 0.
-
-    Estimators are dataclasses, whose `__init__` scikit-learn's `get_params` and `clone` read; `fit` checks the values.
-    """
+    """Settings of all kernel estimators, whose dataclasses' `__init__` scikit-learn reads; `fit` checks the values."""
 
     kernel: str | KernelFunction = "gaussian"
     length_scale: float = 1.0
@@ -50,9 +47,7 @@ class KernelRegressor(KernelSettings, MultiOutputMixin, RegressorMixin, BaseEsti
     _path: Array = field(init=False)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "KernelRegressor":
-        """Learn from samples X (n, d) and targets y (n,) or (n, T). Raises DataError: X or y is not numeric, not
-        finite, of unequal length, or a target is constant; ParameterError, ShapeError: a setting is outside its range.
-        """
+        """Learn from samples X (n, d) and targets y (n,) or (n, T). Raises DataError, ParameterError, ShapeError."""
         kernel = self._make_kernel()
         samples, targets, self._one_target = read_training_data(self, X, y, order="C", ensure_min_samples=2)
         check_varying(targets.min(axis=0), targets.max(axis=0))

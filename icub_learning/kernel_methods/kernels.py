@@ -71,9 +71,7 @@ class Kernel:
 
 
 class KernelAgainst:
-    """x -> k(x, centres): (n, d) to (n, m), safe to call from several threads; `exponents` gives logarithms of a
-    Gaussian kernel, see `GaussianKernel`.
-    """
+    """x -> k(x, centres): (n, d) to (n, m), safe to call from several threads."""
 
     def __init__(self, kernel: Kernel, centers: Array) -> None:
         self.kernel = kernel
@@ -86,9 +84,7 @@ class KernelAgainst:
             self._distances = SquaredDistances(centers, np.sqrt(6.0) / kernel.length_scale)
 
     def __call__(self, x: Array, out: Array | None = None) -> Array:
-        """Return k(x_i, z_j), (n, m), written into `out` if given. Raises ShapeError, NotFiniteError: a callable kernel
-        returns another shape, or numbers that are not finite.
-        """
+        """Return k(x_i, z_j), (n, m), written into `out` if given. Raises ShapeError, NotFiniteError."""
         kernel = self.kernel
         if callable(kernel.kernel):
             values = finite("kernel(X, Z)", kernel.kernel(x, self._centers))

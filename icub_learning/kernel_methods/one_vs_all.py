@@ -25,9 +25,7 @@ class OneVsAllClassifier(ClassifierMixin, BaseEstimator):
         self.estimator = estimator
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "OneVsAllClassifier":
-        """Learn from samples X (n, d) and labels y (n,). Raises DataError: X is not finite, the lengths differ, or
-        there is one class only; ParameterError, ShapeError: from the regressor.
-        """
+        """Learn from samples X (n, d) and labels y (n,). Raises DataError, and what the regressor raises."""
         samples, labels = read_labels(self, X, y)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:

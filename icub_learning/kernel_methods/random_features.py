@@ -171,9 +171,7 @@ class IncrementalRandomFeaturesKRLS(RandomFeatureRegressor):
         self._grow(m, kernel)
 
     def add_features(self, count: int) -> "IncrementalRandomFeaturesKRLS":
-        """Continue with `count` further features, of the same factor: O(n (m + count) count). Raises NotFittedError,
-        ParameterError.
-        """
+        """Continue with `count` further features, O(n (m + count) count). Raises NotFittedError, ParameterError."""
         check_is_fitted(self, "_coefficients")
         self._grow(len(self._squares) + integer("count", count, 1), self._make_kernel())
         return self

@@ -56,9 +56,7 @@ class ArrayRows:
 
 
 class DaskRows:
-    """Rows of Dask arrays: each block is reduced where it lies, by the current `distributed.Client` or Dask's threads,
-    and only sums travel.
-    """
+    """Rows of Dask arrays: each block is reduced where it lies, by the current client, and only sums travel."""
 
     def __init__(self, samples: Any, targets: Any) -> None:
         import dask.array

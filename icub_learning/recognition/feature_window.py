@@ -13,9 +13,7 @@ NANOSECONDS = 1_000_000_000  # of a second
 
 
 def check_features(values: ArrayLike) -> Array:
-    """Return a feature vector as (d,) float64. Raises SampleError: with reason "array_size" (empty or not a vector),
-    "not_finite" or "out_of_range".
-    """
+    """Return features as (d,) float64. Raises SampleError: "array_size", "not_finite" or "out_of_range"."""
     try:
         x = finite("features", values)
     except (NotFiniteError, ShapeError) as error:

@@ -13,9 +13,7 @@ MOST_FRAMES = 100_000  # in one lesson
 
 
 def check_name(label: object, name: str = "label") -> str:
-    """Return a label that an object may have: a valid class label, printable, not blank, and not "unknown". Raises
-    ParameterError.
-    """
+    """Return a label that is valid, printable, not blank, and not "unknown". Raises ParameterError."""
     checked = check_label(label, name)
     if checked == UNKNOWN:
         raise ParameterError(name, checked, "another label: this one is reported for unknown objects")

@@ -109,9 +109,7 @@ class ObjectRecognizer:
         return Recognition(stamp, label, found.nearest, found.confidence, found.typicality, known.classes, found.scores)
 
     def start_lesson(self, label: str, n_frames: int) -> Lesson:
-        """Start to learn the next `n_frames` vectors as examples of `label`; a new label adds an object. Raises
-        RecognitionError: another lesson has not ended; ParameterError.
-        """
+        """Start to learn the next `n_frames` vectors as `label`. Raises RecognitionError, ParameterError."""
         self._check_no_lesson("teach")
         self._newest = None  # vectors before the lesson are not part of it
         self.lesson = Lesson(label, n_frames, None if self.classifier is None else self.state())
@@ -120,9 +118,7 @@ class ObjectRecognizer:
         return self.lesson
 
     def learn(self) -> bool:
-        """Learn the last vector of `recognize` if the lesson needs it, and return whether it was learned. Raises
-        IcubLearningError: it cannot be learned; the lesson is unchanged.
-        """
+        """Learn the last vector of `recognize` if the lesson needs it; return whether so. Raises IcubLearningError."""
         if self.lesson is None or self.lesson.done or self._newest is None:
             return False
         source, x = self._newest
@@ -159,9 +155,7 @@ class ObjectRecognizer:
         self._classifier_with("label", label).forget(label)
 
     def rename(self, old: str, new: str) -> None:
-        """Give an object another label. Raises RecognitionError during a lesson, ParameterError: the old label is
-        unknown, or the new one is in use or not allowed.
-        """
+        """Give an object another label. Raises RecognitionError during a lesson, ParameterError."""
         self._check_no_lesson("rename")
         self._classifier_with("old_label", old).rename(old, check_name(new, "new_label"))
 
@@ -194,10 +188,7 @@ class ObjectRecognizer:
         self._window.clear()
 
     def merge(self, state: Mapping[str, Any]) -> None:
-        """Add what `state` holds, as if its examples had been learned here. Raises RecognitionError during a lesson,
-        StateError: `state` is not valid, or belongs to another network; ParameterError: its classifier has other
-        settings.
-        """
+        """Add what `state` holds. Raises RecognitionError during a lesson; StateError, ParameterError."""
         self._check_no_lesson("merge")
         source, other = self._read(state)
         if self.classifier is None:

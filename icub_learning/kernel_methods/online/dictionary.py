@@ -74,9 +74,7 @@ class KernelDictionary:
         return float(np.sqrt(max(0.0, np.einsum("ij,ij->", self.weights, gram @ self.weights))))
 
     def values(self, x: Array) -> tuple[Array, Array]:
-        """Return f (B, C) at new points x (B, n_inputs), and their kernel (B, M + B) with the points and each other.
-        Raises ParameterError: a kernel value is not finite or beyond 1e100.
-        """
+        """Return f (B, C) at points x (B, n_inputs), and their kernel (B, M + B) with the points and each other."""
         with np.errstate(over="ignore", invalid="ignore"):
             cross = self.kernel(x, np.concatenate([self.points, x]))
         low, high = cross.min(), cross.max()
@@ -200,9 +198,7 @@ class KernelDictionary:
                 averages += change
 
     def _extend(self, x: Array, added: Array, cross: Array, tags: NDArray[np.int64], before: int) -> float:
-        """Put new points after the first `before`, or weights of others in place of points that depend on them; return
-        the norm of the loss by dependent points.
-        """
+        """Put new points after the first `before`, or weights of others in place of dependent ones; return the loss."""
         accepted = np.empty(len(x))
         self.n, lost, drift = _pursuit.extend(
             self._gram, self._factor, self._weights, cross, added, accepted, self._work,
@@ -239,9 +235,9 @@ def matching_pursuit(
 ) -> tuple[NDArray[np.intp], Array, float]:
     """Cut f = sum_m k(points[m], .) weights[m], points (M, d) and weights (M,) or (M, C), back to fewer points.
 
-    Destructive, with pre-fitting: the change has a norm of `budget` >= 0 at most, or leaves `limit` points, which takes
-    precedence; None for no limit. Returns the indices (m,) of the remaining points, in order; their refitted weights,
-    (m,) or (m, C); the norm of the change. Raises ShapeError, NotFiniteError, ParameterError.
+    The change has a norm of `budget` >= 0 at most, or leaves `limit` points, which takes precedence; None for no limit.
+    Returns the indices (m,) of the remaining points, in order, their refitted weights and the norm of the change.
+    Raises ShapeError, NotFiniteError, ParameterError.
     """
     given = finite("points", points)
     if given.ndim != 2 or not given.size:
@@ -262,8 +258,5 @@ def matching_pursuit(
 
 
 def compression_budget(parsimony: float, step_size: float) -> float:
-    """Return epsilon = K eta^(3/2): the largest change, in the norm of the kernel's space, by removing points.
-
-    With it the number of points of a constant step size is bounded (Koppel et al., POLK, Theorem 3).
-    """
+    """Return epsilon = K eta^(3/2), which bounds the number of points (Koppel et al., POLK, Theorem 3)."""
     return float(parsimony * step_size**1.5)

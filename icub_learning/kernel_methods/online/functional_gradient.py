@@ -33,17 +33,15 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
     constant step epsilon = K eta^(3/2), and the number of points stays bounded; with a diminishing one
     epsilon = eta_t^2, f converges, and the number of points may grow unless `max_dictionary` limits it.
 
-    At a constant step f does not converge: its error jumps from step to step. Predictions come from its average,
-    average <- (1 - rho) average + rho f after each step, on the same points; of a point that is removed it keeps the
-    projection onto the others, as f does. rho = 1 / averaging, but 4 / (t + 3) while that is more, which forgets the
-    first steps (polynomial decay: Shamir and Zhang 2013); t restarts when a new class arrives.
+    At a constant step the error of f jumps from step to step. Predictions come from its average, average <- (1 - rho)
+    average + rho f after each step, on the same points. rho = 1 / averaging, but 4 / (t + 3) while that is more, which
+    forgets the first steps (polynomial decay: Shamir and Zhang 2013); t restarts when a new class arrives.
 
     With the schedule "coin" there is no step size to choose: f_t is a bet on the sum of the gradients' opposites,
     f_t = -(W_t / t) sum_(s < t) g_s / L with the wealth W_t = 1 - sum_(s < t) <g_s, f_s> / L and L the largest norm of
     a gradient (Krichevsky-Trofimov betting in a Hilbert space: Orabona and Pal, "Coin betting and parameter-free online
-    learning", 2016; the successor of Orabona 2014, which thesis 6.3.4 names). Its regret is, up to logarithms, that of
-    the best step size. W_t / (L t) takes the place of eta in epsilon = K eta^(3/2); lambda plays no part. It is for
-    losses of bounded derivatives and kernels of k(x, x) = 1.
+    learning", 2016). Its regret is, up to logarithms, that of the best step size. W_t / (L t) takes the place of eta in
+    epsilon = K eta^(3/2); lambda plays no part. It is for losses of bounded derivatives and kernels of k(x, x) = 1.
 
     A subclass defines `losses`, the names of its losses, and `_derivatives`.
 
@@ -175,11 +173,11 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
     @contextmanager
     def _unchanged_after_errors(self) -> Iterator[None]:
         """Restore what was learned if a ParameterError ends the block."""
-        before = vars(self).copy()
+        before = self.__dict__.copy()
         try:
             yield
         except ParameterError:
-            vars(self).update(before)
+            self.__dict__.update(before)
             raise
 
     def _learn_batch(self, x: Array, targets: NDArray[Any]) -> None:

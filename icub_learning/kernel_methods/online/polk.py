@@ -32,9 +32,7 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
     _seen: NDArray[np.bool_] = field(init=False)  # (C,) which classes had a sample
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "POLKClassifier":
-        """Learn from samples X (n, d) and labels y (n,), in their order, starting from nothing. Raises DataError: X is
-        not finite, the lengths differ, there is one class only, or a label is not in `classes`; ParameterError.
-        """
+        """Learn X (n, d) and labels y (n,) in their order, from nothing. Raises DataError, ParameterError."""
         kernel = self._check_settings()
         samples, labels = self._read(X, y, reset=True)
         classes = self._given_classes(self.classes)
@@ -143,9 +141,7 @@ class POLKRegressor(MultiOutputMixin, RegressorMixin, FunctionalGradient):
     losses: ClassVar[tuple[str, ...]] = ("square",)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "POLKRegressor":
-        """Learn from samples X (n, d) and targets y (n,) or (n, T), in their order, starting from nothing. Raises
-        DataError: X or y is not finite, of unequal length, or a target is constant; ParameterError.
-        """
+        """Learn X (n, d) and y (n,) or (n, T) in their order, from nothing. Raises DataError, ParameterError."""
         kernel = self._check_settings()
         samples, targets, single = self._read(X, y, reset=True)
         if len(samples) > 1:

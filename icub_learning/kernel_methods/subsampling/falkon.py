@@ -28,17 +28,16 @@ class FALKON(CenterRegressor, StreamingRegressor):
 
     B^T (K_nm^T K_nm + lambda n K_mm) B beta = B^T K_nm^T Y, alpha = B beta, with B = n^(-1/2) T^-1 A^-1, T = chol(K_mm)
     and A = chol(S + lambda I), S an estimate of T^-T K_nm^T K_nm T^-1 / n. The paper's S averages over the centres, T D
-    T^T / m (D: weights of centres drawn by leverage scores), and needs about 1 / lambda of them; with further samples,
-    ten times as many as centres, the condition number is about ten for any lambda, and a residual of 1e-3 takes less
-    than ten iterations. Centres that depend on earlier ones to working precision are left out of T. In theory lambda =
-    n^(-1/2) and m = n^(1/2) suffice. X and y may be memory-mapped arrays (float64 or float32) or Dask arrays.
+    T^T / m (D: weights of centres drawn by leverage scores), and needs about 1 / lambda of them; with ten times as many
+    samples the condition number is about ten for any lambda, and a residual of 1e-3 takes less than ten iterations.
+    Centres that depend on earlier ones are left out of T. X and y may be memory-mapped (float64 or float32) or Dask
+    arrays.
 
     Each iteration is one pass over K_nm. Where a quarter of the free memory holds it in 24 bits a value, and their
-    rounding is not too much for the centres and lambda, it is kept; else its blocks are computed again in each pass, in
-    O(m^2) memory. Iterations read the leading 16 bits alone; what these leave is found with all 24, what those leave in
-    double, and solved for anew, until `tol` is reached (iterative refinement: Higham, "Accuracy and Stability of
-    Numerical Algorithms", 2002, section 12). Iterations go on with more bits, and at last in double, where that does
-    not converge.
+    rounding is not too much for the centres and lambda, it is kept; else its blocks are computed again in each pass.
+    Iterations read the leading 16 bits; what these leave is found with all 24, what those leave in double, and solved
+    for anew, until `tol` is reached (iterative refinement: Higham, "Accuracy and Stability of Numerical Algorithms",
+    2002, section 12), with more bits, and at last in double, where that does not converge.
 
     Args:
         kernel, ..., random_state: see `CenterRegressor`.

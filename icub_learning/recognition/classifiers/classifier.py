@@ -102,16 +102,12 @@ class Classifier(ABC):
         self._outdated = True
 
     def scores(self, x: ArrayLike) -> Array:
-        """Return recoded scores in the order of `classes`: (T,) for x (d,), (n, T) for (n, d). Raises ShapeError,
-        NotFiniteError, ParameterError (x so large that its feature map overflows).
-        """
+        """Return recoded scores by `classes`, (T,) for x (d,), (n, T) for (n, d). Raises ShapeError, NotFiniteError."""
         z = self._mapped(finite_rows("x", x, self.n_features))
         return self._unrecoded_scores(z) * self._factors()
 
     def predict(self, x: ArrayLike) -> str | list[str]:
-        """Return the label of the largest score for x (d,), or a list of n labels for (n, d). Raises ParameterError:
-        nothing was learned yet; ShapeError, NotFiniteError.
-        """
+        """Return the label of the largest score for x (d,), or n labels for (n, d). Raises ParameterError."""
         scores, labels = self.scores(x), self._moments.labels
         if not labels:
             raise ParameterError("classes", [], "at least one: learn an example first")
@@ -188,9 +184,7 @@ class Classifier(ABC):
         self._forget_calibration()
 
     def rename(self, old: str, new: str) -> None:
-        """Give a class another label. Raises ParameterError, and nothing changes: `old` is unknown, or `new` is not a
-        valid label or belongs to another class.
-        """
+        """Give a class another label. Raises ParameterError: `old` is unknown, or `new` not free; nothing changes."""
         self._moments.rename(old, new)
 
     def state(self) -> dict[str, Array]:

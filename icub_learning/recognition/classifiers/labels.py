@@ -22,9 +22,7 @@ def check_label(label: object, name: str = "label") -> str:
 
 
 def check_labels(label: str | Sequence[str], count: int, single: bool) -> list[str]:
-    """Return one label for each of `count` examples, given one for all (a `single` one has one) or one for each. Raises
-    ParameterError: a label is not valid, or their number differs from `count`.
-    """
+    """Return a label for each of `count` examples, given one for all or one for each. Raises ParameterError."""
     if isinstance(label, str) or single:
         return [check_label(label)] * count
     try:

@@ -66,9 +66,7 @@ class CNNFeatures:
         self.source = f"{name}/{self._network.output}{self._preprocessing()}"
 
     def transform(self, image: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Return the features (n_features,) of an RGB image (H, W, 3) of uint8. Raises ShapeError, ParameterError: the
-        image has another shape or type, or no pixels.
-        """
+        """Return the features (n_features,) of an RGB image (H, W, 3) of uint8. Raises ShapeError, ParameterError."""
         return self._network(self.preprocess(image))
 
     def preprocess(self, image: NDArray[np.uint8]) -> NDArray[np.float32]:
@@ -90,9 +88,7 @@ class CNNFeatures:
 
 
 def check_image(image: NDArray[np.uint8], least: int = 1) -> NDArray[np.uint8]:
-    """Return an RGB image (height, width, 3) of uint8, each side at least so many pixels. Raises ShapeError,
-    ParameterError.
-    """
+    """Return an RGB image (height, width, 3) of uint8, no side below `least`. Raises ShapeError, ParameterError."""
     pixels = np.asarray(image)
     if pixels.ndim != 3 or pixels.shape[2] != 3 or min(pixels.shape[:2]) < least:
         raise ShapeError("image", pixels.shape, f"(height, width, 3), each side at least {least} px")

@@ -143,9 +143,7 @@ def _refuse_encoding(encoding: str) -> NoReturn:
 
 
 def _decompress(description: str, data: Buffer) -> tuple[str, NDArray[Any]]:
-    """Return the encoding and the pixels (height, width) or (height, width, channels), uint8 or uint16, of a file's
-    bytes; see `decode_compressed`. Raises SampleError.
-    """
+    """Return the encoding and the pixels (height, width) or (height, width, channels), uint8 or uint16."""
     content = bytes(data)
     if not content:
         _refuse("image_empty", "a compressed image came without data", description)
