@@ -1,7 +1,7 @@
 """Maps of features of an image, from inner layers of the bundled network."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -67,7 +67,8 @@ class Backbone:
         return FeatureMaps(width, height, maps, np.array([columns / width, rows / height]))
 
 
-def fixed_arrays(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> tuple[NDArray[np.float32], ...]:
+@cache
+def fixed_arrays(path: Path, **shapes: tuple[int, ...]) -> tuple[NDArray[np.float32], ...]:
     """Return arrays of these shapes, learned once, from a file. Raises ModelError: it is missing or damaged."""
     try:
         with np.load(path, allow_pickle=False) as archive:

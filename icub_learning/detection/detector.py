@@ -13,9 +13,16 @@ from icub_learning.arrays import Array, integer, real
 from icub_learning.detection.backbone import MIN_SIDE, Backbone
 from icub_learning.detection.bootstrap import Bootstrap, falkon, train
 from icub_learning.detection.boxes import Detections, check_box, moved, suppress
-from icub_learning.detection.frames import Frame, Positives, positive_boxes
 from icub_learning.detection.proposals import propose
-from icub_learning.detection.region_classifier import ClassifierBank, RegionClassifier, Rows, fit_refinement
+from icub_learning.detection.region_classifier import (
+    ClassifierBank,
+    Frame,
+    Positives,
+    RegionClassifier,
+    Rows,
+    fit_refinement,
+    positive_boxes,
+)
 from icub_learning.detection.regions import N_FEATURES, region_features
 from icub_learning.detection.settings import DEFAULTS
 from icub_learning.errors import ParameterError, StateError

@@ -22,7 +22,8 @@ def annotated(image: NDArray[np.uint8], found: Detections) -> NDArray[np.uint8]:
     for box, label, score in zip(np.rint(found.boxes).astype(int).tolist(), found.labels, found.scores, strict=True):
         if score < SMALLEST_SCORE:
             continue
-        colour = _colour(label)
+        red, green, blue = np.random.default_rng(zlib.crc32(label.encode())).integers(40, 256, 3).tolist()
+        colour = red, green, blue
         cv2.rectangle(picture, box[:2], box[2:], colour, 2)
         text = f"{label} {score:.2f}"
         (width, height), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, size, 1)
@@ -31,8 +32,3 @@ def annotated(image: NDArray[np.uint8], found: Detections) -> NDArray[np.uint8]:
         ink = BLACK if sum(colour) > 380 else WHITE
         cv2.putText(picture, text, (left, top - 2), cv2.FONT_HERSHEY_SIMPLEX, size, ink, 1, cv2.LINE_AA)
     return picture
-
-
-def _colour(label: str) -> tuple[int, int, int]:
-    red, green, blue = np.random.default_rng(zlib.crc32(label.encode())).integers(40, 256, 3).tolist()
-    return red, green, blue

@@ -1,6 +1,5 @@
 """Class-agnostic region proposals: anchors on the network's maps, scored and moved by a linear objectness."""
 
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +27,8 @@ def propose(maps: FeatureMaps, n_proposals: int) -> Array:
     without names. (A region proposal network, as Ren and others, "Faster R-CNN", 2015, without hidden layer.) Raises
     ModelError.
     """
-    scores_of, offsets_of = _weights()
+    shapes = {"scores": (N_CELL_FEATURES, N_ANCHORS), "offsets": (N_ANCHORS, 4, N_CELL_FEATURES)}
+    scores_of, offsets_of = fixed_arrays(WEIGHTS, **shapes)
     cells = cell_features(maps)
     scores = (cells @ scores_of).ravel()
     best = np.argpartition(-scores, min(CANDIDATES, len(scores) - 1))[:CANDIDATES]
@@ -56,11 +56,3 @@ def anchors(maps: FeatureMaps) -> Array:
     half = np.array([(size * aspect**-0.5 / 2, size * aspect**0.5 / 2) for size in SIZES for aspect in ASPECTS])
     boxes = np.stack([x - half[:, 0], y - half[:, 1], x + half[:, 0], y + half[:, 1]], axis=2).reshape(-1, 4)
     return np.asarray(boxes / np.tile(maps.scale, 2))
-
-
-@cache
-def _weights() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the weights of scores (N_CELL_FEATURES, N_ANCHORS) and of offsets (N_ANCHORS, 4, N_CELL_FEATURES)."""
-    shapes = {"scores": (N_CELL_FEATURES, N_ANCHORS), "offsets": (N_ANCHORS, 4, N_CELL_FEATURES)}
-    scores, steps = fixed_arrays(WEIGHTS, shapes)
-    return scores, steps

@@ -1,6 +1,5 @@
 """Features of regions of an image: means over a grid of bins (RoIAlign), in their principal directions."""
 
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,7 @@ BASIS = Path(__file__).with_name("regions.npz")  # written by tools/learn_object
 
 def region_features(maps: FeatureMaps, boxes: Array) -> NDArray[np.float32]:
     """Return the features (n, N_FEATURES) of boxes (n, 4) [px] of the image, of a length of about 20."""
-    mean, basis = principal_directions()
+    mean, basis = fixed_arrays(BASIS, mean=(N_POOLED,), basis=(N_POOLED, N_FEATURES))
     found = (pooled(maps, boxes) - mean) @ basis
     return np.asarray(found * np.float32(LENGTH / np.sqrt(N_POOLED)))
 
@@ -39,13 +38,6 @@ def pooled(maps: FeatureMaps, boxes: Array) -> NDArray[np.float32]:
         length = np.sqrt((maps.maps[side] ** 2).mean())
         parts.append(values / max(float(length), 1e-6))
     return np.concatenate(parts, axis=1)
-
-
-@cache
-def principal_directions() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the mean (N_POOLED,) and the principal directions (N_POOLED, N_FEATURES)."""
-    mean, basis = fixed_arrays(BASIS, {"mean": (N_POOLED,), "basis": (N_POOLED, N_FEATURES)})
-    return mean, basis
 
 
 def _align(values: NDArray[np.float32], boxes: Array, bins: int) -> NDArray[np.float32]:

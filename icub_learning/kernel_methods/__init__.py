@@ -7,7 +7,7 @@ from icub_learning.lazy import lazy
 if TYPE_CHECKING:
     from icub_learning.kernel_methods.kernels import Kernel
     from icub_learning.kernel_methods.one_vs_all import OneVsAllClassifier
-    from icub_learning.kernel_methods.online.dictionary import KernelDictionary, matching_pursuit
+    from icub_learning.kernel_methods.online.dictionary import KernelDictionary
     from icub_learning.kernel_methods.online.polk import POLKClassifier, POLKRegressor
     from icub_learning.kernel_methods.online.stochastic import StochasticKernelMachine
     from icub_learning.kernel_methods.random_features import IncrementalRandomFeaturesKRLS, RandomFeaturesKRLS
@@ -30,7 +30,7 @@ __all__ = [
     "FALKON", "KRLS", "NYTRO", "AcceleratedGradient", "ConjugateGradientKRLS", "IncrementalNystromKRLS",
     "IncrementalRandomFeaturesKRLS", "Kernel", "KernelDictionary", "Landweber", "LogisticFALKON", "NuMethod",
     "NystromKRLS", "OneVsAllClassifier", "POLKClassifier", "POLKRegressor", "PreconditionedKRLS", "RandomFeaturesKRLS",
-    "SpectralCutoff", "StochasticKernelMachine", "SymmetricTensor", "TensorKernelRegressor", "matching_pursuit",
+    "SpectralCutoff", "StochasticKernelMachine", "SymmetricTensor", "TensorKernelRegressor",
 ]  # fmt: skip
 
 __getattr__ = lazy(
@@ -41,7 +41,7 @@ __getattr__ = lazy(
         "IncrementalNystromKRLS": "subsampling.nystrom", "IncrementalRandomFeaturesKRLS": "random_features",
         "Kernel": "kernels", "KernelDictionary": "online.dictionary", "KRLS": "spectral.krls",
         "Landweber": "spectral.iterative", "LogisticFALKON": "subsampling.logistic_falkon",
-        "matching_pursuit": "online.dictionary", "NuMethod": "spectral.iterative",
+        "NuMethod": "spectral.iterative",
         "NystromKRLS": "subsampling.nystrom", "NYTRO": "subsampling.nytro", "OneVsAllClassifier": "one_vs_all",
         "POLKClassifier": "online.polk", "POLKRegressor": "online.polk",
         "PreconditionedKRLS": "subsampling.conjugate_gradient", "RandomFeaturesKRLS": "random_features",

@@ -32,7 +32,8 @@ class ArrayRows:
         self.targets = targets
         self.n, self.n_inputs = samples.shape
         self.n_targets = targets.shape[1]
-        self.n_threads = max(1, min(blas_threads(), self.n // LEAST_ROWS_A_THREAD))
+        of_blas = max((pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"), default=1)
+        self.n_threads = max(1, min(of_blas, self.n // LEAST_ROWS_A_THREAD))
 
     def take(self, indices: NDArray[np.int64]) -> Array:
         """Return the samples of the given rows, in the given order."""
@@ -186,11 +187,6 @@ def add_totals(totals: Sequence[tuple[Array, ...]]) -> tuple[Array, ...]:
         for into, array in zip(total, one, strict=True):
             into += array
     return total
-
-
-def blas_threads() -> int:
-    """Return how many threads BLAS may use at present."""
-    return max((pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"), default=1)
 
 
 def _extremes(samples: ArrayLike, targets: ArrayLike) -> tuple[Array, Array, NDArray[np.bool_]]:

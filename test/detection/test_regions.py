@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.ndimage import map_coordinates
 
-from icub_learning.detection import regions
-from icub_learning.detection.backbone import Backbone
+from icub_learning.detection.backbone import Backbone, fixed_arrays
 from icub_learning.detection.boxes import overlaps
 from icub_learning.detection.proposals import N_ANCHORS, N_CELL_FEATURES, anchors, cell_features, propose
 from icub_learning.detection.regions import N_FEATURES, N_POOLED, SAMPLES, _align, pooled, region_features
@@ -59,9 +58,10 @@ def test_maps_of_any_size_and_what_comes_of_them():
 
 
 @pytest.mark.parametrize("wrong", ["mean", "basis"])
-def test_principal_directions_of_other_sizes_are_refused(wrong, tmp_path, monkeypatch):
+def test_fixed_weights_of_other_sizes_are_refused(wrong, tmp_path):
     arrays = {"mean": np.zeros(N_POOLED), "basis": np.zeros((N_POOLED, N_FEATURES))}
     np.savez(tmp_path / "regions.npz", **arrays | {wrong: arrays[wrong][1:]})
-    monkeypatch.setattr(regions, "BASIS", tmp_path / "regions.npz")
     with pytest.raises(ModelError, match="other sizes"):
-        regions.principal_directions.__wrapped__()
+        fixed_arrays(tmp_path / "regions.npz", **{name: array.shape for name, array in arrays.items()})
+    with pytest.raises(ModelError, match="cannot read"):
+        fixed_arrays(tmp_path / "none.npz", mean=(3,))

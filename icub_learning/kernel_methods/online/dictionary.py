@@ -3,10 +3,9 @@
 from copy import deepcopy
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from icub_learning.arrays import Array, finite, integer, real
-from icub_learning.errors import ParameterError, ShapeError
+from icub_learning.arrays import Array
+from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.online import _pursuit
 
@@ -38,7 +37,6 @@ class KernelDictionary:
         side = capacity if factorized else 0
         self._points = np.zeros((capacity, n_inputs))
         self._weights = np.zeros((capacity, self._n_columns))  # of f, then those of the average
-        self._tags = np.zeros(capacity, dtype=np.int64)
         self._gram, self._factor = np.zeros((side, side)), np.zeros((side, side))
         self._work = np.zeros(5 * side)
         self._factorized = factorized  # whether `_gram` and `_factor` are up to date
@@ -57,11 +55,6 @@ class KernelDictionary:
     def averages(self) -> Array:
         """(M, C) weights of the average of f over the steps, of f itself if none is kept; a view."""
         return self._weights[: self.n, self._n_columns - self.n_outputs :]
-
-    @property
-    def tags(self) -> NDArray[np.int64]:
-        """(M,) tags that `step` was given with the points, a view."""
-        return self._tags[: self.n]
 
     @property
     def _n_columns(self) -> int:
@@ -92,7 +85,6 @@ class KernelDictionary:
         shrink: float = 1.0,
         budget: float = 0.0,
         limit: int | None = None,
-        tags: ArrayLike = 0,
         rate: float = 1.0,
     ) -> float:
         """Set f to shrink f + sum_b k(x_b, .) added_b, remove points within `budget`, and update the average.
@@ -104,7 +96,6 @@ class KernelDictionary:
             shrink: factor on the earlier weights.
             budget: largest norm of the change by removing points; with 0 only redundant points go.
             limit: largest number of points, which takes precedence over the budget; None for no limit.
-            tags: (B,) integers that stay with their points.
             rate: in (0, 1]: average <- (1 - rate) average + rate f.
 
         Returns the norm of the change by removing points. Raises ParameterError, and nothing changes: weights are not
@@ -112,11 +103,10 @@ class KernelDictionary:
         """
         if not np.abs(added).max(initial=0.0) <= LARGEST:
             raise ParameterError("weights", float(np.abs(added).max()), f"of magnitude at most {LARGEST:g}")
-        new_tags = np.broadcast_to(np.asarray(tags, dtype=np.int64), len(x))
         used = np.flatnonzero(added.any(axis=1))
         before, count = self.n, len(used)
         if not budget and limit is None:
-            self._keep_all(x[used], added[used], shrink, new_tags[used])
+            self._keep_all(x[used], added[used], shrink)
             self._average(rate)
             return 0.0
         if not self._factorized:
@@ -127,8 +117,7 @@ class KernelDictionary:
             f *= shrink
         if count != len(x):
             x, added, cross = x[used], added[used], cross[:, np.concatenate([np.arange(before), before + used])][used]
-            new_tags = new_tags[used]
-        lost = self._extend(x, self._columns(added), np.ascontiguousarray(cross), new_tags, before) if count else 0.0
+        lost = self._extend(x, self._columns(added), np.ascontiguousarray(cross), before) if count else 0.0
         limit = self.n if limit is None else limit
         # Nested projections add up by Pythagoras, but not with the loss by points that were in the span already.
         lost += self._prune(max(0.0, budget - lost), limit)
@@ -153,13 +142,13 @@ class KernelDictionary:
         capacity = len(self._points)
         if n <= capacity:
             return
-        before = self._points, self._weights, self._tags, self._gram, self._factor
+        before = self._points, self._weights, self._gram, self._factor
         self._allocate(max(n, 2 * capacity), self._points.shape[1], self._factorized)
-        after = self._points, self._weights, self._tags, self._gram, self._factor
+        after = self._points, self._weights, self._gram, self._factor
         for old, new in zip(before, after, strict=True):
             new[tuple(map(slice, old.shape))] = old
 
-    def _keep_all(self, x: Array, added: Array, shrink: float, new_tags: NDArray[np.int64]) -> None:
+    def _keep_all(self, x: Array, added: Array, shrink: float) -> None:
         """Add points without removing any, which needs no Gram matrix."""
         before = self.n
         if self._factorized:
@@ -170,13 +159,12 @@ class KernelDictionary:
         f = self._weights[:before, : self.n_outputs]
         f *= shrink
         self._points[before : self.n], self._weights[before : self.n] = x, self._columns(added)
-        self._tags[before : self.n] = new_tags
 
     def _factorize(self) -> None:
         """Compute Gram matrix and factor of points that were added without them."""
-        points, weights, tags = self.points.copy(), self._weights[: self.n].copy(), self.tags.copy()
+        points, weights = self.points.copy(), self._weights[: self.n].copy()
         self._allocate(len(self._points), points.shape[1])
-        self._extend(points, weights, self.kernel.gram(points), tags, 0)
+        self._extend(points, weights, self.kernel.gram(points), 0)
 
     def _columns(self, added: Array) -> Array:
         """Return the weights of new points in f and in the average, where they are zero."""
@@ -197,19 +185,19 @@ class KernelDictionary:
                 change *= rate
                 averages += change
 
-    def _extend(self, x: Array, added: Array, cross: Array, tags: NDArray[np.int64], before: int) -> float:
+    def _extend(self, x: Array, added: Array, cross: Array, before: int) -> float:
         """Put new points after the first `before`, or weights of others in place of dependent ones; return the loss."""
         accepted = np.empty(len(x))
         self.n, lost, drift = _pursuit.extend(
             self._gram, self._factor, self._weights, cross, added, accepted, self._work,
             len(self._points), before, self._n_columns, self.n_outputs, len(x), DEPENDENT,
         )  # fmt: skip
-        self._points[before : self.n], self._tags[before : self.n] = x[accepted > 0], tags[accepted > 0]
+        self._points[before : self.n] = x[accepted > 0]
         if drift <= DRIFT or not before:
             return lost
         weights = self._weights[: self.n].copy()  # recompute the factor from the first point on
         gram = self._gram[: self.n, : self.n].copy()
-        return lost + self._extend(self.points.copy(), weights, gram, self.tags.copy(), 0)
+        return lost + self._extend(self.points.copy(), weights, gram, 0)
 
     def _prune(self, budget: float, limit: int) -> float:
         before = self.n
@@ -222,39 +210,12 @@ class KernelDictionary:
         if n == before:
             return 0.0
         places = order.astype(np.intp)
-        self._points[:before], self._tags[:before] = self._points[places], self._tags[places]
+        self._points[:before] = self._points[places]
         # The best weights solve K_II w = K_I w_before; one step of refinement removes the rounding of the updates.
         kept, factor, lacking = self._weights[:n], self._factor[:n, :n], weights[places]
         lacking[:n] -= kept
         kept += factor @ (factor.T @ (self._gram[:n, :before] @ lacking))
         return float(np.sqrt(lost))
-
-
-def matching_pursuit(
-    kernel: Kernel, points: ArrayLike, weights: ArrayLike, budget: float, limit: int | None = None
-) -> tuple[NDArray[np.intp], Array, float]:
-    """Cut f = sum_m k(points[m], .) weights[m], points (M, d) and weights (M,) or (M, C), back to fewer points.
-
-    The change has a norm of `budget` >= 0 at most, or leaves `limit` points, which takes precedence; None for no limit.
-    Returns the indices (m,) of the remaining points, in order, their refitted weights and the norm of the change.
-    Raises ShapeError, NotFiniteError, ParameterError.
-    """
-    given = finite("points", points)
-    if given.ndim != 2 or not given.size:
-        raise ShapeError("points", given.shape, "(M, d) with M >= 1")
-    budget = real("budget", budget, 0.0)
-    limit = None if limit is None else integer("limit", limit, 0)
-    values = finite("weights", weights)
-    if values.ndim not in (1, 2) or len(values) != len(given):
-        raise ShapeError("weights", values.shape, f"({len(given)},) or ({len(given)}, C)")
-    columns = values.reshape(len(given), -1)
-    dictionary = KernelDictionary(kernel, given.shape[1], columns.shape[1], len(given))
-    _, cross = dictionary.values(given)
-    lost = dictionary.step(given, columns, cross, budget=budget, limit=limit, tags=np.arange(len(given)))
-    kept = dictionary.tags.astype(np.intp)
-    order = np.argsort(kept)
-    fitted = dictionary.weights[order]
-    return kept[order], fitted[:, 0] if values.ndim == 1 else fitted, lost
 
 
 def compression_budget(parsimony: float, step_size: float) -> float:

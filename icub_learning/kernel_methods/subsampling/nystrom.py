@@ -109,9 +109,9 @@ class IncrementalNystromKRLS(CenterRegressor):
     def _border(self, centers: Array, kernel: Kernel) -> None:
         m, old = len(self.centers_), self.centers_[self._kept]
         self.centers_ = np.vstack([self.centers_, centers])
-        across = kernel(old, centers) if len(old) else np.zeros((0, len(centers)))
+        across = np.zeros((0, len(centers)))
         if len(old):
-            across = solve_triangular(self._triangle, across, trans="T", check_finite=False)
+            across = solve_triangular(self._triangle, kernel(old, centers), trans="T", check_finite=False)
         gram = kernel.gram(centers)
         root, kept = echelon_cholesky(gram - across.T @ across, np.diag(gram), len(self.centers_))
         if not len(kept):

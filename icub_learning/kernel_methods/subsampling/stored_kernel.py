@@ -18,7 +18,7 @@ UNIT = 1 / (256 * 65535)  # between kept values
 COARSE_UNIT = 1 / 65535  # between values of the leading bits alone
 BYTES = 3  # of one kept value
 SHARE = 0.25  # of the available memory that the matrix may take
-BLOCK_BYTES = 2**19  # of a block of doubles, between the first and the last step with it
+BLOCK_BYTES = 2**19  # of a block of doubles, which stays in the second-level cache from one step to the next
 CHECKED_ROWS = 1024  # on which rounding is measured, where there are more than four times as many
 
 
@@ -40,7 +40,7 @@ class StoredKernel:
 
         def fill(start: int, stop: int) -> tuple[Array]:
             moment = np.zeros((m, rows.n_targets))
-            buffer = np.empty((min(_block_rows(m), stop - start), m))
+            buffer = np.empty((min(rows_per_block(m, BLOCK_BYTES), stop - start), m))
             for part in blocks(stop - start, len(buffer)):
                 some = slice(start + part.start, start + part.stop)
                 x = np.asarray(rows.samples[some], dtype=np.float64)
@@ -76,7 +76,7 @@ class StoredKernel:
             if one is not None:
                 _stored.add_product(total, one, np.empty(m), high, low, count, m)
                 return (total,)
-            buffer = np.empty((min(_block_rows(m), count), m))
+            buffer = np.empty((min(rows_per_block(m, BLOCK_BYTES), count), m))
             for part in blocks(count, len(buffer)):
                 block = buffer[: part.stop - part.start]
                 _stored.expand(block, high[part], None if low is None else low[part], len(block), m)
@@ -96,7 +96,7 @@ class StoredKernel:
         count = CHECKED_ROWS if rows.n > 4 * CHECKED_ROWS else rows.n
         places = np.linspace(0, rows.n - 1, count).astype(np.int64)
         samples = rows.take(places)
-        size = min(_block_rows(m), len(places))
+        size = min(rows_per_block(m, BLOCK_BYTES), len(places))
         double, kept, error = np.empty((size, m)), np.empty((size, m)), np.zeros(vectors.shape)
         for part in blocks(len(places), size):
             exact = self._against(samples[part], double[: part.stop - part.start])
@@ -117,8 +117,3 @@ def _small_pages(shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
     except OSError as error:
         raise MemoryError(f"{size} bytes for a kernel matrix") from error
     return np.asarray(np.ndarray(shape, dtype, memory))
-
-
-def _block_rows(m: int) -> int:
-    """Return how many rows of m doubles stay in the second-level cache from one step to the next."""
-    return rows_per_block(m, BLOCK_BYTES)

@@ -34,12 +34,8 @@ class Scores:
 class Statistics:
     """What is known of unit vectors in coordinates of the space that they span, so that few views cost little.
 
-    Args:
-        rows: (n, d) kept views.
-        targets: (n,) indices of their classes.
-        sums: (T, d) of all views of each class, kept or not.
-        counts: (T,) of them.
-        second: (d, d) sum of x x^T over all views, of which the upper triangle counts; None: all views are kept.
+    Of kept views `rows` (n, d) of the classes `targets` (n,), and of all views the `sums` (T, d) and `counts` (T,) by
+    class and the upper triangle of x x^T summed (d, d), None if all are kept.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Features of an image: the activations of one layer of a convolutional network."""
+"""Features of an image: the activations of one layer of a convolutional network, or those of a class of one's own."""
 
 import os
 from collections.abc import Sequence
@@ -9,11 +9,15 @@ from numpy.typing import NDArray
 
 from icub_learning.arrays import finite, integer, real
 from icub_learning.errors import ParameterError, ShapeError
+from icub_learning.own_class import OwnClass, running_own
+from icub_learning.recognition.feature_window import check_features
 from icub_learning.recognition.vision.efficientnet_lite0 import NAME, default_network
 from icub_learning.recognition.vision.onnx_network import OnnxNetwork
 from icub_learning.recognition.vision.opencv import cv2
 
 MEAN, SCALE, CROP = 127.0, 128.0, 1.0  # preprocessing of the bundled network, for pixel values 0 to 255
+OWN_FEATURES = ("transform",)  # methods of the class
+TRIED = (480, 640, 3)  # shape of the grey image on which it is tried before any comes: that of most cameras
 
 
 class CNNFeatures:
@@ -85,6 +89,27 @@ class CNNFeatures:
         if self._crop != CROP:
             parts.append(f";crop={self._crop:g}")
         return "".join(parts) + (";bgr" if self._reverse else "")
+
+
+class OwnFeatures(OwnClass):
+    """Computes features with a class from outside this package, which has `transform(image)`; see OwnClass.of.
+
+    The class is made without arguments; `n_features` is the length of its vector of a grey image, and `source` its own
+    attribute, or else its import path (see CNNFeatures). Raises ParameterError, SampleError: it cannot be made, or
+    makes no vector.
+    """
+
+    SETTING, METHODS = "features", OWN_FEATURES
+
+    def __init__(self) -> None:
+        self._own = self.made()
+        self.source = str(getattr(self._own, "source", self.path))
+        with running_own(self.SETTING, self.path, f"able to transform an image {TRIED} of uint8"):
+            self.n_features = len(self.transform(np.full(TRIED, 127, np.uint8)))
+
+    def transform(self, image: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Return the features (d,) of an RGB image (height, width, 3). Raises SampleError."""
+        return check_features(self._own.transform(image)).astype(np.float32)
 
 
 def check_image(image: NDArray[np.uint8], least: int = 1) -> NDArray[np.uint8]:
