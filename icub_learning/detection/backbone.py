@@ -61,9 +61,8 @@ class Backbone:
         rows, columns = (max(1, round(side * factor / STRIDE)) * STRIDE for side in (height, width))
         x = (resize(pixels, rows, columns).astype(np.float32) - MEAN) / SCALE
         found = self._session.run(list(LAYERS.values()), {"image": x.transpose(2, 0, 1)[None]})
-        maps = {
-            side: np.ascontiguousarray(values[0].transpose(1, 2, 0)) for side, values in zip(LAYERS, found, strict=True)
-        }
+        arrays = [np.ascontiguousarray(values[0].transpose(1, 2, 0)) for values in found]
+        maps = dict(zip(LAYERS, arrays, strict=True))
         return FeatureMaps(width, height, maps, np.array([columns / width, rows / height]))
 
 

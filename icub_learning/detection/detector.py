@@ -49,12 +49,6 @@ class OnlineDetector:
     In a frame, every region away from the boxes of an object counts as not that object. So all copies of an object in a
     frame have to be shown, by `collect` with the same image; other objects need not be.
 
-        detector = OnlineDetector(random_state=0)
-        for image, box in frames_of_a_mug:
-            detector.collect(image, box, "mug")
-        detector.train()
-        detector.detect(image).boxes
-
     The arguments are those of Settings, a seed, None for another one each time, and how negatives are chosen; `counts`
     are the frames shown of each object, and a saved state belongs to `source`, network and layers. Raises
     ParameterError; ModelError: the network's weights are damaged.
@@ -255,10 +249,8 @@ class OnlineDetector:
         before = self._classifiers.get(name)
         others = [rows for other, rows in known.items() if other != name]
         own_frames = [frame for frame in self._frames if any(label == name for label, _ in frame.boxes)]
-        negatives = np.concatenate(
-            [*([before.negatives] if before else []), *others, *(frame.negatives(name) for frame in own_frames)]
-        ).astype(np.float64)
-        wide = positives.astype(np.float64)
+        rows = [*([before.negatives] if before else []), *others, *(frame.negatives(name) for frame in own_frames)]
+        negatives, wide = np.concatenate(rows).astype(np.float64), positives.astype(np.float64)
         make = self._make_regressor()
         rng = np.random.default_rng([self._seed, len(wide)])
         classifier: Any

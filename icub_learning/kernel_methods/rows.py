@@ -81,9 +81,7 @@ class DaskRows:
         self.n, self.n_inputs = map(int, samples.shape)
         self.n_targets = targets.shape[1]
         self._samples = samples
-        self._blocks = list(
-            zip(samples.to_delayed().ravel().tolist(), targets.to_delayed().ravel().tolist(), strict=True)
-        )
+        self._blocks = list(zip(*(data.to_delayed().ravel().tolist() for data in (samples, targets)), strict=True))
 
     def take(self, indices: NDArray[np.int64]) -> Array:
         """Return the samples of the given rows, in the given order."""

@@ -46,13 +46,11 @@ class Counts:
 class ObjectRecognizer:
     """Recognizes every feature vector, and learns those that come during a lesson.
 
-    The first vector learned determines the network (`source`) and the size of all later ones; vectors of another
-    network or size are refused, because features of different networks cannot be compared.
+    The first vector learned determines the network (`source`) and the size of all later ones; others are refused.
 
     A lesson is all or nothing. Its vectors are learned one by one; if it ends early, everything is restored to the
     state before it. During a lesson nothing else may change the taught objects, and nothing is calibrated, which would
-    take longer than a frame: confidence and typicality, and with an AdaptiveClassifier all that is recognized, are
-    judged as before the lesson (see Classifier.judge), and in the first lesson nothing is known.
+    take longer than a frame: vectors are judged as before the lesson (see Classifier.judge).
 
     Args:
         make_classifier: returns an untrained classifier for a given number of features.
@@ -202,9 +200,8 @@ class ObjectRecognizer:
 
     def _read(self, state: Mapping[str, Any]) -> tuple[str, AnyClassifier]:
         check_version(state, STATE_VERSION, "recognizer")
-        return str(scalar(state, "source")), from_state(
-            str(scalar(state, "kind")), part(state, "classifier"), self._own
-        )
+        kind, source = str(scalar(state, "kind")), str(scalar(state, "source"))
+        return source, from_state(kind, part(state, "classifier"), self._own)
 
     def _check_origin(self, source: str, size: int) -> None:
         if self.classifier is None:

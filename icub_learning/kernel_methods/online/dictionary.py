@@ -87,19 +87,11 @@ class KernelDictionary:
         limit: int | None = None,
         rate: float = 1.0,
     ) -> float:
-        """Set f to shrink f + sum_b k(x_b, .) added_b, remove points within `budget`, and update the average.
+        """Set f to shrink f + sum_b k(x_b, .) added_b with points x (B, n_inputs), added (B, C), cross (B, M + B) from
+        `values`; remove points, changing f by a norm of at most `budget`, or until `limit` are left, which takes
+        precedence; average <- (1 - rate) average + rate f. Return the norm of the change by removing points.
 
-        Args:
-            x: (B, n_inputs) new points; rows whose weights are all zero change nothing.
-            added: (B, C) weights of the new points.
-            cross: (B, M + B) from `values`.
-            shrink: factor on the earlier weights.
-            budget: largest norm of the change by removing points; with 0 only redundant points go.
-            limit: largest number of points, which takes precedence over the budget; None for no limit.
-            rate: in (0, 1]: average <- (1 - rate) average + rate f.
-
-        Returns the norm of the change by removing points. Raises ParameterError, and nothing changes: weights are not
-        finite or beyond 1e100.
+        Raises ParameterError, and nothing changes: weights are not finite or beyond 1e100.
         """
         if not np.abs(added).max(initial=0.0) <= LARGEST:
             raise ParameterError("weights", float(np.abs(added).max()), f"of magnitude at most {LARGEST:g}")

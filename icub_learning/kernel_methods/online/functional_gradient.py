@@ -37,11 +37,10 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
     average + rho f after each step, on the same points. rho = 1 / averaging, but 4 / (t + 3) while that is more, which
     forgets the first steps (polynomial decay: Shamir and Zhang 2013); t restarts when a new class arrives.
 
-    With the schedule "coin" there is no step size to choose: f_t is a bet on the sum of the gradients' opposites,
-    f_t = -(W_t / t) sum_(s < t) g_s / L with the wealth W_t = 1 - sum_(s < t) <g_s, f_s> / L and L the largest norm of
-    a gradient (Krichevsky-Trofimov betting in a Hilbert space: Orabona and Pal, "Coin betting and parameter-free online
-    learning", 2016). Its regret is, up to logarithms, that of the best step size. W_t / (L t) takes the place of eta in
-    epsilon = K eta^(3/2); lambda plays no part. It is for losses of bounded derivatives and kernels of k(x, x) = 1.
+    The schedule "coin" has no step size: f_t = -(W_t / t) sum_(s < t) g_s / L with the wealth W_t = 1 - sum_(s < t)
+    <g_s, f_s> / L and L the largest norm of a gradient (Orabona and Pal, "Coin betting and parameter-free online
+    learning", 2016). W_t / (L t) takes the place of eta in epsilon = K eta^(3/2); lambda plays no part. It is for
+    losses of bounded derivatives and kernels of k(x, x) = 1.
 
     A subclass defines `losses`, the names of its losses, and `_derivatives`.
 
@@ -55,7 +54,7 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         batch_size: B, samples in one step.
         max_dictionary: largest number of points, or None.
         averaging: number of steps that the average covers; 1 predicts with f itself. None is 32, but 1 if nothing is
-            removed (constant step, parsimony 0, no max_dictionary), which is plain functional gradient descent.
+            removed (constant step, parsimony 0, no max_dictionary).
 
     `n_samples_seen_` and `n_steps_` count since the start; `compression_error_` is the norm of the change by removing
     points in the newest step.

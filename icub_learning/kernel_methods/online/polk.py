@@ -143,10 +143,9 @@ class POLKRegressor(MultiOutputMixin, RegressorMixin, FunctionalGradient):
     def fit(self, X: ArrayLike, y: ArrayLike) -> "POLKRegressor":
         """Learn X (n, d) and y (n,) or (n, T) in their order, from nothing. Raises DataError, ParameterError."""
         kernel = self._check_settings()
-        samples, targets, single = self._read(X, y, reset=True)
+        samples, targets, self._one_target = self._read(X, y, reset=True)
         if len(samples) > 1:
             check_varying(targets.min(axis=0), targets.max(axis=0))
-        self._one_target = single
         self._start(samples.shape[1], targets.shape[1], kernel)
         self._learn(samples, targets)
         return self

@@ -34,9 +34,8 @@ class SpectralRegressor(KernelRegressor):
     def _solve_path(self, values: Array, vectors: Array, targets: Array) -> None:
         """Set the coefficients at all levels from the eigenvalues (n,) and eigenvectors of the kernel matrix."""
         moments = vectors.T @ targets
-        self._coefficients, *path = (
-            vectors @ (self._filter(values, level)[:, None] * moments) for level in (self._level, *self.path_levels_)
-        )
+        levels = self._level, *self.path_levels_
+        self._coefficients, *path = (vectors @ (self._filter(values, one)[:, None] * moments) for one in levels)
         self._path = np.stack(path)
 
 

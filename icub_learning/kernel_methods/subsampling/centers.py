@@ -146,10 +146,8 @@ def echelon_cholesky(
         stop = min(start + PANEL, m)
         count = len(kept)
         if count:
-            triangle = echelon[:count, kept]
-            echelon[:count, start:stop] = solve_triangular(
-                triangle, gram[kept, start:stop], trans="T", check_finite=False
-            )
+            triangle, across = echelon[:count, kept], gram[kept, start:stop]
+            echelon[:count, start:stop] = solve_triangular(triangle, across, trans="T", check_finite=False)
         panel = echelon[:count, start:stop]
         rest = gram[start:stop, start:stop] - panel.T @ panel
         for j in range(stop - start):

@@ -80,9 +80,8 @@ def solve_ridge_path(gram: Array, moment: Array, n: int, level: float, path: Arr
 
 def too_small(regularization: float, trace: float) -> ParameterError:
     """Return the error for a lambda that is lost in the rounding of A^T A / n, which has the given trace."""
-    bound = (
-        f"larger, some {10 * trace * np.finfo(float).eps:.1e}: the normal equations are singular to working precision"
-    )
+    needed = 10 * trace * np.finfo(float).eps
+    bound = f"larger, some {needed:.1e}: the normal equations are singular to working precision"
     return ParameterError("regularization", regularization, bound)
 
 

@@ -32,12 +32,11 @@ SMALLEST_STEP = 1e-6  # of the line search
 class LogisticFALKON(CenterRegressor):
     """Minimizes mean log(1 + exp(-y f(x))) + (lambda / 2) |f|^2 over the span of m centres, for targets -1 and +1.
 
-    Newton's method, in the coordinates of the centres' orthonormal basis, where each step is a weighted least squares
-    problem that conjugate gradients solve with FALKON's preconditioner, S the average of w a a^T over ten samples for
-    each centre. lambda falls from 0.1 by tenths to its own value, one step for each, so that each starts where Newton's
-    method converges (Marteau-Ferey, Bach and Rudi, "Globally convergent Newton methods for ill-conditioned generalized
-    self-concordant losses", 2019). The kernel matrix of samples and centres stays in memory. `predict` returns scores;
-    1 / (1 + exp(-score)) is the probability of +1, and `OneVsAllClassifier` makes a classifier of it.
+    Newton's method, in the coordinates of the centres' orthonormal basis: each step is a weighted least squares problem
+    for conjugate gradients with FALKON's preconditioner, S the average of w a a^T over ten samples for each centre.
+    lambda falls from 0.1 by tenths to its own value, one step for each (Marteau-Ferey, Bach and Rudi, "Globally
+    convergent Newton methods for ill-conditioned generalized self-concordant losses", 2019). The kernel matrix of
+    samples and centres stays in memory. 1 / (1 + exp(-score)) of what `predict` returns is the probability of +1.
 
     At most `max_iter` Newton steps, those on the way to lambda included, end once the gradient is at most tol times
     that of f = 0 in each target; `n_iter_`, `n_products_` are Newton steps and products with the kernel matrix and its

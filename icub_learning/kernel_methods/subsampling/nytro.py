@@ -41,14 +41,11 @@ class NYTRO(CenterRegressor):
     """Nyström early stopping: beta_t = beta_{t-1} - (gamma / n) R^T K_nm^T (K_nm R beta_{t-1} - Y), alpha_t = R beta_t.
 
     With R R^T = K_mm^+ and A = K_nm R, predictions on the samples are [I - (I - (gamma / n) A A^T)^t] Y; t plays the
-    part of 1 / (gamma lambda) of Nyström KRLS (NYTRO paper, eq. 17-19, where the inner R is missing). R comes from a
-    triangular factor that leaves out dependent centres. O(n m t + m^3) in time and O(n m) in memory for the whole path,
-    by passes over K_nm; where fewer operations do (see `forms_normal_equations`), A^T A is formed once, in O(n m^2) and
-    O(m^2), and an iteration costs m^2.
-
-    The accelerated methods are those of the full kernel matrix, run on A^T A beta = A^T Y: with all samples as centres
-    they are NuMethod, AcceleratedGradient and ConjugateGradientKRLS. t^2 plays the part of t ("nu", "nesterov"), "cg"
-    has no step.
+    part of 1 / (gamma lambda) of Nyström KRLS (NYTRO paper, eq. 17-19, where the inner R is missing), t^2 with the
+    accelerated methods. O(n m t + m^3) in time and O(n m) in memory for the whole path, by passes over K_nm; where
+    fewer operations do (see `forms_normal_equations`), A^T A is formed once, in O(n m^2) and O(m^2), and an iteration
+    costs m^2. With all samples as centres the methods are Landweber, NuMethod, AcceleratedGradient,
+    ConjugateGradientKRLS.
 
     Args:
         kernel, ..., random_state: see `CenterRegressor`.

@@ -80,15 +80,13 @@ class SmoothHinge:
 
     def value(self, y: Array, f: Array) -> Array:
         z = y * f
-        return np.where(
-            z >= 1.0 - self.width, np.maximum(0.0, 1.0 - z) ** 2 / (2.0 * self.width), 1.0 - self.width / 2.0 - z
-        )
+        curved = np.maximum(0.0, 1.0 - z) ** 2 / (2.0 * self.width)
+        return np.where(z >= 1.0 - self.width, curved, 1.0 - self.width / 2.0 - z)
 
     def dual(self, y: Array, a: Array, gamma: float) -> Array:
         signed = y * a
-        return np.where(
-            (signed >= 0.0) & (signed <= gamma), signed * (self.width * signed / (2.0 * gamma) - 1.0), np.inf
-        )
+        inside = (signed >= 0.0) & (signed <= gamma)
+        return np.where(inside, signed * (self.width * signed / (2.0 * gamma) - 1.0), np.inf)
 
     def prox(self, y: Array, a: Array, tau: float, gamma: float) -> Array:
         return y * np.clip((y * a + tau) / (1.0 + tau * self.width / gamma), 0.0, gamma)

@@ -39,15 +39,12 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         gamma: > 0, weight of the loss; larger values regularize less.
         loss: "square", "absolute", "epsilon_insensitive", "huber", and for targets -1 and 1 "hinge" or "logistic"; or
             a `DualLoss`.
-        n_subsample: number of samples, drawn at random, to train on; None for all.
+        n_subsample: number of samples, drawn at random (seed `random_state`), to train on; None for all.
         tol: largest duality gap, relative to the objective at w = 0 if that is below 1.
         max_iter: largest number of iterations of the solver.
-        random_state: seed of the draw.
 
-    Attributes:
-        dual_coef_: a (n,), of the samples trained on, whose indices are `subsample_`.
-        coef_: w (d,), with the linear kernel.
-        duality_gap_: bound on the distance of the objective from its minimum, after `n_iter_` iterations.
+    `dual_coef_` is a (n,) of the samples trained on, whose indices are `subsample_`, `coef_` w (d,) with the linear
+    kernel; `duality_gap_` bounds the distance of the objective from its minimum, after `n_iter_` iterations.
     """
 
     order: int = 4

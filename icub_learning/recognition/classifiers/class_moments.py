@@ -30,9 +30,6 @@ class ClassMoments:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def __contains__(self, label: object) -> bool:
-        return label in self._index
-
     @property
     def sums(self) -> Array:
         """b^T, (T, d): a view."""

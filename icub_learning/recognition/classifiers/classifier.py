@@ -118,10 +118,9 @@ class Classifier(ABC):
         """Return the probability in [0, 1] that the class with the largest of `scores` (T,), or of a mean of several,
         is right; 0 without classes. Raises ShapeError, NotFiniteError.
 
-        It holds for views of known objects, and is fitted to the kept views, each scored by what is taught without the
-        part of its class to which it belongs (see Confidence). Each is scored twice: of the parts in the order of
-        teaching (KeptViews.parts) one may be too much like the others, those that are most unlike
-        (KeptViews.opposite_parts) are less alike than what is asked later.
+        It holds for views of known objects, and is fitted to the kept views, each scored twice without a part of its
+        class: of those in the order of teaching (KeptViews.parts) one may be too much like the others, those that are
+        most unlike (KeptViews.opposite_parts) are less alike than what is asked later.
         """
         values = vector("scores", scores, len(self._moments))
         return self._confidence(values, self._factors())
@@ -130,8 +129,7 @@ class Classifier(ABC):
         """Return how typical views x (d,) or (n, d) are of the known objects, in [0, 1]: near 0 for what is new.
 
         The share of views of known objects whose largest score, under a machine that has not learned them, is as low as
-        that of x (see Machine, Calibration, Typicality); 0 without classes. Calling what is below p new rejects about a
-        share p of the views of known objects. Raises ShapeError, NotFiniteError.
+        that of x (see Typicality): calling what is below p new rejects about a share p of them. 0 without classes.
         """
         rows = finite_rows("x", x, self.n_features)
         calibration = self._calibration

@@ -21,9 +21,8 @@ class IncrementalClassifier(Classifier):
     (z W)_t (k / gamma_t)^recoding, see Classifier.
 
     The Cholesky factor of Z^T Z + lambda I and the columns of Z^T Y, which are sums of examples, are updated with each
-    example in O(d^2), independent of the number of classes. W is not stored: each call of `scores` solves for
-    z^T A^-1 (Z^T Y) in O(d^2 + d T), so scores are always exact. The examples of a class that is forgotten stay in
-    Z^T Z, as examples that belong to none of the other classes; `merge` costs O(d^3).
+    example in O(d^2); each call of `scores` solves for z^T A^-1 (Z^T Y) in O(d^2 + d T). The examples of a class that
+    is forgotten stay in Z^T Z, as examples that belong to none of the other classes; `merge` costs O(d^3).
 
     lambda > 0, the `regularization`, is in squared units of x (of z, with a feature map). Raises ParameterError.
     """
