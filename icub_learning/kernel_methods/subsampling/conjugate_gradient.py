@@ -58,9 +58,9 @@ def run_iterations(
             break
     over = np.linalg.norm(residual, axis=0) / np.where(enough > 0, enough, np.inf)
     if (over > 1).any():
-        at = f"{over.max():.1e} times the residual that tol allows"
-        text = f"{name} stopped after {len(solutions)} iterations at {at}: more centres, a larger regularization or max_iter"
-        warnings.warn(text, ConvergenceWarning, stacklevel=5)
+        text = f"{name} stopped after {len(solutions)} iterations at {over.max():.1e} times the residual"
+        advice = "that tol allows: more centres, a larger regularization or max_iter"
+        warnings.warn(f"{text} {advice}", ConvergenceWarning, stacklevel=5)
     return solutions
 
 
