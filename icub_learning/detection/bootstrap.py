@@ -66,12 +66,12 @@ def train(
     bootstrap: Bootstrap,
     rng: np.random.Generator,
 ) -> tuple[Any, Array]:
-    """Train a class of regions (n, d) against others (m, d), which `rng` shuffles; return the classifier, and the
-    negatives (k, d) that it learned last.
+    """Train a class of regions (n, d) against others (m, d); return the classifier, and the negatives that it learned
+    last.
 
     The first classifier learns the positives and the first batch of negatives. Of each further batch, the negatives
     that the present classifier scores above -0.7 are taken in, those of the pool below -0.9 are dropped, and it is
-    trained again (Maiettini, Pasquale, Rosasco and Natale, "Speeding-up object detection training for robotics with
+    trained again (Maiettini, Pasquale, Rosasco, Natale, "Speeding-up object detection training for robotics with
     FALKON", IROS 2018, algorithm 1).
     """
     order = rng.permutation(len(negatives))

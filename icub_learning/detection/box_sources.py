@@ -33,10 +33,8 @@ class OwnBoxes(OwnClass):
 
 
 class TrackedBox:
-    """Follows an object from a box (4,) x1 y1 x2 y2 [px] in a first RGB image (height, width, 3) of uint8.
-
-    The camera may move; the object must not jump. Raises ParameterError, ShapeError: the box is not one in the image,
-    or as large as the image.
+    """Follows an object, which must not jump, from a box (4,) x1 y1 x2 y2 [px] in a first RGB image. Raises
+    ParameterError, ShapeError: the box is not one in the image, or as large as the image.
     """
 
     def __init__(self, image: NDArray[np.uint8], box: ArrayLike) -> None:

@@ -46,10 +46,7 @@ def overlaps(a: Array, b: Array) -> Array:
 
 
 def offsets(boxes: Array, targets: Array) -> Array:
-    """Return what moves boxes onto targets, both (n, 4): (n, 4) of dx, dy in sides, and log ratios of the sides.
-
-    Source: Girshick and others, "Rich feature hierarchies for accurate object detection", 2014, appendix C.
-    """
+    """Return dx, dy in sides and log ratios of sides (n, 4) of boxes to targets (Girshick and others, 2014)."""
     size, wanted = boxes[:, 2:] - boxes[:, :2], targets[:, 2:] - targets[:, :2]
     move = (targets[:, :2] + targets[:, 2:] - boxes[:, :2] - boxes[:, 2:]) / 2.0 / size
     return np.concatenate([move, np.log(wanted / size)], axis=1)

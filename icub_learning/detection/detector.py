@@ -108,10 +108,8 @@ class OnlineDetector:
         self.counts[name] = self.counts.get(name, 0) + 1
 
     def train(self) -> list[str]:
-        """Learn the objects of which frames came since the last training, and return their names.
-
-        Their classifiers start from all regions of theirs and the hard negatives of their last training; those of other
-        objects stay as they are. Nothing is kept of the frames but these regions.
+        """Learn the objects of which frames came since the last training, from all their regions and the hard negatives
+        of their last one, and return their names. Nothing else is kept of the frames.
         """
         names = list(self._shown)
         known = {name: one.positives for name, one in self._classifiers.items()}

@@ -13,10 +13,7 @@ WHITE, BLACK = (255, 255, 255), (0, 0, 0)  # RGB
 
 
 def annotated(image: NDArray[np.uint8], found: Detections) -> NDArray[np.uint8]:
-    """Return a copy of an RGB image (height, width, 3) with boxes, labels and scores; each label has its own colour.
-
-    Detections with a score below 0, which are more likely background, are left out.
-    """
+    """Return a copy of an RGB image (height, width, 3) with boxes, labels and scores of 0 or more."""
     picture = np.array(image)
     size = max(0.35, min(picture.shape[:2]) / 700.0)
     for box, label, score in zip(np.rint(found.boxes).astype(int).tolist(), found.labels, found.scores, strict=True):

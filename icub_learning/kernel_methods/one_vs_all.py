@@ -14,11 +14,11 @@ from icub_learning.kernel_methods.spectral.krls import KRLS
 
 
 class OneVsAllClassifier(ClassifierMixin, BaseEstimator):
-    """Makes a classifier of any regressor for several targets.
+    """Makes a classifier of any regressor for several targets, `estimator` or `KRLS()`, of which `estimator_` is a
+    clone.
 
-    The regressor, `estimator` or `KRLS()`, learns one code for each class, +1 for its samples and -1 for the others
-    (one column alone where there are two classes), with one factorization or one run of iterations for all of them; the
-    largest score wins. `estimator_` is its fitted clone, and `classes_` (C,) are sorted.
+    It learns one code for each class, +1 for its samples and -1 for the others (one column where there are two
+    classes), with one factorization or one run of iterations; the largest score wins. `classes_` (C,) are sorted.
     """
 
     def __init__(self, estimator: KernelRegressor | None = None) -> None:

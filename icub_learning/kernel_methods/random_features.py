@@ -87,9 +87,7 @@ class CosineFeatures:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RandomFeatureRegressor(KernelRegressor):
-    """Base of regressors on m random features, "fourier" or "fastfood" (see `CosineFeatures`), of the kernel "gaussian"
-    or "matern"; `degree` is unused. See `KernelRegressor`.
-    """
+    """Base of regressors on m random features; see `CosineFeatures`, `KernelRegressor`. `degree` is unused."""
 
     n_features: int = 100
     features: str = "fourier"

@@ -30,10 +30,8 @@ def check_features(values: ArrayLike) -> Array:
 
 
 class FeatureWindow:
-    """The newest feature vectors of one network: at most `size`, none older than the newest by more than max_age [s].
-
-    It keeps features instead of scores, so that all of them are scored by the current model with its current labels.
-    Raises ParameterError.
+    """The newest feature vectors of one network: at most `size`, none older than the newest by more than max_age [s];
+    features, so that all of them are scored by the current model. Raises ParameterError.
     """
 
     def __init__(self, size: int, max_age: float) -> None:
@@ -42,9 +40,7 @@ class FeatureWindow:
         self._source = ""
 
     def add(self, stamp: int, source: str, x: Array) -> Array:
-        """Add the newest vector x (d,), with the image's stamp [ns] and the network's name, and return all vectors in
-        the window, (k, d); it starts anew when time goes backwards, or when network or size of the features change.
-        """
+        """Add a vector x (d,) and return all (k, d); anew when time goes backwards, or network or size change."""
         rows = self._rows
         if rows and (stamp < rows[-1][0] or source != self._source or x.size != rows[-1][1].size):
             rows.clear()

@@ -22,9 +22,8 @@ class OwnClassifier(OwnClass):
     """Adapter of a class that has `learn`, `scores`, `classes`, `state` and `from_state`; see OwnClass.of.
 
     It is called with the length d of an example. Confidence and typicality come from the newest 200 examples of classes
-    known by then, each scored before it was learned; see Confidence and Typicality. `forget(label)`, `rename(old, new)`
-    and `merge(other)` are those of the class, and refused if it lacks them. Raises ParameterError: the constructor of
-    the class raised an error.
+    known by then, each scored before it was learned. `forget(label)`, `rename(old, new)` and `merge(other)` are those
+    of the class, and refused if it lacks them. Raises ParameterError.
     """
 
     SETTING, METHODS = "classifier", OWN_CLASSIFIER

@@ -81,9 +81,8 @@ class ObjectRecognizer:
         self._newest: tuple[str, Array] | None = None  # source and vector, until it is learned
 
     def recognize(self, stamp: int, source: str, values: ArrayLike) -> Recognition:
-        """Return what is recognized in the window that ends with a new feature vector (d,), of magnitude at most 1e6,
-        with the image's stamp [ns] and the network's name. Raises SampleError, whose `reason` is "source",
-        "array_size", "not_finite" or "out_of_range"; the vector is ignored.
+        """Return what is recognized in the window that ends with a feature vector (d,), with the image's stamp [ns].
+        Raises SampleError, and the vector is ignored: "source", "array_size", "not_finite" or "out_of_range".
         """
         self._newest = None
         try:

@@ -106,10 +106,9 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         return self._dictionary
 
     def limit_radius(self, gradient_variance: float) -> float:
-        """Return the bound sqrt(eta) / lambda (K + sqrt(K^2 + lambda sigma^2)) on the distance to the best function.
-
-        It holds for a constant step (Koppel et al., POLK, Theorem 2), where sigma^2 >= 0 bounds the variance of the
-        stochastic gradient. Raises ParameterError.
+        """Return the bound sqrt(eta) / lambda (K + sqrt(K^2 + lambda sigma^2)) on the distance to the best function, at
+        a constant step, sigma^2 the variance of the stochastic gradient (Koppel et al., POLK, Theorem 2). Raises
+        ParameterError.
         """
         self._check_settings()
         variance = real("gradient_variance", gradient_variance, 0.0)

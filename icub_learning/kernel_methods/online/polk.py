@@ -46,8 +46,8 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: Any = None) -> "POLKClassifier":
-        """Learn further samples X (n, d) and labels y (n,), in their order; `classes` are all labels there will be, at
-        the first call, later the same ones or None. Raises as `fit`, and the model stays as it was.
+        """Learn further samples X (n, d) and labels y (n,); `classes` are all labels there will be, at the first call,
+        or None. Raises as `fit`, and the model stays as it was.
         """
         first = not hasattr(self, "_dictionary")
         kernel = self._check_settings()
@@ -131,9 +131,8 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
 class POLKRegressor(MultiOutputMixin, RegressorMixin, FunctionalGradient):
     """Learns functions from a stream of samples with a dictionary that grows only where they are new.
 
-    The loss is "square", |f - y|^2 / 2, and the step is stable for eta k(x, x) < 2. An average lags behind if
-    consecutive samples are alike, as those of a moving robot; for samples in random order `averaging` = 32 makes it
-    steadier. See `FunctionalGradient`.
+    The step is stable for eta k(x, x) < 2. An average lags behind if consecutive samples are alike, as those of a
+    moving robot; in random order `averaging` = 32 makes it steadier. See `FunctionalGradient`.
     """
 
     loss: str = "square"

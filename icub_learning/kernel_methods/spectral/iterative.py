@@ -71,9 +71,8 @@ class GradientRegressor(IterativeRegressor):
 class Landweber(GradientRegressor):
     """Gradient descent with early stopping (L2 boosting): filter (1 - (1 - eta sigma / n)^t) / sigma.
 
-    alpha_t = alpha_{t-1} - (eta / n) (K alpha_{t-1} - Y), alpha_0 = 0; t plays the part of 1 / (eta lambda)
-    (thesis 3.4, where the bound on the step lacks its n). The step is bounded by eta < 2 n / ||K||. See
-    `GradientRegressor`.
+    alpha_t = alpha_{t-1} - (eta / n) (K alpha_{t-1} - Y), alpha_0 = 0, eta < 2 n / ||K||; t plays the part of 1 / (eta
+    lambda) (thesis 3.4, where the bound on the step lacks its n). See `GradientRegressor`.
     """
 
     max_iter: int = 500
@@ -136,10 +135,9 @@ class AcceleratedGradient(GradientRegressor):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ConjugateGradientKRLS(IterativeRegressor):
-    """Conjugate gradients with early stopping (kernel partial least squares).
+    """Conjugate gradients with early stopping (kernel partial least squares); see `IterativeRegressor`.
 
-    alpha_t minimizes ||Y - K alpha|| over the Krylov space span{Y, K Y, ..., K^(t-1) Y}, each target by itself: the
-    conjugate gradients of the least squares problem in the kernel's function space. See `IterativeRegressor`.
+    alpha_t minimizes ||Y - K alpha|| over the Krylov space span{Y, K Y, ..., K^(t-1) Y}, each target by itself.
     """
 
     max_iter: int = 50
@@ -197,8 +195,7 @@ class RecordedPath:
 
 def choose_step(step_size: float | str, largest: float, norm: float, norm_name: str) -> float:
     """Return the step size eta: the given one, or 1 / norm for "auto", the norm being that of the operator over n.
-
-    Raises ParameterError: a given step is beyond the bound of convergence, largest / norm, which the message names.
+    Raises ParameterError: it is beyond the bound of convergence, largest / norm.
     """
     if isinstance(step_size, str):
         if step_size != "auto":

@@ -40,9 +40,8 @@ class CenterRegressor(KernelRegressor):
         self, rows: TrainingRows, kernel: Kernel, random: RandomState | None = None
     ) -> tuple[Array, Array]:
         """Return the centres (m, d) and their weights (m,), 1 / (n times the probability that each was drawn with).
-
-        Leverage scores are approximated from as many uniform pilots as centres (thesis 4.2.3); `random` takes the place
-        of the seed.
+        Leverage scores come from as many uniform pilots as centres (thesis 4.2.3); `random` takes the place of the
+        seed.
         """
         level = check_regularization(self.regularization)
         if self.centers is not None:
@@ -67,8 +66,7 @@ class CenterRegressor(KernelRegressor):
 class ApproximateLeverage:
     """x -> leverage scores l(x) = (k(x, x) - k_x (K_JJ + lambda p I)^-1 k_x^T) / (lambda n) from p pilot samples J.
 
-    With all n samples as pilots this is exactly (K (K + lambda n I)^-1)_ii. A uniform subset overestimates, up to the
-    largest possible score 1, since it spans less than all samples do (thesis 4.2.3, approximate leverage scores).
+    Exact with all n samples as pilots; a uniform subset overestimates, since it spans less (thesis 4.2.3).
     """
 
     def __init__(self, kernel: Kernel, pilots: Array, regularization: float, n: int) -> None:

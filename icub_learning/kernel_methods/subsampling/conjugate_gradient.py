@@ -69,9 +69,8 @@ class PreconditionedKRLS(CenterRegressor):
     """KRLS, (K + lambda n I) alpha = Y, by conjugate gradients; K is computed in blocks and never stored.
 
     The preconditioner is (A A^T + lambda n I)^-1 with A A^T the Nyström approximation of K on m centres (see
-    `CenterRegressor`), applied by Woodbury's identity: n m^2 in time once, then n^2 T in each iteration, and O(n m) in
-    memory. At most `max_iter` iterations end once ||Y - (K + lambda n I) alpha|| <= tol ||Y|| in each target; the path
-    is that of the `n_iter_` done, and `centers_` are the training samples.
+    `CenterRegressor`), by Woodbury's identity: n m^2 in time once, then n^2 T in each iteration, and O(n m) in memory.
+    At most `max_iter` iterations end once ||Y - (K + lambda n I) alpha|| <= tol ||Y|| in each target.
     """
 
     max_iter: int = 200

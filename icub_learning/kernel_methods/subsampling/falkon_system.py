@@ -53,8 +53,7 @@ def estimate_scatter(
 class PreconditionedSystem:
     """W beta = b with W = B^T (K_nm^T K_nm + lambda n K_mm) B; each product with W is one pass over the rows.
 
-    In the coordinates of the centres' orthonormal basis K_mm is the identity, and B = n^(-1/2) A^-1 with A the Cholesky
-    factor of `scatter` + lambda I. `keep` keeps K_nm.
+    In the centres' orthonormal basis K_mm is the identity, and B = n^(-1/2) A^-1, A = chol(scatter + lambda I).
     """
 
     def __init__(self, rows: TrainingRows, basis: CenterBasis, scatter: Array, regularization: float) -> None:
@@ -116,8 +115,8 @@ class PreconditionedSystem:
     def _noise(self, gain: float, unit: float) -> float:
         """Estimate the norm of what it changes in W that the values of K_nm are rounded to multiples of `unit`.
 
-        Their errors E are taken as independent. K B has a norm of about 1: (K B)^T E B is some 2 e sqrt(k), and
-        B^T E^T E B some n e^2 with e the norm of B times the errors' deviation.
+        With independent errors E and ||K B|| about 1, (K B)^T E B is some 2 e sqrt(k), and B^T E^T E B some n e^2 with
+        e the norm of B times the errors' deviation.
         """
         error = gain * unit / sqrt(12)
         return 4 * error * sqrt(self.size) + self._rows.n * error**2

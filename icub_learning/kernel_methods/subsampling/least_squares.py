@@ -65,10 +65,7 @@ def solve_ridge(gram: Array, moment: Array, ridge: float, n: int) -> Array:
 
 
 def solve_ridge_path(gram: Array, moment: Array, n: int, level: float, path: Array | None) -> tuple[Array, list[Array]]:
-    """Solve ridge regression, from A^T A (upper triangle) and A^T Y, with the ridge lambda n.
-
-    Returns the solution at lambda, and those of a path of lambda, by one factorization; None: at lambda alone.
-    """
+    """Return ridge solutions of A^T A (upper triangle) and A^T Y at lambda n, and at each lambda of a path, if any."""
     if path is None:
         solution = solve_ridge(gram, moment, level * n, n)
         return solution, [solution]
@@ -88,10 +85,9 @@ def too_small(regularization: float, trace: float) -> ParameterError:
 class GrowingLeastSquares:
     """Solutions of min ||A_t b - Y||^2 + ridge ||b||^2 for every number t of leading columns, as columns are added.
 
-    The factor U of A^T A + ridge I is bordered by each block of columns: its leading blocks are the factors of all
-    smaller t, those of its inverse W their inverses, and so b_t = b_{t-1} + W[:, t] z_t with z = U^-T A^T Y (thesis
-    algorithm 1 and appendix C, in blocks, and without its downdates, which fail when A^T A + ridge I is nearly
-    singular). Memory is for `capacity` columns at first.
+    The factor U of A^T A + ridge I is bordered by each block of columns; leading blocks of U and of its inverse W
+    belong to smaller t, and b_t = b_{t-1} + W[:, t] z_t with z = U^-T A^T Y (thesis algorithm 1 and appendix C, without
+    its downdates, which fail when A^T A + ridge I is nearly singular). Memory is for `capacity` columns at first.
     """
 
     def __init__(self, targets: Array, ridge: float, capacity: int) -> None:
@@ -135,10 +131,7 @@ class GrowingLeastSquares:
     def predict(
         self, features: Operator, samples: Array, counts: NDArray[np.intp], basis: Array | None = None
     ) -> Array:
-        """Predict with the first t columns for every t of `counts`: (levels, n, T), O(n m^2) for all levels.
-
-        `features` maps rows (r, d) to (r, m); the columns are these times `basis` (m, m), upper triangular, if any.
-        """
+        """Predict with the first t columns, `features` times `basis`, for every t: (levels, n, T), O(n m^2)."""
         weights = self.inverse if basis is None else basis @ self.inverse
         out = np.zeros((len(counts), len(samples), self.moments.shape[1]))
         for rows in blocks(len(samples), rows_per_block(len(self))):

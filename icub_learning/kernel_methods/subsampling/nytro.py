@@ -147,8 +147,7 @@ Indices = NDArray[np.int64]
 def stops(errors: Sequence[float], threshold: float = GAIN) -> bool:
     """Return whether the validation error of iterations 1..t fell by less than a share `threshold` while t doubled.
 
-    Equal ratios of t are equal steps of regularization, on a logarithmic grid. Over a fixed number of iterations, as in
-    the release of the NYTRO paper, the same threshold means less and less of a step, and stops every slow descent.
+    Over a fixed number of iterations, as in the release of the paper, a threshold would stop every slow descent.
     """
     t = len(errors)
     return t >= FIRST and errors[-1] >= (1 - threshold) * errors[t // 2 - 1]
@@ -166,10 +165,8 @@ def split_off(n: int, fraction: float, shuffle: bool, random: RandomState) -> tu
 
 
 def forms_normal_equations(k: int, n_targets: int, max_iter: int) -> bool:
-    """Return whether A^T A (k, k) is formed, as this costs less than passes over the n rows of K_nm.
-
-    Multiplications: n k^2 in products of matrices (the triangular solve that gives A, and A^T A), against 2 n k a
-    target and iteration in products with vectors; what an iteration costs besides, k^2 a target, is the same.
+    """Return whether A^T A (k, k) is formed, which costs n k^2 multiplications in products of matrices, instead of
+    passes over the n rows of K_nm, 2 n k a target and iteration in products with vectors.
     """
     return k / PRODUCT_GAIN <= 2 * max_iter * n_targets
 

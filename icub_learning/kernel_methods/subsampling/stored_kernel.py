@@ -87,10 +87,7 @@ class StoredKernel:
         return np.asarray(total * scale)
 
     def rounding(self, vectors: Array) -> Array:
-        """Return the error of `product` (m, T), estimated from above.
-
-        It is computed on all rows, or on evenly spaced ones and enlarged as if all errors had the same signs.
-        """
+        """Return the error of `product` (m, T) from above, of spaced rows as if all errors had the same signs."""
         rows, m = self._rows, self._high.shape[1]
         # Few rows of few could miss what the others add; of many, the enlargement leaves a margin.
         count = CHECKED_ROWS if rows.n > 4 * CHECKED_ROWS else rows.n
@@ -107,10 +104,7 @@ class StoredKernel:
 
 
 def _small_pages(shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
-    """Return an array of zeros in pages of the usual size.
-
-    NumPy asks for huge pages, for which the system may have to move others first: that took longer than all of a fit.
-    """
+    """Return zeros in pages of the usual size: to find the huge ones that NumPy asks for took longer than a fit."""
     size = np.dtype(dtype).itemsize * math.prod(shape)
     try:
         memory = mmap.mmap(-1, max(size, 1))

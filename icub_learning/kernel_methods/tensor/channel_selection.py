@@ -59,12 +59,10 @@ def rank_channels(
 ) -> ChannelRanking:
     """Rank channels, columns of `values` (n, d) in order of time, for an output (n,): see TensorKernelRegressor.
 
-    Each fit, one a resample, also gets as many decoys: the same channels shifted in time by random amounts, which are
-    as smooth but unrelated to the output. A channel stands out if its weight exceeds two standard deviations of the
-    decoys' weights (the sources' read-out, with the deviation of what cannot matter), and matters if it does so in a
-    part `threshold` of the resamples, so that the choice does not depend on the interval of time that was recorded.
-    `progress` wraps the iteration over them. Raises ShapeError, NotFiniteError, ParameterError; DataError: the output,
-    or every channel, is constant, or there are too few samples.
+    Each fit, one a resample, also gets as many decoys: the same channels shifted in time by random amounts. A channel
+    stands out if its weight exceeds two standard deviations of the decoys' weights (the sources' read-out), and matters
+    if it does so in a part `threshold` of the resamples. `progress` wraps the iteration over them. Raises ShapeError,
+    NotFiniteError, ParameterError; DataError: there is nothing to explain, or there are too few samples.
     """
     values, names = finite("values", values), tuple(names)
     if values.ndim != 2 or values.shape[1] != len(names) or not len(names):

@@ -139,9 +139,7 @@ LOSSES: dict[str, DualLoss] = {
 
 
 def find_loss(loss: str | DualLoss, y: Array) -> DualLoss:
-    """Return the loss of this name, or `loss` itself. Raises ParameterError: it is no loss; DataError: the loss is one
-    of margins, and targets are not -1 and 1.
-    """
+    """Return the loss of this name, or `loss` itself. Raises ParameterError, DataError: targets are not -1 and 1."""
     found = LOSSES.get(loss) if isinstance(loss, str) else loss
     if found is None or not all(hasattr(found, part) for part in ("value", "dual", "prox")):
         raise ParameterError("loss", loss, f"one of {', '.join(LOSSES)}, or an object with value, dual and prox")

@@ -124,9 +124,7 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         return np.sqrt(squares / len(chosen))
 
     def selected_features(self, n_std: float = READ_OUT) -> NDArray[np.intp]:
-        """Return the indices of features with |w_j| > n_std std(w), or importances instead of w for nonlinear
-        kernels.
-        """
+        """Return the indices of features with |w_j| > n_std std(w); of nonlinear kernels, by importances."""
         threshold = real("n_std", n_std, 0.0)
         importances = self.feature_importances_
         deviation = np.std(self.coef_ if self.kernel == "linear" else importances)

@@ -18,10 +18,7 @@ SMALLEST_STEP = 1e-12  # of the line search
 
 
 class LinearPenalty:
-    """R(a) = |Phi* a|_q^q / q for a (n,) and the linear kernel, w = J_q(X^T a): O(n d) in time and memory.
-
-    Its gradient is f at the training samples.
-    """
+    """R(a) = |Phi* a|_q^q / q, with the gradient f (n,), for the linear kernel, w = J_q(X^T a): O(n d)."""
 
     def __init__(self, samples: Array, order: int) -> None:
         self.samples, self.order = samples, order

@@ -26,8 +26,7 @@ def position(indices: Sequence[int]) -> int:
 class SymmetricTensor:
     """T(i_1, ..., i_q) for indices 1..n, the same for every order of the indices, with q = `order`, 1 to 16.
 
-    `entries` has shape (C(n + q - 1, q),), see `position`. Raises ParameterError: they are more than fit into memory;
-    the message has their number and bytes.
+    `entries` (C(n + q - 1, q),) are placed by `position`. Raises ParameterError: more than fit into memory.
     """
 
     def __init__(self, n: int, order: int) -> None:

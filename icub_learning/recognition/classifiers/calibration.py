@@ -27,9 +27,9 @@ PRIOR_PRECISION = np.array([0.1, 0.1, 0.1])
 class Typicality:
     """How often a view of a known object scores as low as this one: a p-value, from the top scores of held-back views.
 
-    The distribution of the top scores (n,), each under a machine that did not learn the view, is smoothed by Gaussians
-    (width: Silverman's rule), so that views less typical than all held-back ones can still be told apart; the scores
-    are drawn together first, so that their variance stays. Without any, the top score itself, up to 1, is the share.
+    Their distribution is smoothed by Gaussians (width: Silverman's rule), so that views less typical than all held-back
+    ones can still be told apart; they are drawn together first, so that their variance stays. Without any, the top
+    score itself, up to 1, is the share.
     """
 
     def __init__(self, top: Array) -> None:
@@ -102,9 +102,7 @@ class Calibration:
     def _hold_back(
         self, shrinkages: Sequence[float], learned: list[NDArray[np.bool_]], names: bool
     ) -> tuple[NDArray[np.bool_], list[Scores]]:
-        """Return which views (n,) machines of these views could judge, and their mean scores at each shrinkage: those
-        for names, or mixed ones.
-        """
+        """Return which views (n,) these machines could judge, and mean scores, for names or mixed, by shrinkage."""
         known, n = self._known, len(self._known.targets)
         times = np.zeros(n)
         found = [Scores(*np.zeros((3, n, self.n_classes))) for _ in shrinkages]
@@ -159,10 +157,9 @@ class Calibration:
 class Confidence:
     """Bayesian logistic regression for the probability that the class with the largest score is right.
 
-    Inputs, of recoded scores s_1 >= s_2 >= ...: the relative margin (s_1 - s_2) / s_1, which is small where two known
-    classes are confused, and the unrecoded score of the first class, which is near 1 for a view similar to those
-    learned. The coefficients maximize the posterior of the outcomes: views that were held back, and whether the class
-    with their largest score was right. Before `fit` it is the prior.
+    Inputs, of recoded scores s_1 >= s_2 >= ...: the relative margin (s_1 - s_2) / s_1 and the unrecoded score of the
+    first class, near 1 for a view similar to those learned. The coefficients maximize the posterior of the outcomes of
+    views that were held back; before `fit` they are those of the prior.
     """
 
     def __init__(self) -> None:
@@ -172,9 +169,7 @@ class Confidence:
     def fit(
         self, scores: Array, factors: Array, targets: NDArray[np.intp], weights: Array | None = None
     ) -> "Confidence":
-        """Fit to recoded scores (n, T) of held-back views, which contain the recoding factors (T,), indices (n,) of
-        their true classes and their weights (n,), by default 1; return self.
-        """
+        """Fit to recoded scores (n, T) of held-back views: factors (T,), targets (n,), weights (n,); return self."""
         self.recall = np.full(scores.shape[1], np.nan)
         if not len(scores):
             return self

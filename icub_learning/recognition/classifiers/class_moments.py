@@ -17,8 +17,7 @@ SHOWN = 10  # labels named in a message
 class ClassMoments:
     """The columns of b = Z^T Y for targets coded 0/1, which are sums of examples, and the counts gamma (Algorithm 2).
 
-    An example z (d,) changes one column only, whatever the number of classes. Tables double in size when they are full,
-    so that adding a class is cheap on average.
+    An example z (d,) changes one column only. Tables double in size when they are full.
     """
 
     def __init__(self, n_features: int) -> None:

@@ -80,18 +80,16 @@ class Classifier(ABC):
 
     @property
     def recall(self) -> Array:
-        """Share in [0, 1] of the held-back views of each class that are named right, (T,): how surely it is known.
-
-        With one view more of each class, of average recall, so that one outcome does not decide. As last calibrated;
-        NaN for classes that have come since, and those of too few views to hold one back.
+        """Share in [0, 1] of the held-back views of each class that are named right, (T,), as last calibrated; with one
+        more view of average recall, so that one outcome does not decide. NaN for new classes, and those of too few
+        views.
         """
         known = np.empty(0) if self._last_confidence is None else self._last_confidence.recall
         return np.concatenate([known, np.full(len(self._moments) - len(known), np.nan)])
 
     def learn(self, x: ArrayLike, label: str | Sequence[str]) -> None:
-        """Learn examples x (d,) or (n, d), with the same result, up to rounding, as one after the other. `label` is one
-        for all, or one for each, of 1 to 1024 characters; a new one adds a class. Raises ShapeError, NotFiniteError,
-        ParameterError; nothing is learned then.
+        """Learn examples x (d,) or (n, d), as one after the other; `label` is one for all or one for each, and a new
+        one adds a class. Raises ShapeError, NotFiniteError, ParameterError; nothing is learned then.
         """
         rows = finite_rows("x", x, self.n_features, LARGEST_VALUE)
         single = rows.ndim == 1
@@ -171,9 +169,7 @@ class Classifier(ABC):
         self._forget_calibration()
 
     def merge(self, other: Any) -> None:
-        """Add what another classifier of the same kind learned; classes with equal labels become one, settings stay.
-        Raises ParameterError: `other` is of another kind or has other features; nothing changes then.
-        """
+        """Add what another one learned; equal labels become one. Raises ParameterError: it does not fit."""
         self._check_mergeable(other)
         views, labels = other._kept.examples, [other._moments.labels[index] for index in other._kept.targets]
         self._merge(other)
@@ -288,9 +284,7 @@ class Classifier(ABC):
         return self._unrecoded_scores(z), self._factors(), calibration.scores_of(z)[1]
 
     def _held_back(self, parts: NDArray[np.intp]) -> tuple[Array, NDArray[np.bool_]]:
-        """Return unrecoded scores (n, T) of the kept views, each by a classifier that has not learned its part in (n,),
-        and which views (n,) could be judged.
-        """
+        """Return unrecoded scores (n, T) of views held back by part, and which (n,) of them could be judged."""
         rows, targets = self._kept.examples, self._kept.targets
         found, judged = np.zeros((len(rows), len(self._moments))), np.zeros(len(rows), dtype=bool)
         for own in np.unique(parts):

@@ -101,9 +101,7 @@ class KeptViews:
         del self._counts[index : index + 1]
 
     def parts(self) -> NDArray[np.intp]:
-        """Return thirds of each class, (n,) from 0, in the order of learning, for views that follow each other are
-        alike: held back one by one they would be judged with their neighbours known.
-        """
+        """Return thirds of each class, (n,) from 0, in the order of learning: neighbours, which are alike, together."""
         return self._divided(lambda places: places, N_PARTS)
 
     def random_parts(self) -> NDArray[np.intp]:
@@ -114,10 +112,9 @@ class KeptViews:
     def unlike_parts(self) -> NDArray[np.intp]:
         """Return thirds of each class, (n,), as unlike each other as what is asked for later is unlike what was taught.
 
-        Where views are independent, or their order shows which belong together, as in a film, these are the thirds in
-        the order of learning. Photographs of several shelves in any order come in pairs of which either is the nearest
-        to the other in another third: where there are clearly more of them than among independent normal views of the
-        same covariances, opposite thirds stand for what is asked for later, of other shelves.
+        These are the thirds in the order of learning, unless there are clearly more pairs of views, each the nearest to
+        the other in another third, than among independent normal views of the same covariances, as of photographs of
+        several shelves in any order: then opposite thirds.
         """
         rows, targets, parts, rng = self.rows, self.targets, self.parts(), np.random.default_rng(0)
         found, expected, n = 0, 0.0, 0

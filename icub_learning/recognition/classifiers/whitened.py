@@ -143,9 +143,7 @@ class Machine:
         return self.scores_at(self.portion.known.coordinates(directions), (directions**2).sum(axis=1))
 
     def scores_at(self, x: Array, squares: Array, names: bool = True, mixed: bool = True) -> Scores:
-        """Return the scores of views with coordinates (m, r) and squared lengths (m,); those by kept views, for names,
-        and those for typicality are 0 where they are not asked for.
-        """
+        """Return scores of views (m, r) of squared lengths (m,); those for names or typicality if asked for."""
         outside = np.maximum(squares - (x**2).sum(axis=1), 0.0) / self._outside
         single, n = _single(x) - self._center, self._n
         towards = (self._precision @ single.T).T
@@ -171,11 +169,7 @@ class Machine:
 
 
 class Inverse:
-    """Inverse of a symmetric matrix, from its Cholesky factor (n, n), upper triangular, in single precision.
-
-    For few vectors it is computed once, and half of it is read, which takes as long as the memory does; for many it
-    would cost more than to solve for them.
-    """
+    """Inverse of a symmetric matrix, from its Cholesky factor (n, n): for few vectors computed once, half read."""
 
     def __init__(self, factor: Any) -> None:
         self._factor = factor

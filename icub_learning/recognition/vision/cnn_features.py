@@ -92,11 +92,8 @@ class CNNFeatures:
 
 
 class OwnFeatures(OwnClass):
-    """Computes features with a class from outside this package, which has `transform(image)`; see OwnClass.of.
-
-    The class is made without arguments; `n_features` is the length of its vector of a grey image, and `source` its own
-    attribute, or else its import path (see CNNFeatures). Raises ParameterError, SampleError: it cannot be made, or
-    makes no vector.
+    """Computes features with a class from outside this package, made without arguments; see OwnClass.of. `source` is
+    its own attribute, or else its import path. Raises ParameterError, SampleError: it makes no vector of a grey image.
     """
 
     SETTING, METHODS = "features", OWN_FEATURES

@@ -44,10 +44,8 @@ STAGES = (
 
 
 def default_network() -> bytes:
-    """Return the network as a serialized ONNX model, from the user's cache if it is there and undamaged.
-
-    The name of the cached file contains the SHA-256 of its content; a file that does not match it is replaced. If the
-    cache cannot be written, the model is built at every call. Raises ModelError: the weights are missing or others.
+    """Return the serialized ONNX model, from the user's cache if it is there with the SHA-256 in its name, else built.
+    Raises ModelError: the weights are missing or others.
     """
     folder = cache_folder()
     stem = f"{NAME}-{WEIGHTS_SHA256[:8]}-v{GRAPH_VERSION}-"

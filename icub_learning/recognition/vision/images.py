@@ -46,10 +46,8 @@ def decode(encoding: str, height: int, width: int, step: int, data: Buffer, big_
     """Return an image as RGB (height, width, 3) of uint8, a view of `data` where possible.
 
     16-bit values are reduced to their upper 8 bits, an alpha channel is dropped, and YUV means ITU-R BT.601 with Y from
-    16 to 235. The arguments are the fields of sensor_msgs/Image: one of ENCODINGS, rows of the image (of its brightness
-    where colours are stored separately), pixels of a row, bytes from the start of one row to the next, bytes of all
-    rows and the byte order of 16-bit values. Raises SampleError: with reason image_empty, encoding_unknown,
-    encoding_without_color, image_size, image_step or image_data_length.
+    16 to 235. The arguments are the fields of sensor_msgs/Image, with one of ENCODINGS. Raises SampleError:
+    image_empty, encoding_unknown, encoding_without_color, image_size, image_step or image_data_length.
     """
     if not height or not width:
         _refuse("image_empty", f"an image of {height} rows and {width} columns has no pixels", (height, width))
@@ -79,9 +77,8 @@ def decode(encoding: str, height: int, width: int, step: int, data: Buffer, big_
 
 
 def decode_compressed(description: str, data: Buffer) -> Pixels:
-    """Return a compressed image as RGB (height, width, 3) of uint8, from the field `format` ("jpeg", "png", or as
-    image_transport writes it, "rgb8; jpeg compressed bgr8") and the bytes of a JPEG file or another that OpenCV reads.
-    Raises SampleError: with reason image_empty, image_compressed, encoding_without_color or encoding_unknown.
+    """Return a compressed image as RGB (height, width, 3) of uint8, from `format` as image_transport writes it and the
+    bytes of a file. Raises SampleError: image_empty, image_compressed, encoding_without_color or encoding_unknown.
     """
     encoding, array = _decompress(description, data)
     height, width = array.shape[:2]

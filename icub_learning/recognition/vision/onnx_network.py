@@ -16,11 +16,9 @@ NUMBER_TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
 
 
 class OnnxNetwork:
-    """Computes one tensor (n_outputs,) of an ONNX network that takes one image of height x width [px].
-
-    It is given by the path of an .onnx file or its bytes, of which `digest` is the SHA-256, and the name of any tensor,
-    or None for the only output. Raises ModelError: the file is missing, is not an ONNX network, has no such output or
-    another input than one image.
+    """Computes one tensor (n_outputs,) of an ONNX network that takes one image of height x width [px], given by the
+    path of an .onnx file or its bytes (`digest`: SHA-256), and the tensor's name, or None for the only output. Raises
+    ModelError: there is no such file, network or output, or it takes something else.
     """
 
     def __init__(self, model: str | os.PathLike[str] | bytes, output: str | None = None, n_threads: int = 1) -> None:

@@ -319,6 +319,8 @@ def test_a_pickle_that_would_run_code_is_refused_before_it_does(tmp_path, monkey
 
 # Other networks
 
+MADE_WITH = {"opset_imports": [helper.make_opsetid("", 13)], "ir_version": 8}
+
 
 def network(tmp_path, *, shape=(1, 3, 8, 6), kind=TensorProto.FLOAT, extra=(), name="net.onnx"):
     """A file of a network: `sums` over space of the channels, `doubled`, and `mixed`, an inner tensor."""
@@ -337,7 +339,7 @@ def network(tmp_path, *, shape=(1, 3, 8, 6), kind=TensorProto.FLOAT, extra=(), n
         [numpy_helper.from_array(np.int64(axes), "axes"), numpy_helper.from_array(mix, "mix")],
     )
     path = tmp_path / name
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
+    onnx.save(helper.make_model(graph, **MADE_WITH), path)
     return path
 
 
@@ -375,26 +377,17 @@ def test_networks_of_equal_name_have_different_sources(tmp_path):
 
 
 def test_networks_that_do_not_take_one_image_are_refused(tmp_path):
-    cases = [
-        {"shape": (1, 4, 8, 6)},
-        {"shape": (2, 3, 8, 6)},
-        {"shape": (1, 3, 8, 6, 2)},
-        {"shape": (1, 3, 8, 6), "kind": TensorProto.INT32},
-        {"extra": [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1])]},
-    ]
-    for case in cases[:4]:
+    for case in (
+        *({"shape": shape} for shape in ((1, 4, 8, 6), (2, 3, 8, 6), (1, 3, 8, 6, 2))),
+        {"kind": TensorProto.INT32},
+    ):
         with pytest.raises(ModelError, match="not one image"):
             CNNFeatures(network(tmp_path, **case), output="sums")
-    assert CNNFeatures(network(tmp_path, **cases[4]), output="sums").n_features == 3  # `y` leads nowhere
-
-
-def test_a_network_of_two_inputs_is_refused(tmp_path):
     inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 3, 8, 6]) for name in "xy"]
+    assert CNNFeatures(network(tmp_path, extra=inputs[1:]), output="sums").n_features == 3  # `y` leads nowhere
     output = helper.make_tensor_value_info("z", TensorProto.FLOAT, None)
-    graph = helper.make_graph([helper.make_node("Add", ["x", "y"], ["z"])], "two", inputs, [output])
-    onnx.save(
-        helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 13)]), tmp_path / "two.onnx"
-    )
+    two = helper.make_graph([helper.make_node("Add", ["x", "y"], ["z"])], "two", inputs, [output])
+    onnx.save(helper.make_model(two, **MADE_WITH), tmp_path / "two.onnx")
     with pytest.raises(ModelError, match="not one image"):
         CNNFeatures(tmp_path / "two.onnx")
 
