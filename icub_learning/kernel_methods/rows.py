@@ -18,8 +18,6 @@ LEAST_ROWS_A_THREAD = 2048  # below this, starting a thread costs more than it s
 FAN_IN = 8  # partial sums that one task of a Dask graph adds up
 
 T = TypeVar("T")
-
-
 # A sum over rows, samples (r, d) and targets (r, T); picklable, so that it can travel to where the data are.
 Sum = Callable[[NDArray[Any], NDArray[Any]], tuple[Array, ...]]
 

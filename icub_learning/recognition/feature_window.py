@@ -20,8 +20,8 @@ def check_features(values: ArrayLike) -> Array:
         reason = "not_finite" if isinstance(error, NotFiniteError) else "array_size"
         raise SampleError(reason, str(error), name=error.name, value=error.value, bound=error.bound) from None
     if x.size == 0 or np.ndim(values) != 1:
-        shape = np.shape(values)
-        raise SampleError("array_size", f"features have shape {shape}, not (d,)", name="features", value=shape)
+        text = f"features have shape {np.shape(values)}, not (d,)"
+        raise SampleError("array_size", text, name="features", value=np.shape(values))
     largest = float(np.abs(x).max())
     if largest > LARGEST_FEATURE:
         text = f"a feature has the magnitude {largest:g}, more than {LARGEST_FEATURE:g}"

@@ -28,6 +28,7 @@ from icub_learning.kernel_methods.subsampling.centers import CenterBasis, Center
 from icub_learning.kernel_methods.subsampling.conjugate_gradient import conjugate_gradients
 from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures, NormalEquations, rows_of
 
+Indices = NDArray[np.int64]
 # A multiplication costs so many times less in a product of matrices than in one of a matrix and some vectors, which
 # waits for memory: 7 for 1000 centres, 9 for 2000, on one core with AVX-512; with few centres either way is quick.
 PRODUCT_GAIN = 8
@@ -139,9 +140,6 @@ class NYTRO(CenterRegressor):
         matrix = np.column_stack([product(unit) for unit in np.eye(size)]) if size <= 3 else operator
         most = 1.0 if self.method in ("nu", "nesterov") else 2.0
         self.step_size_ = choose_step(self.step_size, most, largest_eigenvalue(matrix) / n, "||K_nm R||^2")
-
-
-Indices = NDArray[np.int64]
 
 
 def stops(errors: Sequence[float], threshold: float = GAIN) -> bool:

@@ -18,7 +18,7 @@ Buffer = bytes | bytearray | memoryview | NDArray[np.uint8]
 # as OpenCV does: grey, BGR and BGRA.
 RGB, BGR = slice(0, 3), slice(2, None, -1)
 NAMED = {"rgb": (3, RGB), "rgba": (4, RGB), "bgr": (3, BGR), "bgra": (4, BGR)}
-COLOR = {f"{name}{bits}": form for name, form in NAMED.items() for bits in (8, 16)}
+COLOR = {f"{name}{bits}": form for name, form in NAMED.items() for bits in (8, 16)}  # of each channel
 COLOR |= {"8UC3": (3, BGR), "8UC4": (4, BGR)}
 GREY = ("mono8", "mono16", "8UC1")
 # The name gives the colours of the first two pixels of the first two rows.
