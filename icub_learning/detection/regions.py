@@ -34,13 +34,13 @@ def pooled(maps: FeatureMaps, boxes: Array) -> NDArray[np.float32]:
     """
     parts = []
     for side, bins in BINS.items():
-        values = _align(maps.maps[side], boxes * np.tile(maps.scale, 2) / side, bins)
+        values = align(maps.maps[side], boxes * np.tile(maps.scale, 2) / side, bins)
         length = np.sqrt((maps.maps[side] ** 2).mean())
         parts.append(values / max(float(length), 1e-6))
     return np.concatenate(parts, axis=1)
 
 
-def _align(values: NDArray[np.float32], boxes: Array, bins: int) -> NDArray[np.float32]:
+def align(values: NDArray[np.float32], boxes: Array, bins: int) -> NDArray[np.float32]:
     """Return means (n, bins^2 channels) of a map over boxes in its cells, by a small matrix along each axis."""
     rows, columns, channels = values.shape
     down = _weights(boxes[:, 1], boxes[:, 3], rows, bins)  # (n, bins, rows)

@@ -125,9 +125,9 @@ class KeptViews:
             centred = rows[targets == index].astype(np.float32)
             centred -= centred.mean(axis=0)
             gram, n = centred @ centred.T, n + len(own)
-            found += _n_paired(gram, own)
+            found += n_paired(gram, own)
             for mixing in (rng.standard_normal(gram.shape, np.float32) for _ in range(N_DRAWN)):
-                expected += _n_paired(mixing @ gram @ mixing.T, own) / N_DRAWN
+                expected += n_paired(mixing @ gram @ mixing.T, own) / N_DRAWN
         error = np.sqrt(expected * (1.0 - expected / max(n, 1)) * (1.0 + 1.0 / N_DRAWN))
         return self.opposite_parts(N_PARTS) if found - expected > CLEARLY * error else parts
 
@@ -201,7 +201,7 @@ def unit(z: Array) -> Array:
     return np.asarray(scaled / np.where(length > 0, length, 1.0))
 
 
-def _n_paired(gram: Any, parts: NDArray[np.intp]) -> int:
+def n_paired(gram: Any, parts: NDArray[np.intp]) -> int:
     """Return how many views, of this Gram matrix (n, n), are the nearest of another part to what is theirs."""
     squares = np.diag(gram)[:, None] + np.diag(gram) - 2.0 * gram
     nearest = np.where(parts[:, None] == parts, np.inf, squares).argmin(axis=1)

@@ -83,14 +83,14 @@ def efficientnet_lite0(weights: Mapping[str, NDArray[Any]]) -> bytes:
     Raises ModelError: a weight is missing, has another shape, is not finite, or belongs to no layer.
     """
     graph = _Graph(dict(weights))
-    x = graph.convolution("image", "_conv_stem", "_bn0", (32, 3, 3, 3), _Layer(SIZE, stride=2))
+    x = graph.convolution("image", "_conv_stem", "_bn0", (32, 3, 3, 3), Layer(SIZE, stride=2))
     size, channels, index = SIZE // 2, 32, 0
     for repeats, kernel, first_stride, expansion, outputs in STAGES:
         for repeat in range(repeats):
             stride = first_stride if repeat == 0 else 1
-            x = _block(graph, x, f"_blocks.{index}", (channels, expansion, outputs), kernel, _Layer(size, stride))
+            x = _block(graph, x, f"_blocks.{index}", (channels, expansion, outputs), kernel, Layer(size, stride))
             size, channels, index = size // stride, outputs, index + 1
-    x = graph.convolution(x, "_conv_head", "_bn1", (N_FEATURES, channels, 1, 1), _Layer(size))
+    x = graph.convolution(x, "_conv_head", "_bn1", (N_FEATURES, channels, 1, 1), Layer(size))
     graph.node("GlobalAveragePool", [x], "pooled")
     graph.node("Flatten", ["pooled"], "features", axis=1)
     classes = [graph.constant("_fc.weight", (N_CLASSES, N_FEATURES)), graph.constant("_fc.bias", (N_CLASSES,))]
@@ -98,21 +98,21 @@ def efficientnet_lite0(weights: Mapping[str, NDArray[Any]]) -> bytes:
     return graph.serialize()
 
 
-def _block(graph: "_Graph", x: str, name: str, channels: tuple[int, int, int], kernel: int, layer: "_Layer") -> str:
+def _block(graph: "_Graph", x: str, name: str, channels: tuple[int, int, int], kernel: int, layer: "Layer") -> str:
     """Add an inverted residual block: expand, filter each channel, project, and add the input where shapes allow."""
     inputs, expansion, outputs = channels
     inner = inputs * expansion
-    y, point = x, _Layer(layer.size)
+    y, point = x, Layer(layer.size)
     if expansion > 1:
         y = graph.convolution(y, f"{name}._expand_conv", f"{name}._bn0", (inner, inputs, 1, 1), point)
     y = graph.convolution(y, f"{name}._depthwise_conv", f"{name}._bn1", (inner, 1, kernel, kernel), layer)
-    point = _Layer(layer.size // layer.stride, rectify=False)
+    point = Layer(layer.size // layer.stride, rectify=False)
     y = graph.convolution(y, f"{name}._project_conv", f"{name}._bn2", (outputs, inner, 1, 1), point)
     return graph.node("Add", [y, x], f"{name}.sum") if inputs == outputs and layer.stride == 1 else y
 
 
 @dataclass(frozen=True)
-class _Layer:
+class Layer:
     """Size of a convolution's input [px], its stride, and whether ReLU6 follows."""
 
     size: int
@@ -143,7 +143,7 @@ class _Graph:
     def constant(self, name: str, shape: tuple[int, ...]) -> str:
         return self._add(name, self._take(name, shape))
 
-    def convolution(self, x: str, name: str, norm: str, shape: tuple[int, ...], layer: _Layer) -> str:
+    def convolution(self, x: str, name: str, norm: str, shape: tuple[int, ...], layer: Layer) -> str:
         """Add a convolution with batch normalization and, if the layer has it, ReLU6."""
         kernel = self._take(f"{name}.weight", shape)
         scale, offset, mean, variance = (

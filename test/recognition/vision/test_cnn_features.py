@@ -84,7 +84,7 @@ def test_photographs_are_recognized_best_with_the_conventions_of_the_training(we
         with monkeypatch.context() as patch:
             patch.setattr(graph, "EPSILON", epsilon)
             found[f"epsilon {epsilon:g}"] = confidence(weights)
-    monkeypatch.setattr(graph._Layer, "padding", lambda self, kernel: ((kernel - 1) // 2, (kernel - 1) // 2))
+    monkeypatch.setattr(graph.Layer, "padding", lambda self, kernel: ((kernel - 1) // 2, (kernel - 1) // 2))
     found["symmetric padding"] = confidence(weights)
     print({name: round(float(value), 3) for name, value in found.items()})
     best = found.pop("ours")
