@@ -40,7 +40,7 @@ class FeatureWindow:
         self._source = ""
 
     def add(self, stamp: int, source: str, x: Array) -> Array:
-        """Add a vector x (d,) and return all (k, d); anew when time goes backwards, or network or size change."""
+        """Add a vector x (d,), return all (k, d); the window starts anew if time goes back or the network changes."""
         rows = self._rows
         if rows and (stamp < rows[-1][0] or source != self._source or x.size != rows[-1][1].size):
             rows.clear()

@@ -169,7 +169,7 @@ class Machine:
 
 
 class Inverse:
-    """Inverse of a symmetric matrix, from its Cholesky factor (n, n): for few vectors computed once, half read."""
+    """Inverse of a symmetric matrix from its Cholesky factor (n, n); for few vectors it is computed once."""
 
     def __init__(self, factor: Any) -> None:
         self._factor = factor
