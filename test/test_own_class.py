@@ -10,7 +10,7 @@ from icub_learning.errors import IcubLearningError, ParameterError
 from icub_learning.own_class import find_class
 from icub_learning.recognition.own_classifier import KEPT, OwnClassifier
 from icub_learning.recognition.settings import Settings as RecognitionSettings
-from icub_learning.recognition.vision.own_features import OwnFeatures
+from icub_learning.recognition.vision.cnn_features import OwnFeatures
 from icub_learning.settings import settings_of
 from icub_learning.testing import ClassifierAsLearner, LearnerContract, check_learner
 

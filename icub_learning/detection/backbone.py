@@ -1,17 +1,19 @@
 """Maps of features of an image, from inner layers of the bundled network."""
 
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import onnx
-import onnxruntime
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
 from icub_learning.arrays import Array, integer
-from icub_learning.errors import ParameterError, ShapeError
-from icub_learning.recognition.vision.cnn_features import MEAN, SCALE, resize
-from icub_learning.recognition.vision.default_network import NAME, default_network
+from icub_learning.errors import ModelError
+from icub_learning.recognition.vision.cnn_features import MEAN, SCALE, check_image, resize
+from icub_learning.recognition.vision.efficientnet_lite0 import NAME, default_network
+from icub_learning.recognition.vision.onnx_network import open_session
 
 # Outputs of the network's stages, by the side of one cell in pixels of its input.
 LAYERS = {8: "_blocks.4.sum", 16: "_blocks.10.sum", 32: "_blocks.15._project_conv.out"}
@@ -35,17 +37,8 @@ class Backbone:
     """Computes maps of features of RGB images of any size with EfficientNet-Lite0.
 
     The network's layers work on any input whose sides are multiples of 32 pixels: its padding, that of even sizes,
-    stays right. Images are resized so that their longer side is 448 pixels and the other the nearest multiple.
-
-    Args:
-        n_threads: threads that compute one image.
-
-    Attributes:
-        source: name of network and layers; features of another source cannot be compared.
-
-    Raises:
-        ModelError: the weights of the network are damaged.
-        ParameterError: `n_threads` is below 1.
+    stays right. Images are resized so that their longer side is 448 pixels and the other the nearest multiple. Features
+    of another `source` cannot be compared. Raises ModelError: the weights are damaged; ParameterError.
     """
 
     def __init__(self, n_threads: int = 1) -> None:
@@ -57,36 +50,31 @@ class Backbone:
         graph.output.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in LAYERS.values())
         last = max(index for index, node in enumerate(graph.node) if set(node.output) & set(LAYERS.values()))
         del graph.node[last + 1 :]
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = integer("n_threads", n_threads, 1)
-        options.inter_op_num_threads, options.log_severity_level = 1, 4  # errors are raised
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # idle threads must not use a core
-        self._session = onnxruntime.InferenceSession(
-            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-        )
+        self._session = open_session(model.SerializeToString(), integer("n_threads", n_threads, 1))
         self.source = f"{NAME}/{','.join(LAYERS.values())}@{LONGER_SIDE}"
 
     def maps(self, image: NDArray[np.uint8]) -> FeatureMaps:
-        """Return the maps of an RGB image (height, width, 3) of uint8. Raises ShapeError, ParameterError: the image has
-        another shape or type, or a side below 32 pixels.
-        """
-        pixels = check_image(image)
+        """Return the maps of an RGB image (height, width, 3) of uint8. Raises ShapeError, ParameterError."""
+        pixels = check_image(image, MIN_SIDE)
         height, width = pixels.shape[:2]
         factor = LONGER_SIDE / max(height, width)
         rows, columns = (max(1, round(side * factor / STRIDE)) * STRIDE for side in (height, width))
         x = (resize(pixels, rows, columns).astype(np.float32) - MEAN) / SCALE
         found = self._session.run(list(LAYERS.values()), {"image": x.transpose(2, 0, 1)[None]})
-        maps = {
-            side: np.ascontiguousarray(values[0].transpose(1, 2, 0)) for side, values in zip(LAYERS, found, strict=True)
-        }
+        arrays = [np.ascontiguousarray(values[0].transpose(1, 2, 0)) for values in found]
+        maps = dict(zip(LAYERS, arrays, strict=True))
         return FeatureMaps(width, height, maps, np.array([columns / width, rows / height]))
 
 
-def check_image(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return an RGB image (height, width, 3). Raises ShapeError, ParameterError."""
-    pixels = np.asarray(image)
-    if pixels.ndim != 3 or pixels.shape[2] != 3 or min(pixels.shape[:2]) < MIN_SIDE:
-        raise ShapeError("image", pixels.shape, f"(height, width, 3), each side at least {MIN_SIDE} px")
-    if pixels.dtype != np.uint8:
-        raise ParameterError("image", str(pixels.dtype), "an array of uint8")
-    return pixels
+@cache
+def fixed_arrays(path: Path, **shapes: tuple[int, ...]) -> tuple[NDArray[np.float32], ...]:
+    """Return arrays of these shapes, learned once, from a file. Raises ModelError: it is missing or damaged."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = tuple(archive[name].astype(np.float32) for name in shapes)
+    except (OSError, ValueError, KeyError) as error:
+        raise ModelError(f"cannot read the weights {path}: {error}", name=path.stem) from error
+    found = [array.shape for array in arrays]
+    if found != [*shapes.values()]:
+        raise ModelError(f"{path} holds weights of other sizes", name=path.stem, value=found)
+    return arrays

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +20,8 @@ ITERATIONS, TOLERANCE = 20, 1e-2  # of conjugate gradients; scores change in the
 STRATEGIES = ("minibootstrap", "full", "random")
 
 
-class Regressor(Protocol):
-    """What a region classifier needs: scikit-learn's fit and predict, for targets 1 and -1."""
-
-    def fit(self, X: Any, y: Any) -> Any:
-        """Learn from rows (n, d) and targets (n,)."""
-
-    def predict(self, X: Any) -> Any:
-        """Return scores (m,) for rows (m, d)."""
+# Makes, for rows (n, d) and targets 1 and -1 (n,), a regressor as scikit-learn's.
+MakeRegressor = Callable[[Array, Array], Any]
 
 
 @dataclass(frozen=True)
@@ -48,7 +42,7 @@ class Bootstrap:
                 raise ParameterError(name, getattr(self, name), "at least 1")
 
 
-def falkon(n_centers: int, length_scale: float, regularization: float, seed: int) -> Callable[[Array, Array], FALKON]:
+def falkon(n_centers: int, length_scale: float, regularization: float, seed: int) -> MakeRegressor:
     """Return a function that makes a FALKON regressor for samples (n, d) with at most n_centers centres."""
 
     def make(samples: Array, _targets: Array) -> FALKON:
@@ -68,28 +62,17 @@ def falkon(n_centers: int, length_scale: float, regularization: float, seed: int
 def train(
     positives: Array,
     negatives: Array,
-    make: Callable[[Array, Array], Regressor],
+    make: MakeRegressor,
     bootstrap: Bootstrap,
     rng: np.random.Generator,
-) -> tuple[Regressor, Array]:
-    """Train one class against background and other classes.
+) -> tuple[Any, Array]:
+    """Train a class of regions (n, d) against others (m, d); return the classifier, and the negatives that it learned
+    last.
 
     The first classifier learns the positives and the first batch of negatives. Of each further batch, the negatives
     that the present classifier scores above -0.7 are taken in, those of the pool below -0.9 are dropped, and it is
-    trained again.
-
-    Source: Maiettini, Pasquale, Rosasco and Natale, "Speeding-up object detection training for robotics with FALKON",
-    IROS 2018, algorithm 1.
-
-    Args:
-        positives: (n, d) regions of the class.
-        negatives: (m, d) other regions.
-        make: makes a regressor for samples and targets.
-        bootstrap: how negatives are chosen.
-        rng: generator that shuffles the negatives.
-
-    Returns:
-        The classifier, and the negatives (k, d) that it learned last.
+    trained again (Maiettini, Pasquale, Rosasco, Natale, "Speeding-up object detection training for robotics with
+    FALKON", IROS 2018, algorithm 1).
     """
     order = rng.permutation(len(negatives))
     size = bootstrap.batch_size
@@ -111,7 +94,7 @@ def train(
     return classifier, pool
 
 
-def _fit(positives: Array, negatives: Array, make: Callable[[Array, Array], Regressor]) -> Regressor:
+def _fit(positives: Array, negatives: Array, make: MakeRegressor) -> Any:
     wanted = POSITIVE_SHARE / (1.0 - POSITIVE_SHARE) * len(negatives) / len(positives)
     repeats = int(np.clip(round(wanted), 1, MAX_REPEATS))
     samples = np.concatenate([np.tile(positives, (repeats, 1)), negatives])

@@ -1,5 +1,6 @@
-"""Boxes of an object while it is shown: followed from a first box, or from its motion before a still background."""
+"""Lessons in detection: images in which an object has a box, followed from a first one, or found by its motion."""
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -7,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.arrays import Array
 from icub_learning.detection.boxes import check_box
+from icub_learning.detection.detector import OnlineDetector
 from icub_learning.detection.settings import OWN_BOXES
 from icub_learning.errors import ParameterError
 from icub_learning.own_class import OwnClass
@@ -31,10 +33,8 @@ class OwnBoxes(OwnClass):
 
 
 class TrackedBox:
-    """Follows an object from a box (4,) x1 y1 x2 y2 [px] in a first RGB image (height, width, 3) of uint8.
-
-    The camera may move; the object must not jump. Raises ParameterError, ShapeError: the box is not one in the image,
-    or as large as the image.
+    """Follows an object, which must not jump, from a box (4,) x1 y1 x2 y2 [px] in a first RGB image. Raises
+    ParameterError, ShapeError: the box is not one in the image, or as large as the image.
     """
 
     def __init__(self, image: NDArray[np.uint8], box: ArrayLike) -> None:
@@ -55,10 +55,7 @@ class TrackedBox:
 
 
 class MovingBox:
-    """Finds what differs from the first images, in which the object must not be. The camera must not move.
-
-    Of all that moved, the largest connected part counts: the hand that holds an object belongs to its box.
-    """
+    """Finds the largest part that differs from the first images, without the object. The camera must not move."""
 
     def __init__(self) -> None:
         self._first: list[NDArray[np.uint8]] = []
@@ -88,3 +85,25 @@ class MovingBox:
         if not MIN_SHARE <= area / moved.size <= MAX_SHARE:
             return None
         return np.array([left, top, left + width, top + height], dtype=float)
+
+
+@dataclass
+class DetectionLesson:
+    """An object that is being shown to a copy of the detector, which takes its place once it is trained."""
+
+    label: str  # name of the object
+    student: OnlineDetector  # the copy
+    source: BoxSource  # tells the object's box
+    period: int  # smallest time between two images that are learned from [ns]
+    n_taken: int = 0  # images learned from so far
+    n_without: int = 0  # images without a box
+    _last: int = -(2**62)
+
+    def see(self, stamp: int, image: NDArray[np.uint8]) -> None:
+        """Collect an image with its stamp [ns], if the object has a box in it and enough time has passed."""
+        box = self.source.update(image)
+        if box is None:
+            self.n_without += 1
+        elif abs(stamp - self._last) >= self.period:
+            self.student.collect(image, box, self.label)
+            self.n_taken, self._last = self.n_taken + 1, stamp

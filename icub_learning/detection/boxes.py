@@ -14,26 +14,18 @@ MAX_LOG_RATIO = 1.0  # of a refined side to the side before
 
 @dataclass(frozen=True)
 class Detections:
-    """Objects found in an image, those with the largest scores first.
+    """Objects found in an image, those with the largest scores first."""
 
-    Attributes:
-        boxes: (n, 4) x1 y1 x2 y2 [px].
-        labels: n names.
-        scores: (n,), about 1 for what was learned and about -1 for background.
-    """
-
-    boxes: Array = field(default_factory=lambda: np.empty((0, 4)))
-    labels: list[str] = field(default_factory=list)
-    scores: Array = field(default_factory=lambda: np.empty(0))
+    boxes: Array = field(default_factory=lambda: np.empty((0, 4)))  # (n, 4) x1 y1 x2 y2 [px]
+    labels: list[str] = field(default_factory=list)  # n names
+    scores: Array = field(default_factory=lambda: np.empty(0))  # (n,), about 1 for what was learned, -1 for background
 
     def __len__(self) -> int:
         return len(self.labels)
 
 
 def check_box(box: ArrayLike, width: int, height: int) -> Array:
-    """Return a box (4,) cut at the borders of an image. Raises ShapeError, NotFiniteError: it is not four finite
-    numbers; ParameterError: less than two pixels of a side are in the image, or it is upside down.
-    """
+    """Return a box (4,) cut at the borders of an image. Raises ShapeError, NotFiniteError, ParameterError."""
     values = finite("box", box)
     if values.shape != (4,):
         raise ShapeError("box", values.shape, "(4,): x1 y1 x2 y2")
@@ -54,10 +46,7 @@ def overlaps(a: Array, b: Array) -> Array:
 
 
 def offsets(boxes: Array, targets: Array) -> Array:
-    """Return what moves boxes onto targets, both (n, 4): (n, 4) of dx, dy in sides, and log ratios of the sides.
-
-    Source: Girshick and others, "Rich feature hierarchies for accurate object detection", 2014, appendix C.
-    """
+    """Return dx, dy in sides and log ratios of sides (n, 4) of boxes to targets (Girshick and others, 2014)."""
     size, wanted = boxes[:, 2:] - boxes[:, :2], targets[:, 2:] - targets[:, :2]
     move = (targets[:, :2] + targets[:, 2:] - boxes[:, :2] - boxes[:, 2:]) / 2.0 / size
     return np.concatenate([move, np.log(wanted / size)], axis=1)
@@ -72,10 +61,7 @@ def moved(boxes: Array, steps: Array, width: int, height: int) -> Array:
 
 
 def suppress(boxes: Array, scores: Array, threshold: float, most: int) -> NDArray[np.intp]:
-    """Return the indices of boxes that no better one overlaps by more than the threshold, best first, at most `most`.
-
-    Non-maximum suppression: boxes (n, 4), scores (n,), threshold of the intersection over union in [0, 1].
-    """
+    """Return the indices of boxes (n, 4) that no better one overlaps by more than the threshold, best first (NMS)."""
     order = np.argsort(-scores, kind="stable")
     kept: list[int] = []
     left, top, right, bottom = boxes.T

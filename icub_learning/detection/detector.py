@@ -10,17 +10,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.arrays import Array, integer, real
-from icub_learning.detection.backbone import Backbone, check_image
+from icub_learning.detection.backbone import MIN_SIDE, Backbone
 from icub_learning.detection.bootstrap import Bootstrap, falkon, train
 from icub_learning.detection.boxes import Detections, check_box, moved, suppress
-from icub_learning.detection.frames import Frame, Positives, positive_boxes
 from icub_learning.detection.proposals import propose
-from icub_learning.detection.region_classifier import ClassifierBank, RegionClassifier, Rows, fit_refinement
+from icub_learning.detection.region_classifier import (
+    ClassifierBank,
+    Frame,
+    Positives,
+    RegionClassifier,
+    Rows,
+    fit_refinement,
+    positive_boxes,
+)
 from icub_learning.detection.regions import N_FEATURES, region_features
 from icub_learning.detection.settings import DEFAULTS
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import check_version, reading_state, scalar
 from icub_learning.recognition.classifiers.labels import check_label, pack_labels, shorten, unpack_labels
+from icub_learning.recognition.vision.cnn_features import check_image
 
 STATE_VERSION = 1  # of what is saved
 # In units of region features, whose length is about 20:
@@ -41,28 +49,9 @@ class OnlineDetector:
     In a frame, every region away from the boxes of an object counts as not that object. So all copies of an object in a
     frame have to be shown, by `collect` with the same image; other objects need not be.
 
-        detector = OnlineDetector(random_state=0)
-        for image, box in frames_of_a_mug:
-            detector.collect(image, box, "mug")
-        detector.train()
-        detector.detect(image).boxes
-
-    Args:
-        n_centers: largest number of centres of each object's classifier.
-        random_state: seed; None for another one each time.
-        bootstrap: how negatives are chosen.
-        n_proposals: regions of each image.
-        threshold: smallest score of a detection, between -1 (background) and 1.
-        n_threads: threads of the network.
-
-    Attributes:
-        labels: objects that are trained, in the order in which they were.
-        counts: frames shown of each object.
-        source: network and layers; a saved state belongs to them.
-
-    Raises:
-        ParameterError: an argument is outside its range.
-        ModelError: the network's weights, or those of the proposals, are damaged.
+    The arguments are those of Settings, a seed, None for another one each time, and how negatives are chosen; `counts`
+    are the frames shown of each object, and a saved state belongs to `source`, network and layers. Raises
+    ParameterError; ModelError: the network's weights are damaged.
     """
 
     def __init__(
@@ -103,15 +92,11 @@ class OnlineDetector:
     def collect(self, image: NDArray[np.uint8], box: ArrayLike, label: str) -> None:
         """Collect a frame in which an object is shown; `train` learns it.
 
-        Args:
-            image: uint8 RGB (height, width, 3).
-            box: (4,) x1 y1 x2 y2 [px]; what is outside the image is cut off.
-            label: name of the object, 1 to 1024 characters.
-
-        Raises:
-            ShapeError, NotFiniteError, ParameterError: an argument is outside its range; nothing is taken in then.
+        The image is uint8 RGB (height, width, 3), the box (4,) x1 y1 x2 y2 [px], of which what is outside the image is
+        cut off, and the label has 1 to 1024 characters. Raises ShapeError, NotFiniteError, ParameterError, and nothing
+        is taken in.
         """
-        name, pixels = check_label(label), check_image(image)
+        name, pixels = check_label(label), check_image(image, MIN_SIDE)
         checked = check_box(box, pixels.shape[1], pixels.shape[0])
         frame = self._frame(pixels)
         assert frame.maps is not None
@@ -123,10 +108,8 @@ class OnlineDetector:
         self.counts[name] = self.counts.get(name, 0) + 1
 
     def train(self) -> list[str]:
-        """Learn the objects of which frames came since the last training, and return their names.
-
-        Their classifiers start from all regions of theirs and the hard negatives of their last training; those of other
-        objects stay as they are. Nothing is kept of the frames but these regions.
+        """Learn the objects of which frames came since the last training, from all their regions and the hard negatives
+        of their last one, and return their names. Nothing else is kept of the frames.
         """
         names = list(self._shown)
         known = {name: one.positives for name, one in self._classifiers.items()}
@@ -139,10 +122,8 @@ class OnlineDetector:
         return names
 
     def detect(self, image: NDArray[np.uint8]) -> Detections:
-        """Return the objects found in an RGB image (height, width, 3) of uint8; none before `train`. Raises ShapeError,
-        ParameterError: the image has another shape or type.
-        """
-        pixels = check_image(image)
+        """Return what is found in an RGB image (height, width, 3) of uint8. Raises ShapeError, ParameterError."""
+        pixels = check_image(image, MIN_SIDE)
         if self._bank is None:
             return Detections()
         maps = self._backbone.maps(pixels)
@@ -176,14 +157,7 @@ class OnlineDetector:
             self._bank = ClassifierBank(left, LENGTH_SCALE) if left else None
 
     def copy(self, bootstrap: Bootstrap | None = None) -> "OnlineDetector":
-        """Return a detector that knows the same objects and frames, and learns apart from this one.
-
-        Training a copy in another thread leaves this one free to detect. Network and regions, which do not change, are
-        shared.
-
-        Args:
-            bootstrap: how the copy chooses negatives; None: as this one.
-        """
+        """Return a detector that knows the same, and learns apart from this one, with another bootstrap if given."""
         made = copy.copy(self)
         made.bootstrap = bootstrap or self.bootstrap
         made.counts = dict(self.counts)
@@ -210,9 +184,7 @@ class OnlineDetector:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Replace all that was learned and shown by what `state` holds. Raises StateError: `state` is not valid, or
-        belongs to another network; nothing changes then.
-        """
+        """Replace all that was learned and shown by what `state` holds. Raises StateError; nothing changes then."""
         with reading_state("a detector"):
             check_version(state, STATE_VERSION, "detector")
             source = str(scalar(state, "source"))
@@ -275,10 +247,8 @@ class OnlineDetector:
         before = self._classifiers.get(name)
         others = [rows for other, rows in known.items() if other != name]
         own_frames = [frame for frame in self._frames if any(label == name for label, _ in frame.boxes)]
-        negatives = np.concatenate(
-            [*([before.negatives] if before else []), *others, *(frame.negatives(name) for frame in own_frames)]
-        ).astype(np.float64)
-        wide = positives.astype(np.float64)
+        rows = [*([before.negatives] if before else []), *others, *(frame.negatives(name) for frame in own_frames)]
+        negatives, wide = np.concatenate(rows).astype(np.float64), positives.astype(np.float64)
         make = self._make_regressor()
         rng = np.random.default_rng([self._seed, len(wide)])
         classifier: Any

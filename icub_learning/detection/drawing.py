@@ -13,16 +13,14 @@ WHITE, BLACK = (255, 255, 255), (0, 0, 0)  # RGB
 
 
 def annotated(image: NDArray[np.uint8], found: Detections) -> NDArray[np.uint8]:
-    """Return a copy of an RGB image (height, width, 3) with boxes, labels and scores; each label has its own colour.
-
-    Detections with a score below 0, which are more likely background, are left out.
-    """
+    """Return a copy of an RGB image (height, width, 3) with boxes, labels and scores of 0 or more."""
     picture = np.array(image)
     size = max(0.35, min(picture.shape[:2]) / 700.0)
     for box, label, score in zip(np.rint(found.boxes).astype(int).tolist(), found.labels, found.scores, strict=True):
         if score < SMALLEST_SCORE:
             continue
-        colour = _colour(label)
+        red, green, blue = np.random.default_rng(zlib.crc32(label.encode())).integers(40, 256, 3).tolist()
+        colour = red, green, blue
         cv2.rectangle(picture, box[:2], box[2:], colour, 2)
         text = f"{label} {score:.2f}"
         (width, height), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, size, 1)
@@ -31,8 +29,3 @@ def annotated(image: NDArray[np.uint8], found: Detections) -> NDArray[np.uint8]:
         ink = BLACK if sum(colour) > 380 else WHITE
         cv2.putText(picture, text, (left, top - 2), cv2.FONT_HERSHEY_SIMPLEX, size, ink, 1, cv2.LINE_AA)
     return picture
-
-
-def _colour(label: str) -> tuple[int, int, int]:
-    red, green, blue = np.random.default_rng(zlib.crc32(label.encode())).integers(40, 256, 3).tolist()
-    return red, green, blue

@@ -1,15 +1,13 @@
 """Class-agnostic region proposals: anchors on the network's maps, scored and moved by a linear objectness."""
 
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
-from icub_learning.detection.backbone import FeatureMaps
+from icub_learning.detection.backbone import FeatureMaps, fixed_arrays
 from icub_learning.detection.boxes import moved, suppress
-from icub_learning.errors import ModelError
 
 CELL = 16  # [px] of the network's input between neighbouring anchors
 SIZES = (36.0, 51.0, 72.0, 102.0, 144.0, 204.0, 288.0)  # [px] square root of an anchor's area
@@ -27,9 +25,10 @@ def propose(maps: FeatureMaps, n_proposals: int) -> Array:
     At each cell of the map there are 21 anchors. Their scores, and the offsets that move them onto an object, are
     linear in the maps' values at the cell; the weights were learned by ridge regression on simulated tables, from boxes
     without names. (A region proposal network, as Ren and others, "Faster R-CNN", 2015, without hidden layer.) Raises
-    ModelError: the file with the weights is missing or damaged.
+    ModelError.
     """
-    scores_of, offsets_of = _weights()
+    shapes = {"scores": (N_CELL_FEATURES, N_ANCHORS), "offsets": (N_ANCHORS, 4, N_CELL_FEATURES)}
+    scores_of, offsets_of = fixed_arrays(WEIGHTS, **shapes)
     cells = cell_features(maps)
     scores = (cells @ scores_of).ravel()
     best = np.argpartition(-scores, min(CANDIDATES, len(scores) - 1))[:CANDIDATES]
@@ -57,16 +56,3 @@ def anchors(maps: FeatureMaps) -> Array:
     half = np.array([(size * aspect**-0.5 / 2, size * aspect**0.5 / 2) for size in SIZES for aspect in ASPECTS])
     boxes = np.stack([x - half[:, 0], y - half[:, 1], x + half[:, 0], y + half[:, 1]], axis=2).reshape(-1, 4)
     return np.asarray(boxes / np.tile(maps.scale, 2))
-
-
-@cache
-def _weights() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the weights of scores (N_CELL_FEATURES, N_ANCHORS) and of offsets (N_ANCHORS, 4, N_CELL_FEATURES)."""
-    try:
-        with np.load(WEIGHTS, allow_pickle=False) as archive:
-            scores, steps = archive["scores"].astype(np.float32), archive["offsets"].astype(np.float32)
-    except (OSError, ValueError, KeyError) as error:
-        raise ModelError(f"cannot read the weights of proposals, {WEIGHTS}: {error}", name="objectness") from error
-    if scores.shape != (N_CELL_FEATURES, N_ANCHORS) or steps.shape != (N_ANCHORS, 4, N_CELL_FEATURES):
-        raise ModelError(f"{WEIGHTS} holds weights of other sizes", name="objectness", value=scores.shape)
-    return scores, steps

@@ -1,17 +1,55 @@
-"""What is learned of one object: a score and a refinement of regions."""
+"""Of one object: regions of the frames in which it was shown, and what is learned of them, a score and a refinement."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array, finite
+from icub_learning.detection.backbone import FeatureMaps
+from icub_learning.detection.boxes import moved, offsets, overlaps
 from icub_learning.errors import StateError
 
 BOX_REGULARIZATION = 1000.0  # lambda of the refinement, on features of mean length 20
+# At least, and at most, of a box with the one taught; between them it teaches nothing.
+POSITIVE_OVERLAP, NEGATIVE_OVERLAP = 0.6, 0.3
+JITTERED = 8  # moved copies of each box, that its refinement learns from
+JITTER = np.array([0.12, 0.12, 0.15, 0.15])  # standard deviations of their offsets
 Rows = NDArray[np.float32]
+
+
+@dataclass
+class Frame:
+    """The regions of one image, and the boxes shown in it."""
+
+    digest: bytes  # hash of the image, to know it again when another object in it is shown
+    maps: FeatureMaps | None  # those of the image, until the next image comes
+    proposals: Array  # (n, 4) boxes [px]
+    features: Rows  # (n, d) of the proposals
+    boxes: list[tuple[str, Array]] = field(default_factory=list)  # (4,) and label of each object shown
+
+    def negatives(self, label: str) -> Rows:
+        """Return the regions (m, d) that overlap no box of this label by 0.3 or more."""
+        own = np.array([box for name, box in self.boxes if name == label])
+        return self.features[overlaps(self.proposals, own).max(axis=1) < NEGATIVE_OVERLAP]
+
+
+@dataclass
+class Positives:
+    """Regions of one object that were shown since it was last trained: features (n, d) and offsets (n, 4) to it."""
+
+    features: list[Rows] = field(default_factory=list)
+    steps: list[Array] = field(default_factory=list)
+
+
+def positive_boxes(box: Array, proposals: Array, maps: FeatureMaps, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Return an object's box, moved copies and proposals that overlap it by 0.6 or more (n, 4), with offsets to it."""
+    copies = moved(np.tile(box, (JITTERED, 1)), JITTER * rng.normal(size=(JITTERED, 4)), maps.width, maps.height)
+    boxes = np.concatenate([box[None], copies, proposals])
+    boxes = boxes[overlaps(boxes, box[None])[:, 0] >= POSITIVE_OVERLAP]
+    return boxes, offsets(boxes, np.tile(box, (len(boxes), 1)))
 
 
 @dataclass(frozen=True)
@@ -34,21 +72,12 @@ class RegionClassifier:
         """Rebuild from `state`. Raises StateError, KeyError, NotFiniteError."""
         read = {name: finite(name, state[name]) for name in cls.__dataclass_fields__}
         m, p, k = (len(np.atleast_1d(read[name])) for name in ("centers", "positives", "negatives"))
-        shapes = {
-            "centers": (m, n_features),
-            "coefficients": (m,),
-            "refinement": (n_features + 1, 4),
-            "positives": (p, n_features),
-            "steps": (p, 4),
-            "negatives": (k, n_features),
-        }
-        for name, shape in shapes.items():
+        small = {"centers": (m, n_features), "coefficients": (m,), "positives": (p, n_features)}
+        small["negatives"] = (k, n_features)
+        for name, shape in {**small, "refinement": (n_features + 1, 4), "steps": (p, 4)}.items():
             if read[name].shape != shape:
                 raise StateError(f"{name} has shape {read[name].shape}, not {shape}", name=name)
-        small: dict[str, Any] = {
-            name: read[name].astype(np.float32) for name in shapes if name not in ("refinement", "steps")
-        }
-        return cls(**{**read, **small})
+        return cls(**{**read, **{name: read[name].astype(np.float32) for name in small}})  # type: ignore[arg-type]
 
 
 def fit_refinement(positives: Array, steps: Array) -> Array:

@@ -1,14 +1,12 @@
 """Features of regions of an image: means over a grid of bins (RoIAlign), in their principal directions."""
 
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
-from icub_learning.detection.backbone import FeatureMaps
-from icub_learning.errors import ModelError
+from icub_learning.detection.backbone import FeatureMaps, fixed_arrays
 
 # Bins a side, by the side of a cell of the map: fine ones of the finer map say where parts are.
 BINS = {16: 2, 32: 1}
@@ -21,10 +19,8 @@ BASIS = Path(__file__).with_name("regions.npz")  # written by tools/learn_object
 
 
 def region_features(maps: FeatureMaps, boxes: Array) -> NDArray[np.float32]:
-    """Return the features (n, N_FEATURES) of boxes (n, 4) [px] of the image, of a length of about 20. Raises
-    ModelError: the file with the principal directions is missing or damaged.
-    """
-    mean, basis = principal_directions()
+    """Return the features (n, N_FEATURES) of boxes (n, 4) [px] of the image, of a length of about 20."""
+    mean, basis = fixed_arrays(BASIS, mean=(N_POOLED,), basis=(N_POOLED, N_FEATURES))
     found = (pooled(maps, boxes) - mean) @ basis
     return np.asarray(found * np.float32(LENGTH / np.sqrt(N_POOLED)))
 
@@ -32,40 +28,20 @@ def region_features(maps: FeatureMaps, boxes: Array) -> NDArray[np.float32]:
 def pooled(maps: FeatureMaps, boxes: Array) -> NDArray[np.float32]:
     """Return what the maps hold in boxes (n, 4) [px] of the image, (n, N_POOLED).
 
-    Each box is cut into a grid of bins, and the map's values at 2 x 2 points of each bin, interpolated, are averaged.
-    The values of each map are scaled so that regions have a mean square of one.
-
-    Source: He and others, "Mask R-CNN", 2017, section 3.
+    Each box is cut into a grid of bins, and the map's values at 2 x 2 points of each bin, interpolated, are averaged
+    (He and others, "Mask R-CNN", 2017, section 3). The values of each map are scaled so that regions have a mean square
+    of one.
     """
     parts = []
     for side, bins in BINS.items():
-        values = _align(maps.maps[side], boxes * np.tile(maps.scale, 2) / side, bins)
+        values = align(maps.maps[side], boxes * np.tile(maps.scale, 2) / side, bins)
         length = np.sqrt((maps.maps[side] ** 2).mean())
         parts.append(values / max(float(length), 1e-6))
     return np.concatenate(parts, axis=1)
 
 
-@cache
-def principal_directions() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the mean (N_POOLED,) and the principal directions (N_POOLED, N_FEATURES)."""
-    try:
-        with np.load(BASIS, allow_pickle=False) as archive:
-            mean, basis = archive["mean"].astype(np.float32), archive["basis"].astype(np.float32)
-    except (OSError, ValueError, KeyError) as error:
-        raise ModelError(
-            f"cannot read the principal directions of regions, {BASIS}: {error}", name="regions"
-        ) from error
-    if mean.shape != (N_POOLED,) or basis.shape != (N_POOLED, N_FEATURES):
-        raise ModelError(f"{BASIS} holds directions of other sizes", name="regions", value=basis.shape)
-    return mean, basis
-
-
-def _align(values: NDArray[np.float32], boxes: Array, bins: int) -> NDArray[np.float32]:
-    """Return means (n, bins * bins * channels) of a map (rows, columns, channels) over boxes in its cells.
-
-    Bilinear interpolation and the mean over a bin are linear and act along the axes one after the other, so a box is
-    pooled by two small matrices.
-    """
+def align(values: NDArray[np.float32], boxes: Array, bins: int) -> NDArray[np.float32]:
+    """Return means (n, bins^2 channels) of a map over boxes in its cells, by a small matrix along each axis."""
     rows, columns, channels = values.shape
     down = _weights(boxes[:, 1], boxes[:, 3], rows, bins)  # (n, bins, rows)
     across = _weights(boxes[:, 0], boxes[:, 2], columns, bins)  # (n, bins, columns)

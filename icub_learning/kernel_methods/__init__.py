@@ -7,8 +7,8 @@ from icub_learning.lazy import lazy
 if TYPE_CHECKING:
     from icub_learning.kernel_methods.kernels import Kernel
     from icub_learning.kernel_methods.one_vs_all import OneVsAllClassifier
-    from icub_learning.kernel_methods.online.dictionary import KernelDictionary, matching_pursuit
-    from icub_learning.kernel_methods.online.polk import POLKClassifier, POLKRegressor, functional_sgd
+    from icub_learning.kernel_methods.online.dictionary import KernelDictionary
+    from icub_learning.kernel_methods.online.polk import POLKClassifier, POLKRegressor
     from icub_learning.kernel_methods.online.stochastic import StochasticKernelMachine
     from icub_learning.kernel_methods.random_features import IncrementalRandomFeaturesKRLS, RandomFeaturesKRLS
     from icub_learning.kernel_methods.spectral.iterative import (
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
         NuMethod,
     )
     from icub_learning.kernel_methods.spectral.krls import KRLS, SpectralCutoff
+    from icub_learning.kernel_methods.subsampling.conjugate_gradient import PreconditionedKRLS
     from icub_learning.kernel_methods.subsampling.falkon import FALKON
     from icub_learning.kernel_methods.subsampling.logistic_falkon import LogisticFALKON
     from icub_learning.kernel_methods.subsampling.nystrom import IncrementalNystromKRLS, NystromKRLS
     from icub_learning.kernel_methods.subsampling.nytro import NYTRO
-    from icub_learning.kernel_methods.subsampling.preconditioned import PreconditionedKRLS
     from icub_learning.kernel_methods.tensor.regressor import TensorKernelRegressor
     from icub_learning.kernel_methods.tensor.symmetric_tensor import SymmetricTensor
 
@@ -30,22 +30,21 @@ __all__ = [
     "FALKON", "KRLS", "NYTRO", "AcceleratedGradient", "ConjugateGradientKRLS", "IncrementalNystromKRLS",
     "IncrementalRandomFeaturesKRLS", "Kernel", "KernelDictionary", "Landweber", "LogisticFALKON", "NuMethod",
     "NystromKRLS", "OneVsAllClassifier", "POLKClassifier", "POLKRegressor", "PreconditionedKRLS", "RandomFeaturesKRLS",
-    "SpectralCutoff", "StochasticKernelMachine", "SymmetricTensor", "TensorKernelRegressor", "functional_sgd",
-    "matching_pursuit",
+    "SpectralCutoff", "StochasticKernelMachine", "SymmetricTensor", "TensorKernelRegressor",
 ]  # fmt: skip
 
 __getattr__ = lazy(
     __name__,
     {
         "AcceleratedGradient": "spectral.iterative", "ConjugateGradientKRLS": "spectral.iterative",
-        "FALKON": "subsampling.falkon", "functional_sgd": "online.polk",
+        "FALKON": "subsampling.falkon",
         "IncrementalNystromKRLS": "subsampling.nystrom", "IncrementalRandomFeaturesKRLS": "random_features",
         "Kernel": "kernels", "KernelDictionary": "online.dictionary", "KRLS": "spectral.krls",
         "Landweber": "spectral.iterative", "LogisticFALKON": "subsampling.logistic_falkon",
-        "matching_pursuit": "online.dictionary", "NuMethod": "spectral.iterative",
+        "NuMethod": "spectral.iterative",
         "NystromKRLS": "subsampling.nystrom", "NYTRO": "subsampling.nytro", "OneVsAllClassifier": "one_vs_all",
         "POLKClassifier": "online.polk", "POLKRegressor": "online.polk",
-        "PreconditionedKRLS": "subsampling.preconditioned", "RandomFeaturesKRLS": "random_features",
+        "PreconditionedKRLS": "subsampling.conjugate_gradient", "RandomFeaturesKRLS": "random_features",
         "SpectralCutoff": "spectral.krls", "StochasticKernelMachine": "online.stochastic",
         "SymmetricTensor": "tensor.symmetric_tensor", "TensorKernelRegressor": "tensor.regressor",
     },

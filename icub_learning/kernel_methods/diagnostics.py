@@ -1,30 +1,23 @@
-"""Diagnostics of a data set: effective dimensions, signal-to-noise ratio, and the method that is fastest for it."""
+"""Diagnostics of a data set: leverage scores, effective dimensions, signal-to-noise ratio, the fastest method, and how
+many Nyström centres theory asks for (theorems 1 and 5 of the thesis).
+"""
 
 from dataclasses import dataclass
+from math import ceil, log
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize_scalar
+from sklearn.utils import check_random_state
 
-from icub_learning.arrays import finite, integer, real
+from icub_learning.arrays import Array, finite, integer, real
 from icub_learning.errors import ParameterError, ShapeError
-from icub_learning.kernel_methods.estimator import check_varying
+from icub_learning.kernel_methods.estimator import Seed, check_regularization, check_varying
 from icub_learning.kernel_methods.kernels import Kernel, KernelFunction
-from icub_learning.kernel_methods.spectral.spectrum import eigendecomposition
-from icub_learning.kernel_methods.subsampling.leverage import check_samples, leverage_scores
-
-__all__ = [
-    "EffectiveDimensions",
-    "SignalToNoise",
-    "costs",
-    "effective_dimensions",
-    "fastest_method",
-    "fixed_design_risk",
-    "leverage_scores",
-    "regime_map",
-    "signal_to_noise",
-]
+from icub_learning.kernel_methods.spectral.krls import eigendecomposition
+from icub_learning.kernel_methods.subsampling.centers import ApproximateLeverage
 
 METHODS = ("KRLS", "early stopping", "NystromKRLS", "NYTRO")
 LEVELS = np.logspace(-12, 2, 57)  # lambda over the largest eigenvalue of K / n, as tried by `signal_to_noise`
@@ -49,10 +42,33 @@ class SignalToNoise:
     regularization: float  # lambda* = 1 / (n ratio) (thesis 4.3.1, whose 1 / SNR is a misprint)
 
 
+def leverage_scores(
+    X: ArrayLike,
+    *,
+    kernel: str | KernelFunction = "gaussian",
+    length_scale: float = 1.0,
+    degree: int = 3,
+    regularization: float = 1e-6,
+    n_pilots: int | None = None,
+    random_state: Seed = None,
+) -> Array:
+    """Return l_i = (K (K + lambda n I)^-1)_ii of X (n, d), lambda > 0; approximately, from `n_pilots` samples."""
+    samples = _check_samples(X)
+    level = check_regularization(regularization)
+    function = Kernel(kernel, length_scale, degree)
+    n = len(samples)
+    if n_pilots is None:
+        gram = function.gram(samples)
+        factor = cho_factor(gram + level * n * np.eye(n), check_finite=False)
+        return np.asarray(np.einsum("ij,ji->i", gram, cho_solve(factor, np.eye(n), check_finite=False)))
+    if integer("n_pilots", n_pilots, 1) > n:
+        raise ParameterError("n_pilots", n_pilots, f"at most the number of samples, {n}")
+    pilots = samples[check_random_state(random_state).permutation(n)[:n_pilots]]
+    return ApproximateLeverage(function, pilots, level, n)(samples)
+
+
 def effective_dimensions(X: ArrayLike, *, regularization: float = 1e-6, **settings: Any) -> EffectiveDimensions:
-    """Return the effective and maximal dimension of samples X (n, d) at `regularization`, lambda > 0; `settings` are
-    those of `leverage_scores`. Raises ParameterError, ShapeError, NotFiniteError: an argument is outside its range.
-    """
+    """Return effective and maximal dimension of X (n, d) at lambda > 0; further settings: see `leverage_scores`."""
     scores = leverage_scores(X, regularization=regularization, **settings)
     return EffectiveDimensions(float(scores.sum()), float(len(scores) * scores.max()), float(regularization))
 
@@ -63,10 +79,9 @@ def signal_to_noise(
     """Estimate the signal-to-noise ratio of targets y (n,) or (n, T) on samples X (n, d).
 
     In the model y ~ N(0, s (K + lambda n I)) lambda maximizes the likelihood of all targets together, and s lambda n is
-    the noise variance; ||f||^2_H is that of KRLS at this lambda, a lower bound. Costs one eigendecomposition. Raises
-    ParameterError, ShapeError, NotFiniteError, DataError: an argument is outside its range, or a target constant.
+    the noise variance; ||f||^2_H is that of KRLS at this lambda, a lower bound. Costs one eigendecomposition.
     """
-    samples, targets = check_samples(X), finite("y", y)
+    samples, targets = _check_samples(X), finite("y", y)
     if targets.ndim not in (1, 2) or len(targets) != len(samples) or not targets.size:
         raise ShapeError("y", targets.shape, f"({len(samples)},) or ({len(samples)}, T)")
     targets = targets.reshape(len(samples), -1)
@@ -95,9 +110,7 @@ def fixed_design_risk(
 ) -> float:
     """Return the risk (sigma^2 / n) Tr(Q^2) + (1 / n) ||P (I - Q) mu||^2 of predictions Q y for y = mu + noise.
 
-    Q (n, n) is the symmetric `smoother`, mu (n,) the `mean`, sigma^2 >= 0 the `noise_variance` and P (n, n) the
-    `projection` onto the range of K, None for the identity. Raises ParameterError, ShapeError, NotFiniteError: an
-    argument is outside its range.
+    Q (n, n) is the symmetric `smoother`, P (n, n) the `projection` onto the range of K, None for the identity.
     """
     q, mu = finite("smoother", smoother), finite("mean", mean)
     if mu.ndim != 1 or q.shape != (len(mu), len(mu)):
@@ -114,11 +127,10 @@ def costs(n: int, dimension: float, ratio: float) -> dict[str, float]:
 
     With lambda* = 1 / (n SNR), m = min(n, d log(n / lambda*)) centres and t = 1 / lambda* iterations (kernel <= 1):
     KRLS n^3, early stopping n^2 t, Nyström KRLS n m^2, NYTRO n m t (NYTRO paper 3.3); d is the maximal dimension at
-    lambda*. Raises ParameterError: an argument is outside its range, or dimension above n or 1 / lambda* = n SNR.
+    lambda*, at most n and 1 / lambda*. Raises ParameterError.
     """
     n = integer("n", n, 2)
-    ratio = real("ratio", ratio, 0.0, low_open=True)
-    dimension = real("dimension", dimension, 0.0, low_open=True)
+    ratio, dimension = _positive("ratio", ratio), _positive("dimension", dimension)
     most = min(n, n * ratio)
     if dimension > most * (1 + 1e-9):
         raise ParameterError("dimension", dimension, f"at most min(n, 1 / lambda*) = {most:g}")
@@ -146,3 +158,61 @@ def regime_map(n: int, dimensions: ArrayLike, ratios: ArrayLike) -> NDArray[Any]
             for ratio in finite("ratios", ratios)
         ]
     )
+
+
+def centers_for_expected_risk(
+    dimension: float, n: int, norm: float, regularization: float, failure: float = 0.25
+) -> int:
+    """Return the uniform centres m >= (32 d / delta + 2) log(||K|| n / (delta lambda)) of theorem 5 (Bach 2013).
+
+    With so many, the expected fixed-design risk of Nyström KRLS is at most 1 + 4 delta times that of KRLS at lambda; d
+    is the maximal dimension n max_i (K (K + lambda n I)^-1)_ii, ||K|| the largest eigenvalue. Raises ParameterError.
+    """
+    dimension, norm = _positive("dimension", dimension), _positive("norm", norm)
+    level, delta = check_regularization(regularization), _probability(failure)
+    return ceil((32 * dimension / delta + 2) * max(log(norm * n / (delta * level)), 0.0))
+
+
+def centers_for_optimal_rate(
+    maximal_dimension: float, largest: float, regularization: float, failure: float = 0.25
+) -> int:
+    """Return the number of uniform centres m >= max(67, 5 N_inf(lambda)) log(12 kappa^2 / (lambda delta)) (theorem 1).
+
+    With so many, and lambda = ||C|| n^(-1 / (2 v + gamma + 1)), the excess risk is optimal with probability 1 - delta;
+    N_inf(lambda) is the supremum over x of <K_x, (C + lambda)^-1 K_x>, kappa^2 the `largest` k(x, x). Raises
+    ParameterError.
+    """
+    dimension = _positive("maximal_dimension", maximal_dimension)
+    bound = 12 * _positive("largest", largest) / (check_regularization(regularization) * _probability(failure))
+    return ceil(max(67.0, 5 * dimension) * max(log(bound), 0.0))
+
+
+def leverage_centers_for_optimal_rate(
+    effective_dimension: float, n: int, failure: float = 0.25, accuracy: float = 1.0
+) -> int:
+    """Return the number of centres m >= max(334, 78 T^2 N(lambda)) log(48 n / delta) (theorem 1, leverage scores).
+
+    It holds for lambda of at least (19 kappa^2 / n) log(12 n / delta); N(lambda) is the trace of C (C + lambda)^-1, T
+    >= 1 the factor up to which the leverage scores are right. Raises ParameterError.
+    """
+    dimension = _positive("effective_dimension", effective_dimension)
+    factor = real("accuracy", accuracy, 1.0)
+    return ceil(max(334.0, 78 * factor**2 * dimension) * log(48 * n / _probability(failure)))
+
+
+def _positive(name: str, value: float) -> float:
+    return real(name, value, 0.0, low_open=True)
+
+
+def _probability(failure: float) -> float:
+    delta = real("failure", failure, 0.0, 1.0, low_open=True)
+    if delta == 1.0:
+        raise ParameterError("failure", failure, "a probability in (0, 1)")
+    return delta
+
+
+def _check_samples(X: ArrayLike) -> Array:
+    samples = finite("X", X)
+    if samples.ndim != 2 or not samples.size:
+        raise ShapeError("X", samples.shape, "(n, d) with n, d >= 1")
+    return samples

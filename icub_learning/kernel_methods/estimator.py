@@ -1,8 +1,8 @@
 """What kernel regressors share: their settings, scikit-learn's conventions, checks of data, prediction by blocks."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.random import RandomState
@@ -20,11 +20,7 @@ Seed = int | RandomState | None
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelSettings:
-    """The settings that all kernel estimators share: the kernel (see `Kernel`), and regularization, lambda > 0.
-
-    Estimators are dataclasses: each setting is declared once, and their `__init__` is what scikit-learn's `get_params`
-    and `clone` read. Values are checked by `fit`, as scikit-learn asks.
-    """
+    """Settings of all kernel estimators, whose dataclasses' `__init__` scikit-learn reads; `fit` checks the values."""
 
     kernel: str | KernelFunction = "gaussian"
     length_scale: float = 1.0
@@ -40,14 +36,8 @@ class KernelRegressor(KernelSettings, MultiOutputMixin, RegressorMixin, BaseEsti
     """Base of regressors f(x) = sum_j k(x, centers_[j]) dual_coef_[j], for n x T targets.
 
     A subclass sets `centers_`, `_coefficients` (m, T), `path_levels_` and `_path` (levels, m, T) in `_fit(samples,
-    targets, kernel)`. There is no intercept, as in the sources: center targets whose mean is not zero.
-
-    Args:
-        kernel, length_scale, degree, regularization: see `KernelSettings`.
-        random_state: seed of random draws, if the method has any: an integer, a numpy RandomState or None.
-
-    Attributes:
-        dual_coef_: their coefficients, (m,) for a 1-D target, else (m, T).
+    targets, kernel)`. There is no intercept, as in the sources: center targets whose mean is not zero. `random_state`
+    is the seed of random draws, if the method has any: an integer, a numpy RandomState or None.
     """
 
     random_state: Seed = None
@@ -57,12 +47,7 @@ class KernelRegressor(KernelSettings, MultiOutputMixin, RegressorMixin, BaseEsti
     _path: Array = field(init=False)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "KernelRegressor":
-        """Learn from samples X (n, d) and targets y (n,) or (n, T).
-
-        Raises:
-            DataError: X or y is not numeric, not finite, of unequal length, or a target is constant.
-            ParameterError, ShapeError: a setting is outside its range; the message names the bound.
-        """
+        """Learn from samples X (n, d) and targets y (n,) or (n, T). Raises DataError, ParameterError, ShapeError."""
         kernel = self._make_kernel()
         samples, targets, self._one_target = read_training_data(self, X, y, order="C", ensure_min_samples=2)
         check_varying(targets.min(axis=0), targets.max(axis=0))
@@ -97,14 +82,29 @@ class KernelRegressor(KernelSettings, MultiOutputMixin, RegressorMixin, BaseEsti
         return read_samples(self, X)
 
     def _apply(self, samples: Array, coefficients: Array) -> Array:
-        """Return sum_j k(x_i, centers_[j]) coefficients[j], (n, columns), without holding the whole kernel matrix."""
-        return apply_by_blocks(self._make_kernel().against(self.centers_), samples, len(self.centers_), coefficients)
+        """Return sum_j k(x_i, centers_[j]) coefficients[j], (n, columns)."""
+        return apply_by_blocks(self._make_kernel().against(self.centers_), samples, coefficients)
+
+    def _set_path(self, path: Sequence[Array]) -> None:
+        """Keep the coefficients (m, T) after iterations 1, 2, ... of which the last are the solution."""
+        self._path = np.stack(path)
+        self._coefficients, self.n_iter_ = self._path[-1], len(path)
+        self.path_levels_ = np.arange(1, self.n_iter_ + 1)
 
 
-def apply_by_blocks(features: Callable[[Array], Array], samples: Array, n_features: int, coefficients: Array) -> Array:
+class Features(Protocol):
+    """Maps rows (r, d) to new features (r, n_features)."""
+
+    n_features: int
+
+    def __call__(self, samples: Array, /) -> Array:
+        """Compute the features."""
+
+
+def apply_by_blocks(features: Features, samples: Array, coefficients: Array) -> Array:
     """Return features(samples) @ coefficients, (n, columns), computing the features of one block of rows at a time."""
     out = np.empty((len(samples), coefficients.shape[1]))
-    for rows in blocks(len(samples), rows_per_block(n_features)):
+    for rows in blocks(len(samples), rows_per_block(features.n_features)):
         np.matmul(features(samples[rows]), coefficients, out=out[rows])
     return out
 
@@ -115,8 +115,7 @@ def read_training_data(
     """Return samples (n, d), targets (n, T), and whether the targets came as (n,), checked by scikit-learn's rules.
 
     Samples become `dtype`, or stay one of several types; targets keep theirs. `checks` are further keywords of
-    scikit-learn's `validate_data`, and the estimator gets `n_features_in_`. Raises DataError: X or y is not numeric,
-    not finite, of unequal length, or y is None.
+    `validate_data`, which gives the estimator `n_features_in_`. Raises DataError.
     """
     try:
         checks = {"multi_output": True, "y_numeric": True, "dtype": dtype, **checks}
@@ -127,9 +126,7 @@ def read_training_data(
 
 
 def read_labels(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, reset: bool = True) -> tuple[Array, NDArray[Any]]:
-    """Return samples (n, d) and labels (n,), checked by scikit-learn's rules; `estimator` gets `n_features_in_`. Raises
-    DataError: X is not finite, the lengths differ, y is None, or holds continuous numbers.
-    """
+    """Return samples (n, d) and labels (n,), checked as by `read_training_data`. Raises DataError."""
     try:
         samples, labels = validate_data(estimator, X, y, reset=reset, dtype=np.float64, order="C")
         check_classification_targets(labels)
@@ -156,9 +153,23 @@ def check_varying(low: Array, high: Array) -> None:
         raise DataError(text, name="y", value=float(low[column]), bound="two different values in each target")
 
 
+def check_signs(targets: Array, loss: str) -> None:
+    """Raise DataError for the first target that is not -1 or +1."""
+    if not (np.abs(targets) == 1.0).all():
+        wrong = float(targets[np.abs(targets) != 1.0][0])
+        text = f"y holds {wrong:g}, but must be -1 or +1 for the {loss} loss; see OneVsAllClassifier"
+        raise DataError(text, name="y", value=wrong, bound="-1 or +1")
+
+
 def check_regularization(value: float) -> float:
     """Return lambda > 0. Raises ParameterError."""
     return real("regularization", value, 0.0, low_open=True)
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str], purpose: str = "") -> None:
+    """Raise ParameterError unless `value` is one of the choices."""
+    if value not in choices:
+        raise ParameterError(name, value, f"one of {', '.join(choices)}{purpose}")
 
 
 def check_levels(name: str, values: Iterable[float] | None, default: ArrayLike) -> Array:

@@ -24,17 +24,10 @@ class Kernel:
     * "matern": (1 + r) exp(-r) with r = sqrt(3) ||x - x'|| / sigma (smoothness 3/2)
     * "polynomial": (x^T x' + 1)^degree
     * "linear": x^T x'
-    * a callable: `kernel(X, Z)` for X (n, d), Z (m, d) returns (n, m); it must be symmetric and positive definite,
-      which is not checked. The functions of `sklearn.metrics.pairwise` and the kernels of
-      `sklearn.gaussian_process` qualify.
+    * a callable: `kernel(X, Z)` for X (n, d), Z (m, d) returns (n, m), symmetric and positive definite, which is not
+      checked: functions of `sklearn.metrics.pairwise`, kernels of `sklearn.gaussian_process`
 
-    Args:
-        kernel: one of the names above, or a callable.
-        length_scale: sigma > 0, in the unit of x; for "gaussian" and "matern".
-        degree: integer >= 1; for "polynomial".
-
-    Raises:
-        ParameterError: an argument is outside its range.
+    sigma > 0 is the `length_scale`, in the unit of x; the degree is an integer >= 1. Raises ParameterError.
     """
 
     def __init__(self, kernel: str | KernelFunction = "gaussian", length_scale: float = 1.0, degree: int = 3) -> None:
@@ -52,8 +45,7 @@ class Kernel:
         """Return the matrix k(x_i, x_j), (n, n), exactly symmetric."""
         matrix: Array = self.against(x)(x)
         if callable(self.kernel):
-            matrix = (matrix + matrix.T) / 2
-            return matrix
+            return np.asarray((matrix + matrix.T) / 2)
         for start in range(0, len(x), 512):  # the upper triangle is the mirror of the lower, a stripe at a time
             stop = start + 512
             stripe = matrix[start:stop, start:stop]
@@ -71,9 +63,7 @@ class Kernel:
         if self.kernel in ("gaussian", "matern"):
             return np.ones(len(x))
         squares: Array = np.einsum("ij,ij->i", x, x)
-        if self.kernel == "polynomial":
-            squares = (squares + 1.0) ** self.degree
-        return squares
+        return (squares + 1.0) ** self.degree if self.kernel == "polynomial" else squares
 
     def against(self, centers: Array) -> "KernelAgainst":
         """Fix the second argument, so that what depends on the centres (m, d) alone is computed once."""
@@ -81,13 +71,11 @@ class Kernel:
 
 
 class KernelAgainst:
-    """x -> k(x, centres): (n, d) to (n, m). Made by `Kernel.against`; safe to call from several threads at once.
-    `exponents` is x -> the logarithm of a Gaussian kernel, see `GaussianKernel`; other kernels do not have it.
-    """
+    """x -> k(x, centres): (n, d) to (n, m), safe to call from several threads."""
 
     def __init__(self, kernel: Kernel, centers: Array) -> None:
         self.kernel = kernel
-        self.n_centers = len(centers)
+        self.n_features = len(centers)
         self._centers = centers
         if kernel.kernel == "gaussian":
             self._gaussian = GaussianKernel(centers, kernel.length_scale)
@@ -96,14 +84,12 @@ class KernelAgainst:
             self._distances = SquaredDistances(centers, np.sqrt(6.0) / kernel.length_scale)
 
     def __call__(self, x: Array, out: Array | None = None) -> Array:
-        """Return k(x_i, z_j), (n, m), written into `out` if given. Raises ShapeError, NotFiniteError: a callable kernel
-        returns another shape, or numbers that are not finite.
-        """
+        """Return k(x_i, z_j), (n, m), written into `out` if given. Raises ShapeError, NotFiniteError."""
         kernel = self.kernel
         if callable(kernel.kernel):
             values = finite("kernel(X, Z)", kernel.kernel(x, self._centers))
-            if values.shape != (len(x), self.n_centers):
-                raise ShapeError("kernel(X, Z)", values.shape, f"(len(X), len(Z)) = {(len(x), self.n_centers)}")
+            if values.shape != (len(x), self.n_features):
+                raise ShapeError("kernel(X, Z)", values.shape, f"(len(X), len(Z)) = {(len(x), self.n_features)}")
             if out is None:
                 return values.copy() if np.may_share_memory(values, x) else values
             out[...] = values

@@ -1,43 +1,22 @@
 """Available memory, so that arrays that cannot fit are refused before they are allocated."""
 
+from contextlib import suppress
 from pathlib import Path
 
-from icub_learning.errors import ParameterError
-
 UNKNOWN = 2**62  # bytes, where the system reports no limit
+GROUPS = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+)
 
 
 def available_bytes() -> int:
     """Return the memory that the system and the limits of this process's control group leave."""
-    return min(_system(), _group())
-
-
-def check_fits(name: str, count: int, what: str = "numbers") -> None:
-    """Raise ParameterError, with the count and the bytes, if `count` float64 numbers do not fit into memory."""
-    needed, left = 8 * count, available_bytes()
-    if needed > left:
-        raise ParameterError(
-            name, f"{count} {what}, {needed} bytes", f"at most the {left} bytes of memory that are available"
-        )
-
-
-def _system() -> int:
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return 1024 * int(line.split()[1])
-    except (OSError, ValueError):
-        pass
-    return UNKNOWN
-
-
-def _group() -> int:
-    for limit, used in (
-        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-    ):
-        try:
-            return max(0, int(Path(limit).read_text()) - int(Path(used).read_text()))
-        except (OSError, ValueError):  # no such group, or "max"
-            continue
-    return UNKNOWN
+    left = [UNKNOWN]
+    with suppress(OSError):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        left += [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
+    for limit, used in GROUPS:
+        with suppress(OSError, ValueError):  # no such group, or "max"
+            left.append(max(0, int(Path(limit).read_text()) - int(Path(used).read_text())))
+    return min(left)

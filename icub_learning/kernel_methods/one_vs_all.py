@@ -14,26 +14,18 @@ from icub_learning.kernel_methods.spectral.krls import KRLS
 
 
 class OneVsAllClassifier(ClassifierMixin, BaseEstimator):
-    """Makes a classifier of any regressor for several targets.
+    """Makes a classifier of any regressor for several targets, `estimator` or `KRLS()`, of which `estimator_` is a
+    clone.
 
-    The regressor learns one code for each class, +1 for its samples and -1 for the others (one column alone where there
-    are two classes), with one factorization or one run of iterations for all of them; the largest score wins.
-
-    Args:
-        estimator: a regressor of this package, which is cloned, or None for `KRLS()`.
-
-    Attributes:
-        classes_: (C,), sorted.
-        estimator_: the fitted regressor.
+    It learns one code for each class, +1 for its samples and -1 for the others (one column where there are two
+    classes), with one factorization or one run of iterations; the largest score wins. `classes_` (C,) are sorted.
     """
 
     def __init__(self, estimator: KernelRegressor | None = None) -> None:
         self.estimator = estimator
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "OneVsAllClassifier":
-        """Learn from samples X (n, d) and labels y (n,). Raises DataError: X is not finite, the lengths differ, or
-        there is one class only; ParameterError, ShapeError: from the regressor.
-        """
+        """Learn from samples X (n, d) and labels y (n,). Raises DataError, and what the regressor raises."""
         samples, labels = read_labels(self, X, y)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
@@ -66,5 +58,4 @@ class OneVsAllClassifier(ClassifierMixin, BaseEstimator):
 
     def _labels(self, scores: Array) -> NDArray[Any]:
         two = len(self.classes_) == 2
-        labels: NDArray[Any] = self.classes_[(scores > 0).astype(int) if two else scores.argmax(axis=-1)]
-        return labels
+        return np.asarray(self.classes_[(scores > 0).astype(int) if two else scores.argmax(axis=-1)])

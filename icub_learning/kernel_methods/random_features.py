@@ -16,21 +16,20 @@ from icub_learning.kernel_methods.estimator import (
     KernelRegressor,
     Seed,
     apply_by_blocks,
+    check_choice,
     check_counts,
     check_levels,
     check_regularization,
 )
 from icub_learning.kernel_methods.kernels import Kernel, blocks, sample_rows
-from icub_learning.kernel_methods.streaming import StreamingRegressor, TrainingRows
+from icub_learning.kernel_methods.rows import StreamingRegressor, TrainingRows
+from icub_learning.kernel_methods.subsampling.centers import SAMPLINGS
 from icub_learning.kernel_methods.subsampling.least_squares import (
     GrowingLeastSquares,
     NormalEquations,
     solve_ridge_path,
 )
 
-FEATURES = ("fourier", "fastfood")
-KERNELS = ("gaussian", "matern")
-SAMPLINGS = ("uniform", "leverage")
 PANEL = 128  # features added at a time
 POOL = 4  # features to draw from by leverage scores, for each that is taken
 ROWS = 4  # samples that their scores are estimated from, for each feature of the pool
@@ -49,10 +48,8 @@ class CosineFeatures:
     def __init__(
         self, kernel: Kernel, features: str, n_inputs: int, n_features: int, seeds: NDArray[np.int64], scale_by: int
     ) -> None:
-        if features not in FEATURES:
-            raise ParameterError("features", features, f"one of {', '.join(FEATURES)}")
-        if kernel.kernel not in KERNELS:
-            raise ParameterError("kernel", kernel.kernel, f"one of {', '.join(KERNELS)}, for random features")
+        check_choice("features", features, ("fourier", "fastfood"))
+        check_choice("kernel", kernel.kernel, ("gaussian", "matern"), ", for random features")
         self.n_features = n_features
         self.scale_by = scale_by
         self._phases = np.random.default_rng(seeds[0]).uniform(0.0, 2 * np.pi, n_features)
@@ -90,24 +87,14 @@ class CosineFeatures:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RandomFeatureRegressor(KernelRegressor):
-    """Base of regressors on random features.
-
-    Args:
-        kernel: "gaussian" or "matern".
-        length_scale: sigma > 0, in the unit of x.
-        degree: unused.
-        regularization: lambda > 0.
-        n_features: m, the number of random features.
-        features: "fourier" or "fastfood"; see `CosineFeatures`.
-        random_state: seed of the draw; see `KernelRegressor`.
-    """
+    """Base of regressors on m random features; see `CosineFeatures`, `KernelRegressor`. `degree` is unused."""
 
     n_features: int = 100
     features: str = "fourier"
     feature_map_: CosineFeatures = field(init=False)
 
     def _apply(self, samples: Array, coefficients: Array) -> Array:
-        return apply_by_blocks(self.feature_map_, samples, self.feature_map_.n_features, coefficients)
+        return apply_by_blocks(self.feature_map_, samples, coefficients)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -121,16 +108,8 @@ class RandomFeaturesKRLS(RandomFeatureRegressor, StreamingRegressor):
     With sampling "leverage" the m features are drawn from four times as many by their leverage scores (S^T S (S^T S +
     lambda I)^-1)_jj, estimated on a part of the samples, and weighted so that the kernel stays unbiased (the
     data-dependent distribution of Bach, "On the equivalence between kernel quadrature rules and random feature
-    expansions", 2017; thesis 5.3, remark on non-uniform sampling).
-
-    Args:
-        kernel, length_scale, regularization, n_features, features, random_state: see `RandomFeatureRegressor`.
-        sampling: "uniform", or "leverage" ("fourier" features alone).
-        path: further values of lambda, strictly monotonic, at which `predict_path` predicts.
-
-    Attributes:
-        dual_coef_: (m,) or (m, T): alpha.
-        path_levels_: the values of `path`, or `regularization` alone.
+    expansions", 2017; thesis 5.3, remark on non-uniform sampling); "fourier" features alone. `path` holds further
+    values of lambda, strictly monotonic, at which `predict_path` predicts. See `RandomFeatureRegressor`.
     """
 
     sampling: str = "uniform"
@@ -140,8 +119,7 @@ class RandomFeaturesKRLS(RandomFeatureRegressor, StreamingRegressor):
         level = check_regularization(self.regularization)
         levels = check_levels("path", self.path, [level])
         m = integer("n_features", self.n_features, 1)
-        if self.sampling not in SAMPLINGS:
-            raise ParameterError("sampling", self.sampling, f"one of {', '.join(SAMPLINGS)}")
+        check_choice("sampling", self.sampling, SAMPLINGS)
         seeds = draw_seeds(self.random_state)
         if self.sampling == "uniform":
             self.feature_map_ = CosineFeatures(kernel, self.features, rows.n_inputs, m, seeds, m)
@@ -176,15 +154,8 @@ class IncrementalRandomFeaturesKRLS(RandomFeatureRegressor):
     The recurrence with c_t = A_{t-1}^T a_t and gamma_t = a_t^T a_t + lambda n, in blocks; its printed u and v, both
     for updates, are a misprint. All features carry the factor m^(-1/2) of the last level, so that the penalty does not
     change along the path: level t is `RandomFeaturesKRLS` on the first t features with lambda m / t, the last one with
-    lambda. `add_features` continues with further features, which carry the same factor.
-
-    Args:
-        kernel, length_scale, regularization, n_features, features, random_state: see `RandomFeatureRegressor`.
-        path: the numbers of features at which `predict_path` predicts, strictly monotonic; by default 1..m.
-
-    Attributes:
-        dual_coef_: (m,) or (m, T): alpha, with all features.
-        path_levels_: the numbers of features of the path.
+    lambda. `path` holds the numbers of features at which `predict_path` predicts, strictly monotonic; by default 1..m.
+    See `RandomFeatureRegressor`.
     """
 
     path: Sequence[int] | None = None
@@ -198,7 +169,7 @@ class IncrementalRandomFeaturesKRLS(RandomFeatureRegressor):
         self._grow(m, kernel)
 
     def add_features(self, count: int) -> "IncrementalRandomFeaturesKRLS":
-        """Continue with `count` further features: O(n (m + count) count). Raises NotFittedError, ParameterError."""
+        """Continue with `count` further features, O(n (m + count) count). Raises NotFittedError, ParameterError."""
         check_is_fitted(self, "_coefficients")
         self._grow(len(self._squares) + integer("count", count, 1), self._make_kernel())
         return self

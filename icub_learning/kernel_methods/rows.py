@@ -1,30 +1,25 @@
-"""Training data as blocks of rows: arrays in memory or in a file, by threads, or Dask arrays, by a cluster."""
+"""Training data read in blocks of rows: arrays in memory or in a file, by threads, or Dask arrays, by a cluster."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from icub_learning.arrays import Array
 from icub_learning.errors import DataError
+from icub_learning.kernel_methods.estimator import KernelRegressor, check_varying, read_training_data
+from icub_learning.kernel_methods.kernels import Kernel
 
 LEAST_ROWS_A_THREAD = 2048  # below this, starting a thread costs more than it saves
 FAN_IN = 8  # partial sums that one task of a Dask graph adds up
 
 T = TypeVar("T")
-
-
-class Sum(Protocol):
-    """A sum over the rows, computed in one pass; picklable, so that it can travel to where the data are."""
-
-    def start(self) -> tuple[Array, ...]:
-        """Zeros to add to."""
-
-    def add(self, totals: tuple[Array, ...], samples: Array, targets: Array) -> None:
-        """Add the contribution of rows, samples (r, d) and targets (r, T), to `totals` in place."""
+# A sum over rows, samples (r, d) and targets (r, T); picklable, so that it can travel to where the data are.
+Sum = Callable[[NDArray[Any], NDArray[Any]], tuple[Array, ...]]
 
 
 class ArrayRows:
@@ -35,7 +30,8 @@ class ArrayRows:
         self.targets = targets
         self.n, self.n_inputs = samples.shape
         self.n_targets = targets.shape[1]
-        self.n_threads = max(1, min(blas_threads(), self.n // LEAST_ROWS_A_THREAD))
+        of_blas = max((pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"), default=1)
+        self.n_threads = max(1, min(of_blas, self.n // LEAST_ROWS_A_THREAD))
 
     def take(self, indices: NDArray[np.int64]) -> Array:
         """Return the samples of the given rows, in the given order."""
@@ -43,13 +39,7 @@ class ArrayRows:
 
     def sum(self, part: Sum) -> tuple[Array, ...]:
         """Return `part` summed over all rows: one stripe of rows for each thread, in which BLAS is single-threaded."""
-
-        def stripe(start: int, stop: int) -> tuple[Array, ...]:
-            totals = part.start()
-            part.add(totals, self.samples[start:stop], self.targets[start:stop])
-            return totals
-
-        return add_totals(self.in_stripes(stripe))
+        return add_totals(self.in_stripes(lambda start, stop: part(self.samples[start:stop], self.targets[start:stop])))
 
     def map(self, function: Callable[[Array], Array]) -> Array:
         """Return `function` of the samples, which gives one row for each of theirs."""
@@ -65,11 +55,7 @@ class ArrayRows:
 
 
 class DaskRows:
-    """Rows of Dask arrays: each block is reduced where it lies, and only sums travel.
-
-    The current `distributed.Client` runs the work, or Dask's threads if there is none. Blocks lost with a worker are
-    computed again.
-    """
+    """Rows of Dask arrays: each block is reduced where it lies, by the current client, and only sums travel."""
 
     def __init__(self, samples: Any, targets: Any) -> None:
         import dask.array
@@ -93,9 +79,7 @@ class DaskRows:
         self.n, self.n_inputs = map(int, samples.shape)
         self.n_targets = targets.shape[1]
         self._samples = samples
-        self._blocks = list(
-            zip(samples.to_delayed().ravel().tolist(), targets.to_delayed().ravel().tolist(), strict=True)
-        )
+        self._blocks = list(zip(*(data.to_delayed().ravel().tolist() for data in (samples, targets)), strict=True))
 
     def take(self, indices: NDArray[np.int64]) -> Array:
         """Return the samples of the given rows, in the given order."""
@@ -110,7 +94,7 @@ class DaskRows:
         from dask import delayed
 
         shared = delayed(part, pure=False, traverse=False)
-        sums = [delayed(_sum_block, pure=False)(shared, samples, targets) for samples, targets in self._blocks]
+        sums = [delayed(_call, pure=False)(shared, *block) for block in self._blocks]
         while len(sums) > 1:
             sums = [delayed(add_totals, pure=False)(sums[k : k + FAN_IN]) for k in range(0, len(sums), FAN_IN)]
         total: tuple[Array, ...] = sums[0].compute()
@@ -133,6 +117,59 @@ class DaskRows:
         return np.concatenate(compute(*parts))
 
 
+TrainingRows = ArrayRows | DaskRows
+
+
+class StreamingRegressor(KernelRegressor):
+    """Base: a subclass defines `_fit_rows(rows, kernel)` and reads the data by `rows.take` and `rows.sum` alone."""
+
+    def fit(self, X: Any, y: Any) -> "StreamingRegressor":
+        """Learn from arrays, memory-mapped arrays or Dask arrays; see `KernelRegressor.fit`."""
+        kernel = self._make_kernel()
+        rows = self._read_dask(X, y) if is_dask(X) else self._read_arrays(X, y)
+        self._fit_rows(rows, kernel)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Predict (n,) or (n, T), as `fit` had targets, lazily for a Dask array. Raises NotFittedError, DataError."""
+        if not is_dask(X):
+            return super().predict(X)
+        check_is_fitted(self, "_coefficients")
+        if X.ndim != 2 or X.shape[1] != self.n_features_in_:
+            bound = f"(n, {self.n_features_in_})"
+            raise DataError(f"X has shape {X.shape}, but must be {bound}", name="X", value=X.shape, bound=bound)
+        X = X.rechunk({1: -1})
+        if self._one_target:
+            return X.map_blocks(super().predict, drop_axis=1, meta=np.empty(0))
+        return X.map_blocks(super().predict, chunks=(X.chunks[0], (self._n_targets,)), meta=np.empty((0, 0)))
+
+    def _fit_rows(self, rows: TrainingRows, kernel: Kernel) -> None:
+        raise NotImplementedError
+
+    def _read_arrays(self, X: ArrayLike, y: ArrayLike) -> ArrayRows:
+        # float32 passes, so that a file of it is not copied into memory as a whole.
+        types = [np.float64, np.float32]
+        samples, targets, self._one_target = read_training_data(self, X, y, dtype=types, ensure_min_samples=2)
+        if targets.dtype.kind != "f":
+            targets = targets.astype(np.float64)
+        self._n_targets = targets.shape[1]
+        check_varying(targets.min(axis=0), targets.max(axis=0))
+        return ArrayRows(samples, targets)
+
+    def _read_dask(self, X: Any, y: Any) -> DaskRows:
+        rows = DaskRows(X, y)
+        if rows.n < 2:
+            raise DataError(f"n_samples={rows.n}, but must be 2 at least", name="X", value=rows.n, bound="2 rows")
+        low, high, finite = rows.extremes()
+        for name, good in zip(("X", "y"), finite, strict=True):
+            if not good:
+                raise DataError(f"Input {name} contains NaN or infinity", name=name, bound="finite")
+        self._one_target, self._n_targets = y.ndim == 1, rows.n_targets
+        self.n_features_in_ = rows.n_inputs
+        check_varying(low, high)
+        return rows
+
+
 def is_dask(data: Any) -> bool:
     """Return whether `data` is a Dask array, without importing Dask."""
     return type(data).__module__.partition(".")[0] == "dask"
@@ -148,17 +185,6 @@ def add_totals(totals: Sequence[tuple[Array, ...]]) -> tuple[Array, ...]:
     return total
 
 
-def blas_threads() -> int:
-    """Return how many threads BLAS may use at present."""
-    return max((pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"), default=1)
-
-
-def _sum_block(part: Sum, samples: ArrayLike, targets: ArrayLike) -> tuple[Array, ...]:
-    totals = part.start()
-    part.add(totals, np.asarray(samples), np.asarray(targets))
-    return totals
-
-
 def _extremes(samples: ArrayLike, targets: ArrayLike) -> tuple[Array, Array, NDArray[np.bool_]]:
     values = np.asarray(targets)
     finite = np.array([np.isfinite(samples).all(), np.isfinite(values).all()])
@@ -166,5 +192,5 @@ def _extremes(samples: ArrayLike, targets: ArrayLike) -> tuple[Array, Array, NDA
     return low, values.max(axis=0, initial=-np.inf).astype(np.float64), finite
 
 
-def _call(function: Callable[[Array], Array], samples: ArrayLike) -> Array:
-    return function(np.asarray(samples))
+def _call(function: Callable[..., Any], *arrays: ArrayLike) -> Any:
+    return function(*map(np.asarray, arrays))

@@ -9,11 +9,7 @@ if TYPE_CHECKING:
     from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
     from icub_learning.recognition.vision.cnn_features import CNNFeatures
 
-__all__ = [
-    "AdaptiveClassifier",
-    "CNNFeatures",
-    "IncrementalClassifier",
-]
+__all__ = ["AdaptiveClassifier", "CNNFeatures", "IncrementalClassifier"]
 
 __getattr__ = lazy(
     __name__,

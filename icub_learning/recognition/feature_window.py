@@ -13,19 +13,15 @@ NANOSECONDS = 1_000_000_000  # of a second
 
 
 def check_features(values: ArrayLike) -> Array:
-    """Return a feature vector as (d,) float64.
-
-    Raises:
-        SampleError: with reason "array_size" (empty or not a vector), "not_finite" or "out_of_range".
-    """
+    """Return features as (d,) float64. Raises SampleError: "array_size", "not_finite" or "out_of_range"."""
     try:
         x = finite("features", values)
     except (NotFiniteError, ShapeError) as error:
         reason = "not_finite" if isinstance(error, NotFiniteError) else "array_size"
         raise SampleError(reason, str(error), name=error.name, value=error.value, bound=error.bound) from None
     if x.size == 0 or np.ndim(values) != 1:
-        shape = np.shape(values)
-        raise SampleError("array_size", f"features have shape {shape}, not (d,)", name="features", value=shape)
+        text = f"features have shape {np.shape(values)}, not (d,)"
+        raise SampleError("array_size", text, name="features", value=np.shape(values))
     largest = float(np.abs(x).max())
     if largest > LARGEST_FEATURE:
         text = f"a feature has the magnitude {largest:g}, more than {LARGEST_FEATURE:g}"
@@ -34,16 +30,8 @@ def check_features(values: ArrayLike) -> Array:
 
 
 class FeatureWindow:
-    """The newest feature vectors of one network, limited in number and age.
-
-    It keeps features instead of scores, so that all of them are scored by the current model with its current labels.
-
-    Args:
-        size: largest number of vectors.
-        max_age: largest age of a vector, relative to the newest one [s].
-
-    Raises:
-        ParameterError: an argument is outside its range.
+    """The newest feature vectors of one network: at most `size`, none older than the newest by more than max_age [s];
+    features, so that all of them are scored by the current model. Raises ParameterError.
     """
 
     def __init__(self, size: int, max_age: float) -> None:
@@ -52,15 +40,7 @@ class FeatureWindow:
         self._source = ""
 
     def add(self, stamp: int, source: str, x: Array) -> Array:
-        """Add the newest vector and return all vectors in the window, (k, d).
-
-        The window starts anew when time goes backwards, or when network or size of the features change.
-
-        Args:
-            stamp: time of the image [ns].
-            source: name of the network.
-            x: (d,).
-        """
+        """Add a vector x (d,), return all (k, d); the window starts anew if time goes back or the network changes."""
         rows = self._rows
         if rows and (stamp < rows[-1][0] or source != self._source or x.size != rows[-1][1].size):
             rows.clear()

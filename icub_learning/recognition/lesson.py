@@ -13,11 +13,7 @@ MOST_FRAMES = 100_000  # in one lesson
 
 
 def check_name(label: object, name: str = "label") -> str:
-    """Return a label that an object may have: a valid class label, printable, not blank, and not "unknown".
-
-    Raises:
-        ParameterError: the label is none of these.
-    """
+    """Return a label that is valid, printable, not blank, and not "unknown". Raises ParameterError."""
     checked = check_label(label, name)
     if checked == UNKNOWN:
         raise ParameterError(name, checked, "another label: this one is reported for unknown objects")
@@ -28,23 +24,14 @@ def check_name(label: object, name: str = "label") -> str:
 
 @dataclass
 class Lesson:
-    """An object that is being taught.
+    """An object that is being taught."""
 
-    Attributes:
-        label: name of the object.
-        n_frames: frames to learn.
-        before: saved state of the recognizer before the lesson, or None if nothing had been taught.
-        n_taken: frames learned so far.
-        n_refused: frames refused so far.
-        last_refusal: reason for the last refusal.
-    """
-
-    label: str
-    n_frames: int
-    before: Mapping[str, Any] | None = None
-    n_taken: int = 0
-    n_refused: int = 0
-    last_refusal: str = ""
+    label: str  # name of the object
+    n_frames: int  # to learn
+    before: Mapping[str, Any] | None = None  # state of the recognizer before the lesson; None: nothing had been taught
+    n_taken: int = 0  # frames learned so far
+    n_refused: int = 0  # frames refused so far
+    last_refusal: str = ""  # reason for it
 
     def __post_init__(self) -> None:
         check_name(self.label)

@@ -1,5 +1,6 @@
 """A classifier from outside this package, as the recognizer needs it."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,8 +11,7 @@ from icub_learning.arrays import Array, finite, vector
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import nested, part, reading_state, scalar
 from icub_learning.own_class import OwnClass, running_own
-from icub_learning.recognition.classifiers.calibration import Judgement, Typicality
-from icub_learning.recognition.classifiers.confidence import Confidence
+from icub_learning.recognition.classifiers.calibration import Confidence, Judgement, Typicality
 from icub_learning.recognition.classifiers.labels import pack_labels, unpack_labels
 from icub_learning.recognition.settings import OWN_CLASSIFIER
 
@@ -21,20 +21,9 @@ KEPT = 200  # outcomes: a share of 5 % is then known within 1.5 points
 class OwnClassifier(OwnClass):
     """Adapter of a class that has `learn`, `scores`, `classes`, `state` and `from_state`; see OwnClass.of.
 
-    Confidence and typicality come from the newest 200 examples of classes known by then, each scored before it was
-    learned; see Confidence and Typicality. `forget(label)`, `rename(old, new)` and `merge(other)` are those of the
-    class, and refused if it lacks them.
-
-    Args:
-        n_features: length d of an example; the class is called with it.
-
-    Attributes:
-        classifier: object of the class.
-        n_features: as given.
-        counts: number of examples of each class.
-
-    Raises:
-        ParameterError: the constructor of the class raised an error.
+    It is called with the length d of an example. Confidence and typicality come from the newest 200 examples of classes
+    known by then, each scored before it was learned. `forget(label)`, `rename(old, new)` and `merge(other)` are those
+    of the class, and refused if it lacks them. Raises ParameterError.
     """
 
     SETTING, METHODS = "classifier", OWN_CLASSIFIER
@@ -78,10 +67,7 @@ class OwnClassifier(OwnClass):
         self._judges = Confidence().fit(pairs, np.ones(2), wrong), Typicality(pairs[:, 0])
 
     def judge(self, x: ArrayLike, recalibrate: bool = True) -> Judgement:
-        """Return label, scores, confidence and typicality of a view (d,), or of views (n, d) of one object together.
-
-        Without `recalibrate` the latter two are those of the last calibration; all is as without classes before one.
-        """
+        """Return what a view (d,), or views (n, d) of one object, are judged to be; see Classifier.judge."""
         if recalibrate:
             self.calibrate()
         if not self.counts or self._judges is None:
@@ -108,9 +94,7 @@ class OwnClassifier(OwnClass):
     def merge(self, other: "OwnClassifier") -> None:
         """Add what another one learned. Raises ParameterError: see `forget`."""
         self.optional(self.classifier, "merge")(other.classifier)
-        self.counts = {
-            label: self.counts.get(label, 0) + other.counts.get(label, 0) for label in self.counts | other.counts
-        }
+        self.counts = dict(Counter(self.counts) + Counter(other.counts))
         self._outcomes = np.concatenate([other._outcomes, self._outcomes])[-KEPT:]
 
     def state(self) -> dict[str, Array]:

@@ -22,26 +22,15 @@ STATE_VERSION = 1  # of what is saved
 
 @dataclass(frozen=True)
 class Recognition:
-    """What was recognized in the newest feature vectors.
+    """What was recognized in the newest feature vectors; see Judgement."""
 
-    Attributes:
-        stamp: time of the newest image [ns].
-        label: label of the largest score; UNKNOWN if the view is less typical than `reject_known` of the views of
-            known objects, or nothing has been taught.
-        nearest: label of the largest score; "" if nothing has been taught.
-        confidence: probability in [0, 1] that `nearest` is right, if the object is one of the taught ones.
-        typicality: share in [0, 1] of views of taught objects that score as low as this one; near 0 for what is new.
-        labels: labels of all taught objects.
-        scores: (T,), one for each label, averaged over the window.
-    """
-
-    stamp: int
-    label: str
+    stamp: int  # of the newest image [ns]
+    label: str  # `nearest`, or UNKNOWN if the view is less typical than `reject_known` of the views of known objects
     nearest: str
     confidence: float
     typicality: float
-    labels: list[str]
-    scores: Array
+    labels: list[str]  # of all taught objects
+    scores: Array  # (T,), one for each label, averaged over the window
 
 
 @dataclass
@@ -57,30 +46,21 @@ class Counts:
 class ObjectRecognizer:
     """Recognizes every feature vector, and learns those that come during a lesson.
 
-    The first vector learned determines the network (`source`) and the size of all later ones; vectors of another
-    network or size are refused, because features of different networks cannot be compared.
+    The first vector learned determines the network (`source`) and the size of all later ones; others are refused.
 
     A lesson is all or nothing. Its vectors are learned one by one; if it ends early, everything is restored to the
     state before it. During a lesson nothing else may change the taught objects, and nothing is calibrated, which would
-    take longer than a frame: confidence and typicality, and with an AdaptiveClassifier all that is recognized, are
-    judged as before the lesson (see Classifier.judge), and in the first lesson nothing is known.
+    take longer than a frame: vectors are judged as before the lesson (see Classifier.judge).
 
     Args:
         make_classifier: returns an untrained classifier for a given number of features.
-        smoothing_window: number of newest vectors whose scores are averaged; 1: no smoothing.
-        max_age: largest age of a vector in the average, relative to the newest one [s].
-        reject_known: share of the views of known objects that may be called UNKNOWN, in [0, 1].
+        smoothing_window, max_age: see Settings and FeatureWindow.
+        reject_known: share of the views of known objects that may be called UNKNOWN, in [0, 1]; may be set at any time.
         own: class of the classifiers where it is none of KINDS, see OwnClassifier.of; models of others are refused.
 
     Attributes:
         classifier: None until a vector is learned.
         source: network that computed the features; valid while there is a classifier.
-        lesson: the current lesson, or None.
-        counts: numbers of feature vectors.
-        reject_known: as given; may be set at any time.
-
-    Raises:
-        ParameterError: an argument is outside its range.
     """
 
     def __init__(
@@ -101,15 +81,8 @@ class ObjectRecognizer:
         self._newest: tuple[str, Array] | None = None  # source and vector, until it is learned
 
     def recognize(self, stamp: int, source: str, values: ArrayLike) -> Recognition:
-        """Return what is recognized in the window that ends with a new feature vector.
-
-        Args:
-            stamp: time of the image [ns]; if it goes backwards, the average starts anew.
-            source: name of the network.
-            values: (d,), of magnitude at most 1e6.
-
-        Raises:
-            SampleError: `reason` is "source", "array_size", "not_finite" or "out_of_range"; the vector is ignored.
+        """Return what is recognized in the window that ends with a feature vector (d,), with the image's stamp [ns].
+        Raises SampleError, and the vector is ignored: "source", "array_size", "not_finite" or "out_of_range".
         """
         self._newest = None
         try:
@@ -133,12 +106,7 @@ class ObjectRecognizer:
         return Recognition(stamp, label, found.nearest, found.confidence, found.typicality, known.classes, found.scores)
 
     def start_lesson(self, label: str, n_frames: int) -> Lesson:
-        """Start to learn the next `n_frames` vectors as examples of `label`; a new label adds an object.
-
-        Raises:
-            RecognitionError: another lesson has not ended.
-            ParameterError: see Lesson.
-        """
+        """Start to learn the next `n_frames` vectors as `label`. Raises RecognitionError, ParameterError."""
         self._check_no_lesson("teach")
         self._newest = None  # vectors before the lesson are not part of it
         self.lesson = Lesson(label, n_frames, None if self.classifier is None else self.state())
@@ -147,11 +115,7 @@ class ObjectRecognizer:
         return self.lesson
 
     def learn(self) -> bool:
-        """Learn the last vector of `recognize` if the lesson needs it, and return whether it was learned.
-
-        Raises:
-            IcubLearningError: it cannot be learned; the lesson is unchanged.
-        """
+        """Learn the last vector of `recognize` if the lesson needs it; return whether so. Raises IcubLearningError."""
         if self.lesson is None or self.lesson.done or self._newest is None:
             return False
         source, x = self._newest
@@ -188,12 +152,7 @@ class ObjectRecognizer:
         self._classifier_with("label", label).forget(label)
 
     def rename(self, old: str, new: str) -> None:
-        """Give an object another label.
-
-        Raises:
-            RecognitionError: a lesson has not ended.
-            ParameterError: the old label is unknown, or the new one is in use or not allowed.
-        """
+        """Give an object another label. Raises RecognitionError during a lesson, ParameterError."""
         self._check_no_lesson("rename")
         self._classifier_with("old_label", old).rename(old, check_name(new, "new_label"))
 
@@ -226,13 +185,7 @@ class ObjectRecognizer:
         self._window.clear()
 
     def merge(self, state: Mapping[str, Any]) -> None:
-        """Add what `state` holds, as if its examples had been learned here.
-
-        Raises:
-            RecognitionError: a lesson has not ended.
-            StateError: `state` is not valid, or belongs to another network.
-            ParameterError: its classifier has other settings.
-        """
+        """Add what `state` holds. Raises RecognitionError during a lesson; StateError, ParameterError."""
         self._check_no_lesson("merge")
         source, other = self._read(state)
         if self.classifier is None:
@@ -246,12 +199,10 @@ class ObjectRecognizer:
 
     def _read(self, state: Mapping[str, Any]) -> tuple[str, AnyClassifier]:
         check_version(state, STATE_VERSION, "recognizer")
-        return str(scalar(state, "source")), from_state(
-            str(scalar(state, "kind")), part(state, "classifier"), self._own
-        )
+        kind, source = str(scalar(state, "kind")), str(scalar(state, "source"))
+        return source, from_state(kind, part(state, "classifier"), self._own)
 
     def _check_origin(self, source: str, size: int) -> None:
-        """Raise SampleError unless the classifier, if there is one, uses this network and number of features."""
         if self.classifier is None:
             return
         if source != self.source:
@@ -267,7 +218,6 @@ class ObjectRecognizer:
             raise RecognitionError(text, name=action, value=self.lesson.label, bound="no lesson under way")
 
     def _classifier_with(self, name: str, label: str) -> AnyClassifier:
-        """Return the classifier. Raises ParameterError if there is none, so that `label` is unknown."""
         if self.classifier is None:
             raise ParameterError(name, shorten(label), "a known object: none has been taught yet")
         return self.classifier

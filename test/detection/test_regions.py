@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from scipy.ndimage import map_coordinates
 
-from icub_learning.detection import regions
-from icub_learning.detection.backbone import Backbone
+from icub_learning.detection.backbone import Backbone, fixed_arrays
 from icub_learning.detection.boxes import overlaps
 from icub_learning.detection.proposals import N_ANCHORS, N_CELL_FEATURES, anchors, cell_features, propose
-from icub_learning.detection.regions import N_FEATURES, N_POOLED, SAMPLES, _align, pooled, region_features
+from icub_learning.detection.regions import N_FEATURES, N_POOLED, SAMPLES, align, pooled, region_features
 from icub_learning.errors import ModelError
 
 
@@ -25,7 +24,7 @@ def picture(width=320, height=240):
 def test_pooling_is_bilinear_interpolation_averaged_over_bins():
     values = np.random.default_rng(1).normal(size=(9, 12, 3)).astype(np.float32)
     boxes = np.array([[2.0, 1.5, 7.3, 6.1], [0.0, 0.0, 12.0, 9.0]])
-    found = _align(values, boxes, 2).reshape(2, 2, 2, 3)
+    found = align(values, boxes, 2).reshape(2, 2, 2, 3)
     for box, means in zip(boxes, found, strict=True):
         steps = (np.arange(2 * SAMPLES) + 0.5) / (2 * SAMPLES)
         x = np.clip(box[0] + steps * (box[2] - box[0]) - 0.5, 0, 11)
@@ -59,9 +58,10 @@ def test_maps_of_any_size_and_what_comes_of_them():
 
 
 @pytest.mark.parametrize("wrong", ["mean", "basis"])
-def test_principal_directions_of_other_sizes_are_refused(wrong, tmp_path, monkeypatch):
+def test_fixed_weights_of_other_sizes_are_refused(wrong, tmp_path):
     arrays = {"mean": np.zeros(N_POOLED), "basis": np.zeros((N_POOLED, N_FEATURES))}
     np.savez(tmp_path / "regions.npz", **arrays | {wrong: arrays[wrong][1:]})
-    monkeypatch.setattr(regions, "BASIS", tmp_path / "regions.npz")
     with pytest.raises(ModelError, match="other sizes"):
-        regions.principal_directions.__wrapped__()
+        fixed_arrays(tmp_path / "regions.npz", **{name: array.shape for name, array in arrays.items()})
+    with pytest.raises(ModelError, match="cannot read"):
+        fixed_arrays(tmp_path / "none.npz", mean=(3,))

@@ -40,7 +40,7 @@ REFUSED = {
         *FAR, {"centers": np.zeros((3, 9))}, {"centers": np.full((3, 4), np.inf)},
     ],
     "FALKON PreconditionedKRLS": [*ITERATIONS, FAR[0], FAR[3]],
-    "FALKON": [{"solver": "newton"}, {"storage": "disk"}],
+    "FALKON": [{"storage": "disk"}],
     "NYTRO": [
         *FAR, *ITERATIONS, *STEPS, {"stopping": "simple"}, {"stopping": True, "threshold": 1.1}, {"method": "newton"},
         {"method": "nu", "nu": 0.0}, {"method": "nu", "step_size": 100.0}, {"path": [501]},

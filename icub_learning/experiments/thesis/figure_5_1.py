@@ -14,14 +14,14 @@ from icub_learning.experiments.comparison import THEORY, Comparison, Figures
 from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import Kernel
-from icub_learning.kernel_methods.diagnostics import fixed_design_risk
-from icub_learning.kernel_methods.subsampling.basis import CenterBasis
-from icub_learning.kernel_methods.subsampling.bounds import (
+from icub_learning.kernel_methods.diagnostics import (
     centers_for_expected_risk,
     centers_for_optimal_rate,
+    fixed_design_risk,
     leverage_centers_for_optimal_rate,
+    leverage_scores,
 )
-from icub_learning.kernel_methods.subsampling.leverage import leverage_scores
+from icub_learning.kernel_methods.subsampling.centers import CenterBasis
 from icub_learning.reporting.plots import new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
 

@@ -22,7 +22,7 @@ from icub_learning.experiments.panels import Panel, bar_offset, draw
 from icub_learning.kernel_methods import KRLS, NYTRO, Landweber, NystromKRLS, SpectralCutoff
 from icub_learning.kernel_methods.diagnostics import METHODS as REGIMES
 from icub_learning.kernel_methods.diagnostics import effective_dimensions, regime_map, signal_to_noise
-from icub_learning.kernel_methods.spectral.stopping import stops
+from icub_learning.kernel_methods.subsampling.nytro import stops
 from icub_learning.reporting.plots import BLUE, GREEN, GREY, RED, YELLOW, log_scale, new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
 

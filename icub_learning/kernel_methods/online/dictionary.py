@@ -1,12 +1,11 @@
 """Functions on a dictionary of kernel functions, cut back to few points by destructive matching pursuit."""
 
-from collections.abc import Mapping
+from copy import deepcopy
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from icub_learning.arrays import Array, finite, integer, real, rows
-from icub_learning.errors import ParameterError, ShapeError, StateError
+from icub_learning.arrays import Array
+from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.online import _pursuit
 
@@ -22,9 +21,8 @@ class KernelDictionary:
     weights refitted) changes f least, as long as the whole change stays within a bound in the norm of the kernel's
     space. A removal costs O(M^2 + M C), however many points have been seen.
 
-    An average of f over the steps is kept (`averaged`) on the same points, with its own weights. It does not influence
-    which points are removed. Of a removed point it keeps the projection onto the others, as f does, since the
-    coefficients of that projection depend on the points alone.
+    If `averaged`, an average of f over the steps is kept on the same points, with its own weights. Of a removed point
+    it keeps the projection onto the others, as f does; it does not influence which points are removed.
     """
 
     def __init__(
@@ -39,7 +37,6 @@ class KernelDictionary:
         side = capacity if factorized else 0
         self._points = np.zeros((capacity, n_inputs))
         self._weights = np.zeros((capacity, self._n_columns))  # of f, then those of the average
-        self._tags = np.zeros(capacity, dtype=np.int64)
         self._gram, self._factor = np.zeros((side, side)), np.zeros((side, side))
         self._work = np.zeros(5 * side)
         self._factorized = factorized  # whether `_gram` and `_factor` are up to date
@@ -56,23 +53,8 @@ class KernelDictionary:
 
     @property
     def averages(self) -> Array:
-        """(M, C) weights of the average of f over the steps, or of f itself if no average is kept; a view."""
+        """(M, C) weights of the average of f over the steps, of f itself if none is kept; a view."""
         return self._weights[: self.n, self._n_columns - self.n_outputs :]
-
-    @property
-    def tags(self) -> NDArray[np.int64]:
-        """(M,) tags that `step` was given with the points, a view."""
-        return self._tags[: self.n]
-
-    @property
-    def gram(self) -> Array:
-        """(M, M) Gram matrix of the points, a view; valid only after a step with a budget or a limit."""
-        return self._gram[: self.n, : self.n]
-
-    @property
-    def factor(self) -> Array:
-        """(M, M) T with T T^T the inverse of `gram`, a view; valid only after a step with a budget or a limit."""
-        return self._factor[: self.n, : self.n]
 
     @property
     def _n_columns(self) -> int:
@@ -85,9 +67,7 @@ class KernelDictionary:
         return float(np.sqrt(max(0.0, np.einsum("ij,ij->", self.weights, gram @ self.weights))))
 
     def values(self, x: Array) -> tuple[Array, Array]:
-        """Return f (B, C) at new points x (B, n_inputs), and their kernel (B, M + B) with the points and each other.
-        Raises ParameterError: a kernel value is not finite or beyond 1e100.
-        """
+        """Return f (B, C) at points x (B, n_inputs), and their kernel (B, M + B) with the points and each other."""
         with np.errstate(over="ignore", invalid="ignore"):
             cross = self.kernel(x, np.concatenate([self.points, x]))
         low, high = cross.min(), cross.max()
@@ -105,34 +85,20 @@ class KernelDictionary:
         shrink: float = 1.0,
         budget: float = 0.0,
         limit: int | None = None,
-        tags: ArrayLike = 0,
         rate: float = 1.0,
     ) -> float:
-        """Set f to shrink f + sum_b k(x_b, .) added_b, remove points within `budget`, and update the average.
+        """Set f to shrink f + sum_b k(x_b, .) added_b with points x (B, n_inputs), added (B, C), cross (B, M + B) from
+        `values`; remove points, changing f by a norm of at most `budget`, or until `limit` are left, which takes
+        precedence; average <- (1 - rate) average + rate f. Return the norm of the change by removing points.
 
-        Args:
-            x: (B, n_inputs) new points; rows whose weights are all zero change nothing.
-            added: (B, C) weights of the new points.
-            cross: (B, M + B) from `values`.
-            shrink: factor on the earlier weights.
-            budget: largest norm of the change by removing points; with 0 only redundant points go.
-            limit: largest number of points, which takes precedence over the budget; None for no limit.
-            tags: (B,) integers that stay with their points.
-            rate: in (0, 1]: average <- (1 - rate) average + rate f.
-
-        Returns:
-            The norm of the change by removing points: at most `budget`, unless `limit` demands more.
-
-        Raises:
-            ParameterError: weights are not finite or beyond 1e100; nothing changes then.
+        Raises ParameterError, and nothing changes: weights are not finite or beyond 1e100.
         """
         if not np.abs(added).max(initial=0.0) <= LARGEST:
             raise ParameterError("weights", float(np.abs(added).max()), f"of magnitude at most {LARGEST:g}")
-        new_tags = np.broadcast_to(np.asarray(tags, dtype=np.int64), len(x))
         used = np.flatnonzero(added.any(axis=1))
         before, count = self.n, len(used)
         if not budget and limit is None:
-            self._keep_all(x[used], added[used], shrink, new_tags[used])
+            self._keep_all(x[used], added[used], shrink)
             self._average(rate)
             return 0.0
         if not self._factorized:
@@ -143,8 +109,7 @@ class KernelDictionary:
             f *= shrink
         if count != len(x):
             x, added, cross = x[used], added[used], cross[:, np.concatenate([np.arange(before), before + used])][used]
-            new_tags = new_tags[used]
-        lost = self._extend(x, self._columns(added), np.ascontiguousarray(cross), new_tags, before) if count else 0.0
+        lost = self._extend(x, self._columns(added), np.ascontiguousarray(cross), before) if count else 0.0
         limit = self.n if limit is None else limit
         # Nested projections add up by Pythagoras, but not with the loss by points that were in the span already.
         lost += self._prune(max(0.0, budget - lost), limit)
@@ -162,60 +127,20 @@ class KernelDictionary:
 
     def copy(self) -> "KernelDictionary":
         """Return an independent copy."""
-        return KernelDictionary.from_state(self.state(), self.kernel)
-
-    def state(self) -> dict[str, Array]:
-        """Return everything but the kernel as a dict of arrays, "averages" only if they are kept; see `from_state`."""
-        state = {
-            "n": np.asarray(self.n),
-            "solved": np.asarray(self._factorized),
-            "points": self._points.copy(),
-            "weights": self._weights[:, : self.n_outputs].copy(),
-            "tags": self._tags.copy(),
-            "gram": self._gram.copy(),
-            "factor": self._factor.copy(),
-        }
-        if self._averaged:
-            state["averages"] = self._weights[:, self.n_outputs :].copy()
-        return state
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Array], kernel: Kernel) -> "KernelDictionary":
-        """Rebuild from `state`. Raises StateError, KeyError, ShapeError, NotFiniteError."""
-        points, weights = finite("points", state["points"]), finite("weights", state["weights"])
-        averaged = "averages" in state
-        gram, factor = finite("gram", state["gram"]), finite("factor", state["factor"])
-        n, capacity = integer("n", int(np.asarray(state["n"]).item()), 0), len(points)
-        solved = bool(np.asarray(state["solved"]).item())
-        square = (capacity, capacity) if solved else (0, 0)
-        tags = finite("tags", state["tags"])
-        shapes = (points.ndim, weights.ndim, len(weights), tags.shape, gram.shape, factor.shape)
-        if shapes != (2, 2, capacity, (capacity,), square, square) or not n <= capacity:
-            raise StateError(f"points {points.shape}, weights {weights.shape}, gram {gram.shape} do not fit together")
-        dictionary = cls(kernel, points.shape[1], weights.shape[1], capacity if solved else 0, averaged=averaged)
-        dictionary.n, dictionary._factorized = n, solved
-        dictionary._points, dictionary._weights = points.copy(), weights.copy()
-        if averaged:
-            averages = finite("averages", state["averages"])
-            if averages.shape != weights.shape:
-                raise StateError(f"averages {averages.shape} and weights {weights.shape} do not fit together")
-            dictionary._weights = np.concatenate([weights, averages], axis=1)
-        dictionary._gram, dictionary._factor = gram.copy(), factor.copy()
-        dictionary._tags = tags.astype(np.int64)
-        return dictionary
+        return deepcopy(self, {id(self.kernel): self.kernel})
 
     def _reserve(self, n: int) -> None:
         """Allocate memory for n points if there is less."""
         capacity = len(self._points)
         if n <= capacity:
             return
-        before = self._points, self._weights, self._tags, self._gram, self._factor
+        before = self._points, self._weights, self._gram, self._factor
         self._allocate(max(n, 2 * capacity), self._points.shape[1], self._factorized)
-        after = self._points, self._weights, self._tags, self._gram, self._factor
+        after = self._points, self._weights, self._gram, self._factor
         for old, new in zip(before, after, strict=True):
             new[tuple(map(slice, old.shape))] = old
 
-    def _keep_all(self, x: Array, added: Array, shrink: float, new_tags: NDArray[np.int64]) -> None:
+    def _keep_all(self, x: Array, added: Array, shrink: float) -> None:
         """Add points without removing any, which needs no Gram matrix."""
         before = self.n
         if self._factorized:
@@ -226,13 +151,12 @@ class KernelDictionary:
         f = self._weights[:before, : self.n_outputs]
         f *= shrink
         self._points[before : self.n], self._weights[before : self.n] = x, self._columns(added)
-        self._tags[before : self.n] = new_tags
 
     def _factorize(self) -> None:
         """Compute Gram matrix and factor of points that were added without them."""
-        points, weights, tags = self.points.copy(), self._weights[: self.n].copy(), self.tags.copy()
+        points, weights = self.points.copy(), self._weights[: self.n].copy()
         self._allocate(len(self._points), points.shape[1])
-        self._extend(points, weights, self.kernel.gram(points), tags, 0)
+        self._extend(points, weights, self.kernel.gram(points), 0)
 
     def _columns(self, added: Array) -> Array:
         """Return the weights of new points in f and in the average, where they are zero."""
@@ -253,20 +177,19 @@ class KernelDictionary:
                 change *= rate
                 averages += change
 
-    def _extend(self, x: Array, added: Array, cross: Array, tags: NDArray[np.int64], before: int) -> float:
-        """Put new points after the first `before`, or weights of others in place of points that depend on them; return
-        the norm of the loss by dependent points.
-        """
+    def _extend(self, x: Array, added: Array, cross: Array, before: int) -> float:
+        """Put new points after the first `before`, or weights of others in place of dependent ones; return the loss."""
         accepted = np.empty(len(x))
         self.n, lost, drift = _pursuit.extend(
             self._gram, self._factor, self._weights, cross, added, accepted, self._work,
             len(self._points), before, self._n_columns, self.n_outputs, len(x), DEPENDENT,
         )  # fmt: skip
-        self._points[before : self.n], self._tags[before : self.n] = x[accepted > 0], tags[accepted > 0]
+        self._points[before : self.n] = x[accepted > 0]
         if drift <= DRIFT or not before:
             return lost
         weights = self._weights[: self.n].copy()  # recompute the factor from the first point on
-        return lost + self._extend(self.points.copy(), weights, self.gram.copy(), self.tags.copy(), 0)
+        gram = self._gram[: self.n, : self.n].copy()
+        return lost + self._extend(self.points.copy(), weights, gram, 0)
 
     def _prune(self, budget: float, limit: int) -> float:
         before = self.n
@@ -279,7 +202,7 @@ class KernelDictionary:
         if n == before:
             return 0.0
         places = order.astype(np.intp)
-        self._points[:before], self._tags[:before] = self._points[places], self._tags[places]
+        self._points[:before] = self._points[places]
         # The best weights solve K_II w = K_I w_before; one step of refinement removes the rounding of the updates.
         kept, factor, lacking = self._weights[:n], self._factor[:n, :n], weights[places]
         lacking[:n] -= kept
@@ -287,37 +210,6 @@ class KernelDictionary:
         return float(np.sqrt(lost))
 
 
-def matching_pursuit(
-    kernel: Kernel, points: ArrayLike, weights: ArrayLike, budget: float, limit: int | None = None
-) -> tuple[NDArray[np.intp], Array, float]:
-    """Cut f = sum_m k(points[m], .) weights[m], points (M, d) and weights (M,) or (M, C), back to fewer points
-    (destructive, with pre-fitting). The change has a norm of `budget` >= 0 at most, or leaves `limit` points, which
-    takes precedence; None for no limit. Raises ShapeError, NotFiniteError, ParameterError.
-
-    Returns:
-        Indices (m,) of the remaining points, in order; their refitted weights, (m,) or (m, C); the norm of the change.
-    """
-    given = finite("points", points)
-    if given.ndim != 2 or not given.size:
-        raise ShapeError("points", given.shape, "(M, d) with M >= 1")
-    budget = real("budget", budget, 0.0)
-    limit = None if limit is None else integer("limit", limit, 0)
-    values = finite("weights", weights)
-    if values.ndim not in (1, 2) or len(values) != len(given):
-        raise ShapeError("weights", values.shape, f"({len(given)},) or ({len(given)}, C)")
-    columns, _ = rows("weights", values.reshape(len(given), -1), values.size // len(given))
-    dictionary = KernelDictionary(kernel, given.shape[1], columns.shape[1], len(given))
-    _, cross = dictionary.values(given)
-    lost = dictionary.step(given, columns, cross, budget=budget, limit=limit, tags=np.arange(len(given)))
-    kept = dictionary.tags.astype(np.intp)
-    order = np.argsort(kept)
-    fitted = dictionary.weights[order]
-    return kept[order], fitted[:, 0] if values.ndim == 1 else fitted, lost
-
-
 def compression_budget(parsimony: float, step_size: float) -> float:
-    """Return epsilon = K eta^(3/2): the largest change, in the norm of the kernel's space, by removing points.
-
-    With it the number of points of a constant step size is bounded (Koppel et al., POLK, Theorem 3).
-    """
+    """Return epsilon = K eta^(3/2), which bounds the number of points (Koppel et al., POLK, Theorem 3)."""
     return float(parsimony * step_size**1.5)

@@ -12,11 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError
-from icub_learning.kernel_methods.estimator import KernelSettings, apply_by_blocks, read_samples
+from icub_learning.kernel_methods.estimator import KernelSettings, apply_by_blocks, check_choice, read_samples
 from icub_learning.kernel_methods.kernels import Kernel, blocks
 from icub_learning.kernel_methods.online.dictionary import KernelDictionary, compression_budget
 
-SCHEDULES = ("constant", "diminishing", "coin")
 BOUNDED = ("logistic", "hinge")  # losses of derivatives of norm at most LARGEST_GRADIENT
 LARGEST_GRADIENT = 2**0.5  # of two scores that change by one each
 SMALLEST_WEALTH = 1e-6  # of 1 at the start
@@ -34,22 +33,19 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
     constant step epsilon = K eta^(3/2), and the number of points stays bounded; with a diminishing one
     epsilon = eta_t^2, f converges, and the number of points may grow unless `max_dictionary` limits it.
 
-    At a constant step f does not converge: its error jumps from step to step. Predictions come from its average,
-    average <- (1 - rho) average + rho f after each step, on the same points; of a point that is removed it keeps the
-    projection onto the others, as f does. rho = 1 / averaging, but 4 / (t + 3) while that is more, which forgets the
-    first steps (polynomial decay: Shamir and Zhang 2013); t restarts when a new class arrives.
+    At a constant step the error of f jumps from step to step. Predictions come from its average, average <- (1 - rho)
+    average + rho f after each step, on the same points. rho = 1 / averaging, but 4 / (t + 3) while that is more, which
+    forgets the first steps (polynomial decay: Shamir and Zhang 2013); t restarts when a new class arrives.
 
-    With the schedule "coin" there is no step size to choose: f_t is a bet on the sum of the gradients' opposites,
-    f_t = -(W_t / t) sum_(s < t) g_s / L with the wealth W_t = 1 - sum_(s < t) <g_s, f_s> / L and L the largest norm of
-    a gradient (Krichevsky-Trofimov betting in a Hilbert space: Orabona and Pal, "Coin betting and parameter-free online
-    learning", 2016; the successor of Orabona 2014, which thesis 6.3.4 names). Its regret is, up to logarithms, that of
-    the best step size. W_t / (L t) takes the place of eta in epsilon = K eta^(3/2); lambda plays no part. It is for
+    The schedule "coin" has no step size: f_t = -(W_t / t) sum_(s < t) g_s / L with the wealth W_t = 1 - sum_(s < t)
+    <g_s, f_s> / L and L the largest norm of a gradient (Orabona and Pal, "Coin betting and parameter-free online
+    learning", 2016). W_t / (L t) takes the place of eta in epsilon = K eta^(3/2); lambda plays no part. It is for
     losses of bounded derivatives and kernels of k(x, x) = 1.
 
     A subclass defines `losses`, the names of its losses, and `_derivatives`.
 
     Args:
-        kernel, length_scale, degree: the kernel; see `Kernel`.
+        kernel, length_scale, degree: see `Kernel`.
         regularization: lambda >= 0, of |f|^2 / 2. Not multiplied by the number of samples, which has no end.
         step_size: eta > 0, below 1 / lambda.
         parsimony: K >= 0; 0 keeps every point that a constant step adds.
@@ -58,11 +54,10 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         batch_size: B, samples in one step.
         max_dictionary: largest number of points, or None.
         averaging: number of steps that the average covers; 1 predicts with f itself. None is 32, but 1 if nothing is
-            removed (constant step, parsimony 0, no max_dictionary), which is plain functional gradient descent.
+            removed (constant step, parsimony 0, no max_dictionary).
 
-    Attributes:
-        n_samples_seen_, n_steps_: since the start.
-        compression_error_: norm of the change by removing points in the newest step.
+    `n_samples_seen_` and `n_steps_` count since the start; `compression_error_` is the norm of the change by removing
+    points in the newest step.
     """
 
     step_size: float = 1.0
@@ -73,14 +68,6 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
     max_dictionary: int | None = None
     averaging: int | None = None
     losses: ClassVar[tuple[str, ...]]
-    _learned: ClassVar[tuple[str, ...]] = (
-        "_dictionary",
-        "n_samples_seen_",
-        "n_steps_",
-        "_n_averaged",
-        "compression_error_",
-        "_wealth",
-    )
 
     @property
     def dictionary_(self) -> Array:
@@ -119,10 +106,9 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         return self._dictionary
 
     def limit_radius(self, gradient_variance: float) -> float:
-        """Return the bound sqrt(eta) / lambda (K + sqrt(K^2 + lambda sigma^2)) on the distance to the best function.
-
-        It holds for a constant step (Koppel et al., POLK, Theorem 2), where sigma^2 bounds the variance of the
-        stochastic gradient. Raises ParameterError: it is negative, or a setting is outside its range.
+        """Return the bound sqrt(eta) / lambda (K + sqrt(K^2 + lambda sigma^2)) on the distance to the best function, at
+        a constant step, sigma^2 the variance of the stochastic gradient (Koppel et al., POLK, Theorem 2). Raises
+        ParameterError.
         """
         self._check_settings()
         variance = real("gradient_variance", gradient_variance, 0.0)
@@ -138,20 +124,15 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         if step * weight >= 1.0:
             raise ParameterError("step_size", self.step_size, f"below 1 / regularization = {1.0 / weight:g}")
         real("parsimony", self.parsimony, 0.0)
-        if self.loss not in self.losses:
-            raise ParameterError("loss", self.loss, f"one of {', '.join(self.losses)}")
-        if self.schedule not in SCHEDULES:
-            raise ParameterError("schedule", self.schedule, f"one of {', '.join(SCHEDULES)}")
+        check_choice("loss", self.loss, self.losses)
+        check_choice("schedule", self.schedule, ("constant", "diminishing", "coin"))
         if self.schedule == "coin":
-            if self.loss not in BOUNDED:
-                raise ParameterError("loss", self.loss, f"{' or '.join(BOUNDED)}, for the schedule coin")
-            if self.kernel not in ("gaussian", "matern"):
-                raise ParameterError("kernel", self.kernel, "gaussian or matern, for the schedule coin")
+            check_choice("loss", self.loss, BOUNDED, ", for the schedule coin")
+            check_choice("kernel", self.kernel, ("gaussian", "matern"), ", for the schedule coin")
         integer("batch_size", self.batch_size, 1)
-        if self.max_dictionary is not None:
-            integer("max_dictionary", self.max_dictionary, 1)
-        if self.averaging is not None:
-            integer("averaging", self.averaging, 1)
+        for name in ("max_dictionary", "averaging"):
+            if getattr(self, name) is not None:
+                integer(name, getattr(self, name), 1)
         return kernel
 
     def _step_and_budget(self, t: int) -> tuple[float, float]:
@@ -167,7 +148,7 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
     def _averaging_rate(self, t: int) -> float:
         """Return rho of the average at its step t = 1, 2, ..."""
         steps = self.averaging
-        if steps is None:  # without removal this is plain functional gradient descent, which does not average
+        if steps is None:
             steps = AVERAGING if self._step_and_budget(1)[1] or self.max_dictionary is not None else 1
         return max(1.0 / steps, (1 + DECAY_OF_AVERAGE) / (t + DECAY_OF_AVERAGE))
 
@@ -190,7 +171,7 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
     @contextmanager
     def _unchanged_after_errors(self) -> Iterator[None]:
         """Restore what was learned if a ParameterError ends the block."""
-        before = {name: getattr(self, name) for name in self._learned}
+        before = self.__dict__.copy()
         try:
             yield
         except ParameterError:
@@ -242,4 +223,4 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         samples = read_samples(self, X)
         if not kept.n:
             return np.zeros((len(samples), kept.n_outputs))
-        return apply_by_blocks(kept.kernel.against(kept.points), samples, kept.n, kept.averages)
+        return apply_by_blocks(kept.kernel.against(kept.points), samples, kept.averages)

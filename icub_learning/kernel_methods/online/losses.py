@@ -1,9 +1,12 @@
-"""Losses of several scores at once and their derivatives by the scores, for online learners."""
+"""Convex losses of online learners and their derivatives by the scores: of several scores at once, and of one."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from icub_learning.arrays import Array
 
@@ -33,22 +36,8 @@ def logistic(scores: Array, codes: Codes) -> tuple[Array, Array]:
     return losses, probabilities
 
 
-def hinge(scores: Array, codes: Codes) -> tuple[Array, Array]:
-    """Return max(0, 1 - margin), the margin y f or f_y minus the best other score (Crammer and Singer 2001)."""
-    return _hinge(scores, codes, 1)
-
-
-def squared_hinge(scores: Array, codes: Codes) -> tuple[Array, Array]:
-    """Return the square of `hinge`."""
-    return _hinge(scores, codes, 2)
-
-
-MARGIN_LOSSES: dict[str, Loss] = {"logistic": logistic, "hinge": hinge, "squared_hinge": squared_hinge}
-"""Losses of scores (n, 1) for two classes, positive for the second, or (n, C), and codes (n,), the classes' indices.
-Each returns the losses (n,) and their derivatives by the scores, of the shape of the scores."""
-
-
-def _hinge(scores: Array, codes: Codes, power: int) -> tuple[Array, Array]:
+def hinge(scores: Array, codes: Codes, power: int = 1) -> tuple[Array, Array]:
+    """Return powers of max(0, 1 - margin), the margin y f or f_y minus the best other score (Crammer, Singer 2001)."""
     derivatives = np.zeros_like(scores)
     rows = np.arange(len(scores))
     if scores.shape[1] == 1:
@@ -73,3 +62,29 @@ def _slope(slack: Array, power: int) -> Array:
 def _margin(scores: Array, codes: Codes) -> tuple[Array, Array]:
     sign = np.where(codes == 1, 1.0, -1.0)
     return sign, sign * scores[:, 0]
+
+
+# Of scores (n, 1) for two classes, positive for the second, or (n, C), and codes (n,), the classes' indices: the losses
+# (n,) and their derivatives by the scores.
+MARGIN_LOSSES: dict[str, Loss] = {"logistic": logistic, "hinge": hinge, "squared_hinge": partial(hinge, power=2)}
+
+
+@dataclass(frozen=True)
+class ScalarLoss:
+    """A convex loss l(y, a) of a target y and a score a (thesis 1.2)."""
+
+    slope: Callable[[Array, Array], Array]  # derivative in a, elementwise; at a kink the one of least magnitude
+    curvature: float | None  # the largest second derivative, None if unbounded
+    margin: bool  # whether targets must be -1 and +1
+
+
+def scalar_losses(epsilon: float) -> dict[str, ScalarLoss]:
+    """Return all by name; epsilon is half the width in which "epsilon_insensitive" is zero."""
+    return {
+        "square": ScalarLoss(lambda y, a: a - y, 1.0, False),
+        "absolute": ScalarLoss(lambda y, a: np.sign(a - y), None, False),
+        "epsilon_insensitive": ScalarLoss(lambda y, a: np.sign(a - y) * (np.abs(a - y) > epsilon), None, False),
+        "hinge": ScalarLoss(lambda y, a: -y * (y * a < 1), None, True),
+        "exponential": ScalarLoss(lambda y, a: -y * np.exp(-y * a), None, True),
+        "logistic": ScalarLoss(lambda y, a: -y * expit(-y * a), 0.25, True),
+    }

@@ -1,4 +1,4 @@
-"""POLK as a classifier and as a regressor, and the functional gradient descent that it approximates."""
+"""POLK as a classifier and as a regressor."""
 
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from icub_learning.arrays import Array
 from icub_learning.errors import DataError, ParameterError
 from icub_learning.kernel_methods.estimator import check_varying, read_labels, read_training_data
-from icub_learning.kernel_methods.kernels import Kernel, blocks
+from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.online import losses as online_losses
 from icub_learning.kernel_methods.online.dictionary import KernelDictionary
 from icub_learning.kernel_methods.online.functional_gradient import FunctionalGradient
@@ -21,31 +21,18 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
     """Learns classes from a stream of samples with a dictionary that grows only where they are new.
 
     Two classes share one column of weights, more have one column each; all share the dictionary. Classes may come at
-    any time unless `classes` fixes them. Further arguments and attributes: see `FunctionalGradient`.
-
-    Args:
-        loss: "logistic", "hinge" or "squared_hinge".
-        classes: all labels there will be, or None.
-
-    Attributes:
-        classes_: (C,), sorted if they were given or learned by `fit`, else in order of arrival.
+    any time unless `classes` fixes them. The loss is "logistic", "hinge" or "squared_hinge". See `FunctionalGradient`.
     """
 
     loss: str = "logistic"
     classes: ArrayLike | None = None
     losses: ClassVar[tuple[str, ...]] = tuple(online_losses.MARGIN_LOSSES)
-    classes_: NDArray[Any] = field(init=False)
+    classes_: NDArray[Any] = field(init=False)  # (C,), sorted if given or learned by `fit`, else in order of arrival
     _fixed_classes: bool = field(init=False)
     _seen: NDArray[np.bool_] = field(init=False)  # (C,) which classes had a sample
-    _learned: ClassVar[tuple[str, ...]] = (*FunctionalGradient._learned, "classes_", "_seen")
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "POLKClassifier":
-        """Learn from samples X (n, d) and labels y (n,), in their order, starting from nothing.
-
-        Raises:
-            DataError: X is not finite, the lengths differ, there is one class only, or a label is not in `classes`.
-            ParameterError: a setting is outside its range; the message names the bound.
-        """
+        """Learn X (n, d) and labels y (n,) in their order, from nothing. Raises DataError, ParameterError."""
         kernel = self._check_settings()
         samples, labels = self._read(X, y, reset=True)
         classes = self._given_classes(self.classes)
@@ -59,15 +46,8 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: Any = None) -> "POLKClassifier":
-        """Learn further samples X (n, d) and labels y (n,), in their order.
-
-        Args:
-            X, y: samples and labels.
-            classes: all labels there will be, at the first call; later the same ones or None.
-
-        Raises:
-            DataError: as `fit`; the model stays as it was.
-            ParameterError: a setting is outside its range, or `classes` differs from those of the first call; likewise.
+        """Learn further samples X (n, d) and labels y (n,); `classes` are all labels there will be, at the first call,
+        or None. Raises as `fit`, and the model stays as it was.
         """
         first = not hasattr(self, "_dictionary")
         kernel = self._check_settings()
@@ -102,8 +82,7 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
         """Return the class of the largest score, (n,). Raises NotFittedError, DataError."""
         scores = self._scores(X)
         places = (scores[:, 0] > 0).astype(int) if len(self.classes_) == 2 else scores.argmax(axis=1)
-        predicted: NDArray[Any] = self.classes_[places]
-        return predicted
+        return np.asarray(self.classes_[places])
 
     def _begin(self, n_inputs: int, classes: NDArray[Any], kernel: Kernel, fixed: bool) -> None:
         self._start(n_inputs, _n_columns(len(classes)), kernel)
@@ -153,10 +132,7 @@ class POLKRegressor(MultiOutputMixin, RegressorMixin, FunctionalGradient):
     """Learns functions from a stream of samples with a dictionary that grows only where they are new.
 
     The step is stable for eta k(x, x) < 2. An average lags behind if consecutive samples are alike, as those of a
-    moving robot; for samples in random order `averaging` = 32 makes it steadier. See `FunctionalGradient` too.
-
-    Args:
-        loss: "square", |f - y|^2 / 2.
+    moving robot; in random order `averaging` = 32 makes it steadier. See `FunctionalGradient`.
     """
 
     loss: str = "square"
@@ -164,17 +140,11 @@ class POLKRegressor(MultiOutputMixin, RegressorMixin, FunctionalGradient):
     losses: ClassVar[tuple[str, ...]] = ("square",)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "POLKRegressor":
-        """Learn from samples X (n, d) and targets y (n,) or (n, T), in their order, starting from nothing.
-
-        Raises:
-            DataError: X or y is not finite, of unequal length, or a target is constant.
-            ParameterError: a setting is outside its range; the message names the bound.
-        """
+        """Learn X (n, d) and y (n,) or (n, T) in their order, from nothing. Raises DataError, ParameterError."""
         kernel = self._check_settings()
-        samples, targets, single = self._read(X, y, reset=True)
+        samples, targets, self._one_target = self._read(X, y, reset=True)
         if len(samples) > 1:
             check_varying(targets.min(axis=0), targets.max(axis=0))
-        self._one_target = single
         self._start(samples.shape[1], targets.shape[1], kernel)
         self._learn(samples, targets)
         return self
@@ -222,42 +192,3 @@ def _widen(dictionary: KernelDictionary, before: int, after: int) -> None:
         for weights in (dictionary.weights, dictionary.averages):
             weights[:, 1] = weights[:, 0] / 2
             weights[:, 0] = -weights[:, 1]
-
-
-def functional_sgd(X: ArrayLike, y: ArrayLike, *, loss: str = "square", **settings: Any) -> Array:
-    """Stochastic gradient descent in the kernel's space that keeps every point: the reference for POLK.
-
-    Deliberately plain, O(n^2 (d + C)): no dictionary, no removal, no average. Raises DataError, ParameterError: as
-    POLKClassifier.fit, POLKRegressor.fit.
-
-    Args:
-        X: (n, d), learned in its order.
-        y: (n,) or (n, T) targets for the loss "square", else (n,) labels.
-        loss: "square" or a loss of POLKClassifier.
-        settings: kernel, step size and further keywords of POLKRegressor or POLKClassifier, as far as they apply.
-
-    Returns:
-        Weights (n, C) of all points: f = sum_i k(X[i], .) weights[i], columns as those of `coef_`.
-    """
-    model: POLKClassifier | POLKRegressor
-    targets: NDArray[Any]
-    if loss == "square":
-        model = POLKRegressor(loss=loss, **settings)
-        kernel = model._check_settings()
-        samples, targets, _ = model._read(X, y, reset=True)
-        n_columns = targets.shape[1]
-    else:
-        model = POLKClassifier(loss=loss, **settings)
-        kernel = model._check_settings()
-        samples, labels = model._read(X, y, reset=True)
-        classes, targets = np.unique(labels, return_inverse=True)
-        n_columns = _n_columns(len(classes))
-    weights = np.zeros((len(samples), n_columns))
-    for t, batch in enumerate(blocks(len(samples), model.batch_size), start=1):
-        step, _ = model._step_and_budget(t)
-        scores = np.zeros((batch.stop - batch.start, n_columns))
-        if batch.start:
-            scores = kernel(samples[batch], samples[: batch.start]) @ weights[: batch.start]
-        weights[: batch.start] *= 1.0 - step * model.regularization
-        weights[batch] = -step / len(scores) * model._derivatives(scores, targets[batch])
-    return weights

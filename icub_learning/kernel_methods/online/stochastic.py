@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array, integer, real
-from icub_learning.errors import DataError, ParameterError, ShapeError
-from icub_learning.kernel_methods.estimator import KernelRegressor
+from icub_learning.errors import ParameterError, ShapeError
+from icub_learning.kernel_methods.estimator import KernelRegressor, check_choice, check_signs
 from icub_learning.kernel_methods.kernels import Kernel, KernelAgainst, blocks, rows_per_block
-from icub_learning.kernel_methods.online.scalar_losses import LOSSES, Loss, losses
+from icub_learning.kernel_methods.online.losses import ScalarLoss, scalar_losses
 from icub_learning.kernel_methods.spectral.iterative import check_iterations
-
-ORDERS = ("reshuffled", "cyclic", "iid")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -32,8 +30,8 @@ class StochasticKernelMachine(KernelRegressor):
     "hinge", "exponential", "logistic"; `OneVsAllClassifier` makes such targets of labels.
 
     Args:
-        kernel, length_scale, degree: the kernel; see `Kernel`.
-        regularization: unused; step size and number of passes regularize.
+        kernel, length_scale, degree: see `Kernel`; `regularization` is unused, step size and number of passes
+        regularize.
         loss: one of the losses above.
         epsilon: half the width in which "epsilon_insensitive" is zero.
         max_iter: largest number of passes over the samples.
@@ -46,14 +44,8 @@ class StochasticKernelMachine(KernelRegressor):
         order: "reshuffled" (a new permutation each pass), "cyclic" (as they come) or "iid" (drawn with replacement).
         average: whether the solution is sum_t eta_t w_t / sum_t eta_t instead of the last w.
         tol: passes end once the coefficients change by at most tol of their norm in a pass.
-        random_state: seed of the order of samples; see `KernelRegressor`.
 
-    Attributes:
-        dual_coef_: (n,) or (n, T).
-        centers_: the training samples, (n, d).
-        n_iter_: number of passes done.
-        path_levels_: 1..n_iter_.
-        step_size_: eta, (T,) where it was given.
+    `centers_` are the training samples, `n_iter_` the passes done, and `step_size_` is eta, (T,) where it was given.
     """
 
     loss: str = "square"
@@ -74,8 +66,7 @@ class StochasticKernelMachine(KernelRegressor):
         batch = integer("batch_size", self.batch_size, 1)
         if batch > n:
             raise ParameterError("batch_size", batch, f"at most the number of samples, {n}")
-        if self.order not in ORDERS:
-            raise ParameterError("order", self.order, f"one of {', '.join(ORDERS)}")
+        check_choice("order", self.order, ("reshuffled", "cyclic", "iid"))
         self._set_step(loss, float(kernel.diagonal(samples).max()), targets, batch)
         random = check_random_state(self.random_state)
         against = kernel.against(samples)
@@ -103,9 +94,8 @@ class StochasticKernelMachine(KernelRegressor):
             path.append(last - early / total if self.average else last.copy())
             if np.linalg.norm(last - before) <= tol * np.linalg.norm(last):
                 break
-        self.centers_, self.n_iter_ = samples, len(path)
-        self._path, self._coefficients = np.stack(path), path[-1]
-        self.path_levels_ = np.arange(1, len(path) + 1)
+        self.centers_ = samples
+        self._set_path(path)
 
     def _batches(
         self, n: int, batch: int, random: RandomState, against: KernelAgainst, samples: Array
@@ -121,18 +111,14 @@ class StochasticKernelMachine(KernelRegressor):
             for part in blocks(len(rows), batch):
                 yield indices[some][part], rows[part]
 
-    def _check_loss(self, targets: Array) -> Loss:
-        epsilon = real("epsilon", self.epsilon, 0.0)
-        if self.loss not in LOSSES:
-            raise ParameterError("loss", self.loss, f"one of {', '.join(LOSSES)}")
-        loss = losses(epsilon)[self.loss]
-        if loss.margin and not (np.abs(targets) == 1.0).all():
-            wrong = float(targets[np.abs(targets) != 1.0][0])
-            text = f"y holds {wrong:g}, but must be -1 or +1 for the {self.loss} loss; see OneVsAllClassifier"
-            raise DataError(text, name="y", value=wrong, bound="-1 or +1")
-        return loss
+    def _check_loss(self, targets: Array) -> ScalarLoss:
+        known = scalar_losses(real("epsilon", self.epsilon, 0.0))
+        check_choice("loss", self.loss, tuple(known))
+        if known[self.loss].margin:
+            check_signs(targets, self.loss)
+        return known[self.loss]
 
-    def _set_step(self, loss: Loss, largest: float, targets: Array, batch: int) -> None:
+    def _set_step(self, loss: ScalarLoss, largest: float, targets: Array, batch: int) -> None:
         n, n_targets = targets.shape
         if isinstance(self.step_size, str):
             if self.step_size != "auto":
@@ -141,9 +127,8 @@ class StochasticKernelMachine(KernelRegressor):
             return
         self.step_size_ = _one_or_each("step_size", self.step_size, n_targets, low_open=True)
         if loss.curvature is not None and np.max(self.step_size_) >= 2.0 / (loss.curvature * largest):
-            bound = (
-                f"below 2 / (L max k(x, x)) = {2.0 / (loss.curvature * largest):.6g}, from where the iteration diverges"
-            )
+            most = 2.0 / (loss.curvature * largest)
+            bound = f"below 2 / (L max k(x, x)) = {most:.6g}, from where the iteration diverges"
             raise ParameterError("step_size", self.step_size_, bound)
 
 

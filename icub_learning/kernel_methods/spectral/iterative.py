@@ -4,34 +4,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError
-from icub_learning.kernel_methods.estimator import check_counts
+from icub_learning.kernel_methods.estimator import KernelRegressor, check_counts
 from icub_learning.kernel_methods.kernels import Kernel, Operator
-from icub_learning.kernel_methods.spectral.spectrum import SpectralRegressor
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class IterativeRegressor(SpectralRegressor):
+class IterativeRegressor(KernelRegressor):
     """Base of iterations alpha_t on K alpha = Y, regularized by early stopping. A subclass defines `_iterate`.
 
-    The filter of a linear iteration is the iteration itself, run on one eigenvalue with y = 1.
-
     Args:
-        kernel, length_scale, degree: the kernel; see `Kernel`.
-        regularization, random_state: unused; the number of iterations regularizes.
-        max_iter: largest number of iterations.
+        kernel, length_scale, degree: the kernel; see `Kernel`. `regularization` and `random_state` are unused.
+        max_iter: largest number of iterations; `n_iter_` are done.
         tol: iterations end sooner once ||Y - K alpha|| <= tol ||Y|| in each target.
         path: the iterations at which `predict_path` predicts, strictly monotonic; by default all.
-
-    Attributes:
-        dual_coef_: (n,) or (n, T), after the last iteration.
-        centers_: the training samples, (n, d).
-        n_iter_: number of iterations done.
-        path_levels_: the iterations of the path.
     """
 
     max_iter: int = 100
@@ -51,28 +41,21 @@ class IterativeRegressor(SpectralRegressor):
             path.record(self.n_iter_, coefficients)
             if residual is not None and (np.linalg.norm(residual, axis=0) <= tol * sizes).all():
                 break
-        self._coefficients, self._level = coefficients.copy(), self.n_iter_
+        self._coefficients = coefficients.copy()
         self._path, self.path_levels_ = path.finish(self.n_iter_, self._coefficients)
 
     def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
         """Yield (alpha_t, Y - K alpha_t) for t = 1, 2, ...; the arrays may change afterwards."""
         raise NotImplementedError
 
-    def _filter(self, eigenvalues: Array, level: float) -> Array:
-        count = integer("level", level, 1)
-        shape, flat = eigenvalues.shape, eigenvalues.reshape(-1, 1)
-        for coefficients, _ in self._iterate(lambda a: flat * a, np.ones_like(flat), count):
-            values = coefficients
-        return np.array(values.reshape(shape))
-
     def _prepare(self, gram: Array) -> None:
         """Prepare the iteration for the kernel matrix (n, n), e.g. set its step size."""
-        raise NotImplementedError
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GradientRegressor(IterativeRegressor):
-    """Base of iterations along the gradient (Y - K alpha) / n; further arguments and attributes: `IterativeRegressor`.
+    """Base of iterations along the gradient (Y - K alpha) / n; see `IterativeRegressor`.
+
     `step_size` is eta, within the bound of the method, or "auto": n / ||K||; `step_size_` is eta.
     """
 
@@ -88,9 +71,8 @@ class GradientRegressor(IterativeRegressor):
 class Landweber(GradientRegressor):
     """Gradient descent with early stopping (L2 boosting): filter (1 - (1 - eta sigma / n)^t) / sigma.
 
-    alpha_t = alpha_{t-1} - (eta / n) (K alpha_{t-1} - Y), alpha_0 = 0; t plays the part of 1 / (eta lambda)
-    (thesis 3.4, where the bound on the step lacks its n). The step is bounded by eta < 2 n / ||K||. Further arguments
-    and attributes: see `GradientRegressor`.
+    alpha_t = alpha_{t-1} - (eta / n) (K alpha_{t-1} - Y), alpha_0 = 0, eta < 2 n / ||K||; t plays the part of 1 / (eta
+    lambda) (thesis 3.4, where the bound on the step lacks its n). See `GradientRegressor`.
     """
 
     max_iter: int = 500
@@ -104,28 +86,14 @@ class Landweber(GradientRegressor):
             residual = targets - apply(coefficients)
             yield coefficients, residual
 
-    def _filter(self, eigenvalues: Array, level: float) -> Array:
-        count = integer("level", level, 1)
-        shrink = self.step_size_ * eigenvalues / self._n
-        # For small eigenvalues 1 - (1 - x)^t cancels; expm1 and log1p keep its digits.
-        with np.errstate(divide="ignore"):
-            gained = np.where(
-                shrink < 1, -np.expm1(count * np.log1p(-np.minimum(shrink, 1.0))), 1 - (1 - shrink) ** count
-            )
-        nonzero = eigenvalues > 0
-        return np.where(nonzero, gained / np.where(nonzero, eigenvalues, 1.0), self.step_size_ * count / self._n)
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NuMethod(GradientRegressor):
     """The nu-method of Brakhage: an accelerated iteration that needs about sqrt(t) of Landweber's t iterations.
 
     alpha_i = alpha_{i-1} + u_i (alpha_{i-1} - alpha_{i-2}) + (w_i eta / n) (Y - K alpha_{i-1}) with u_i, w_i of the
-    Jacobi polynomials that belong to nu; i^2 plays the part of 1 / lambda (thesis 3.4). The step is bounded by
-    eta <= n / ||K||. Further arguments and attributes: see `GradientRegressor`.
-
-    Args:
-        nu: > 0, the smoothness up to which the method is optimal.
+    Jacobi polynomials that belong to nu > 0, the smoothness up to which it is optimal; i^2 plays the part of 1 / lambda
+    (thesis 3.4). The step is bounded by eta <= n / ||K||. See `GradientRegressor`.
     """
 
     nu: float = 1.0
@@ -146,41 +114,19 @@ class NuMethod(GradientRegressor):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AcceleratedGradient(GradientRegressor):
-    """Gradient descent with momentum and early stopping, by Nesterov's or the heavy-ball method.
+    """Gradient descent with Nesterov's momentum and early stopping.
 
-    * "nesterov": from the point b_t = alpha_t + (t - 1) / (t + 2) (alpha_t - alpha_{t-1}),
-      alpha_{t+1} = b_t + (eta / n) (Y - K b_t)
-    * "heavy_ball": alpha_{t+1} = alpha_t + momentum (alpha_t - alpha_{t-1}) + (eta / n) (Y - K alpha_t)
-
-    The step is bounded by eta <= n / ||K||, for "heavy_ball" by eta < 2 (1 + momentum) n / ||K||. Further arguments and
-    attributes: see `GradientRegressor`.
-
-    Args:
-        method: "nesterov" or "heavy_ball".
-        momentum: in [0, 1), for "heavy_ball".
+    From the point b_t = alpha_t + (t - 1) / (t + 2) (alpha_t - alpha_{t-1}), alpha_{t+1} = b_t + (eta / n) (Y - K b_t).
+    The step is bounded by eta <= n / ||K||. See `GradientRegressor`.
     """
-
-    method: str = "nesterov"
-    momentum: float = 0.9
-
-    def _prepare(self, gram: Array) -> None:
-        if self.method not in ("nesterov", "heavy_ball"):
-            raise ParameterError("method", self.method, "'nesterov' or 'heavy_ball'")
-        momentum = real("momentum", self.momentum, 0.0)
-        if momentum >= 1.0:
-            raise ParameterError("momentum", momentum, "in [0, 1)")
-        self._largest_step = 1.0 if self.method == "nesterov" else 2 * (1 + momentum)
-        super()._prepare(gram)
 
     def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
         rate = self.step_size_ / self._n
         coefficients = velocity = image_change = np.zeros_like(targets)
         image = np.zeros_like(targets)  # K alpha_t, so that K at the extrapolated point costs no second product
         for t in range(max_iter):
-            momentum = (t - 1) / (t + 2) if self.method == "nesterov" else self.momentum
-            momentum = momentum if t else 0.0
-            point = image + momentum * image_change if self.method == "nesterov" else image
-            velocity = momentum * velocity + rate * (targets - point)
+            momentum = (t - 1) / (t + 2) if t else 0.0
+            velocity = momentum * velocity + rate * (targets - (image + momentum * image_change))
             coefficients = coefficients + velocity
             before, image = image, apply(coefficients)
             image_change = image - before
@@ -189,25 +135,14 @@ class AcceleratedGradient(GradientRegressor):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ConjugateGradientKRLS(IterativeRegressor):
-    """Conjugate gradients with early stopping (kernel partial least squares).
+    """Conjugate gradients with early stopping (kernel partial least squares); see `IterativeRegressor`.
 
-    alpha_t minimizes ||Y - K alpha|| over the Krylov space span{Y, K Y, ..., K^(t-1) Y}, each target by itself: the
-    conjugate gradients of the least squares problem in the kernel's function space. The filter depends on the data:
-    `filter_function` returns one column for each target. Arguments and attributes: see `IterativeRegressor`.
+    alpha_t minimizes ||Y - K alpha|| over the Krylov space span{Y, K Y, ..., K^(t-1) Y}, each target by itself.
     """
 
     max_iter: int = 50
 
-    def filter_function(self, eigenvalues: ArrayLike, level: float | None = None) -> Array:
-        """Return g(sigma) as the other methods do, but (..., T), or of the shape of `eigenvalues` for a 1-D target."""
-        values = super().filter_function(eigenvalues, level)
-        return values[..., 0] if self._one_target else values
-
-    def _prepare(self, gram: Array) -> None:
-        self._scalars: list[tuple[Array, Array, Array]] = []
-
     def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
-        n_targets = targets.shape[1]
         coefficients, residual = np.zeros_like(targets), targets.copy()
         max_iter = min(max_iter, len(targets))  # the whole space
         directions, images = np.empty((2, max_iter, *targets.shape))  # K directions[t] = images[t], orthonormal in t
@@ -218,12 +153,10 @@ class ConjugateGradientKRLS(IterativeRegressor):
             largest = np.linalg.norm(image, axis=0)
             # Against all earlier directions, twice: with the last alone, as in exact arithmetic would do, orthogonality
             # is lost after some iterations, and with it the digits of the path.
-            turns = np.zeros((t, n_targets))
             for _ in range(2):
                 turn = np.einsum("tij,ij->tj", images[:t], image)
                 direction -= np.einsum("tij,tj->ij", directions[:t], turn)
                 image -= np.einsum("tij,tj->ij", images[:t], turn)
-                turns += turn
             size = np.linalg.norm(image, axis=0)
             active &= size > 1e-14 * largest
             scale = np.where(active, 1.0 / np.where(active, size, 1.0), 0.0)
@@ -231,25 +164,9 @@ class ConjugateGradientKRLS(IterativeRegressor):
             step = np.einsum("ij,ij->j", images[t], residual)
             coefficients = coefficients + step * directions[t]
             residual = residual - step * images[t]
-            self._scalars.append((turns, scale, step))
             yield coefficients, residual
             if not active.any():
                 return
-
-    def _filter(self, eigenvalues: Array, level: float) -> Array:
-        count = integer("level", level, 1)
-        sigma = eigenvalues[..., None]
-        values = np.zeros((*eigenvalues.shape, self._coefficients.shape[1]))
-        residual = np.ones_like(values)
-        directions: list[Array] = []
-        for turns, scale, step in self._scalars[:count]:
-            direction = residual.copy()
-            for turn, earlier in zip(turns, directions, strict=True):
-                direction -= turn * earlier
-            directions.append(direction * scale)
-            values += step * directions[-1]
-            residual -= step * sigma * directions[-1]
-        return values
 
 
 def check_iterations(max_iter: int, tol: float) -> tuple[int, float]:
@@ -278,8 +195,7 @@ class RecordedPath:
 
 def choose_step(step_size: float | str, largest: float, norm: float, norm_name: str) -> float:
     """Return the step size eta: the given one, or 1 / norm for "auto", the norm being that of the operator over n.
-
-    Raises ParameterError: a given step is beyond the bound of convergence, largest / norm, which the message names.
+    Raises ParameterError: it is beyond the bound of convergence, largest / norm.
     """
     if isinstance(step_size, str):
         if step_size != "auto":
@@ -300,9 +216,7 @@ def largest_eigenvalue(matrix: Array | LinearOperator) -> float:
     start = np.cos(np.arange(n) * 1.618) + 1.5  # no symmetry of a data set is likely to be orthogonal to it
     try:  # 8 vectors suffice for a kernel's largest eigenvalue, in 9 products where ARPACK's 20 take 21
         return float(eigsh(matrix, k=1, which="LA", v0=start, return_eigenvectors=False, maxiter=200, ncv=min(8, n))[0])
-    except ArpackNoConvergence as error:
-        if len(error.eigenvalues):
-            return float(error.eigenvalues[-1])
+    except ArpackNoConvergence:
         v = start / np.linalg.norm(start)
         for _ in range(50):
             image = matrix @ v

@@ -1,32 +1,23 @@
-"""Kernel regularized least squares, and spectral cut-off."""
+"""Kernel regularized least squares, spectral cut-off, and what methods on the full kernel matrix share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from icub_learning.arrays import Array
 from icub_learning.errors import ParameterError
-from icub_learning.kernel_methods.estimator import check_levels, check_regularization
+from icub_learning.kernel_methods.estimator import KernelRegressor, check_levels, check_regularization
 from icub_learning.kernel_methods.kernels import Kernel
-from icub_learning.kernel_methods.spectral.spectrum import SpectralRegressor, eigendecomposition
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PathOverRegularization(SpectralRegressor):
-    """Base of spectral methods whose path runs over lambda.
+class SpectralRegressor(KernelRegressor):
+    """Base of methods on the full kernel matrix K = Q Sigma Q^T: alpha = Q g(Sigma) Q^T Y with a filter g of lambda.
 
-    Args:
-        kernel, length_scale, degree: the kernel; see `Kernel`.
-        regularization: lambda > 0.
-        random_state: unused.
-        path: further values of lambda, strictly monotonic, at which `predict_path` predicts.
-
-    Attributes:
-        dual_coef_: (n,) or (n, T), at `regularization`.
-        centers_: the training samples, (n, d).
-        path_levels_: the values of `path`, or `regularization` alone.
+    `path` holds further values of lambda, strictly monotonic, at which `predict_path` predicts; `random_state` is
+    unused. A subclass defines `_filter(eigenvalues, level)`. See `KernelRegressor`.
     """
 
     path: Sequence[float] | None = None
@@ -37,21 +28,23 @@ class PathOverRegularization(SpectralRegressor):
         self.path_levels_ = check_levels("path", self.path, [self._level])
         self.centers_, self._n = samples, len(samples)
 
+    def _filter(self, eigenvalues: Array, level: float) -> Array:
+        raise NotImplementedError
+
     def _solve_path(self, values: Array, vectors: Array, targets: Array) -> None:
         """Set the coefficients at all levels from the eigenvalues (n,) and eigenvectors of the kernel matrix."""
         moments = vectors.T @ targets
-        self._coefficients, *path = (
-            vectors @ (self._filter(values, level)[:, None] * moments) for level in (self._level, *self.path_levels_)
-        )
+        levels = self._level, *self.path_levels_
+        self._coefficients, *path = (vectors @ (self._filter(values, one)[:, None] * moments) for one in levels)
         self._path = np.stack(path)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KRLS(PathOverRegularization):
+class KRLS(SpectralRegressor):
     """Kernel regularized least squares: alpha = (K + lambda n I)^-1 Y, filter 1 / (sigma + lambda n).
 
     One Cholesky factorization, n^3 / 3; or, if a path is given, one eigendecomposition, from which every further lambda
-    costs n^2 T (thesis 3.1-3.2). Arguments and attributes: see `PathOverRegularization`.
+    costs n^2 T (thesis 3.1-3.2). See `SpectralRegressor`.
     """
 
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
@@ -68,12 +61,12 @@ class KRLS(PathOverRegularization):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SpectralCutoff(PathOverRegularization):
+class SpectralCutoff(SpectralRegressor):
     """Spectral cut-off (truncated SVD): filter 1 / sigma where sigma >= lambda n, else 0.
 
     Equal to least squares on the principal components of kernel PCA (without centering) whose eigenvalue is at least
     lambda n (thesis 3.3). One eigendecomposition serves every lambda. `n_components_` are kept at `regularization`.
-    Arguments and further attributes: see `PathOverRegularization`.
+    See `SpectralRegressor`.
     """
 
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
@@ -92,6 +85,12 @@ class SpectralCutoff(PathOverRegularization):
         return np.where(kept, 1.0 / np.where(kept, eigenvalues, 1.0), 0.0)
 
 
+def eigendecomposition(gram: Array) -> tuple[Array, Array]:
+    """Return eigenvalues, none below zero, and eigenvectors of a kernel matrix, which is overwritten."""
+    values, vectors = eigh(gram, overwrite_a=True, check_finite=False, driver="evd")
+    return np.maximum(values, 0.0), vectors
+
+
 def _solve(gram: Array, ridge: float, targets: Array) -> Array:
     """Return (gram + ridge I)^-1 targets; overwrites `gram`. Raises ParameterError if singular to working precision."""
     diagonal = np.einsum("ii->i", gram)
@@ -103,5 +102,4 @@ def _solve(gram: Array, ridge: float, targets: Array) -> Array:
         needed = 10 * largest * np.finfo(float).eps
         bound = f"larger, some {needed:.1e}: K + lambda n I is singular to working precision"
         raise ParameterError("regularization", ridge / len(gram), bound) from None
-    solution: Array = cho_solve(factor, targets, check_finite=False)
-    return solution
+    return np.asarray(cho_solve(factor, targets, check_finite=False))

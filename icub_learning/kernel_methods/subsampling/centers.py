@@ -1,39 +1,35 @@
-"""Base of the methods on Nyström centres: their settings, and the choice of the centres."""
+"""Nyström centres: what their methods share, the choice of centres, an orthonormal basis of their functions."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg.lapack import dtrcon
 from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array, finite, integer
 from icub_learning.errors import ParameterError, ShapeError
-from icub_learning.kernel_methods.estimator import KernelRegressor, check_regularization
-from icub_learning.kernel_methods.kernels import Kernel, sample_rows
-from icub_learning.kernel_methods.rows import ArrayRows, DaskRows
-from icub_learning.kernel_methods.subsampling.leverage import ApproximateLeverage
+from icub_learning.kernel_methods.estimator import KernelRegressor, check_choice, check_regularization
+from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block, sample_rows
+from icub_learning.kernel_methods.rows import TrainingRows
 
 SAMPLINGS = ("uniform", "leverage")
+PANEL = 64  # columns factored between two matrix products
 DEFAULT_CENTERS = 100  # Nyström centres where none are asked for, or all samples if there are fewer
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CenterRegressor(KernelRegressor):
-    """Base of regressors on a subset of m centres.
+    """Base of regressors on a subset of m centres, of which `n_kept_` are independent to working precision.
 
     Args:
-        kernel, length_scale, degree: the kernel; see `Kernel`.
-        regularization: lambda > 0.
+        kernel, length_scale, degree, regularization, random_state: see `KernelRegressor`.
         n_centers: m <= n, drawn from the samples; the default becomes n where there are fewer.
         centers: (m, d) centres, used as given and in their order instead of a draw; or None.
         sampling: "uniform" without replacement, or "leverage": with replacement, by approximate leverage scores.
-        random_state: seed of the draw; see `KernelRegressor`.
-
-    Attributes:
-        dual_coef_: (m,) or (m, T).
-        centers_: (m, d).
-        n_kept_: centres that are independent to working precision.
     """
 
     n_centers: int = DEFAULT_CENTERS
@@ -41,29 +37,20 @@ class CenterRegressor(KernelRegressor):
     sampling: str = "uniform"
 
     def _sample_centers(
-        self,
-        rows: ArrayRows | DaskRows,
-        kernel: Kernel,
-        *,
-        given: ArrayLike | None = None,
-        random: RandomState | None = None,
+        self, rows: TrainingRows, kernel: Kernel, random: RandomState | None = None
     ) -> tuple[Array, Array]:
         """Return the centres (m, d) and their weights (m,), 1 / (n times the probability that each was drawn with).
-
-        Leverage scores are those of `kernel` at lambda, approximated from as many uniform pilots as centres (thesis
-        4.2.3). `given` and `random` take the place of the settings. Raises ParameterError, ShapeError, NotFiniteError:
-        n_centers beyond n, another sampling, centres of another width.
+        Leverage scores come from as many uniform pilots as centres (thesis 4.2.3); `random` takes the place of the
+        seed.
         """
         level = check_regularization(self.regularization)
-        given = self.centers if given is None else given
-        if given is not None:
-            checked = check_centers(given, rows.n_inputs)
-            return checked, np.ones(len(checked))
+        if self.centers is not None:
+            given = check_centers(self.centers, rows.n_inputs)
+            return given, np.ones(len(given))
         m = integer("n_centers", self.n_centers, 1)
         if m > rows.n and m != DEFAULT_CENTERS:
             raise ParameterError("n_centers", m, f"at most the number of samples, {rows.n}")
-        if self.sampling not in SAMPLINGS:
-            raise ParameterError("sampling", self.sampling, f"one of {', '.join(SAMPLINGS)}")
+        check_choice("sampling", self.sampling, SAMPLINGS)
         random = check_random_state(self.random_state if random is None else random)
         m = min(m, rows.n)
         drawn = sample_rows(random, rows.n, m)
@@ -76,9 +63,118 @@ class CenterRegressor(KernelRegressor):
         return rows.take(drawn), 1.0 / (rows.n * chances[drawn])
 
 
+class ApproximateLeverage:
+    """x -> leverage scores l(x) = (k(x, x) - k_x (K_JJ + lambda p I)^-1 k_x^T) / (lambda n) from p pilot samples J.
+
+    Exact with all n samples as pilots; a uniform subset overestimates, since it spans less (thesis 4.2.3).
+    """
+
+    def __init__(self, kernel: Kernel, pilots: Array, regularization: float, n: int) -> None:
+        self._kernel = kernel
+        self._against = kernel.against(pilots)
+        gram = kernel.gram(pilots)
+        # Rounding of the kernel is the least ridge that keeps the factorization going.
+        least = 10 * len(pilots) * np.finfo(float).eps * float(np.diag(gram).max())
+        gram.flat[:: len(pilots) + 1] += max(regularization * len(pilots), least)
+        self._factor = cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
+        self._scale = regularization * n
+
+    def __call__(self, samples: NDArray[Any]) -> Array:
+        """Return the scores (r,), in [0, 1], of rows (r, d)."""
+        scores = np.empty(len(samples))
+        for rows in blocks(len(samples), rows_per_block(len(self._factor))):
+            x = np.asarray(samples[rows], dtype=np.float64)
+            explained = solve_triangular(self._factor, self._against(x).T, lower=True, check_finite=False)
+            left = self._kernel.diagonal(x) - np.einsum("ij,ij->j", explained, explained)
+            scores[rows] = left / self._scale
+        return np.clip(scores, 0.0, 1.0)
+
+
 def check_centers(centers: ArrayLike, n_inputs: int) -> Array:
     """Return given centres as a float64 array (m, d), m >= 1. Raises ShapeError, NotFiniteError."""
     given = np.array(finite("centers", centers))
     if given.ndim != 2 or given.shape[1] != n_inputs or not len(given):
         raise ShapeError("centers", given.shape, f"(m, {n_inputs}) with m >= 1")
     return given
+
+
+class CenterBasis:
+    """The functions k(centers[j], .), (m, d), orthonormalized in their order: K_mm = echelon^T echelon.
+
+    Centre j is kept if its function differs from the span of the earlier ones by more than rounding; the functions of a
+    smooth kernel fill their span, to working precision, after some tens of centres, and further Cholesky pivots are
+    rounding. R = T^-1 satisfies R R^T = K_mm^+ on that span, and its leading blocks belong to the leading centres.
+    """
+
+    def __init__(self, kernel: Kernel, centers: Array) -> None:
+        # echelon (k, m): column j holds the coordinates of centre j's function; kept (k,): the centres of the basis
+        self.echelon, self.kept = echelon_cholesky(kernel.gram(centers))
+        self.triangle = np.asfortranarray(self.echelon[:, self.kept])  # T, (k, k), upper triangular, in Fortran order
+        self.centers = centers[self.kept]
+        self.against = kernel.against(self.centers)  # x -> k(x, the centres that are kept)
+
+    def to_coefficients(self, coordinates: Array) -> Array:
+        """Return coefficients (m, T) of the centres from coordinates (k, T) of functions; zero for those not kept."""
+        coefficients = np.zeros((self.echelon.shape[1], coordinates.shape[1]))
+        coefficients[self.kept] = solve_triangular(self.triangle, coordinates, check_finite=False)
+        return coefficients
+
+
+def echelon_cholesky(
+    gram: Array, scale: Array | None = None, size: int | None = None
+) -> tuple[Array, NDArray[np.intp]]:
+    """Factor a Gram matrix (m, m) by Cholesky in the given order, without the columns that depend on earlier ones.
+
+    Pivots are compared with `scale` (m,), by default the diagonal, and with `size`, how many columns' elimination
+    rounded them, by default m; of a Schur complement, with the diagonal before and all columns. Returns the factor E
+    (k, m) in echelon form, gram = E^T E up to rounding, and indices (k,) of the columns kept.
+    """
+    m = len(gram)
+    scale = np.diag(gram).copy() if scale is None else scale
+    tolerance = 10 * (size or m) * np.finfo(float).eps  # the rounding of a pivot is some m eps of its diagonal entry
+    try:
+        factor = cholesky(gram, check_finite=False)
+        if (np.diag(factor) ** 2 > tolerance * scale).all():
+            return factor, np.arange(m)
+    except np.linalg.LinAlgError:
+        pass
+    echelon = np.zeros((m, m))
+    kept: list[int] = []
+    for start in range(0, m, PANEL):
+        stop = min(start + PANEL, m)
+        count = len(kept)
+        if count:
+            triangle, across = echelon[:count, kept], gram[kept, start:stop]
+            echelon[:count, start:stop] = solve_triangular(triangle, across, trans="T", check_finite=False)
+        panel = echelon[:count, start:stop]
+        rest = gram[start:stop, start:stop] - panel.T @ panel
+        for j in range(stop - start):
+            if rest[j, j] <= tolerance * scale[start + j]:
+                continue
+            row = rest[j] / np.sqrt(rest[j, j])
+            row[:j] = 0.0
+            echelon[len(kept), start:stop] = row
+            rest -= np.outer(row, row)
+            kept.append(start + j)
+    return echelon[: len(kept)], np.asarray(kept, dtype=np.intp)
+
+
+def inverse_norm(triangle: Array) -> float:
+    """Estimate the 1-norm of the inverse of an upper triangular matrix in Fortran order, in O(k^2)."""
+    reciprocal, _ = dtrcon(triangle)
+    largest = float(np.abs(triangle).sum(axis=0).max())
+    return float(1.0 / (reciprocal * largest)) if reciprocal > 0 else np.inf
+
+
+def border_inverse(inverse: Array, across: Array, corner: Array) -> Array:
+    """Return the inverse of the upper triangular [[T, across], [0, corner]] from the inverse of T."""
+    corner_inverse = solve_triangular(corner, np.eye(len(corner)), check_finite=False, overwrite_b=True)
+    return border(inverse, -(inverse @ across) @ corner_inverse, corner_inverse)
+
+
+def border(square: Array, across: Array, corner: Array) -> Array:
+    """Return [[square, across], [0, corner]]."""
+    k, b = across.shape
+    out = np.zeros((k + b, k + b))
+    out[:k, :k], out[:k, k:], out[k:, k:] = square, across, corner
+    return out

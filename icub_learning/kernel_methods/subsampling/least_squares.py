@@ -1,7 +1,7 @@
 """Ridge regression on feature columns: normal equations summed over blocks of rows, and columns added in turn."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,43 +10,31 @@ from scipy.linalg.blas import dsyrk, dtrsm
 
 from icub_learning.arrays import Array
 from icub_learning.errors import ParameterError
-from icub_learning.kernel_methods.kernels import Kernel, Operator, blocks, rows_per_block
-from icub_learning.kernel_methods.spectral.spectrum import eigendecomposition
-from icub_learning.kernel_methods.subsampling.basis import CenterBasis, invert_triangle
-
-
-class Features(Protocol):
-    """Maps rows (r, d) to new features (r, n_features)."""
-
-    n_features: int
-
-    def __call__(self, samples: Array, /) -> Array:
-        """Compute the features."""
-
-
-class KernelFeatures:
-    """x -> k(x, centres), of those centres that a CenterBasis keeps: (r, d) to (r, k)."""
-
-    def __init__(self, kernel: Kernel, basis: CenterBasis) -> None:
-        self.n_features = len(basis.kept)
-        self._against = kernel.against(basis.centers[basis.kept])
-
-    def __call__(self, samples: Array) -> Array:
-        return self._against(samples)
+from icub_learning.kernel_methods.estimator import Features
+from icub_learning.kernel_methods.kernels import Operator, blocks, rows_per_block
+from icub_learning.kernel_methods.spectral.krls import eigendecomposition
+from icub_learning.kernel_methods.subsampling.centers import CenterBasis, border, border_inverse
 
 
 class BasisFeatures:
     """x -> k(x, centres) T^-1, the coordinates of x in a CenterBasis: (r, d) to (r, k)."""
 
-    def __init__(self, kernel: Kernel, basis: CenterBasis) -> None:
+    def __init__(self, basis: CenterBasis) -> None:
         self.n_features = len(basis.kept)
-        self._against = kernel.against(basis.centers[basis.kept])
-        self._triangle = basis.triangle
+        self._against, self._triangle = basis.against, basis.triangle
 
     def __call__(self, samples: Array) -> Array:
         cross = self._against(samples)
         # cross^T is in Fortran order: the triangular solve happens in place.
         return np.transpose(dtrsm(1.0, self._triangle, cross.T, lower=0, trans_a=1, overwrite_b=1))
+
+
+def rows_of(features: Features, samples: Array) -> Array:
+    """Return the features of the samples, (n, k), computed in blocks."""
+    out = np.empty((len(samples), features.n_features))
+    for rows in blocks(len(samples), rows_per_block(features.n_features)):
+        out[rows] = features(samples[rows])
+    return out
 
 
 @dataclass(frozen=True)
@@ -56,16 +44,14 @@ class NormalEquations:
     features: Features
     n_targets: int
 
-    def start(self) -> tuple[Array, ...]:
+    def __call__(self, samples: NDArray[Any], targets: NDArray[Any]) -> tuple[Array, ...]:
         k = self.features.n_features
-        return np.zeros((k, k), order="F"), np.zeros((k, self.n_targets))
-
-    def add(self, totals: tuple[Array, ...], samples: NDArray[Any], targets: NDArray[Any]) -> None:
-        gram, moment = totals
-        for rows in blocks(len(samples), max(256, rows_per_block(len(gram)))):
+        gram, moment = np.zeros((k, k), order="F"), np.zeros((k, self.n_targets))
+        for rows in blocks(len(samples), max(256, rows_per_block(k))):
             part = self.features(np.asarray(samples[rows], dtype=np.float64))
             dsyrk(1.0, part.T, beta=1.0, c=gram, overwrite_c=1)
             moment += part.T @ targets[rows]
+        return gram, moment
 
 
 def solve_ridge(gram: Array, moment: Array, ridge: float, n: int) -> Array:
@@ -79,10 +65,7 @@ def solve_ridge(gram: Array, moment: Array, ridge: float, n: int) -> Array:
 
 
 def solve_ridge_path(gram: Array, moment: Array, n: int, level: float, path: Array | None) -> tuple[Array, list[Array]]:
-    """Solve ridge regression, from A^T A (upper triangle) and A^T Y, at several values of lambda by one factorization.
-
-    The ridge is lambda n. Returns the solution at lambda, and those of the path, or at lambda alone where it is None.
-    """
+    """Return ridge solutions of A^T A (upper triangle) and A^T Y at lambda n, and at each lambda of a path, if any."""
     if path is None:
         solution = solve_ridge(gram, moment, level * n, n)
         return solution, [solution]
@@ -94,19 +77,17 @@ def solve_ridge_path(gram: Array, moment: Array, n: int, level: float, path: Arr
 
 def too_small(regularization: float, trace: float) -> ParameterError:
     """Return the error for a lambda that is lost in the rounding of A^T A / n, which has the given trace."""
-    bound = (
-        f"larger, some {10 * trace * np.finfo(float).eps:.1e}: the normal equations are singular to working precision"
-    )
+    needed = 10 * trace * np.finfo(float).eps
+    bound = f"larger, some {needed:.1e}: the normal equations are singular to working precision"
     return ParameterError("regularization", regularization, bound)
 
 
 class GrowingLeastSquares:
     """Solutions of min ||A_t b - Y||^2 + ridge ||b||^2 for every number t of leading columns, as columns are added.
 
-    The factor U of A^T A + ridge I is bordered by each block of columns: its leading blocks are the factors of all
-    smaller t, those of its inverse W their inverses, and so b_t = b_{t-1} + W[:, t] z_t with z = U^-T A^T Y: one
-    factorization gives all levels (thesis algorithm 1 and appendix C, in blocks, and without its downdates, which fail
-    when A^T A + ridge I is nearly singular). Memory is for `capacity` columns at first.
+    The factor U of A^T A + ridge I is bordered by each block of columns; leading blocks of U and of its inverse W
+    belong to smaller t, and b_t = b_{t-1} + W[:, t] z_t with z = U^-T A^T Y (thesis algorithm 1 and appendix C, without
+    its downdates, which fail when A^T A + ridge I is nearly singular). Memory is for `capacity` columns at first.
     """
 
     def __init__(self, targets: Array, ridge: float, capacity: int) -> None:
@@ -140,22 +121,17 @@ class GrowingLeastSquares:
             raise too_small(self.ridge / n, float(np.einsum("ij,ij->", new, new)) / n) from None
         moment = new.T @ self.targets - across.T @ self.moments
         self.moments = np.vstack([self.moments, solve_triangular(root, moment, trans="T", check_finite=False)])
-        corner_inverse = invert_triangle(root)
-        self.inverse = border(self.inverse, -(self.inverse @ across) @ corner_inverse, corner_inverse)
+        self.inverse = border_inverse(self.inverse, across, root)
         self.factor = border(self.factor, across, root)
 
     def solution(self, t: int) -> Array:
         """Return b_t (t, T), the solution on the first t columns."""
-        solution: Array = self.inverse[:t, :t] @ self.moments[:t]
-        return solution
+        return np.asarray(self.inverse[:t, :t] @ self.moments[:t])
 
     def predict(
         self, features: Operator, samples: Array, counts: NDArray[np.intp], basis: Array | None = None
     ) -> Array:
-        """Predict with the first t columns for every t of `counts`: (levels, n, T), O(n m^2) for all levels.
-
-        `features` maps rows (r, d) to (r, m); the columns are these times `basis` (m, m), upper triangular, if any.
-        """
+        """Predict with the first t columns, `features` times `basis`, for every t: (levels, n, T), O(n m^2)."""
         weights = self.inverse if basis is None else basis @ self.inverse
         out = np.zeros((len(counts), len(samples), self.moments.shape[1]))
         for rows in blocks(len(samples), rows_per_block(len(self))):
@@ -164,11 +140,3 @@ class GrowingLeastSquares:
                 sums = np.cumsum(steps * self.moments[:, target], axis=1)
                 out[:, rows, target] = np.where(counts > 0, sums[:, np.maximum(counts - 1, 0)], 0.0).T
         return out
-
-
-def border(square: Array, across: Array, corner: Array) -> Array:
-    """Return [[square, across], [0, corner]]."""
-    k, b = across.shape
-    out = np.zeros((k + b, k + b))
-    out[:k, :k], out[:k, k:], out[k:, k:] = square, across, corner
-    return out

@@ -12,14 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array
-from icub_learning.errors import DataError
-from icub_learning.kernel_methods.estimator import check_regularization
-from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block, sample_rows
+from icub_learning.kernel_methods.estimator import check_regularization, check_signs
+from icub_learning.kernel_methods.kernels import Kernel, sample_rows
 from icub_learning.kernel_methods.rows import ArrayRows
 from icub_learning.kernel_methods.spectral.iterative import check_iterations
-from icub_learning.kernel_methods.subsampling.basis import CenterBasis
-from icub_learning.kernel_methods.subsampling.centers import CenterRegressor
+from icub_learning.kernel_methods.subsampling.centers import CenterBasis, CenterRegressor
 from icub_learning.kernel_methods.subsampling.conjugate_gradient import conjugate_gradients
+from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures, rows_of
 
 SAMPLES_PER_CENTER = 10  # that the preconditioner averages over
 FIRST_LEVEL = 0.1  # lambda of the first step, of which a tenth is the next one's, and so on
@@ -33,23 +32,15 @@ SMALLEST_STEP = 1e-6  # of the line search
 class LogisticFALKON(CenterRegressor):
     """Minimizes mean log(1 + exp(-y f(x))) + (lambda / 2) |f|^2 over the span of m centres, for targets -1 and +1.
 
-    Newton's method, in the coordinates of the centres' orthonormal basis, where each step is a weighted least squares
-    problem that conjugate gradients solve with FALKON's preconditioner, S the average of w a a^T over ten samples for
-    each centre. lambda falls from 0.1 by tenths to its own value, one step for each, so that each starts where Newton's
-    method converges (Marteau-Ferey, Bach and Rudi, "Globally convergent Newton methods for ill-conditioned generalized
-    self-concordant losses", 2019). The kernel matrix of samples and centres stays in memory. `predict` returns scores;
-    1 / (1 + exp(-score)) is the probability of +1, and `OneVsAllClassifier` makes a classifier of it.
+    Newton's method, in the coordinates of the centres' orthonormal basis: each step is a weighted least squares problem
+    for conjugate gradients with FALKON's preconditioner, S the average of w a a^T over ten samples for each centre.
+    lambda falls from 0.1 by tenths to its own value, one step for each (Marteau-Ferey, Bach and Rudi, "Globally
+    convergent Newton methods for ill-conditioned generalized self-concordant losses", 2019). The kernel matrix of
+    samples and centres stays in memory. 1 / (1 + exp(-score)) of what `predict` returns is the probability of +1.
 
-    Args:
-        kernel, length_scale, degree, n_centers, centers, sampling, random_state: see `CenterRegressor`.
-        regularization: lambda > 0.
-        max_iter: largest number of Newton steps, those on the way to lambda included.
-        tol: steps end once the gradient is at most tol times that of f = 0, in each target.
-
-    Attributes:
-        dual_coef_, centers_, n_kept_: see `CenterRegressor`.
-        n_iter_, n_products_: Newton steps and products with the kernel matrix and its transpose, most of any target.
-        path_levels_: lambda alone.
+    At most `max_iter` Newton steps, those on the way to lambda included, end once the gradient is at most tol times
+    that of f = 0 in each target; `n_iter_`, `n_products_` are Newton steps and products with the kernel matrix and its
+    transpose, most of any target. See `CenterRegressor`.
     """
 
     max_iter: int = 50
@@ -58,21 +49,13 @@ class LogisticFALKON(CenterRegressor):
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
         level = check_regularization(self.regularization)
         check_iterations(self.max_iter, self.tol)
-        if not (np.abs(targets) == 1.0).all():
-            wrong = float(targets[np.abs(targets) != 1.0][0])
-            text = f"y holds {wrong:g}, but must be -1 or +1 for the logistic loss; see OneVsAllClassifier"
-            raise DataError(text, name="y", value=wrong, bound="-1 or +1")
+        check_signs(targets, "logistic")
         self.centers_, _ = self._sample_centers(ArrayRows(samples, targets), kernel)
         basis = CenterBasis(kernel, self.centers_)
         self.n_kept_ = len(basis.kept)
-        against = kernel.against(self.centers_[basis.kept])
-        features = np.empty((len(samples), self.n_kept_))
-        for rows in blocks(len(samples), rows_per_block(self.n_kept_)):
-            cross = against(samples[rows])
-            features[rows] = solve_triangular(basis.triangle, cross.T, trans="T", check_finite=False).T
-        random = check_random_state(self.random_state)
+        features = rows_of(BasisFeatures(basis), samples)
         count = min(SAMPLES_PER_CENTER * self.n_kept_, len(samples))
-        some = sample_rows(random, len(samples), count)
+        some = sample_rows(check_random_state(self.random_state), len(samples), count)
         self.n_iter_ = self.n_products_ = 0
         solutions = [self._newton(features, column, some, level) for column in targets.T]
         self._coefficients = basis.to_coefficients(np.column_stack(solutions))

@@ -11,15 +11,19 @@ from sklearn.utils.validation import check_is_fitted
 from icub_learning.arrays import Array
 from icub_learning.kernel_methods.estimator import check_counts, check_levels, check_regularization
 from icub_learning.kernel_methods.kernels import Kernel, blocks
-from icub_learning.kernel_methods.rows import ArrayRows
-from icub_learning.kernel_methods.streaming import StreamingRegressor, TrainingRows
-from icub_learning.kernel_methods.subsampling.basis import CenterBasis, echelon_cholesky, invert_triangle
-from icub_learning.kernel_methods.subsampling.centers import CenterRegressor, check_centers
+from icub_learning.kernel_methods.rows import ArrayRows, StreamingRegressor, TrainingRows
+from icub_learning.kernel_methods.subsampling.centers import (
+    CenterBasis,
+    CenterRegressor,
+    border,
+    border_inverse,
+    check_centers,
+    echelon_cholesky,
+)
 from icub_learning.kernel_methods.subsampling.least_squares import (
     BasisFeatures,
     GrowingLeastSquares,
     NormalEquations,
-    border,
     solve_ridge_path,
 )
 
@@ -32,17 +36,9 @@ class NystromKRLS(CenterRegressor, StreamingRegressor):
 
     With R R^T = K_mm^+ and A = K_nm R, alpha = R (A^T A + lambda n I)^-1 A^T Y (thesis 4.1, eq. 4.6); R comes from a
     Cholesky factorization that leaves out centres which depend on earlier ones, and whose coefficient is zero. A^T A is
-    summed over blocks of rows: n m^2 in time, O(m^2) and one block in memory. X and y may be memory-mapped arrays
-    (float64 or float32) or Dask arrays, whose blocks are reduced where they lie. Forming A^T A costs relative accuracy
-    of about 1e-16 / lambda.
-
-    Args:
-        kernel, length_scale, degree, regularization, n_centers, centers, sampling, random_state: see `CenterRegressor`.
-        path: further values of lambda, strictly monotonic, at which `predict_path` predicts.
-
-    Attributes:
-        dual_coef_: (m,) or (m, T), at `regularization`; centers_, n_kept_: see `CenterRegressor`.
-        path_levels_: the values of `path`, or `regularization` alone.
+    summed over blocks of rows: n m^2 in time, O(m^2) and one block in memory, with relative accuracy of about
+    1e-16 / lambda. X and y may be memory-mapped (float64 or float32) or Dask arrays. `path` holds further values of
+    lambda, strictly monotonic, at which `predict_path` predicts. See `CenterRegressor`.
     """
 
     path: Sequence[float] | None = None
@@ -53,7 +49,7 @@ class NystromKRLS(CenterRegressor, StreamingRegressor):
         self.centers_, _ = self._sample_centers(rows, kernel)
         basis = CenterBasis(kernel, self.centers_)
         self.n_kept_ = len(basis.kept)
-        gram, moment = rows.sum(NormalEquations(BasisFeatures(kernel, basis), rows.n_targets))
+        gram, moment = rows.sum(NormalEquations(BasisFeatures(basis), rows.n_targets))
         solution, path = solve_ridge_path(gram, moment, rows.n, level, None if self.path is None else levels)
         self._coefficients = basis.to_coefficients(solution)
         self._path = np.stack([basis.to_coefficients(one) for one in path])
@@ -66,16 +62,9 @@ class IncrementalNystromKRLS(CenterRegressor):
 
     The stable form's triangular factors are bordered by blocks of centres; the solution for the first t centres follows
     from their leading blocks. A centre that depends on earlier ones to working precision, where the downdates of
-    algorithm 1 break down, leaves the solution unchanged. `add_centers` continues with further centres. The features of
-    the n samples stay in memory, n m numbers, as in algorithm 1.
-
-    Args:
-        kernel, length_scale, degree, regularization, n_centers, centers, sampling, random_state: see `CenterRegressor`.
-        path: the numbers of centres at which `predict_path` predicts, strictly monotonic; by default 1..m.
-
-    Attributes:
-        dual_coef_: (m,) or (m, T), with all centres; centers_, n_kept_: see `CenterRegressor`.
-        path_levels_: the numbers of centres of the path.
+    algorithm 1 break down, leaves the solution unchanged. The features of the n samples stay in memory, n m numbers.
+    `path` holds the numbers of centres at which `predict_path` predicts, strictly monotonic; by default 1..m. See
+    `CenterRegressor`.
     """
 
     path: Sequence[int] | None = None
@@ -95,9 +84,7 @@ class IncrementalNystromKRLS(CenterRegressor):
         self._finish()
 
     def add_centers(self, centers: ArrayLike) -> "IncrementalNystromKRLS":
-        """Continue with further centres (b, d): O(n (m + b) b). If `path` is None, `path_levels_` extends to them all.
-        Raises NotFittedError, ShapeError, NotFiniteError.
-        """
+        """Continue with further centres (b, d): O(n (m + b) b). Raises NotFittedError, ShapeError, NotFiniteError."""
         check_is_fitted(self, "_coefficients")
         self._border(check_centers(centers, self.n_features_in_), self._make_kernel())
         self._finish()
@@ -122,9 +109,9 @@ class IncrementalNystromKRLS(CenterRegressor):
     def _border(self, centers: Array, kernel: Kernel) -> None:
         m, old = len(self.centers_), self.centers_[self._kept]
         self.centers_ = np.vstack([self.centers_, centers])
-        across = kernel(old, centers) if len(old) else np.zeros((0, len(centers)))
+        across = np.zeros((0, len(centers)))
         if len(old):
-            across = solve_triangular(self._triangle, across, trans="T", check_finite=False)
+            across = solve_triangular(self._triangle, kernel(old, centers), trans="T", check_finite=False)
         gram = kernel.gram(centers)
         root, kept = echelon_cholesky(gram - across.T @ across, np.diag(gram), len(self.centers_))
         if not len(kept):
@@ -133,8 +120,7 @@ class IncrementalNystromKRLS(CenterRegressor):
         features = kernel(self._samples, centers[kept])
         features -= self._squares.columns[:, : len(old)] @ across
         self._squares.extend(solve_triangular(corner, features.T, trans="T", check_finite=False).T)
-        corner_inverse = invert_triangle(corner)
-        self._inverse = border(self._inverse, -(self._inverse @ across) @ corner_inverse, corner_inverse)
+        self._inverse = border_inverse(self._inverse, across, corner)
         self._triangle = border(self._triangle, across, corner)
         self._kept = np.concatenate([self._kept, m + kept])
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
@@ -13,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from icub_learning.arrays import Array, real
 from icub_learning.errors import ParameterError
+from icub_learning.kernel_methods.estimator import check_choice
 from icub_learning.kernel_methods.kernels import Kernel, Operator, blocks, rows_per_block
 from icub_learning.kernel_methods.rows import ArrayRows
 from icub_learning.kernel_methods.spectral.iterative import (
@@ -24,16 +24,17 @@ from icub_learning.kernel_methods.spectral.iterative import (
     choose_step,
     largest_eigenvalue,
 )
-from icub_learning.kernel_methods.spectral.stopping import GAIN, stops
-from icub_learning.kernel_methods.subsampling.basis import CenterBasis
-from icub_learning.kernel_methods.subsampling.centers import CenterRegressor
+from icub_learning.kernel_methods.subsampling.centers import CenterBasis, CenterRegressor
 from icub_learning.kernel_methods.subsampling.conjugate_gradient import conjugate_gradients
-from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures, KernelFeatures, NormalEquations
+from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures, NormalEquations, rows_of
 
-METHODS = ("gradient", "nu", "nesterov", "cg")
+Indices = NDArray[np.int64]
 # A multiplication costs so many times less in a product of matrices than in one of a matrix and some vectors, which
 # waits for memory: 7 for 1000 centres, 9 for 2000, on one core with AVX-512; with few centres either way is quick.
 PRODUCT_GAIN = 8
+FIRST = 10  # the iteration after which the rule judges; the first ones fit the mean, then they may seem to rest
+# A doubling that gains less is the last: at that rate ten further ones, a thousand times the iterations, gain 1 %.
+GAIN = 0.001
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -41,36 +42,27 @@ class NYTRO(CenterRegressor):
     """Nyström early stopping: beta_t = beta_{t-1} - (gamma / n) R^T K_nm^T (K_nm R beta_{t-1} - Y), alpha_t = R beta_t.
 
     With R R^T = K_mm^+ and A = K_nm R, predictions on the samples are [I - (I - (gamma / n) A A^T)^t] Y; t plays the
-    part of 1 / (gamma lambda) of Nyström KRLS (NYTRO paper, eq. 17-19, where the inner R is missing). R comes from a
-    triangular factor that leaves out dependent centres. O(n m t + m^3) in time and O(n m) in memory for the whole path,
-    by passes over K_nm; where fewer operations do (see `forms_normal_equations`), A^T A is formed once, in O(n m^2) and
-    O(m^2), and an iteration costs m^2.
-
-    The accelerated methods are those of the full kernel matrix, run on A^T A beta = A^T Y: with all samples as centres
-    they are NuMethod, AcceleratedGradient and ConjugateGradientKRLS. t^2 plays the part of t ("nu", "nesterov"), "cg"
-    has no step.
+    part of 1 / (gamma lambda) of Nyström KRLS (NYTRO paper, eq. 17-19, where the inner R is missing), t^2 with the
+    accelerated methods. O(n m t + m^3) in time and O(n m) in memory for the whole path, by passes over K_nm; where
+    fewer operations do (see `forms_normal_equations`), A^T A is formed once, in O(n m^2) and O(m^2), and an iteration
+    costs m^2. With all samples as centres the methods are Landweber, NuMethod, AcceleratedGradient,
+    ConjugateGradientKRLS.
 
     Args:
-        kernel, length_scale, degree, n_centers, centers, sampling, random_state: see `CenterRegressor`.
+        kernel, ..., random_state: see `CenterRegressor`.
         regularization: lambda > 0 of the leverage scores; nothing else depends on it.
         method: "gradient", the paper's; "nu" (Brakhage), "nesterov" or "cg" (conjugate gradients).
         nu: > 0, for "nu"; see `NuMethod`.
-        max_iter: largest number of iterations t.
+        max_iter: largest number of iterations t; `n_iter_` are done.
         step_size: gamma < 2 n / ||K_nm R||^2, half of that for "nu" and "nesterov", or "auto": n / ||K_nm R||^2, the
             largest for which the paper bounds the risk (theorem 3), and that of its release. Unused by "cg".
         tol: iterations end sooner once ||A^T (Y - A beta)|| <= tol ||A^T Y|| in each target.
         stopping: whether the error on held-out samples ends the iteration, see `stops`; the solution is then that of
-            the remaining samples at the iteration with the least error.
+            the remaining samples at the iteration with the least of the `validation_errors_`, root mean squares.
         threshold: in [0, 1], of that rule: a doubling of t that gains less is the last.
         validation_fraction: share of the samples held out for the rule.
         shuffle: whether these are drawn at random; if not, they are the last ones, for samples in order of time.
         path: the iterations at which `predict_path` predicts, strictly monotonic; by default all.
-
-    Attributes:
-        dual_coef_: (m,) or (m, T), after the last iteration, or that of the least held-out error.
-        centers_, n_kept_: see `CenterRegressor`.
-        n_iter_, step_size_, path_levels_: iterations done, gamma, and the iterations of the path.
-        validation_errors_: (n_iter_,) root mean square errors over held-out samples and targets; only with a rule.
     """
 
     method: str = "gradient"
@@ -86,8 +78,7 @@ class NYTRO(CenterRegressor):
 
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
         max_iter, tol = check_iterations(self.max_iter, self.tol)
-        if self.method not in METHODS:
-            raise ParameterError("method", self.method, f"one of {', '.join(METHODS)}")
+        check_choice("method", self.method, ("gradient", "nu", "nesterov", "cg"))
         if not isinstance(self.stopping, bool | np.bool):
             raise ParameterError("stopping", self.stopping, "True or False")
         threshold = real("threshold", self.threshold, 0.0, 1.0)
@@ -97,12 +88,12 @@ class NYTRO(CenterRegressor):
             held_out, kept = split_off(len(samples), self.validation_fraction, self.shuffle, random)
             validation, validation_targets = samples[held_out], targets[held_out]
             samples, targets = samples[kept], targets[kept]
-        self.centers_, _ = self._sample_centers(ArrayRows(samples, targets), kernel, random=random)
+        self.centers_, _ = self._sample_centers(ArrayRows(samples, targets), kernel, random)
         basis = CenterBasis(kernel, self.centers_)
         self.n_kept_ = len(basis.kept)
-        apply, moment = _normal_equations(kernel, basis, ArrayRows(samples, targets), max_iter)
+        apply, moment = _normal_equations(basis, ArrayRows(samples, targets), max_iter)
         self._set_step(apply, len(samples))
-        checked = _rows_of(BasisFeatures(kernel, basis), validation) if self.stopping else None
+        checked = rows_of(BasisFeatures(basis), validation) if self.stopping else None
         errors: list[float] = []
         for t, coordinates in enumerate(self._iterate(apply, moment, len(samples), max_iter, tol), start=1):
             path.record(t, coordinates)
@@ -151,68 +142,53 @@ class NYTRO(CenterRegressor):
         self.step_size_ = choose_step(self.step_size, most, largest_eigenvalue(matrix) / n, "||K_nm R||^2")
 
 
-Indices = NDArray[np.int64]
+def stops(errors: Sequence[float], threshold: float = GAIN) -> bool:
+    """Return whether the validation error of iterations 1..t fell by less than a share `threshold` while t doubled.
+
+    Over a fixed number of iterations, as in the release of the paper, a threshold would stop every slow descent.
+    """
+    t = len(errors)
+    return t >= FIRST and errors[-1] >= (1 - threshold) * errors[t // 2 - 1]
 
 
-def split_off(
-    n: int, fraction: float, shuffle: bool, random: RandomState
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def split_off(n: int, fraction: float, shuffle: bool, random: RandomState) -> tuple[Indices, Indices]:
     """Return which of n samples validate, a random fraction or the last ones, and which are learned."""
     fraction = real("validation_fraction", fraction, 0.0, 1.0, low_open=True)
     count = round(fraction * n)
     if not 1 <= count <= n - 2:
-        raise ParameterError(
-            "validation_fraction", fraction, f"between {1 / n:.2g} and {1 - 2 / n:.2g} for {n} samples"
-        )
+        bound = f"between {1 / n:.2g} and {1 - 2 / n:.2g} for {n} samples"
+        raise ParameterError("validation_fraction", fraction, bound)
     order = random.permutation(n) if shuffle else np.arange(n)[::-1]
     return order[:count], np.sort(order[count:])
 
 
 def forms_normal_equations(k: int, n_targets: int, max_iter: int) -> bool:
-    """Return whether A^T A (k, k) is formed, as this costs less than passes over the n rows of K_nm.
-
-    Multiplications: n k^2 in products of matrices (the triangular solve that gives A, and A^T A), against 2 n k a
-    target and iteration in products with vectors; what an iteration costs besides, k^2 a target, is the same.
+    """Return whether A^T A (k, k) is formed, which costs n k^2 multiplications in products of matrices, instead of
+    passes over the n rows of K_nm, 2 n k a target and iteration in products with vectors.
     """
     return k / PRODUCT_GAIN <= 2 * max_iter * n_targets
 
 
-def _normal_equations(kernel: Kernel, basis: CenterBasis, rows: ArrayRows, max_iter: int) -> tuple[Operator, Array]:
+def _normal_equations(basis: CenterBasis, rows: ArrayRows, max_iter: int) -> tuple[Operator, Array]:
     """Return the operator A^T A on (k, T), as a matrix or by passes over K_nm, and A^T Y (k, T)."""
     if forms_normal_equations(len(basis.kept), rows.n_targets, max_iter):
-        upper, moment = rows.sum(NormalEquations(BasisFeatures(kernel, basis), rows.n_targets))
+        upper, moment = rows.sum(NormalEquations(BasisFeatures(basis), rows.n_targets))
         gram = np.triu(upper) + np.triu(upper, 1).T
         return lambda coordinates: gram @ coordinates, moment
-    cross = ArrayRows(_rows_of(KernelFeatures(kernel, basis), rows.samples), rows.targets)
+    cross = ArrayRows(rows_of(basis.against, rows.samples), rows.targets)
 
     def reduce(moment: Array) -> Array:
-        reduced: Array = solve_triangular(basis.triangle, moment, trans="T", check_finite=False)
-        return reduced
+        return np.asarray(solve_triangular(basis.triangle, moment, trans="T", check_finite=False))
 
     def apply(coordinates: Array) -> Array:
-        (product,) = cross.sum(_Squares(solve_triangular(basis.triangle, coordinates, check_finite=False)))
-        return reduce(product)
+        vectors = solve_triangular(basis.triangle, coordinates, check_finite=False)
+
+        def squares(kernel: Array, _: Array) -> tuple[Array]:
+            total = np.zeros_like(vectors)
+            for some in blocks(len(kernel), rows_per_block(len(vectors))):  # each is read once from memory
+                total += kernel[some].T @ (kernel[some] @ vectors)
+            return (total,)
+
+        return reduce(*cross.sum(squares))
 
     return apply, reduce(cross.samples.T @ rows.targets)
-
-
-@dataclass(frozen=True)
-class _Squares:
-    """Sum of K_b^T K_b vectors over rows of a kernel matrix, each block of which is read once from memory."""
-
-    vectors: Array
-
-    def start(self) -> tuple[Array, ...]:
-        return (np.zeros_like(self.vectors),)
-
-    def add(self, totals: tuple[Array, ...], samples: NDArray[Any], targets: NDArray[Any]) -> None:
-        for rows in blocks(len(samples), rows_per_block(len(self.vectors))):
-            np.add(totals[0], samples[rows].T @ (samples[rows] @ self.vectors), out=totals[0])
-
-
-def _rows_of(features: KernelFeatures | BasisFeatures, samples: Array) -> Array:
-    """Return the features of the samples, (n, k), computed in blocks."""
-    out = np.empty((len(samples), features.n_features))
-    for rows in blocks(len(samples), rows_per_block(features.n_features)):
-        out[rows] = features(samples[rows])
-    return out

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
-from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block
+from icub_learning.kernel_methods.kernels import KernelAgainst, blocks, rows_per_block
 from icub_learning.kernel_methods.memory import available_bytes
 from icub_learning.kernel_methods.rows import ArrayRows, add_totals
 from icub_learning.kernel_methods.subsampling import _stored
@@ -18,32 +18,29 @@ UNIT = 1 / (256 * 65535)  # between kept values
 COARSE_UNIT = 1 / 65535  # between values of the leading bits alone
 BYTES = 3  # of one kept value
 SHARE = 0.25  # of the available memory that the matrix may take
-BLOCK_BYTES = 2**19  # of a block of doubles, between the first and the last step with it
+BLOCK_BYTES = 2**19  # of a block of doubles, which stays in the second-level cache from one step to the next
 CHECKED_ROWS = 1024  # on which rounding is measured, where there are more than four times as many
 
 
 class StoredKernel:
-    """The matrix K_nm (n, m) of samples and centres (m, d), of a kernel of BOUNDED, to 24 bits after the point.
+    """The matrix K_nm (n, m) of samples and centres, of a kernel of BOUNDED, to 24 bits after the point.
 
-    It is computed once, in double precision and together with the `moment` K_nm^T Y (m, T); products then only read it,
-    either all 24 bits or the leading 16, which takes half the time. They are summed over blocks in double. Raises
-    MemoryError: the matrix does not fit.
+    It is computed once, in double precision and together with the `moment` K_nm^T Y (m, T); products, summed in double,
+    read all 24 bits or the leading 16, which takes half the time. Raises MemoryError: the matrix does not fit.
     """
 
-    def __init__(self, rows: ArrayRows, kernel: Kernel, centers: Array) -> None:
-        self._rows = rows
-        self._against = against = kernel.against(centers)
-        m = len(centers)
+    def __init__(self, rows: ArrayRows, against: KernelAgainst) -> None:
+        self._rows, self._against, m = rows, against, against.n_features
         self._high: NDArray[np.uint16] = _small_pages((rows.n, m), np.uint16)
         self._low: NDArray[np.int8] = _small_pages((rows.n, m), np.int8)
 
         # The exponential of a Gaussian kernel and its fixed point are one pass over a block.
-        fused = kernel.kernel == "gaussian"
+        fused = against.kernel.kernel == "gaussian"
         compute, keep = (against.exponents, _stored.keep_decay) if fused else (against, _stored.keep)
 
         def fill(start: int, stop: int) -> tuple[Array]:
             moment = np.zeros((m, rows.n_targets))
-            buffer = np.empty((min(_block_rows(m), stop - start), m))
+            buffer = np.empty((min(rows_per_block(m, BLOCK_BYTES), stop - start), m))
             for part in blocks(stop - start, len(buffer)):
                 some = slice(start + part.start, start + part.stop)
                 x = np.asarray(rows.samples[some], dtype=np.float64)
@@ -55,14 +52,14 @@ class StoredKernel:
         (self.moment,) = add_totals(rows.in_stripes(fill))
 
     @staticmethod
-    def make(rows: object, kernel: Kernel, centers: Array) -> "StoredKernel | None":
+    def make(rows: object, against: KernelAgainst) -> "StoredKernel | None":
         """Return the matrix; None if rows are elsewhere, the kernel is not bounded, or memory is short."""
-        if not isinstance(rows, ArrayRows) or kernel.kernel not in BOUNDED:
+        if not isinstance(rows, ArrayRows) or against.kernel.kernel not in BOUNDED:
             return None
-        if BYTES * rows.n * len(centers) > SHARE * available_bytes():
+        if BYTES * rows.n * against.n_features > SHARE * available_bytes():
             return None
         try:
-            return StoredKernel(rows, kernel, centers)
+            return StoredKernel(rows, against)
         except MemoryError:  # a limit of this process that the system does not tell
             return None
 
@@ -79,7 +76,7 @@ class StoredKernel:
             if one is not None:
                 _stored.add_product(total, one, np.empty(m), high, low, count, m)
                 return (total,)
-            buffer = np.empty((min(_block_rows(m), count), m))
+            buffer = np.empty((min(rows_per_block(m, BLOCK_BYTES), count), m))
             for part in blocks(count, len(buffer)):
                 block = buffer[: part.stop - part.start]
                 _stored.expand(block, high[part], None if low is None else low[part], len(block), m)
@@ -90,16 +87,13 @@ class StoredKernel:
         return np.asarray(total * scale)
 
     def rounding(self, vectors: Array) -> Array:
-        """Return the error of `product` (m, T), estimated from above.
-
-        It is computed on all rows, or on evenly spaced ones and enlarged as if all errors had the same signs.
-        """
+        """Return the error of `product` (m, T) from above, of spaced rows as if all errors had the same signs."""
         rows, m = self._rows, self._high.shape[1]
         # Few rows of few could miss what the others add; of many, the enlargement leaves a margin.
         count = CHECKED_ROWS if rows.n > 4 * CHECKED_ROWS else rows.n
         places = np.linspace(0, rows.n - 1, count).astype(np.int64)
         samples = rows.take(places)
-        size = min(_block_rows(m), len(places))
+        size = min(rows_per_block(m, BLOCK_BYTES), len(places))
         double, kept, error = np.empty((size, m)), np.empty((size, m)), np.zeros(vectors.shape)
         for part in blocks(len(places), size):
             exact = self._against(samples[part], double[: part.stop - part.start])
@@ -110,19 +104,10 @@ class StoredKernel:
 
 
 def _small_pages(shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
-    """Return an array of zeros in pages of the usual size.
-
-    NumPy asks for huge pages, for which the system may have to move others first: that took longer than all of a fit.
-    """
+    """Return zeros in pages of the usual size: to find the huge ones that NumPy asks for took longer than a fit."""
     size = np.dtype(dtype).itemsize * math.prod(shape)
     try:
         memory = mmap.mmap(-1, max(size, 1))
     except OSError as error:
         raise MemoryError(f"{size} bytes for a kernel matrix") from error
-    array: NDArray[Any] = np.ndarray(shape, dtype, memory)
-    return array
-
-
-def _block_rows(m: int) -> int:
-    """Return how many rows of m doubles stay in the second-level cache from one step to the next."""
-    return rows_per_block(m, BLOCK_BYTES)
+    return np.asarray(np.ndarray(shape, dtype, memory))

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from icub_learning.arrays import Array, finite, integer, real, vector
-from icub_learning.errors import DataError, ParameterError, ShapeError
+from icub_learning.errors import DataError, ShapeError
+from icub_learning.kernel_methods.estimator import check_choice
 from icub_learning.kernel_methods.tensor.regressor import READ_OUT, TensorKernelRegressor
 
 FOLDS = 5  # intervals of time that are held out in turn
@@ -27,7 +28,7 @@ MakeModel = Callable[[float, int], TensorKernelRegressor]  # of gamma n and the 
 class ChannelRanking:
     """Channels ranked by importance."""
 
-    names: tuple[str, ...]  # names of the channels, most important first
+    names: tuple[str, ...]  # most important first
     importance: Array  # (d,) mean importance of each, as a fraction of their sum
     spread: Array  # (d,) standard deviation of the importance over the resamples
     frequency: Array  # (d,) part of the resamples in which the channel stood out from the decoys
@@ -35,7 +36,7 @@ class ChannelRanking:
     explained: float  # part of the output's variance that all channels explain in intervals of time held out
     explained_by_chosen: float  # the same with the channels that matter alone; 0 if there is none
     gamma_n: float  # gamma times the number of samples, chosen on the intervals held out
-    n_resamples: int  # number of resamples
+    n_resamples: int
 
     @property
     def chosen(self) -> tuple[str, ...]:
@@ -56,26 +57,12 @@ def rank_channels(
     seed: int = 0,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> ChannelRanking:
-    """Rank channels by the weights that tensor-kernel regression gives them on resampled intervals of time.
+    """Rank channels, columns of `values` (n, d) in order of time, for an output (n,): see TensorKernelRegressor.
 
-    Each fit also gets as many decoys: the same channels shifted in time by random amounts, which are as smooth but
-    unrelated to the output. A channel stands out if its weight exceeds two standard deviations of the decoys' weights
-    (the sources' read-out, with the deviation of what cannot matter), and matters if it does so in most resamples, so
-    that the choice does not depend on the interval of time that was recorded.
-
-    Args:
-        values: (n, d) channels as columns, in order of time.
-        output: (n,).
-        names: names of the d channels.
-        kernel, degree, order: see TensorKernelRegressor.
-        n_resamples: number of resamples, each with a fit.
-        threshold: part of them in which a channel that matters must stand out.
-        seed: seed of resamples and decoys.
-        progress: wraps the iteration over the resamples.
-
-    Raises:
-        ShapeError, NotFiniteError, ParameterError: an argument is outside its range.
-        DataError: the output, or every channel, is constant, or there are too few samples.
+    Each fit, one a resample, also gets as many decoys: the same channels shifted in time by random amounts. A channel
+    stands out if its weight exceeds two standard deviations of the decoys' weights (the sources' read-out), and matters
+    if it does so in a part `threshold` of the resamples. `progress` wraps the iteration over them. Raises ShapeError,
+    NotFiniteError, ParameterError; DataError: there is nothing to explain, or there are too few samples.
     """
     values, names = finite("values", values), tuple(names)
     if values.ndim != 2 or values.shape[1] != len(names) or not len(names):
@@ -83,9 +70,8 @@ def rank_channels(
     output = vector("output", output, len(values))
     integer("n_resamples", n_resamples, 2)
     real("threshold", threshold, 0.0, 1.0, low_open=True)
-    if kernel not in MOST_SAMPLES:
-        raise ParameterError("kernel", kernel, f"one of {', '.join(MOST_SAMPLES)}")
-    if len(values) < 5 * FOLDS * 2:
+    check_choice("kernel", kernel, tuple(MOST_SAMPLES))
+    if len(values) < 10 * FOLDS:
         text = f"{len(values)} samples, but at least {10 * FOLDS} are needed"
         raise DataError(text, name="output", value=len(values))
     moving = np.ptp(values, axis=0) > 1e-12 * np.abs(values).max(axis=0)
@@ -112,16 +98,16 @@ def rank_channels(
         counts[k, moved] = found[:d] > READ_OUT * np.sqrt(np.mean(found[d:] ** 2))
     importances /= np.maximum(importances.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     frequency = counts.mean(axis=0)
-    order_ = np.lexsort((-importances.mean(axis=0), -np.round(frequency * n_resamples)))
+    ranked = np.lexsort((-importances.mean(axis=0), -np.round(frequency * n_resamples)))
     matters = frequency >= threshold - 1e-12
     chosen = [place for place, column in enumerate(moved) if matters[column]]
     by_chosen = _choose_gamma(model, scaled[:, chosen], target, most)[1] if chosen else 0.0
     return ChannelRanking(
-        names=tuple(names[place] for place in order_),
-        importance=importances.mean(axis=0)[order_],
-        spread=importances.std(axis=0)[order_],
-        frequency=frequency[order_],
-        matters=matters[order_],
+        names=tuple(names[place] for place in ranked),
+        importance=importances.mean(axis=0)[ranked],
+        spread=importances.std(axis=0)[ranked],
+        frequency=frequency[ranked],
+        matters=matters[ranked],
         explained=explained,
         explained_by_chosen=by_chosen,
         gamma_n=gamma_n,
@@ -130,8 +116,7 @@ def rank_channels(
 
 
 def _standardize(values: Array) -> Array:
-    standardized: Array = (values - values.mean(axis=0)) / values.std(axis=0)
-    return standardized
+    return np.asarray((values - values.mean(axis=0)) / values.std(axis=0))
 
 
 def _fit(model: MakeModel, gamma_n: float, x: Array, y: Array) -> TensorKernelRegressor:

@@ -27,20 +27,6 @@ class DualLoss(Protocol):
 
 
 @dataclass(frozen=True)
-class Square:
-    """(y - f)^2 / 2."""
-
-    def value(self, y: Array, f: Array) -> Array:
-        return 0.5 * np.square(y - f)
-
-    def dual(self, y: Array, a: Array, gamma: float) -> Array:
-        return a * (a / (2.0 * gamma) - y)
-
-    def prox(self, y: Array, a: Array, tau: float, gamma: float) -> Array:
-        return (a + tau * y) / (1.0 + tau / gamma)
-
-
-@dataclass(frozen=True)
 class EpsilonInsensitive:
     """max(0, |y - f| - epsilon); epsilon = 0 is the absolute loss."""
 
@@ -77,18 +63,10 @@ class Huber:
 
 
 @dataclass(frozen=True)
-class Hinge:
-    """max(0, 1 - y f) for y = -1, 1."""
+class Square(Huber):
+    """(y - f)^2 / 2."""
 
-    def value(self, y: Array, f: Array) -> Array:
-        return np.maximum(0.0, 1.0 - y * f)
-
-    def dual(self, y: Array, a: Array, gamma: float) -> Array:
-        signed = y * a
-        return np.where((signed >= 0.0) & (signed <= gamma), -signed, np.inf)
-
-    def prox(self, y: Array, a: Array, tau: float, gamma: float) -> Array:
-        return y * np.clip(y * a + tau, 0.0, gamma)
+    delta: float = np.inf
 
 
 @dataclass(frozen=True)
@@ -102,18 +80,26 @@ class SmoothHinge:
 
     def value(self, y: Array, f: Array) -> Array:
         z = y * f
-        return np.where(
-            z >= 1.0 - self.width, np.maximum(0.0, 1.0 - z) ** 2 / (2.0 * self.width), 1.0 - self.width / 2.0 - z
-        )
+        curved = np.maximum(0.0, 1.0 - z) ** 2 / (2.0 * self.width)
+        return np.where(z >= 1.0 - self.width, curved, 1.0 - self.width / 2.0 - z)
 
     def dual(self, y: Array, a: Array, gamma: float) -> Array:
         signed = y * a
-        return np.where(
-            (signed >= 0.0) & (signed <= gamma), signed * (self.width * signed / (2.0 * gamma) - 1.0), np.inf
-        )
+        inside = (signed >= 0.0) & (signed <= gamma)
+        return np.where(inside, signed * (self.width * signed / (2.0 * gamma) - 1.0), np.inf)
 
     def prox(self, y: Array, a: Array, tau: float, gamma: float) -> Array:
         return y * np.clip((y * a + tau) / (1.0 + tau * self.width / gamma), 0.0, gamma)
+
+
+@dataclass(frozen=True)
+class Hinge(SmoothHinge):
+    """max(0, 1 - y f) for y = -1, 1."""
+
+    width: float = 0.0
+
+    def value(self, y: Array, f: Array) -> Array:
+        return np.maximum(0.0, 1.0 - y * f)
 
 
 @dataclass(frozen=True)
@@ -153,13 +139,11 @@ LOSSES: dict[str, DualLoss] = {
 
 
 def find_loss(loss: str | DualLoss, y: Array) -> DualLoss:
-    """Return the loss of this name, or `loss` itself if it is a DualLoss. Raises ParameterError: it is neither;
-    DataError: the loss is one of margins, and targets are not -1 and 1.
-    """
+    """Return the loss of this name, or `loss` itself. Raises ParameterError, DataError: targets are not -1 and 1."""
     found = LOSSES.get(loss) if isinstance(loss, str) else loss
     if found is None or not all(hasattr(found, part) for part in ("value", "dual", "prox")):
         raise ParameterError("loss", loss, f"one of {', '.join(LOSSES)}, or an object with value, dual and prox")
-    if isinstance(found, (Hinge, SmoothHinge, Logistic)) and not np.isin(y, (-1.0, 1.0)).all():
+    if isinstance(found, (SmoothHinge, Logistic)) and not np.isin(y, (-1.0, 1.0)).all():
         raise DataError("y: the loss needs targets -1 and 1", name="y", bound="-1 or 1")
     return found
 

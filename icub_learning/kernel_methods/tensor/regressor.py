@@ -12,13 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import DataError, ParameterError
-from icub_learning.kernel_methods.estimator import Seed, read_samples, read_training_data
+from icub_learning.kernel_methods.estimator import Seed, check_choice, read_samples, read_training_data
 from icub_learning.kernel_methods.kernels import sample_rows
 from icub_learning.kernel_methods.tensor.dual_losses import DualLoss, find_loss
 from icub_learning.kernel_methods.tensor.sparse_dual import LinearPenalty, TensorPenalty, solve
 from icub_learning.kernel_methods.tensor.symmetric_tensor import SymmetricTensor
 
-KERNELS = ("linear", "polynomial", "exponential")
 MOST_GRADIENTS = 50  # samples at which the gradients of a nonlinear model are taken
 READ_OUT = 2.0  # standard deviations of the weights beyond which a feature is selected
 
@@ -40,18 +39,12 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         gamma: > 0, weight of the loss; larger values regularize less.
         loss: "square", "absolute", "epsilon_insensitive", "huber", and for targets -1 and 1 "hinge" or "logistic"; or
             a `DualLoss`.
-        n_subsample: number of samples, drawn at random, to train on; None for all.
+        n_subsample: number of samples, drawn at random (seed `random_state`), to train on; None for all.
         tol: largest duality gap, relative to the objective at w = 0 if that is below 1.
         max_iter: largest number of iterations of the solver.
-        random_state: seed of the draw.
 
-    Attributes:
-        dual_coef_: a, (n,) or (n_subsample,).
-        coef_: w, (d,), with the linear kernel.
-        feature_importances_: (d,), see below.
-        duality_gap_: bound on the distance of the objective from its minimum.
-        n_iter_: number of iterations done.
-        subsample_: (n_subsample,) or (n,) indices of the samples trained on.
+    `dual_coef_` is a (n,) of the samples trained on, whose indices are `subsample_`, `coef_` w (d,) with the linear
+    kernel; `duality_gap_` bounds the distance of the objective from its minimum, after `n_iter_` iterations.
     """
 
     order: int = 4
@@ -67,12 +60,9 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike) -> "TensorKernelRegressor":
         """Learn from samples X (n, d) and targets y (n,).
 
-        Warns ConvergenceWarning if `max_iter` or rounding ends the solver before `tol` is reached.
-
-        Raises:
-            DataError: X or y is not finite, the lengths differ, or values of the kernel overflow.
-            ParameterError: a setting is outside its range, or the tensor does not fit into memory; the message has the
-                number of its entries and bytes, of which none were allocated.
+        Warns ConvergenceWarning if `max_iter` or rounding ends the solver before `tol` is reached. Raises DataError: X
+        or y is not finite, the lengths differ, or values of the kernel overflow; ParameterError: a setting is outside
+        its range, or the tensor does not fit into memory.
         """
         self._check_settings()
         samples, columns, _ = read_training_data(self, X, y, order="C", multi_output=False, ensure_min_samples=2)
@@ -94,15 +84,10 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         if not np.isfinite(found.a).all() or not np.isfinite(found.f).all():
             raise DataError("kernel values overflow: bring the features to a smaller scale", name="X", bound="smaller")
         if found.gap > goal:
-            text = (
-                f"stopped after {found.n_iter} iterations at a duality gap of {found.gap:.1e}, tol asks for {goal:.1e}"
-            )
+            text = f"{found.n_iter} iterations ended at a duality gap of {found.gap:.1e}, tol asks for {goal:.1e}"
             warnings.warn(text, ConvergenceWarning, stacklevel=2)
-        self.dual_coef_ = found.a
-        self.subsample_ = rows
-        self.duality_gap_ = found.gap
-        self.n_iter_ = max(1, found.n_iter)
-        self._samples = samples
+        self.dual_coef_, self.subsample_, self._samples = found.a, rows, samples
+        self.duality_gap_, self.n_iter_ = found.gap, max(1, found.n_iter)
         if linear is not None:
             self.coef_ = linear.weights(found.a)
         elif hasattr(self, "coef_"):
@@ -114,8 +99,7 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self, "dual_coef_")
         samples = read_samples(self, X)
         if self.kernel == "linear":
-            predicted: Array = samples @ self.coef_
-            return predicted
+            return np.asarray(samples @ self.coef_)
         tensor = SymmetricTensor(len(self._samples), self.order - 1)
         out = np.empty(len(samples))
         for i, sample in enumerate(samples):
@@ -140,9 +124,7 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         return np.sqrt(squares / len(chosen))
 
     def selected_features(self, n_std: float = READ_OUT) -> NDArray[np.intp]:
-        """Return the indices of features with |w_j| > n_std std(w), or importances instead of w for nonlinear kernels.
-        Raises ParameterError, NotFittedError.
-        """
+        """Return the indices of features with |w_j| > n_std std(w); of nonlinear kernels, by importances."""
         threshold = real("n_std", n_std, 0.0)
         importances = self.feature_importances_
         deviation = np.std(self.coef_ if self.kernel == "linear" else importances)
@@ -152,8 +134,7 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         order = integer("order", self.order, 2)
         if order % 2 or order > 16:
             raise ParameterError("order", self.order, "an even number from 2 to 16")
-        if self.kernel not in KERNELS:
-            raise ParameterError("kernel", self.kernel, f"one of {', '.join(KERNELS)}")
+        check_choice("kernel", self.kernel, ("linear", "polynomial", "exponential"))
         integer("degree", self.degree, 1)
         real("gamma", self.gamma, 0.0, low_open=True)
         real("tol", self.tol, 0.0)

@@ -1,7 +1,6 @@
 """Dual solvers of l_p-regularized regression, p = q / (q - 1), stopped by the duality gap."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -18,20 +17,8 @@ SUFFICIENT = 1e-4  # of the decrease that the slope promises
 SMALLEST_STEP = 1e-12  # of the line search
 
 
-class Penalty(Protocol):
-    """R(a) = |Phi* a|_q^q / q for a (n,): its gradient is f at the training samples."""
-
-    order: int
-
-    def value_and_gradient(self, a: Array) -> tuple[float, Array]:
-        """Return R(a) and f (n,)."""
-
-    def newton(self, a: Array, weight: float) -> tuple[float, Array, Operator]:
-        """Return R(a), f (n,), and a function that solves (R''(a) + weight I) x = b."""
-
-
 class LinearPenalty:
-    """R for the linear kernel, w = J_q(X^T a): O(n d) in time and memory, without a tensor."""
+    """R(a) = |Phi* a|_q^q / q, with the gradient f (n,), for the linear kernel, w = J_q(X^T a): O(n d)."""
 
     def __init__(self, samples: Array, order: int) -> None:
         self.samples, self.order = samples, order
@@ -42,11 +29,13 @@ class LinearPenalty:
         return w
 
     def value_and_gradient(self, a: Array) -> tuple[float, Array]:
+        """Return R(a) and f (n,)."""
         u = self.samples.T @ a
         w = u ** (self.order - 1)
         return float(u @ w) / self.order, self.samples @ w
 
     def newton(self, a: Array, weight: float) -> tuple[float, Array, Operator]:
+        """Return R(a), f (n,), and a function that solves (R''(a) + weight I) x = b."""
         x, q = self.samples, self.order
         u = x.T @ a
         curvature = (q - 1) * u ** (q - 2)
@@ -64,21 +53,26 @@ class LinearPenalty:
 
 
 class TensorPenalty:
-    """R for any tensor kernel, by the packed tensor of its values on the training samples."""
+    """R for any tensor kernel, by the packed tensor of its values on the training samples; see `LinearPenalty`."""
 
     def __init__(self, tensor: SymmetricTensor) -> None:
         self.tensor, self.order = tensor, tensor.order
 
     def value_and_gradient(self, a: Array) -> tuple[float, Array]:
+        """Return R(a) and f (n,)."""
         gradient = self.tensor.gradient(a)
         return float(a @ gradient) / self.order, gradient
 
     def newton(self, a: Array, weight: float) -> tuple[float, Array, Operator]:
+        """Return R(a), f (n,), and a function that solves (R''(a) + weight I) x = b."""
         value, gradient, system = self.tensor.derivatives(a)
         try:
             return value / self.order, gradient, _cholesky_solver(system, weight)
         except np.linalg.LinAlgError:  # R is convex, but its rounded second derivatives may be indefinite
             return value / self.order, gradient, lambda b: b / weight
+
+
+Penalty = LinearPenalty | TensorPenalty
 
 
 def _cholesky_solver(system: Array, weight: float) -> Operator:

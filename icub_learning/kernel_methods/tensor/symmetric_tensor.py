@@ -6,7 +6,8 @@ from math import comb, factorial
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.kernel_methods.memory import check_fits
+from icub_learning.errors import ParameterError
+from icub_learning.kernel_methods.memory import available_bytes
 from icub_learning.kernel_methods.tensor import _symmetric
 
 CHUNK = 2**16  # entries that a function is applied to at a time, so that they stay in the cache
@@ -25,14 +26,16 @@ def position(indices: Sequence[int]) -> int:
 class SymmetricTensor:
     """T(i_1, ..., i_q) for indices 1..n, the same for every order of the indices, with q = `order`, 1 to 16.
 
-    `entries` has shape (C(n + q - 1, q),), see `position`. Raises ParameterError: they are more than fit into memory;
-    the message has their number and bytes.
+    `entries` (C(n + q - 1, q),) are placed by `position`. Raises ParameterError: more than fit into memory.
     """
 
     def __init__(self, n: int, order: int) -> None:
         self.n, self.order = n, order
-        check_fits("n", n_entries(n, order), f"different entries of a tensor of order {order} and {n} samples")
-        self.entries = np.empty(n_entries(n, order))
+        count, left = n_entries(n, order), available_bytes()
+        if 8 * count > left:
+            text = f"{count} different entries of a tensor of order {order} and {n} samples, {8 * count} bytes"
+            raise ParameterError("n", text, f"at most the {left} bytes of memory that are available")
+        self.entries = np.empty(count)
         self._gradients = np.empty((order + 1, n))
 
     def fill(self, samples: Array, weights: Array, function: Callable[[Array], None] | None = None) -> None:
@@ -40,32 +43,28 @@ class SymmetricTensor:
         function changes an array of entries in place, or is None.
         """
         d = samples.shape[1]
-        samples = np.ascontiguousarray(samples)
+        x, columns = np.ascontiguousarray(samples), np.ascontiguousarray(samples.T)
         work = np.empty((self.order + 1) * d)
-        _symmetric.fill(
-            self.entries, samples, np.ascontiguousarray(samples.T), weights.copy(), work, self.n, d, self.order
-        )
+        _symmetric.fill(self.entries, x, columns, weights.copy(), work, self.n, d, self.order)
         if function is not None:
             for start in range(0, len(self.entries), CHUNK):
                 function(self.entries[start : start + CHUNK])
 
     def form(self, vector: Array) -> float:
         """Return T(alpha, ..., alpha), the sum over all n^q index tuples, for the vector alpha (n,)."""
-        return factorial(self.order) * _symmetric.contract(
-            self.entries, vector.copy(), self._gradients, None, self.n, self.order
-        )
+        return self._contract(vector, None)
 
     def gradient(self, vector: Array) -> Array:
         """Return T(., alpha, ..., alpha), (n,): the gradient of form / q."""
         self.form(vector)
-        gradient: Array = factorial(self.order - 1) * self._gradients[self.order]
-        return gradient
+        return np.asarray(factorial(self.order - 1) * self._gradients[self.order])
 
     def derivatives(self, vector: Array) -> tuple[float, Array, Array]:
         """Return `form`, `gradient` and the second derivatives of form / q, (n, n), in one pass over the entries."""
         hessian = np.zeros((self.n, self.n))
-        value = factorial(self.order) * _symmetric.contract(
-            self.entries, vector.copy(), self._gradients, hessian, self.n, self.order
-        )
-        scale = factorial(self.order - 1)
+        value, scale = self._contract(vector, hessian), factorial(self.order - 1)
         return value, scale * self._gradients[self.order], scale * (hessian + hessian.T)
+
+    def _contract(self, vector: Array, hessian: Array | None) -> float:
+        contracted = _symmetric.contract(self.entries, vector.copy(), self._gradients, hessian, self.n, self.order)
+        return factorial(self.order) * contracted

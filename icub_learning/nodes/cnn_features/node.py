@@ -17,8 +17,8 @@ from icub_learning.nodes.common.newest_images import NewestImages
 from icub_learning.nodes.common.qos import STREAM
 from icub_learning.nodes.common.spinning import ManagedNode, run, transition
 from icub_learning.recognition import CNNFeatures
+from icub_learning.recognition.vision.cnn_features import OwnFeatures
 from icub_learning.recognition.vision.opencv import cv2
-from icub_learning.recognition.vision.own_features import OwnFeatures
 from icub_learning_msgs.msg import FeatureVector
 
 

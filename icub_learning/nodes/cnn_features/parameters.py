@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from icub_learning.nodes.common.image_subscription import ImageSettings
 from icub_learning.nodes.common.spinning import LifecycleSettings
-from icub_learning.recognition.vision.cnn_features import CROP, MEAN, SCALE
-from icub_learning.recognition.vision.own_features import OWN_FEATURES
+from icub_learning.recognition.vision.cnn_features import CROP, MEAN, OWN_FEATURES, SCALE
 from icub_learning.settings import setting, settings_of
 
 

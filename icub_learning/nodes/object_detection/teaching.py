@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array, real
-from icub_learning.detection.box_sources import BoxSource, MovingBox, OwnBoxes, TrackedBox
+from icub_learning.detection.box_sources import BoxSource, DetectionLesson, MovingBox, OwnBoxes, TrackedBox
 from icub_learning.detection.detector import OnlineDetector
-from icub_learning.detection.lesson import DetectionLesson
 from icub_learning.errors import IcubLearningError, ParameterError, RecognitionError
 from icub_learning.nodes.common.conversions import NANOSECONDS
 from icub_learning.recognition.lesson import check_name

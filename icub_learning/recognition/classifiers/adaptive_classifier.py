@@ -22,19 +22,10 @@ class AdaptiveClassifier(Classifier):
     Of every view it learns the sum over its class, Z^T Z, and perhaps the view itself: O(d^2), whatever was learned
     before. Sums and products are exact, because views are rounded to multiples of 2^-16: the order of views makes no
     difference to the bit, except for what is held back together (KeptViews.parts), and a class that is forgotten while
-    all its views are kept leaves nothing behind. From these, when scores are asked for after a change, the covariance
-    within classes, the machine on it (Machine), and how much to shrink the former and to trust means beside views
-    (Calibration) are computed anew, O(n^3 + d^2 n) with n of at most 800 kept views.
-
-    Args:
-        n_features, recoding, feature_map: see Classifier. Recoding raises the scores by kept views.
-
-    Attributes:
-        n_features, feature_map: as given.
-        recoding: as given; may be set at any time.
-
-    Raises:
-        ParameterError: an argument is outside its range.
+    all its views are kept leaves nothing behind; of others, how they vary stays among what views vary by. From these,
+    when scores are asked for after a change, the covariance within classes, the machine on it (Machine), and how much
+    to shrink the former and to trust means beside views (Calibration) are computed anew, O(n^3 + d^2 n) with n of at
+    most 800 kept views. Recoding raises the scores by kept views. Raises ParameterError.
     """
 
     def __init__(
@@ -57,13 +48,6 @@ class AdaptiveClassifier(Classifier):
     def mean_weight(self) -> float:
         """Weight of class means beside kept views that is in use now."""
         return self._calibration.mean_weight
-
-    def forget(self, label: str) -> None:
-        """Remove a class. Raises ParameterError if the label is unknown; nothing changes then.
-
-        Nothing is left of it if all its views are kept; of others, how they vary stays among what views vary by.
-        """
-        super().forget(label)
 
     def _own_state(self) -> dict[str, Array]:
         return {"second": np.triu(self._second)}

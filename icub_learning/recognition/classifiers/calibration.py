@@ -18,17 +18,18 @@ CANDIDATES = tuple(product(range(len(SHRINKAGES)), range(len(MEAN_WEIGHTS))))
 DEFAULT = CANDIDATES.index((1, 1))  # in force until another one is clearly better
 MARGIN = 1.0  # standard errors by which it has to be
 SMALLEST_WIDTH = 0.001  # of the smoothing of the distribution of top scores, which are about 0 to 2
+MAX_STEPS = 20  # of Newton's method
+# Normal prior of the three coefficients: mean and inverse variance.
+PRIOR_MEAN = np.array([-1.0, 4.0, 1.0])
+PRIOR_PRECISION = np.array([0.1, 0.1, 0.1])
 
 
 class Typicality:
     """How often a view of a known object scores as low as this one: a p-value, from the top scores of held-back views.
 
-    The distribution of the top scores is smoothed by Gaussians (width: Silverman's rule), so that views less typical
-    than all held-back ones can still be told apart; the scores are drawn together first, so that their variance stays.
-
-    Args:
-        top: (n,) largest score of each held-back view under a machine that did not learn it; without any, the top
-            score itself, up to 1, takes the place of the share.
+    Their distribution is smoothed by Gaussians (width: Silverman's rule), so that views less typical than all held-back
+    ones can still be told apart; they are drawn together first, so that their variance stays. Without any, the top
+    score itself, up to 1, is the share.
     """
 
     def __init__(self, top: Array) -> None:
@@ -48,19 +49,12 @@ class Typicality:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a classifier makes of one view, or of several views of one object.
+    """What a classifier makes of one view, or of several views of one object."""
 
-    Attributes:
-        nearest: class with the largest score; "" without classes.
-        scores: (T,) recoded scores, averaged over the views.
-        confidence: probability in [0, 1] that `nearest` is right, if the object is one of the known ones.
-        typicality: share in [0, 1] of views of known objects that score as low as this one; near 0 for what is new.
-    """
-
-    nearest: str
-    scores: Array
-    confidence: float
-    typicality: float
+    nearest: str  # class with the largest score; "" without classes
+    scores: Array  # (T,), recoded, averaged over the views
+    confidence: float  # probability in [0, 1] that `nearest` is right, if the object is one of the known ones
+    typicality: float  # share in [0, 1] of views of known objects that score as low as this one; near 0 for what is new
 
 
 class Calibration:
@@ -70,29 +64,17 @@ class Calibration:
     views on which it and the default differ show that by MARGIN; what chance prefers is not taken. These views are held
     back in random thirds, so that settings do not depend on the order of teaching.
 
-    Top scores grow with the number k of views of an object about as c - b / k. Typicality is that of c: a view held
-    back is judged by fewer views than a new one will be, and objects with three views stand beside others with twenty.
-
-    Args:
-        kept: the views.
-        known: all views, those among them.
-        factors: (T,) recoding factors.
-
-    Attributes:
-        n_classes: T.
-        shrinkage, mean_weight: in force.
-        judged: (n,) whether a kept view could be judged.
-        scores: (n, T) of these views, recoded.
-        lack: b.
+    Top scores grow with the number k of views of an object about as c - b / k, b the `lack`. Typicality is that of c: a
+    view held back is judged by fewer views than a new one will be, and objects with three views stand beside others
+    with twenty. `factors` (T,) are those of recoding; `shrinkage` and `mean_weight` are in force.
     """
 
     def __init__(self, kept: KeptViews, known: Statistics, factors: Array) -> None:
         self._known, self.n_classes, parts = known, len(factors), kept.random_parts()
         self._factors = factors / factors.min(initial=np.inf)  # those of means need none
-        self.judged, found = self._hold_back(SHRINKAGES, [parts != part for part in range(N_PARTS)], True)
-        place, weight = CANDIDATES[self._choose(found)]
+        judged, found = self._hold_back(SHRINKAGES, [parts != part for part in range(N_PARTS)], True)
+        place, weight = CANDIDATES[self._choose(found, judged)]
         self.shrinkage, self.mean_weight = SHRINKAGES[place], MEAN_WEIGHTS[weight]
-        self.scores = self._combined(found[place], self.mean_weight)
         learned = np.ones(len(kept), dtype=bool)
         self._machine = Machine(Portion(known, learned), self.shrinkage) if self.n_classes else None
         self._kept, self.lack = np.bincount(known.targets, minlength=self.n_classes), 0.0
@@ -120,11 +102,7 @@ class Calibration:
     def _hold_back(
         self, shrinkages: Sequence[float], learned: list[NDArray[np.bool_]], names: bool
     ) -> tuple[NDArray[np.bool_], list[Scores]]:
-        """Return which views (n,) machines of these views could judge, and their mean scores at each shrinkage.
-
-        Args:
-            names: whether scores for names are found, or mixed ones.
-        """
+        """Return which views (n,) these machines could judge, and mean scores, for names or mixed, by shrinkage."""
         known, n = self._known, len(self._known.targets)
         times = np.zeros(n)
         found = [Scores(*np.zeros((3, n, self.n_classes))) for _ in shrinkages]
@@ -144,10 +122,10 @@ class Calibration:
                 values /= np.maximum(times, 1.0)[:, None]
         return times > 0, found
 
-    def _choose(self, found: list[Scores]) -> int:
+    def _choose(self, found: list[Scores], judged: NDArray[np.bool_]) -> int:
         targets = self._known.targets
         right = np.array([
-            (self._combined(found[place], MEAN_WEIGHTS[weight]).argmax(axis=1) == targets)[self.judged]
+            (self._combined(found[place], MEAN_WEIGHTS[weight]).argmax(axis=1) == targets)[judged]
             for place, weight in CANDIDATES
         ]) if len(targets) and self.n_classes else np.zeros((len(CANDIDATES), 0), dtype=bool)  # fmt: skip
         best = int(right.sum(axis=1).argmax())
@@ -174,3 +152,76 @@ class Calibration:
             gained = (most.mixed.max(axis=1) - less.mixed.max(axis=1))[both].sum()
             self.lack = max(0.0, float(gained / (1.0 / own[both]).sum()))
         return self._tops(most.mixed[judged], kept[judged])
+
+
+class Confidence:
+    """Bayesian logistic regression for the probability that the class with the largest score is right.
+
+    Inputs, of recoded scores s_1 >= s_2 >= ...: the relative margin (s_1 - s_2) / s_1 and the unrecoded score of the
+    first class, near 1 for a view similar to those learned. The coefficients maximize the posterior of the outcomes of
+    views that were held back; before `fit` they are those of the prior.
+    """
+
+    def __init__(self) -> None:
+        self._coefficients = PRIOR_MEAN.copy()
+        self.recall = np.zeros(0)  # (T,) of each class, see Classifier.recall
+
+    def fit(
+        self, scores: Array, factors: Array, targets: NDArray[np.intp], weights: Array | None = None
+    ) -> "Confidence":
+        """Fit to recoded scores (n, T) of held-back views: factors (T,), targets (n,), weights (n,); return self."""
+        self.recall = np.full(scores.shape[1], np.nan)
+        if not len(scores):
+            return self
+        weights = np.ones(len(scores)) if weights is None else weights
+        correct = (scores.argmax(axis=1) == targets).astype(float)
+        right, judged = (np.bincount(targets, each, len(self.recall)) for each in (weights * correct, weights))
+        self.recall[judged > 0] = ((right + np.average(correct, weights=weights)) / (judged + 1.0))[judged > 0]
+        if scores.shape[1] > 1:  # with one class every label is right
+            inputs = np.array([_regressors(row, factors) for row in scores])
+            self._coefficients = _fit(inputs, correct, weights)
+        return self
+
+    def __call__(self, scores: Array, factors: Array) -> float:
+        """Return the probability for recoded scores (T,) and their recoding factors (T,); 0 without classes."""
+        if not len(scores):
+            return 0.0
+        return float(_logistic(_regressors(scores, factors) @ self._coefficients))
+
+
+def _regressors(scores: Array, factors: Array) -> Array:
+    """Return 1, the relative margin, and the unrecoded score of the first class, at most 2."""
+    first = int(np.argmax(scores))
+    best = scores[first]
+    if best <= 0.0:  # the scores support no class
+        return np.array([1.0, 0.0, 0.0])
+    second = max(0.0, float(np.partition(scores, -2)[-2])) if len(scores) > 1 else 0.0
+    return np.array([1.0, (best - second) / best, min(best / factors[first], 2.0)])
+
+
+def _fit(inputs: Array, correct: Array, weights: Array) -> Array:
+    """Return the maximum a posteriori coefficients, by Newton's method with step halving."""
+    coefficients = np.array(PRIOR_MEAN)
+    value = _loss(coefficients, inputs, correct, weights)
+    for _ in range(MAX_STEPS):
+        probability = _logistic(inputs @ coefficients)
+        gradient = inputs.T @ (weights * (probability - correct)) + PRIOR_PRECISION * (coefficients - PRIOR_MEAN)
+        curvature = (weights * probability * (1.0 - probability))[:, None] * inputs
+        step = np.linalg.solve(inputs.T @ curvature + np.diag(PRIOR_PRECISION), gradient)
+        while (new := _loss(coefficients - step, inputs, correct, weights)) > value and np.abs(step).max() > 1e-9:
+            step = step / 2.0
+        coefficients, value = coefficients - step, new
+        if np.abs(step).max() < 1e-6:
+            break
+    return coefficients
+
+
+def _loss(coefficients: Array, inputs: Array, correct: Array, weights: Array) -> float:
+    """Return the negative log posterior, up to a constant."""
+    activation = inputs @ coefficients
+    misfit = weights * (np.logaddexp(0.0, activation) - correct * activation)
+    return float(misfit.sum() + 0.5 * (PRIOR_PRECISION * (coefficients - PRIOR_MEAN) ** 2).sum())
+
+
+def _logistic(x: Array) -> Array:
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * x)))

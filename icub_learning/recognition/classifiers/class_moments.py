@@ -17,18 +17,11 @@ SHOWN = 10  # labels named in a message
 class ClassMoments:
     """The columns of b = Z^T Y for targets coded 0/1, which are sums of examples, and the counts gamma (Algorithm 2).
 
-    An example changes one column only, whatever the number of classes. Tables double in size when they are full, so
-    that adding a class is cheap on average.
-
-    Args:
-        n_features: d, length of an example z.
-
-    Attributes:
-        labels: labels of the classes, in the order in which they were first learned.
+    An example z (d,) changes one column only. Tables double in size when they are full.
     """
 
     def __init__(self, n_features: int) -> None:
-        self.labels: list[str] = []
+        self.labels: list[str] = []  # in the order in which they were first learned
         self._index: dict[str, int] = {}
         self._sums = np.zeros((INITIAL_CAPACITY, n_features))
         self._counts = np.zeros(INITIAL_CAPACITY, np.int64)
@@ -36,27 +29,19 @@ class ClassMoments:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def __contains__(self, label: object) -> bool:
-        return label in self._index
-
     @property
     def sums(self) -> Array:
         """b^T, (T, d): a view."""
-        return self._sums[: len(self.labels)]
+        return self._sums[: len(self)]
 
     @property
     def counts(self) -> NDArray[np.int64]:
         """gamma, (T,): a view."""
-        return self._counts[: len(self.labels)]
-
-    @property
-    def log_ratio(self) -> Array:
-        """log(k / gamma_t), (T,), with k examples in all."""
-        return np.asarray(np.log(self.counts.sum() / self.counts))
+        return self._counts[: len(self)]
 
     def recoding_factors(self, alpha: float) -> Array:
-        """Return (k / gamma_t)^alpha, (T,), by which recoding multiplies scores."""
-        return np.asarray(np.exp(alpha * self.log_ratio))
+        """Return (k / gamma_t)^alpha, (T,), by which recoding multiplies scores, of k examples in all."""
+        return np.asarray(np.exp(alpha * np.log(self.counts.sum() / self.counts)))
 
     def add(self, z: Array, label: str) -> None:
         """Add one example z (d,); a new label adds a class."""
@@ -83,11 +68,7 @@ class ClassMoments:
         self._index = {entry: index for index, entry in enumerate(self.labels)}
 
     def rename(self, old: str, new: str) -> None:
-        """Give a class another label; its index stays.
-
-        Raises:
-            ParameterError: `old` is unknown, or `new` is not a valid label or belongs to another class.
-        """
+        """Give a class another label; its index stays. Raises ParameterError."""
         row = self.index(old, "old")
         if check_label(new, "new") != old and new in self._index:
             raise ParameterError("new", shorten(new), "a label that no other class has")

@@ -11,9 +11,8 @@ from icub_learning.arrays import Array, integer, real, vector
 from icub_learning.errors import ParameterError
 from icub_learning.features.maps import FeatureMap, feature_map_from_state, feature_map_state
 from icub_learning.models import check_version, nested, part, reading_state
-from icub_learning.recognition.classifiers.calibration import Calibration, Judgement
+from icub_learning.recognition.classifiers.calibration import Calibration, Confidence, Judgement
 from icub_learning.recognition.classifiers.class_moments import ClassMoments
-from icub_learning.recognition.classifiers.confidence import Confidence
 from icub_learning.recognition.classifiers.kept_views import KeptViews
 from icub_learning.recognition.classifiers.labels import check_labels
 from icub_learning.recognition.classifiers.whitened import Statistics
@@ -34,15 +33,9 @@ class Classifier(ABC):
 
     Args:
         n_features: d, length of an example x.
-        recoding: alpha in [0, 1]; 0: no recoding, 1: as if all classes had equally many examples.
+        recoding: alpha in [0, 1]; 0: no recoding, 1: as if all classes had equally many examples. It may be set at any
+            time, for learning does not depend on it.
         feature_map: RandomFourierFeatures or NystromFeatures from x to z, for nonlinear decisions; None: z = x.
-
-    Attributes:
-        n_features, feature_map: as given.
-        recoding: as given; may be set at any time, for learning does not depend on it.
-
-    Raises:
-        ParameterError: an argument is outside its range.
     """
 
     # As they were last asked for; None if that was never, or before a class was removed or a setting changed.
@@ -87,23 +80,16 @@ class Classifier(ABC):
 
     @property
     def recall(self) -> Array:
-        """Share in [0, 1] of the held-back views of each class that are named right, (T,): how surely it is known.
-
-        With one view more of each class, of average recall, so that one outcome does not decide. It is as last
-        calibrated; NaN for classes that have come since, and those of too few views to hold one back.
+        """Share in [0, 1] of the held-back views of each class that are named right, (T,), as last calibrated; with one
+        more view of average recall, so that one outcome does not decide. NaN for new classes, and those of too few
+        views.
         """
         known = np.empty(0) if self._last_confidence is None else self._last_confidence.recall
         return np.concatenate([known, np.full(len(self._moments) - len(known), np.nan)])
 
     def learn(self, x: ArrayLike, label: str | Sequence[str]) -> None:
-        """Learn one example or several; several give the same result, up to rounding, as one after the other.
-
-        Args:
-            x: (d,) or (n, d).
-            label: one label for all examples, or one for each; 1 to 1024 characters. A new label adds a class.
-
-        Raises:
-            ShapeError, NotFiniteError, ParameterError; nothing is learned then.
+        """Learn examples x (d,) or (n, d), as one after the other; `label` is one for all or one for each, and a new
+        one adds a class. Raises ShapeError, NotFiniteError, ParameterError; nothing is learned then.
         """
         rows = finite_rows("x", x, self.n_features, LARGEST_VALUE)
         single = rows.ndim == 1
@@ -114,20 +100,12 @@ class Classifier(ABC):
         self._outdated = True
 
     def scores(self, x: ArrayLike) -> Array:
-        """Return recoded scores in the order of `classes`: (T,) for x (d,), (n, T) for (n, d).
-
-        Raises:
-            ShapeError, NotFiniteError, ParameterError (x so large that its feature map overflows).
-        """
+        """Return recoded scores by `classes`, (T,) for x (d,), (n, T) for (n, d). Raises ShapeError, NotFiniteError."""
         z = self._mapped(finite_rows("x", x, self.n_features))
         return self._unrecoded_scores(z) * self._factors()
 
     def predict(self, x: ArrayLike) -> str | list[str]:
-        """Return the label of the largest score for x (d,), or a list of n labels for (n, d).
-
-        Raises:
-            ParameterError: nothing was learned yet. ShapeError, NotFiniteError.
-        """
+        """Return the label of the largest score for x (d,), or n labels for (n, d). Raises ParameterError."""
         scores, labels = self.scores(x), self._moments.labels
         if not labels:
             raise ParameterError("classes", [], "at least one: learn an example first")
@@ -135,38 +113,21 @@ class Classifier(ABC):
         return labels[best] if scores.ndim == 1 else [labels[index] for index in best]
 
     def confidence(self, scores: ArrayLike) -> float:
-        """Return the probability in [0, 1] that the class with the largest score is right; 0 without classes.
+        """Return the probability in [0, 1] that the class with the largest of `scores` (T,), or of a mean of several,
+        is right; 0 without classes. Raises ShapeError, NotFiniteError.
 
-        It holds for views of known objects, and is fitted to the kept views, each scored by what is taught without
-        the part of its class to which it belongs, with the classes of today (see Confidence). Each is scored twice:
-        of the parts in the order of teaching (KeptViews.parts) one may be too much like the others, those that are
-        most unlike (KeptViews.opposite_parts) are less alike than what is asked later. Between them, confidence is
-        neither too high nor too low.
-
-        Args:
-            scores: (T,) from `scores`, or a mean of several such vectors.
-
-        Raises:
-            ShapeError, NotFiniteError.
+        It holds for views of known objects, and is fitted to the kept views, each scored twice without a part of its
+        class: of those in the order of teaching (KeptViews.parts) one may be too much like the others, those that are
+        most unlike (KeptViews.opposite_parts) are less alike than what is asked later.
         """
         values = vector("scores", scores, len(self._moments))
         return self._confidence(values, self._factors())
 
     def typicality(self, x: ArrayLike) -> float | Array:
-        """Return how typical views are of the known objects: near 0 for what is new.
+        """Return how typical views x (d,) or (n, d) are of the known objects, in [0, 1]: near 0 for what is new.
 
-        The share of views of known objects whose largest score, under a machine that has not learned them, is as low
-        as that of x; see Machine for the scores, Calibration for what few views lack, and Typicality for the share.
-        Calling what is below p new rejects about a share p of the views of known objects.
-
-        Args:
-            x: (d,) or (n, d).
-
-        Returns:
-            A number in [0, 1] for x (d,), (n,) for (n, d); 0 without classes.
-
-        Raises:
-            ShapeError, NotFiniteError.
+        The share of views of known objects whose largest score, under a machine that has not learned them, is as low as
+        that of x (see Typicality): calling what is below p new rejects about a share p of them. 0 without classes.
         """
         rows = finite_rows("x", x, self.n_features)
         calibration = self._calibration
@@ -176,15 +137,10 @@ class Classifier(ABC):
     def judge(self, x: ArrayLike, recalibrate: bool = True) -> Judgement:
         """Return label, scores, confidence and typicality of a view x (d,), or of views (n, d) of one object together.
 
-        Args:
-            x: the views.
-            recalibrate: whether to calibrate anew if something was learned since confidence and typicality were last
-                calibrated, which takes about a second with 800 views. False: both are those of that time, and
-                all is as without classes if there was none. Scores are those of today, except with an
-                AdaptiveClassifier: its are of that time too, and 0 for a class that has come since.
-
-        Raises:
-            ShapeError, NotFiniteError.
+        `recalibrate` does so if something was learned since, which takes about a second with 800 views. Without it
+        confidence and typicality are those of the last calibration, and all is as without classes if there was none;
+        scores are those of today, except of an AdaptiveClassifier: its are of that time too, and 0 for a class that has
+        come since. Raises ShapeError, NotFiniteError.
         """
         rows = np.atleast_2d(finite_rows("x", x, self.n_features))
         if recalibrate:
@@ -213,13 +169,7 @@ class Classifier(ABC):
         self._forget_calibration()
 
     def merge(self, other: Any) -> None:
-        """Add what another classifier of the same kind learned; classes with equal labels become one.
-
-        Settings of this classifier stay.
-
-        Raises:
-            ParameterError: `other` is of another kind or has other features; nothing changes then.
-        """
+        """Add what another one learned; equal labels become one. Raises ParameterError: it does not fit."""
         self._check_mergeable(other)
         views, labels = other._kept.examples, [other._moments.labels[index] for index in other._kept.targets]
         self._merge(other)
@@ -228,12 +178,7 @@ class Classifier(ABC):
         self._forget_calibration()
 
     def rename(self, old: str, new: str) -> None:
-        """Give a class another label.
-
-        Raises:
-            ParameterError: `old` is unknown, or `new` is not a valid label or belongs to another class; nothing
-                changes then.
-        """
+        """Give a class another label. Raises ParameterError: `old` is unknown, or `new` not free; nothing changes."""
         self._moments.rename(old, new)
 
     def state(self) -> dict[str, Array]:
@@ -270,7 +215,7 @@ class Classifier(ABC):
 
     @abstractmethod
     def _read_own_state(self, state: Mapping[str, Any]) -> None:
-        """Take over what `_own_state` returned; classes are read before. Raises StateError, KeyError, ValueError."""
+        """Take over what `_own_state` returned; classes are read before."""
 
     @abstractmethod
     def _learn(self, z: Array, labels: Sequence[str]) -> None:
@@ -281,16 +226,15 @@ class Classifier(ABC):
         """Return the scores of mapped examples before recoding: (T,) for one, (n, T) for several."""
 
     @abstractmethod
-    def _forget(self, index: int) -> None:
-        """Remove what belongs to the class at `index` beside sum, count and kept views, which are still there."""
-
-    @abstractmethod
     def _merge(self, other: Any) -> None:
         """Add what `other` learned, kept views excepted. Raises ParameterError before anything changes."""
 
     @abstractmethod
     def _untrained(self) -> "Classifier":
         """Return an untrained classifier of mapped examples, with the settings in force and no recoding."""
+
+    def _forget(self, index: int) -> None:  # noqa: B027
+        """Remove what belongs to the class at `index` beside sum, count and kept views, which are still there."""
 
     def _keep(self, z: Array, labels: Sequence[str]) -> None:
         """Keep mapped examples that were learned."""
@@ -308,7 +252,6 @@ class Classifier(ABC):
         return Statistics(rows, targets, members.T @ rows, members.sum(axis=0), None)
 
     def _forget_calibration(self) -> None:
-        """Have confidence and typicality calibrated anew before they are next used."""
         self._last_calibration = self._last_confidence = None
         self._outdated = False
 
@@ -341,14 +284,7 @@ class Classifier(ABC):
         return self._unrecoded_scores(z), self._factors(), calibration.scores_of(z)[1]
 
     def _held_back(self, parts: NDArray[np.intp]) -> tuple[Array, NDArray[np.bool_]]:
-        """Return unrecoded scores (n, T) of the kept views, each by a classifier that has not learned its part.
-
-        Args:
-            parts: (n,) of the views.
-
-        Returns:
-            The scores, and which views (n,) could be judged.
-        """
+        """Return unrecoded scores (n, T) of views held back by part, and which (n,) of them could be judged."""
         rows, targets = self._kept.examples, self._kept.targets
         found, judged = np.zeros((len(rows), len(self._moments))), np.zeros(len(rows), dtype=bool)
         for own in np.unique(parts):
@@ -367,7 +303,6 @@ class Classifier(ABC):
         return rows if self.feature_map is None else self.feature_map.transform(rows)
 
     def _check_mergeable(self, other: Any) -> None:
-        """Raise ParameterError unless `other` is of the same class and uses the same features."""
         if type(other) is not type(self):
             raise ParameterError("other", type(other).__name__, f"another {type(self).__name__}")
         if other.n_features != self.n_features:

@@ -21,19 +21,10 @@ class IncrementalClassifier(Classifier):
     (z W)_t (k / gamma_t)^recoding, see Classifier.
 
     The Cholesky factor of Z^T Z + lambda I and the columns of Z^T Y, which are sums of examples, are updated with each
-    example in O(d^2), independent of the number of classes. W is not stored: each call of `scores` solves for
-    z^T A^-1 (Z^T Y) in O(d^2 + d T), so scores are always exact.
+    example in O(d^2); each call of `scores` solves for z^T A^-1 (Z^T Y) in O(d^2 + d T). The examples of a class that
+    is forgotten stay in Z^T Z, as examples that belong to none of the other classes; `merge` costs O(d^3).
 
-    Args:
-        n_features, recoding, feature_map: see Classifier.
-        regularization: lambda > 0, in squared units of x (of z, with a feature map).
-
-    Attributes:
-        n_features, regularization, feature_map: as given.
-        recoding: as given; may be set at any time.
-
-    Raises:
-        ParameterError: an argument is outside its range.
+    lambda > 0, the `regularization`, is in squared units of x (of z, with a feature map). Raises ParameterError.
     """
 
     def __init__(
@@ -52,20 +43,6 @@ class IncrementalClassifier(Classifier):
         """W (d, T) before recoding, solved for at each access in O(d^2 T)."""
         return np.asarray(self._covariance.solve(self._moments.sums)[0].T)
 
-    def forget(self, label: str) -> None:
-        """Remove a class; the scores of the others keep their ratios. Raises ParameterError if the label is unknown.
-
-        The examples of the class stay in Z^T Z, as examples that belong to none of the other classes.
-        """
-        super().forget(label)
-
-    def merge(self, other: Any) -> None:
-        """Add what another classifier learned, as if this one had learned its examples too; O(d^3). See Classifier."""
-        super().merge(other)
-
-    def _forget(self, index: int) -> None:
-        """Keep Z^T Z as it is; see `forget`."""
-
     def _merge(self, other: Any) -> None:
         self._covariance.merge(other._covariance)
         self._moments.merge(other._moments)
@@ -78,9 +55,8 @@ class IncrementalClassifier(Classifier):
 
     def _read_own_state(self, state: Mapping[str, Any]) -> None:
         self.regularization = float(np.asarray(state["covariance.regularization"]).flat[0])
-        self._covariance = RegularizedCovariance.from_state(part(state, "covariance"))
-        found = self._covariance.n_features, self._covariance.regularization
-        if found[0] != self._n_mapped or (found[1] != self.regularization).any():
+        self._covariance = found = RegularizedCovariance.from_state(part(state, "covariance"))
+        if found.n_features != self._n_mapped or (found.regularization != self.regularization).any():
             raise StateError("covariance does not fit the features or the regularization", name="covariance")
 
     def _learn(self, z: Array, labels: Sequence[str]) -> None:

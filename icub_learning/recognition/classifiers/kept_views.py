@@ -27,13 +27,6 @@ class KeptViews:
     class is a random sample of all its views, and the same one in whatever order they came; the newest would be the
     last ones of a lesson, which are alike. A view takes the place of the one that is given up, so that keeping it costs
     O(d) however many there are. All memory is taken with the first view: a process that learns for weeks does not grow.
-
-    Args:
-        n_features: d, length of a view.
-
-    Attributes:
-        n_features: as given.
-        capacity: largest number of views.
     """
 
     def __init__(self, n_features: int) -> None:
@@ -65,6 +58,10 @@ class KeptViews:
         return self._targets[self._order].astype(np.intp)
 
     @property
+    def _tables(self) -> tuple[Array, ...]:
+        return self._rows, self._lengths, self._targets, self._hashes, self._stamps
+
+    @property
     def _order(self) -> NDArray[np.intp]:
         """Places of the views in the memory, oldest first."""
         return np.argsort(self._stamps[: self._n])
@@ -89,14 +86,14 @@ class KeptViews:
             n = self._n
             given_up = int(np.where(self._targets[:n] == largest, self._hashes[:n], -1.0).argmax())
             self._n -= 1
-            for table in (self._rows, self._lengths, self._targets, self._hashes, self._stamps):
+            for table in self._tables:
                 table[given_up] = table[self._n]
         return row
 
     def forget(self, index: int) -> None:
         """Remove the views of the class at `index`; the indices of later classes decrease by one."""
         left = np.flatnonzero(self._targets[: self._n] != index)
-        for table in (self._rows, self._lengths, self._targets, self._hashes, self._stamps):
+        for table in self._tables:
             for place, source in enumerate(left):  # one by one, for all at once would be copied first
                 table[place] = table[source]
         self._n = len(left)
@@ -104,11 +101,7 @@ class KeptViews:
         del self._counts[index : index + 1]
 
     def parts(self) -> NDArray[np.intp]:
-        """Return the part of its class in which each view is, (n,): the first, second or last third, from 0.
-
-        Thirds are in the order of learning, because views that follow each other are alike: held back one by one they
-        would be judged with their neighbours known.
-        """
+        """Return thirds of each class, (n,) from 0, in the order of learning: neighbours, which are alike, together."""
         return self._divided(lambda places: places, N_PARTS)
 
     def random_parts(self) -> NDArray[np.intp]:
@@ -119,10 +112,9 @@ class KeptViews:
     def unlike_parts(self) -> NDArray[np.intp]:
         """Return thirds of each class, (n,), as unlike each other as what is asked for later is unlike what was taught.
 
-        Where views are independent, or their order shows which belong together, as in a film, these are the thirds in
-        the order of learning. Photographs of several shelves in any order come in pairs of which either is the nearest
-        to the other in another third, and what is asked for later is of other shelves: where there are clearly more
-        such pairs than among independent normal views of the same covariances, opposite thirds stand for it.
+        These are the thirds in the order of learning, unless there are clearly more pairs of views, each the nearest to
+        the other in another third, than among independent normal views of the same covariances, as of photographs of
+        several shelves in any order: then opposite thirds.
         """
         rows, targets, parts, rng = self.rows, self.targets, self.parts(), np.random.default_rng(0)
         found, expected, n = 0, 0.0, 0
@@ -133,18 +125,14 @@ class KeptViews:
             centred = rows[targets == index].astype(np.float32)
             centred -= centred.mean(axis=0)
             gram, n = centred @ centred.T, n + len(own)
-            found += _n_paired(gram, own)
+            found += n_paired(gram, own)
             for mixing in (rng.standard_normal(gram.shape, np.float32) for _ in range(N_DRAWN)):
-                expected += _n_paired(mixing @ gram @ mixing.T, own) / N_DRAWN
+                expected += n_paired(mixing @ gram @ mixing.T, own) / N_DRAWN
         error = np.sqrt(expected * (1.0 - expected / max(n, 1)) * (1.0 + 1.0 / N_DRAWN))
         return self.opposite_parts(N_PARTS) if found - expected > CLEARLY * error else parts
 
     def opposite_parts(self, n_parts: int) -> NDArray[np.intp]:
-        """Return halves or thirds, cut across the direction in which the views of a class differ most, (n,).
-
-        However a class was taught, its views in one part are unlike those in the other: another side, or another place.
-        """
-
+        """Return halves or thirds, cut across the direction in which the views of a class differ most, (n,)."""
         rows = self.rows
 
         def ordered(places: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -166,11 +154,7 @@ class KeptViews:
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return the views and their classes as a dict of arrays."""
-        return {
-            "rows": self.rows.astype(np.float32),
-            "lengths": self._lengths[self._order],
-            "own": self.targets,
-        }
+        return {"rows": self.rows.astype(np.float32), "lengths": self._lengths[self._order], "own": self.targets}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], n_features: int, n_classes: int) -> "KeptViews":
@@ -217,7 +201,7 @@ def unit(z: Array) -> Array:
     return np.asarray(scaled / np.where(length > 0, length, 1.0))
 
 
-def _n_paired(gram: Any, parts: NDArray[np.intp]) -> int:
+def n_paired(gram: Any, parts: NDArray[np.intp]) -> int:
     """Return how many views, of this Gram matrix (n, n), are the nearest of another part to what is theirs."""
     squares = np.diag(gram)[:, None] + np.diag(gram) - 2.0 * gram
     nearest = np.where(parts[:, None] == parts, np.inf, squares).argmin(axis=1)

@@ -22,16 +22,7 @@ def check_label(label: object, name: str = "label") -> str:
 
 
 def check_labels(label: str | Sequence[str], count: int, single: bool) -> list[str]:
-    """Return one label for each of `count` examples, given one label for all of them or a sequence of labels.
-
-    Args:
-        label: one label, or one for each example.
-        count: number of examples.
-        single: whether one example was given as a vector, so that `label` must be one label.
-
-    Raises:
-        ParameterError: a label is not valid, or their number differs from `count`.
-    """
+    """Return a label for each of `count` examples, given one for all or one for each. Raises ParameterError."""
     if isinstance(label, str) or single:
         return [check_label(label)] * count
     try:

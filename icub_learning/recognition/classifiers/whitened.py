@@ -24,28 +24,18 @@ NEGLIGIBLE = 1e-12  # variance within classes, beside the squared length 1 of th
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores of m views, (m, T) each.
+    """Scores of m views, (m, T) each."""
 
-    Attributes:
-        views: kernel ridge regression on the kept views.
-        means: kernel with the means of the classes.
-        mixed: a weighted sum of kernel ridge regression under the mixed kernel and of `means`, for typicality.
-    """
-
-    views: Array
-    means: Array
-    mixed: Array
+    views: Array  # kernel ridge regression on the kept views
+    means: Array  # kernel with the means of the classes
+    mixed: Array  # weighted sum of kernel ridge regression under the mixed kernel and of `means`, for typicality
 
 
 class Statistics:
     """What is known of unit vectors in coordinates of the space that they span, so that few views cost little.
 
-    Args:
-        rows: (n, d) kept views.
-        targets: (n,) indices of their classes.
-        sums: (T, d) of all views of each class, kept or not.
-        counts: (T,) of them.
-        second: (d, d) sum of x x^T over all views, of which the upper triangle counts; None: all views are kept.
+    Of kept views `rows` (n, d) of the classes `targets` (n,), and of all views the `sums` (T, d) and `counts` (T,) by
+    class and the upper triangle of x x^T summed (d, d), None if all are kept.
     """
 
     def __init__(
@@ -70,19 +60,12 @@ class Statistics:
 
 
 class Portion:
-    """What is known without some of the kept views, as if they had never been learned.
-
-    Args:
-        known: all views.
-        learned: (n,) which of the kept views take part; the others are removed from sums and second moments.
+    """What is known with the kept views (n,) that are `learned` alone, as if the others had never been learned.
 
     Attributes:
-        known: as given.
         rows: (m, r) those that take part, class after class.
         starts, kinds: where each class begins in `rows`, and its index; of classes without kept views neither.
-        present: (T,) classes of which any view is left; of these are the following:
-        counts: (P,) views of each.
-        means: (P, r).
+        present: (T,) classes of which any view is left, of which are the `counts` (P,) of views and `means` (P, r).
         places: (m,) indices in `means` of the classes of `rows`.
         scatter: (r, r) sum of outer products of views less the means of their classes; the upper triangle.
     """
@@ -117,10 +100,6 @@ class Machine:
     The covariance is computed in double precision, what follows in single precision: twice as fast, and as C is shrunk
     its condition number is some thousands. A view takes products with the points (views and means) and with symmetric
     inverses, of which half is read: recognizing it takes as long as reading these from memory.
-
-    Args:
-        portion: what is known.
-        shrinkage: s in (0, 1].
     """
 
     def __init__(self, portion: Portion, shrinkage: float) -> None:
@@ -164,12 +143,7 @@ class Machine:
         return self.scores_at(self.portion.known.coordinates(directions), (directions**2).sum(axis=1))
 
     def scores_at(self, x: Array, squares: Array, names: bool = True, mixed: bool = True) -> Scores:
-        """Return the scores of views with coordinates (m, r) and squared lengths (m,).
-
-        Args:
-            names: whether those by kept views are asked for; else they are 0.
-            mixed: likewise those for typicality.
-        """
+        """Return scores of views (m, r) of squared lengths (m,); those for names or typicality if asked for."""
         outside = np.maximum(squares - (x**2).sum(axis=1), 0.0) / self._outside
         single, n = _single(x) - self._center, self._n
         towards = (self._precision @ single.T).T
@@ -195,11 +169,7 @@ class Machine:
 
 
 class Inverse:
-    """Inverse of a symmetric matrix, from its Cholesky factor (n, n), upper triangular, in single precision.
-
-    For few vectors it is computed once, and half of it is read, which takes as long as the memory does; for many it
-    would cost more than to solve for them.
-    """
+    """Inverse of a symmetric matrix from its Cholesky factor (n, n); for few vectors it is computed once."""
 
     def __init__(self, factor: Any) -> None:
         self._factor = factor
@@ -218,17 +188,11 @@ class Inverse:
 
 
 def _allowances(residuals: Any, means: Any, counts: Array, places: NDArray[np.intp], removed: float) -> Array:
-    """Return factors (T,) of the cosines with means, at least 1, that allow for how few views a mean is of.
+    """Return factors (T,) of the cosines with whitened means (T, r), at least 1, for how few views (T,) each is of.
 
     A mean of k views is longer than what it estimates, by the variance v / k of a mean of k views, and the cosines with
-    it are as much smaller. v is that of a view that was not learned: what is within C of one that was is removed.
-
-    Args:
-        residuals: (n, r) of the kept views from the means of their classes, whitened.
-        means: (T, r), whitened.
-        counts: (T,) views of each class.
-        places: (n,) classes of the kept views.
-        removed: weight in C of the outer product of a residual.
+    it are as much smaller. v is that of a view that was not learned: of the whitened residuals (n, r) of kept views
+    from the means of their classes, at `places` (n,), the outer product is in C with the weight `removed`.
     """
     several = counts[places] > 1.5
     if not several.any() or len(counts) < 2:

@@ -1,4 +1,4 @@
-"""Features of an image: the activations of one layer of a convolutional network."""
+"""Features of an image: the activations of one layer of a convolutional network, or those of a class of one's own."""
 
 import os
 from collections.abc import Sequence
@@ -9,37 +9,36 @@ from numpy.typing import NDArray
 
 from icub_learning.arrays import finite, integer, real
 from icub_learning.errors import ParameterError, ShapeError
-from icub_learning.recognition.vision import default_network
+from icub_learning.own_class import OwnClass, running_own
+from icub_learning.recognition.feature_window import check_features
+from icub_learning.recognition.vision.efficientnet_lite0 import NAME, default_network
 from icub_learning.recognition.vision.onnx_network import OnnxNetwork
 from icub_learning.recognition.vision.opencv import cv2
 
 MEAN, SCALE, CROP = 127.0, 128.0, 1.0  # preprocessing of the bundled network, for pixel values 0 to 255
+OWN_FEATURES = ("transform",)  # methods of the class
+TRIED = (480, 640, 3)  # shape of the grey image on which it is tried before any comes: that of most cameras
 
 
 class CNNFeatures:
-    """Computes features of RGB images.
+    """Computes features of RGB images: vectors of length `n_features`.
 
     An image is cropped to its centre, in the network's aspect ratio, and resized: by averaging areas where it shrinks,
-    which avoids aliasing, by cubic interpolation where it grows. Then pixels become (pixel - mean) / scale.
+    which avoids aliasing, by cubic interpolation where it grows. Then pixels become (pixel - mean) / scale. Only
+    vectors of equal `source` can be compared: the name of network and layer, with the preprocessing where it is not the
+    default.
 
     Args:
         model: path of an ONNX file; None for EfficientNet-Lite0.
         output: name of the tensor to return, any one of the network. None: the only output of the network; for
             EfficientNet-Lite0 "features", the 1280 values after average pooling (its other output is "logits").
         n_threads: threads that compute one image.
-        mean: pixel value that becomes 0; one number, or three in `channel_order`.
-        scale: divisor of the pixel values; one number, or three in `channel_order`.
+        mean, scale: pixel value that becomes 0, and divisor; one number, or three in `channel_order`.
         crop: share of the shorter side that is kept, in (0, 1].
         channel_order: "rgb" or "bgr", as in the network's training.
 
-    Attributes:
-        n_features: length of a feature vector.
-        source: name of network and layer, with the preprocessing where it is not the default; only feature vectors of
-            equal source can be compared.
-
-    Raises:
-        ModelError: the network cannot be used (see OnnxNetwork), or the weights of the bundled one are damaged.
-        ParameterError, ShapeError, NotFiniteError: another argument is outside its range.
+    Raises ModelError: the network cannot be used (see OnnxNetwork), or the weights of the bundled one are damaged;
+    ParameterError, ShapeError, NotFiniteError: another argument is outside its range.
     """
 
     def __init__(
@@ -62,8 +61,8 @@ class CNNFeatures:
         self._reverse = channel_order == "bgr"
         threads = integer("n_threads", n_threads, 1)
         if model is None:
-            self._network = OnnxNetwork(default_network.default_network(), output or "features", threads)
-            name = default_network.NAME
+            self._network = OnnxNetwork(default_network(), output or "features", threads)
+            name = NAME
         else:
             self._network = OnnxNetwork(model, output or None, threads)
             name = f"{Path(model).stem}-{self._network.digest[:8]}"
@@ -71,21 +70,12 @@ class CNNFeatures:
         self.source = f"{name}/{self._network.output}{self._preprocessing()}"
 
     def transform(self, image: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Return the features (n_features,) of an RGB image (H, W, 3) of uint8.
-
-        Raises:
-            ShapeError, ParameterError: the image has another shape or type, or no pixels.
-        """
+        """Return the features (n_features,) of an RGB image (H, W, 3) of uint8. Raises ShapeError, ParameterError."""
         return self._network(self.preprocess(image))
 
     def preprocess(self, image: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Return the network's input: the image cropped, resized and scaled, (height, width, 3); see `transform`."""
-        pixels = np.asarray(image)
-        if pixels.ndim != 3 or pixels.shape[2] != 3 or not pixels.size:
-            raise ShapeError("image", pixels.shape, "(height, width, 3), without a zero")
-        if pixels.dtype != np.uint8:
-            raise ParameterError("image", str(pixels.dtype), "an array of uint8")
-        height, width = self._network.height, self._network.width
+        pixels, height, width = check_image(image), self._network.height, self._network.width
         resized = resize(centre_crop(pixels, height, width, self._crop), height, width)
         channels = resized[:, :, ::-1] if self._reverse else resized
         return (channels - self._mean) / self._scale
@@ -99,6 +89,34 @@ class CNNFeatures:
         if self._crop != CROP:
             parts.append(f";crop={self._crop:g}")
         return "".join(parts) + (";bgr" if self._reverse else "")
+
+
+class OwnFeatures(OwnClass):
+    """Computes features with a class from outside this package, made without arguments; see OwnClass.of. `source` is
+    its own attribute, or else its import path. Raises ParameterError, SampleError: it makes no vector of a grey image.
+    """
+
+    SETTING, METHODS = "features", OWN_FEATURES
+
+    def __init__(self) -> None:
+        self._own = self.made()
+        self.source = str(getattr(self._own, "source", self.path))
+        with running_own(self.SETTING, self.path, f"able to transform an image {TRIED} of uint8"):
+            self.n_features = len(self.transform(np.full(TRIED, 127, np.uint8)))
+
+    def transform(self, image: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Return the features (d,) of an RGB image (height, width, 3). Raises SampleError."""
+        return check_features(self._own.transform(image)).astype(np.float32)
+
+
+def check_image(image: NDArray[np.uint8], least: int = 1) -> NDArray[np.uint8]:
+    """Return an RGB image (height, width, 3) of uint8, no side below `least`. Raises ShapeError, ParameterError."""
+    pixels = np.asarray(image)
+    if pixels.ndim != 3 or pixels.shape[2] != 3 or min(pixels.shape[:2]) < least:
+        raise ShapeError("image", pixels.shape, f"(height, width, 3), each side at least {least} px")
+    if pixels.dtype != np.uint8:
+        raise ParameterError("image", str(pixels.dtype), "an array of uint8")
+    return pixels
 
 
 def centre_crop(image: NDArray[np.uint8], height: int, width: int, share: float) -> NDArray[np.uint8]:

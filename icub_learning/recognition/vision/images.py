@@ -1,42 +1,31 @@
-"""Decoding of images, in all encodings of ROS image messages, to RGB."""
+"""Decoding of images, in all encodings of ROS image messages, to RGB; damaged ones are refused."""
 
+import re
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
+import simplejpeg
 from numpy.typing import NDArray
 
-from icub_learning.recognition.vision.compressed_images import Buffer, decompress, refuse
+from icub_learning.errors import SampleError
 from icub_learning.recognition.vision.opencv import cv2
 
 Pixels = NDArray[np.uint8]
+Buffer = bytes | bytearray | memoryview | NDArray[np.uint8]
 
 # Channels of a pixel, and which of them are red, green and blue. 8UC1, 8UC3 and 8UC4, which name no colours, are taken
 # as OpenCV does: grey, BGR and BGRA.
 RGB, BGR = slice(0, 3), slice(2, None, -1)
-COLOR = {
-    **{f"rgb{bits}": (3, RGB) for bits in (8, 16)},
-    **{f"rgba{bits}": (4, RGB) for bits in (8, 16)},
-    **{f"bgr{bits}": (3, BGR) for bits in (8, 16)},
-    **{f"bgra{bits}": (4, BGR) for bits in (8, 16)},
-    "8UC3": (3, BGR),
-    "8UC4": (4, BGR),
-}
+NAMED = {"rgb": (3, RGB), "rgba": (4, RGB), "bgr": (3, BGR), "bgra": (4, BGR)}
+COLOR = {f"{name}{bits}": form for name, form in NAMED.items() for bits in (8, 16)}  # of each channel
+COLOR |= {"8UC3": (3, BGR), "8UC4": (4, BGR)}
 GREY = ("mono8", "mono16", "8UC1")
 # The name gives the colours of the first two pixels of the first two rows.
-BAYER = {
-    "bayer_rggb": cv2.COLOR_BayerRGGB2RGB,
-    "bayer_bggr": cv2.COLOR_BayerBGGR2RGB,
-    "bayer_gbrg": cv2.COLOR_BayerGBRG2RGB,
-    "bayer_grbg": cv2.COLOR_BayerGRBG2RGB,
-}
+BAYER = {f"bayer_{some}": getattr(cv2, f"COLOR_Bayer{some.upper()}2RGB") for some in ("rggb", "bggr", "gbrg", "grbg")}
 # Two neighbouring pixels share their colour.
-YUV422 = {
-    "uyvy": cv2.COLOR_YUV2RGB_UYVY,
-    "yuv422": cv2.COLOR_YUV2RGB_UYVY,
-    "yuyv": cv2.COLOR_YUV2RGB_YUYV,
-    "yuv422_yuy2": cv2.COLOR_YUV2RGB_YUYV,
-}
+UYVY, YUYV = cv2.COLOR_YUV2RGB_UYVY, cv2.COLOR_YUV2RGB_YUYV
+YUV422 = {"uyvy": UYVY, "yuv422": UYVY, "yuyv": YUYV, "yuv422_yuy2": YUYV}
 # Two by two pixels share their colour; the colours follow the brightness of the whole image.
 YUV420 = {"nv12": cv2.COLOR_YUV2RGB_NV12, "nv21": cv2.COLOR_YUV2RGB_NV21}
 YUV444 = ("nv24",)
@@ -45,28 +34,23 @@ SMALLEST_BAYER = 3  # pixels, height and width
 # All that are read.
 ENCODINGS = (*COLOR, *GREY, *(f"{name}{bits}" for name in BAYER for bits in (8, 16)), *YUV422, *YUV420, *YUV444)
 DEPTH = ("16UC1", "32FC1")  # REP-118
+JPEG_START, PNG_START = b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"
+MOST_PIXELS = 2**26  # of an image: 8192 by 8192
+# Some cameras write a few extra bytes before the end of each image, which is complete all the same.
+HARMLESS_WARNING = re.compile(r"Corrupt JPEG data: \d{1,2} extraneous bytes before marker 0xd9")
+ARRAY_ENCODINGS = {(np.uint8, 1): "mono8", (np.uint8, 3): "bgr8", (np.uint8, 4): "bgra8",
+                   (np.uint16, 1): "mono16", (np.uint16, 3): "bgr16", (np.uint16, 4): "bgra16"}  # fmt: skip
 
 
 def decode(encoding: str, height: int, width: int, step: int, data: Buffer, big_endian: bool = False) -> Pixels:
     """Return an image as RGB (height, width, 3) of uint8, a view of `data` where possible.
 
     16-bit values are reduced to their upper 8 bits, an alpha channel is dropped, and YUV means ITU-R BT.601 with Y from
-    16 to 235.
-
-    Args:
-        encoding: one of ENCODINGS, the names of sensor_msgs/image_encodings.hpp.
-        height: rows of the image; where colours are stored separately, rows of its brightness.
-        width: pixels of a row.
-        step: bytes from the start of one row to the next; may include padding.
-        data: bytes of all rows.
-        big_endian: byte order of 16-bit values.
-
-    Raises:
-        SampleError: with reason image_empty, encoding_unknown, encoding_without_color, image_size, image_step or
-            image_data_length.
+    16 to 235. The arguments are the fields of sensor_msgs/Image, with one of ENCODINGS. Raises SampleError:
+    image_empty, encoding_unknown, encoding_without_color, image_size, image_step or image_data_length.
     """
     if not height or not width:
-        refuse("image_empty", f"an image of {height} rows and {width} columns has no pixels", (height, width))
+        _refuse("image_empty", f"an image of {height} rows and {width} columns has no pixels", (height, width))
     if encoding not in ENCODINGS:
         _refuse_encoding(encoding)
     if encoding in COLOR:
@@ -79,7 +63,7 @@ def decode(encoding: str, height: int, width: int, step: int, data: Buffer, big_
     if encoding.startswith("bayer"):
         if min(height, width) < SMALLEST_BAYER:
             bound = f"at least {SMALLEST_BAYER} x {SMALLEST_BAYER}"
-            refuse("image_size", f"{encoding}: {width} x {height} pixels must be {bound}", (height, width))
+            _refuse("image_size", f"{encoding}: {width} x {height} pixels must be {bound}", (height, width))
         mosaic = _upper_bytes(encoding, height, width, step, data, big_endian)
         return _convert(mosaic, BAYER[encoding.rstrip("0123456789")])
     if encoding in YUV422:
@@ -93,16 +77,10 @@ def decode(encoding: str, height: int, width: int, step: int, data: Buffer, big_
 
 
 def decode_compressed(description: str, data: Buffer) -> Pixels:
-    """Return a compressed image as RGB (height, width, 3) of uint8.
-
-    Args:
-        description: the field `format`: "jpeg", "png", or as image_transport writes it, "rgb8; jpeg compressed bgr8".
-        data: bytes of a JPEG file, or of another format that OpenCV reads, such as PNG.
-
-    Raises:
-        SampleError: with reason image_empty, image_compressed, encoding_without_color or encoding_unknown.
+    """Return a compressed image as RGB (height, width, 3) of uint8, from `format` as image_transport writes it and the
+    bytes of a file. Raises SampleError: image_empty, image_compressed, encoding_without_color or encoding_unknown.
     """
-    encoding, array = decompress(description, data)
+    encoding, array = _decompress(description, data)
     height, width = array.shape[:2]
     flat = np.ascontiguousarray(array).view(np.uint8).reshape(height, -1)
     return decode(encoding, height, width, flat.shape[1], flat.reshape(-1), sys.byteorder == "big")
@@ -111,11 +89,11 @@ def decode_compressed(description: str, data: Buffer) -> Pixels:
 def _rows(encoding: str, n_rows: int, n_bytes: int, height: int, step: int, data: Buffer) -> Pixels:
     """Return the first `n_bytes` bytes of each of `n_rows` rows, without padding."""
     if step < n_bytes:
-        refuse("image_step", f"{encoding}: a step of {step} bytes is too short for a row of {n_bytes} bytes", step)
+        _refuse("image_step", f"{encoding}: a step of {step} bytes is too short for a row of {n_bytes} bytes", step)
     values = np.frombuffer(data, np.uint8) if len(data) else np.empty(0, np.uint8)
     if values.size != n_rows * step:
         wanted = f"{n_rows * step} bytes of data ({n_rows} rows of {step} for {height} rows of pixels)"
-        refuse("image_data_length", f"{encoding}: {values.size} bytes of data came instead of {wanted}", values.size)
+        _refuse("image_data_length", f"{encoding}: {values.size} bytes of data came instead of {wanted}", values.size)
     return values.reshape(n_rows, step)[:, :n_bytes]
 
 
@@ -129,15 +107,13 @@ def _upper_bytes(encoding: str, height: int, n_samples: int, step: int, data: Bu
 
 def _decode_nv24(height: int, width: int, step: int, data: Buffer) -> Pixels:
     """Decode brightness of all rows, then colour of all rows, as YUV 4:2:2 in which every pixel is repeated."""
-    planes = _rows(
-        "nv24", 3 * height, width, height, step, data
-    )  # rows of colour, of two bytes a pixel, span two steps
+    planes = _rows("nv24", 3 * height, width, height, step, data)  # rows of colour, two bytes a pixel, span two steps
     values = np.frombuffer(data, np.uint8)
     colour = values[height * step :].reshape(height, 2 * step)[:, : 2 * width].reshape(height, width, 2)
     doubled = np.empty((height, 2 * width, 2), np.uint8)
     doubled[:, :, 1] = np.repeat(planes[:height], 2, axis=1)
     doubled[:, 0::2, 0], doubled[:, 1::2, 0] = colour[:, :, 0], colour[:, :, 1]
-    return _convert(doubled, cv2.COLOR_YUV2RGB_UYVY)[:, ::2]
+    return _convert(doubled, UYVY)[:, ::2]
 
 
 def _convert(pixels: Pixels, code: int) -> Pixels:
@@ -147,18 +123,79 @@ def _convert(pixels: Pixels, code: int) -> Pixels:
 def _check_even(encoding: str, **sizes: int) -> None:
     for name, size in sizes.items():
         if size % 2:
-            refuse(
-                "image_size", f"{encoding}: neighbouring pixels share colours, so the {name} {size} must be even", size
-            )
+            text = f"{encoding}: neighbouring pixels share colours, so the {name} {size} must be even"
+            _refuse("image_size", text, size)
 
 
 def _refuse_encoding(encoding: str) -> NoReturn:
     known = ", ".join(ENCODINGS)
     if encoding in DEPTH:
-        refuse("encoding_without_color", f"{encoding} is a depth image, but must be one of {known}", encoding)
+        _refuse("encoding_without_color", f"{encoding} is a depth image, but must be one of {known}", encoding)
     bits, kind = encoding[:2].rstrip("USF"), encoding.lstrip("0123456789")
     if bits in ("8", "16", "32", "64") and kind[:2] in ("UC", "SC", "FC"):
         message = f"{encoding} does not say which colours its channels are; it must be one of {known}"
-        refuse("encoding_without_color", message, encoding)
+        _refuse("encoding_without_color", message, encoding)
     shown = encoding if len(encoding) <= 40 else encoding[:40] + "..."
-    refuse("encoding_unknown", f"unknown encoding {shown!r}; it must be one of {known}", shown)
+    _refuse("encoding_unknown", f"unknown encoding {shown!r}; it must be one of {known}", shown)
+
+
+def _decompress(description: str, data: Buffer) -> tuple[str, NDArray[Any]]:
+    """Return the encoding and the pixels (height, width) or (height, width, channels), uint8 or uint16."""
+    content = bytes(data)
+    if not content:
+        _refuse("image_empty", "a compressed image came without data", description)
+    if "compressedDepth" in description:
+        _refuse("encoding_without_color", f"{description} is a depth image", description)
+    packed = description.rpartition("compressed ")[2].strip() if "compressed " in description else ""
+    try:
+        pixels = _decode_jpeg(content) if content.startswith(JPEG_START) else _decode_other(content)
+    except (ValueError, cv2.error) as error:
+        shown = description[:40]
+        text = f"an image of format {shown!r} ({len(content)} bytes) cannot be read: {error}"
+        _refuse("image_compressed", text, shown)
+    encoding = ARRAY_ENCODINGS[pixels.dtype.type, pixels.shape[2] if pixels.ndim == 3 else 1]
+    if packed.startswith("bayer_") and pixels.ndim == 2:
+        return packed, pixels
+    if packed.startswith("rgb"):  # compressed without reordering: red is in the place of blue
+        return encoding.replace("bgr", "rgb"), pixels
+    return encoding, pixels
+
+
+def _decode_jpeg(content: bytes) -> NDArray[Any]:
+    height, width, space, _ = simplejpeg.decode_jpeg_header(content)
+    if height * width > MOST_PIXELS:
+        raise ValueError(f"{width} x {height} pixels are more than {MOST_PIXELS}")
+    space = "GRAY" if space == "Gray" else "BGR"
+    try:
+        pixels = simplejpeg.decode_jpeg(content, space)
+    except ValueError as error:
+        if not HARMLESS_WARNING.search(str(error)):
+            raise
+        pixels = simplejpeg.decode_jpeg(content, space, strict=False)
+    return np.asarray(pixels[:, :, 0] if space == "GRAY" else pixels)
+
+
+def _check_chunks(content: bytes) -> None:
+    """Raise ValueError if a chunk of a PNG claims more bytes than there are: OpenCV allocates them, up to 2 GB."""
+    place = len(PNG_START)
+    while place + 8 <= len(content):
+        length = int.from_bytes(content[place : place + 4], "big")
+        place += 12 + length  # length, name, and the sum at the end
+        if place > len(content):
+            raise ValueError(f"a chunk claims {length} bytes, more than there are")
+
+
+def _decode_other(content: bytes) -> NDArray[Any]:
+    if content.startswith(PNG_START):
+        _check_chunks(content)
+    pixels = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_UNCHANGED)
+    if pixels is None:
+        raise ValueError("it is damaged, or of an unknown format")
+    if (pixels.dtype.type, pixels.shape[2] if pixels.ndim == 3 else 1) not in ARRAY_ENCODINGS:
+        raise ValueError(f"its pixels are {pixels.dtype} of shape {pixels.shape[2:]}")
+    return np.asarray(pixels)
+
+
+def _refuse(reason: str, message: str, value: object) -> NoReturn:
+    """Raise SampleError for an image that cannot be used."""
+    raise SampleError(reason, message, name="image", value=value)

@@ -16,35 +16,19 @@ NUMBER_TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
 
 
 class OnnxNetwork:
-    """Computes one tensor of an ONNX network that takes one image.
-
-    Args:
-        model: path of an .onnx file, or its bytes.
-        output: name of any tensor of the network; None if the network has only one output.
-        n_threads: threads of one call.
-
-    Attributes:
-        digest: SHA-256 of the file, in hexadecimal.
-        output: name of the output.
-        height, width: size of the input [px].
-        n_outputs: length of the output.
-
-    Raises:
-        ModelError: the file is missing, is not an ONNX network, has no such output or another input than one image.
+    """Computes one tensor (n_outputs,) of an ONNX network that takes one image of height x width [px], given by the
+    path of an .onnx file or its bytes (`digest`: SHA-256), and the tensor's name, or None for the only output. Raises
+    ModelError: there is no such file, network or output, or it takes something else.
     """
 
     def __init__(self, model: str | os.PathLike[str] | bytes, output: str | None = None, n_threads: int = 1) -> None:
         self._name = "the network" if isinstance(model, bytes) else str(model)
         content = model if isinstance(model, bytes) else _read(Path(model).expanduser())
         self.digest = hashlib.sha256(content).hexdigest()
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads, options.inter_op_num_threads = n_threads, 1
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # idle threads must not use a core
-        options.log_severity_level = 4  # errors are raised, not printed as well
         folder = None if isinstance(model, bytes) else Path(model).expanduser().parent
         try:
             self.output, part = _extract_subgraph(content, output, folder)
-            self._session = onnxruntime.InferenceSession(part, options, providers=["CPUExecutionProvider"])
+            self._session = open_session(part, n_threads)
         except ModelError:
             raise
         except Exception as error:  # onnx and onnxruntime raise many kinds
@@ -85,6 +69,15 @@ class OnnxNetwork:
 
     def _error(self, what: str) -> ModelError:
         return ModelError(f"{self._name} {what}", name="model", value=self._name)
+
+
+def open_session(network: bytes, n_threads: int) -> onnxruntime.InferenceSession:
+    """Return what runs a serialized network, each call on so many threads."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads = n_threads, 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # idle threads must not use a core
+    options.log_severity_level = 4  # errors are raised, not printed as well
+    return onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
 
 
 def _read(path: Path) -> bytes:

@@ -17,13 +17,9 @@ STORAGES = {"FloatStorage": np.dtype("<f4"), "DoubleStorage": np.dtype("<f8"), "
 
 
 def read_torch_weights(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a state dict by name.
-
-    A pickle may call any function. This reader supports ordered dictionaries, tensors and storages of numbers, and
-    refuses a file that refers to anything else.
-
-    Raises:
-        ModelError: the file is missing, damaged or of another format, or refers to more than arrays.
+    """Return the arrays of a state dict by name. A pickle may call any function; this reader knows ordered
+    dictionaries, tensors and storages alone. Raises ModelError: the file is missing, damaged, or refers to more than
+    arrays.
     """
     source = Path(path)
     try:

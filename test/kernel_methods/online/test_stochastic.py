@@ -7,12 +7,10 @@ from sklearn.gaussian_process.kernels import RBF
 
 from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods import StochasticKernelMachine
-from icub_learning.kernel_methods.online.scalar_losses import LOSSES, losses
+from icub_learning.kernel_methods.online.losses import scalar_losses
 
 N = 60
 MARGIN = ("hinge", "exponential", "logistic")
-
-
 VALUES = {  # of the losses as functions of target and score, with epsilon = 0.1
     "square": lambda y, a: (a - y) ** 2 / 2,
     "absolute": lambda y, a: np.abs(a - y),
@@ -23,9 +21,9 @@ VALUES = {  # of the losses as functions of target and score, with epsilon = 0.1
 }
 
 
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("name", VALUES)
 def test_slopes_are_the_derivatives_of_the_losses(name):
-    loss = losses(0.1)[name]
+    loss = scalar_losses(0.1)[name]
     rng = np.random.default_rng(1)
     scores = rng.normal(size=50) * 2
     targets = np.sign(rng.normal(size=50)) if loss.margin else rng.normal(size=50)
@@ -43,7 +41,7 @@ def test_slopes_are_the_derivatives_of_the_losses(name):
 @pytest.mark.parametrize("decay", [0.3, 1.0])
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("batch", [1, 7])
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("name", VALUES)
 def test_a_pass_is_the_recurrence_on_explicit_weights(name, batch, average, decay):
     """With the linear kernel the iteration runs on w itself, sample by sample, written out."""
     rng = np.random.default_rng(2)
@@ -51,7 +49,7 @@ def test_a_pass_is_the_recurrence_on_explicit_weights(name, batch, average, deca
     y = np.sign(rng.normal(size=N)) if name in MARGIN else x @ rng.normal(size=4)
     settings = {"step_size": 0.05, "decay": decay, "batch_size": batch, "order": "cyclic", "average": average}
     fitted = StochasticKernelMachine(kernel="linear", loss=name, max_iter=3, **settings).fit(x, y)
-    slope = losses(0.1)[name].slope
+    slope = scalar_losses(0.1)[name].slope
     w, mean, total, step, expected = np.zeros(4), np.zeros(4), 0.0, 0, []
     for _ in range(3):
         for start in range(0, N, batch):

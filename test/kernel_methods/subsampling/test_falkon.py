@@ -9,36 +9,31 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process.kernels import RBF
 from threadpoolctl import threadpool_limits
 
-from icub_learning.errors import DataError, ParameterError, ShapeError
+from icub_learning.errors import DataError, ParameterError
 from icub_learning.kernel_methods import FALKON, KRLS, NystromKRLS, PreconditionedKRLS
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.rows import ArrayRows
 from icub_learning.kernel_methods.subsampling import stored_kernel
-from icub_learning.kernel_methods.subsampling.basis import CenterBasis
-from icub_learning.kernel_methods.subsampling.falkon import KernelProducts, PreconditionedSystem, estimate_scatter
+from icub_learning.kernel_methods.subsampling.centers import CenterBasis
+from icub_learning.kernel_methods.subsampling.falkon_system import (
+    KernelProducts,
+    PreconditionedSystem,
+    estimate_scatter,
+)
 from icub_learning.kernel_methods.subsampling.stored_kernel import StoredKernel
 
-N, SIGMA = 3000, 1.5
+N, D, SIGMA = 3000, 4, 1.5
 
 
-@pytest.fixture(scope="module")
-def data():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(N, 4))
-    y = np.column_stack([np.sin(x[:, 0]) + 0.1 * rng.normal(size=N), x[:, 1] * x[:, 2], rng.normal(size=N)])
-    return x, y
-
-
-@pytest.mark.parametrize("solver", ["cg", "gradient"])
 @pytest.mark.parametrize("sampling", ["uniform", "leverage"])
-def test_falkon_ends_at_the_direct_nystrom_solution(solver, sampling, data):
+def test_falkon_ends_at_the_direct_nystrom_solution(sampling, data):
     x, y = data
     settings = {"length_scale": SIGMA, "regularization": 1e-3, "n_centers": 200, "sampling": sampling}
-    fitted = FALKON(solver=solver, tol=1e-10, max_iter=400, random_state=0, **settings).fit(x, y)
+    fitted = FALKON(tol=1e-10, max_iter=400, random_state=0, **settings).fit(x, y)
     direct = NystromKRLS(random_state=0, **settings).fit(x, y)
     np.testing.assert_array_equal(fitted.centers_, direct.centers_)
     np.testing.assert_allclose(fitted.predict(x), direct.predict(x), atol=1e-8)
-    assert fitted.dual_coef_.shape == (200, 3)
+    assert fitted.dual_coef_.shape == (200, 2)
     assert fitted.n_kept_ == direct.n_kept_
 
 
@@ -48,8 +43,8 @@ def test_the_preconditioner_is_the_sources_and_makes_the_condition_small(data):
     centers, level = x[:150], 1e-2
     basis = CenterBasis(Kernel("gaussian", SIGMA), centers)
     assert len(basis.kept) == 150
-    scatter = estimate_scatter(ArrayRows(x, y), Kernel(), basis, np.ones(150), 0, 1e-6, None)
-    system = PreconditionedSystem(ArrayRows(x, y), Kernel("gaussian", SIGMA), basis, scatter, level)
+    scatter = estimate_scatter(ArrayRows(x, y), basis, np.ones(150), 0, 1e-6, None)
+    system = PreconditionedSystem(ArrayRows(x, y), basis, scatter, level)
     k_nm, k_mm = RBF(SIGMA)(x, centers), RBF(SIGMA)(centers)
     h = k_nm.T @ k_nm + level * N * k_mm
     t = np.linalg.cholesky(k_mm).T
@@ -57,14 +52,8 @@ def test_the_preconditioner_is_the_sources_and_makes_the_condition_small(data):
     b = np.linalg.inv(t) @ np.linalg.inv(a) / np.sqrt(N)
     np.testing.assert_allclose(system.apply(np.eye(150)), b.T @ h @ b, atol=1e-8)
     np.testing.assert_allclose(system.to_coefficients(np.eye(150)), b, atol=1e-6)
-    right, residual = system.right_hand_side(np.zeros((150, 3)))
-    np.testing.assert_allclose(right, b.T @ k_nm.T @ y, atol=1e-8)
-    assert residual is right
-    start = np.random.default_rng(0).normal(size=(150, 3))
-    np.testing.assert_allclose(system.right_hand_side(start)[1], right - b.T @ h @ b @ start, atol=1e-8)
-    np.testing.assert_allclose(system.to_solution(system.to_coefficients(start)), start, atol=1e-6)
+    np.testing.assert_allclose(system.right_hand_side(2), b.T @ k_nm.T @ y, atol=1e-8)
     assert np.linalg.cond(b.T @ h @ b) < 5 < 1e5 < np.linalg.cond(h)
-    assert system.largest_eigenvalue() == pytest.approx(np.linalg.eigvalsh(b.T @ h @ b)[-1], rel=0.1)
 
 
 def test_weights_of_leverage_sampling_keep_the_preconditioner_unbiased():
@@ -73,48 +62,26 @@ def test_weights_of_leverage_sampling_keep_the_preconditioner_unbiased():
     x = np.concatenate([0.2 * rng.normal(size=(2900, 2)), rng.uniform(-8, 8, size=(100, 2))])
     chances = np.concatenate([np.full(2900, 0.5 / 2900), np.full(100, 0.5 / 100)])
     drawn = rng.choice(3000, 400, p=chances)
-    kernel = Kernel("gaussian", 1.0)
-    basis = CenterBasis(kernel, x[drawn])
+    basis = CenterBasis(Kernel("gaussian", 1.0), x[drawn])
     conditions = []
     for weights in (1 / (3000 * chances[drawn]), np.ones(400)):
-        scatter = estimate_scatter(ArrayRows(x, x), kernel, basis, weights, 0, 1e-6, None)
-        system = PreconditionedSystem(ArrayRows(x, x), kernel, basis, scatter, 1e-4)
+        scatter = estimate_scatter(ArrayRows(x, x), basis, weights, 0, 1e-6, None)
+        system = PreconditionedSystem(ArrayRows(x, x), basis, scatter, 1e-4)
         conditions.append(np.linalg.cond(system.apply(np.eye(system.size))))
     assert conditions[0] < 0.5 * conditions[1]
 
 
 def test_threads_share_the_rows(data):
     x, y = data
-    part = KernelProducts(Kernel("gaussian", SIGMA), x[:50], np.random.default_rng(0).normal(size=(50, 3)), 3)
+    against, vectors = Kernel("gaussian", SIGMA).against(x[:50]), np.random.default_rng(0).normal(size=(50, 3))
     k = RBF(SIGMA)(np.tile(x, (3, 1)), x[:50])
     with threadpool_limits(3, "blas"):
         rows = ArrayRows(np.tile(x, (3, 1)), np.tile(y, (3, 1)))
         assert rows.n_threads == 3
-        moment, product = rows.sum(part)
+        (moment,), (product,) = (rows.sum(KernelProducts(against, some, 2)) for some in (None, vectors))
         np.testing.assert_array_equal(rows.map(lambda some: some[:, 0]), np.tile(x[:, 0], 3))
     np.testing.assert_allclose(moment, k.T @ np.tile(y, (3, 1)), atol=1e-8)
-    np.testing.assert_allclose(product, k.T @ (k @ part.vectors), atol=1e-8)
-
-
-def test_warm_start_goes_on_where_the_last_fit_ended(data):
-    x, y = data
-    settings = {"length_scale": SIGMA, "regularization": 1e-4, "n_centers": 100, "random_state": 0, "tol": 1e-10}
-    cold = FALKON(**settings).fit(x, y)
-    warm = FALKON(warm_start=True, **settings).fit(x, y)
-    warm.fit(x, y)
-    assert warm.n_iter_ <= 1 < cold.n_iter_
-    np.testing.assert_allclose(warm.predict(x), cold.predict(x), atol=1e-8)
-    assert warm.predict_path(x).shape[0] == len(warm.path_levels_) == 1
-    # Some targets move a little: fewer iterations than from zero, same solution, same centres.
-    moved = y + 1e-4 * np.sin(x[:, :3])
-    warm.set_params(tol=1e-6).fit(x, moved)
-    again = FALKON(**{**settings, "tol": 1e-6}).fit(x, moved)
-    assert warm.n_iter_ < again.n_iter_
-    np.testing.assert_array_equal(warm.centers_, cold.centers_)
-    with pytest.raises(ShapeError, match=r"\(n, 3\)"):
-        warm.fit(x, y[:, 0])
-    with pytest.raises(ParameterError, match="last fit"):
-        warm.set_params(centers=x[:10]).fit(x, y)
+    np.testing.assert_allclose(product, k.T @ (k @ vectors), atol=1e-8)
 
 
 def test_float32_rows_are_read_as_they_are(data):
@@ -143,8 +110,6 @@ def test_steps_and_data_that_lead_nowhere_are_named(data):
     x, y = data
     with pytest.raises(ParameterError, match=f"at most the number of samples, {N}"):
         FALKON(n_preconditioner=N + 1).fit(x, y)
-    with pytest.raises(ParameterError, match="diverges"):
-        FALKON(solver="gradient", step_size=10.0, regularization=1e-2).fit(x, y)
     with pytest.raises(DataError, match="constant at 0"):
         FALKON().fit(x, np.zeros(N))
 
@@ -168,7 +133,7 @@ def test_a_kernel_matrix_in_single_precision_costs_no_accuracy(kernel, tol, data
 @pytest.mark.parametrize("kernel", [Kernel("gaussian", SIGMA), Kernel("matern", SIGMA)], ids=["gaussian", "matern"])
 def test_the_error_of_single_precision_is_not_underestimated(data, kernel):
     x, y = data
-    stored, block = StoredKernel(ArrayRows(x, y), kernel, x[:150]), kernel(x, x[:150])
+    stored, block = StoredKernel(ArrayRows(x, y), kernel.against(x[:150])), kernel(x, x[:150])
     np.testing.assert_allclose(stored.moment, block.T @ y, rtol=1e-12, atol=1e-9)
     vectors = np.random.default_rng(2).normal(size=(150, 2)) * [1e-30, 1e30]
     exact = block.T @ (block @ vectors)

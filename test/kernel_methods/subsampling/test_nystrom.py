@@ -7,10 +7,10 @@ from sklearn.gaussian_process.kernels import RBF
 
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
 from icub_learning.kernel_methods import IncrementalNystromKRLS, NystromKRLS
+from icub_learning.kernel_methods.diagnostics import leverage_scores
 from icub_learning.kernel_methods.kernels import Kernel
-from icub_learning.kernel_methods.subsampling.basis import CenterBasis, echelon_cholesky
+from icub_learning.kernel_methods.subsampling.centers import CenterBasis, echelon_cholesky
 from icub_learning.kernel_methods.subsampling.least_squares import GrowingLeastSquares, solve_ridge
-from icub_learning.kernel_methods.subsampling.leverage import leverage_scores
 
 N, D, SIGMA = 300, 4, 1.0
 

@@ -8,8 +8,8 @@ from sklearn.gaussian_process.kernels import RBF
 from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods import NYTRO, NystromKRLS
 from icub_learning.kernel_methods.diagnostics import fixed_design_risk
-from icub_learning.kernel_methods.spectral.stopping import stops
 from icub_learning.kernel_methods.subsampling import nytro
+from icub_learning.kernel_methods.subsampling.nytro import stops
 
 N = 200
 

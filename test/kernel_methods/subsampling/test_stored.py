@@ -7,8 +7,8 @@ from helpers.versions import every_version
 from icub_learning.kernel_methods import FALKON, NystromKRLS
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.rows import ArrayRows
-from icub_learning.kernel_methods.subsampling import _stored, falkon
-from icub_learning.kernel_methods.subsampling.basis import CenterBasis, inverse_norm
+from icub_learning.kernel_methods.subsampling import _stored, falkon_system
+from icub_learning.kernel_methods.subsampling.centers import CenterBasis, inverse_norm
 from icub_learning.kernel_methods.subsampling.stored_kernel import StoredKernel
 
 WHOLE = 256 * 65535  # of which values are whole multiples
@@ -98,11 +98,10 @@ def test_wrong_arguments_are_refused():
 def test_the_preconditioner_is_the_same_from_kernel_values_as_from_features(monkeypatch):
     rng = np.random.default_rng(4)
     x = rng.normal(size=(4000, 5))
-    rows, kernel, weights = ArrayRows(x, np.zeros((4000, 1))), Kernel(length_scale=1.0), np.ones(100)
-    basis = CenterBasis(kernel, x[:100])
-    fast = falkon.estimate_scatter(rows, kernel, basis, weights, None, 1e-5, 0)
-    monkeypatch.setattr(falkon, "GRAM", 0.0)
-    careful = falkon.estimate_scatter(rows, kernel, basis, weights, None, 1e-5, 0)
+    rows, basis = ArrayRows(x, np.zeros((4000, 1))), CenterBasis(Kernel(length_scale=1.0), x[:100])
+    fast = falkon_system.estimate_scatter(rows, basis, np.ones(100), None, 1e-5, 0)
+    monkeypatch.setattr(falkon_system, "GRAM", 0.0)
+    careful = falkon_system.estimate_scatter(rows, basis, np.ones(100), None, 1e-5, 0)
     assert np.abs(np.triu(fast) - np.triu(careful)).max() > 0  # two ways
     np.testing.assert_allclose(np.triu(fast), np.triu(careful), atol=1e-10)
 
@@ -146,7 +145,7 @@ def test_as_many_bits_are_read_as_lead_to_the_direct_solution(monkeypatch, sigma
 
 def test_leading_bits_that_lead_nowhere_are_given_up(monkeypatch):
     """Were the noise of 16 bits not foreseen, the solution would still be right."""
-    monkeypatch.setattr(falkon, "LARGEST_NOISE", np.inf)
+    monkeypatch.setattr(falkon_system, "LARGEST_NOISE", np.inf)
     x, y = sines()
     settings = {"length_scale": 2.0, "regularization": 1e-2, "centers": x[:150]}
     direct = NystromKRLS(**settings).fit(x, y).predict(x)

@@ -2,15 +2,15 @@
 
 import itertools
 import warnings
-from math import comb
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from icub_learning.errors import DataError, ParameterError
-from icub_learning.kernel_methods import TensorKernelRegressor, memory
+from icub_learning.errors import DataError
+from icub_learning.kernel_methods import TensorKernelRegressor
+from icub_learning.kernel_methods.tensor import sparse_dual
 from icub_learning.kernel_methods.tensor.dual_losses import LOSSES, EpsilonInsensitive
 
 
@@ -149,21 +149,10 @@ def test_a_subsample_is_trained_on_alone():
 
 
 def test_many_samples_and_features_are_solved_by_conjugate_gradients(monkeypatch):
-    from icub_learning.kernel_methods.tensor import sparse_dual
-
     x, y, _ = sparse_problem(8, 60, 50, 4)
     direct = TensorKernelRegressor().fit(x, y)
     monkeypatch.setattr(sparse_dual, "DIRECT", 10)
     np.testing.assert_allclose(TensorKernelRegressor().fit(x, y).coef_, direct.coef_, atol=1e-4)
-
-
-def test_more_entries_than_memory_are_refused_with_count_and_bytes(monkeypatch):
-    count = comb(20 + 3, 4)
-    x, y, _ = sparse_problem(0, 20, 5, 2)
-    monkeypatch.setattr(memory, "available_bytes", lambda: 8 * count - 1)
-    with pytest.raises(ParameterError, match=rf"{count} .*{8 * count} bytes"):
-        TensorKernelRegressor(kernel="exponential").fit(x, y)
-    TensorKernelRegressor().fit(x, y)  # needs none
 
 
 def test_data_that_do_not_fit_are_refused():

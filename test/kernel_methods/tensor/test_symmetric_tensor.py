@@ -8,8 +8,8 @@ import pytest
 from helpers.versions import every_version
 
 from icub_learning.errors import ParameterError
-from icub_learning.kernel_methods import SymmetricTensor, memory
-from icub_learning.kernel_methods.tensor import _symmetric
+from icub_learning.kernel_methods import SymmetricTensor
+from icub_learning.kernel_methods.tensor import _symmetric, symmetric_tensor
 from icub_learning.kernel_methods.tensor.symmetric_tensor import n_entries, position
 
 version = every_version(_symmetric, autouse=True)
@@ -63,7 +63,7 @@ def test_value_gradient_and_curvature_are_those_of_the_full_tensor(n, order):
 def test_the_limit_is_what_is_available(monkeypatch):
     with pytest.raises(ParameterError, match=f"{comb(5003, 4)} .*{8 * comb(5003, 4)} bytes"):
         SymmetricTensor(5000, 4)  # more than any machine has, and before anything is allocated
-    monkeypatch.setattr(memory, "available_bytes", lambda: 8 * 715)
+    monkeypatch.setattr(symmetric_tensor, "available_bytes", lambda: 8 * 715)
     assert SymmetricTensor(10, 4).entries.size == 715
     with pytest.raises(ParameterError, match="5720 bytes"):
         SymmetricTensor(11, 4)

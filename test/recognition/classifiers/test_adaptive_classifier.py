@@ -8,9 +8,8 @@ import pytest
 from icub_learning.errors import StateError
 from icub_learning.recognition import AdaptiveClassifier
 from icub_learning.recognition.classifiers import kept_views
-from icub_learning.recognition.classifiers.calibration import MEAN_WEIGHTS, SHRINKAGES, Calibration
+from icub_learning.recognition.classifiers.calibration import MEAN_WEIGHTS, SHRINKAGES, Calibration, Confidence
 from icub_learning.recognition.classifiers.classifier import OPPOSITE_WEIGHT
-from icub_learning.recognition.classifiers.confidence import Confidence
 from icub_learning.recognition.classifiers.kept_views import MAX_VIEWS, KeptViews, rounded
 from icub_learning.recognition.classifiers.kinds import from_state
 from icub_learning.recognition.classifiers.whitened import Machine, Portion, Statistics

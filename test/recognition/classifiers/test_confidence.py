@@ -7,7 +7,7 @@ import pytest
 
 from icub_learning.errors import NotFiniteError, ShapeError
 from icub_learning.recognition import AdaptiveClassifier, IncrementalClassifier
-from icub_learning.recognition.classifiers.confidence import Confidence
+from icub_learning.recognition.classifiers.calibration import Confidence
 
 D = 25
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from icub_learning.errors import StateError
-from icub_learning.recognition.classifiers.kept_views import N_PARTS, KeptViews, _n_paired, rounded, unit
+from icub_learning.recognition.classifiers.kept_views import N_PARTS, KeptViews, n_paired, rounded, unit
 
 D = 7
 
@@ -142,7 +142,7 @@ def test_pairs_are_counted_as_one_by_one():
         return min(others, key=lambda k: np.linalg.norm(x[k] - x[place]))
 
     paired = sum(nearest(nearest(place)) == place for place in range(15))
-    assert 0 < _n_paired(x @ x.T, parts) == paired < 15
+    assert 0 < n_paired(x @ x.T, parts) == paired < 15
 
 
 def test_opposite_parts_are_two_sides_in_whatever_order_they_were_taught():

@@ -20,8 +20,8 @@ from sklearn.datasets import load_sample_image
 
 from icub_learning.errors import IcubLearningError, ModelError, ParameterError, ShapeError
 from icub_learning.recognition import CNNFeatures
-from icub_learning.recognition.vision import default_network, torch_weights
 from icub_learning.recognition.vision import efficientnet_lite0 as graph
+from icub_learning.recognition.vision import torch_weights
 from icub_learning.recognition.vision.cnn_features import centre_crop, resize
 from icub_learning.recognition.vision.efficientnet_lite0 import efficientnet_lite0
 from icub_learning.recognition.vision.torch_weights import read_torch_weights
@@ -84,7 +84,7 @@ def test_photographs_are_recognized_best_with_the_conventions_of_the_training(we
         with monkeypatch.context() as patch:
             patch.setattr(graph, "EPSILON", epsilon)
             found[f"epsilon {epsilon:g}"] = confidence(weights)
-    monkeypatch.setattr(graph._Layer, "padding", lambda self, kernel: ((kernel - 1) // 2, (kernel - 1) // 2))
+    monkeypatch.setattr(graph.Layer, "padding", lambda self, kernel: ((kernel - 1) // 2, (kernel - 1) // 2))
     found["symmetric padding"] = confidence(weights)
     print({name: round(float(value), 3) for name, value in found.items()})
     best = found.pop("ours")
@@ -179,22 +179,22 @@ def cache(tmp_path, monkeypatch):
 
 
 def test_the_network_is_made_once_and_again_when_its_file_is_damaged(cache, monkeypatch):
-    first = default_network.default_network()
+    first = graph.default_network()
     (file,) = cache.iterdir()
     assert file.read_bytes() == first
     with monkeypatch.context() as patch:
-        patch.setattr(default_network, "read_torch_weights", None)  # not needed any more
-        assert default_network.default_network() == first
+        patch.setattr(graph, "read_torch_weights", None)  # not needed any more
+        assert graph.default_network() == first
     for damage in (first[:1000], b"", first[:-1] + bytes([first[-1] ^ 1])):
         file.write_bytes(damage)
-        assert default_network.default_network() == first
+        assert graph.default_network() == first
         assert [entry.read_bytes() for entry in cache.iterdir()] == [first]
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert len(default_network.default_network()) > 10**7
+    assert len(graph.default_network()) > 10**7
 
 
 def test_weights_that_are_not_the_known_ones_are_refused(cache, tmp_path, monkeypatch):
@@ -319,6 +319,8 @@ def test_a_pickle_that_would_run_code_is_refused_before_it_does(tmp_path, monkey
 
 # Other networks
 
+MADE_WITH = {"opset_imports": [helper.make_opsetid("", 13)], "ir_version": 8}
+
 
 def network(tmp_path, *, shape=(1, 3, 8, 6), kind=TensorProto.FLOAT, extra=(), name="net.onnx"):
     """A file of a network: `sums` over space of the channels, `doubled`, and `mixed`, an inner tensor."""
@@ -337,7 +339,7 @@ def network(tmp_path, *, shape=(1, 3, 8, 6), kind=TensorProto.FLOAT, extra=(), n
         [numpy_helper.from_array(np.int64(axes), "axes"), numpy_helper.from_array(mix, "mix")],
     )
     path = tmp_path / name
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
+    onnx.save(helper.make_model(graph, **MADE_WITH), path)
     return path
 
 
@@ -375,26 +377,17 @@ def test_networks_of_equal_name_have_different_sources(tmp_path):
 
 
 def test_networks_that_do_not_take_one_image_are_refused(tmp_path):
-    cases = [
-        {"shape": (1, 4, 8, 6)},
-        {"shape": (2, 3, 8, 6)},
-        {"shape": (1, 3, 8, 6, 2)},
-        {"shape": (1, 3, 8, 6), "kind": TensorProto.INT32},
-        {"extra": [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1])]},
-    ]
-    for case in cases[:4]:
+    for case in (
+        *({"shape": shape} for shape in ((1, 4, 8, 6), (2, 3, 8, 6), (1, 3, 8, 6, 2))),
+        {"kind": TensorProto.INT32},
+    ):
         with pytest.raises(ModelError, match="not one image"):
             CNNFeatures(network(tmp_path, **case), output="sums")
-    assert CNNFeatures(network(tmp_path, **cases[4]), output="sums").n_features == 3  # `y` leads nowhere
-
-
-def test_a_network_of_two_inputs_is_refused(tmp_path):
     inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 3, 8, 6]) for name in "xy"]
+    assert CNNFeatures(network(tmp_path, extra=inputs[1:]), output="sums").n_features == 3  # `y` leads nowhere
     output = helper.make_tensor_value_info("z", TensorProto.FLOAT, None)
-    graph = helper.make_graph([helper.make_node("Add", ["x", "y"], ["z"])], "two", inputs, [output])
-    onnx.save(
-        helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 13)]), tmp_path / "two.onnx"
-    )
+    two = helper.make_graph([helper.make_node("Add", ["x", "y"], ["z"])], "two", inputs, [output])
+    onnx.save(helper.make_model(two, **MADE_WITH), tmp_path / "two.onnx")
     with pytest.raises(ModelError, match="not one image"):
         CNNFeatures(tmp_path / "two.onnx")
 

@@ -1,0 +1,161 @@
+"""The preconditioned normal equations that FALKON iterates on."""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg.lapack import dsygst
+from sklearn.utils import check_random_state
+
+from icub_learning.arrays import Array, integer
+from icub_learning.errors import ParameterError
+from icub_learning.kernel_methods.estimator import Seed
+from icub_learning.kernel_methods.kernels import KernelAgainst, blocks, rows_per_block, sample_rows
+from icub_learning.kernel_methods.rows import ArrayRows, TrainingRows
+from icub_learning.kernel_methods.subsampling.centers import CenterBasis, inverse_norm
+from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures, NormalEquations
+from icub_learning.kernel_methods.subsampling.stored_kernel import COARSE_UNIT, UNIT, StoredKernel
+
+SAMPLES_PER_CENTER = 10  # that the preconditioner averages over
+GRAM = 0.1  # of lambda that the rounding of S may be
+POWER_ITERATIONS = 8  # that estimate a largest eigenvalue, from below
+LARGEST_NOISE = 0.25  # in W, whose eigenvalues are about 1, with which conjugate gradients still lead
+
+
+def estimate_scatter(
+    rows: TrainingRows, basis: CenterBasis, weights: Array, size: int | None, regularization: float, random_state: Seed
+) -> Array:
+    """Return S (k, k) of the preconditioner, at least its upper triangle; the last three: see `FALKON`."""
+    scatter: Array
+    k = len(basis.kept)
+    count = max(min(SAMPLES_PER_CENTER * k, rows.n // 2), 1) if size is None else integer("n_preconditioner", size, 0)
+    if count > rows.n:
+        raise ParameterError("n_preconditioner", count, f"at most the number of samples, {rows.n}")
+    if count == 0:
+        echelon = basis.echelon * np.sqrt(weights / len(weights))
+        scatter = echelon @ echelon.T
+        return scatter
+    drawn = rows.take(sample_rows(check_random_state(random_state), rows.n, count))
+    samples = ArrayRows(drawn, np.zeros((count, 0)))
+    gram, _ = samples.sum(NormalEquations(basis.against, 0))
+    gram /= count
+    # Its rounding grows by ||T^-1||^2 and must stay below lambda: else each sample is solved for by itself.
+    if np.finfo(float).eps * np.trace(gram) * inverse_norm(basis.triangle) ** 2 < GRAM * regularization:
+        scatter, _ = dsygst(gram, basis.triangle, overwrite_a=True)  # T^-T gram T^-1
+        return scatter
+    gram, _ = samples.sum(NormalEquations(BasisFeatures(basis), 0))
+    return np.asarray(gram / count)
+
+
+class PreconditionedSystem:
+    """W beta = b with W = B^T (K_nm^T K_nm + lambda n K_mm) B; each product with W is one pass over the rows.
+
+    In the centres' orthonormal basis K_mm is the identity, and B = n^(-1/2) A^-1, A = chol(scatter + lambda I).
+    """
+
+    def __init__(self, rows: TrainingRows, basis: CenterBasis, scatter: Array, regularization: float) -> None:
+        self.basis = basis
+        self.stored: StoredKernel | None = None
+        self.coarse = False  # whether the leading bits of `stored` lead on
+        self.size = len(basis.kept)
+        self._rows = rows
+        self._level = regularization
+        small = scatter.copy()
+        # Where lambda is below the rounding of the scatter, rounding takes its place in the preconditioner alone.
+        least = 10 * self.size * np.finfo(float).eps * float(np.trace(small))
+        small.flat[:: self.size + 1] += max(regularization, least)
+        self._root = cholesky(small, overwrite_a=True, check_finite=False)
+
+    def keep(self) -> None:
+        """Keep K_nm, where memory allows and where its rounding leaves W what it is."""
+        gain = self._gain()
+        if self._noise(gain, UNIT) < 1.0:
+            self.stored = StoredKernel.make(self._rows, self.basis.against)
+        self.coarse = self.stored is not None and self._noise(gain, COARSE_UNIT) < LARGEST_NOISE
+
+    def apply(self, solution: Array) -> Array:
+        """Return W beta, (k, T), for beta (k, T)."""
+        coordinates = self._precondition(solution)
+        (product,) = self._rows.sum(KernelProducts(self.basis.against, self._expand(coordinates)))
+        return self._reduce(product) + self._ridge(coordinates)
+
+    def apply_stored(self, solution: Array, coarse: bool = False) -> Array:
+        """Return W beta as `apply` does, with the kept kernel matrix, or the leading bits of its values alone."""
+        assert self.stored is not None
+        coordinates = self._precondition(solution)
+        return self._reduce(self.stored.product(self._expand(coordinates), coarse)) + self._ridge(coordinates)
+
+    def rounding(self, solution: Array) -> Array:
+        """Return about the norm (T,) of what the rounding of the kept matrix adds to W beta, for beta (k, T)."""
+        assert self.stored is not None
+        error = self.stored.rounding(self._expand(self._precondition(solution)))
+        return np.asarray(np.linalg.norm(self._reduce(error), axis=0))
+
+    def right_hand_side(self, n_targets: int) -> Array:
+        """Return b = B^T K_nm^T Y, (k, T)."""
+        if self.stored is not None:
+            return self._reduce(self.stored.moment)
+        (moment,) = self._rows.sum(KernelProducts(self.basis.against, n_targets=n_targets))
+        return self._reduce(moment)
+
+    def to_coefficients(self, solution: Array) -> Array:
+        """Return alpha = B beta, (m, T)."""
+        return self.basis.to_coefficients(self._precondition(solution))
+
+    def _gain(self) -> float:
+        """Estimate the norm of B, slightly too small, by power iterations."""
+        vector = np.random.default_rng(0).normal(size=(self.size, 1))
+        for _ in range(POWER_ITERATIONS):
+            vector = self._reduce(self._expand(self._precondition(vector / np.linalg.norm(vector))))
+        return sqrt(np.linalg.norm(vector))
+
+    def _noise(self, gain: float, unit: float) -> float:
+        """Estimate the norm of what it changes in W that the values of K_nm are rounded to multiples of `unit`.
+
+        With independent errors E and ||K B|| about 1, (K B)^T E B is some 2 e sqrt(k), and B^T E^T E B some n e^2 with
+        e the norm of B times the errors' deviation.
+        """
+        error = gain * unit / sqrt(12)
+        return 4 * error * sqrt(self.size) + self._rows.n * error**2
+
+    def _precondition(self, solution: Array) -> Array:
+        return _solve(self._root, solution) / sqrt(self._rows.n)
+
+    def _precondition_transposed(self, coordinates: Array) -> Array:
+        return _solve(self._root, coordinates, "T") / sqrt(self._rows.n)
+
+    def _ridge(self, coordinates: Array) -> Array:
+        return self._level * self._rows.n * self._precondition_transposed(coordinates)
+
+    def _expand(self, coordinates: Array) -> Array:
+        return _solve(self.basis.triangle, coordinates)
+
+    def _reduce(self, moment: Array) -> Array:
+        return self._precondition_transposed(_solve(self.basis.triangle, moment, "T"))
+
+
+def _solve(triangle: Array, right: Array, trans: str = "N") -> Array:
+    return np.asarray(solve_triangular(triangle, right, trans=trans, check_finite=False))
+
+
+@dataclass(frozen=True)
+class KernelProducts:
+    """Sum over rows of K^T K vectors (m, T), or of K^T Y if there are none; see `rows.Sum`."""
+
+    against: KernelAgainst
+    vectors: Array | None = None
+    n_targets: int = 0
+
+    def __call__(self, samples: NDArray[Any], targets: NDArray[Any]) -> tuple[Array, ...]:
+        m = self.against.n_features
+        total = np.zeros((m, self.n_targets) if self.vectors is None else self.vectors.shape)
+        size = rows_per_block(m)
+        buffer = np.empty((min(size, len(samples)), m))
+        for rows in blocks(len(samples), size):
+            x = np.asarray(samples[rows], dtype=np.float64)
+            block = self.against(x, buffer[: len(x)])
+            total += block.T @ (targets[rows] if self.vectors is None else block @ self.vectors)
+        return (total,)
