@@ -1,10 +1,13 @@
-"""A published figure beside ours, which an experiment's `comparisons` reads from what it writes with --json."""
+"""Published figures beside ours, which an experiment's `comparisons` reads from what it writes with --json."""
 
-from collections.abc import Mapping, Sequence
+import argparse
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from icub_learning.reporting.tables import number, plain, save_figures
 
 Figures = Mapping[str, Any]
 # What a published figure is held against, in the order of the page.
@@ -26,11 +29,6 @@ class Comparison:
     kind: str = SAME
 
     @property
-    def difference(self) -> float:
-        """Ours minus published."""
-        return self.ours - self.published
-
-    @property
     def worse(self) -> bool:
         """Whether ours is the worse one, in as many digits as a measured figure was published with; a sign has none."""
         text = f"{self.published!r}"
@@ -39,11 +37,17 @@ class Comparison:
         return (self.better == "less" and gap > 0) or (self.better == "more" and gap < 0)
 
 
+Comparisons = Iterator[Comparison]
+
+
 def nearest(value: float, edges: Sequence[float]) -> float:
     """Return the number nearest to the value between the smallest and the largest of the edges."""
     return float(np.clip(value, min(edges), max(edges)))
 
 
-def worse(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Return those in which ours is the worse one."""
-    return [one for one in comparisons if one.worse]
+def conclude(args: argparse.Namespace, figures: Figures, comparisons: Callable[[Figures], Comparisons]) -> None:
+    """Print which figures of an experiment are worse than published, and write all of them with --json."""
+    entries = list(comparisons(plain(figures)))
+    behind = [f"  {one.what}: {number(one.ours, 4)}, published {one.published:g}" for one in entries if one.worse]
+    print("\n".join([f"Worse than published: {len(behind)} of {len(entries)} figures", *behind]))
+    save_figures(args.json, figures)

@@ -4,20 +4,20 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from icub_learning.arrays import Array
 from icub_learning.reporting.tables import number, table
 
 Row = tuple[str, list[float], str, bool]  # what, its values for each seed, what is expected, whether it is reached
 
 
-def seen(what: str, values: Iterable[float]) -> Row:
+def seen(what: str, values: Sequence[float] | Array) -> Row:
     """Return a row of which nothing is expected."""
-    return what, [float(value) for value in values], "", True
+    return what, [*map(float, values)], "", True
 
 
-def at_most(what: str, values: Iterable[float], bound: float) -> Row:
+def at_most(what: str, values: Sequence[float] | Array, bound: float) -> Row:
     """Return a row whose values are all expected to be at most the bound."""
-    kept = [float(value) for value in values]
-    return what, kept, f"at most {bound:g}", all(value <= bound for value in kept)
+    return what, [*map(float, values)], f"at most {bound:g}", all(value <= bound for value in values)
 
 
 def text(part: str, rows: Sequence[Row], seeds: Iterable[int], mean: bool = False) -> str:

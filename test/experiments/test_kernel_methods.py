@@ -8,7 +8,7 @@ from sklearn.kernel_ridge import KernelRidge
 
 from icub_learning.cli.main import main
 from icub_learning.errors import ParameterError
-from icub_learning.experiments import falkon, falkon_rivals
+from icub_learning.experiments import falkon
 from icub_learning.experiments.data.benchmarks import Benchmark
 from icub_learning.experiments.thesis import figure_5_2, spline_rates, table_6_2
 from icub_learning.kernel_methods import KRLS, NystromKRLS
@@ -142,7 +142,7 @@ def target_deviation():
 def test_falkon(run, monkeypatch):
     monkeypatch.setattr(falkon, "QUICK_SIZES", ((500, 30), (800, 60)))
     monkeypatch.setattr(falkon, "threadpool_limits", lambda *_: nullcontext())  # a second thread would only wait
-    monkeypatch.setattr(falkon_rivals, "TEST", 2000)
+    monkeypatch.setattr(falkon, "TEST", 2000)
     out, found = run("falkon", "--quick")
     limit = 0.9 * target_deviation()
     for row in found["rows"]:
@@ -163,22 +163,22 @@ def test_falkon(run, monkeypatch):
             start = [str(row["n"]), str(row["m"])]
             lines = [line.split() for line in out.splitlines()]
             (cells,) = [line for line in lines if line[:2] == start and len(line) > n_leading]
-            errors = [name for name in falkon_rivals.METHODS if f"{name}_error" in row]
+            errors = [name for name in falkon.METHODS if f"{name}_error" in row]
             assert cells[n_leading + len(errors) :] == [number(row[f"{name}_error"], 4) for name in errors]
             assert cells[n_leading : n_leading + len(errors)] == [number(row[f"{name}_s"]) for name in errors]
 
 
 def test_each_method_has_the_lambda_of_its_least_held_out_error():
-    train, (x_test, _) = falkon_rivals.sample(500, 0)
+    train, (x_test, _) = falkon.sample(500, 0)
     assert train[0].shape == (500, 10) and x_test.shape[1] == 10
     x, y = train
-    chosen = falkon_rivals.choose_levels(train, 50, 0)
+    chosen = falkon.choose_levels(train, 50, 0)
     errors = [
         np.mean((KernelRidge(kernel="rbf", gamma=1 / 18, alpha=400 * level).fit(x[:400], y[:400]).predict(x[400:])
                  - y[400:]) ** 2)
-        for level in falkon_rivals.LAMBDAS
+        for level in falkon.LAMBDAS
     ]  # fmt: skip
-    assert chosen["krls"] == falkon_rivals.LAMBDAS[int(np.argmin(errors))]
+    assert chosen["krls"] == falkon.LAMBDAS[int(np.argmin(errors))]
     assert set(chosen) == {"nystrom", "features", "krls"}
 
 

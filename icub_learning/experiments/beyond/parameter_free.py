@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from icub_learning.experiments.measuring import gathered
 from icub_learning.experiments.panels import Panel
 from icub_learning.experiments.polk.multidist import SETTINGS, sample_mixtures
 from icub_learning.kernel_methods import POLKClassifier
@@ -25,16 +26,16 @@ def measure(seed: int, quick: bool) -> dict[str, Any]:
             f"eta {step:g}": {"step_size": step, "regularization": 1e-6, "batch_size": 32} for step in found["steps"]
         }
         learners |= {name: {"schedule": "coin", "batch_size": batch} for name, batch in COINS.items()}
-        one: dict[str, Any] = {name: {"excess error": [], "order": []} for name in learners}
+        outcomes: list[dict[str, Any]] = []
         for draw in range(draws):
             train, test, bayes = sample_mixtures(seed + draw)
+            outcomes.append({})
             for name, settings in learners.items():
                 # The average covers the last 1024 samples, whatever the batch.
-                settings = {"averaging": 1024 // settings["batch_size"], **settings}
-                model = POLKClassifier(loss=loss, **common, **settings).fit(*train)
-                one[name]["excess error"].append(1 - model.score(*test) - bayes)
-                one[name]["order"].append(model.model_order_)
-        found["losses"][loss] = one
+                averaging = 1024 // settings["batch_size"]
+                model = POLKClassifier(loss=loss, averaging=averaging, **common, **settings).fit(*train)
+                outcomes[-1][name] = {"excess error": 1 - model.score(*test) - bayes, "order": model.model_order_}
+        found["losses"][loss] = gathered(outcomes)
     return found
 
 

@@ -114,17 +114,15 @@ class LiveArm:
 
     def first(self, phase: str, since: float) -> float:
         """Time from `since` until the monitor first sees `phase` [s]; infinite if it never does."""
-        for before, moment in zip([None, *self.moments], self.moments, strict=False):
-            if moment.phase == phase and moment.time >= since:
-                return moment.time - since
-            if before is not None and before.phase == phase and before.time <= since < moment.time:
-                return 0.0
-        if self.moments and self.moments[-1].phase == phase and self.moments[-1].time <= since:
-            return 0.0
-        return float("inf")
+        ends = [*(moment.time for moment in self.moments[1:]), np.inf]
+        seen = (
+            max(moment.time - since, 0.0)
+            for moment, end in zip(self.moments, ends, strict=False)
+            if moment.phase == phase and end > since
+        )
+        return next(seen, float("inf"))
 
     def phases(self, begin: float, end: float) -> set[str]:
         """What the monitor saw between two times [s]."""
-        found = {moment.phase for moment in self.moments if begin <= moment.time < end}
-        earlier = [moment.phase for moment in self.moments if moment.time < begin]
-        return found | set(earlier[-1:])
+        earlier = [moment for moment in self.moments if moment.time < begin]
+        return {moment.phase for moment in self.moments[max(0, len(earlier) - 1) :] if moment.time < end}

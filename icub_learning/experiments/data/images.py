@@ -119,7 +119,7 @@ def load_grocery(given: Path | None) -> dict[str, tuple[Array, Array]]:
 
 
 def load_features(path: Path) -> dict[str, Array]:
-    """Return the features of each object (n, d) from an .npz that `render_objects` wrote. Raises RecordingError."""
+    """Return the features of each object (n, d) from an .npz that `rendered_objects` wrote. Raises RecordingError."""
     try:
         with np.load(path, allow_pickle=False) as archive:
             found = {name: np.asarray(archive[name], dtype=float) for name in archive.files}
@@ -131,12 +131,15 @@ def load_features(path: Path) -> dict[str, Array]:
     return found
 
 
-def render_objects(n_views: int, kept: Path, turntable: bool = False) -> dict[str, Array]:
-    """Render views of each object in the hand; return their features (n_views, 1280), kept in the file `kept`. Raises
-    ObjectError, RenderingError: the objects cannot be rendered; StateError: the file cannot be written.
+def rendered_objects(n_views: int, kept: Path, turntable: bool = False) -> dict[str, Array]:
+    """Return features (n_views, 1280) of rendered views of each object in the hand, from the file `kept`, or render
+    them and keep them there. Raises ObjectError, RenderingError: the objects cannot be rendered; StateError: the file
+    cannot be written; RecordingError: it cannot be read.
 
     On a `turntable` views are in equal steps of one turn, in one light before one background, instead of random.
     """
+    if kept.is_file():
+        return load_features(kept)
     # Loaded here: the other data sets need neither the physics engine nor the network.
     from tqdm import tqdm
 
@@ -149,9 +152,7 @@ def render_objects(n_views: int, kept: Path, turntable: bool = False) -> dict[st
     with ObjectScene() as scene:
         for name in tqdm(scene.names, desc="render objects", disable=None, leave=False, unit="object"):
             scene.show(name)
-            angles = (
-                [View(turn=2.0 * np.pi * view / n_views) for view in range(n_views)] if turntable else range(n_views)
-            )
-            found[name] = np.array([network.transform(scene.render(view)) for view in angles])
+            angles = [View(turn=2.0 * np.pi * k / n_views) if turntable else k for k in range(n_views)]
+            found[name] = np.array([network.transform(scene.render(angle)) for angle in angles])
     save_state(kept, found)
     return {name: rows.astype(float) for name, rows in found.items()}

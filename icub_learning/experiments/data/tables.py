@@ -10,6 +10,7 @@ import numpy as np
 from icub_learning.arrays import Array
 from icub_learning.errors import RecordingError
 from icub_learning.experiments.data.fetching import debian, find_file, unreadable
+from icub_learning.experiments.data.public_files import load_public
 from icub_learning.experiments.data.r_packages import LIBRARY, read_database
 
 PUMADYN = "pumadyn32nh/Prototask.data.gz"
@@ -44,6 +45,18 @@ def breast_cancer() -> tuple[Array, Array]:
 
     inputs, labels = load_breast_cancer(return_X_y=True)
     return inputs, np.where(labels > 0, 1.0, -1.0)
+
+
+def samples(name: str, given: Path | None) -> tuple[Array, Array]:
+    """Return inputs (n, d), each column scaled to [0, 1], and targets (n,) as they are, of pumadyn32nh,
+    breast-cancer or one of PUBLIC, whose files are found in `given`. Raises RecordingError: there is no such file, or
+    it is another one.
+    """
+    if name == "breast-cancer":
+        inputs, target = breast_cancer()
+    else:
+        inputs, target = pumadyn(given) if name == "pumadyn32nh" else load_public(name, given)
+    return unit_interval(inputs), target
 
 
 def unit_interval(inputs: Array) -> Array:

@@ -52,20 +52,20 @@ def measure(seed: int, draws: int) -> dict[str, Any]:
     # As many alarms as observers may have whose threshold is just above what they show in the quiet time.
     as_many = replace(settings, contact_false_alarms=3600.0 / quiet)
     detected = {SHIPPED: seen, TEST: _follow(pushed, as_many, observe=False)[0]}
-    alarms = {name: _alarms(shown[still]) for name, shown in detected.items()}
+    alarms = {name: count_alarms(shown[still]) for name, shown in detected.items()}
     gains = {}
     for name, (momentum, rate) in momenta.items():
         for gain in GAINS:
             residual = _residual(gain, momentum, rate, effort, times)
             values = np.abs(residual) / np.maximum(np.abs(residual[still]).max(axis=0), 1e-12)
-            shown = values.max(axis=1) > _threshold(values[still].max(axis=1), alarms[TEST])
+            shown = values.max(axis=1) > threshold(values[still].max(axis=1), alarms[TEST])
             if name not in detected or _total(shown, times, begins) < _total(detected[name], times, begins):
-                detected[name], gains[name], alarms[name] = shown, gain, _alarms(shown[still])
+                detected[name], gains[name], alarms[name] = shown, gain, count_alarms(shown[still])
     rows = []
     for name, shown in detected.items():
         cells = [name]
         for force in FORCES:
-            own = _delays(shown, times, begins[forces == force])
+            own = delays(shown, times, begins[forces == force])
             middle = float(np.median(own))
             cells += [number(1e3 * middle) if np.isfinite(middle) else "missed", str(int(np.isfinite(own).sum()))]
         rows.append([*cells, str(alarms[name]), number(gains[name]) if name in gains else "-"])
@@ -116,25 +116,25 @@ def _residual(gain: float, momentum: Array, rate: Array, effort: Array, times: A
     return residual
 
 
-def _threshold(values: Array, alarms: int) -> float:
+def threshold(values: Array, alarms: int) -> float:
     """Return the smallest threshold down to which values (n,) exceed it in at most so many separate intervals."""
     levels = np.unique(values)[::-1]
-    lower = (k for k, level in enumerate(levels) if _alarms(values > level) > alarms)
+    lower = (k for k, level in enumerate(levels) if count_alarms(values > level) > alarms)
     return float(levels[next(lower, len(levels)) - 1])
 
 
-def _alarms(seen: np.ndarray) -> int:
+def count_alarms(seen: np.ndarray) -> int:
     return int(np.sum(np.diff(np.append(0, seen.astype(int))) > 0))
 
 
-def _delays(seen: np.ndarray, times: Array, begins: np.ndarray) -> Array:
+def delays(seen: np.ndarray, times: Array, begins: np.ndarray) -> Array:
     """Return for each push the time [s] from its beginning until it is detected; inf if it ends undetected."""
-    delays = []
+    found = []
     for begin in begins:
         rows = np.flatnonzero((times >= begin) & (times < begin + HELD) & seen)
-        delays.append(times[rows[0]] - begin if len(rows) else np.inf)
-    return np.array(delays)
+        found.append(times[rows[0]] - begin if len(rows) else np.inf)
+    return np.array(found)
 
 
 def _total(seen: np.ndarray, times: Array, begins: np.ndarray) -> float:
-    return float(np.minimum(_delays(seen, times, begins), 2 * HELD).sum())
+    return float(np.minimum(delays(seen, times, begins), 2 * HELD).sum())

@@ -18,11 +18,8 @@ from icub_learning.reporting.tables import save_figures
 
 SIMULATED_SECONDS, PLANES = 20.0, (40.0, 12.0)  # [s]
 QUICK_SECONDS, QUICK_PLANES = 15.0, (12.0, 5.0)
-QUICK_CASES = (
-    "lbr_med7_exciting",
-    "icub_wrench_50hz",
-    "change XY to XZ",
-)  # of which the first is real, where it is at hand
+QUICK_CASES = ("lbr_med7_exciting", "icub_wrench_50hz", "change XY to XZ")  # the first is real, where it is at hand
+PARTS = ("learners", "contacts", "loads")
 TAPED = "dynamics", "recursive", "features", "simulation", "recording"  # folders that a tape depends on
 DESCRIPTION = """\
 Our learner of inverse dynamics (SP) with its defaults beside rivals that others published: rigid bodies by recursive
@@ -46,8 +43,7 @@ add_options = options(
     quick=True,
     draws=1,
     recordings={"nargs": "+", "metavar": "NAME", "help": "recordings (default: all)"},
-    parts={"nargs": "+", "choices": ("learners", "contacts", "loads"), "default": ["learners", "contacts", "loads"],
-           "help": "default: all of them"},
+    parts={"nargs": "+", "choices": PARTS, "default": list(PARTS), "help": "default: all of them"},
     seconds={"type": float, "help": f"of each robot of the zoo (default: {SIMULATED_SECONDS:g})"},
     page={"type": Path, "metavar": "FILE", "help": "write the page as Markdown, its pictures in pictures/ beside it"},
 )  # fmt: skip
@@ -106,7 +102,7 @@ def _compare(case: Case, folder: Path, seconds: float, seed: int, quick: bool) -
     for rival in tqdm(RIVALS, case.name, disable=None, leave=False):
         names = [f"experiments/peers/{name}.py" for name in ("likelihood", rival.module)]
         for on_top in (False, True)[: 1 + rival.on_top]:
-            name = page.name_of(rival.name, on_top)
+            name = rival.name + page.ON_TOP if on_top else rival.name
             key = json.dumps([tape.digest, repr(rival.choices), on_top, seed, quick, digests(names)])
             work = partial(trial.compete, tape, rival, settings, on_top, seed, quick, case.changes_at)
             found[name] = trial.kept(folder / f"{name.replace(' ', '_')}.json", key, work)

@@ -1,7 +1,7 @@
 """`reproduce polk-curves`: POLK while it learns: risk, error and points, beside batch methods (POLK paper)."""
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from icub_learning.arrays import Array, integer
-from icub_learning.experiments.comparison import SAME, STAND_IN, Comparison, Figures
+from icub_learning.experiments.comparison import SAME, STAND_IN, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.data.images import load_mnist
 from icub_learning.experiments.data.textures import texton_histograms
 from icub_learning.experiments.measuring import seconds
@@ -21,7 +21,7 @@ from icub_learning.experiments.polk.import_vectors import import_vectors
 from icub_learning.experiments.polk.multidist import sample_mixtures, tuned_svm
 from icub_learning.kernel_methods import Kernel, POLKClassifier
 from icub_learning.kernel_methods.online.losses import MARGIN_LOSSES
-from icub_learning.reporting.tables import number, save_figures, table
+from icub_learning.reporting.tables import number, table
 
 DESCRIPTION = """\
 Regularized risk, test error and number of points over the samples learned, as figures 2 and 4 to 8 of the paper on
@@ -73,10 +73,10 @@ def run(args: argparse.Namespace) -> None:
         " and settling; the descent of the logistic loss smoother; about LIBSVM's error with far fewer points, and on"
         " multidist with the hinge loss less than L-BFGS's."
     )
-    save_figures(args.json, figures)
+    conclude(args, figures, comparisons)
 
 
-def comparisons(found: Figures) -> Iterator[Comparison]:
+def comparisons(found: Figures) -> Comparisons:
     for name in SETTINGS:
         if name in found:
             risk, error = over_budgeted(found[name])
@@ -116,29 +116,27 @@ def measure(settings: Any, data: Any, seed: int, dense: int) -> dict[str, Any]:
     common = {"length_scale": settings["length_scale"], "regularization": LAMBDA}
     for loss, step, parsimonies in zip(LOSSES, settings["step"], settings["K"], strict=True):
         for parsimony in parsimonies:
-            model = POLKClassifier(
-                loss=loss, step_size=step, parsimony=parsimony, batch_size=settings["batch"], **common
-            )
-            found[f"POLK {loss}, K {parsimony:g}"] = _follow(model, x, y, test, loss, classes)
+            own = {"step_size": step, "parsimony": parsimony, "batch_size": settings["batch"]}
+            found[f"POLK {loss}, K {parsimony:g}"] = _follow(POLKClassifier(loss=loss, **own, **common), x, y, test)
     budget = found[f"POLK hinge, K {settings['K'][0][0]:g}"]["points"][-1]
     rival = budgeted_sgd(budget, tune_step(x, y, budget, **common), **common)
-    found["BSGD hinge, as many points"] = _follow(rival, x, y, test, "hinge", classes)
+    found["BSGD hinge, as many points"] = _follow(rival, x, y, test)
     svm, took = tuned_svm(x, y, settings["length_scale"])
     error = float(np.mean(svm.predict(test[0]) != test[1]))
-    found["LIBSVM hinge"] = _last(len(x), None, error, len(svm.support_), took, "hinge")
+    found["LIBSVM hinge"] = _last(len(x), (None, error), len(svm.support_), took, "hinge")
     few = np.random.default_rng(seed).permutation(len(x))[:dense]
     kernel, weights = Kernel("gaussian", settings["length_scale"]), np.zeros((len(few), len(classes)))
     for loss in LOSSES[::-1]:  # the hinge starts from what the logistic loss found: at zero it has a kink
         start = perf_counter()
         weights = dense_lbfgs(kernel, x[few], y[few], loss, classes, weights)
         took = perf_counter() - start
-        risk, error = _judge(kernel, x[few], weights, test, loss, classes)
-        found[f"L-BFGS {loss}, {len(few)} samples"] = _last(len(few), risk, error, len(few), took, loss)
+        judged = _judge(kernel, x[few], weights, test, loss, classes)
+        found[f"L-BFGS {loss}, {len(few)} samples"] = _last(len(few), judged, len(few), took, loss)
     start = perf_counter()
     imported = import_vectors(kernel, x[few], y[few], LAMBDA, seed=seed)
     took = perf_counter() - start
-    risk, error = _judge(kernel, imported.points, imported.weights, test, "logistic", np.unique(y[few]))
-    found[f"IVM logistic, {len(few)} samples"] = _last(len(few), risk, error, len(imported.points), took, "logistic")
+    judged = _judge(kernel, imported.points, imported.weights, test, "logistic", np.unique(y[few]))
+    found[f"IVM logistic, {len(few)} samples"] = _last(len(few), judged, len(imported.points), took, "logistic")
     return found
 
 
@@ -153,16 +151,16 @@ def _judge(
     return float(losses.mean()) + LAMBDA / 2 * norm, error
 
 
-def _last(samples: int, risk: float | None, error: float, points: int, took: float, loss: str) -> dict[str, Any]:
-    return {"samples": [samples], "risk": [risk], "error": [error], "points": [points], "seconds": took, "loss": loss}
+def _last(samples: int, judged: tuple[float | None, float], points: int, took: float, loss: str) -> dict[str, Any]:
+    """Return what a batch method ends with as `_follow` does, `judged` being its risk and error."""
+    last = {"samples": samples, "risk": judged[0], "error": judged[1], "points": points}
+    return {**{key: [value] for key, value in last.items()}, "seconds": took, "loss": loss}
 
 
-def _follow(
-    model: POLKClassifier, x: Array, y: NDArray[np.intp], test: Any, loss: str, classes: NDArray[np.intp]
-) -> dict[str, Any]:
+def _follow(model: POLKClassifier, x: Array, y: NDArray[np.intp], test: Any) -> dict[str, Any]:
     """Learn and judge the newest iterate at LOOKS moments."""
-    found: dict[str, Any] = {"samples": [], "risk": [], "error": [], "points": [], "seconds": 0.0, "loss": loss}
-    kernel = Kernel("gaussian", model.length_scale)
+    found: dict[str, Any] = {"samples": [], "risk": [], "error": [], "points": [], "seconds": 0.0, "loss": model.loss}
+    kernel, classes = Kernel("gaussian", model.length_scale), np.unique(y)
     codes = np.searchsorted(classes, test[1])
     batch = model.batch_size
     looks = [*np.geomspace(batch, len(x), LOOKS), *np.linspace(LATE * len(x), len(x), LATE_LOOKS)]
@@ -172,7 +170,7 @@ def _follow(
         found["seconds"] += seconds(lambda: model.partial_fit(x[seen:stop], y[seen:stop], classes=classes))  # noqa: B023
         seen = int(stop)
         scores = kernel(test[0], model.dictionary_) @ model.coef_
-        risk = float(MARGIN_LOSSES[loss](scores, codes)[0].mean()) + LAMBDA / 2 * model.norm_**2
+        risk = float(MARGIN_LOSSES[model.loss](scores, codes)[0].mean()) + LAMBDA / 2 * model.norm_**2
         found["samples"].append(seen)
         found["risk"].append(risk)
         found["error"].append(float(np.mean(scores.argmax(axis=1) != codes)))
@@ -221,12 +219,10 @@ def _text(name: str, found: dict[str, Any], n: int, n_test: int, draws: int) -> 
         rows.append([method, number(one["last risk"]), f"{number(error)} ± {number(deviation, 2)}",
                      number(one["last points"]), number(one["seconds"])])  # fmt: skip
     risk, error = over_budgeted(found)
-    worse = " and ".join(what for what, gap in (("risk", risk), ("error", error)) if gap > 0)
+    text = table(["method", "risk", "error [%]", "points", "seconds"], rows)
     return (
-        f"{name}: {n} learned, {n_test} judged, {draws} draws\n"
-        + table(["method", "risk", "error [%]", "points", "seconds"], rows)
-        + f"\nCoarse POLK over BSGD with as many points: risk {risk:+.3f}, error {100 * error:+.2f} points (published:"
-        f" less){f', worse in {worse}' if worse else ''}."
+        f"{name}: {n} learned, {n_test} judged, {draws} draws\n{text}\nCoarse POLK over BSGD with as many points: risk"
+        f" {risk:+.3f}, error {100 * error:+.2f} points (published: less)."
     )
 
 

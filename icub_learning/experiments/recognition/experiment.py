@@ -1,6 +1,7 @@
 """`reproduce recognition`: few views, unknown objects and a late class, beside rivals and bounds."""
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,15 +10,17 @@ from tqdm import tqdm
 from icub_learning.errors import IcubLearningError, ParameterError
 from icub_learning.experiments import expected
 from icub_learning.experiments.expected import Row, seen
+from icub_learning.experiments.measuring import gathered
 from icub_learning.experiments.options import options
-from icub_learning.experiments.recognition import few_views, late, many, picture, unknown
-from icub_learning.experiments.recognition.contenders import OURS
-from icub_learning.experiments.recognition.views import CHOSEN_ON, SETS, Pools, load
+from icub_learning.experiments.panels import Panel, draw
+from icub_learning.experiments.recognition import contenders, late, many, unknown
+from icub_learning.experiments.recognition.views import CHOSEN_ON, SETS, Pools
 from icub_learning.recognition.settings import DEFAULTS
 from icub_learning.reporting.tables import save_figures, table
 
 PARTS = ("views", "unknown", "late", "many")
 SEEDS = (0, 1, 2, 3, 4)
+N_VIEWS = (1, 3, 5, 10, 20)  # taught of each class
 CLASSES = 20  # in a draw, or as many as there are
 KNOWN, UNKNOWN = 20, 20  # groceries
 # What is expected of means over the draws: of groceries by views, of rendered objects by how many of the 24 are known.
@@ -76,7 +79,7 @@ def run(args: argparse.Namespace) -> None:
     sets: dict[str, Pools] = {}
     for name in dict.fromkeys(args.on):
         try:
-            sets[name] = load(name, args.data, args.out)
+            sets[name] = SETS[name](args.data, args.out)
         except IcubLearningError as error:
             figures["left out"][name] = str(error)
             print(f"{name} is left out: {error}", flush=True)
@@ -86,34 +89,41 @@ def run(args: argparse.Namespace) -> None:
     save_figures(args.json, figures)
 
 
+def _panel(name: str, n_classes: int, n_views: Any, accuracies: dict[str, Any]) -> Panel:
+    """Return the accuracies (len(n_views), n_draws) of all contenders over taught views, ours first."""
+    percent = {title: 100 * np.asarray(values) for title, values in accuracies.items()}
+    lines = {title: (n_views, values.mean(axis=1), values.std(axis=1)) for title, values in percent.items()}
+    return Panel(f"{name}, {n_classes} classes", "taught views a class", "accuracy [%]", lines, linear_y=True)
+
+
+def _draw(path: Path, panels: list[Panel]) -> None:
+    if panels:
+        draw(path, "Accuracy on views that were not taught: ours, then rivals at their best", panels, columns=2)
+
+
 def _views(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]:
     figures: dict[str, Any] = {}
+    panels = []
     for name, pools in sets.items():
         n_classes = min(CLASSES, len(pools))
-        found = few_views.compare(pools, n_classes, args.seeds, few_views.N_VIEWS)
-        figures[name] = {"classes": n_classes, "views": few_views.N_VIEWS, "accuracy": found}
+        found = contenders.compare(pools, n_classes, args.seeds, N_VIEWS)
+        figures[name] = {"classes": n_classes, "views": N_VIEWS, "accuracy": found}
+        panels.append(_panel(name, n_classes, N_VIEWS, found))
         rows = [
             [title, *(f"{100 * row.mean():.1f}±{100 * row.std():.1f}" for row in values)]
             for title, values in found.items()
         ]
         title = f"views: {name}, {n_classes} classes, accuracy [%], mean and deviation of {len(args.seeds)} draws"
         title += "; settings of the default were chosen on these data" if name in CHOSEN_ON else ""
-        print(f"\n{title}\n\n{table(['taught views a class', *map(str, few_views.N_VIEWS)], rows)}\n", flush=True)
-        print(_against_rivals(found), flush=True)
-    if figures:
-        picture.draw(args.out / "recognition-views.png", figures)
+        print(f"\n{title}\n\n{table(['taught views a class', *map(str, N_VIEWS)], rows)}\n", flush=True)
+        gains = []
+        for place, n in enumerate(N_VIEWS):
+            mean = {title: 100 * values[place].mean() for title, values in found.items()}
+            best = max(contenders.RIVALS, key=lambda title: mean[title])
+            gains.append(f"{n}: {mean[contenders.DEFAULT] - mean[best]:+.1f} ({best})")
+        print("the default less the best rival, in points: " + ", ".join(gains), flush=True)
+    _draw(args.out / "recognition-views.png", panels)
     return figures
-
-
-def _against_rivals(found: dict[str, Any]) -> str:
-    """Say by how much the default classifier is ahead of, or behind, the best rival at each number of views."""
-    mean = {name: 100 * values.mean(axis=1) for name, values in found.items()}
-    others = [name for name in mean if name not in OURS]
-    texts = []
-    for place, n in enumerate(few_views.N_VIEWS):
-        best = max(others, key=lambda name: mean[name][place])
-        texts.append(f"{n}: {mean[few_views.DEFAULT][place] - mean[best][place]:+.1f} ({best})")
-    return "the default less the best rival, in points: " + ", ".join(texts)
 
 
 def _unknown(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]:
@@ -125,8 +135,8 @@ def _unknown(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]
     for name, n_known, n_unknown, n_views, bounds in cases:
         if name not in sets:
             continue
-        found = unknown.summary([
-            unknown.judge(sets[name], n_known, n_unknown, n_views, seed)
+        found = gathered([
+            vars(unknown.judge(sets[name], n_known, n_unknown, n_views, seed))
             for seed in tqdm(args.seeds, desc=f"unknown, {name}", disable=None, leave=False)
         ])  # fmt: skip
         title = f"{name}, {n_known} known, {n_views} views"
@@ -162,10 +172,7 @@ def _late(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]:
         print("late is left out: it needs the photographs of groceries", flush=True)
         return {}
     some = tqdm(args.seeds, "late", disable=None, leave=False)
-    found = [late.judge(sets["grocery"], KNOWN, LATE_CLASSES, seed) for seed in some]
-    figures = {
-        name: {what: [one[name][what] for one in found] for what in ("late", "others")} for name in late.WEIGHTINGS
-    }
+    figures: dict[str, Any] = gathered([late.judge(sets["grocery"], KNOWN, LATE_CLASSES, seed) for seed in some])
     rows: list[Row] = []
     for name, values in figures.items():
         bound, base = "", figures["adaptive, none" if name.startswith("adaptive") else "least squares, none"]
@@ -183,27 +190,23 @@ def _late(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]:
 
 def _many(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]:
     figures: dict[str, Any] = {}
-    panels: dict[str, Any] = {}
+    lines: dict[tuple[str, int], tuple[list[int], dict[str, Any]]] = {}
     names = [*many.OURS, *many.RIVALS]
     for name, pools in sets.items():
         rows = []
         for n_classes, n_views in many.cells(pools):
             title = f"{n_classes} x {n_views}"
             seeds = tqdm(args.seeds, desc=f"many, {name}, {title}", disable=None, leave=False)
-            found = many.summary([many.compare(pools, n_classes, n_views, seed) for seed in seeds])
+            found = gathered([many.compare(pools, n_classes, n_views, seed) for seed in seeds])
             figures[f"{name}, {title}"] = found
             means = [f"{100 * float(np.mean(found[one]['accuracy'])):.1f}" for one in names]
             times = [f"{1e6 * float(np.median(found[one]['learning'])):.0f}" for one in many.OURS]
             rows.append([title, *means, " ".join(times)])
-            empty = {"classes": n_classes, "views": [], "accuracy": {one: [] for one in names}}
-            panel = panels.setdefault(f"{name}, {n_classes}", empty)
-            panel["views"].append(n_views)
+            n_shown, accuracies = lines.setdefault((name, n_classes), ([], {one: [] for one in names}))
+            n_shown.append(n_views)
             for one in names:
-                panel["accuracy"][one].append(found[one]["accuracy"])
+                accuracies[one].append(found[one]["accuracy"])
         print(f"\nmany: {name}, accuracy [%], mean of {len(args.seeds)} draws; µs to learn a view, of the first four")
         print(f"\n{table(['objects x views', *names, 'µs'], rows)}\n", flush=True)
-    for panel in panels.values():
-        panel["accuracy"] = {one: np.array(values) for one, values in panel["accuracy"].items()}
-    if panels:
-        picture.draw(args.out / "recognition-many.png", panels)
+    _draw(args.out / "recognition-many.png", [_panel(*key, *values) for key, values in lines.items()])
     return figures

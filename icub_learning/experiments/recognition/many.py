@@ -1,14 +1,14 @@
 """Many objects and many views: our classifier in three orders of teaching, beside streaming and off-line rivals."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
 
 from icub_learning.arrays import Array
-from icub_learning.experiments.recognition.few_views import accuracy
-from icub_learning.experiments.recognition.views import Pools, draw
+from icub_learning.experiments.recognition.views import Pools, accuracy, draw
 from icub_learning.recognition.assembly import make_classifier
 from icub_learning.recognition.classifiers.kept_views import unit
 from icub_learning.recognition.settings import DEFAULTS, Settings
@@ -108,8 +108,6 @@ def ridge(x: Array, targets: NDArray[np.intp], asked: Array) -> Iterator[Array]:
 
 def logistic_regression(x: Array, targets: NDArray[np.intp], asked: Array) -> Iterator[Array]:
     """Yield scores of multinomial logistic regression, by regularization."""
-    from sklearn.linear_model import LogisticRegression
-
     if len(x) <= MOST_OFF_LINE:
         center = unit(x).mean(axis=0)
         rows, others = (unit(unit(part) - center) for part in (x, asked))  # else it hardly converges
@@ -128,8 +126,3 @@ RIVALS: dict[str, Callable[[Array, NDArray[np.intp], Array], Iterator[Array]]] =
     "ridge": ridge,
     "logistic regression": logistic_regression,
 }
-
-
-def summary(found: Sequence[dict[str, dict[str, float]]]) -> dict[str, dict[str, list[float]]]:
-    """Return accuracies and times of several draws by name."""
-    return {name: {what: [one[name][what] for one in found] for what in first} for name, first in found[0].items()}

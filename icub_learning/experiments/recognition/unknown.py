@@ -1,14 +1,13 @@
 """What the recognizer says of known and of unknown objects after lessons: labels, confidence and typicality."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
 
 from icub_learning.arrays import Array
-from icub_learning.experiments.recognition.few_views import accuracy
-from icub_learning.experiments.recognition.views import Pools, draw
+from icub_learning.experiments.recognition.views import Pools, accuracy, draw
 from icub_learning.recognition.assembly import make_recognizer
 from icub_learning.recognition.lesson import UNKNOWN
 from icub_learning.recognition.settings import DEFAULTS, Settings
@@ -77,17 +76,10 @@ def auroc(known: Array, unknown: Array) -> float:
 
     NaN where there are none of either.
     """
-    from sklearn.metrics import roc_auc_score
-
     if not len(known) or not len(unknown):
         return float("nan")
     of_known = np.repeat([True, False], [len(known), len(unknown)])
     return float(roc_auc_score(of_known, np.concatenate([known, unknown])))
-
-
-def summary(found: Sequence[Judged]) -> dict[str, list[float]]:
-    """Return the figures of several draws by name."""
-    return {name: [getattr(one, name) for one in found] for name in vars(found[0])}
 
 
 def _share(chosen: NDArray[np.bool_]) -> float:

@@ -1,8 +1,7 @@
 """`reproduce tensor-synthetic`: tensor kernels: times of building and optimizing, errors over m and gamma."""
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from time import process_time
 from typing import Any
 
@@ -11,13 +10,12 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from icub_learning.arrays import Array
-from icub_learning.experiments.comparison import TIME, Comparison, Figures, nearest
+from icub_learning.experiments.comparison import TIME, Comparison, Comparisons, Figures, conclude, nearest
 from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.panels import Panel, bar_offset, draw
 from icub_learning.experiments.tensor.layout import compare
 from icub_learning.kernel_methods import TensorKernelRegressor
-from icub_learning.reporting.plots import RED, log_scale, new_figure, save, style
-from icub_learning.reporting.tables import number, save_figures, table
+from icub_learning.reporting.tables import number, table
 
 DESCRIPTION = """\
 X ~ N(0, 1), s true weights of sizes 0.7 to 1, noise 0.05, linear tensor kernel of order 4.
@@ -71,14 +69,12 @@ def run(args: argparse.Namespace) -> None:
     print(_errors_text(m_values, found))
     panels = _panels(m_values, found, times)
     draw(args.out / "tensor-synthetic.png", "Tensor kernels on a sparse problem", panels)
-    _draw(args.out / "tensor-synthetic-errors.png", m_values, found)
-    published = {str(n): one for n, one in PUBLISHED.items()}
-    save_figures(args.json, {"seed": args.seed, "times": times, "errors": found, "published": published,
-                             "subsampled": subsampled, "table 4": {str(m): one for m, one in SUBSAMPLED.items()},
-                             "best gamma": BEST})  # fmt: skip
+    figures = {"seed": args.seed, "times": times, "errors": found, "published": PUBLISHED, "subsampled": subsampled,
+               "table 4": SUBSAMPLED, "best gamma": BEST}  # fmt: skip
+    conclude(args, figures, comparisons)
 
 
-def comparisons(found: Figures) -> Iterator[Comparison]:
+def comparisons(found: Figures) -> Comparisons:
     for one in found["times"]:
         for layout, (build, optimize) in found["published"].get(str(one["n"]), {}).items():
             if layout in one:
@@ -143,15 +139,10 @@ def errors(m_values: Any, gammas: Any, seed: int, quick: bool) -> dict[str, Any]
 def _times_text(times: list[dict[str, Any]]) -> str:
     rows, notes = [], []
     for one in times:
-        theirs = PUBLISHED.get(one["n"], {})
-        for layout in ("full", "packed"):
-            ours, published = one.get(layout), theirs.get(layout, (None, None))
-            build, train = (None, None) if ours is None else (ours["build"], ours["train"])
-            rows.append([f"{one['n']}, {one['d']}, {one['s']}", layout, number(build), number(train),
-                         number(published[0]), number(published[1])])  # fmt: skip
-        rows.append(
-            [f"{one['n']}, {one['d']}, {one['s']}", "no tensor", "-", number(one["without"]["train"]), "-", "-"]
-        )
+        for layout, name in (("full", "full"), ("packed", "packed"), ("without", "no tensor")):
+            ours, theirs = one.get(layout, {}), PUBLISHED.get(one["n"], {}).get(layout, (None, None))
+            rows.append([f"{one['n']}, {one['d']}, {one['s']}", name, number(ours.get("build")),
+                         number(ours.get("train")), *map(number, theirs)])  # fmt: skip
         if "full" in one:
             notes.append(
                 f"n {one['n']}: the packed layout is built {one['full']['build'] / one['packed']['build']:.1f} times"
@@ -198,27 +189,15 @@ def _panels(m_values: Any, found: Sequence[Mapping[str, Any]], times: Sequence[M
     bars = {layout: ((0, 1), (largest[layout]["build"], largest[layout]["train"])) for layout in ("full", "packed")}
     at = [k + bar_offset(place, 2) for place in range(2) for k in range(2)]
     published = {"published": (at, [*theirs["full"], *theirs["packed"]])} if theirs else {}
+    validation = np.mean([one["validation"] for one in found], axis=0)
+    by_gamma = {f"m = {m}": (found[0]["gammas"], row) for m, row in zip(m_values, validation, strict=True)}
+    edges = {f"published range, {edge}": ([edge, edge], [0.0, validation.max()]) for edge in BEST}
     tests = np.concatenate([np.array(one["test"]) for one in found], axis=1)
     lines = {"best γ": (m_values, tests.mean(axis=1), tests.std(axis=1))}
+    error = "mean squared error"
     return [
         Panel(f"figure 17: n {largest['n']}, d {largest['d']}", "", "time [s]", bars, published,
               names=("build", "optimize")),
-        Panel("figure 19: test error", "m", "mean squared error", lines, linear_x=True, linear_y=True),
+        Panel("figure 18: validation error", "γ", error, by_gamma, edges, linear_y=True),
+        Panel("figure 19: test error", "m", error, lines, linear_x=True, linear_y=True),
     ]  # fmt: skip
-
-
-def _draw(path: Path, m_values: Any, found: Sequence[Mapping[str, Any]]) -> None:
-    """Draw validation errors over m and gamma."""
-    figure = new_figure(5.6, 4.2)
-    axes = figure.subplots()
-    mean = np.mean([one["validation"] for one in found], axis=0)
-    mesh = axes.pcolormesh(found[0]["gammas"], range(len(m_values)), mean, cmap="viridis_r", shading="nearest")
-    figure.colorbar(mesh, ax=axes).set_label("validation error", fontsize=8)
-    axes.set_yticks(range(len(m_values)), [str(m) for m in m_values])
-    for edge in BEST:
-        axes.axvline(edge, color=RED, linestyle="--", linewidth=1.2, label=f"published range, {edge}")
-    log_scale(axes, "x")
-    axes.legend(frameon=False, fontsize=8, loc="upper left")
-    style(axes, "", "m", "γ")
-    axes.grid(False)
-    save(figure, path, "Figure 18: validation error of tensor kernels on a sparse problem")

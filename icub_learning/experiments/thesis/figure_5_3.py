@@ -7,7 +7,8 @@ import numpy as np
 from tqdm import tqdm
 
 from icub_learning.evaluation.metrics import group_rmse
-from icub_learning.experiments.data.tables import PUMADYN_HELP, breast_cancer, pumadyn, unit_interval
+from icub_learning.experiments.data.tables import PUMADYN_HELP, samples
+from icub_learning.experiments.measuring import path_errors
 from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import IncrementalNystromKRLS, RandomFeaturesKRLS
@@ -34,18 +35,15 @@ def run(args: argparse.Namespace) -> None:
     figures: dict[str, Any] = {"seed": args.seed, "draws": args.draws, "quick": args.quick}
     panels, rows = [], []
     for name in dict.fromkeys(args.on):
-        found = _run_one(name, args)
-        figures[name] = found
-        scale, level, _, _ = SETTINGS[name]
+        figures[name] = found = _run_one(name, args)
+        scale, level, *_ = SETTINGS[name]
         best = min(found["features"]["mean"])
         for kind, title in NAMES.items():
             mean = np.array(found[kind]["mean"])
             least = int(mean.argmin())
-            enough = np.flatnonzero(mean <= NEAR * best)
-            found[kind].update(
-                best=found["m"][least], error=mean[least], enough=found["m"][enough[0]] if len(enough) else None
-            )
-            cells = [number(mean[least], 4), str(found["m"][least]), str(found[kind]["enough"] or "-")]
+            enough = next((m for m, error in zip(found["m"], mean, strict=True) if error <= NEAR * best), None)
+            found[kind].update(best=found["m"][least], error=mean[least], enough=enough)
+            cells = [number(mean[least], 4), str(found["m"][least]), str(enough or "-")]
             rows.append([name, title, *cells, number(mean[-1], 4), str(found["m"][-1])])
         lines = {title: (found["m"], found[kind]["mean"], found[kind]["deviation"]) for kind, title in NAMES.items()}
         panels.append(Panel(f"{name}, λ = {level:.0e}, σ = {scale:g}", "m", "test RMSE", lines))
@@ -63,8 +61,8 @@ def run(args: argparse.Namespace) -> None:
 def _run_one(name: str, args: argparse.Namespace) -> dict[str, Any]:
     """Return "m", and for each kind "mean" and "deviation" of the test RMSE over the draws."""
     scale, level, share, most = SETTINGS[name]
-    x, y = pumadyn(args.data) if name == "pumadyn32nh" else breast_cancer()
-    x, y = unit_interval(x), y / y.std() if name == "pumadyn32nh" else y
+    x, y = samples(name, args.data)
+    y = y / y.std() if name == "pumadyn32nh" else y
     if args.quick:
         x, y, most = x[:1000], y[:1000], min(most, 300)
     n_train = round(share * len(x))
@@ -75,13 +73,8 @@ def _run_one(name: str, args: argparse.Namespace) -> dict[str, Any]:
         train, test = order[:n_train], order[n_train:]
         shared: dict[str, Any] = {"length_scale": scale, "regularization": level, "random_state": seed}
         path = IncrementalNystromKRLS(n_centers=sizes[-1], path=sizes, **shared).fit(x[train], y[train])
-        errors["centres"].append([group_rmse(one[:, 0] - y[test]) for one in path.predict_path(x[test])])
-        some = []
-        for m in sizes:
-            model = RandomFeaturesKRLS(n_features=m, **shared).fit(x[train], y[train])
-            some.append(group_rmse(model.predict(x[test]) - y[test]))
-        errors["features"].append(some)
-    return {
-        "m": sizes,
-        **{kind: {"mean": np.mean(e, axis=0), "deviation": np.std(e, axis=0)} for kind, e in errors.items()},
-    }
+        errors["centres"].append(path_errors(path, x[test], y[test]))
+        models = [RandomFeaturesKRLS(n_features=m, **shared).fit(x[train], y[train]) for m in sizes]
+        errors["features"].append([group_rmse(model.predict(x[test]) - y[test]) for model in models])
+    moments = {kind: {"mean": np.mean(e, axis=0), "deviation": np.std(e, axis=0)} for kind, e in errors.items()}
+    return {"m": sizes, **moments}

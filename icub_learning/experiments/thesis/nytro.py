@@ -1,18 +1,17 @@
 """`reproduce nytro`: NYTRO against Nyström KRLS: time over the number of centres (NYTRO paper)."""
 
 import argparse
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
-from icub_learning.experiments.comparison import TIME, Comparison, Figures
+from icub_learning.experiments.comparison import TIME, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.measuring import seconds, slope
 from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import NYTRO, NystromKRLS
-from icub_learning.reporting.tables import number, save_figures, table
+from icub_learning.reporting.tables import number, table
 
 DESCRIPTION = """\
 Times over the number of centres m at n = 10000: NYTRO for 500 iterations, Nyström KRLS with 100 values of lambda in
@@ -54,9 +53,9 @@ def run(args: argparse.Namespace) -> None:
     laws = {"m": (sizes, last["nytro"] * growing), "m²": (sizes, last["path"] * growing**2)}
     panel = Panel(f"fits, n = {n}, t = {iterations}", "centres m", "time [s]", lines, laws)
     draw(args.out / "nytro.png", "NYTRO and Nyström KRLS", [panel])
-    save_figures(args.json, {"seed": seed, "fits": timed, "slopes": slopes})
+    conclude(args, {"seed": seed, "fits": timed, "slopes": slopes}, comparisons)
 
 
-def comparisons(found: Figures) -> Iterator[Comparison]:
+def comparisons(found: Figures) -> Comparisons:
     yield Comparison("exponent of m in the time of NYTRO", found["slopes"]["nytro"], 1.0, "less", TIME)
     yield Comparison("exponent of m in the time of NKRLS", found["slopes"]["path"], 2.0, "less", TIME)

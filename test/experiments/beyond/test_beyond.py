@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from icub_learning.experiments import falkon_rivals
+from icub_learning.experiments import falkon
 from icub_learning.experiments.beyond import logistic
 from icub_learning.experiments.polk import multidist
 from icub_learning.reporting.tables import number
@@ -21,7 +21,7 @@ def found(run, tmp_path_factory):
 
 def deviation(n):
     """RMSE of a zero function on the tests."""
-    _, (_, f) = falkon_rivals.sample(n, 0)
+    _, (_, f) = falkon.sample(n, 0)
     return np.sqrt(np.mean(f**2))
 
 

@@ -93,7 +93,7 @@ def test_table_4_1(run, monkeypatch, data):
 
 def test_figure_5_3(run, monkeypatch, data):
     x, y = np.vstack([data.x, data.x_test]), np.concatenate([data.y, data.y_test])
-    monkeypatch.setattr(figure_5_3, "pumadyn", lambda path: (x[:800], y[:800]))
+    monkeypatch.setattr(figure_5_3, "samples", lambda name, path: (x[:800], y[:800]))
     monkeypatch.setitem(figure_5_3.SETTINGS, "pumadyn32nh", (0.5, 1e-9, 0.5, 300))
     _, found = run("figure-5.3", "--quick", "--on", "pumadyn32nh", "--draws", "2")
     for kind in ("features", "centres"):
