@@ -15,8 +15,17 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from icub_learning.evaluation.metrics import group_rmse
-from icub_learning.experiments.comparison import THEORY, TIME, Comparison, Comparisons, Figures, conclude
-from icub_learning.experiments.measuring import path_errors, seconds, slope
+from icub_learning.experiments.figures import (
+    THEORY,
+    TIME,
+    Comparison,
+    Comparisons,
+    Figures,
+    conclude,
+    path_errors,
+    seconds,
+    slope,
+)
 from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import FALKON, KRLS, NystromKRLS, PreconditionedKRLS, RandomFeaturesKRLS

@@ -23,16 +23,9 @@ def options(
 ) -> Callable[[argparse.ArgumentParser], None]:
     """Return the `add_options` of an experiment, which adds --json and what else is asked for.
 
-    Args:
-        seed: what the seed is of, for the description of --seed; "": do not add it.
-        on: data sets that --on chooses from; none: do not add it.
-        chosen: default of --on; None: all of them.
-        data: description of --data; "": do not add it.
-        quick: add --quick.
-        draws: default of --draws, the number of repetitions with other random numbers, or arguments of `add_argument`
-            for it; None: do not add it.
-        picture: add --out, the folder of the picture.
-        more: default, description and metavar of further options, by name; or arguments of `add_argument` for them.
+    `seed` says what the seed is of, `on` are the data sets that --on chooses from, by default those that are `chosen`,
+    `data` describes --data, `draws` is the default number of repetitions, `picture` adds --out. `more` are default,
+    description and metavar of further options, by name; they and `draws` may be arguments of `add_argument` instead.
     """
 
     def add_options(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from icub_learning.experiments.change.control import ControlLoop
 from icub_learning.experiments.change.experiment import ROWS
-from icub_learning.experiments.measuring import gathered
+from icub_learning.experiments.figures import gathered
 
 
 @pytest.mark.parametrize("full", [False, True])

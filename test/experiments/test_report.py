@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from icub_learning.cli.main import main
-from icub_learning.experiments.comparison import KINDS, SAME, STAND_IN, THEORY, TIME, Comparison
+from icub_learning.experiments.figures import KINDS, SAME, STAND_IN, THEORY, TIME, Comparison
 from icub_learning.experiments.report import running
 from icub_learning.experiments.report.absent import ABSENT
 from icub_learning.experiments.report.page import Section, make_page

@@ -7,7 +7,7 @@ import numpy as np
 
 from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.experiments.falkon import SIGMA, sample
-from icub_learning.experiments.measuring import seconds
+from icub_learning.experiments.figures import seconds
 from icub_learning.experiments.panels import Panel
 from icub_learning.kernel_methods import Kernel, RandomFeaturesKRLS
 from icub_learning.kernel_methods.random_features import CosineFeatures, draw_seeds

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from icub_learning.arrays import Array
-from icub_learning.experiments.measuring import seconds
+from icub_learning.experiments.figures import seconds
 from icub_learning.experiments.panels import Panel
 from icub_learning.kernel_methods import FALKON, LogisticFALKON
 from icub_learning.reporting.tables import number, table

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from icub_learning.experiments.falkon import SIGMA, sample
-from icub_learning.experiments.measuring import path_errors, seconds
+from icub_learning.experiments.figures import path_errors, seconds
 from icub_learning.experiments.panels import Panel
 from icub_learning.kernel_methods import NYTRO, NystromKRLS
 from icub_learning.reporting.tables import number, table

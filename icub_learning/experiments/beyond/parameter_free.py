@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from icub_learning.experiments.measuring import gathered
+from icub_learning.experiments.figures import gathered
 from icub_learning.experiments.panels import Panel
 from icub_learning.experiments.polk.multidist import SETTINGS, sample_mixtures
 from icub_learning.kernel_methods import POLKClassifier

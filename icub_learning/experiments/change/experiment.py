@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from icub_learning.experiments import expected
 from icub_learning.experiments.change import consistency, control, forces, loads_and_pushes, wear
-from icub_learning.experiments.expected import Row, at_most, seen
-from icub_learning.experiments.measuring import gathered
+from icub_learning.experiments.figures import Row, at_most, expectations, gathered, seen
 from icub_learning.experiments.options import options
 from icub_learning.reporting.tables import save_figures
 
@@ -53,7 +51,7 @@ def run(args: argparse.Namespace) -> None:
             found.append(works[part](seed))
             print(f"{part}, seed {seed}: done", flush=True)
         figures[part] = found
-        print(expected.text(part, ROWS[part](gathered(found)), args.seeds), flush=True)
+        print(expectations(part, ROWS[part](gathered(found)), args.seeds), flush=True)
     save_figures(args.json, figures)
 
 

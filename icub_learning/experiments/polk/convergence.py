@@ -7,8 +7,7 @@ import numpy as np
 from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
-from icub_learning.experiments.comparison import THEORY, Comparison, Comparisons, Figures, conclude
-from icub_learning.experiments.measuring import slope
+from icub_learning.experiments.figures import THEORY, Comparison, Comparisons, Figures, conclude, slope
 from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import Kernel, POLKRegressor

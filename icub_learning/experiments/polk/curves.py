@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from icub_learning.arrays import Array, integer
-from icub_learning.experiments.comparison import SAME, STAND_IN, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.data.images import load_mnist
 from icub_learning.experiments.data.textures import texton_histograms
-from icub_learning.experiments.measuring import seconds
+from icub_learning.experiments.figures import SAME, STAND_IN, Comparison, Comparisons, Figures, conclude, seconds
 from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.polk.budgeted_sgd import budgeted_sgd, tune_step

@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 from tqdm import tqdm
 
 from icub_learning.arrays import Array
-from icub_learning.experiments.measuring import gathered, seconds
+from icub_learning.experiments.figures import gathered, seconds
 from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.polk.budgeted_sgd import budgeted_sgd, tune_step
 from icub_learning.kernel_methods import Kernel, POLKClassifier

@@ -8,9 +8,7 @@ import numpy as np
 from tqdm import tqdm
 
 from icub_learning.errors import IcubLearningError, ParameterError
-from icub_learning.experiments import expected
-from icub_learning.experiments.expected import Row, seen
-from icub_learning.experiments.measuring import gathered
+from icub_learning.experiments.figures import Row, expectations, gathered, seen
 from icub_learning.experiments.options import options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.recognition import contenders, late, many, unknown
@@ -143,7 +141,7 @@ def _unknown(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]
         figures[title] = found
         rows += _unknown_rows(title, found, name == "grocery", bounds)
     if rows:
-        print(expected.text("unknown", rows, args.seeds, mean=True), flush=True)
+        print(expectations("unknown", rows, args.seeds, mean=True), flush=True)
     return figures
 
 
@@ -184,7 +182,7 @@ def _late(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]:
         rows.append((f"{name}: late class right", values["late"], bound, bool(late_reached)))
         least = f"at least {np.mean(base['others']) - 0.01:.3f} (none less 1 point)" if bound else ""
         rows.append((f"{name}: others right", values["others"], least, bool(others_reached)))
-    print(expected.text("late", rows, args.seeds, mean=True), flush=True)
+    print(expectations("late", rows, args.seeds, mean=True), flush=True)
     return figures
 
 

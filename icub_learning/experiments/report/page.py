@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
-from icub_learning.experiments.comparison import KINDS, Comparison
+from icub_learning.experiments.figures import KINDS, Comparison
 from icub_learning.experiments.report.absent import ABSENT
 from icub_learning.experiments.report.running import DONE, FAILED, NO_DATA, Outcome
 from icub_learning.reporting import page as html

@@ -9,7 +9,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from icub_learning.arrays import integer
-from icub_learning.experiments.comparison import THEORY, Comparison, Comparisons, Figures, conclude
+from icub_learning.experiments.figures import THEORY, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods.tensor.dual_losses import Square

@@ -11,8 +11,7 @@ from sklearn.linear_model import Lasso
 from tqdm import tqdm
 
 from icub_learning.arrays import Array
-from icub_learning.experiments.comparison import Comparison, Comparisons, Figures, conclude
-from icub_learning.experiments.measuring import gathered
+from icub_learning.experiments.figures import Comparison, Comparisons, Figures, conclude, gathered
 from icub_learning.experiments.options import options, seeds
 from icub_learning.kernel_methods import TensorKernelRegressor
 from icub_learning.reporting.plots import GREEN, GREY, RED, new_figure, save, style

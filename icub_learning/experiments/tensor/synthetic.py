@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from icub_learning.arrays import Array
-from icub_learning.experiments.comparison import TIME, Comparison, Comparisons, Figures, conclude, nearest
+from icub_learning.experiments.figures import TIME, Comparison, Comparisons, Figures, conclude, nearest
 from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.panels import Panel, bar_offset, draw
 from icub_learning.experiments.tensor.layout import compare

@@ -9,8 +9,8 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
-from icub_learning.experiments.comparison import TIME, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.data.tables import load_wpbc
+from icub_learning.experiments.figures import TIME, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.tensor.layout import DEGREE, PUBLISHED_BUILD, compare

@@ -9,9 +9,9 @@ import numpy as np
 from tqdm import tqdm
 
 from icub_learning.evaluation.metrics import group_rmse
-from icub_learning.experiments.comparison import TIME, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.data.public_files import PUBLIC_HELP
 from icub_learning.experiments.data.tables import PUMADYN_HELP, samples
+from icub_learning.experiments.figures import TIME, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.options import checked_seed, options
 from icub_learning.kernel_methods import IncrementalNystromKRLS, NystromKRLS
 from icub_learning.reporting.plots import RED, new_figure, save, style

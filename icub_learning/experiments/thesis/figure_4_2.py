@@ -7,7 +7,7 @@ import numpy as np
 from tqdm import tqdm
 
 from icub_learning.experiments.data.tables import PUMADYN_HELP, pumadyn, unit_interval
-from icub_learning.experiments.measuring import seconds, slope
+from icub_learning.experiments.figures import seconds, slope
 from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import IncrementalNystromKRLS, NystromKRLS

@@ -10,7 +10,7 @@ from scipy.linalg import solve_triangular
 from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
-from icub_learning.experiments.comparison import THEORY, Comparison, Comparisons, Figures, conclude
+from icub_learning.experiments.figures import THEORY, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import Kernel

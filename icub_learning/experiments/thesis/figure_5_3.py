@@ -8,7 +8,7 @@ from tqdm import tqdm
 
 from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.experiments.data.tables import PUMADYN_HELP, samples
-from icub_learning.experiments.measuring import path_errors
+from icub_learning.experiments.figures import path_errors
 from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import IncrementalNystromKRLS, RandomFeaturesKRLS

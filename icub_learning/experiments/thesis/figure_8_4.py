@@ -8,7 +8,7 @@ import numpy as np
 from tqdm import tqdm
 
 from icub_learning.dynamics.settings import Settings
-from icub_learning.experiments.comparison import STAND_IN, Comparison, Comparisons, Figures, conclude, nearest
+from icub_learning.experiments.figures import STAND_IN, Comparison, Comparisons, Figures, conclude, nearest
 from icub_learning.experiments.options import options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis import change_of_task

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from icub_learning.experiments.comparison import TIME, Comparison, Comparisons, Figures, conclude
-from icub_learning.experiments.measuring import seconds, slope
+from icub_learning.experiments.figures import TIME, Comparison, Comparisons, Figures, conclude, seconds, slope
 from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import NYTRO, NystromKRLS

@@ -11,8 +11,7 @@ from scipy.special import expit
 from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
-from icub_learning.experiments.comparison import THEORY, Comparison, Comparisons, Figures, conclude
-from icub_learning.experiments.measuring import slope
+from icub_learning.experiments.figures import THEORY, Comparison, Comparisons, Figures, conclude, slope
 from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis.spline_rates import basis, decay, truth

@@ -9,11 +9,10 @@ import numpy as np
 from tqdm import tqdm
 
 from icub_learning.evaluation.metrics import group_rmse
-from icub_learning.experiments.comparison import SAME, STAND_IN, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.data.benchmarks import Benchmark, divided, insurance
 from icub_learning.experiments.data.public_files import PUBLIC, PUBLIC_HELP
 from icub_learning.experiments.data.tables import PUMADYN_HELP, samples, unit_interval
-from icub_learning.experiments.measuring import path_errors
+from icub_learning.experiments.figures import SAME, STAND_IN, Comparison, Comparisons, Figures, conclude, path_errors
 from icub_learning.experiments.options import options, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import (

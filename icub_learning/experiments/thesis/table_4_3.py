@@ -12,9 +12,9 @@ from sklearn.datasets import load_diabetes, load_digits
 from tqdm import tqdm
 
 from icub_learning.evaluation.metrics import group_rmse
-from icub_learning.experiments.comparison import SAME, STAND_IN, TIME, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.data.benchmarks import Benchmark, adult, divided, insurance
 from icub_learning.experiments.data.tables import PUMADYN_HELP, samples, unit_interval
+from icub_learning.experiments.figures import SAME, STAND_IN, TIME, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.options import checked_seed, options, seeds
 from icub_learning.experiments.panels import Panel, bar_offset, draw
 from icub_learning.kernel_methods import KRLS, NYTRO, Landweber, NystromKRLS, SpectralCutoff

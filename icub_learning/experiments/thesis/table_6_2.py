@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.svm import SVC
 from tqdm import tqdm
 
-from icub_learning.experiments.comparison import SAME, TIME, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.data.benchmarks import adult
 from icub_learning.experiments.data.tables import samples
+from icub_learning.experiments.figures import SAME, TIME, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.options import checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import StochasticKernelMachine

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from icub_learning.arrays import Array, integer
-from icub_learning.experiments.comparison import SAME, STAND_IN, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.data import images
+from icub_learning.experiments.figures import SAME, STAND_IN, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.options import checked_seed, one_set, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis.late_class import FIXED_RECODING, Outcome, Sizes, compare
