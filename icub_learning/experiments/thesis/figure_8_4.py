@@ -60,17 +60,7 @@ def comparisons(found: Figures) -> Comparisons:
 
 
 def _figures(outcomes: Mapping[str, Outcome], args: argparse.Namespace) -> dict[str, Any]:
-    errors = {
-        short: {
-            group: {
-                "first plane, steady": outcome.first_steady(group),
-                "first 30": outcome.transient(group),
-                "steady": outcome.steady(group),
-            }
-            for group in UNITS
-        }
-        for short, outcome in outcomes.items()
-    }
+    errors = {short: {group: outcome.rmse(group) for group in UNITS} for short, outcome in outcomes.items()}
 
     def ratios(one: str) -> dict[str, dict[str, float]]:
         found = {}
@@ -92,9 +82,8 @@ def _figures(outcomes: Mapping[str, Outcome], args: argparse.Namespace) -> dict[
 
 
 def _text(figures: dict[str, Any]) -> str:
-    parts = ("first plane, steady", "first 30", "steady")
     rows = [
-        [short, *(number(errors[group][part]) for group in UNITS for part in parts), *PUBLISHED[short.split()[0]]]
+        [short, *(number(error) for parts in errors.values() for error in parts.values()), *PUBLISHED[short.split()[0]]]
         for short, errors in figures["rmse"].items()
     ]
     head = ["RMSE", *(("XY steady", "XZ first 30", "XZ steady") * 2), "force", "torque"]

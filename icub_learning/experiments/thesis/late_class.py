@@ -13,7 +13,6 @@ from icub_learning.arrays import Array, integer
 from icub_learning.errors import ParameterError
 from icub_learning.experiments.thesis.selection import (
     RECODINGS,
-    TOLERANCE,
     choose_as_published,
     choose_within_a_standard_error,
     count_correct,
@@ -73,20 +72,18 @@ def compare(
     sizes: Sizes,
     n_trials: int = 10,
     seed: int = 0,
-    fixed: float = FIXED_RECODING,
     late: Sequence[str] = (),
 ) -> tuple[dict[str, Outcome], list[str]]:
     """Run all methods on the same draws; return the outcome of each of METHODS, and the class that was imbalanced in
     each trial. Raises ParameterError: there are too few examples for the sizes.
 
-    `fixed` is the alpha of "RC fixed", one of RECODINGS; `late` are the imbalanced classes, one after the other; none:
-    drawn in each trial.
+    `late` are the imbalanced classes, one after the other; none: drawn in each trial.
     """
     outcomes, imbalanced = [], []
     for trial in tqdm(range(integer("n_trials", n_trials, 1)), "trials", disable=None, leave=False):
         drawn = split(examples, sizes, np.random.default_rng([seed, trial]), late[trial % len(late)] if late else None)
         imbalanced.append(drawn.imbalanced)
-        outcomes.append(run_trial(drawn, sizes, REGULARIZATIONS, fixed))
+        outcomes.append(run_trial(drawn, sizes, REGULARIZATIONS))
     of_all = {method: Outcome(*np.stack([one[method] for one in outcomes], axis=1)) for method in METHODS}
     return of_all, imbalanced
 
@@ -123,13 +120,9 @@ def split(examples: Mapping[str, Array], sizes: Sizes, rng: np.random.Generator,
     )
 
 
-def run_trial(
-    drawn: Split, sizes: Sizes, regularizations: Sequence[float], fixed: float = FIXED_RECODING
-) -> dict[str, Outcome]:
-    """Train, choose and test all methods on one draw. Raises ParameterError: `fixed` is not one of RECODINGS."""
-    place = int(np.abs(RECODINGS - fixed).argmin())
-    if abs(RECODINGS[place] - fixed) > TOLERANCE:
-        raise ParameterError("recoding", fixed, "a multiple of 0.05 in [0, 1]")
+def run_trial(drawn: Split, sizes: Sizes, regularizations: Sequence[float]) -> dict[str, Outcome]:
+    """Train, choose and test all methods on one draw."""
+    place = int(np.flatnonzero(RECODINGS == FIXED_RECODING)[0])
     judged: dict[str, list[tuple[float, ...]]] = {method: [] for method in METHODS}
     for n_imb, classifiers, log_ratio in grown(drawn, sizes.n_imb, regularizations):
         validation = np.array([classifier.scores(drawn.validation) for classifier in classifiers])

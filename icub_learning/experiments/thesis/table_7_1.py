@@ -20,7 +20,7 @@ examples and on those of the late class, mean and standard deviation over trials
   N         RLSC without recoding
   RB        rebalanced RLSC (7.22), trained from scratch each time: not incremental
   RC        recoding, alpha and lambda chosen anew for each row as in 7.6.3
-  RC fixed  recoding, one alpha for all rows (--recoding), lambda by validation at that alpha. 0.6 is where the
+  RC fixed  recoding, one alpha for all rows, lambda by validation at that alpha. 0.6 is where the
             published column of RC comes closest with 590 examples: no choice that a learner could make
   RC+       recoding, chosen as AdaptiveClassifier does: lambda is the best one without recoding, and alpha may cost up
             to one standard error of the accuracy on the other classes
@@ -70,7 +70,6 @@ add_options = options(
     trials={"type": int, "default": 10, "help": "repetitions (default: 10, as in the thesis)"},
     n_bal={"type": int, "help": "training examples of a balanced class (default: see above)"},
     n_test={"type": int, "help": "test examples of each class (default: see above)"},
-    recoding=(FIXED_RECODING, "alpha of RC fixed"),
 )
 
 
@@ -113,9 +112,7 @@ def _run_one(name: str, args: argparse.Namespace) -> dict[str, Any]:
     most = min(most, n_bal)
     examples = examples or load_examples(name, args.data, n_bal + n_bal // 5 + n_test, args.out)
     sizes = Sizes(n_bal, n_test, tuple(n for n in CURVE if n <= most))
-    outcomes, imbalanced = compare(
-        examples, sizes, args.trials, checked_seed(args), fixed=args.recoding, late=args.late
-    )
+    outcomes, imbalanced = compare(examples, sizes, args.trials, checked_seed(args), args.late)
 
     def of_trials(outcome: Outcome) -> dict[str, Any]:
         whats = ("total", "imbalanced", "balanced")
@@ -129,7 +126,7 @@ def _run_one(name: str, args: argparse.Namespace) -> dict[str, Any]:
         "n_test": n_test,
         "n_imb": sizes.n_imb,
         "imbalanced_classes": imbalanced,
-        "fixed_recoding": args.recoding,
+        "fixed_recoding": FIXED_RECODING,
         "by_late_class": {
             late: {name: 100 * one.imbalanced[np.array(imbalanced) == late, -1] for name, one in outcomes.items()}
             for late in dict.fromkeys(imbalanced)

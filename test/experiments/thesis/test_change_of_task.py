@@ -73,13 +73,13 @@ def test_figures_are_means_over_components_and_parts():
     axes = np.array([1.0, 5.0, 0.1, 2.0, 0.01, 1.0])  # they differ, so that pooling them gives another figure
     outcome = change_of_task.Outcome(axes * random.normal(size=(300, 6)), axes * random.normal(size=(4, 90, 6)))
     expected = np.mean([of_components(part[:30, 3:]) for part in outcome.parts])
-    assert outcome.transient("torque") == pytest.approx(expected)
+    assert outcome.rmse("torque")["first 30"] == pytest.approx(expected)
     expected = np.mean([of_components(part[60:, :3]) for part in outcome.parts])
-    assert outcome.steady("force") == pytest.approx(expected)
-    assert outcome.first_steady("force") == pytest.approx(of_components(outcome.first[200:, :3]))
+    assert outcome.rmse("force")["steady"] == pytest.approx(expected)
+    assert outcome.rmse("force")["first plane, steady"] == pytest.approx(of_components(outcome.first[200:, :3]))
     np.testing.assert_allclose(outcome.curves("force")[2, 59], of_components(outcome.parts[2, 30:60, :3]))
     pooled = np.sqrt(np.mean(outcome.first[200:, :3] ** 2))
-    assert outcome.first_steady("force") < 0.8 * pooled
+    assert outcome.rmse("force")["first plane, steady"] < 0.8 * pooled
 
 
 def test_command(planes, run, monkeypatch):
@@ -132,10 +132,8 @@ def test_ratios_of_the_thesis():
     planes = {plane: change_of_task.record(plane, 10_000) for plane in change_of_task.PLANES}
     outcomes = change_of_task.compare(planes, settings())
     for group in GROUPS:
-        p, np_, sp, thesis = (outcomes[short] for short in ("P", "NP", "SP", change_of_task.THESIS))
-        assert thesis.steady(group) <= 0.5 * p.steady(group)
-        assert thesis.steady(group) <= 1.05 * np_.steady(group)
-        assert thesis.transient(group) <= 0.6 * np_.transient(group)
-        assert sp.steady(group) <= 0.5 * p.steady(group)
-        assert sp.steady(group) <= 1.05 * np_.steady(group)
-        assert sp.transient(group) <= 0.8 * np_.transient(group)
+        p, np_ = outcomes["P"].rmse(group), outcomes["NP"].rmse(group)
+        for short, most in ((change_of_task.THESIS, 0.6), ("SP", 0.8)):
+            found = outcomes[short].rmse(group)
+            assert found["steady"] <= min(0.5 * p["steady"], 1.05 * np_["steady"])
+            assert found["first 30"] <= most * np_["first 30"]

@@ -60,7 +60,7 @@ def ridge(x, y, level):
 
 def test_accuracies_are_those_of_models_trained_in_batch():
     drawn = late_class.split(clouds(), SIZES, np.random.default_rng(0))
-    outcomes = late_class.run_trial(drawn, SIZES, [1.0], fixed=0.4)
+    outcomes = late_class.run_trial(drawn, SIZES, [1.0])
     for place, n_imb in enumerate(SIZES.n_imb):
         x, y, gamma = taught(drawn, n_imb)
         weights = ridge(x, y, 1.0)
@@ -80,7 +80,7 @@ def test_accuracies_are_those_of_models_trained_in_batch():
         right = [((validation * gamma**a).argmax(1) == drawn.validation_classes).mean() for a in recodings]
         floor = right[0] - np.sqrt(right[0] * (1 - right[0]) / len(validation))
         assert outcomes["N"].recoding[place] == 0.0
-        assert outcomes["RC fixed"].recoding[place] == 0.4
+        assert outcomes["RC fixed"].recoding[place] == late_class.FIXED_RECODING
         for method, least in (("RC", right[0]), ("RC+", floor)):
             allowed = [a for a, r in zip(recodings, right, strict=True) if r >= least - 1e-12]
             assert outcomes[method].recoding[place] == max(allowed)
@@ -89,17 +89,17 @@ def test_accuracies_are_those_of_models_trained_in_batch():
 def test_a_fixed_recoding_has_the_regularization_that_validates_best_with_it():
     drawn = late_class.split(clouds(), SIZES, np.random.default_rng(1))
     levels = [1e-2, 1.0, 1e4]
-    both = late_class.run_trial(drawn, SIZES, levels, fixed=0.8)["RC fixed"]
-    alone = [late_class.run_trial(drawn, SIZES, [level], fixed=0.8)["RC fixed"] for level in levels]
+    both = late_class.run_trial(drawn, SIZES, levels)["RC fixed"]
+    alone = [late_class.run_trial(drawn, SIZES, [level])["RC fixed"] for level in levels]
     for place, n_imb in enumerate(SIZES.n_imb):
         x, y, gamma = taught(drawn, n_imb)
-        scores = [np.maximum(drawn.validation @ ridge(x, y, level), 0) * gamma**0.8 for level in levels]
+        scores = [
+            np.maximum(drawn.validation @ ridge(x, y, level), 0) * gamma**late_class.FIXED_RECODING for level in levels
+        ]
         held = [(one.argmax(1) == drawn.validation_classes).mean() for one in scores]
         best = [k for k, one in enumerate(held) if one == max(held)]
         assert both.regularization[place] in [levels[k] for k in best]
         assert both.total[place] == alone[levels.index(both.regularization[place])].total[place]
-    with pytest.raises(ParameterError, match="recoding"):
-        late_class.run_trial(drawn, SIZES, levels, fixed=0.62)
 
 
 def test_every_digit_can_be_the_late_one():
