@@ -1,13 +1,11 @@
 """`reproduce detection`: objects on line: minibootstrap, full bootstrap, random background (Maiettini et al.)."""
 
-import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
-from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
 from icub_learning.detection.bootstrap import ITERATIONS, TOLERANCE, Bootstrap
@@ -15,7 +13,7 @@ from icub_learning.detection.boxes import Detections
 from icub_learning.detection.detector import LENGTH_SCALE, OnlineDetector
 from icub_learning.evaluation.detections import TrueBoxes, average_precisions, mean_average_precision
 from icub_learning.experiments.figures import STAND_IN, TIME, Comparison, Comparisons, Figures, conclude, seconds
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.kernel_methods.subsampling.falkon import FALKON
 from icub_learning.reporting.tables import table
 from icub_learning.simulation.objects.table_scene import TableImage, TableScene
@@ -80,11 +78,11 @@ class Result:
         return mean_average_precision(self.precisions)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     n_scenes, n_tests = integer("--scenes", args.scenes, 1), integer("--tests", args.tests, 1)
     seed, threads = checked_seed(args), integer("--threads", args.threads, 1)
     with TableScene(OBJECTS, seed=seed) as scene, threadpool_limits(threads):
-        shown = [scene.render(number) for number in tqdm(range(n_scenes), desc="tables", disable=None, leave=False)]
+        shown = [scene.render(number) for number in progress(range(n_scenes), "tables")]
         tests = [scene.render(UNSEEN + number) for number in range(n_tests)]
         names, last = list(OBJECTS[:-1]), OBJECTS[-1]
         detector = collected(OnlineDetector(random_state=seed, n_threads=threads), shown, names)

@@ -1,6 +1,5 @@
 """`reproduce falkon`: FALKON against direct Nyström and KRLS: time, error and iterations over n (FALKON paper)."""
 
-import argparse
 import warnings
 from collections.abc import Mapping, Sequence
 from math import ceil, log, sqrt
@@ -12,7 +11,6 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
-from tqdm import tqdm
 
 from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.experiments.figures import (
@@ -26,7 +24,7 @@ from icub_learning.experiments.figures import (
     seconds,
     slope,
 )
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import FALKON, KRLS, NystromKRLS, PreconditionedKRLS, RandomFeaturesKRLS
 from icub_learning.reporting.tables import number, table
@@ -71,12 +69,12 @@ PUBLISHED_NAMES = {"Nyström": "nystrom", "random features": "features", "precon
 add_options = options("samples and centres", quick=True)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     seed = checked_seed(args)
     sizes = QUICK_SIZES if args.quick else SIZES
     with threadpool_limits(2, "blas"):
-        theory = [measure_theory(n, seed) for n, _ in tqdm(sizes, "theory, n", disable=None, leave=False)]
-        rows = [measure(n, m, seed) for n, m in tqdm(sizes, "n", disable=None, leave=False)]
+        theory = [measure_theory(n, seed) for n, _ in progress(sizes, "theory, n")]
+        rows = [measure(n, m, seed) for n, m in progress(sizes, "n")]
     ns = [n for n, _ in sizes]
     squares = {name: [row[f"{name}_error"] ** 2 for row in theory] for name in ("falkon", "nystrom", "features")}
     falls = ", ".join(f"n^{slope(ns, errors):.2f} with {METHODS[name]}" for name, errors in squares.items())

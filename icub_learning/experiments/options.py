@@ -1,13 +1,18 @@
-"""Command-line options that experiments share."""
+"""What experiments share on the command line: options, and bars that show how far they are."""
 
 import argparse
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from tqdm import tqdm
 
 from icub_learning.arrays import integer
 from icub_learning.errors import ParameterError
 from icub_learning.reporting.tables import add_json_option, add_value
+
+Item = TypeVar("Item")
+Arguments = argparse.Namespace  # the options that were given to an experiment
 
 
 def options(
@@ -54,19 +59,24 @@ def options(
     return add_options
 
 
-def checked_seed(args: argparse.Namespace) -> int:
+def checked_seed(args: Arguments) -> int:
     """Return the seed. Raises ParameterError if it is negative."""
     return integer("--seed", args.seed, 0)
 
 
-def seeds(args: argparse.Namespace) -> range:
+def seeds(args: Arguments) -> range:
     """Return a seed for each of the draws. Raises ParameterError if the first is negative or there is no draw."""
     return range(checked_seed(args), args.seed + integer("--draws", args.draws, 1))
 
 
-def one_set(args: argparse.Namespace) -> list[str]:
+def one_set(args: Arguments) -> list[str]:
     """Return the data sets of --on. Raises ParameterError where --data is given for several."""
     names = list(dict.fromkeys(args.on))
     if args.data is not None and len(names) != 1:
         raise ParameterError("--data", str(args.data), "given for one data set; name it with --on")
     return names
+
+
+def progress(items: Iterable[Item], what: str) -> Iterable[Item]:
+    """Return the items with a bar that shows on a terminal how far they are, until they are done."""
+    return tqdm(items, what, disable=None, leave=False)

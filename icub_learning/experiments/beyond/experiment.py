@@ -1,12 +1,9 @@
 """`reproduce beyond`: accelerated NYTRO, chosen features, logistic FALKON, POLK without a step size."""
 
-import argparse
 from typing import Any
 
-from tqdm import tqdm
-
 from icub_learning.experiments.beyond import features, logistic, nytro, parameter_free
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.experiments.panels import draw
 from icub_learning.reporting.tables import save_figures
 
@@ -27,11 +24,11 @@ WHICH = {"nargs": "+", "choices": tuple(PARTS), "default": list(PARTS), "help": 
 add_options = options("all draws", quick=True, parts=WHICH)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     seed = checked_seed(args)
     figures: dict[str, Any] = {"seed": seed, "quick": args.quick}
     panels: list[Any] = []
-    for name in tqdm(dict.fromkeys(args.parts), "parts", disable=None, leave=False):
+    for name in progress(dict.fromkeys(args.parts), "parts"):
         part: Any = PARTS[name]
         figures[name] = part.measure(seed, args.quick)
         print(part.text(figures[name]) + "\n", flush=True)

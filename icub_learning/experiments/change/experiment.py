@@ -1,6 +1,5 @@
 """`reproduce change`: loads, contacts, wear and feed-forward control on simulated robots."""
 
-import argparse
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 
 from icub_learning.experiments.change import consistency, control, forces, loads_and_pushes, wear
 from icub_learning.experiments.figures import Row, at_most, expectations, gathered, seen
-from icub_learning.experiments.options import options
+from icub_learning.experiments.options import Arguments, options
 from icub_learning.reporting.tables import save_figures
 
 Found = Mapping[str, Any]  # figures of all seeds, a list in place of each number; see `gathered`
@@ -34,7 +33,7 @@ add_options = options(
 )
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     works: dict[str, Callable[[int], dict[str, Any]]] = {
         "loads": lambda seed: loads_and_pushes.run_seed(seed, TO_TELL),
         "forces": forces.run_seed,

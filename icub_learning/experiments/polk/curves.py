@@ -1,6 +1,5 @@
 """`reproduce polk-curves`: POLK while it learns: risk, error and points, beside batch methods (POLK paper)."""
 
-import argparse
 from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
@@ -13,7 +12,7 @@ from icub_learning.arrays import Array, integer
 from icub_learning.experiments.data.images import load_mnist
 from icub_learning.experiments.data.textures import texton_histograms
 from icub_learning.experiments.figures import SAME, STAND_IN, Comparison, Comparisons, Figures, conclude, seconds
-from icub_learning.experiments.options import options, seeds
+from icub_learning.experiments.options import Arguments, options, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.polk.budgeted_sgd import budgeted_sgd, tune_step
 from icub_learning.experiments.polk.import_vectors import import_vectors
@@ -55,7 +54,7 @@ add_options = options(
 )
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     figures: dict[str, Any] = {"seed": args.seed, "draws": args.draws, "quick": args.quick}
     for name in dict.fromkeys(args.on):
         settings = SETTINGS[name]
@@ -90,7 +89,7 @@ def comparisons(found: Figures) -> Comparisons:
         yield Comparison("multidist: points of POLK, hinge, beside the number of modes", order, 15.0, "less")
 
 
-def _load(name: str, n: int, n_test: int, args: argparse.Namespace, seed: int) -> Any:
+def _load(name: str, n: int, n_test: int, args: Arguments, seed: int) -> Any:
     """Return (x, y) to learn and (x, y) to test, y numbers of classes."""
     if name == "multidist":
         (x, y), (x_test, y_test), _ = sample_mixtures(seed)

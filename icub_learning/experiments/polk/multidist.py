@@ -1,6 +1,5 @@
 """`reproduce polk-multidist`: POLK on five planar mixtures beside the Bayes rule and its rivals (POLK paper)."""
 
-import argparse
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +8,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
-from tqdm import tqdm
 
 from icub_learning.arrays import Array
 from icub_learning.experiments.figures import gathered, seconds
-from icub_learning.experiments.options import options, seeds
+from icub_learning.experiments.options import Arguments, options, progress, seeds
 from icub_learning.experiments.polk.budgeted_sgd import budgeted_sgd, tune_step
 from icub_learning.kernel_methods import Kernel, POLKClassifier
 from icub_learning.kernel_methods.kernels import blocks
@@ -42,10 +40,10 @@ QUICK = ("--draws", "1")
 add_options = options("the first draw of the mixtures", draws=10)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     draws = [sample_mixtures(seed) for seed in seeds(args)]
     bayes = [best for *_, best in draws]
-    found = gathered([judge_all(*drawn) for drawn in tqdm(draws, "draws", disable=None, leave=False)])
+    found = gathered([judge_all(*drawn) for drawn in progress(draws, "draws")])
     print(
         f"{args.draws} draws, Bayes error {100 * np.mean(bayes):.1f} % on average. Published in words, the numbers are"
         f" lost: an order near the {BUDGET} modes of the density, with which BSGD does not converge."

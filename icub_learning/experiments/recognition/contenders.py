@@ -13,9 +13,9 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.svm import SVC
-from tqdm import tqdm
 
 from icub_learning.arrays import Array
+from icub_learning.experiments.options import progress
 from icub_learning.experiments.recognition.views import Pools, accuracy, draw
 from icub_learning.recognition.assembly import make_classifier
 from icub_learning.recognition.classifiers.kept_views import unit
@@ -71,7 +71,7 @@ def compare(
     """
     contenders = {**OURS, **RIVALS}
     found = {name: np.zeros((len(n_views), len(seeds))) for name in contenders}
-    for column, seed in enumerate(tqdm(seeds, "draws", disable=None, leave=False)):
+    for column, seed in enumerate(progress(seeds, "draws")):
         most = draw(pools, n_classes, max(n_views), seed)
         for row, n in enumerate(n_views):
             taught = {label: rows[:n] for label, rows in most.taught.items()}

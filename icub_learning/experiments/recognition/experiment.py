@@ -1,15 +1,13 @@
 """`reproduce recognition`: few views, unknown objects and a late class, beside rivals and bounds."""
 
-import argparse
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from icub_learning.errors import IcubLearningError, ParameterError
 from icub_learning.experiments.figures import Row, expectations, gathered, seen
-from icub_learning.experiments.options import options
+from icub_learning.experiments.options import Arguments, options, progress
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.recognition import contenders, late, many, unknown
 from icub_learning.experiments.recognition.views import CHOSEN_ON, SETS, Pools
@@ -70,7 +68,7 @@ add_options = options(
 )
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     if min(args.seeds) < 0:
         raise ParameterError("--seeds", args.seeds, "at least 0")
     figures: dict[str, Any] = {"seeds": args.seeds, "left out": {}}
@@ -99,7 +97,7 @@ def _draw(path: Path, panels: list[Panel]) -> None:
         draw(path, "Accuracy on views that were not taught: ours, then rivals at their best", panels, columns=2)
 
 
-def _views(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]:
+def _views(sets: dict[str, Pools], args: Arguments) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     panels = []
     for name, pools in sets.items():
@@ -124,7 +122,7 @@ def _views(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]:
     return figures
 
 
-def _unknown(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]:
+def _unknown(sets: dict[str, Pools], args: Arguments) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     cases: list[Any] = [(name, 5, 5, 20, {}) for name in ("fashion-mnist", "mnist")]
     cases += [("grocery", KNOWN, UNKNOWN, n, bounds) for n, bounds in GROCERY_BOUNDS.items()]
@@ -135,7 +133,7 @@ def _unknown(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]
             continue
         found = gathered([
             vars(unknown.judge(sets[name], n_known, n_unknown, n_views, seed))
-            for seed in tqdm(args.seeds, desc=f"unknown, {name}", disable=None, leave=False)
+            for seed in progress(args.seeds, f"unknown, {name}")
         ])  # fmt: skip
         title = f"{name}, {n_known} known, {n_views} views"
         figures[title] = found
@@ -165,11 +163,11 @@ def _unknown_rows(title: str, found: dict[str, Any], of_groceries: bool, bounds:
     return rows
 
 
-def _late(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]:
+def _late(sets: dict[str, Pools], args: Arguments) -> dict[str, Any]:
     if "grocery" not in sets:
         print("late is left out: it needs the photographs of groceries", flush=True)
         return {}
-    some = tqdm(args.seeds, "late", disable=None, leave=False)
+    some = progress(args.seeds, "late")
     figures: dict[str, Any] = gathered([late.judge(sets["grocery"], KNOWN, LATE_CLASSES, seed) for seed in some])
     rows: list[Row] = []
     for name, values in figures.items():
@@ -186,7 +184,7 @@ def _late(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]:
     return figures
 
 
-def _many(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]:
+def _many(sets: dict[str, Pools], args: Arguments) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     lines: dict[tuple[str, int], tuple[list[int], dict[str, Any]]] = {}
     names = [*many.OURS, *many.RIVALS]
@@ -194,7 +192,7 @@ def _many(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]:
         rows = []
         for n_classes, n_views in many.cells(pools):
             title = f"{n_classes} x {n_views}"
-            seeds = tqdm(args.seeds, desc=f"many, {name}, {title}", disable=None, leave=False)
+            seeds = progress(args.seeds, f"many, {name}, {title}")
             found = gathered([many.compare(pools, n_classes, n_views, seed) for seed in seeds])
             figures[f"{name}, {title}"] = found
             means = [f"{100 * float(np.mean(found[one]['accuracy'])):.1f}" for one in names]

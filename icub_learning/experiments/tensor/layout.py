@@ -1,6 +1,5 @@
 """`reproduce tensor-layout`: tensor kernels: entries and times of the packed layout beside the full one."""
 
-import argparse
 from math import comb
 from time import process_time
 from typing import Any
@@ -10,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from icub_learning.arrays import integer
 from icub_learning.experiments.figures import THEORY, Comparison, Comparisons, Figures, conclude
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.options import Arguments, checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods.tensor.dual_losses import Square
 from icub_learning.kernel_methods.tensor.sparse_dual import TensorPenalty, solve
@@ -33,7 +32,7 @@ QUICK = ("--samples", "30", "60")
 add_options = options("the samples", samples=SIZES)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     sizes = [integer("--samples", n, 2) for n in args.samples]
     counts = {n: n_entries(n, 4) for n in PUBLISHED_COUNTS}
     largest = tuple(

@@ -1,6 +1,5 @@
 """`reproduce tensor-selection`: tensor kernels: true features found among 5000 from few samples."""
 
-import argparse
 from collections.abc import Mapping
 from pathlib import Path
 from time import perf_counter
@@ -8,11 +7,10 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import Lasso
-from tqdm import tqdm
 
 from icub_learning.arrays import Array
 from icub_learning.experiments.figures import Comparison, Comparisons, Figures, conclude, gathered
-from icub_learning.experiments.options import options, seeds
+from icub_learning.experiments.options import Arguments, options, progress, seeds
 from icub_learning.kernel_methods import TensorKernelRegressor
 from icub_learning.reporting.plots import GREEN, GREY, RED, new_figure, save, style
 from icub_learning.reporting.tables import number, table
@@ -32,10 +30,10 @@ QUICK = ("--draws", "1")
 add_options = options("the first problem", draws=5)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     found: dict[tuple[int, str], list[dict[str, float]]] = {}
     weights: dict[int, tuple[Array, NDArray[np.intp]]] = {}  # of the first draw, with the true features, by m
-    for seed in tqdm(seeds(args), "draws", disable=None, leave=False):
+    for seed in progress(seeds(args), "draws"):
         random = np.random.default_rng(seed)
         # Only samples that are used are drawn; which of 4000 they are is the same as drawing so many.
         x = random.normal(size=(max(SIZES) + VALIDATION, D))

@@ -1,17 +1,15 @@
 """`reproduce tensor-synthetic`: tensor kernels: times of building and optimizing, errors over m and gamma."""
 
-import argparse
 from collections.abc import Mapping, Sequence
 from time import process_time
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
-from tqdm import tqdm
 
 from icub_learning.arrays import Array
 from icub_learning.experiments.figures import TIME, Comparison, Comparisons, Figures, conclude, nearest
-from icub_learning.experiments.options import options, seeds
+from icub_learning.experiments.options import Arguments, options, progress, seeds
 from icub_learning.experiments.panels import Panel, bar_offset, draw
 from icub_learning.experiments.tensor.layout import compare
 from icub_learning.kernel_methods import TensorKernelRegressor
@@ -55,13 +53,13 @@ FULL = ("--large",)
 add_options = options("the first problem and its subsamples", quick=True, draws=1, large=LARGE)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     first = next(iter(seeds(args)))
     sizes = [30] if args.quick else [60, 120, 250, 200] if args.large else [60]
     with threadpool_limits(1):
-        times = [_times(n, *CASES[n], GAMMA, first) for n in tqdm(sizes, "layouts", disable=None, leave=False)]
+        times = [_times(n, *CASES[n], GAMMA, first) for n in progress(sizes, "layouts")]
         few = list(SUBSAMPLED) if args.large else [20]
-        subsampled = [_times(m, DEXTER, 7, 1.0, first) for m in tqdm(few, "m", disable=None, leave=False)]
+        subsampled = [_times(m, DEXTER, 7, 1.0, first) for m in progress(few, "m")]
     print(_times_text(times) + "\n", flush=True)
     print(_subsampled_text(subsampled) + "\n", flush=True)
     m_values = (40, 60) if args.quick else SIZES

@@ -1,17 +1,15 @@
 """`reproduce tensor-wpbc`: tensor kernels on WPBC: build times of both layouts, errors of subsamples."""
 
-import argparse
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
-from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
 from icub_learning.experiments.data.tables import load_wpbc
 from icub_learning.experiments.figures import TIME, Comparison, Comparisons, Figures, conclude
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.tensor.layout import DEGREE, PUBLISHED_BUILD, compare
 from icub_learning.kernel_methods import TensorKernelRegressor
@@ -41,7 +39,7 @@ add_options = options(
 )
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     seed = checked_seed(args)
     draws, splits = integer("--draws", args.draws, 1), integer("--splits", args.splits, 1)
     data = load_wpbc(args.data)
@@ -53,7 +51,7 @@ def run(args: argparse.Namespace) -> None:
             some = np.arange(n)
             x, y = scale(data.features, some), scale(data.time[:, None], some)[:, 0]
             times.append(compare(n, x[:n] / x.shape[1] ** 0.25, y[:n]))
-        for split in tqdm(range(seed, seed + splits), "splits", disable=None, leave=False):
+        for split in progress(range(seed, seed + splits), "splits"):
             order = np.random.default_rng(split).permutation(len(data.time))
             parts = np.split(order, [TRAIN, TRAIN + VALIDATION])
             for name, target in targets.items():

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
 from icub_learning.dynamics import assembly
@@ -14,6 +13,7 @@ from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError
 from icub_learning.evaluation.metrics import mean_rmse, windowed_mean_rmse
 from icub_learning.evaluation.predict_then_learn import ESTIMATORS, Evaluation, evaluate
+from icub_learning.experiments.options import progress
 from icub_learning.experiments.thesis.thesis_method import ThesisMethod
 from icub_learning.recording.recording import Recording
 from icub_learning.reporting.wrench_errors import GROUPS, WINDOW
@@ -132,7 +132,7 @@ def compare(planes: Mapping[str, Recording], settings: Settings) -> dict[str, Ou
     """Run P, NP and SP, and the thesis' SP, on the same planes; outcomes by the names of ESTIMATORS, and THESIS."""
     outcomes = {
         short: learn_and_transfer(planes, replace(settings, estimator=estimator))
-        for short, estimator in tqdm(ESTIMATORS.items(), "estimators", disable=None, leave=False)
+        for short, estimator in progress(ESTIMATORS.items(), "estimators")
     }
     # A sensor without offset; nothing is filtered or watched for.
     as_published = replace(settings, sensor_offset=False, output_filter="none", watch="never")

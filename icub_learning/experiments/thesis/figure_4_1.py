@@ -1,18 +1,16 @@
 """`reproduce figure-4.1`: few centres with little regularization against many with much (thesis 4.2.4)."""
 
-import argparse
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.experiments.data.public_files import PUBLIC_HELP
 from icub_learning.experiments.data.tables import PUMADYN_HELP, samples
 from icub_learning.experiments.figures import TIME, Comparison, Comparisons, Figures, conclude
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.kernel_methods import IncrementalNystromKRLS, NystromKRLS
 from icub_learning.reporting.plots import RED, new_figure, save, style
 from icub_learning.reporting.tables import number, table
@@ -46,7 +44,7 @@ HELP = f"{PUMADYN_HELP}; {PUBLIC_HELP}"
 add_options = options("splits and centres", on=SETTINGS, chosen=list(SETTINGS)[:2], data=HELP, quick=True)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     seed = checked_seed(args)
     sets = {name: _run_one(name, args, seed) for name in dict.fromkeys(args.on)}
     print("\n\n".join(_text(name, found) for name, found in sets.items()))
@@ -68,7 +66,7 @@ def comparisons(found: Figures) -> Comparisons:
             yield Comparison(what, row["test"], float(row["published"].rstrip(" %")), "less")
 
 
-def _run_one(name: str, args: argparse.Namespace, seed: int) -> dict[str, Any]:
+def _run_one(name: str, args: Arguments, seed: int) -> dict[str, Any]:
     settings = SETTINGS[name]
     inputs, target = samples(name, args.data)
     if args.quick:
@@ -88,7 +86,7 @@ def _run_one(name: str, args: argparse.Namespace, seed: int) -> dict[str, Any]:
         path = model.fit(inputs[learned], target[learned]).predict_path(inputs[held])
         return [_error(name, predicted[:, 0], target[held]) for predicted in path]
 
-    surface = np.array([surface_at(level) for level in tqdm(levels, f"{name}, paths", disable=None, leave=False)])
+    surface = np.array([surface_at(level) for level in progress(levels, f"{name}, paths")])
     i, j = np.unravel_index(surface.argmin(), surface.shape)
     draws = [np.random.default_rng(seed + 1 + trial).permutation(len(inputs)) for trial in range(trials)]
 
@@ -106,7 +104,7 @@ def _run_one(name: str, args: argparse.Namespace, seed: int) -> dict[str, Any]:
         **settings["published"], (int(sizes[j]), float(levels[i])): "best of our surface"
     }  # fmt: skip
     rows: list[dict[str, Any]] = []
-    for (m, level), published in tqdm(cases.items(), f"{name}, trials", disable=None, leave=False):
+    for (m, level), published in progress(cases.items(), f"{name}, trials"):
         errors, times = test(m, level)
         rows.append({"m": m, "lambda": level, "published": published, "test": float(np.mean(errors)),
                      "deviation": float(np.std(errors)), "seconds": float(np.median(times))})  # fmt: skip

@@ -1,14 +1,12 @@
 """`reproduce figure-4.2`: model selection time: a path over the centres against separate fits (thesis 4.2.4)."""
 
-import argparse
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from icub_learning.experiments.data.tables import PUMADYN_HELP, pumadyn, unit_interval
 from icub_learning.experiments.figures import seconds, slope
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import IncrementalNystromKRLS, NystromKRLS
 from icub_learning.reporting.tables import number, save_figures, table
@@ -23,7 +21,7 @@ SIGMA, LAMBDA = 2.66, 1e-5
 add_options = options("centres", data=PUMADYN_HELP, quick=True)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     seed = checked_seed(args)
     inputs, target = pumadyn(args.data)
     n = 1000 if args.quick else 4096
@@ -41,14 +39,14 @@ def run(args: argparse.Namespace) -> None:
         return sum(seconds(NystromKRLS(n_centers=int(some), **settings).fit, x, y) for some in levels)
 
     by_size = []
-    for m in tqdm(sizes, "m", disable=None, leave=False):
+    for m in progress(sizes, "m"):
         took = {"one_fit_s": fastest(NystromKRLS, m), "path_s": fastest(IncrementalNystromKRLS, m)}
         by_size.append({"m": m, **took, "separate_s": separate(m, n_levels)})
     last, most = by_size[-1], sizes[-1]
     by_count = [
         {"levels": count, "path_s": last["path_s"],
          "separate_s": last["separate_s"] if count == n_levels else separate(most, count)}
-        for count in tqdm(counts, "levels", disable=None, leave=False)
+        for count in progress(counts, "levels")
     ]  # fmt: skip
     growth = slope(counts, [row["separate_s"] for row in by_count])
     rows = [

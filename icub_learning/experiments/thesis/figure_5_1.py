@@ -1,17 +1,15 @@
 """`reproduce figure-5.1`: features and centres that theory asks for, and those that suffice (thesis 4, 5)."""
 
-import argparse
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
 from icub_learning.experiments.figures import THEORY, Comparison, Comparisons, Figures, conclude
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import Kernel
 from icub_learning.kernel_methods.diagnostics import fixed_design_risk
@@ -44,11 +42,11 @@ BOUNDS = ("theorem 5", "theorem 1", "theorem 1, leverage")
 add_options = options("samples and centres", quick=True, draws=5, samples={"type": int, "help": "n (default: 1000)"})
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     seed, draws = checked_seed(args), integer("--draws", args.draws, 1)
     n = integer("--samples", args.samples if args.samples is not None else 200 if args.quick else 1000, 50)
     problem = Problem(n, seed)
-    rows = [problem.compare(level, draws, seed) for level in tqdm(LEVELS, "lambda", disable=None, leave=False)]
+    rows = [problem.compare(level, draws, seed) for level in progress(LEVELS, "lambda")]
     head = ["lambda", "d_eff", "dimension", "suffices", "theorem 5", "uniform", "leverage", "bound / suffices"]
     cells = [
         [f"{row['lambda']:.0e}", number(row["effective"]), number(row["maximal"]), str(row["enough"]),

@@ -1,14 +1,12 @@
 """`reproduce figure-5.2`: random features learn splines at the optimal rate (thesis 5.3.1)."""
 
-import argparse
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from icub_learning.arrays import integer
 from icub_learning.experiments.figures import THEORY, Comparison, Comparisons, Figures, conclude, slope
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis import spline_rates
 from icub_learning.reporting.tables import table
@@ -27,7 +25,7 @@ QUICK = ("--quick", "--draws", "20")
 add_options = options("samples, noise and features", quick=True, draws=DRAWS)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     seed = checked_seed(args)
     draws = integer("--draws", args.draws if args.draws is not None else 5 if args.quick else 100, 2)
     sizes = (500, 1000, 2000) if args.quick else (1000, 1500, 2200, 3200, 4600, 6800, 10000)
@@ -36,7 +34,7 @@ def run(args: argparse.Namespace) -> None:
     for r, gamma in CASES:
         found: dict[str, list[Any]] = {name: [] for name in NAMES}
         without: dict[str, list[Any]] = {name: [] for name in NAMES}  # a tenth of the draws, by tenths
-        for n in tqdm(sizes, f"r {r:.3g}, n", disable=None, leave=False):
+        for n in progress(sizes, f"r {r:.3g}, n"):
             for name, (value, *left) in zip(NAMES, _measure(n, r, gamma, draws, seed), strict=True):
                 found[name].append(value)
                 without[name].append(left)

@@ -1,15 +1,13 @@
 """`reproduce figure-5.3`: the number of random features or centres as what regularizes (thesis 5.4)."""
 
-import argparse
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.experiments.data.tables import PUMADYN_HELP, samples
 from icub_learning.experiments.figures import path_errors
-from icub_learning.experiments.options import options, seeds
+from icub_learning.experiments.options import Arguments, options, progress, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import IncrementalNystromKRLS, RandomFeaturesKRLS
 from icub_learning.reporting.tables import number, save_figures, table
@@ -31,7 +29,7 @@ QUICK = ("--quick", "--draws", "2")
 add_options = options("splits, features and centres", on=SETTINGS, data=PUMADYN_HELP, quick=True, draws=5)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     figures: dict[str, Any] = {"seed": args.seed, "draws": args.draws, "quick": args.quick}
     panels, rows = [], []
     for name in dict.fromkeys(args.on):
@@ -58,7 +56,7 @@ def run(args: argparse.Namespace) -> None:
     save_figures(args.json, figures)
 
 
-def _run_one(name: str, args: argparse.Namespace) -> dict[str, Any]:
+def _run_one(name: str, args: Arguments) -> dict[str, Any]:
     """Return "m", and for each kind "mean" and "deviation" of the test RMSE over the draws."""
     scale, level, share, most = SETTINGS[name]
     x, y = samples(name, args.data)
@@ -68,7 +66,7 @@ def _run_one(name: str, args: argparse.Namespace) -> dict[str, Any]:
     n_train = round(share * len(x))
     sizes = np.unique(np.geomspace(2, min(most, n_train), 8 if args.quick else 20).astype(int)).tolist()
     errors: dict[str, list[list[float]]] = {kind: [] for kind in NAMES}
-    for seed in tqdm(seeds(args), name, disable=None, leave=False):
+    for seed in progress(seeds(args), name):
         order = np.random.default_rng(seed).permutation(len(x))
         train, test = order[:n_train], order[n_train:]
         shared: dict[str, Any] = {"length_scale": scale, "regularization": level, "random_state": seed}

@@ -1,6 +1,5 @@
 """`reproduce figure-7.1`: what unbalanced classes do to a decision boundary, and recoding (thesis 7.3)."""
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from icub_learning.arrays import Array, integer
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.options import Arguments, checked_seed, options
 from icub_learning.features import RandomFourierFeatures
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 from icub_learning.reporting.plots import GREEN, INK, RED, new_figure, save, style
@@ -38,7 +37,7 @@ QUICK = ("--samples", "4000")
 add_options = options("samples and features", samples=(20000, "learned for each gamma"))
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     samples, seed = integer("--samples", args.samples, 100), checked_seed(args)
     cases = [compare(gamma, samples, seed) for gamma in GAMMAS]
     crossings = {name: [case.crossing(name) for case in cases] for name in LINES}

@@ -1,15 +1,13 @@
 """`reproduce figure-8.4`: inverse dynamics after a change of task, on the simulated arm (thesis 8.4.3)."""
 
-import argparse
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from icub_learning.dynamics.settings import Settings
 from icub_learning.experiments.figures import STAND_IN, Comparison, Comparisons, Figures, conclude, nearest
-from icub_learning.experiments.options import options
+from icub_learning.experiments.options import Arguments, options, progress
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis import change_of_task
 from icub_learning.experiments.thesis.change_of_task import Outcome
@@ -35,13 +33,13 @@ add_options = options(
 )
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     settings = Settings(
         urdf=find_urdf("icub"), joints=tuple(args.joints), seed=args.seed, velocity_delay=change_of_task.VELOCITY_DELAY
     )
     planes = {
         plane: change_of_task.record(plane, args.samples, args.seed)
-        for plane in tqdm(change_of_task.PLANES, "simulate", disable=None, leave=False)
+        for plane in progress(change_of_task.PLANES, "simulate")
     }
     outcomes = change_of_task.compare(planes, settings)
     figures = _figures(outcomes, args)
@@ -59,7 +57,7 @@ def comparisons(found: Figures) -> Comparisons:
             yield Comparison(f"{short}: RMSE of {group}, steady [{unit}]", ours, published, "less", STAND_IN)
 
 
-def _figures(outcomes: Mapping[str, Outcome], args: argparse.Namespace) -> dict[str, Any]:
+def _figures(outcomes: Mapping[str, Outcome], args: Arguments) -> dict[str, Any]:
     errors = {short: {group: outcome.rmse(group) for group in UNITS} for short, outcome in outcomes.items()}
 
     def ratios(one: str) -> dict[str, dict[str, float]]:

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
 from icub_learning.errors import ParameterError
+from icub_learning.experiments.options import progress
 from icub_learning.experiments.thesis.selection import (
     RECODINGS,
     choose_as_published,
@@ -80,7 +80,7 @@ def compare(
     `late` are the imbalanced classes, one after the other; none: drawn in each trial.
     """
     outcomes, imbalanced = [], []
-    for trial in tqdm(range(integer("n_trials", n_trials, 1)), "trials", disable=None, leave=False):
+    for trial in progress(range(integer("n_trials", n_trials, 1)), "trials"):
         drawn = split(examples, sizes, np.random.default_rng([seed, trial]), late[trial % len(late)] if late else None)
         imbalanced.append(drawn.imbalanced)
         outcomes.append(run_trial(drawn, sizes, REGULARIZATIONS))

@@ -1,13 +1,11 @@
 """`reproduce nytro`: NYTRO against Nyström KRLS: time over the number of centres (NYTRO paper)."""
 
-import argparse
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from icub_learning.experiments.figures import TIME, Comparison, Comparisons, Figures, conclude, seconds, slope
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import NYTRO, NystromKRLS
 from icub_learning.reporting.tables import number, table
@@ -24,7 +22,7 @@ LAMBDAS = np.logspace(-15, 0, 100).tolist()
 add_options = options("centres and noise", quick=True)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     seed = checked_seed(args)
     n, sizes = (1500, (50, 100, 200)) if args.quick else (10_000, (250, 500, 1000, 2000))
     iterations = 50 if args.quick else ITERATIONS
@@ -32,7 +30,7 @@ def run(args: argparse.Namespace) -> None:
     x = random.normal(size=(n, 12))
     y = np.sin(x[:, 0]) + 0.3 * random.normal(size=n)
     timed = []
-    for m in tqdm(sizes, "m", disable=None, leave=False):
+    for m in progress(sizes, "m"):
         shared: dict[str, Any] = {"n_centers": m, "random_state": seed, "length_scale": 3.0}
         fits: dict[str, Any] = {
             "nytro": NYTRO(max_iter=iterations, path=[iterations], tol=0.0, **shared),

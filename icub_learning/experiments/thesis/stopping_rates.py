@@ -1,6 +1,5 @@
 """`reproduce corollaries-6`: SGM stopped as corollaries 2 to 9 say: excess risks on a known problem (thesis 6.3)."""
 
-import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
@@ -8,11 +7,10 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
-from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
 from icub_learning.experiments.figures import THEORY, Comparison, Comparisons, Figures, conclude, slope
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis.spline_rates import basis, decay, truth
 from icub_learning.reporting.tables import number, table
@@ -78,13 +76,13 @@ DRAWS = {"help": "repetitions for each n (default: 20)"}
 add_options = options("samples and their order", quick=True, draws=DRAWS)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     seed = checked_seed(args)
     draws = integer("--draws", args.draws if args.draws is not None else 5 if args.quick else 20, 1)
     sizes = QUICK_SIZES if args.quick else SIZES
     cases = [
         _summary(one, beta, sizes, [simulate(one, beta, n, draws, seed) for n in sizes])
-        for one in tqdm(COROLLARIES, "corollaries", disable=None, leave=False)
+        for one in progress(COROLLARIES, "corollaries")
         for beta in BETAS[one.loss]
     ]
     print(f"n = {sizes[0]} to {sizes[-1]}, {draws} draws: exponents of n in the excess risk\n")

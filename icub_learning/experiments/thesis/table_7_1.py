@@ -1,6 +1,5 @@
 """`reproduce table-7.1`: a class that arrives after the others: RLSC, rebalanced RLSC and recoding (thesis 7.6)."""
 
-import argparse
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ import numpy as np
 from icub_learning.arrays import Array, integer
 from icub_learning.experiments.data import images
 from icub_learning.experiments.figures import SAME, STAND_IN, Comparison, Comparisons, Figures, conclude
-from icub_learning.experiments.options import checked_seed, one_set, options
+from icub_learning.experiments.options import Arguments, checked_seed, one_set, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis.late_class import FIXED_RECODING, Outcome, Sizes, compare
 from icub_learning.reporting.tables import table
@@ -73,7 +72,7 @@ add_options = options(
 )
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     figures: dict[str, Any] = {"published": PUBLISHED, "trials": args.trials, "seed": args.seed}
     for name in one_set(args):
         figures[name] = found = _run_one(name, args)
@@ -101,7 +100,7 @@ def comparisons(found: Figures) -> Comparisons:
                         yield Comparison(f"{name}, {n} late: {method}, {what} accuracy [%]", mean, value, better, kind)
 
 
-def _run_one(name: str, args: argparse.Namespace) -> dict[str, Any]:
+def _run_one(name: str, args: Arguments) -> dict[str, Any]:
     n_bal, n_test, most = DATA_SETS[name]
     integer("--trials", args.trials, 1)
     examples = {} if name == "objects" else load_examples(name, args.data, 0, args.out)
