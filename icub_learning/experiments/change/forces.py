@@ -32,11 +32,8 @@ def run_seed(seed: int) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def told(arm: LiveArm, rng: np.random.Generator, place: str, force: float) -> tuple[float, float]:
-    """Push for PUSH_SECONDS in a random direction, and compare the external wrench with the force.
-
-    Returns:
-        Mean external force along the true one, over that; and the share of samples that are off by no more than NEAR
-        of the force or DEVIATIONS.
+    """Push for PUSH_SECONDS in a random direction; return the mean external force along the true one, over that, and
+    the share of samples that are off by no more than NEAR of the force or DEVIATIONS.
     """
     direction = rng.standard_normal(3)
     wrench = np.zeros(N_WRENCH)

@@ -38,13 +38,14 @@ def read_database(path: Path, name: str) -> dict[str, Any]:
 def read_rda(path: Path, file: str, name: str) -> dict[str, Any]:
     """Return the columns of the table `name` of the .rda `file`; a factor as the numbers of its levels, from 0.
 
-    `path` is a .deb, the file, or its folder. Raises RecordingError: it cannot be read, or rdata is missing.
+    `path` is a .deb or a folder. Raises RecordingError: it cannot be read, or rdata is missing.
     """
     rdata = _rdata(path)
     try:
-        content = path.read_bytes() if path.suffix == ".rda" else dict(contents(path, file)).popitem()[1]
-        frame = _convert(rdata, content)[name]
-        return {str(one): _numbers(frame[one]) for one in frame.columns}
+        frame = _convert(rdata, dict(contents(path, file)).popitem()[1])[name]
+        columns = {str(one): frame[one] for one in frame.columns}
+        return {one: np.asarray(values.cat.codes if hasattr(values, "cat") else values, float)
+                for one, values in columns.items()}  # fmt: skip
     except DAMAGED as error:
         raise unreadable(path, error) from error
 
@@ -62,10 +63,6 @@ def _convert(rdata: Any, content: bytes) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that the bytes come without a file's header
         return rdata.conversion.convert(rdata.parser.parse_data(content))
-
-
-def _numbers(column: Any) -> Any:
-    return np.asarray(column.cat.codes if hasattr(column, "cat") else column, float)
 
 
 def _decompress(content: bytes) -> bytes:

@@ -23,14 +23,13 @@ Our learner of inverse dynamics (SP) with its defaults beside rivals that others
 least squares, LWPR, I-SSGPR, LoG-GP with both aggregations, a streaming sparse Gaussian process, a small network with
 replay, each alone and on top of rigid bodies, and identification off line. Each predicts a sample before it learns it;
 all learn the same samples at the same moment from the same motions, derived without delay. Each rival's settings are
-searched on the first 30 % of each recording; ours are the defaults everywhere.
+searched on the first 30 % of each recording.
 
 Recordings: those of real arms in $ICUB_LEARNING_DATA (arms/*.npz with URDFs beside them, ur10/*.db3), the robots of the
 zoo that judge, and a change of task of the simulated arm in both directions. Errors are nMSE, geometric means over the
-outputs, from 2 to 10 s after the start and in the last 30 %; after a change of task RMSE of force and torque.
-
-Contacts: pushes on a simulated arm, the test of this package beside the generalized momentum observer (De Luca and
-others 2006), thresholds at equal false alarms. Loads: our estimator beside batch least squares.
+outputs, from 2 to 10 s after the start and in the last 30 %; after a change of task RMSE of force and torque. Contacts:
+pushes on a simulated arm, our test beside the generalized momentum observer, at equal false alarms. Loads: our
+estimator beside batch least squares.
 
 What came of each rival on each recording is kept below --out, and an interrupted run goes on where it was. The full
 form takes some hours on one core, the quick one five minutes."""

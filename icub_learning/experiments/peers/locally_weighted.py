@@ -17,13 +17,9 @@ FORGETTING, LAST_FORGETTING, FORGETTING_RATE = 0.999, 0.99999, 0.9999  # of a yo
 class LocallyWeightedProjections:
     """Local linear models, each a few projections of partial least squares, with a shape that gradient descent finds.
 
-    All local models of all outputs lie in common arrays; each belongs to one output. Shapes are diagonal.
-
-    Args:
-        n_inputs, n_outputs: sizes.
-        distance: of a new model, D = distance * I in exp(-(x - c)' D (x - c) / 2).
-        rate: of the gradient descent on the square root of D.
-        generate: weight below which no model of an output is near enough, and a new one is made.
+    All local models of all outputs lie in common arrays; each belongs to one output. A new model has D = `distance` * I
+    in exp(-(x - c)' D (x - c) / 2), `rate` is of the gradient descent on the square root of the diagonal D, and a new
+    model is made where no weight of an output's models is above `generate`.
     """
 
     def __init__(self, n_inputs: int, n_outputs: int, distance: float, rate: float, generate: float = 0.1) -> None:

@@ -36,14 +36,10 @@ def cells(pools: Pools) -> Iterator[tuple[int, int]]:
 
 
 def compare(pools: Pools, n_classes: int, n_views: int, seed: int) -> dict[str, dict[str, float]]:
-    """Return what every contender does with one draw.
+    """Return by contender "accuracy", the share in [0, 1] of views named right, classes counting alike, and "learning",
+    the time for each view that was learned [s], of rivals, which are fitted at once, the mean.
 
     Rivals are given the best of their settings for the views that are asked for, which is more than they could know.
-    Off-line logistic regression is left out where it would take minutes.
-
-    Returns:
-        By contender "accuracy", the share in [0, 1] of views named right, classes counting alike; and "learning", the
-        time for each view that was learned [s], of rivals, which are fitted at once, the mean.
     """
     drawn = draw(pools, n_classes, n_views, seed)
     x, targets = np.concatenate(list(drawn.taught.values())), np.repeat(np.arange(n_classes), n_views)

@@ -70,12 +70,10 @@ def comparisons(found: Figures) -> Comparisons:
 
 
 def compare(n: int, x: Any, y: Any, degree: int = DEGREE, gamma: float = 1.0) -> dict[str, Any]:
-    """Time both layouts of the kernel S^degree, S = sum_j x_1j ... x_4j (tensor kernels, 4.33), on samples (n, d),
-    (n,).
+    """Time both layouts of the kernel S^degree, S = sum_j x_1j ... x_4j (tensor kernels, 4.33), on x (n, d), y (n,).
 
-    Returns:
-        "n"; for "packed" and, where it fits, "full", the processor's seconds of "build", one "gradient", "train" and
-        "total", which do not grow with other work beside it; and the largest "difference" of the two solutions.
+    Returns "n"; for "packed" and, where it fits, "full", the processor's seconds of "build", one "gradient", "train"
+    and "total"; and the largest "difference" of the two solutions.
     """
 
     found: dict[str, Any] = {"n": n}

@@ -19,18 +19,15 @@ DESCRIPTION = """\
 X ~ N(0, 1), s true weights of sizes 0.7 to 1, noise 0.05, linear tensor kernel of order 4.
 
 Times of building the tensor and of optimizing, packed and full, gamma 0.86: n 120, d 5000, s 7 (figure 17), n 250, d
-2000, s 9 (table 3), n 200, d 20000 (table 2) and m 20 to 80, d 20000 (table 4), the last two the size of Dexter, of
-which times are all that is published; they take minutes and run with --large; else n 60 and m 20. Of the full layout
-n^4 numbers are kept, as far as 2 GiB hold them. The published optimizer takes 40 iterations, ours is Newton's method to
-a duality gap of 1e-12. The full layout is built here by one product of matrices, many times faster than the published
-one: with 20000 features it takes less time than the packed layout, whose sums are plain loops, and the packed one saves
-memory alone; with few features writing n^4 numbers takes longest, and the packed one saves time. The third row needs no
-tensor at all: with the linear kernel sums over tuples of samples are sums over features. Times are the processor's, on
-one core.
+2000, s 9 (table 3), n 200, d 20000 (table 2) and m 20 to 80, d 20000 (table 4), the last two the size of Dexter; they
+take minutes and run with --large; else n 60 and m 20. The full layout keeps n^4 numbers, as far as 2 GiB hold them, and
+is built by one product of matrices, many times faster than the published one. The published optimizer takes 40
+iterations, ours is Newton's method to a duality gap of 1e-12. The third row needs no tensor at all: with the linear
+kernel sums over tuples of samples are sums over features. Times are the processor's, on one core.
 
 Then n 4000 to learn from, d 5000, s 17, of which m are drawn: validation errors (mean squared) over m and gamma (figure
 18), and test errors of the best gamma over 10 subsamples (figure 19). Published: the best gamma between 0.58 and 1.33,
-larger ones overfit above 1.50, and small gains of larger m; the errors are in pictures without numbers."""
+and small gains of larger m; the errors are in pictures without numbers."""
 # Seconds of building and of optimizing; of n 120 from the printed sums (138.72, 2076.12) and ratios (41.57, 16.80).
 PUBLISHED: dict[int, dict[str, tuple[float, float]]] = {
     120: {"packed": (49.8, 88.9), "full": (2070.8, 5.29)},

@@ -16,9 +16,8 @@ NEAR = 1.05  # features are enough if their excess risk is at most so many times
 def rates(r: float, gamma: float) -> dict[str, float]:
     """Return exponents of n: risk n^(-2r / (2r + gamma)), lambda n^(-1 / (2r + gamma)), m = lambda^-(gamma + 2r - 1).
 
-    They are those of theorem 11 for alpha = gamma, and of theorem 1 for the number of centres, less log n, which
-    asks for max_x <K_x, (C + lambda)^-1 K_x> log(1 / lambda) centres: of order lambda^-gamma log(1 / lambda) where, as
-    here, the kernel depends on differences alone.
+    They are those of theorem 11 for alpha = gamma, and of theorem 1 for the number of centres, less log n: of order
+    lambda^-gamma log(1 / lambda) where, as here, the kernel depends on differences alone.
     """
     scale = 2 * r + gamma
     features = (gamma + 2 * r - 1) / scale

