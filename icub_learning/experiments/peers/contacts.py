@@ -129,11 +129,9 @@ def count_alarms(seen: np.ndarray) -> int:
 
 def delays(seen: np.ndarray, times: Array, begins: np.ndarray) -> Array:
     """Return for each push the time [s] from its beginning until it is detected; inf if it ends undetected."""
-    found = []
-    for begin in begins:
-        rows = np.flatnonzero((times >= begin) & (times < begin + HELD) & seen)
-        found.append(times[rows[0]] - begin if len(rows) else np.inf)
-    return np.array(found)
+    when = times[seen]
+    after = [when[(when >= begin) & (when < begin + HELD)] - begin for begin in begins]
+    return np.array([one[0] if len(one) else np.inf for one in after])
 
 
 def _total(seen: np.ndarray, times: Array, begins: np.ndarray) -> float:

@@ -24,12 +24,8 @@ class Leaf:
             self._left[:n] = solve_triangular(self._factor[:n, :n], y, lower=True, check_finite=False)
 
     def _solved(self, x: Array) -> Array:
-        n = self.n
-        return np.asarray(
-            solve_triangular(
-                self._factor[:n, :n], self.kernel(self.x[:n], x[None])[:, 0], lower=True, check_finite=False
-            )
-        )
+        n, own = self.n, self.kernel(self.x[: self.n], x[None])[:, 0]
+        return np.asarray(solve_triangular(self._factor[:n, :n], own, lower=True, check_finite=False))
 
     def learn(self, x: Array, y: Array) -> None:
         """Add a sample."""

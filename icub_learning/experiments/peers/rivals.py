@@ -1,6 +1,6 @@
 """The rivals with their settings, and what each is told about a robot before it learns."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ from icub_learning.experiments.peers.rigid_bodies import RigidBodies
 from icub_learning.experiments.peers.spectrum import SparseSpectrumProcess
 from icub_learning.experiments.peers.streaming_process import StreamingProcess
 
-Choices = Mapping[str, Sequence[Any]]
+Choices = Mapping[str, tuple[Any, ...]]
 
 
 class Learner(Protocol):
@@ -31,8 +31,7 @@ class Told:
     """What rivals are told before they learn."""
 
     regressor: Regressor  # of the robot
-    # mean and deviation of motions, (3 n_joints,) each, and of targets, (n_outputs,) each, in the whole recording: what
-    # its engineer knows about a robot's task
+    # mean and deviation of motions, (3 n_joints,) each, and of targets, (n_outputs,) each, in the whole recording
     scales: tuple[Array, Array, Array, Array]
     motions: Array  # (n, 3 n_joints) of the part for choosing settings
     targets: Array  # (n, n_outputs), what is to be learned there

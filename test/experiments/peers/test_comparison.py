@@ -113,8 +113,8 @@ def test_what_is_kept_is_not_done_again_unless_it_is_something_else(tmp_path, ca
 
 def test_every_rival_learns_alone_and_on_top(case):
     settings, tape = case[1], stretched(case[2])
-    quick = [replace(one, choices={name: values[:1] for name, values in one.choices.items()}) for one in RIVALS]
-    for rival in quick:
+    for one in RIVALS:
+        rival = replace(one, choices={name: values[:1] for name, values in one.choices.items()})
         for on_top in (False, True)[: 1 + rival.on_top]:
             found = trial.compete(tape, rival, settings, on_top, 0, True, None)
             assert 0.0 < found["last"] < 30.0, (rival.name, on_top)
