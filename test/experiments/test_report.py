@@ -14,8 +14,7 @@ from PIL import Image
 from icub_learning.cli.main import main
 from icub_learning.experiments.figures import KINDS, SAME, STAND_IN, THEORY, TIME, Comparison
 from icub_learning.experiments.report import running
-from icub_learning.experiments.report.absent import ABSENT
-from icub_learning.experiments.report.page import Section, make_page
+from icub_learning.experiments.report.page import ABSENT, Section, make_page
 from icub_learning.experiments.report.running import DONE, FAILED, FIGURES, NO_DATA, Outcome, kept_outcome
 from icub_learning.experiments.tensor import layout
 from icub_learning.experiments.thesis import figure_4_2

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
 from icub_learning.experiments.data.fetching import contents, debian, fetch, unreadable
-from icub_learning.experiments.data.public_files import read_samples
 from icub_learning.experiments.data.r_packages import LIBRARY, read_rda
+from icub_learning.experiments.data.tables import read_samples
 
 INSURANCE_PACKAGE = "r-cran-kernlab"  # Debian and Ubuntu, GPL-2
 BOUGHT = "CARAVAN"

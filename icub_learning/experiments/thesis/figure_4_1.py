@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from icub_learning.evaluation.metrics import group_rmse
-from icub_learning.experiments.data.public_files import PUBLIC_HELP
-from icub_learning.experiments.data.tables import PUMADYN_HELP, samples
+from icub_learning.experiments.data.tables import PUBLIC_HELP, PUMADYN_HELP, samples
 from icub_learning.experiments.figures import TIME, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.kernel_methods import IncrementalNystromKRLS, NystromKRLS

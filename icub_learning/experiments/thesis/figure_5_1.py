@@ -1,7 +1,5 @@
 """`reproduce figure-5.1`: features and centres that theory asks for, and those that suffice (thesis 4, 5)."""
 
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +18,6 @@ from icub_learning.kernel_methods.subsampling.bounds import (
     leverage_centers_for_optimal_rate,
 )
 from icub_learning.kernel_methods.subsampling.leverage import leverage_scores
-from icub_learning.reporting.plots import new_figure, save, style
 from icub_learning.reporting.tables import number, table
 
 DESCRIPTION = """\
@@ -61,7 +58,12 @@ def run(args: Arguments) -> None:
     cells = [[name, number(risk, 4), number(bound, 4)] for name, (risk, bound) in checks.items()]
     print("\nExpected risks, fixed design\n\n" + table(["", "ours", "published bound"], cells))
     maps = exponents()
-    _draw_maps(args.out / "figure-5.1.png", maps)
+    panels = []
+    for name, values in list(maps.items())[2:]:
+        curves = {f"γ = {maps['gamma'][k]:g}": (maps["r"], values[k]) for k in range(0, GRID, GRID // 4)}
+        title = name.replace("alpha", "α").replace("gamma", "γ")
+        panels.append(Panel(title, "r", "c, m = n^c", curves, linear_x=True, linear_y=True))
+    draw(args.out / "figure-5.1.png", "Features and centres for optimal rates", panels, columns=2)
     over = {name: (LEVELS, [row[name] for row in rows]) for name in ("enough", *BOUNDS, "effective", "maximal")}
     lines = {"suffices (risk at most twice KRLS's)": over["enough"], **{name: over[name] for name in BOUNDS}}
     dimensions = {name: over[name] for name in ("effective", "maximal")}
@@ -179,14 +181,3 @@ class Problem:
             "theorem 4: early stopping": (early, factor * self.risk(self.values / (self.values + self.n / t))),
             "theorem 6: NYTRO, m 50": (nytro, factor * nystrom),
         }
-
-
-def _draw_maps(path: Path, maps: Mapping[str, Any]) -> None:
-    """Draw the four maps of figure 5.1."""
-    figure = new_figure(9.5, 8)
-    for axes, name in zip(figure.subplots(2, 2).T.ravel(), list(maps)[2:], strict=True):
-        mesh = axes.pcolormesh(maps["r"], maps["gamma"], maps[name], cmap="viridis", vmin=0, vmax=1, shading="nearest")
-        figure.colorbar(mesh, ax=axes).set_label("c, m = n^c", fontsize=8)
-        style(axes, name.replace("alpha", "α").replace("gamma", "γ"), "γ", "r")
-        axes.grid(False)
-    save(figure, path, "Features and centres for optimal rates")

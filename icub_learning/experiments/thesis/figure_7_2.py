@@ -8,8 +8,15 @@ import numpy as np
 from icub_learning.arrays import Array
 from icub_learning.experiments.options import Arguments, one_set, options, progress, seeds
 from icub_learning.experiments.panels import Panel, draw
-from icub_learning.experiments.thesis.late_class import REGULARIZATIONS, Sizes, Split, grown, split
-from icub_learning.experiments.thesis.selection import RECODINGS, count_correct
+from icub_learning.experiments.thesis.late_class import (
+    RECODINGS,
+    REGULARIZATIONS,
+    Sizes,
+    Split,
+    count_correct,
+    grown,
+    split,
+)
 from icub_learning.experiments.thesis.table_7_1 import DATA_HELP, DATA_SETS, N_IMB, load_examples
 from icub_learning.reporting.tables import save_figures, table
 

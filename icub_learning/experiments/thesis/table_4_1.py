@@ -8,8 +8,7 @@ import numpy as np
 
 from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.experiments.data.benchmarks import Benchmark, divided, insurance
-from icub_learning.experiments.data.public_files import PUBLIC, PUBLIC_HELP
-from icub_learning.experiments.data.tables import PUMADYN_HELP, samples, unit_interval
+from icub_learning.experiments.data.tables import PUBLIC, PUBLIC_HELP, PUMADYN_HELP, samples, unit_interval
 from icub_learning.experiments.figures import SAME, STAND_IN, Comparison, Comparisons, Figures, conclude, path_errors
 from icub_learning.experiments.options import Arguments, options, progress, seeds
 from icub_learning.experiments.panels import Panel, draw

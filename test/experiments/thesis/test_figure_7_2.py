@@ -3,7 +3,6 @@
 import numpy as np
 
 from icub_learning.experiments.thesis import figure_7_2, late_class
-from icub_learning.experiments.thesis.selection import RECODINGS
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 
 
@@ -22,7 +21,7 @@ def test_one_alpha_at_a_time():
     found = figure_7_2.sweep(drawn, (2, 20), (1.0,))
     for place, n in enumerate((2, 20)):
         for a in (0, 10, 20):
-            classifier = IncrementalClassifier(13, 1.0, recoding=float(RECODINGS[a]))
+            classifier = IncrementalClassifier(13, 1.0, recoding=float(late_class.RECODINGS[a]))
             for k, rows in enumerate([*drawn.train[:-1], drawn.train[-1][:n]]):
                 classifier.learn(rows, str(k))
             right = np.array(classifier.predict(drawn.test)).astype(int) == drawn.test_classes
