@@ -86,25 +86,15 @@ def log_loss(y: Array, guess: Array) -> float:
 
 
 def text(found: dict[str, Any]) -> str:
-    """Return the table, and what the logistic loss gains and costs."""
+    """Return the table."""
     columns = (("excess error", 100.0), ("excess log loss", 1.0), ("seconds", 1.0))
     rows = [
         [str(row["n"]), str(row["m"]), *(number(scale * row[name][key]) for key, scale in columns for name in METHODS)]
         for row in found["rows"]
     ]
-    last = found["rows"][-1]
-    logistic, square, rival = (last[name] for name in METHODS)
     head = ["n", "m", *["logistic", "square", "sklearn"] * 3]
     over = [("", 1), ("error - Bayes [%]", 3), ("log loss - least", 3), ("fit [s]", 3)]
-    return (
-        "FALKON with the logistic loss\n"
-        + table(head, rows, over)
-        + f"\nn = {last['n']}: the excess log loss is {logistic['excess log loss'] / square['excess log loss']:.2f}"
-        f" times that of the square loss, the excess error"
-        f" {logistic['excess error'] - square['excess error']:+.4f}; the"
-        f" fit takes {logistic['seconds'] / square['seconds']:.1f} times as long as FALKON's and"
-        f" {logistic['seconds'] / rival['seconds']:.2f} times as long as scikit-learn's."
-    )
+    return "FALKON with the logistic loss\n" + table(head, rows, over)
 
 
 def panels(found: dict[str, Any]) -> list[Panel]:

@@ -40,30 +40,14 @@ def measure(seed: int, quick: bool) -> dict[str, Any]:
 
 
 def text(found: dict[str, Any]) -> str:
-    """Return the table, and how coin betting compares with the best and the worst step size."""
-    names = list(next(iter(found["losses"].values())))
+    """Return the table."""
     rows = []
-    for name in names:
-        cells = [name]
-        for loss in LOSSES:
-            one = found["losses"][loss][name]
-            cells += [number(100 * float(np.mean(one["excess error"]))), number(float(np.mean(one["order"])))]
-        rows.append(cells)
-    verdicts = []
-    for loss in LOSSES:
-        mean = {name: 100 * float(np.mean(one["excess error"])) for name, one in found["losses"][loss].items()}
-        steps = [mean[name] for name in names if name not in COINS]
-        coin = min(mean[name] for name in COINS)
-        worse = sum(coin > step for step in steps)
-        verdicts.append(
-            f"{loss}: coin betting {coin:.1f} %, the best step {min(steps):.1f} %, the worst {max(steps):.1f} %;"
-            f" {worse} of {len(steps)} steps do better"
-        )
-    return (
-        f"POLK without a step size, {found['draws']} draws, K {PARSIMONY}: error over the Bayes error\n"
-        + table(["", *["excess [%]", "points"] * 2], rows, [(loss, 2) for loss in LOSSES])
-        + "\n" + "\n".join(verdicts) + "."
-    )  # fmt: skip
+    for name in found["losses"][LOSSES[0]]:
+        of_losses = [found["losses"][loss][name] for loss in LOSSES]
+        means = [(100 * np.mean(one["excess error"]), np.mean(one["order"])) for one in of_losses]
+        rows.append([name, *(number(float(value)) for pair in means for value in pair)])
+    title = f"POLK without a step size, {found['draws']} draws, K {PARSIMONY}: error over the Bayes error\n"
+    return title + table(["", *["excess [%]", "points"] * 2], rows, [(loss, 2) for loss in LOSSES])
 
 
 def panels(found: dict[str, Any]) -> list[Panel]:

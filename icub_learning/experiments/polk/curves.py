@@ -77,12 +77,12 @@ def run(args: Arguments) -> None:
 def comparisons(found: Figures) -> Comparisons:
     for name in SETTINGS:
         if name in found:
-            risk, error = over_budgeted(found[name])
             what, kind = f"{name}, POLK hinge over BSGD with as many points", SAME if name == "multidist" else STAND_IN
+            risk, error = (excess(found[name], "BSGD", key) for key in ("risk", "error"))
             yield Comparison(f"{what}: risk (published: less)", risk, 0.0, "less", kind)
             yield Comparison(f"{what}: error [%] (published: less)", 100 * error, 0.0, "less", kind)
             for rival, better in (("LIBSVM", ""), ("L-BFGS hinge", "less")) if name == "multidist" else ():
-                gap = 100 * (last_of(found[name], "POLK hinge", "error") - last_of(found[name], rival, "error"))
+                gap = 100 * excess(found[name], rival, "error")
                 yield Comparison(f"{name}, POLK hinge over {rival}: error [%]", gap, 0.0, better)
     if "multidist" in found:
         order = found["multidist"]["POLK hinge, K 0.04"]["last points"]
@@ -216,23 +216,17 @@ def _text(name: str, found: dict[str, Any], n: int, n_test: int, draws: int) -> 
         error, deviation = 100 * one["last error"], 100 * one["last error, deviation"]
         rows.append([method, number(one["last risk"]), f"{number(error)} ± {number(deviation, 2)}",
                      number(one["last points"]), number(one["seconds"])])  # fmt: skip
-    risk, error = over_budgeted(found)
-    text = table(["method", "risk", "error [%]", "points", "seconds"], rows)
-    return (
-        f"{name}: {n} learned, {n_test} judged, {draws} draws\n{text}\nCoarse POLK over BSGD with as many points: risk"
-        f" {risk:+.3f}, error {100 * error:+.2f} points (published: less)."
-    )
+    title = f"{name}: {n} learned, {n_test} judged, {draws} draws\n"
+    return title + table(["method", "risk", "error [%]", "points", "seconds"], rows)
 
 
-def over_budgeted(found: Mapping[str, Any]) -> tuple[float, float]:
-    """Return by how much risk and error (a share) of POLK with the hinge loss and the larger K exceed those of BSGD."""
-    gaps = (last_of(found, "POLK hinge", key) - last_of(found, "BSGD", key) for key in ("risk", "error"))
-    return next(gaps), next(gaps)
-
-
-def last_of(found: Mapping[str, Any], start: str, key: str) -> float:
-    """Return the last "risk", "error" (a share) or "points" of the first method whose name starts so."""
-    return float(next(one for name, one in found.items() if name.startswith(start))[f"last {key}"])
+def excess(found: Mapping[str, Any], rival: str, key: str) -> float:
+    """Return by how much the last "risk" or "error" (a share) of POLK with the hinge loss and the larger K exceeds that
+    of the first method whose name starts as `rival`.
+    """
+    starts = ("POLK hinge", rival)
+    ours, theirs = (next(one for name, one in found.items() if name.startswith(start)) for start in starts)
+    return float(ours[f"last {key}"] - theirs[f"last {key}"])
 
 
 def _panels(found: dict[str, Any]) -> list[Panel]:

@@ -12,7 +12,7 @@ from icub_learning.reporting.tables import number
 
 PACKAGES = "in no package of PyPI, npm or Debian"
 REPOSITORIES = f"{PACKAGES}; in public repositories"
-# Data of the sources that are not at hand: where the sources use them, where they were looked for, and what is done here.
+# Data of the sources that are not at hand: where the sources use them, where they were looked for, what is done here.
 ABSENT = {
     "cpuSmall and CPU": ("thesis 4.1, 4.2, tables 4.1 and 5.1; NYTRO figure 2", REPOSITORIES,
         "figure-4.1 and table-4.1 read cpuSmall from --data; CPU, with 21 inputs, is left out"),

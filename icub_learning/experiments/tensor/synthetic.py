@@ -132,20 +132,14 @@ def errors(m_values: Any, gammas: Any, seed: int, quick: bool) -> dict[str, Any]
 
 
 def _times_text(times: list[dict[str, Any]]) -> str:
-    rows, notes = [], []
+    rows = []
     for one in times:
         for layout, name in (("full", "full"), ("packed", "packed"), ("without", "no tensor")):
             ours, theirs = one.get(layout, {}), PUBLISHED.get(one["n"], {}).get(layout, (None, None))
             rows.append([f"{one['n']}, {one['d']}, {one['s']}", name, number(ours.get("build")),
                          number(ours.get("train")), *map(number, theirs)])  # fmt: skip
-        if "full" in one:
-            notes.append(
-                f"n {one['n']}: the packed layout is built {one['full']['build'] / one['packed']['build']:.1f} times"
-                f" faster, its optimization takes {one['packed']['train'] / one['full']['train']:.1f} times as long"
-                " (published at n 120: 41.6 times faster, 16.8 times as long)."
-            )
     head = ["n, d, s", "layout", "build [s]", "optimize [s]", "build [s]", "optimize [s]"]
-    return table(head, rows, [("", 1), ("ours", 2), ("published", 2)]) + "\n" + "\n".join(notes)
+    return table(head, rows, [("", 1), ("ours", 2), ("published", 2)])
 
 
 def _subsampled_text(found: list[dict[str, Any]]) -> str:

@@ -47,10 +47,6 @@ def run(args: Arguments) -> None:
         panels.append(Panel(f"{name}, λ = {level:.0e}, σ = {scale:g}", "m", "test RMSE", lines))
     head = ["", "", "least RMSE", "at m", "m for 1.02 times the features' best", "last RMSE", "at m"]
     print(f"{args.draws} draws\n\n" + table(head, rows))
-    for name in dict.fromkeys(args.on):
-        some = [figures[name][kind]["enough"] for kind in NAMES]
-        if None not in some:
-            print(f"{name}: random features need {some[0] / some[1]:.1f} times as many as centres.")
     print("Published: a picture in which centres need considerably fewer, and both curves have a valley.")
     draw(args.out / "figure-5.3.png", "The number of features or centres regularizes", panels)
     save_figures(args.json, figures)

@@ -283,7 +283,7 @@ def test_boundaries_of_two_gaussians():
     assert moved["alpha1"] < 0.08
 
 
-def test_command_figure_7_1(run):
+def test_command_figure_7_1(run, cells):
     out, found = run("figure-7.1", "--samples", 2000)
     crossing = {name: np.array(values) for name, values in found["crossing"].items()}
     optimal = [optimal_crossing(gamma) for gamma in found["gamma"]]
@@ -291,5 +291,4 @@ def test_command_figure_7_1(run):
     np.testing.assert_allclose(crossing["rebalanced"], optimal[0], atol=1e-3)
     np.testing.assert_allclose(crossing["alpha0"], optimal, atol=0.15)  # learned from samples
     np.testing.assert_allclose(crossing["alpha1"], optimal[0], atol=0.15)
-    row = next(line.split() for line in out.splitlines() if line.startswith("moved by"))
-    assert row[2] == number(np.ptp(crossing["standard"]))
+    assert cells(out, "moved by")[0] == number(np.ptp(crossing["standard"]))
