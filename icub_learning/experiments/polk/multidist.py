@@ -22,15 +22,13 @@ from icub_learning.reporting.tables import number, save_figures, table
 
 DESCRIPTION = """\
 5 classes, each an equal mixture of three planar Gaussians (POLK, "multidist"): 5000 samples learned once, 2500 for
-the error. Each draw has means of its own, and so a Bayes error of its own: errors are given as what they exceed it by.
-Published settings: Gaussian kernel c^2 = 0.6, eta = 6, lambda = 1e-6, batches of 32, K = 0.04. Each learner is judged
-twice, with its newest iterate, which the published bounds concern, and with the average of its last 1024 samples, which
-POLKClassifier predicts with. "change / bound" is the largest norm of a change by removing points, over the promised
-epsilon; it holds for the iterate.
+the error, given as what it exceeds the draw's Bayes error by. Published settings: Gaussian kernel c^2 = 0.6, eta = 6,
+lambda = 1e-6, batches of 32, K = 0.04. Each learner is judged with its newest iterate, which the published bounds
+concern, and with the average of its last 1024 samples, which POLKClassifier predicts with. "change / bound" is the
+largest norm of a change by removing points, over the promised epsilon; it holds for the iterate.
 
-Beside POLK: budgeted stochastic gradients (BSGD), one sample at a time, which keep 15 points by projection, with the
-step size of the least held-out error in the training samples; functional gradients that keep every point; and a support
-vector machine in batch, its C chosen by cross-validation on the training samples. All share the kernel."""
+Beside POLK: budgeted stochastic gradients (BSGD), which keep 15 points by projection, with the step size of the least
+held-out error; functional gradients that keep every point; and a support vector machine, its C by cross-validation."""
 SETTINGS: dict[str, Any] = {"length_scale": 0.6**0.5, "step_size": 6.0, "regularization": 1e-6, "batch_size": 32}
 RIVAL = {name: SETTINGS[name] for name in ("length_scale", "regularization")}  # shared with BSGD, as published
 RUNS = (("hinge", 0.04), ("logistic", 0.04), ("hinge", 0.01), ("logistic", 0.01))

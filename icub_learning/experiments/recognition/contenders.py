@@ -38,7 +38,6 @@ OURS = {
     "incremental": Settings(classifier="rlsc", weighting="none"),
     "incremental, recoded": Settings(classifier="rlsc", recoding=0.7),
 }
-DEFAULT = next(iter(OURS))
 RIVALS = {
     # A single view of each class is its mean, and shows no variation within classes.
     "class mean": Rival(lambda _: NearestCentroid(), (0.0,), KNeighborsClassifier(1)),

@@ -19,13 +19,11 @@ DESCRIPTION = """\
 The Wisconsin prognostic breast cancer data, 194 patients of 32 features, from Debian's package r-cran-th.data, fetched
 once (reading it needs the Python package rdata). Build times of the polynomial tensor kernel of degree 2 and order 4 on
 60 and 120 patients, full and packed. Then, as published, training on m of 60 patients, gamma chosen for each m on 60
-others, judged on the other 74, for two targets: which class a patient belongs to, as a regression on +1 (the disease
-came back) and -1, which is the source's, and the time in months. Features and targets are scaled by mean and deviation
-of the 60 training patients. All m share the splits; a split is learned with 10 subsamples of each m, and m = 60 is all
-of it, so that its spread is zero, as published.
+others, judged on the other 74, for two targets: whether the disease came back, as a regression on +1 and -1, which is
+the source's, and the time in months. All m share the splits; a split is learned with 10 subsamples of each m.
 
-Errors are mean squared ones over that of guessing the training mean: 1 is no better than a guess. The picture has the
-validation errors over m and gamma, as figure 23. The published errors are in figures only; they hardly depend on m."""
+Errors are mean squared ones over that of guessing the training mean. The picture has the validation errors, as figure
+23. The published errors are in figures only; they hardly depend on m."""
 SIZES = (30, 40, 50, 60)
 GAMMAS = (1e-3, 1e-2, 0.1, 1.0, 10.0)
 TRAIN = VALIDATION = 60

@@ -23,15 +23,13 @@ from icub_learning.reporting.tables import number, table
 DESCRIPTION = """\
 Exponents c of the numbers m = n^c of random features (theorem 11: lambda^-(alpha + (1 + gamma - alpha)(2r - 1))) and of
 centres (theorem 1: lambda^-1, with leverage scores lambda^-gamma) that give the optimal rate, lambda = n^(-1 / (2r +
-gamma)), over the smoothness r and the decay gamma of the eigenvalues, as figure 5.1 has them: alpha = 1 and alpha =
-gamma, which for centres is uniform drawing and drawing by leverage scores.
+gamma)), over the smoothness r and the decay gamma of the eigenvalues, for alpha = 1 and alpha = gamma.
 
-Then the bounds themselves beside what suffices, on n samples of two inputs whose mean and noise are known, so that
-expected risks are sums (Gaussian kernel): for each lambda the bounds of theorem 5 (delta = 1/4, so that the risk of
-Nyström KRLS is at most twice that of KRLS) and of theorem 1, uniform and by leverage scores, and the least m whose mean
-risk over draws is at most twice KRLS's. And theorems 2, 3, 4 and 6 in figures: KOLS has the risk sigma^2 rank(K) / n,
-KRLS at lambda* = 1 / (n SNR) at most sigma^2 d_eff / n, early stopping and NYTRO after t = 1 / (gamma lambda*)
-iterations at most 4 (1 + 1 / (t - 1))^2 times KRLS's and Nyström KRLS's."""
+Then what suffices on n samples of two inputs whose mean and noise are known (Gaussian kernel), beside the bounds of
+theorem 5 (delta = 1/4: the risk of Nyström KRLS is at most twice that of KRLS) and of theorem 1, uniform and by
+leverage scores. And theorems 2, 3, 4 and 6: KOLS has the risk sigma^2 rank(K) / n, KRLS at lambda* = 1 / (n SNR) at
+most sigma^2 d_eff / n, early stopping and NYTRO after t = 1 / (gamma lambda*) iterations at most 4 (1 + 1 / (t - 1))^2
+times KRLS's and Nyström KRLS's."""
 SCALE, NOISE, DELTA = 0.5, 0.5, 0.25
 LEVELS = tuple(10.0**power for power in range(-6, 0))
 GRID = 101  # points of r and of gamma

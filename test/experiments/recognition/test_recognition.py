@@ -117,7 +117,7 @@ def test_accuracies_of_the_comparison_are_those_of_each_contender(two_rivals):
         classifier.learn(rows, label)
     right = np.array(classifier.predict(drawn.asked)) == np.array(list(drawn.taught))[drawn.targets]
     expected = np.mean([right[drawn.targets == k].mean() for k in range(4)])
-    assert found[contenders.DEFAULT][1, 1] == pytest.approx(expected)
+    assert found["adaptive (default)"][1, 1] == pytest.approx(expected)
 
 
 def test_calibration_error_and_area_of_scores_by_hand():
