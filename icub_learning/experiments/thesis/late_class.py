@@ -22,7 +22,6 @@ METHODS = {
 }
 FIXED_RECODING = 0.6  # at which the published column of RC comes closest; not a choice by validation
 RECODINGS = np.round(np.linspace(0.0, 1.0, 21), 2)  # candidates for alpha
-SMALLEST_SCORE = 1e-300  # takes the place of scores that are not positive
 TOLERANCE = 1e-12  # of comparisons between rounded numbers
 REGULARIZATIONS = tuple(10.0**power for power in range(-2, 5))
 
@@ -182,26 +181,14 @@ def _accuracies(scores: Array, classes: NDArray[np.intp]) -> tuple[float, float,
 
 
 def count_correct(scores: Array, targets: NDArray[np.intp], log_ratio: Array) -> NDArray[np.intp]:
-    """Count the examples whose true class has the largest recoded score, for each of RECODINGS, (A,).
+    """Count the examples whose true class, of `targets` (m,), has the largest recoded score, for each of RECODINGS.
 
-    With positive scores s (m, T) and recoding factors f_t^alpha, f_t = k / gamma_t with gamma_t examples of class t
-    among k, whose logarithms are `log_ratio` (T,), the true class y, of `targets` (m,), wins over t where
-    alpha (log f_t - log f_y) <= log s_y - log s_t, so each example is classified correctly in one interval of alpha,
-    which is found directly. An example whose true class has no positive score counts as wrong.
+    The scores (m, T) of a class are multiplied by (k / gamma_t)^alpha, with gamma_t examples of it among k, whose
+    logarithms are `log_ratio` (T,). An example whose true class has no positive score counts as wrong.
     """
-    rows = np.arange(len(scores))
-    logs = np.log(np.maximum(scores, SMALLEST_SCORE))
-    lead = logs[rows, targets][:, None] - logs
-    slope = log_ratio - log_ratio[targets][:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        bound = lead / slope
-    lead[rows, targets] = 0.0
-    high = np.where(slope > 0, bound, np.inf).min(axis=1)
-    low = np.where(slope < 0, bound, -np.inf).max(axis=1)
-    never = np.where(slope == 0, lead, 0.0).min(axis=1) < 0
-    low[never | (scores[rows, targets] <= 0.0)] = np.inf
-    correct = (low[:, None] <= RECODINGS + TOLERANCE) & (high[:, None] >= RECODINGS - TOLERANCE)
-    return np.asarray(np.count_nonzero(correct, axis=0), dtype=np.intp)
+    positive = scores[np.arange(len(scores)), targets] > 0
+    largest = [(scores * np.exp(alpha * log_ratio)).argmax(axis=1) for alpha in RECODINGS]
+    return np.count_nonzero(positive & (np.array(largest) == targets), axis=1)
 
 
 def choose_as_published(correct: Array, errors: Array) -> tuple[int, int]:

@@ -14,7 +14,6 @@ from icub_learning.experiments.data.benchmarks import Benchmark, adult, divided,
 from icub_learning.experiments.data.tables import PUMADYN_HELP, samples, unit_interval
 from icub_learning.experiments.figures import SAME, STAND_IN, TIME, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.options import Arguments, checked_seed, options, progress, seeds
-from icub_learning.experiments.panels import Panel, bar_offset, draw
 from icub_learning.kernel_methods import KRLS, NYTRO, Landweber, NystromKRLS, SpectralCutoff
 from icub_learning.kernel_methods.diagnostics import effective_dimensions, regime_map, signal_to_noise
 from icub_learning.kernel_methods.spectral.stopping import stops
@@ -79,7 +78,6 @@ def run(args: Arguments) -> None:
         place = _place(data, scale, args.seed)
         figures["sets"][name] = {"n": len(data.x), "m": m, "length scale": scale, "methods": found, "place": place}
         print(_text(name, figures["sets"][name]) + "\n", flush=True)
-    draw(args.out / "table-4.3.png", "Regularized least squares: five ways", _panels(figures["sets"]), columns=2)
     _draw(args.out / "table-4.3-regimes.png", figures["sets"])
     conclude(args, figures, comparisons)
 
@@ -193,21 +191,6 @@ def _average(some: Sequence[Mapping[str, Any]], key: str) -> float:
 
 def _mean(some: Sequence[Mapping[str, Any]], key: str, digits: int) -> str:
     return number(None if some[0].get(key) is None else _average(some, key), digits)
-
-
-def _panels(sets: Mapping[str, Any]) -> list[Panel]:
-    """Return times and errors beside the published ones."""
-    panels = []
-    for key, column, title, label in (("seconds", 0, "model selection", "time [s]"), ("rmse", 1, "test error", "RMSE")):
-        lines, at, theirs = {}, [], []
-        for place, (name, found) in enumerate(sets.items()):
-            lines[name] = (range(len(METHODS)), [_average(found["methods"][method], key) for method in METHODS])
-            if name in PUBLISHED:
-                at += [k + bar_offset(place, len(sets)) for k in range(len(METHODS))]
-                theirs += [PUBLISHED[name][method][column] for method in METHODS]
-        published = {"published": (at, theirs)} if at else {}
-        panels.append(Panel(title, "", label, lines, published, names=list(METHODS)))
-    return panels
 
 
 def _draw(path: Path, sets: Mapping[str, Any]) -> None:
