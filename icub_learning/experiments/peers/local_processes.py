@@ -71,14 +71,14 @@ class LocalProcesses:
     """
 
     def __init__(self, kernel: Kernel, n_outputs: int, size: int, overlap: float, aggregation: str, seed: int) -> None:
-        self._root: Leaf | Split = Leaf(kernel, size, n_outputs)
+        self.root: Leaf | Split = Leaf(kernel, size, n_outputs)
         self._overlap, self._product = overlap, aggregation == "product"
         self._rng, self._n_outputs = np.random.default_rng(seed), n_outputs
 
     def learn(self, x: Array, y: Array) -> None:
         """Learn y (n_outputs,) at x (d,)."""
         above: Split | None = None
-        place, node = 0, self._root
+        place, node = 0, self.root
         while True:
             if isinstance(node, Leaf):
                 if node.n < len(node.x):
@@ -86,7 +86,7 @@ class LocalProcesses:
                     return
                 node = Split(node, self._overlap, self._rng)
                 if above is None:
-                    self._root = node
+                    self.root = node
                 else:
                     above.sides[place] = node
             above, place = node, int(self._rng.random() >= node.left(x))
@@ -95,7 +95,7 @@ class LocalProcesses:
     def predict(self, x: Array) -> Array:
         """Return the mean (n_outputs,) at x (d,)."""
         total, weight = np.zeros(self._n_outputs), 0.0
-        waiting: list[tuple[Leaf | Split, float]] = [(self._root, 1.0)]
+        waiting: list[tuple[Leaf | Split, float]] = [(self.root, 1.0)]
         while waiting:
             node, probability = waiting.pop()
             if isinstance(node, Split):

@@ -24,7 +24,7 @@ class LocallyWeightedProjections:
 
     def __init__(self, n_inputs: int, n_outputs: int, distance: float, rate: float, generate: float = 0.1) -> None:
         self._d, self._m = n_inputs, n_outputs
-        self._distance, self._rate, self._generate = distance, rate, generate
+        self._distance, self.rate, self._generate = distance, rate, generate
         self.n = 0
         d, r = n_inputs, PROJECTIONS
         shapes = {
@@ -32,10 +32,10 @@ class LocallyWeightedProjections:
             "forgetting": (), "cov": (r, d), "slope": (r,), "ss": (r,), "sr": (r,), "sx": (r, d), "mse": (r + 1,),
             "h": (r + 1,), "r": (r + 1,), "w": (), "e": (), "owner": (),
         }  # fmt: skip
-        self._arrays = {name: np.zeros((64, *shape)) for name, shape in shapes.items()}
+        self.arrays = {name: np.zeros((64, *shape)) for name, shape in shapes.items()}
 
     def _weights(self, x: Array) -> Array:
-        a, n = self._arrays, self.n
+        a, n = self.arrays, self.n
         return np.asarray(np.exp(-0.5 * (((x - a["centre"][:n]) * a["root"][:n]) ** 2).sum(axis=1)))
 
     def predict(self, x: Array) -> Array:
@@ -44,14 +44,14 @@ class LocallyWeightedProjections:
         near = np.flatnonzero(weights > LEAST_WEIGHT)
         if not len(near):
             return np.zeros(self._m)
-        values = self._projected(near, x - self._arrays["mean_x"][near])[2]
-        owner = self._arrays["owner"][near].astype(int)
+        values = self._projected(near, x - self.arrays["mean_x"][near])[2]
+        owner = self.arrays["owner"][near].astype(int)
         sums = np.bincount(owner, weights[near] * values, self._m)
         return np.asarray(sums / np.maximum(np.bincount(owner, weights[near], self._m), 1e-12))
 
     def _projected(self, near: np.ndarray, centred: Array) -> tuple[Array, list[Array], Array]:
         """Return projections (n, r), what is left of the inputs before each, and what is predicted (n,)."""
-        a = self._arrays
+        a = self.arrays
         used, left, lefts = a["used"][near], centred, []
         s = np.zeros((len(near), PROJECTIONS))
         for k in range(int(used.max())):
@@ -70,14 +70,15 @@ class LocallyWeightedProjections:
         near = np.flatnonzero(weights > LEAST_WEIGHT)
         if len(near):
             self._update(near, weights[near], x, y)
-        owner = self._arrays["owner"][: self.n].astype(int)
+        owner = self.arrays["owner"][: self.n].astype(int)
         best = np.zeros(self._m)
         np.maximum.at(best, owner, weights)
         for output in np.flatnonzero(best <= self._generate):
-            self._add(x, float(y[output]), int(output))
+            self.add(x, float(y[output]), int(output))
 
-    def _add(self, x: Array, y: float, output: int) -> None:
-        a = self._arrays
+    def add(self, x: Array, y: float, output: int) -> None:
+        """Make a local model of an output at x (d,), where it is y."""
+        a = self.arrays
         if self.n == len(a["weight"]):
             for name, values in a.items():
                 a[name] = np.concatenate([values, np.zeros_like(values)])
@@ -88,7 +89,7 @@ class LocallyWeightedProjections:
         a["ss"][k], a["w"][k] = 1e-10, 1e-10
 
     def _update(self, near: np.ndarray, w: Array, x: Array, y: Array) -> None:
-        a = self._arrays
+        a = self.arrays
         fade, target = a["forgetting"][near], y[a["owner"][near].astype(int)]
         before = fade * a["weight"][near]
         total = before + w
@@ -124,7 +125,7 @@ class LocallyWeightedProjections:
 
     def _reshape(self, near: np.ndarray, w: Array, x: Array, rest: Array, s: Array) -> None:
         """Descend along the gradient of the leave-one-out error, by the paper's stochastic approximation of it."""
-        a = self._arrays
+        a = self.arrays
         # What a young model does says nothing yet: its own samples decide it too much.
         sure = a["count"][near] > SURE * self._d
         near, w, rest, s = near[sure], w[sure], rest[sure], s[sure]
@@ -145,4 +146,4 @@ class LocallyWeightedProjections:
         gradient = -(w * slope)[:, None] * root * (x - a["centre"][near]) ** 2
         gradient += (w / total * 4.0 * PENALTY)[:, None] * root**3
         largest = LARGEST_STEP * root  # a larger step would change the sign, or explode
-        a["root"][near] = root - np.clip(self._rate * gradient, -largest, largest)
+        a["root"][near] = root - np.clip(self.rate * gradient, -largest, largest)

@@ -1,10 +1,11 @@
 """A class that is taught with three views after twenty others with 30 to 50, under each weighting of classes."""
 
+from copy import deepcopy
+
 import numpy as np
 
 from icub_learning.experiments.recognition.views import Pools, accuracy, draw
 from icub_learning.recognition.assembly import make_classifier
-from icub_learning.recognition.classifiers.kinds import from_state, kind_of
 from icub_learning.recognition.settings import Settings
 
 WEIGHTINGS = {
@@ -42,7 +43,7 @@ def judge(
             base.learn(rows, name)
         accuracies = []
         for place, (name, rows) in enumerate(late.taught.items()):
-            classifier = from_state(kind_of(base), base.state())
+            classifier = deepcopy(base)
             classifier.learn(rows, name)
             best = classifier.scores(np.concatenate([known.asked, late.asked[late.targets == place]])).argmax(axis=1)
             n_asked = len(known.asked)
