@@ -90,6 +90,7 @@ reproduce table-7.1 --on mnist --n-test 0 | --n-test * at least 1
 reproduce table-7.1 --on mnist --seed -1 | --seed * at least 0
 reproduce table-7.1 --on mnist --trials 0 | --trials * at least 1
 reproduce table-7.1 --on objects --data nowhere.npz | nowhere.npz
+reproduce tensor-layout --samples 1 | --samples * at least 2
 reproduce tensor-selection --draws 0 | --draws * at least 1
 reproduce tensor-synthetic --draws 0 | --draws * at least 1
 reproduce tensor-wpbc --data nowhere.csv | nowhere.csv

@@ -25,10 +25,9 @@ SUMS = {
 STATED = {
     "detection": "FRAMES", "polk.convergence": "POINTS LAMBDA FIRST LOOKS", "polk.curves": "DENSE",
     "polk.multidist": "BUDGET N_TRAIN N_TEST N_CLASSES",
-    "recognition.experiment": "CLASSES KNOWN UNKNOWN LATE_CLASSES",
+    "recognition.experiment": "CLASSES KNOWN UNKNOWN LATE_CLASSES", "tensor.layout": "D DEGREE",
     "tensor.selection": "N D S NOISE VALIDATION SIZES", "tensor.synthetic": "GAMMA NOISE D S TEST SUBSAMPLES BEST",
-    "tensor.wpbc": "TRAIN DEGREE", "thesis.figure_4_1": "POINTS PUBLISHED_RMSE",
-    "thesis.figure_4_2": "LEVELS SIGMA LAMBDA",
+    "tensor.wpbc": "TRAIN", "thesis.figure_4_1": "POINTS PUBLISHED_RMSE", "thesis.figure_4_2": "LEVELS SIGMA LAMBDA",
     "thesis.figure_8_4": "SAMPLES", "thesis.nytro": "ITERATIONS", "thesis.stopping_rates": "NOISE FURTHER",
     "thesis.table_4_1": "SCALES MOST STEPS", "thesis.table_4_3": "ITERATIONS SPARSE",
     "thesis.table_6_2": "TRIALS STEPS",

@@ -16,6 +16,7 @@ from icub_learning.experiments.figures import KINDS, SAME, STAND_IN, THEORY, TIM
 from icub_learning.experiments.report import running
 from icub_learning.experiments.report.page import ABSENT, Section, make_page
 from icub_learning.experiments.report.running import DONE, FAILED, FIGURES, NO_DATA, Outcome, kept_outcome
+from icub_learning.experiments.tensor import layout
 from icub_learning.experiments.thesis import figure_4_2
 
 OUTCOME = Outcome("falkon", ("--quick",), DONE, "n < 5 & m", "", 12.3, "2026-11-22T12:00:00+00:00", {})
@@ -67,6 +68,7 @@ def test_the_page_stands_alone_and_shows_what_is_worse(tmp_path):
 
 @pytest.fixture
 def small(monkeypatch):
+    monkeypatch.setattr(layout, "QUICK", ("--samples", "8"))
     monkeypatch.setattr(figure_4_2, "QUICK", ("--quick", "--data", "nowhere"), raising=False)
     return ["tensor-layout", "figure-4.2"]
 

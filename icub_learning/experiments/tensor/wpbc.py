@@ -11,7 +11,7 @@ from icub_learning.experiments.data.tables import load_wpbc
 from icub_learning.experiments.figures import TIME, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.experiments.panels import Panel, draw
-from icub_learning.experiments.tensor.layout import compare
+from icub_learning.experiments.tensor.layout import DEGREE, PUBLISHED_BUILD, compare
 from icub_learning.kernel_methods import TensorKernelRegressor
 from icub_learning.reporting.tables import number, table
 
@@ -24,8 +24,6 @@ the source's, and the time in months. All m share the splits; a split is learned
 
 Errors are mean squared ones over that of guessing the training mean. The picture has the validation errors, as figure
 23. The published errors are in figures only; they hardly depend on m."""
-PUBLISHED_BUILD = {60: (0.117, 0.020), 120: (1.884, 0.329)}  # s, full and packed
-DEGREE = 2  # of the polynomial tensor kernel, as in the source
 SIZES = (30, 40, 50, 60)
 GAMMAS = (1e-3, 1e-2, 0.1, 1.0, 10.0)
 TRAIN = VALIDATION = 60
@@ -50,7 +48,7 @@ def run(args: Arguments) -> None:
         for n in (60, 120):
             some = np.arange(n)
             x, y = scale(data.features, some), scale(data.time[:, None], some)[:, 0]
-            times.append(compare(n, x[:n] / x.shape[1] ** 0.25, y[:n], DEGREE))
+            times.append(compare(n, x[:n] / x.shape[1] ** 0.25, y[:n]))
         for split in progress(range(seed, seed + splits), "splits"):
             order = np.random.default_rng(split).permutation(len(data.time))
             parts = np.split(order, [TRAIN, TRAIN + VALIDATION])
