@@ -27,8 +27,6 @@ class Moment:
 
     time: float
     phase: str
-    mass: float
-    contact: bool
 
 
 class LiveArm:
@@ -91,12 +89,11 @@ class LiveArm:
             self._note(shown.stamp * 1e-9)
 
     def _note(self, time: float) -> None:
-        load = self.monitor.load
-        seen = Moment(time, self.monitor.phase, 0.0 if load is None else load.mass, self.monitor.contact)
-        deviation = 0.0 if load is None else load.mass_deviation
-        self._seen.extend((seen.mass, deviation, seen.contact, self.streams["shipped"].counts.learned))
-        if not self.moments or self.moments[-1].phase != seen.phase:
-            self.moments.append(seen)
+        load, phase = self.monitor.load, self.monitor.phase
+        mass, deviation = (0.0, 0.0) if load is None else (load.mass, load.mass_deviation)
+        self._seen.extend((mass, deviation, self.monitor.contact, self.streams["shipped"].counts.learned))
+        if not self.moments or self.moments[-1].phase != phase:
+            self.moments.append(Moment(time, phase))
 
     def seen(self) -> tuple[Array, Array]:
         """Times (n,) [s]; and (n, 4): mass of the load with its deviation [kg], contact (0 or 1), samples learned."""

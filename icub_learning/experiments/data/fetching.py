@@ -32,15 +32,14 @@ def fetch(name: str, command: tuple[str, ...], sha256: str | None = None) -> Pat
     try:
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=TIMEOUT)
-            files = [file for file in Path(folder).iterdir() if file.is_file()]
-            if len(files) != 1:
-                raise RecordingError(f"{command[0]} left {len(files)} files: {by_hand}", name="data", value=name)
-            content = files[0].read_bytes()
-        found = hashlib.sha256(content).hexdigest()
+            files = [file.read_bytes() for file in Path(folder).iterdir() if file.is_file()]
+        if len(files) != 1:
+            raise RecordingError(f"{command[0]} left {len(files)} files: {by_hand}", name="data", value=name)
+        found = hashlib.sha256(files[0]).hexdigest()
         if sha256 is not None and found != sha256:
             raise RecordingError(f"{name} has SHA-256 {found}, not {sha256}", name="data", value=found, bound=sha256)
         with replacing(kept) as file:
-            file.write(content)
+            file.write(files[0])
     except (OSError, subprocess.SubprocessError) as error:
         reason = (getattr(error, "stderr", None) or b"").decode(errors="replace").strip().splitlines()
         text = f"cannot fetch {name} ({reason[-1] if reason else error}): {by_hand}"

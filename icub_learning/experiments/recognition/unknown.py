@@ -25,7 +25,7 @@ class Judged:
     label: float  # accuracy of the label, for which "unknown" is wrong
     calibration: float  # expected calibration error of confidence, see `calibration_error`
     confidence: float  # mean confidence in views of known objects
-    auroc: float  # area under the ROC curve of typicality, known against unknown; NaN without unknown objects
+    auroc: float  # area under the ROC curve of typicality, known against unknown
     rejected: float  # unknown views whose typicality is below that of all but FALSE_REJECTIONS of the known ones
     false_rejections: float  # known views that are called unknown by the shipped `reject_known`
     true_rejections: float  # unknown views that are called unknown by it
@@ -58,9 +58,9 @@ def judge(pools: Pools, n_known: int, n_unknown: int, n_views: int, seed: int, s
         calibration=calibration_error(confidence[known], right),
         confidence=float(confidence[known].mean()),
         auroc=auroc(typicality[known], typicality[~known]),
-        rejected=_share(typicality[~known] < bound),
-        false_rejections=_share(labels[known] < 0),
-        true_rejections=_share(labels[~known] < 0),
+        rejected=float((typicality[~known] < bound).mean()),
+        false_rejections=float((labels[known] < 0).mean()),
+        true_rejections=float((labels[~known] < 0).mean()),
     )
 
 
@@ -72,15 +72,6 @@ def calibration_error(confidence: Array, right: NDArray[np.bool_]) -> float:
 
 
 def auroc(known: Array, unknown: Array) -> float:
-    """Return the area under the ROC curve: how often a known view scores higher than an unknown one, ties by half.
-
-    NaN where there are none of either.
-    """
-    if not len(known) or not len(unknown):
-        return float("nan")
+    """Return the area under the ROC curve: how often a known view scores higher than an unknown one, ties by half."""
     of_known = np.repeat([True, False], [len(known), len(unknown)])
     return float(roc_auc_score(of_known, np.concatenate([known, unknown])))
-
-
-def _share(chosen: NDArray[np.bool_]) -> float:
-    return float(chosen.mean()) if len(chosen) else float("nan")
