@@ -57,19 +57,14 @@ def pumadyn(given: Path | None) -> tuple[Array, Array]:
     return table[:, :-1], table[:, -1]
 
 
-def breast_cancer() -> tuple[Array, Array]:
-    """Return the 569 tumours of the diagnostic data: inputs (569, 30) and -1 or +1 (569,), from scikit-learn."""
-    inputs, labels = load_breast_cancer(return_X_y=True)
-    return inputs, np.where(labels > 0, 1.0, -1.0)
-
-
 def samples(name: str, given: Path | None) -> tuple[Array, Array]:
     """Return inputs (n, d), each column scaled to [0, 1], and targets (n,) as they are, of pumadyn32nh,
     breast-cancer or one of PUBLIC, whose files are found in `given`. Raises RecordingError: there is no such file, or
     it is another one.
     """
-    if name == "breast-cancer":
-        inputs, target = breast_cancer()
+    if name == "breast-cancer":  # the diagnostic data, 569 tumours with 30 inputs and -1 or +1
+        inputs, labels = load_breast_cancer(return_X_y=True)
+        target = np.where(labels > 0, 1.0, -1.0)
     else:
         inputs, target = pumadyn(given) if name == "pumadyn32nh" else load_public(name, given)
     return unit_interval(inputs), target

@@ -76,7 +76,12 @@ def judge_all(train: Any, test: Any, bayes: float) -> dict[str, dict[str, float]
         polk = POLKClassifier(loss=loss, parsimony=parsimony, **SETTINGS)
         change = largest_change(clone(polk), x, y, N_CLASSES)
         keep(f"POLK {loss}, K {parsimony:g}", polk, seconds(polk.fit, *train), change=change)
-    outcomes |= judge_budgeted(train, test, bayes)
+    for averaging, kind in ((1, "iterate"), (AVERAGING * SETTINGS["batch_size"], "average")):
+        step = tune_step(x, y, BUDGET, averaging, **RIVAL)  # each with the step that suits it
+        rival = budgeted_sgd(BUDGET, step, averaging, **RIVAL)
+        took = seconds(rival.fit, *train)
+        judged = {"order": float(rival.model_order_), "excess error": 1 - rival.score(*test) - bayes}
+        outcomes[f"BSGD, {BUDGET} points, {kind}"] = {**judged, "seconds": took, "step size": step}
     every = POLKClassifier(loss="hinge", parsimony=0.0, averaging=AVERAGING, **SETTINGS)
     keep("functional gradients, hinge", every, seconds(every.fit, *train))
     svm, took = tuned_svm(x, y, SETTINGS["length_scale"])
@@ -116,19 +121,6 @@ def tuned_svm(x: Array, y: NDArray[np.intp], length_scale: float) -> tuple[SVC, 
     search = GridSearchCV(SVC(gamma=0.5 / length_scale**2), {"C": [0.1, 1.0, 10.0, 100.0]}, cv=3).fit(x, y)
     svm = search.estimator.set_params(**search.best_params_)
     return svm, seconds(svm.fit, x, y)
-
-
-def judge_budgeted(train: Any, test: Any, bayes: float) -> dict[str, dict[str, float]]:
-    """Learn one draw with BSGD, as iterate and as average, each with the step that suits it; see `judge_all`."""
-    x, y = train
-    outcomes = {}
-    for averaging, kind in ((1, "iterate"), (AVERAGING * SETTINGS["batch_size"], "average")):
-        step = tune_step(x, y, BUDGET, averaging, **RIVAL)
-        rival = budgeted_sgd(BUDGET, step, averaging, **RIVAL)
-        took = seconds(rival.fit, *train)
-        judged = {"order": float(rival.model_order_), "excess error": 1 - rival.score(*test) - bayes}
-        outcomes[f"BSGD, {BUDGET} points, {kind}"] = {**judged, "seconds": took, "step size": step}
-    return outcomes
 
 
 def _row(name: str, one: dict[str, list[float]]) -> list[str]:
