@@ -41,10 +41,8 @@ def measure(seed: int, quick: bool) -> dict[str, Any]:
         bayes = float(np.mean(np.minimum(chance, 1 - chance)))
         least = float(-np.mean(chance * np.log(chance) + (1 - chance) * np.log(1 - chance)))
         for name in METHODS:
-            trials = []
-            for level in LEVELS:
-                model = make(name, centers, level, learned, seed).fit(x[:learned], y[:learned])
-                trials.append(log_loss(y[learned:], probability(name, model, x[learned:])))
+            models = [make(name, centers, level, learned, seed).fit(x[:learned], y[:learned]) for level in LEVELS]
+            trials = [log_loss(y[learned:], probability(name, model, x[learned:])) for model in models]
             level = LEVELS[int(np.argmin(trials))]
             model = make(name, centers, level, n, seed)
             took = seconds(model.fit, x, y)
@@ -62,10 +60,9 @@ def measure(seed: int, quick: bool) -> dict[str, Any]:
 
 def make(name: str, centers: Array, level: float, n: int, seed: int) -> Any:
     """Return an estimator of one of METHODS; scikit-learn draws its own centres, as many."""
-    if name == "logistic":
-        return LogisticFALKON(centers=centers, regularization=level, length_scale=SCALE, random_state=seed, tol=1e-4)
-    if name == "square":
-        return FALKON(centers=centers, regularization=level, length_scale=SCALE, random_state=seed, tol=1e-4)
+    if name != "sklearn":
+        kind = LogisticFALKON if name == "logistic" else FALKON
+        return kind(centers=centers, regularization=level, length_scale=SCALE, random_state=seed, tol=1e-4)
     draw = Nystroem(gamma=1 / (2 * SCALE**2), n_components=len(centers), random_state=seed)
     return make_pipeline(draw, LogisticRegression(C=1 / (level * n), fit_intercept=False, max_iter=500))
 

@@ -165,9 +165,8 @@ def _follow(model: POLKClassifier, x: Array, y: NDArray[np.intp], test: Any) -> 
         found["seconds"] += seconds(lambda: model.partial_fit(x[seen:stop], y[seen:stop], classes=classes))  # noqa: B023
         seen = int(stop)
         scores = kernel(test[0], model.dictionary_) @ model.coef_
-        risk = float(MARGIN_LOSSES[model.loss](scores, codes)[0].mean()) + LAMBDA / 2 * model.norm_**2
         found["samples"].append(seen)
-        found["risk"].append(risk)
+        found["risk"].append(float(MARGIN_LOSSES[model.loss](scores, codes)[0].mean()) + LAMBDA / 2 * model.norm_**2)
         found["error"].append(float(np.mean(scores.argmax(axis=1) != codes)))
         found["points"].append(model.model_order_)
     return found

@@ -48,8 +48,8 @@ def run(args: Arguments) -> None:
     last, growing = timed[-1], np.array(sizes, float) / sizes[-1]
     lines = {f"{title}: m^{slopes[name]:.2f}": (sizes, [row[name] for row in timed]) for name, title in METHODS.items()}
     laws = {"m": (sizes, last["nytro"] * growing), "m²": (sizes, last["path"] * growing**2)}
-    panel = Panel(f"fits, n = {n}, t = {iterations}", "centres m", "time [s]", lines, laws)
-    draw(args.out / "nytro.png", "NYTRO and Nyström KRLS", [panel])
+    panels = [Panel(f"fits, n = {n}, t = {iterations}", "centres m", "time [s]", lines, laws)]
+    draw(args.out / "nytro.png", "NYTRO and Nyström KRLS", panels)
     conclude(args, {"seed": seed, "fits": timed, "slopes": slopes}, comparisons)
 
 
