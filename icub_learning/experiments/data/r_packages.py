@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from icub_learning.errors import RecordingError
-from icub_learning.experiments.data.fetching import contents, unreadable
+from icub_learning.experiments.data.fetching import contents, readable
 
 LIBRARY = Path("usr/lib/R/site-library")  # in a .deb, and below / where it is installed
 EITHER_HEADER = 47  # zlib's or gzip's
-DAMAGED = (OSError, KeyError, ValueError, EOFError, zlib.error, lzma.LZMAError)
 
 
 def read_database(path: Path, name: str) -> dict[str, Any]:
@@ -25,14 +24,12 @@ def read_database(path: Path, name: str) -> dict[str, Any]:
     """
     rdata = _rdata(path)
     files = {Path(one).suffix: content for one, content in contents(path, "Rdata.rd[bx]")}
-    try:
+    with readable(path):
         index = _convert(rdata, zlib.decompress(files[".rdx"], EITHER_HEADER))
         start, length = (int(one) for one in index["variables"][name])
         stored = files[".rdb"][start + 4 : start + length]  # 4 bytes hold the size
         frame = _convert(rdata, _decompress(stored))
         return {str(one): np.asarray(frame[one]) for one in frame.columns}
-    except DAMAGED as error:
-        raise unreadable(path, error) from error
 
 
 def read_rda(path: Path, file: str, name: str) -> dict[str, Any]:
@@ -41,13 +38,11 @@ def read_rda(path: Path, file: str, name: str) -> dict[str, Any]:
     `path` is a .deb or a folder. Raises RecordingError: it cannot be read, or rdata is missing.
     """
     rdata = _rdata(path)
-    try:
+    with readable(path):
         frame = _convert(rdata, dict(contents(path, file)).popitem()[1])[name]
         columns = {str(one): frame[one] for one in frame.columns}
         return {one: np.asarray(values.cat.codes if hasattr(values, "cat") else values, float)
                 for one, values in columns.items()}  # fmt: skip
-    except DAMAGED as error:
-        raise unreadable(path, error) from error
 
 
 def _rdata(path: Path) -> Any:

@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_svmlight_file
 
 from icub_learning.arrays import Array
 from icub_learning.errors import RecordingError
-from icub_learning.experiments.data.fetching import debian, find_file, unreadable
+from icub_learning.experiments.data.fetching import debian, find_file, readable
 from icub_learning.experiments.data.r_packages import LIBRARY, read_database
 
 PUMADYN = "pumadyn32nh/Prototask.data.gz"
@@ -45,12 +45,9 @@ def pumadyn(given: Path | None) -> tuple[Array, Array]:
     `given` is as for `find_file`. Raises RecordingError: there is no such file, or it is another one.
     """
     path = find_file(given, PUMADYN)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of an empty file, which the check below names
-            table = np.loadtxt(path, ndmin=2)
-    except (OSError, ValueError, EOFError) as error:
-        raise unreadable(path, error) from error
+    with readable(path), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of an empty file, which the check below names
+        table = np.loadtxt(path, ndmin=2)
     if table.shape[1] != 33 or len(table) < 100 or not np.isfinite(table).all():
         text = f"{path} holds a table {table.shape}, not 8192 rows of 33 numbers"
         raise RecordingError(text, name="data", value=str(path), bound="(8192, 33)")
@@ -97,11 +94,9 @@ def load_wpbc(path: Path | None) -> Prognosis:
     for name in (TIME, STATUS):
         if name not in columns:
             raise RecordingError(f"{path} has no column {name!r}", name="data", value=str(path))
-    try:
+    with readable(path):
         x = np.column_stack([np.asarray(one, float) for name, one in columns.items() if name not in (TIME, STATUS)])
         time = np.asarray(columns[TIME], float)
-    except ValueError as error:
-        raise unreadable(path, error) from error
     recurred = np.where(np.asarray(columns[STATUS]).astype(str) == RECURRED, 1.0, -1.0)
     whole = np.isfinite(x).all(axis=1) & np.isfinite(time)
     if len(np.unique(recurred[whole])) < 2:
@@ -110,11 +105,9 @@ def load_wpbc(path: Path | None) -> Prognosis:
 
 
 def _read_csv(path: Path) -> dict[str, Any]:
-    try:
+    with readable(path):
         table = np.genfromtxt(path, delimiter=",", names=True, dtype=None, encoding="utf-8", missing_values="NA")
         return {name: table[name] for name in table.dtype.names or ()}
-    except (OSError, ValueError, TypeError) as error:
-        raise unreadable(path, error) from error
 
 
 def load_public(name: str, given: Path | None) -> tuple[Array, Array]:
@@ -132,7 +125,7 @@ def read_samples(path: Path, n_inputs: int | None = None, target: int = 0, unuse
     In LIBSVM's format d is the largest number of an input that is named, or `n_inputs` where the last ones may all be
     zero. Raises RecordingError: the file cannot be read.
     """
-    try:
+    with readable(path):
         with path.open() as file:
             first = file.readline()
         if "," not in first:
@@ -140,5 +133,3 @@ def read_samples(path: Path, n_inputs: int | None = None, target: int = 0, unuse
             return inputs.toarray(), targets
         rows = np.loadtxt(path, delimiter=",", skiprows=int(first[0].isalpha()), ndmin=2)
         return np.delete(rows, [*range(unused), target], axis=1), rows[:, target]
-    except (OSError, ValueError, IndexError) as error:
-        raise unreadable(path, error) from error
