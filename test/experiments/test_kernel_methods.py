@@ -141,7 +141,7 @@ def target_deviation():
     return np.std(np.sin(2 * x[:, 0]) + np.cos(x[:, 1] * x[:, 2]) + 0.5 * np.tanh(x[:, 3:].sum(axis=1)))
 
 
-def test_falkon(run, monkeypatch):
+def test_falkon(run, cells, monkeypatch):
     monkeypatch.setattr(falkon, "QUICK_SIZES", ((500, 30), (800, 60)))
     monkeypatch.setattr(falkon, "threadpool_limits", lambda *_: nullcontext())  # a second thread would only wait
     monkeypatch.setattr(falkon, "TEST", 2000)
@@ -160,14 +160,12 @@ def test_falkon(run, monkeypatch):
         assert row["krls_error"] < row["falkon_error"] < target_deviation()
     assert "theory: n^-0.50" in out
     # The columns of both tables are in the order of their heads.
-    for kind, n_leading in (("theory", 4), ("rows", 2)):
+    for kind, part in zip(("theory", "rows"), out.split("lambda by held-out error"), strict=True):
         for row in found[kind]:
-            start = [str(row["n"]), str(row["m"])]
-            lines = [line.split() for line in out.splitlines()]
-            (cells,) = [line for line in lines if line[:2] == start and len(line) > n_leading]
-            errors = [name for name in falkon.METHODS if f"{name}_error" in row]
-            assert cells[n_leading + len(errors) :] == [number(row[f"{name}_error"], 4) for name in errors]
-            assert cells[n_leading : n_leading + len(errors)] == [number(row[f"{name}_s"]) for name in errors]
+            names = [name for name in falkon.METHODS if f"{name}_error" in row]
+            expected = [number(row[f"{name}_s"]) for name in names]
+            expected += [number(row[f"{name}_error"], 4) for name in names]
+            assert cells(part, str(row["n"]))[-2 * len(names) :] == expected
 
 
 def test_each_method_has_the_lambda_of_its_least_held_out_error():
@@ -184,12 +182,18 @@ def test_each_method_has_the_lambda_of_its_least_held_out_error():
     assert set(chosen) == {"nystrom", "features", "krls"}
 
 
-def test_another_file_is_not_pumadyn(tmp_path, capsys):
-    path = tmp_path / "x.txt"
-    for text in ("1 2 3\n4 5 6\n", "words\n", ""):
-        path.write_text(text)
-        assert main(["reproduce", "figure-4.1", "--on", "pumadyn32nh", "--data", str(path)]) == 2
-        assert capsys.readouterr().err.count("\n") == 1
+PUMADYN = "figure-4.1 --on pumadyn32nh"
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [(PUMADYN, "1 2 3\n4 5 6\n"), (PUMADYN, "words\n"), (PUMADYN, ""), ("tensor-wpbc", "a,b\n1,2\n")],
+)
+def test_bad_data_are_one_line(tmp_path, capsys, command, text):
+    path = tmp_path / "x.csv"
+    path.write_text(text)
+    assert main(["reproduce", *command.split(), "--data", str(path)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def spline(order, x, z):

@@ -5,7 +5,6 @@ import csv
 import numpy as np
 import pytest
 
-from icub_learning.cli.main import main
 from icub_learning.experiments.data.tables import load_wpbc
 from icub_learning.experiments.polk import budgeted_sgd
 from icub_learning.experiments.polk import multidist as multidist_module
@@ -149,9 +148,3 @@ def test_the_tensor_kernels_of_both_layouts_are_of_degree_2():
     a = np.random.default_rng(1).normal(size=4)
     sums = np.einsum("ai,bi,ci,di->abcd", x, x, x, x) ** 2
     np.testing.assert_allclose(full.gradient(a), np.einsum("abcd,b,c,d->a", sums, a, a, a))
-
-
-def test_bad_data_are_one_line(tmp_path, capsys):
-    (tmp_path / "x.csv").write_text("a,b\n1,2\n")
-    assert main(["reproduce", "tensor-wpbc", "--data", str(tmp_path / "x.csv")]) == 2
-    assert capsys.readouterr().err.count("\n") == 1

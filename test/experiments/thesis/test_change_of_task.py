@@ -99,21 +99,12 @@ def test_command(planes, run, monkeypatch):
         found = {short: figures["rmse"][short][group] for short in ("P", "NP", "SP", change_of_task.THESIS)}
         measured = of_components(planes["circle_xy"].wrench[27:, axes])
         for short, errors in found.items():
-            outcome = outcomes[short]
-            first = of_components(outcome.first[27:, axes])
-            parts = [of_components(part[3:, axes]) for part in outcome.parts]  # of 4 samples each
-            begin = [of_components(part[:, axes]) for part in outcome.parts]
-            assert errors["first plane, steady"] == pytest.approx(first)
-            assert errors["steady"] == pytest.approx(np.mean(parts))
-            assert errors["first 30"] == pytest.approx(np.mean(begin))
-            assert first < 0.9 * measured
+            assert errors == pytest.approx(outcomes[short].rmse(group))
+            assert errors["first plane, steady"] < 0.9 * measured
             assert number(errors["steady"]) in out
-        for name, (one, other, part) in {
-            "SP/P, steady": ("SP", "P", "steady"),
-            "SP/NP, steady": ("SP", "NP", "steady"),
-            "SP/NP, first 30": ("SP", "NP", "first 30"),
-        }.items():
-            assert figures["ratios"][name][group] == pytest.approx(found[one][part] / found[other][part])
+        for name in ("SP/P, steady", "SP/NP, steady", "SP/NP, first 30"):
+            other, part = name.removeprefix("SP/").split(", ")
+            assert figures["ratios"][name][group] == pytest.approx(found["SP"][part] / found[other][part])
             thesis = found[change_of_task.THESIS][part] / found[other][part]
             assert figures["ratios, SP of the thesis"][name][group] == pytest.approx(thesis)
             start = f"{change_of_task.THESIS}/{other}, {part}"
