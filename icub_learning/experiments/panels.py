@@ -61,8 +61,8 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
         if spread is not None:
             low = y - spread if panel.linear_y else np.maximum(y - spread, y * 0.05)
             axes.fill_between(x, low, y + spread, color=colour, alpha=0.18, linewidth=0)
-    for dashes, (name, (x, y)) in zip(((4, 2), (1, 1.5)), panel.references.items(), strict=False):
-        shape: dict[str, Any] = {"color": "#6b7178", "linestyle": (0, dashes), "linewidth": 1.3}
+    for pattern, (name, (x, y)) in zip(((4, 2), (1, 1.5)), panel.references.items(), strict=False):
+        shape: dict[str, Any] = {"color": "#6b7178", "linestyle": (0, pattern), "linewidth": 1.3}
         if panel.names:
             shape = {"color": "black", "linestyle": "none", "marker": "_", "markersize": 10}
         axes.plot(x, y, label=name, **shape)

@@ -92,11 +92,11 @@ class Problem:
         across = float(self.best @ self.kernel(self.x, points) @ weights)
         return float(np.sqrt(max(own - 2 * across + self.norm**2, 0.0)))
 
-    def bias(self, points: Array, weights: Array) -> float:
+    def bias(self, points: Array, weights: Any) -> float:
         """Return the mean squared difference of f from the mean of y."""
         return float(np.mean((self.kernel(self.x, points) @ weights - self.mean) ** 2))
 
-    def risk(self, points: Array, weights: Array) -> float:
+    def risk(self, points: Array, weights: Any) -> float:
         """Return the regularized risk of f, without the variance of the noise."""
         own = float(weights @ self.kernel(points, points) @ weights)
         return self.bias(points, weights) / 2 + LAMBDA / 2 * own

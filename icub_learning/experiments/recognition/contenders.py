@@ -68,7 +68,7 @@ def compare(
 
     Each seed draws its own `n_classes`, see `views.draw`. Raises ParameterError: too few classes have enough views.
     """
-    contenders = {**OURS, **RIVALS}
+    contenders: dict[str, Settings | Rival] = {**OURS, **RIVALS}
     found = {name: np.zeros((len(n_views), len(seeds))) for name in contenders}
     for column, seed in enumerate(progress(seeds, "draws")):
         most = draw(pools, n_classes, max(n_views), seed)

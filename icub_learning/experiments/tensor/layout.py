@@ -48,7 +48,9 @@ def run(args: Arguments) -> None:
             x = random.normal(size=(n, D)) / D**0.25
             times.append(compare(n, x, x[:, 0] - x[:, 1] + 0.1 * random.normal(size=n)))
     for one in times:
-        layouts = {layout: np.array(list(one[layout].values())) for layout in ("full", "packed") if layout in one}
+        layouts: dict[str, Any] = {
+            layout: np.array(list(one[layout].values())) for layout in ("full", "packed") if layout in one
+        }
         if "full" in one:
             layouts["full / packed"] = layouts["full"] / layouts["packed"]
         rows += [[str(one["n"]), layout, *map(number, values)] for layout, values in layouts.items()]

@@ -74,8 +74,8 @@ def run(args: Arguments) -> None:
     guess = 100 * float(min(np.mean(data.recurred > 0), np.mean(data.recurred < 0)))
     print(f"Naming the more frequent class for all patients is wrong in {guess:.1f} %.")
     panels = []
-    for name, splits in found.items():
-        lines = {f"m = {m}": (GAMMAS, np.mean([one[m]["validation"] for one in splits], axis=0)) for m in SIZES}
+    for name, some_splits in found.items():
+        lines = {f"m = {m}": (GAMMAS, np.mean([one[m]["validation"] for one in some_splits], axis=0)) for m in SIZES}
         panels.append(Panel(f"target: {TARGETS[name]}", "γ", "validation error", lines))
     draw(args.out / "tensor-wpbc.png", "Tensor kernel of degree 2 on WPBC", panels)
     figures = {"build": times, "splits": found, "draws": draws, "seed": seed, "degree": DEGREE}

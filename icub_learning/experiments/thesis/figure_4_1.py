@@ -75,7 +75,8 @@ def _run_one(name: str, args: Arguments, seed: int) -> dict[str, Any]:
     points, trials = (5, 2) if args.quick else (POINTS, settings["trials"])
     top = min(settings["sizes"][1], n_learned)
     sizes = np.unique(np.linspace(settings["sizes"][0], top, points).round().astype(int))
-    levels = np.logspace(*settings["levels"], points)
+    low, high = settings["levels"]
+    levels = np.logspace(low, high, points)
     order = np.random.default_rng(seed).permutation(len(inputs))
     learned, held = order[:n_learned], order[n_learned:n_train]
     shared = {"length_scale": settings["length_scale"], "random_state": seed}
@@ -118,7 +119,8 @@ def _run_one(name: str, args: Arguments, seed: int) -> dict[str, Any]:
     else:
         others = {"[-1, 1]": 2 * inputs - 1, "deviation 1": inputs / inputs.std(axis=0)}
         found["other_scalings"] = {
-            what: [float(np.mean(next(test(*case, x)))) for case in settings["published"]] for what, x in others.items()
+            what: [float(np.mean(next(test(m, level, x)))) for m, level in settings["published"]]
+            for what, x in others.items()
         }
     return found
 

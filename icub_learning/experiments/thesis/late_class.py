@@ -191,7 +191,7 @@ def count_correct(scores: Array, targets: NDArray[np.intp], log_ratio: Array) ->
     return np.count_nonzero(positive & (np.array(largest) == targets), axis=1)
 
 
-def choose_as_published(correct: Array, errors: Array) -> tuple[int, int]:
+def choose_as_published(correct: NDArray[np.intp], errors: Array) -> tuple[int, int]:
     """Return indices (j, a) of regularization and recoding by the rule of the thesis (7.6.3): the largest recoding
     that, with its best regularization, does not lower the held-out accuracy without recoding.
 
@@ -203,7 +203,7 @@ def choose_as_published(correct: Array, errors: Array) -> tuple[int, int]:
     return most_correct(correct[:, a], errors), a
 
 
-def choose_within_a_standard_error(correct: Array, errors: Array, n_examples: int) -> tuple[int, int]:
+def choose_within_a_standard_error(correct: NDArray[np.intp], errors: Array, n_examples: int) -> tuple[int, int]:
     """Return indices (j, a) as `choose_as_published`, of the largest recoding without a significant loss of accuracy.
 
     The held-out examples belong to well-known classes: they show what recoding costs these, but not what classes with
