@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from icub_learning.experiments.change.control import ControlLoop
-from icub_learning.experiments.change.experiment import ROWS
+from icub_learning.experiments.change.experiment import PARTS
 from icub_learning.experiments.figures import gathered
 
 
@@ -26,7 +26,7 @@ def test_a_rigid_model_in_the_loop_follows_better_than_feedback_alone_or_fights_
 
 def judged(part, *found):
     """For each expectation whether all seeds reach it."""
-    return [good for _, _, expected, good in ROWS[part](gathered(found)) if expected]
+    return [good for _, _, expected, good in PARTS[part][1](gathered(found)) if expected]
 
 
 def test_a_model_that_knows_nothing_is_not_called_good():

@@ -11,9 +11,9 @@ from icub_learning.experiments.options import Arguments, options
 from icub_learning.reporting.tables import save_figures
 
 Found = Mapping[str, Any]  # figures of all seeds, a list in place of each number; see `gathered`
-PARTS = ("loads", "forces", "quiet", "friction", "control", "consistency")
 SEEDS = (0, 1, 2)
 WORN_ROBOT = "ur10_currents_125hz"
+CONTROL = {"feed-forward": False, "full": True}  # whether the model gets the measured motion
 TO_TELL = 7  # random loads, and as many pushes, of each seed
 DESCRIPTION = """\
 On SIMULATED robots with the settings that are shipped: loads that are grasped and dropped and pushes (loads), what is
@@ -24,33 +24,19 @@ from 100 on did. All of it takes about an hour on two cores."""
 EXAMPLE = "example:\n  icub-learning reproduce change --parts loads control --json out/change.json"
 
 QUICK = ("--parts", "consistency", "--seeds", "0", "--excitations", "1000")
-add_options = options(
-    picture=False,
-    parts={"nargs": "+", "choices": PARTS, "default": list(PARTS), "help": "default: all of them"},
-    seeds={"nargs": "+", "type": int, "default": list(SEEDS), "help": "default: 0 1 2"},
-    minutes=(10.0, "of quiet and friction"),
-    excitations=(10_000, "of consistency"),
-)
 
 
 def run(args: Arguments) -> None:
-    works: dict[str, Callable[[int], dict[str, Any]]] = {
-        "loads": lambda seed: loads_and_pushes.run_seed(seed, TO_TELL),
-        "forces": forces.run_seed,
-        "quiet": lambda seed: wear.without_change(seed, args.minutes),
-        "friction": lambda seed: wear.grown_friction(WORN_ROBOT, seed, args.minutes),
-        "control": lambda seed: {"feed-forward": control.run_seed(seed), "full": control.run_seed(seed, full=True)},
-        "consistency": lambda seed: consistency.random_excitations(seed, args.excitations // len(args.seeds)),
-    }
     figures: dict[str, Any] = {"simulated": True, "seeds": args.seeds}
     print(f"SIMULATED robots, seeds {', '.join(map(str, args.seeds))}", flush=True)
     for part in args.parts:
+        work, rows = PARTS[part]
         found = []
         for seed in args.seeds:
-            found.append(works[part](seed))
+            found.append(work(seed, args))
             print(f"{part}, seed {seed}: done", flush=True)
         figures[part] = found
-        print(expectations(part, ROWS[part](gathered(found)), args.seeds), flush=True)
+        print(expectations(part, rows(gathered(found)), args.seeds), flush=True)
     save_figures(args.json, figures)
 
 
@@ -135,11 +121,21 @@ def _consistency(found: Found) -> list[Row]:
     ]
 
 
-ROWS: dict[str, Callable[[Found], list[Row]]] = {
-    "loads": _loads,
-    "forces": _forces,
-    "quiet": _quiet,
-    "friction": _friction,
-    "control": _control,
-    "consistency": _consistency,
-}
+# What is done for one seed, and the rows of the table of all seeds.
+PARTS: dict[str, tuple[Callable[[int, Arguments], dict[str, Any]], Callable[[Found], list[Row]]]] = {
+    "loads": (lambda seed, _: loads_and_pushes.run_seed(seed, TO_TELL), _loads),
+    "forces": (lambda seed, _: forces.run_seed(seed), _forces),
+    "quiet": (lambda seed, args: wear.without_change(seed, args.minutes), _quiet),
+    "friction": (lambda seed, args: wear.grown_friction(WORN_ROBOT, seed, args.minutes), _friction),
+    "control": (lambda seed, _: {kind: control.run_seed(seed, full) for kind, full in CONTROL.items()}, _control),
+    "consistency": (
+        lambda seed, args: consistency.random_excitations(seed, args.excitations // len(args.seeds)), _consistency
+    ),
+}  # fmt: skip
+add_options = options(
+    picture=False,
+    parts={"nargs": "+", "choices": PARTS, "default": list(PARTS), "help": "default: all of them"},
+    seeds={"nargs": "+", "type": int, "default": list(SEEDS), "help": "default: 0 1 2"},
+    minutes=(10.0, "of quiet and friction"),
+    excitations=(10_000, "of consistency"),
+)

@@ -15,7 +15,6 @@ from icub_learning.experiments.recognition.views import CHOSEN_ON, SETS, Pools
 from icub_learning.recognition.settings import DEFAULTS
 from icub_learning.reporting.tables import save_figures, table
 
-PARTS = ("views", "unknown", "late", "many")
 SEEDS = (0, 1, 2, 3, 4)
 N_VIEWS = (1, 3, 5, 10, 20)  # taught of each class
 CLASSES = 20  # in a draw, or as many as there are
@@ -59,12 +58,6 @@ groceries (--data, or $ICUB_LEARNING_DATA), and 24 rendered objects, in random v
 --out keeps. What is missing is left out, and named."""
 EXAMPLE = "example:\n  icub-learning reproduce recognition --parts unknown late --json out/recognition.json"
 QUICK = ("--parts", "views", "--seeds", "0")
-add_options = options(
-    on=SETS,
-    data="folder of the photographs, or their file",
-    parts={"nargs": "+", "choices": PARTS, "default": list(PARTS), "help": "default: all of them"},
-    seeds={"nargs": "+", "type": int, "default": list(SEEDS), "help": "of the draws (default: 0 1 2 3 4)"},
-)
 
 
 def run(args: Arguments) -> None:
@@ -78,9 +71,8 @@ def run(args: Arguments) -> None:
         except IcubLearningError as error:
             figures["left out"][name] = str(error)
             print(f"{name} is left out: {error}", flush=True)
-    works = {"views": _views, "unknown": _unknown, "late": _late, "many": _many}
     for part in dict.fromkeys(args.parts):
-        figures[part] = works[part](sets, args)
+        figures[part] = PARTS[part](sets, args)
     save_figures(args.json, figures)
 
 
@@ -197,3 +189,12 @@ def _many(sets: dict[str, Pools], args: Arguments) -> dict[str, Any]:
         print(f"\n{table(['objects x views', *names, 'µs'], rows)}\n", flush=True)
     _draw(args.out / "recognition-many.png", [_panel(*key, *values) for key, values in lines.items()])
     return figures
+
+
+PARTS = {"views": _views, "unknown": _unknown, "late": _late, "many": _many}
+add_options = options(
+    on=SETS,
+    data="folder of the photographs, or their file",
+    parts={"nargs": "+", "choices": PARTS, "default": list(PARTS), "help": "default: all of them"},
+    seeds={"nargs": "+", "type": int, "default": list(SEEDS), "help": "of the draws (default: 0 1 2 3 4)"},
+)
