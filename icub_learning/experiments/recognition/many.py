@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from icub_learning.arrays import Array
+from icub_learning.experiments.figures import seconds
 from icub_learning.experiments.recognition.views import Pools, accuracy, draw
 from icub_learning.recognition.assembly import make_classifier
 from icub_learning.recognition.classifiers.kept_views import unit
@@ -45,11 +46,8 @@ def compare(pools: Pools, n_classes: int, n_views: int, seed: int) -> dict[str, 
     x, targets = np.concatenate(list(drawn.taught.values())), np.repeat(np.arange(n_classes), n_views)
     found = {}
     for name, (settings, order) in OURS.items():
-        classifier, times = make_classifier(settings, x.shape[1]), []
-        for place in ordered(order, targets, seed):
-            start = perf_counter()
-            classifier.learn(x[place], str(targets[place]))
-            times.append(perf_counter() - start)
+        classifier, places = make_classifier(settings, x.shape[1]), ordered(order, targets, seed)
+        times = [seconds(classifier.learn, x[place], str(targets[place])) for place in places]
         named = np.array(classifier.classes, dtype=int)[classifier.scores(drawn.asked).argmax(axis=1)]
         took = float(np.median(times[len(times) // 2 :]))
         found[name] = {"accuracy": accuracy(named, drawn.targets), "learning": took}

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import Lasso
 
 from icub_learning.arrays import Array
-from icub_learning.experiments.figures import Comparison, Comparisons, Figures, conclude, gathered
+from icub_learning.experiments.figures import Comparison, Comparisons, Figures, conclude, gathered, seconds
 from icub_learning.experiments.options import Arguments, options, progress, seeds
 from icub_learning.kernel_methods import TensorKernelRegressor
 from icub_learning.reporting.plots import GREEN, GREY, RED, new_figure, save, style
@@ -46,10 +45,7 @@ def run(args: Arguments) -> None:
             models = [TensorKernelRegressor(gamma=gamma) for gamma in GAMMAS]
             rivals = [Lasso(alpha=alpha, fit_intercept=False, max_iter=5000) for alpha in ALPHAS]
             for name, candidates in (("order 4", models), ("lasso", rivals)):
-                start = perf_counter()
-                for model in candidates:
-                    model.fit(x[:m], y[:m])
-                seconds = (perf_counter() - start) / len(candidates)
+                took = sum(seconds(model.fit, x[:m], y[:m]) for model in candidates) / len(candidates)
                 best = min(candidates, key=lambda model: float(np.sum((model.predict(x[held]) - y[held]) ** 2)))
                 size = np.abs(best.coef_)
                 chosen = np.flatnonzero(size > 2 * best.coef_.std())
@@ -57,7 +53,7 @@ def run(args: Arguments) -> None:
                 if name == "order 4":
                     weights.setdefault(m, (best.coef_, support))
                 top = int(np.isin(np.argsort(-size)[:S], support).sum())
-                outcome = {"true": true, "false": len(chosen) - true, "true in top 17": top, "seconds": seconds}
+                outcome = {"true": true, "false": len(chosen) - true, "true in top 17": top, "seconds": took}
                 found.setdefault((m, name), []).append(outcome)
     figures = {f"m {m}, {name}": gathered(outcomes) for (m, name), outcomes in found.items()}
     rows = []
