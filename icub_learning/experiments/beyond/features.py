@@ -91,7 +91,6 @@ def text(found: dict[str, Any]) -> str:
 
 
 def panels(found: dict[str, Any]) -> list[Panel]:
-    """Return the errors over m."""
     return [
         Panel(f"features on {name}", "m", "RMSE", {one: (found["m"], some[one]["rmse"]) for one in DRAWINGS})
         for name, some in found["problems"].items()

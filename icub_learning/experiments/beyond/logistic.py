@@ -83,7 +83,6 @@ def log_loss(y: Array, guess: Array) -> float:
 
 
 def text(found: dict[str, Any]) -> str:
-    """Return the table."""
     columns = (("excess error", 100.0), ("excess log loss", 1.0), ("seconds", 1.0))
     rows = [
         [str(row["n"]), str(row["m"]), *(number(scale * row[name][key]) for key, scale in columns for name in METHODS)]
@@ -95,7 +94,6 @@ def text(found: dict[str, Any]) -> str:
 
 
 def panels(found: dict[str, Any]) -> list[Panel]:
-    """Return excess log losses and times over n."""
     n = [row["n"] for row in found["rows"]]
 
     def lines(key: str) -> dict[str, Any]:

@@ -41,7 +41,6 @@ def measure(seed: int, quick: bool) -> dict[str, Any]:
 
 
 def text(found: dict[str, Any]) -> str:
-    """Return the table."""
     rows = [
         [METHODS[name], str(one["enough"] or "-"), number(one["seconds"]), number(one["least"], 4), str(one["at"]),
          number(one["errors"][-1], 4)]
@@ -54,7 +53,6 @@ def text(found: dict[str, Any]) -> str:
 
 
 def panels(found: dict[str, Any]) -> list[Panel]:
-    """Return the errors over iterations."""
     lines = {METHODS[name]: (range(1, len(one["errors"]) + 1), one["errors"]) for name, one in found["methods"].items()}
     level = {"Nyström KRLS": ([1, found["iterations"]], [found["rmse"]] * 2)}
     return [Panel(f"NYTRO, n = {found['n']}, m = {found['m']}", "iterations", "RMSE", lines, level)]

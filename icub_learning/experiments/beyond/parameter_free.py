@@ -40,7 +40,6 @@ def measure(seed: int, quick: bool) -> dict[str, Any]:
 
 
 def text(found: dict[str, Any]) -> str:
-    """Return the table."""
     rows = []
     for name in found["losses"][LOSSES[0]]:
         of_losses = [found["losses"][loss][name] for loss in LOSSES]
@@ -51,7 +50,6 @@ def text(found: dict[str, Any]) -> str:
 
 
 def panels(found: dict[str, Any]) -> list[Panel]:
-    """Return the excess errors over the step size."""
     steps = found["steps"]
     lines, levels = {}, {}
     for loss in LOSSES:

@@ -69,7 +69,6 @@ class LiveArm:
         return self.simulation.time
 
     def run(self, seconds: float) -> None:
-        """Move, predict and learn for some time."""
         for _ in range(round(seconds * RATE)):
             for _ in range(STEPS):
                 self.simulation.step()

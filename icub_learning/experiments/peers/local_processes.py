@@ -28,7 +28,6 @@ class Leaf:
         return np.asarray(solve_triangular(self._factor[:n, :n], own, lower=True, check_finite=False))
 
     def learn(self, x: Array, y: Array) -> None:
-        """Add a sample."""
         n, row = self.n, self._solved(x) if self.n else np.zeros(0)
         pivot = np.sqrt(max(1.0 + self.kernel.noise - float(row @ row), 1e-12))
         self._factor[n, :n], self._factor[n, n] = row, pivot
@@ -76,7 +75,6 @@ class LocalProcesses:
         self._rng, self._n_outputs = np.random.default_rng(seed), n_outputs
 
     def learn(self, x: Array, y: Array) -> None:
-        """Learn y (n_outputs,) at x (d,)."""
         above: Split | None = None
         place, node = 0, self.root
         while True:
@@ -93,7 +91,6 @@ class LocalProcesses:
             node = above.sides[place]
 
     def predict(self, x: Array) -> Array:
-        """Return the mean (n_outputs,) at x (d,)."""
         total, weight = np.zeros(self._n_outputs), 0.0
         waiting: list[tuple[Leaf | Split, float]] = [(self.root, 1.0)]
         while waiting:

@@ -65,7 +65,6 @@ class LocallyWeightedProjections:
         return s, lefts, a["mean_y"][near] + (s * a["slope"][near]).sum(axis=1)
 
     def learn(self, x: Array, y: Array) -> None:
-        """Learn y (n_outputs,) at x (d,)."""
         weights = self._weights(x)
         near = np.flatnonzero(weights > LEAST_WEIGHT)
         if len(near):

@@ -83,7 +83,6 @@ def after_change(case: Found) -> list[list[str]]:
 
 
 def summary(cases: Sequence[Found]) -> str:
-    """Return the result in one line."""
     parts = []
     for part, words in PARTS.items():
         tables = [errors(case, part) for case in cases]

@@ -19,11 +19,13 @@ Choices = Mapping[str, tuple[Any, ...]]
 
 
 class Learner(Protocol):
-    """What is compared: predicts the outputs of a motion, and learns them."""
+    """What is compared."""
 
-    def predict(self, motion: Array) -> Array: ...
+    def predict(self, motion: Array) -> Array:
+        """Return the outputs (n_outputs,) for a motion (3 n_joints,), or for another input (d,)."""
 
-    def learn(self, motion: Array, y: Array) -> None: ...
+    def learn(self, motion: Array, y: Array) -> None:
+        """Learn the outputs y (n_outputs,) of a motion."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +54,9 @@ class Scaled:
         self._mean_x, self._scale_x, self._mean_y, self._scale_y = told.scales
 
     def predict(self, motion: Array) -> Array:
-        """Return the outputs for a motion."""
         return self._learner.predict((motion - self._mean_x) / self._scale_x) * self._scale_y + self._mean_y
 
     def learn(self, motion: Array, y: Array) -> None:
-        """Learn the outputs of a motion."""
         self._learner.learn((motion - self._mean_x) / self._scale_x, (y - self._mean_y) / self._scale_y)
 
 

@@ -28,11 +28,9 @@ class StreamingProcess:
         self._latest: list[tuple[Array, Array]] = []
 
     def predict(self, x: Array) -> Array:
-        """Return the mean (n_outputs,) at x (d,)."""
         return np.zeros(self._m) if self._rls is None else self._rls.predict(self._whitened(x[None])[0])
 
     def learn(self, x: Array, y: Array) -> None:
-        """Learn y (n_outputs,) at x (d,)."""
         self._latest.append((x, y))
         growing = len(self.points) < self._most
         # While there is room each input becomes an inducing point: nothing is lost.

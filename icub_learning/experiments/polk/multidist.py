@@ -150,7 +150,6 @@ def sample_mixtures(seed: int) -> Any:
 
 
 def _draw(path: Path, seed: int) -> None:
-    """Draw samples, decision regions and the dictionary of one draw of the mixtures."""
     train, _, _ = sample_mixtures(seed)
     figure = new_figure(11, 5)
     low, high = train[0].min(axis=0), train[0].max(axis=0)

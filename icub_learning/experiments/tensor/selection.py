@@ -76,7 +76,6 @@ def comparisons(found: Figures) -> Comparisons:
 
 
 def _draw(path: Path, weights: Mapping[int, tuple[Array, NDArray[np.intp]]]) -> None:
-    """Draw the weights, the threshold, and the true features above it, for each m."""
     figure = new_figure(14, 3.8)
     for axes, (m, (values, support)) in zip(figure.subplots(1, len(weights)), weights.items(), strict=True):
         bound = 2 * values.std()

@@ -162,7 +162,6 @@ def _errors_text(m_values: Any, found: list[dict[str, Any]]) -> str:
 
 
 def _panels(m_values: Any, found: Sequence[Mapping[str, Any]], times: Sequence[Mapping[str, Any]]) -> list[Panel]:
-    """Return the times of both layouts, and test errors over m."""
     largest = [one for one in times if "full" in one][-1]  # n 120 with --large
     theirs = PUBLISHED.get(largest["n"], {})
     bars = {layout: ((0, 1), (largest[layout]["build"], largest[layout]["train"])) for layout in ("full", "packed")}

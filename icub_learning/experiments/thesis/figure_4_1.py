@@ -154,7 +154,6 @@ def _text(name: str, found: dict[str, Any]) -> str:
 
 
 def _draw(path: Path, results: dict[str, dict[str, Any]]) -> None:
-    """Draw validation errors over centres and lambda, a map for each data set."""
     figure = new_figure(5.6 * len(results), 4.4)
     panels = figure.subplots(1, len(results), squeeze=False)[0]
     for axes, (name, found) in zip(panels, results.items(), strict=True):

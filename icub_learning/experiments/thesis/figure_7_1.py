@@ -98,7 +98,6 @@ def compare(gamma: float, n_samples: int, seed: int) -> Case:
 
 
 def _draw(path: Path, cases: Sequence[Case]) -> None:
-    """Draw samples and boundaries, a panel for each gamma."""
     figure = new_figure(3.2 * len(cases), 3.4)
     for column, case in enumerate(cases):
         axes = figure.add_subplot(1, len(cases), column + 1)

@@ -194,7 +194,6 @@ def _mean(some: Sequence[Mapping[str, Any]], key: str, digits: int) -> str:
 
 
 def _draw(path: Path, sets: Mapping[str, Any]) -> None:
-    """Draw where each method is the cheapest by theory, and the data sets there."""
     figure = new_figure(5.2, 4.6)
     axes = figure.subplots()
     dimensions, ratios = np.logspace(0, np.log10(SPARSE), 120), np.logspace(-3, 3, 121)

@@ -176,7 +176,6 @@ def _judge(scores: Any, target: Any) -> tuple[float, float]:
 def _panels(
     published: Mapping[str, Any], found: Mapping[str, Any], curves: Mapping[str, Any], grids: Mapping[str, Any]
 ) -> list[Panel]:
-    """Return the errors of all methods beside the published ones, and the hinge loss by passes and by step size."""
     places, values = range(len(found)), np.array([[one[1] for one in some] for some in found.values()])
     theirs = zip(*(published[method.removesuffix(MEAN)][1] for method in found), strict=True)
     bars = {"ours": (places, values.mean(axis=1), values.std(axis=1)), "published": (places, *theirs)}
