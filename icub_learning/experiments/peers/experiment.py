@@ -58,7 +58,7 @@ def run(args: Arguments) -> None:
             case.name: _compare(case, folder / case.name.replace(" ", "_"), seconds, seed, args.quick)
             for case in progress(chosen, "recordings")
         }
-    own = [f"experiments/peers/{name}.py" for name in ("contacts", "loads", "momentum_observer")]
+    own = [f"experiments/peers/{name}.py" for name in ("contacts", "loads")]
     key = json.dumps([args.draws, seed, digests([*own, *_sources()])])
     for name, part in (("contacts", contacts), ("loads", loads)):
         if name in args.parts:
