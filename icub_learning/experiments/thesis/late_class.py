@@ -14,11 +14,11 @@ from icub_learning.experiments.options import progress
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 
 METHODS = {
-    "N": "RLSC without recoding",
-    "RB": "rebalanced RLSC, trained from scratch (7.22)",
-    "RC": "Algorithm 2, alpha and lambda as in 7.6.3",
-    "RC fixed": "Algorithm 2, one alpha for all rows, lambda by validation at that alpha",
-    "RC+": "Algorithm 2, alpha and lambda by the rule of AdaptiveClassifier",
+    "N": "RLSC",
+    "RB": "rebalanced, from scratch",
+    "RC": "recoding, chosen as published",
+    "RC fixed": "one alpha for all",
+    "RC+": "recoding, chosen within a standard error",
 }
 FIXED_RECODING = 0.6  # at which the published column of RC comes closest; not a choice by validation
 RECODINGS = np.round(np.linspace(0.0, 1.0, 21), 2)  # candidates for alpha

@@ -10,7 +10,7 @@ from icub_learning.experiments.data import images
 from icub_learning.experiments.figures import SAME, STAND_IN, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.options import Arguments, checked_seed, one_set, options
 from icub_learning.experiments.panels import Panel, draw
-from icub_learning.experiments.thesis.late_class import FIXED_RECODING, Outcome, Sizes, compare
+from icub_learning.experiments.thesis.late_class import FIXED_RECODING, METHODS, Outcome, Sizes, compare
 from icub_learning.reporting.tables import table
 
 DESCRIPTION = """\
@@ -48,13 +48,6 @@ PUBLISHED = {
     },
 }
 BESIDE = {"mnist": "MNIST, n_bal 1000", "objects": "iCubWorld28, CaffeNet fc7, n_bal 700"}
-LINES = {
-    "N": "N: RLSC",
-    "RB": "RB: rebalanced, from scratch",
-    "RC": "RC: recoding, chosen as published",
-    "RC fixed": "RC fixed: one alpha for all",
-    "RC+": "RC+: recoding, chosen within a standard error",
-}  # in the picture
 QUICK = ("--on", "mnist", "--trials", "1")
 add_options = options(
     "the draws",
@@ -185,7 +178,7 @@ def _panels(figures: dict[str, Any]) -> list[Panel]:
     """Return mean and standard deviation of the accuracies over trials, as in fig. 7.3."""
     panels = []
     for what, title in {"imbalanced": "accuracy on the late class", "balanced": "accuracy on the others"}.items():
-        found = {label: figures["accuracy_percent"][method][what] for method, label in LINES.items()}
+        found = {f"{method}: {text}": figures["accuracy_percent"][method][what] for method, text in METHODS.items()}
         lines = {label: (figures["n_imb"], one["mean"], one["std"]) for label, one in found.items()}
         panels.append(Panel(title, "examples of the late class", "%", lines, linear_y=True))
     return panels
