@@ -75,11 +75,11 @@ def nearest(value: float, edges: Sequence[float]) -> float:
 
 
 def conclude(args: Arguments, figures: Figures, comparisons: Callable[[Figures], Comparisons]) -> None:
-    """Print which figures of an experiment are worse than published, and write all of them with --json."""
+    """Write the figures of an experiment with --json, and print which of them are worse than published."""
+    save_figures(args.json, figures)
     entries = list(comparisons(plain(figures)))
     behind = [f"  {one.what}: {number(one.ours, 4)}, published {one.published:g}" for one in entries if one.worse]
     print("\n".join([f"Worse than published: {len(behind)} of {len(entries)} figures", *behind]))
-    save_figures(args.json, figures)
 
 
 def seen(what: str, values: Sequence[float] | Array) -> Row:
