@@ -19,6 +19,7 @@ SAME = "on the same data"
 STAND_IN = "on data that stand in for theirs, or fewer of the same"
 THEORY = "of theory: bounds, rates and counts"
 TIME = "times, on other machines"
+WORSE = "Worse than published:"  # begins the last lines that an experiment prints
 KINDS = (SAME, STAND_IN, THEORY, TIME)
 Row = tuple[str, list[float], str, bool]  # what, its values for each seed, what is expected, whether it is reached
 
@@ -79,7 +80,7 @@ def conclude(args: Arguments, figures: Figures, comparisons: Callable[[Figures],
     save_figures(args.json, figures)
     entries = list(comparisons(plain(figures)))
     behind = [f"  {one.what}: {number(one.ours, 4)}, published {one.published:g}" for one in entries if one.worse]
-    print("\n".join([f"Worse than published: {len(behind)} of {len(entries)} figures", *behind]))
+    print("\n".join([f"{WORSE} {len(behind)} of {len(entries)} figures", *behind]))
 
 
 def seen(what: str, values: Sequence[float] | Array) -> Row:

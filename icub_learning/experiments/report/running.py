@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any
 
 import icub_learning
+from icub_learning.experiments.figures import WORSE
 from icub_learning.reporting.tables import write_json
 
 OUTCOME, FIGURES = "outcome.json", "figures.json"
@@ -84,8 +85,9 @@ def run_experiment(folder: Path, name: str, arguments: Sequence[str], out: bool)
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     status = {0: DONE, BAD_INPUT: NO_DATA}.get(ran.returncode, FAILED)
     lines = ran.stderr.strip().splitlines()
-    # A reader of the page does not have the files of this run.
-    text = "\n".join(line for line in ran.stdout.splitlines() if str(folder) not in line).strip()
+    # A reader of the page does not have the files of this run, but a table of all comparisons.
+    printed = "\n".join(line for line in ran.stdout.splitlines() if str(folder) not in line)
+    text = printed.partition(f"\n{WORSE}")[0].strip()
     outcome = Outcome(
         name,
         tuple(arguments),
