@@ -66,7 +66,7 @@ def compare(
 ) -> dict[str, NDArray[np.float64]]:
     """Return the accuracy of every contender on views that were not taught, shares (len(n_views), len(seeds)).
 
-    Each seed draws its own `n_classes`, see `views.draw`. Raises ParameterError: too few classes have enough views.
+    Each seed draws its own `n_classes`, see `views.draw`.
     """
     contenders: dict[str, Settings | Rival] = {**OURS, **RIVALS}
     found = {name: np.zeros((len(n_views), len(seeds))) for name in contenders}

@@ -32,10 +32,7 @@ class Judged:
 
 
 def judge(pools: Pools, n_known: int, n_unknown: int, n_views: int, seed: int, settings: Settings = DEFAULTS) -> Judged:
-    """Teach a recognizer object after object in lessons of `n_views` frames, as the node does; judge it on other views.
-
-    Raises ParameterError: too few objects have enough views.
-    """
+    """Teach a recognizer object after object in lessons of `n_views` frames, as the node does; judge it on others."""
     drawn = draw(pools, n_known, n_views, seed, n_unknown)
     recognizer, stamp = make_recognizer(settings), 0
     for label, rows in drawn.taught.items():
