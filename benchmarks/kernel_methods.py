@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.report import Result
 from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.experiments.data.tables import pumadyn, unit_interval
-from icub_learning.experiments.measuring import seconds, slope
+from icub_learning.experiments.figures import seconds, slope
 from icub_learning.kernel_methods import FALKON, NYTRO, IncrementalNystromKRLS, NystromKRLS
 
 

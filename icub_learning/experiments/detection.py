@@ -1,29 +1,21 @@
 """`reproduce detection`: objects on line: minibootstrap, full bootstrap, random background (Maiettini et al.)."""
 
-import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
-from sklearn.linear_model import Ridge
 from threadpoolctl import threadpool_limits
-from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
 from icub_learning.detection.bootstrap import ITERATIONS, TOLERANCE, Bootstrap
 from icub_learning.detection.boxes import Detections
 from icub_learning.detection.detector import LENGTH_SCALE, OnlineDetector
-from icub_learning.detection.region_classifier import Rows
 from icub_learning.evaluation.detections import TrueBoxes, average_precisions, mean_average_precision
-from icub_learning.experiments.comparison import STAND_IN, TIME, Comparison, Figures
-from icub_learning.experiments.measuring import seconds
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.figures import STAND_IN, TIME, Comparison, Comparisons, Figures, conclude, seconds
+from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.kernel_methods.subsampling.falkon import FALKON
-from icub_learning.recognition import IncrementalClassifier
-from icub_learning.reporting.tables import save_figures, table
+from icub_learning.reporting.tables import table
 from icub_learning.simulation.objects.table_scene import TableImage, TableScene
 from icub_learning.simulation.objects.views import UNSEEN
 
@@ -34,8 +26,7 @@ or 10 of 1500 (minibootstrap), or on a random set of 6000 (random background), a
 at an overlap of 0.5 (PASCAL VOC 2007) and training time stand beside those of the slides, which are for photographs of
 the iCub and another machine: the order of the methods can be compared, not the figures. A further row is random
 background with settings of its own: more negatives, more centres and a smaller regularization than the others have.
-Then other regressors take the place of FALKON, and an eleventh object is added. The objects are those whose boxes the
-proposals were not learned from."""
+Then an eleventh object is added. The objects are those whose boxes the proposals were not learned from."""
 # The twelve objects of the set-up that tools/learn_objectness.py leaves out; the last is not used.
 OBJECTS = (
     "bird", "checkered_ball", "domino", "hammer", "lego", "motor", "prism", "ring", "shuttle", "star", "traffic_cone",
@@ -63,7 +54,6 @@ TUNED_FALKON = FALKON(
 )
 # Training time [s] and mAP [%] in the slides (10 objects of the iCub).
 PUBLISHED = {"minibootstrap, 10 x 1500": (50.0, 51.3), DEFAULT: (40.0, 48.1), "random background, 6000": (25.0, 40.5)}
-BESIDE = {title: (f"{took:g} s", str(precision)) for title, (took, precision) in PUBLISHED.items()}
 QUICK = ("--scenes", "20", "--tests", "10")
 add_options = options(
     "the tables",
@@ -88,52 +78,44 @@ class Result:
         return mean_average_precision(self.precisions)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     n_scenes, n_tests = integer("--scenes", args.scenes, 1), integer("--tests", args.tests, 1)
     seed, threads = checked_seed(args), integer("--threads", args.threads, 1)
     with TableScene(OBJECTS, seed=seed) as scene, threadpool_limits(threads):
-        shown = [scene.render(number) for number in tqdm(range(n_scenes), desc="tables", disable=None, leave=False)]
+        shown = [scene.render(number) for number in progress(range(n_scenes), "tables")]
         tests = [scene.render(UNSEEN + number) for number in range(n_tests)]
         names, last = list(OBJECTS[:-1]), OBJECTS[-1]
         detector = collected(OnlineDetector(random_state=seed, n_threads=threads), shown, names)
         found = {title: judge(detector.copy(bootstrap), tests, names) for title, bootstrap in ROWS.items()}
-        tuned = detector.copy(Bootstrap("random", 1, TUNED_NEGATIVES))
-        others = {
-            TUNED: RegressorDetector(tuned, partial(clone, TUNED_FALKON)),
-            "ridge regression": RegressorDetector(detector, Ridge),
-            "IncrementalClassifier": RegressorDetector(detector, TwoClasses),
-        }
-        found.update({title: judge(other, tests, names) for title, other in others.items()})
+        found[TUNED] = judge(TunedDetector(detector.copy(Bootstrap("random", 1, TUNED_NEGATIVES))), tests, names)
         before = detector.copy()
         before.train()
         after = collected(before.copy(), shown, [last])
         added = judge(after, tests, names)
-        alone = average_precisions(
-            [after.detect(test.image) for test in tests], [_truth(test) for test in tests], [last]
-        )
-    rows = [
-        [title, f"{one.training:.1f} s", f"{100 * one.mean:.1f}", *BESIDE.get(title, ("", ""))]
-        for title, one in found.items()
-    ]
+        alone = judge_found([after.detect(test.image) for test in tests], tests, [last])
+    rows = []
+    for title, one in found.items():
+        theirs = (f"{PUBLISHED[title][0]:g} s", str(PUBLISHED[title][1])) if title in PUBLISHED else ("", "")
+        rows.append([title, f"{one.training:.1f} s", f"{100 * one.mean:.1f}", *theirs])
     print(f"{len(names)} objects, at most {FRAMES} frames each, {n_tests} tables with objects in views not shown:\n")
     rows.append(["Faster R-CNN, whole network", "-", "-", "40 min", "49.7"])  # not done here
     print(table(["", "training", "mAP [%]", "slides: training", "mAP [%]"], rows))
     print("\nAverage precision [%] of each object:\n")
-    titles = list(found)
     columns = [[name, *(f"{100 * one.precisions[name]:.0f}" for one in found.values())] for name in names]
-    print(table(["", *(str(k + 1) for k in range(len(titles)))], columns))
-    print("\n" + "\n".join(f"{k + 1}: {title}" for k, title in enumerate(titles)))
+    print(table(["", *(str(k + 1) for k in range(len(found)))], columns))
+    print("\n" + "\n".join(f"{k}: {title}" for k, title in enumerate(found, start=1)))
     speed = 1.0 / found[DEFAULT].detection
     print(f"\nDetection: {speed:.1f} images/s.")
     change = 100 * (added.mean - found[DEFAULT].mean)
     print(f"An eleventh object ({last}, AP {100 * alone[last]:.0f} %) takes {added.training:.1f} s of training; "
           f"the mAP of the others changes by {change:+.2f}.")  # fmt: skip
-    save_figures(args.json, {"results": {title: vars(one) | {"mean": one.mean} for title, one in found.items()},
-                             "images_per_second": speed, "eleventh": vars(added) | {"own": alone, "change": change},
-                             "published": PUBLISHED, "seed": seed})  # fmt: skip
+    figures = {"results": {title: vars(one) | {"mean": one.mean} for title, one in found.items()},
+               "images_per_second": speed, "eleventh": vars(added) | {"own": alone, "change": change},
+               "published": PUBLISHED, "seed": seed}  # fmt: skip
+    conclude(args, figures, comparisons)
 
 
-def comparisons(found: Figures) -> Iterator[Comparison]:
+def comparisons(found: Figures) -> Comparisons:
     for title, (took, precision) in found["published"].items():
         ours = found["results"][title]
         yield Comparison(f"{title}: mAP [%], theirs on photographs", 100 * ours["mean"], precision, "more", STAND_IN)
@@ -154,48 +136,19 @@ def judge(detector: OnlineDetector, tests: list[TableImage], names: list[str]) -
     training = seconds(detector.train)
     found: list[Detections] = []
     detection = seconds(lambda: found.extend(detector.detect(test.image) for test in tests)) / len(tests)
-    return Result(training, detection, average_precisions(found, [_truth(test) for test in tests], names))
+    return Result(training, detection, judge_found(found, tests, names))
 
 
-def _truth(test: TableImage) -> TrueBoxes:
-    return TrueBoxes(test.boxes, test.labels)
+def judge_found(found: list[Detections], tests: list[TableImage], names: list[str]) -> dict[str, float]:
+    """Return the average precision of each named object in what was found in the tests."""
+    return average_precisions(found, [TrueBoxes(test.boxes, test.labels) for test in tests], names)
 
 
-class RegressorDetector(OnlineDetector):
-    """An OnlineDetector with the frames of another one and regressors that `make` returns, to compare them."""
+class TunedDetector(OnlineDetector):
+    """A copy of an OnlineDetector with the FALKON that suits random background best."""
 
-    def __init__(self, detector: OnlineDetector, make: Callable[[], Any]) -> None:
-        vars(self).update(vars(detector.copy()))
-        self._make = make
-        self._made: list[Any] = []  # of each object, in their order
+    def __init__(self, detector: OnlineDetector) -> None:
+        vars(self).update(vars(detector))
 
     def _make_regressor(self) -> Callable[[Array, Array], Any]:
-        place = len(self._made)
-        self._made.append(None)
-
-        def make(samples: Array, _targets: Array) -> Any:
-            made = self._make()
-            if not isinstance(made, FALKON):  # of which a RegionClassifier keeps both
-                made.centers_, made.dual_coef_ = samples[:1], np.zeros(1)
-            self._made[place] = made  # the one of the last iteration stays
-            return made
-
-        return make
-
-    def _scores(self, features: Rows) -> Array:
-        wide = features.astype(float)
-        return np.stack([regressor.predict(wide) for regressor in self._made], axis=1)
-
-
-class TwoClasses:
-    """An IncrementalClassifier of object and background as a regressor of 1 and -1."""
-
-    def fit(self, samples: Array, targets: Array) -> None:
-        """Learn from samples (n, d) and targets (n,)."""
-        self._classifier = IncrementalClassifier(samples.shape[1], recoding=0.0)
-        self._classifier.learn(samples, ["object" if target > 0 else "background" for target in targets])
-
-    def predict(self, samples: Array) -> Array:
-        """Return the score of the object minus that of the background, (n,)."""
-        scores = dict(zip(self._classifier.classes, self._classifier.scores(samples).T, strict=True))
-        return np.asarray(scores["object"] - scores["background"])
+        return lambda samples, targets: clone(TUNED_FALKON)

@@ -1,13 +1,18 @@
-"""Command-line options that experiments share."""
+"""What experiments share on the command line: options, and bars that show how far they are."""
 
 import argparse
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from tqdm import tqdm
 
 from icub_learning.arrays import integer
 from icub_learning.errors import ParameterError
 from icub_learning.reporting.tables import add_json_option, add_value
+
+Item = TypeVar("Item")
+Arguments = argparse.Namespace  # the options that were given to an experiment
 
 
 def options(
@@ -23,16 +28,9 @@ def options(
 ) -> Callable[[argparse.ArgumentParser], None]:
     """Return the `add_options` of an experiment, which adds --json and what else is asked for.
 
-    Args:
-        seed: what the seed is of, for the description of --seed; "": do not add it.
-        on: data sets that --on chooses from; none: do not add it.
-        chosen: default of --on; None: all of them.
-        data: description of --data; "": do not add it.
-        quick: add --quick.
-        draws: default of --draws, the number of repetitions with other random numbers, or arguments of `add_argument`
-            for it; None: do not add it.
-        picture: add --out, the folder of the picture.
-        more: default, description and metavar of further options, by name; or arguments of `add_argument` for them.
+    `seed` says what the seed is of, `on` are the data sets that --on chooses from, by default those that are `chosen`,
+    `data` describes --data, `draws` is the default number of repetitions, `picture` adds --out. `more` are default,
+    description and metavar of further options, by name; they and `draws` may be arguments of `add_argument` instead.
     """
 
     def add_options(parser: argparse.ArgumentParser) -> None:
@@ -61,19 +59,24 @@ def options(
     return add_options
 
 
-def checked_seed(args: argparse.Namespace) -> int:
+def checked_seed(args: Arguments) -> int:
     """Return the seed. Raises ParameterError if it is negative."""
     return integer("--seed", args.seed, 0)
 
 
-def seeds(args: argparse.Namespace) -> range:
+def seeds(args: Arguments) -> range:
     """Return a seed for each of the draws. Raises ParameterError if the first is negative or there is no draw."""
     return range(checked_seed(args), args.seed + integer("--draws", args.draws, 1))
 
 
-def one_set(args: argparse.Namespace) -> list[str]:
+def one_set(args: Arguments) -> list[str]:
     """Return the data sets of --on. Raises ParameterError where --data is given for several."""
     names = list(dict.fromkeys(args.on))
     if args.data is not None and len(names) != 1:
         raise ParameterError("--data", str(args.data), "given for one data set; name it with --on")
     return names
+
+
+def progress(items: Iterable[Item], what: str) -> Iterable[Item]:
+    """Return the items with a bar that shows on a terminal how far they are, until they are done."""
+    return tqdm(items, what, disable=None, leave=False)

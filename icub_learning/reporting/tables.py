@@ -56,7 +56,7 @@ def replacing_for(option: str, path: Path, mode: Literal["w", "wb"] = "w") -> It
 
 def write_json(path: Path, figures: Mapping[str, Any]) -> None:
     """Write figures as JSON; arrays become lists, NaN and infinity null. Raises ParameterError if that fails."""
-    text = json.dumps(_plain(figures), indent=2, allow_nan=False) + "\n"
+    text = json.dumps(plain(figures), indent=2, allow_nan=False) + "\n"
     with replacing_for("--json", path) as file:
         file.write(text)
 
@@ -68,14 +68,14 @@ def save_figures(path: Path | None, figures: Mapping[str, Any]) -> None:
         print(f"figures: {path}")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return the value made of dict, list, str, int, bool, finite float and None alone."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
+        return {str(key): plain(entry) for key, entry in value.items()}
     if hasattr(value, "tolist"):  # of NumPy
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in value]
+        return [plain(entry) for entry in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if value is None or isinstance(value, (str, int, float)) else str(value)

@@ -27,3 +27,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
         return printed.getvalue(), json.loads(file.read_text())
 
     return command
+
+
+@pytest.fixture(scope="session")
+def cells() -> Any:
+    """Return the words after `start`, which is the first cell of a row of what was printed."""
+
+    def of_row(out: str, start: str) -> list[str]:
+        line = next(line for line in out.splitlines() if line.startswith(start + " "))
+        return line[len(start) :].split()
+
+    return of_row

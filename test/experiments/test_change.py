@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from icub_learning.experiments.change.control import ControlLoop
-from icub_learning.experiments.change.experiment import ROWS
+from icub_learning.experiments.change.experiment import PARTS
+from icub_learning.experiments.figures import gathered
 
 
 @pytest.mark.parametrize("full", [False, True])
@@ -23,13 +24,16 @@ def test_a_rigid_model_in_the_loop_follows_better_than_feedback_alone_or_fights_
     assert loop.stream.counts.learned > 500
 
 
+def judged(part, *found):
+    """For each expectation whether all seeds reach it."""
+    return [good for _, _, expected, good in PARTS[part][1](gathered(found)) if expected]
+
+
 def test_a_model_that_knows_nothing_is_not_called_good():
     found = {f"{model}, {load:g} kg": 0.1 for model in ("none", "nominal", "learned") for load in (0.0, 0.5)}
-    judged = [good for _, _, expected, good in ROWS["control"]([{"feed-forward": found}]) if expected]
-    assert judged == [False, False]
+    assert judged("control", {"feed-forward": found}) == [False, False]
     found |= {"learned, 0 kg": 0.01, "learned, 0.5 kg": 0.04}
-    judged = [good for _, _, expected, good in ROWS["control"]([{"feed-forward": found}]) if expected]
-    assert judged == [True, True]
+    assert judged("control", {"feed-forward": found}) == [True, True]
 
 
 LOAD = {"mass": 0.5, "seen_after": 0.3, "found_mass": 0.46, "mass_deviation": 0.02, "error_after_grasp": 1.2,
@@ -64,11 +68,7 @@ def numbers_in(found):
 
 @pytest.mark.parametrize("part", JUST)
 def test_what_is_just_within_its_bounds_is_reached_and_nothing_beyond(part):
-    def judged(found):
-        """For each expectation whether two seeds reach it."""
-        return [good for _, _, expected, good in ROWS[part]([JUST[part], found]) if expected]
-
-    assert judged(JUST[part]) == [True] * JUDGED[part]
+    assert judged(part, JUST[part]) == [True] * JUDGED[part]
     for path in numbers_in(JUST[part]):
         worse = copy.deepcopy(JUST[part])
         inner = worse
@@ -79,4 +79,4 @@ def test_what_is_just_within_its_bounds_is_reached_and_nothing_beyond(part):
             "samples near enough",
         )  # fmt: skip
         inner[path[-1]] += (1e-3 if isinstance(inner[path[-1]], float) else 1) * (-1 if fewer else 1)
-        assert not all(judged(worse)), path
+        assert not all(judged(part, JUST[part], worse)), path

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from icub_learning.cli.reproduce import EXPERIMENTS
-from icub_learning.experiments.comparison import SAME, STAND_IN
+from icub_learning.experiments.figures import SAME, STAND_IN
 from icub_learning.experiments.tensor import layout, synthetic
 from icub_learning.experiments.thesis import table_4_1, table_7_1
 

@@ -12,10 +12,9 @@ import pytest
 from PIL import Image
 
 from icub_learning.cli.main import main
-from icub_learning.experiments.comparison import KINDS, SAME, STAND_IN, THEORY, TIME, Comparison, worse
+from icub_learning.experiments.figures import KINDS, SAME, STAND_IN, THEORY, TIME, Comparison
 from icub_learning.experiments.report import running
-from icub_learning.experiments.report.absent import ABSENT
-from icub_learning.experiments.report.page import Section, make_page
+from icub_learning.experiments.report.page import ABSENT, Section, make_page
 from icub_learning.experiments.report.running import DONE, FAILED, FIGURES, NO_DATA, Outcome, kept_outcome
 from icub_learning.experiments.tensor import layout
 from icub_learning.experiments.thesis import figure_4_2
@@ -26,11 +25,10 @@ PICTURE = base64.b64decode(
 )
 
 
-def test_differences_and_what_is_worse():
-    less, more, free = (Comparison("x", 1.2, 1.0, better) for better in ("less", "more", ""))
-    assert less.difference == pytest.approx(0.2)
-    assert worse([less, more, free]) == [less]
-    assert worse([Comparison("x", 0.8, 1.0, better) for better in ("less", "more", "")])[0].better == "more"
+def test_what_is_worse():
+    for ours, expected in ((1.2, "less"), (0.8, "more")):
+        entries = [Comparison("x", ours, 1.0, better) for better in ("less", "more", "")]
+        assert [one.better for one in entries if one.worse] == [expected]
     assert not Comparison("x", 0.46514, 0.4651, "less").worse and Comparison("x", 0.46516, 0.4651, "less").worse
     assert Comparison("x", -0.4999, -0.5, "less", THEORY).worse  # which is not rounded
     assert Comparison("x", 0.04, 0.0, "less").worse and not Comparison("x", -0.04, 0.0, "less").worse  # nor is a sign

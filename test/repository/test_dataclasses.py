@@ -9,7 +9,7 @@ import icub_learning
 
 # What is filled in step by step; scikit-learn sets the settings of its estimators one by one too.
 CHANGING = {
-    *("Attempt", "Counts", "DetectionLesson", "Event", "Frame", "Job", "Learner", "Lesson", "Outcome", "Positives"),
+    *("Attempt", "Counts", "DetectionLesson", "Event", "Frame", "Job", "Learner", "Lesson", "Positives"),
     *("RecognizedView", "Request", "Series", "State", "StateRecord", "StreamCounts", "Trial"),
     *("KernelSettings", "_Kept", "_ObjectRequest", "_Request"),
 }

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from icub_learning.experiments.figures import gathered
 from icub_learning.experiments.panels import Panel
 from icub_learning.experiments.polk.multidist import SETTINGS, sample_mixtures
 from icub_learning.kernel_methods import POLKClassifier
@@ -25,48 +26,30 @@ def measure(seed: int, quick: bool) -> dict[str, Any]:
             f"eta {step:g}": {"step_size": step, "regularization": 1e-6, "batch_size": 32} for step in found["steps"]
         }
         learners |= {name: {"schedule": "coin", "batch_size": batch} for name, batch in COINS.items()}
-        one: dict[str, Any] = {name: {"excess error": [], "order": []} for name in learners}
+        outcomes: list[dict[str, Any]] = []
         for draw in range(draws):
             train, test, bayes = sample_mixtures(seed + draw)
+            outcomes.append({})
             for name, settings in learners.items():
                 # The average covers the last 1024 samples, whatever the batch.
-                settings = {"averaging": 1024 // settings["batch_size"], **settings}
-                model = POLKClassifier(loss=loss, **common, **settings).fit(*train)
-                one[name]["excess error"].append(1 - model.score(*test) - bayes)
-                one[name]["order"].append(model.model_order_)
-        found["losses"][loss] = one
+                averaging = 1024 // settings["batch_size"]
+                model = POLKClassifier(loss=loss, averaging=averaging, **common, **settings).fit(*train)
+                outcomes[-1][name] = {"excess error": 1 - model.score(*test) - bayes, "order": model.model_order_}
+        found["losses"][loss] = gathered(outcomes)
     return found
 
 
 def text(found: dict[str, Any]) -> str:
-    """Return the table, and how coin betting compares with the best and the worst step size."""
-    names = list(next(iter(found["losses"].values())))
     rows = []
-    for name in names:
-        cells = [name]
-        for loss in LOSSES:
-            one = found["losses"][loss][name]
-            cells += [number(100 * float(np.mean(one["excess error"]))), number(float(np.mean(one["order"])))]
-        rows.append(cells)
-    verdicts = []
-    for loss in LOSSES:
-        mean = {name: 100 * float(np.mean(one["excess error"])) for name, one in found["losses"][loss].items()}
-        steps = [mean[name] for name in names if name not in COINS]
-        coin = min(mean[name] for name in COINS)
-        worse = sum(coin > step for step in steps)
-        verdicts.append(
-            f"{loss}: coin betting {coin:.1f} %, the best step {min(steps):.1f} %, the worst {max(steps):.1f} %;"
-            f" {worse} of {len(steps)} steps do better"
-        )
-    return (
-        f"POLK without a step size, {found['draws']} draws, K {PARSIMONY}: error over the Bayes error\n"
-        + table(["", *["excess [%]", "points"] * 2], rows, [(loss, 2) for loss in LOSSES])
-        + "\n" + "\n".join(verdicts) + "."
-    )  # fmt: skip
+    for name in found["losses"][LOSSES[0]]:
+        of_losses = [found["losses"][loss][name] for loss in LOSSES]
+        means = [(100 * np.mean(one["excess error"]), np.mean(one["order"])) for one in of_losses]
+        rows.append([name, *(number(float(value)) for pair in means for value in pair)])
+    title = f"POLK without a step size, {found['draws']} draws, K {PARSIMONY}: error over the Bayes error\n"
+    return title + table(["", *["excess [%]", "points"] * 2], rows, [(loss, 2) for loss in LOSSES])
 
 
 def panels(found: dict[str, Any]) -> list[Panel]:
-    """Return the excess errors over the step size."""
     steps = found["steps"]
     lines, levels = {}, {}
     for loss in LOSSES:

@@ -1,8 +1,5 @@
 """Tracking errors of the simulated arm without a model, with the URDF's rigid bodies, and with what was learned."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from icub_learning.arrays import Array
@@ -23,7 +20,6 @@ RATE = 500  # [Hz] of the control loop
 LEARNING, SETTLING, JUDGED = 40.0, 4.0, 10.0  # [s]
 LOAD = 0.5  # [kg]
 MODELS = ("none", "nominal", "learned")
-Model = Callable[[Array, Array, Array, Array], Array]  # motion, and the acceleration that the feedback adds
 
 
 class ControlLoop:
@@ -50,20 +46,20 @@ class ControlLoop:
 
     def use(self, model: str) -> None:
         """Add the torques of one of MODELS to the feedback."""
-        self.arm.controller = self._controller({"none": None, "nominal": self._rigid, "learned": self._learned}[model])
+        torques = {"nominal": self._rigid, "learned": self._learned}.get(model)
 
-    def _controller(self, model: Model | None) -> Callable[[Array, Array, Reference], Array]:
         def control(q: Array, v: Array, reference: Reference) -> Array:
             to_q, to_v, to_a = reference
-            if model is None:
+            if torques is None:
                 return self._feedback(q, v, reference)
             if self._full:
-                return model(q, v, to_a, 2 * DAMPING * BANDWIDTH * (to_v - v) + BANDWIDTH**2 * (to_q - q))
-            return self._feedback(q, v, reference) + model(to_q, to_v, to_a, np.zeros_like(to_a))
+                return torques(q, v, to_a, 2 * DAMPING * BANDWIDTH * (to_v - v) + BANDWIDTH**2 * (to_q - q))
+            return self._feedback(q, v, reference) + torques(to_q, to_v, to_a, np.zeros_like(to_a))
 
-        return control
+        self.arm.controller = control
 
     def _rigid(self, q: Array, v: Array, a: Array, correction: Array) -> Array:
+        """Return torques for a motion, and the acceleration that the feedback adds."""
         return self._nominal(q, v, a + correction) @ self._nominal.nominal_parameters
 
     def _learned(self, q: Array, v: Array, a: Array, correction: Array) -> Array:
@@ -95,12 +91,12 @@ class ControlLoop:
         return float(np.sqrt(np.mean(np.square(errors))))
 
 
-def run_seed(seed: int, full: bool = False, learning: float = LEARNING) -> dict[str, Any]:
+def run_seed(seed: int, full: bool = False) -> dict[str, float]:
     """RMS tracking errors [rad] of each model, without and with a load."""
     loop = ControlLoop(seed, full)
     loop.use("nominal")
-    loop.run(learning)
-    errors: dict[str, Any] = {}
+    loop.run(LEARNING)
+    errors = {}
     for load in (0.0, LOAD):
         loop.arm.attach_payload(load)
         loop.use("learned" if load else "nominal")

@@ -32,11 +32,8 @@ def run_seed(seed: int) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def told(arm: LiveArm, rng: np.random.Generator, place: str, force: float) -> tuple[float, float]:
-    """Push for PUSH_SECONDS in a random direction, and compare the external wrench with the force.
-
-    Returns:
-        Mean external force along the true one, over that; and the share of samples that are off by no more than NEAR
-        of the force or DEVIATIONS.
+    """Push for PUSH_SECONDS in a random direction; return the mean external force along the true one, over that, and
+    the share of samples that are off by no more than NEAR of the force or DEVIATIONS.
     """
     direction = rng.standard_normal(3)
     wrench = np.zeros(N_WRENCH)
@@ -50,16 +47,12 @@ def told(arm: LiveArm, rng: np.random.Generator, place: str, force: float) -> tu
     arm.run(PUSH_SECONDS)
     arm.added, arm.on_pairs = np.zeros(N_WRENCH), None
     during = [pair for pair in pairs if pair.stamp >= pairs[0].stamp + RISEN * 1e9]
-    true = [_at_sensor(arm, pair, wrench) if place == "hand" else wrench[:3] for pair in during]
+    # What a wrench on the hand adds to the force that the sensor measures.
+    effects = (arm.monitor.effects(*pair.known[1:4])[1] if place == "hand" else np.eye(N_WRENCH) for pair in during)
+    true = [(effect @ wrench)[:3] for effect in effects]
     found, allowed = zip(*map(_along, during, true), strict=True)
     arm.run(PAUSE)
     return float(np.mean(found)) / force, float(np.mean(np.abs(np.array(found) - force) <= allowed))
-
-
-def _at_sensor(arm: LiveArm, pair: External, wrench: Array) -> Array:
-    """Return what a wrench on the hand adds to the force that the sensor measures, (3,) [N]."""
-    pushed: Array = arm.monitor.effects(*pair.known[1:4])[1] @ wrench
-    return pushed[:3]
 
 
 def _along(pair: External, force: Array) -> tuple[float, float]:

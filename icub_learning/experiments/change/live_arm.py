@@ -27,8 +27,6 @@ class Moment:
 
     time: float
     phase: str
-    mass: float
-    contact: bool
 
 
 class LiveArm:
@@ -71,7 +69,6 @@ class LiveArm:
         return self.simulation.time
 
     def run(self, seconds: float) -> None:
-        """Move, predict and learn for some time."""
         for _ in range(round(seconds * RATE)):
             for _ in range(STEPS):
                 self.simulation.step()
@@ -91,12 +88,11 @@ class LiveArm:
             self._note(shown.stamp * 1e-9)
 
     def _note(self, time: float) -> None:
-        load = self.monitor.load
-        seen = Moment(time, self.monitor.phase, 0.0 if load is None else load.mass, self.monitor.contact)
-        deviation = 0.0 if load is None else load.mass_deviation
-        self._seen.extend((seen.mass, deviation, seen.contact, self.streams["shipped"].counts.learned))
-        if not self.moments or self.moments[-1].phase != seen.phase:
-            self.moments.append(seen)
+        load, phase = self.monitor.load, self.monitor.phase
+        mass, deviation = (0.0, 0.0) if load is None else (load.mass, load.mass_deviation)
+        self._seen.extend((mass, deviation, self.monitor.contact, self.streams["shipped"].counts.learned))
+        if not self.moments or self.moments[-1].phase != phase:
+            self.moments.append(Moment(time, phase))
 
     def seen(self) -> tuple[Array, Array]:
         """Times (n,) [s]; and (n, 4): mass of the load with its deviation [kg], contact (0 or 1), samples learned."""
@@ -114,17 +110,15 @@ class LiveArm:
 
     def first(self, phase: str, since: float) -> float:
         """Time from `since` until the monitor first sees `phase` [s]; infinite if it never does."""
-        for before, moment in zip([None, *self.moments], self.moments, strict=False):
-            if moment.phase == phase and moment.time >= since:
-                return moment.time - since
-            if before is not None and before.phase == phase and before.time <= since < moment.time:
-                return 0.0
-        if self.moments and self.moments[-1].phase == phase and self.moments[-1].time <= since:
-            return 0.0
-        return float("inf")
+        ends = [*(moment.time for moment in self.moments[1:]), np.inf]
+        seen = (
+            max(moment.time - since, 0.0)
+            for moment, end in zip(self.moments, ends, strict=False)
+            if moment.phase == phase and end > since
+        )
+        return next(seen, float("inf"))
 
     def phases(self, begin: float, end: float) -> set[str]:
         """What the monitor saw between two times [s]."""
-        found = {moment.phase for moment in self.moments if begin <= moment.time < end}
-        earlier = [moment.phase for moment in self.moments if moment.time < begin]
-        return found | set(earlier[-1:])
+        earlier = [moment for moment in self.moments if moment.time < begin]
+        return {moment.phase for moment in self.moments[max(0, len(earlier) - 1) :] if moment.time < end}

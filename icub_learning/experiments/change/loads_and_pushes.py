@@ -83,7 +83,6 @@ def tell_apart(arm: LiveArm, rng: np.random.Generator, n_each: int) -> tuple[int
 
 
 def run_seed(seed: int, n_each: int) -> dict[str, Any]:
-    """All of it for one seed."""
     rng = np.random.default_rng([seed, 77])
     arm = LiveArm(seed)
     arm.run(LEARNING)

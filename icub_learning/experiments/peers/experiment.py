@@ -1,14 +1,11 @@
 """`reproduce peers`: inverse dynamics, contacts and loads beside what others published."""
 
-import argparse
 import json
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.experiments.peers import contacts, loads, page, trial
 from icub_learning.experiments.peers.cases import Case, all_cases
 from icub_learning.experiments.peers.rivals import RIVALS
@@ -18,25 +15,21 @@ from icub_learning.reporting.tables import save_figures
 
 SIMULATED_SECONDS, PLANES = 20.0, (40.0, 12.0)  # [s]
 QUICK_SECONDS, QUICK_PLANES = 15.0, (12.0, 5.0)
-QUICK_CASES = (
-    "lbr_med7_exciting",
-    "icub_wrench_50hz",
-    "change XY to XZ",
-)  # of which the first is real, where it is at hand
+QUICK_CASES = ("lbr_med7_exciting", "icub_wrench_50hz", "change XY to XZ")  # the first is real, where it is at hand
+PARTS = ("learners", "contacts", "loads")
 TAPED = "dynamics", "recursive", "features", "simulation", "recording"  # folders that a tape depends on
 DESCRIPTION = """\
 Our learner of inverse dynamics (SP) with its defaults beside rivals that others published: rigid bodies by recursive
 least squares, LWPR, I-SSGPR, LoG-GP with both aggregations, a streaming sparse Gaussian process, a small network with
 replay, each alone and on top of rigid bodies, and identification off line. Each predicts a sample before it learns it;
 all learn the same samples at the same moment from the same motions, derived without delay. Each rival's settings are
-searched on the first 30 % of each recording; ours are the defaults everywhere.
+searched on the first 30 % of each recording.
 
 Recordings: those of real arms in $ICUB_LEARNING_DATA (arms/*.npz with URDFs beside them, ur10/*.db3), the robots of the
 zoo that judge, and a change of task of the simulated arm in both directions. Errors are nMSE, geometric means over the
-outputs, from 2 to 10 s after the start and in the last 30 %; after a change of task RMSE of force and torque.
-
-Contacts: pushes on a simulated arm, the test of this package beside the generalized momentum observer (De Luca and
-others 2006), thresholds at equal false alarms. Loads: our estimator beside batch least squares.
+outputs, from 2 to 10 s after the start and in the last 30 %; after a change of task RMSE of force and torque. Contacts:
+pushes on a simulated arm, our test beside the generalized momentum observer, at equal false alarms. Loads: our
+estimator beside batch least squares.
 
 What came of each rival on each recording is kept below --out, and an interrupted run goes on where it was. The full
 form takes some hours on one core, the quick one five minutes."""
@@ -46,14 +39,13 @@ add_options = options(
     quick=True,
     draws=1,
     recordings={"nargs": "+", "metavar": "NAME", "help": "recordings (default: all)"},
-    parts={"nargs": "+", "choices": ("learners", "contacts", "loads"), "default": ["learners", "contacts", "loads"],
-           "help": "default: all of them"},
+    parts={"nargs": "+", "choices": PARTS, "default": list(PARTS), "help": "default: all of them"},
     seconds={"type": float, "help": f"of each robot of the zoo (default: {SIMULATED_SECONDS:g})"},
     page={"type": Path, "metavar": "FILE", "help": "write the page as Markdown, its pictures in pictures/ beside it"},
 )  # fmt: skip
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     seed = checked_seed(args)
     seconds = args.seconds or (QUICK_SECONDS if args.quick else SIMULATED_SECONDS)
     folder = args.out / f"peers-{'quick' if args.quick else 'full'}"
@@ -64,9 +56,9 @@ def run(args: argparse.Namespace) -> None:
         chosen = [case for case in cases if case.name in wanted]
         figures["learners"] = {
             case.name: _compare(case, folder / case.name.replace(" ", "_"), seconds, seed, args.quick)
-            for case in tqdm(chosen, "recordings", disable=None)
+            for case in progress(chosen, "recordings")
         }
-    own = [f"experiments/peers/{name}.py" for name in ("contacts", "loads", "momentum_observer")]
+    own = [f"experiments/peers/{name}.py" for name in ("contacts", "loads")]
     key = json.dumps([args.draws, seed, digests([*own, *_sources()])])
     for name, part in (("contacts", contacts), ("loads", loads)):
         if name in args.parts:
@@ -75,7 +67,7 @@ def run(args: argparse.Namespace) -> None:
     save_figures(args.json, figures)
 
 
-def _command(args: argparse.Namespace) -> str:
+def _command(args: Arguments) -> str:
     """Return the command that was given, as far as its figures depend on it."""
     words = ["icub-learning reproduce peers", *(["--quick"] if args.quick else [])]
     for name in ("recordings", "parts"):
@@ -103,10 +95,10 @@ def _compare(case: Case, folder: Path, seconds: float, seed: int, quick: bool) -
     if case.changes_at is None:
         work = partial(trial.off_line, tape, recording, settings)
         found[page.OFF_LINE] = trial.kept(folder / "off-line.json", key, work)
-    for rival in tqdm(RIVALS, case.name, disable=None, leave=False):
+    for rival in progress(RIVALS, case.name):
         names = [f"experiments/peers/{name}.py" for name in ("likelihood", rival.module)]
         for on_top in (False, True)[: 1 + rival.on_top]:
-            name = page.name_of(rival.name, on_top)
+            name = rival.name + page.ON_TOP if on_top else rival.name
             key = json.dumps([tape.digest, repr(rival.choices), on_top, seed, quick, digests(names)])
             work = partial(trial.compete, tape, rival, settings, on_top, seed, quick, case.changes_at)
             found[name] = trial.kept(folder / f"{name.replace(' ', '_')}.json", key, work)

@@ -8,6 +8,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.regressors.link_effects import LinkEffects
 from icub_learning.dynamics.stream.records import External
 from icub_learning.experiments.change.live_arm import LiveArm
+from icub_learning.experiments.figures import gathered
 from icub_learning.reporting.tables import number
 
 LEARNED = 30.0  # [s] before the load
@@ -19,17 +20,10 @@ OURS, BATCH, BATCH_SP = "load, this package", "batch least squares beside P", "b
 
 def measure(seed: int, draws: int) -> dict[str, Any]:
     """Return errors of mass and centre after each horizon, as tables for the page."""
-    found: dict[tuple[float, str], list[list[tuple[float, float]]]] = {}
-    for number_of in range(seed, seed + draws):
-        for mass in MASSES:
-            for name, errors in _grasp(number_of, mass).items():
-                found.setdefault((mass, name), []).append(errors)
     tables = []
     for mass in MASSES:
-        rows = []
-        for name in (OURS, BATCH, BATCH_SP):
-            mean = np.median(np.array(found[mass, name]), axis=0)
-            rows.append([name, *(number(value) for horizon in mean for value in horizon)])
+        found = gathered([_grasp(one, mass) for one in range(seed, seed + draws)])
+        rows = [[name, *map(number, np.median(errors, axis=0).ravel())] for name, errors in found.items()]
         head = ["", *(f"{t:g} s: {what}" for t in HORIZONS for what in ("mass [g]", "centre [mm]"))]
         text = (
             f"Simulated iCub arm, circles; median of the errors over {draws} grasps after {LEARNED:g} s of learning. "

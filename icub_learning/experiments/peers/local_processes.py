@@ -24,15 +24,10 @@ class Leaf:
             self._left[:n] = solve_triangular(self._factor[:n, :n], y, lower=True, check_finite=False)
 
     def _solved(self, x: Array) -> Array:
-        n = self.n
-        return np.asarray(
-            solve_triangular(
-                self._factor[:n, :n], self.kernel(self.x[:n], x[None])[:, 0], lower=True, check_finite=False
-            )
-        )
+        n, own = self.n, self.kernel(self.x[: self.n], x[None])[:, 0]
+        return np.asarray(solve_triangular(self._factor[:n, :n], own, lower=True, check_finite=False))
 
     def learn(self, x: Array, y: Array) -> None:
-        """Add a sample."""
         n, row = self.n, self._solved(x) if self.n else np.zeros(0)
         pivot = np.sqrt(max(1.0 + self.kernel.noise - float(row @ row), 1e-12))
         self._factor[n, :n], self._factor[n, n] = row, pivot
@@ -75,14 +70,13 @@ class LocalProcesses:
     """
 
     def __init__(self, kernel: Kernel, n_outputs: int, size: int, overlap: float, aggregation: str, seed: int) -> None:
-        self._root: Leaf | Split = Leaf(kernel, size, n_outputs)
+        self.root: Leaf | Split = Leaf(kernel, size, n_outputs)
         self._overlap, self._product = overlap, aggregation == "product"
         self._rng, self._n_outputs = np.random.default_rng(seed), n_outputs
 
     def learn(self, x: Array, y: Array) -> None:
-        """Learn y (n_outputs,) at x (d,)."""
         above: Split | None = None
-        place, node = 0, self._root
+        place, node = 0, self.root
         while True:
             if isinstance(node, Leaf):
                 if node.n < len(node.x):
@@ -90,16 +84,15 @@ class LocalProcesses:
                     return
                 node = Split(node, self._overlap, self._rng)
                 if above is None:
-                    self._root = node
+                    self.root = node
                 else:
                     above.sides[place] = node
             above, place = node, int(self._rng.random() >= node.left(x))
             node = above.sides[place]
 
     def predict(self, x: Array) -> Array:
-        """Return the mean (n_outputs,) at x (d,)."""
         total, weight = np.zeros(self._n_outputs), 0.0
-        waiting: list[tuple[Leaf | Split, float]] = [(self._root, 1.0)]
+        waiting: list[tuple[Leaf | Split, float]] = [(self.root, 1.0)]
         while waiting:
             node, probability = waiting.pop()
             if isinstance(node, Split):

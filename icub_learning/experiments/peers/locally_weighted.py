@@ -17,18 +17,14 @@ FORGETTING, LAST_FORGETTING, FORGETTING_RATE = 0.999, 0.99999, 0.9999  # of a yo
 class LocallyWeightedProjections:
     """Local linear models, each a few projections of partial least squares, with a shape that gradient descent finds.
 
-    All local models of all outputs lie in common arrays; each belongs to one output. Shapes are diagonal.
-
-    Args:
-        n_inputs, n_outputs: sizes.
-        distance: of a new model, D = distance * I in exp(-(x - c)' D (x - c) / 2).
-        rate: of the gradient descent on the square root of D.
-        generate: weight below which no model of an output is near enough, and a new one is made.
+    All local models of all outputs lie in common arrays; each belongs to one output. A new model has D = `distance` * I
+    in exp(-(x - c)' D (x - c) / 2), `rate` is of the gradient descent on the square root of the diagonal D, and a new
+    model is made where no weight of an output's models is above `generate`.
     """
 
     def __init__(self, n_inputs: int, n_outputs: int, distance: float, rate: float, generate: float = 0.1) -> None:
         self._d, self._m = n_inputs, n_outputs
-        self._distance, self._rate, self._generate = distance, rate, generate
+        self._distance, self.rate, self._generate = distance, rate, generate
         self.n = 0
         d, r = n_inputs, PROJECTIONS
         shapes = {
@@ -36,10 +32,10 @@ class LocallyWeightedProjections:
             "forgetting": (), "cov": (r, d), "slope": (r,), "ss": (r,), "sr": (r,), "sx": (r, d), "mse": (r + 1,),
             "h": (r + 1,), "r": (r + 1,), "w": (), "e": (), "owner": (),
         }  # fmt: skip
-        self._arrays = {name: np.zeros((64, *shape)) for name, shape in shapes.items()}
+        self.arrays = {name: np.zeros((64, *shape)) for name, shape in shapes.items()}
 
     def _weights(self, x: Array) -> Array:
-        a, n = self._arrays, self.n
+        a, n = self.arrays, self.n
         return np.asarray(np.exp(-0.5 * (((x - a["centre"][:n]) * a["root"][:n]) ** 2).sum(axis=1)))
 
     def predict(self, x: Array) -> Array:
@@ -48,14 +44,14 @@ class LocallyWeightedProjections:
         near = np.flatnonzero(weights > LEAST_WEIGHT)
         if not len(near):
             return np.zeros(self._m)
-        values = self._projected(near, x - self._arrays["mean_x"][near])[2]
-        owner = self._arrays["owner"][near].astype(int)
+        values = self._projected(near, x - self.arrays["mean_x"][near])[2]
+        owner = self.arrays["owner"][near].astype(int)
         sums = np.bincount(owner, weights[near] * values, self._m)
         return np.asarray(sums / np.maximum(np.bincount(owner, weights[near], self._m), 1e-12))
 
     def _projected(self, near: np.ndarray, centred: Array) -> tuple[Array, list[Array], Array]:
         """Return projections (n, r), what is left of the inputs before each, and what is predicted (n,)."""
-        a = self._arrays
+        a = self.arrays
         used, left, lefts = a["used"][near], centred, []
         s = np.zeros((len(near), PROJECTIONS))
         for k in range(int(used.max())):
@@ -69,19 +65,19 @@ class LocallyWeightedProjections:
         return s, lefts, a["mean_y"][near] + (s * a["slope"][near]).sum(axis=1)
 
     def learn(self, x: Array, y: Array) -> None:
-        """Learn y (n_outputs,) at x (d,)."""
         weights = self._weights(x)
         near = np.flatnonzero(weights > LEAST_WEIGHT)
         if len(near):
             self._update(near, weights[near], x, y)
-        owner = self._arrays["owner"][: self.n].astype(int)
+        owner = self.arrays["owner"][: self.n].astype(int)
         best = np.zeros(self._m)
         np.maximum.at(best, owner, weights)
         for output in np.flatnonzero(best <= self._generate):
-            self._add(x, float(y[output]), int(output))
+            self.add(x, float(y[output]), int(output))
 
-    def _add(self, x: Array, y: float, output: int) -> None:
-        a = self._arrays
+    def add(self, x: Array, y: float, output: int) -> None:
+        """Make a local model of an output at x (d,), where it is y."""
+        a = self.arrays
         if self.n == len(a["weight"]):
             for name, values in a.items():
                 a[name] = np.concatenate([values, np.zeros_like(values)])
@@ -92,7 +88,7 @@ class LocallyWeightedProjections:
         a["ss"][k], a["w"][k] = 1e-10, 1e-10
 
     def _update(self, near: np.ndarray, w: Array, x: Array, y: Array) -> None:
-        a = self._arrays
+        a = self.arrays
         fade, target = a["forgetting"][near], y[a["owner"][near].astype(int)]
         before = fade * a["weight"][near]
         total = before + w
@@ -128,7 +124,7 @@ class LocallyWeightedProjections:
 
     def _reshape(self, near: np.ndarray, w: Array, x: Array, rest: Array, s: Array) -> None:
         """Descend along the gradient of the leave-one-out error, by the paper's stochastic approximation of it."""
-        a = self._arrays
+        a = self.arrays
         # What a young model does says nothing yet: its own samples decide it too much.
         sure = a["count"][near] > SURE * self._d
         near, w, rest, s = near[sure], w[sure], rest[sure], s[sure]
@@ -149,4 +145,4 @@ class LocallyWeightedProjections:
         gradient = -(w * slope)[:, None] * root * (x - a["centre"][near]) ** 2
         gradient += (w / total * 4.0 * PENALTY)[:, None] * root**3
         largest = LARGEST_STEP * root  # a larger step would change the sign, or explode
-        a["root"][near] = root - np.clip(self._rate * gradient, -largest, largest)
+        a["root"][near] = root - np.clip(self.rate * gradient, -largest, largest)

@@ -30,7 +30,6 @@ class ReplayNetwork:
         return [x, one, two, two @ last + b3]
 
     def predict(self, x: Array) -> Array:
-        """Return the outputs (n_outputs,) at x (d,)."""
         return self._layers(x)[-1]
 
     def gradients(self, x: Array, y: Array) -> list[Array]:
@@ -46,7 +45,6 @@ class ReplayNetwork:
         return weights + biases
 
     def learn(self, x: Array, y: Array) -> None:
-        """Learn y (n_outputs,) at x (d,), with some of what was kept."""
         kept = min(self._seen, KEPT)
         chosen = self._rng.integers(0, kept, self._batch - 1) if kept else np.zeros(0, int)
         gradients = self.gradients(np.vstack([x, self._x[chosen]]), np.vstack([y, self._y[chosen]]))

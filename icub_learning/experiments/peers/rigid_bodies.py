@@ -28,9 +28,7 @@ class RigidBodies:
         return np.asarray(self._regressor(*np.split(motion, 3))[:, self._columns] / self._scale[:, None])
 
     def predict(self, motion: Array) -> Array:
-        """Return the outputs (n_outputs,) for a motion (3 n_joints,)."""
         return np.asarray(self._rls.predict(self._scaled(motion) / self._length)[:, 0] * self._scale)
 
     def learn(self, motion: Array, y: Array) -> None:
-        """Learn y (n_outputs,) for a motion (3 n_joints,)."""
         self._rls.update(self._scaled(motion) / self._length, (y / self._scale)[:, None], same_instant=True)

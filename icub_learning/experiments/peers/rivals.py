@@ -1,6 +1,6 @@
 """The rivals with their settings, and what each is told about a robot before it learns."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -15,15 +15,17 @@ from icub_learning.experiments.peers.rigid_bodies import RigidBodies
 from icub_learning.experiments.peers.spectrum import SparseSpectrumProcess
 from icub_learning.experiments.peers.streaming_process import StreamingProcess
 
-Choices = Mapping[str, Sequence[Any]]
+Choices = Mapping[str, tuple[Any, ...]]
 
 
 class Learner(Protocol):
-    """What is compared: predicts the outputs of a motion, and learns them."""
+    """What is compared."""
 
-    def predict(self, motion: Array) -> Array: ...
+    def predict(self, motion: Array) -> Array:
+        """Return the outputs (n_outputs,) for a motion (3 n_joints,), or for another input (d,)."""
 
-    def learn(self, motion: Array, y: Array) -> None: ...
+    def learn(self, motion: Array, y: Array) -> None:
+        """Learn the outputs y (n_outputs,) of a motion."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,7 @@ class Told:
     """What rivals are told before they learn."""
 
     regressor: Regressor  # of the robot
-    # mean and deviation of motions, (3 n_joints,) each, and of targets, (n_outputs,) each, in the whole recording: what
-    # its engineer knows about a robot's task
+    # mean and deviation of motions, (3 n_joints,) each, and of targets, (n_outputs,) each, in the whole recording
     scales: tuple[Array, Array, Array, Array]
     motions: Array  # (n, 3 n_joints) of the part for choosing settings
     targets: Array  # (n, n_outputs), what is to be learned there
@@ -53,11 +54,9 @@ class Scaled:
         self._mean_x, self._scale_x, self._mean_y, self._scale_y = told.scales
 
     def predict(self, motion: Array) -> Array:
-        """Return the outputs for a motion."""
         return self._learner.predict((motion - self._mean_x) / self._scale_x) * self._scale_y + self._mean_y
 
     def learn(self, motion: Array, y: Array) -> None:
-        """Learn the outputs of a motion."""
         self._learner.learn((motion - self._mean_x) / self._scale_x, (y - self._mean_y) / self._scale_y)
 
 

@@ -26,9 +26,7 @@ class SparseSpectrumProcess:
         return np.concatenate([np.cos(phases), np.sin(phases)]) * self._scale
 
     def predict(self, x: Array) -> Array:
-        """Return the mean (n_outputs,) at x (d,)."""
         return self._rls.predict(self.features(x))
 
     def learn(self, x: Array, y: Array) -> None:
-        """Learn y (n_outputs,) at x (d,)."""
         self._rls.update(self.features(x), y)

@@ -22,22 +22,20 @@ class StreamingProcess:
     def __init__(self, kernel: Kernel, n_outputs: int, inducing: int, every: int, seed: int) -> None:
         self._kernel, self._m, self._most, self._every = kernel, n_outputs, inducing, every
         self._rng = np.random.default_rng(seed)
-        self._points = np.zeros((0, len(kernel.length_scales)))
+        self.points = np.zeros((0, len(kernel.length_scales)))
         self._root = np.zeros((0, 0))
         self._rls: RecursiveLeastSquares | None = None
         self._latest: list[tuple[Array, Array]] = []
 
     def predict(self, x: Array) -> Array:
-        """Return the mean (n_outputs,) at x (d,)."""
         return np.zeros(self._m) if self._rls is None else self._rls.predict(self._whitened(x[None])[0])
 
     def learn(self, x: Array, y: Array) -> None:
-        """Learn y (n_outputs,) at x (d,)."""
         self._latest.append((x, y))
-        growing = len(self._points) < self._most
+        growing = len(self.points) < self._most
         # While there is room each input becomes an inducing point: nothing is lost.
         if growing:
-            self.induce(np.vstack([self._points, x]))
+            self.induce(np.vstack([self.points, x]))
         assert self._rls is not None
         self._rls.update(self._whitened(x[None])[0], y)
         if len(self._latest) >= self._every:
@@ -45,7 +43,7 @@ class StreamingProcess:
                 new = min(int(REPLACED * self._most), len(self._latest))
                 kept = self._rng.permutation(self._most)[: self._most - new]
                 chosen = self._rng.permutation(len(self._latest))[:new]
-                self.induce(np.vstack([self._points[kept], *(self._latest[i][0] for i in chosen)]))
+                self.induce(np.vstack([self.points[kept], *(self._latest[i][0] for i in chosen)]))
             self._latest.clear()
 
     def induce(self, points: Array) -> None:
@@ -60,9 +58,9 @@ class StreamingProcess:
             said = values > 1e-9 * max(values[-1], 1e-300)
             rows = np.sqrt(values[said])[:, None] * vectors[:, said].T
             targets = vectors[:, said].T @ heard / np.sqrt(values[said])[:, None]
-            cross = solve_triangular(self._root, self._kernel(self._points, points), lower=True)
+            cross = solve_triangular(self._root, self._kernel(self.points, points), lower=True)
             rls.update(rows @ solve_triangular(root, cross.T, lower=True).T, targets)
-        self._points, self._root, self._rls = points, root, rls
+        self.points, self._root, self._rls = points, root, rls
 
     def _whitened(self, x: Array) -> Array:
-        return np.asarray(solve_triangular(self._root, self._kernel(self._points, x), lower=True, check_finite=False).T)
+        return np.asarray(solve_triangular(self._root, self._kernel(self.points, x), lower=True, check_finite=False).T)

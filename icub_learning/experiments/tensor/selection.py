@@ -1,21 +1,18 @@
 """`reproduce tensor-selection`: tensor kernels: true features found among 5000 from few samples."""
 
-import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import Lasso
-from tqdm import tqdm
 
 from icub_learning.arrays import Array
-from icub_learning.experiments.comparison import Comparison, Figures
-from icub_learning.experiments.options import options, seeds
+from icub_learning.experiments.figures import Comparison, Comparisons, Figures, conclude, gathered, seconds
+from icub_learning.experiments.options import Arguments, options, progress, seeds
 from icub_learning.kernel_methods import TensorKernelRegressor
 from icub_learning.reporting.plots import GREEN, GREY, RED, new_figure, save, style
-from icub_learning.reporting.tables import number, save_figures, table
+from icub_learning.reporting.tables import number, table
 
 DESCRIPTION = """\
 X ~ N(0, 1), d = 5000, s = 17 true weights of sizes 0.7 to 1, noise 0.05, 4000 samples of which m are trained on
@@ -32,10 +29,10 @@ QUICK = ("--draws", "1")
 add_options = options("the first problem", draws=5)
 
 
-def run(args: argparse.Namespace) -> None:
-    found: dict[tuple[int, str], list[tuple[int, int, int, float]]] = {}
+def run(args: Arguments) -> None:
+    found: dict[tuple[int, str], list[dict[str, float]]] = {}
     weights: dict[int, tuple[Array, NDArray[np.intp]]] = {}  # of the first draw, with the true features, by m
-    for seed in tqdm(seeds(args), "draws", disable=None, leave=False):
+    for seed in progress(seeds(args), "draws"):
         random = np.random.default_rng(seed)
         # Only samples that are used are drawn; which of 4000 they are is the same as drawing so many.
         x = random.normal(size=(max(SIZES) + VALIDATION, D))
@@ -48,10 +45,7 @@ def run(args: argparse.Namespace) -> None:
             models = [TensorKernelRegressor(gamma=gamma) for gamma in GAMMAS]
             rivals = [Lasso(alpha=alpha, fit_intercept=False, max_iter=5000) for alpha in ALPHAS]
             for name, candidates in (("order 4", models), ("lasso", rivals)):
-                start = perf_counter()
-                for model in candidates:
-                    model.fit(x[:m], y[:m])
-                seconds = (perf_counter() - start) / len(candidates)
+                took = sum(seconds(model.fit, x[:m], y[:m]) for model in candidates) / len(candidates)
                 best = min(candidates, key=lambda model: float(np.sum((model.predict(x[held]) - y[held]) ** 2)))
                 size = np.abs(best.coef_)
                 chosen = np.flatnonzero(size > 2 * best.coef_.std())
@@ -59,25 +53,22 @@ def run(args: argparse.Namespace) -> None:
                 if name == "order 4":
                     weights.setdefault(m, (best.coef_, support))
                 top = int(np.isin(np.argsort(-size)[:S], support).sum())
-                found.setdefault((m, name), []).append((true, len(chosen) - true, top, seconds))
-    figures = {
-        f"m {m}, {name}": dict(
-            zip(("true", "false", "true in top 17", "seconds"), zip(*rows, strict=True), strict=True)
-        )
-        for (m, name), rows in found.items()
-    }
+                outcome = {"true": true, "false": len(chosen) - true, "true in top 17": top, "seconds": took}
+                found.setdefault((m, name), []).append(outcome)
+    figures = {f"m {m}, {name}": gathered(outcomes) for (m, name), outcomes in found.items()}
     rows = []
     for (m, name), one in zip(found, figures.values(), strict=True):
         published = PUBLISHED[m] if name == "order 4" else ("-", "-")
-        rows.append([f"m {m}, {name}", *(number(float(np.mean(one[k]))) for k in one), *map(str, published)])
+        rows.append([f"m {m}, {name}", *(number(float(np.mean(k))) for k in one.values()), *map(str, published)])
     head = ["samples, method", "true", "false", "true in top 17", "s a fit", "true", "false"]
     print(f"d {D}, s {S}: features with |w_j| > 2 std(w), mean of {args.draws} draws")
     print(table(head, rows, [("here", 4), ("published", 2)]))
     _draw(args.out / "tensor-selection.png", weights)
-    save_figures(args.json, {"draws": args.draws, "seed": args.seed, "found": figures, "published": PUBLISHED})
+    figures = {"draws": args.draws, "seed": args.seed, "found": figures, "published": PUBLISHED}
+    conclude(args, figures, comparisons)
 
 
-def comparisons(found: Figures) -> Iterator[Comparison]:
+def comparisons(found: Figures) -> Comparisons:
     for m, (true, false) in found["published"].items():
         ours = found["found"][f"m {m}, order 4"]
         yield Comparison(f"m {m}: true features found", float(np.mean(ours["true"])), true, "more")
@@ -85,7 +76,6 @@ def comparisons(found: Figures) -> Iterator[Comparison]:
 
 
 def _draw(path: Path, weights: Mapping[int, tuple[Array, NDArray[np.intp]]]) -> None:
-    """Draw the weights, the threshold, and the true features above it, for each m."""
     figure = new_figure(14, 3.8)
     for axes, (m, (values, support)) in zip(figure.subplots(1, len(weights)), weights.items(), strict=True):
         bound = 2 * values.std()

@@ -1,35 +1,29 @@
 """`reproduce tensor-wpbc`: tensor kernels on WPBC: build times of both layouts, errors of subsamples."""
 
-import argparse
-from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
-from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
-from icub_learning.experiments.comparison import TIME, Comparison, Figures
 from icub_learning.experiments.data.tables import load_wpbc
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.figures import TIME, Comparison, Comparisons, Figures, conclude
+from icub_learning.experiments.options import Arguments, checked_seed, options, progress
+from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.tensor.layout import DEGREE, PUBLISHED_BUILD, compare
 from icub_learning.kernel_methods import TensorKernelRegressor
-from icub_learning.reporting.plots import log_scale, new_figure, save, style
-from icub_learning.reporting.tables import number, save_figures, table
+from icub_learning.reporting.tables import number, table
 
 DESCRIPTION = """\
 The Wisconsin prognostic breast cancer data, 194 patients of 32 features, from Debian's package r-cran-th.data, fetched
 once (reading it needs the Python package rdata). Build times of the polynomial tensor kernel of degree 2 and order 4 on
 60 and 120 patients, full and packed. Then, as published, training on m of 60 patients, gamma chosen for each m on 60
-others, judged on the other 74, for two targets: which class a patient belongs to, as a regression on +1 (the disease
-came back) and -1, which is the source's, and the time in months. Features and targets are scaled by mean and deviation
-of the 60 training patients. All m share the splits; a split is learned with 10 subsamples of each m, and m = 60 is all
-of it, so that its spread is zero, as published.
+others, judged on the other 74, for two targets: whether the disease came back, as a regression on +1 and -1, which is
+the source's, and the time in months. All m share the splits; a split is learned with 10 subsamples of each m.
 
-Errors are mean squared ones over that of guessing the training mean: 1 is no better than a guess. The picture has the
-validation errors over m and gamma, as figure 23. The published errors are in figures only; they hardly depend on m."""
+Errors are mean squared ones over that of guessing the training mean. The picture has the validation errors, as figure
+23. The published errors are in figures only; they hardly depend on m."""
 SIZES = (30, 40, 50, 60)
 GAMMAS = (1e-3, 1e-2, 0.1, 1.0, 10.0)
 TRAIN = VALIDATION = 60
@@ -43,7 +37,7 @@ add_options = options(
 )
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     seed = checked_seed(args)
     draws, splits = integer("--draws", args.draws, 1), integer("--splits", args.splits, 1)
     data = load_wpbc(args.data)
@@ -55,17 +49,15 @@ def run(args: argparse.Namespace) -> None:
             some = np.arange(n)
             x, y = scale(data.features, some), scale(data.time[:, None], some)[:, 0]
             times.append(compare(n, x[:n] / x.shape[1] ** 0.25, y[:n]))
-        for split in tqdm(range(seed, seed + splits), "splits", disable=None, leave=False):
+        for split in progress(range(seed, seed + splits), "splits"):
             order = np.random.default_rng(split).permutation(len(data.time))
             parts = np.split(order, [TRAIN, TRAIN + VALIDATION])
             for name, target in targets.items():
                 found[name].append(judge_split(data.features, target, parts, draws, split))
     rows = []
     for one in times:
-        n = one["n"]
-        full = one["full"]["build"] if "full" in one else None
-        published = [number(1e3 * seconds) for seconds in PUBLISHED_BUILD[n]]
-        rows.append([str(n), number(full and 1e3 * full), number(1e3 * one["packed"]["build"]), *published])
+        ours = [one[layout]["build"] if layout in one else np.nan for layout in ("full", "packed")]
+        rows.append([str(one["n"]), *(number(1e3 * seconds) for seconds in (*ours, *PUBLISHED_BUILD[one["n"]]))])
     head = ["patients", "full", "packed", "full", "packed"]
     print(table(head, rows, [(f"build here, degree {DEGREE} [ms]", 2), ("published [ms]", 2)]))
     print(
@@ -75,17 +67,22 @@ def run(args: argparse.Namespace) -> None:
         rows = []
         for m in SIZES:
             errors = np.array([one[m]["errors"] for one in found[name]])  # (splits, draws)
-            rows.append([str(m), *(number(float(value)) for value in (
-                errors.mean(), errors.std(axis=1).mean(), errors.mean(axis=1).std(),
-                np.mean([one[m]["wrong"] for one in found[name]]) if name == "class" else np.nan))])  # fmt: skip
+            wrong = np.mean([one[m]["wrong"] for one in found[name]]) if name == "class" else np.nan
+            values = (errors.mean(), errors.std(axis=1).mean(), errors.mean(axis=1).std(), wrong)
+            rows.append([str(m), *map(number, values)])
         print(table([f"{text}, m", "test error", "± subsamples", "± splits", "wrong class [%]"], rows) + "\n")
     guess = 100 * float(min(np.mean(data.recurred > 0), np.mean(data.recurred < 0)))
     print(f"Naming the more frequent class for all patients is wrong in {guess:.1f} %.")
-    _draw(args.out / "tensor-wpbc.png", found)
-    save_figures(args.json, {"build": times, "splits": found, "draws": draws, "seed": seed, "degree": DEGREE})
+    panels = []
+    for name, some_splits in found.items():
+        lines = {f"m = {m}": (GAMMAS, np.mean([one[m]["validation"] for one in some_splits], axis=0)) for m in SIZES}
+        panels.append(Panel(f"target: {TARGETS[name]}", "γ", "validation error", lines))
+    draw(args.out / "tensor-wpbc.png", "Tensor kernel of degree 2 on WPBC", panels)
+    figures = {"build": times, "splits": found, "draws": draws, "seed": seed, "degree": DEGREE}
+    conclude(args, figures, comparisons)
 
 
-def comparisons(found: Figures) -> Iterator[Comparison]:
+def comparisons(found: Figures) -> Comparisons:
     for one in found["build"]:
         for layout, theirs in zip(("full", "packed"), PUBLISHED_BUILD[one["n"]], strict=True):
             if layout in one:
@@ -100,14 +97,11 @@ def scale(values: Array, training: NDArray[np.intp]) -> Array:
 
 
 def judge_split(features: Array, target: Array, parts: Any, draws: int, seed: int) -> dict[int, Any]:
-    """Learn from subsamples of the training rows of one split, and judge on its test rows.
+    """Learn from `draws` subsamples of the training rows of one split, and judge on its test rows.
 
-    `parts` are the indices of training, validation and test rows; `draws` subsamples are taken of each m below the
-    number of training rows, which needs but one. Of a target -1 and +1 wrong signs are counted too.
-
-    Returns:
-        By m: "gamma", chosen with the first subsample; "errors" of each subsample on the test rows, squared, over that
-        of the training mean; "wrong", the mean share of wrong signs [%]; the "validation" error for each of GAMMAS.
+    `parts` are the indices of training, validation and test rows. Returns by m "gamma", chosen with the first
+    subsample; "errors" of each subsample on the test rows, squared, over that of the training mean; "wrong", the mean
+    share of wrong signs [%]; the "validation" error for each of GAMMAS.
     """
     train, held, test = parts
     x = scale(features, train) / features.shape[1] ** 0.25
@@ -117,42 +111,18 @@ def judge_split(features: Array, target: Array, parts: Any, draws: int, seed: in
     found = {}
     for m in SIZES:
 
-        def learn(gamma: float, draw: int, m: int = m) -> TensorKernelRegressor:
-            model = TensorKernelRegressor(
-                kernel="polynomial",
-                degree=DEGREE,
-                gamma=gamma,
-                n_subsample=m,
-                random_state=1000 * seed + draw,
-                tol=1e-6,
-            )
+        def learn(gamma: float, place: int, m: int = m) -> TensorKernelRegressor:
+            shared: dict[str, Any] = {"kernel": "polynomial", "degree": DEGREE, "tol": 1e-6}
+            model = TensorKernelRegressor(gamma=gamma, n_subsample=m, random_state=1000 * seed + place, **shared)
             return model.fit(x[train], y[train])
 
         validation = [float(np.mean((learn(gamma, 0).predict(x[held]) - y[held]) ** 2)) for gamma in GAMMAS]
         gamma = GAMMAS[int(np.argmin(validation))]
         errors, wrong = [], []
-        for draw in range(draws if m < len(train) else 1):
-            predicted = learn(gamma, draw).predict(x[test])
+        for place in range(draws if m < len(train) else 1):
+            predicted = learn(gamma, place).predict(x[test])
             errors.append(float(np.mean((predicted - y[test]) ** 2)) / chance)
             wrong.append(100.0 * float(np.mean((predicted > zero) != (target[test] > 0))))
         errors += errors[:1] * (draws - len(errors))
         found[m] = {"gamma": gamma, "errors": errors, "wrong": float(np.mean(wrong)), "validation": validation}
     return found
-
-
-def _draw(path: Path, found: Mapping[str, Any]) -> None:
-    """Draw the validation errors over m and gamma, mean over the splits, a map for each target."""
-    figure = new_figure(5.5 * len(found), 4.2)
-    for axes, (name, splits) in zip(figure.subplots(1, len(found)), found.items(), strict=True):
-        errors = np.mean([[one[m]["validation"] for m in SIZES] for one in splits], axis=0)
-        mesh = axes.pcolormesh(GAMMAS, range(len(SIZES)), errors, cmap="viridis_r", vmax=2.0, shading="nearest")
-        figure.colorbar(mesh, ax=axes, extend="max").set_label("validation error", fontsize=8)
-        for row, values in enumerate(errors):
-            for gamma, value in zip(GAMMAS, values, strict=True):
-                colour = "white" if value > 1.6 else "black"
-                axes.text(gamma, row, f"{value:.2f}", ha="center", va="center", fontsize=8, color=colour)
-        axes.set_yticks(range(len(SIZES)), [str(m) for m in SIZES])
-        log_scale(axes, "x")
-        style(axes, f"target: {TARGETS[name]}", "m", "γ")
-        axes.grid(False)
-    save(figure, path, "Tensor kernel of degree 2 on WPBC")

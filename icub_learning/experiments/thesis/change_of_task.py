@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
-from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
 from icub_learning.dynamics import assembly
@@ -13,6 +13,7 @@ from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError
 from icub_learning.evaluation.metrics import mean_rmse, windowed_mean_rmse
 from icub_learning.evaluation.predict_then_learn import ESTIMATORS, Evaluation, evaluate
+from icub_learning.experiments.options import progress
 from icub_learning.experiments.thesis.thesis_method import ThesisMethod
 from icub_learning.recording.recording import Recording
 from icub_learning.reporting.wrench_errors import GROUPS, WINDOW
@@ -54,25 +55,24 @@ def cut(recording: Recording, n_parts: int = N_PARTS) -> list[Recording]:
     """Cut a recording made by `record` into parts of equal length, one after the other. Raises ParameterError: the
     number of samples is no multiple of n_parts.
     """
+    assert recording.velocity is not None and recording.wrench is not None  # `record` made it
     n_samples = len(recording.wrench_stamps)
     if n_samples % integer("n_parts", n_parts, 1):
         raise ParameterError("samples", n_samples, f"a multiple of {n_parts}")
-    length = n_samples // n_parts
-    return [_between(recording, part * length, (part + 1) * length) for part in range(n_parts)]
-
-
-def _between(recording: Recording, first: int, last: int) -> Recording:
-    assert recording.velocity is not None and recording.wrench is not None  # `record` made it
-    states, wrenches = slice(first * STATES_PER_SAMPLE, last * STATES_PER_SAMPLE), slice(first, last)
-    return Recording(
-        joint_names=recording.joint_names,
-        joint_stamps=recording.joint_stamps[states],
-        position=recording.position[states],
-        velocity=recording.velocity[states],
-        wrench_stamps=recording.wrench_stamps[wrenches],
-        wrench=recording.wrench[wrenches],
-        wrench_frame=recording.wrench_frame,
-    )
+    parts = []
+    for first, last in pairwise(range(0, n_samples + 1, n_samples // n_parts)):
+        states, wrenches = slice(first * STATES_PER_SAMPLE, last * STATES_PER_SAMPLE), slice(first, last)
+        part = Recording(
+            joint_names=recording.joint_names,
+            joint_stamps=recording.joint_stamps[states],
+            position=recording.position[states],
+            velocity=recording.velocity[states],
+            wrench_stamps=recording.wrench_stamps[wrenches],
+            wrench=recording.wrench[wrenches],
+            wrench_frame=recording.wrench_frame,
+        )
+        parts.append(part)
+    return parts
 
 
 @dataclass(frozen=True)
@@ -90,20 +90,20 @@ class Outcome:
         """Return the RMSE of "force" or "torque" over the last WINDOW samples, (n_parts, n), as in fig. 8.4."""
         return np.stack([windowed_mean_rmse(errors[:, GROUPS[group]], WINDOW) for errors in self.parts])
 
-    def first_steady(self, group: str) -> float:
-        """Return the RMSE of "force" or "torque" in the steady state of the first plane."""
-        return float(mean_rmse(self.first[round(STEADY * len(self.first)) :, GROUPS[group]]))
+    def rmse(self, group: str) -> dict[str, float]:
+        """Return the RMSE of "force" or "torque" in the steady state of the first plane, over WINDOW samples after the
+        change of plane, and in the steady state of a part; the last two are means over the parts.
+        """
+        axes = GROUPS[group]
 
-    def transient(self, group: str) -> float:
-        """Return the RMSE of "force" or "torque" over WINDOW samples after the change of plane, mean over parts."""
-        return self._mean(group, slice(0, WINDOW))
+        def of_parts(samples: slice) -> float:
+            return float(np.mean([mean_rmse(errors[samples, axes]) for errors in self.parts]))
 
-    def steady(self, group: str) -> float:
-        """Return the RMSE of "force" or "torque" in the steady state of a part, mean over the parts."""
-        return self._mean(group, slice(round(STEADY * self.parts.shape[1]), None))
-
-    def _mean(self, group: str, samples: slice) -> float:
-        return float(np.mean([mean_rmse(errors[samples, GROUPS[group]]) for errors in self.parts]))
+        return {
+            "first plane, steady": float(mean_rmse(self.first[round(STEADY * len(self.first)) :, axes])),
+            "first 30": of_parts(slice(0, WINDOW)),
+            "steady": of_parts(slice(round(STEADY * self.parts.shape[1]), None)),
+        }
 
 
 def learn_and_transfer(
@@ -130,18 +130,13 @@ def learn_and_transfer(
 
 def compare(planes: Mapping[str, Recording], settings: Settings) -> dict[str, Outcome]:
     """Run P, NP and SP, and the thesis' SP, on the same planes; outcomes by the names of ESTIMATORS, and THESIS."""
-    outcomes = {}
-    for short, estimator in tqdm(ESTIMATORS.items(), "estimators", disable=None, leave=False):
-        outcomes[short] = learn_and_transfer(planes, replace(settings, estimator=estimator))
-    outcomes[THESIS] = learn_and_transfer(planes, as_in_the_thesis(settings), thesis_method)
-    return outcomes
+    outcomes = {
+        short: learn_and_transfer(planes, replace(settings, estimator=estimator))
+        for short, estimator in progress(ESTIMATORS.items(), "estimators")
+    }
+    as_published = replace(settings, sensor_offset=False, watch="never")  # nor is there an offset of the sensor
 
+    def thesis_method(settings: Settings, regressor: assembly.AnyRegressor) -> ThesisMethod:
+        return ThesisMethod(regressor, seed=settings.seed)
 
-def thesis_method(settings: Settings, regressor: assembly.AnyRegressor) -> ThesisMethod:
-    """Return a new learner of the thesis' method for `learn_and_transfer`."""
-    return ThesisMethod(regressor, seed=settings.seed)
-
-
-def as_in_the_thesis(settings: Settings) -> Settings:
-    """Return settings for the thesis' method: a sensor without offset; nothing is filtered or watched for."""
-    return replace(settings, sensor_offset=False, watch="never")
+    return {**outcomes, THESIS: learn_and_transfer(planes, as_published, thesis_method)}

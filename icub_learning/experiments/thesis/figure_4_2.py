@@ -1,14 +1,12 @@
 """`reproduce figure-4.2`: model selection time: a path over the centres against separate fits (thesis 4.2.4)."""
 
-import argparse
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from icub_learning.experiments.data.tables import PUMADYN_HELP, pumadyn, unit_interval
-from icub_learning.experiments.measuring import seconds, slope
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.figures import seconds, slope
+from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import IncrementalNystromKRLS, NystromKRLS
 from icub_learning.reporting.tables import number, save_figures, table
@@ -23,7 +21,7 @@ SIGMA, LAMBDA = 2.66, 1e-5
 add_options = options("centres", data=PUMADYN_HELP, quick=True)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     seed = checked_seed(args)
     inputs, target = pumadyn(args.data)
     n = 1000 if args.quick else 4096
@@ -40,38 +38,37 @@ def run(args: argparse.Namespace) -> None:
         levels = np.linspace(m / count, m, count).astype(int)
         return sum(seconds(NystromKRLS(n_centers=int(some), **settings).fit, x, y) for some in levels)
 
-    by_size, by_count = [], []
-    most = sizes[-1]
-    for m in tqdm(sizes, "m", disable=None, leave=False):
+    by_size = []
+    for m in progress(sizes, "m"):
         took = {"one_fit_s": fastest(NystromKRLS, m), "path_s": fastest(IncrementalNystromKRLS, m)}
         by_size.append({"m": m, **took, "separate_s": separate(m, n_levels)})
-    for count in tqdm(counts, "levels", disable=None, leave=False):
-        naive = by_size[-1]["separate_s"] if count == n_levels else separate(most, count)
-        by_count.append({"levels": count, "path_s": by_size[-1]["path_s"], "separate_s": naive})
-    last = by_size[-1]
+    last, most = by_size[-1], sizes[-1]
+    by_count = [
+        {"levels": count, "path_s": last["path_s"],
+         "separate_s": last["separate_s"] if count == n_levels else separate(most, count)}
+        for count in progress(counts, "levels")
+    ]  # fmt: skip
     growth = slope(counts, [row["separate_s"] for row in by_count])
     rows = [
-        [str(row["m"]), number(row["one_fit_s"]), number(row["path_s"]), number(row["separate_s"]),
-         f"{row['separate_s'] / row['path_s']:.1f}"]
-        for row in by_size
-    ]  # fmt: skip
+        [str(m), *map(number, (one, path, separate)), f"{separate / path:.1f}"]
+        for m, one, path, separate in (row.values() for row in by_size)
+    ]
     head = ["m", "one fit", f"path, {n_levels} levels of 1..m", f"{n_levels} separate fits", "ratio"]
     print(f"pumadyn32nh, n = {n}, sigma {SIGMA}, lambda {LAMBDA:g}: times [s]\n" + table(head, rows))
-    rows = [[str(row["levels"]), number(row["path_s"]), number(row["separate_s"])] for row in by_count]
+    rows = [[str(count), *map(number, times)] for count, *times in (row.values() for row in by_count)]
     print(f"\nm = {most}: times [s] over the number of levels\n" + table(["levels", "path", "separate fits"], rows))
     print(
         f"\nThe whole path of 1..{most} takes {last['path_s'] / last['one_fit_s']:.2f} times one fit at {most};"
         f" separate fits grow as L^{growth:.2f}. Published (cpuSmall, 50 levels): a figure without numbers, in which"
         " the path is far faster."
     )
-    found = {"n": n, "by_size": by_size, "by_count": by_count, "growth": growth,
-             "path_over_fit": last["path_s"] / last["one_fit_s"]}  # fmt: skip
     names = {"separate fits": "separate_s", "incremental path": "path_s", "one fit at m": "one_fit_s"}
-    panels = [
-        Panel(title, label, "time [s]", {name: (at, [row[key] for row in some])
-                                         for name, key in names.items() if key in some[0]})
-        for title, label, at, some in ((f"{n_levels} levels up to m", "centres m", sizes, by_size),
-                                       (f"m = {most}", "levels L", counts, by_count))
-    ]  # fmt: skip
+    panels = []
+    for title, label, at, some in ((f"{n_levels} levels up to m", "centres m", sizes, by_size),
+                                   (f"m = {most}", "levels L", counts, by_count)):  # fmt: skip
+        lines = {name: (at, [row[key] for row in some]) for name, key in names.items() if key in some[0]}
+        panels.append(Panel(title, label, "time [s]", lines))
     draw(args.out / "figure-4.2.png", "Solutions at many numbers of centres: pumadyn32nh", panels)
-    save_figures(args.json, {"seed": seed, "quick": args.quick, **found})
+    found = {"n": n, "by_size": by_size, "by_count": by_count, "growth": growth}
+    ratio = last["path_s"] / last["one_fit_s"]
+    save_figures(args.json, {"seed": seed, "quick": args.quick, **found, "path_over_fit": ratio})

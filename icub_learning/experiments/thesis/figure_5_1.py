@@ -1,17 +1,13 @@
 """`reproduce figure-5.1`: features and centres that theory asks for, and those that suffice (thesis 4, 5)."""
 
-import argparse
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
-from icub_learning.experiments.comparison import THEORY, Comparison, Figures
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.figures import THEORY, Comparison, Comparisons, Figures, conclude
+from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import Kernel
 from icub_learning.kernel_methods.diagnostics import (
@@ -22,73 +18,62 @@ from icub_learning.kernel_methods.diagnostics import (
     leverage_scores,
 )
 from icub_learning.kernel_methods.subsampling.centers import CenterBasis
-from icub_learning.reporting.plots import new_figure, save, style
-from icub_learning.reporting.tables import number, save_figures, table
+from icub_learning.reporting.tables import number, table
 
 DESCRIPTION = """\
 Exponents c of the numbers m = n^c of random features (theorem 11: lambda^-(alpha + (1 + gamma - alpha)(2r - 1))) and of
 centres (theorem 1: lambda^-1, with leverage scores lambda^-gamma) that give the optimal rate, lambda = n^(-1 / (2r +
-gamma)), over the smoothness r and the decay gamma of the eigenvalues, as figure 5.1 has them: alpha = 1 and alpha =
-gamma, which for centres is uniform drawing and drawing by leverage scores.
+gamma)), over the smoothness r and the decay gamma of the eigenvalues, for alpha = 1 and alpha = gamma.
 
-Then the bounds themselves beside what suffices, on n samples of two inputs whose mean and noise are known, so that
-expected risks are sums (Gaussian kernel): for each lambda the bounds of theorem 5 (delta = 1/4, so that the risk of
-Nyström KRLS is at most twice that of KRLS) and of theorem 1, uniform and by leverage scores, and the least m whose mean
-risk over draws is at most twice KRLS's. And theorems 2, 3, 4 and 6 in figures: KOLS has the risk sigma^2 rank(K) / n,
-KRLS at lambda* = 1 / (n SNR) at most sigma^2 d_eff / n, early stopping and NYTRO after t = 1 / (gamma lambda*)
-iterations at most 4 (1 + 1 / (t - 1))^2 times KRLS's and Nyström KRLS's."""
+Then what suffices on n samples of two inputs whose mean and noise are known (Gaussian kernel), beside the bounds of
+theorem 5 (delta = 1/4: the risk of Nyström KRLS is at most twice that of KRLS) and of theorem 1, uniform and by
+leverage scores. And theorems 2, 3, 4 and 6: KOLS has the risk sigma^2 rank(K) / n, KRLS at lambda* = 1 / (n SNR) at
+most sigma^2 d_eff / n, early stopping and NYTRO after t = 1 / (gamma lambda*) iterations at most 4 (1 + 1 / (t - 1))^2
+times KRLS's and Nyström KRLS's."""
 SCALE, NOISE, DELTA = 0.5, 0.5, 0.25
 LEVELS = tuple(10.0**power for power in range(-6, 0))
 GRID = 101  # points of r and of gamma
+BOUNDS = ("theorem 5", "theorem 1", "theorem 1, leverage")
 add_options = options("samples and centres", quick=True, draws=5, samples={"type": int, "help": "n (default: 1000)"})
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     seed, draws = checked_seed(args), integer("--draws", args.draws, 1)
     n = integer("--samples", args.samples if args.samples is not None else 200 if args.quick else 1000, 50)
     problem = Problem(n, seed)
-    rows = []
-    for level in tqdm(LEVELS, "lambda", disable=None, leave=False):
-        rows.append(problem.compare(level, draws, seed))
+    rows = [problem.compare(level, draws, seed) for level in progress(LEVELS, "lambda")]
     head = ["lambda", "d_eff", "dimension", "suffices", "theorem 5", "uniform", "leverage", "bound / suffices"]
     cells = [
         [f"{row['lambda']:.0e}", number(row["effective"]), number(row["maximal"]), str(row["enough"]),
-         *(str(row[name]) for name in ("theorem 5", "theorem 1", "theorem 1, leverage")),
-         number(row["theorem 5"] / row["enough"])]
+         *(str(row[name]) for name in BOUNDS), number(row["theorem 5"] / row["enough"])]
         for row in rows
     ]  # fmt: skip
     print(f"n = {n}, Gaussian kernel of sigma {SCALE}, noise {NOISE}, {draws} draws of centres: numbers of centres m\n")
     print(table(head, cells, [("dimensions", 2), ("m that", 1), ("m by", 1), ("by theorem 1", 2), ("theorem 5", 1)]))
-    beyond = sum(row["theorem 5"] > n for row in rows)
-    print(f"\nThe bound of theorem 5 is beyond n, and so says nothing, at {beyond} of {len(rows)} values of lambda.")
     checks = problem.check(seed)
-    print("\nExpected risks, fixed design\n")
-    print(
-        table(["", "ours", "published bound"], [[name, number(a, 4), number(b, 4)] for name, (a, b) in checks.items()])
-    )
+    cells = [[name, number(risk, 4), number(bound, 4)] for name, (risk, bound) in checks.items()]
+    print("\nExpected risks, fixed design\n\n" + table(["", "ours", "published bound"], cells))
     maps = exponents()
-    _draw_maps(args.out / "figure-5.1.png", maps)
-    lines = {"suffices (risk at most twice KRLS's)": (LEVELS, [row["enough"] for row in rows])}
-    for name in ("theorem 5", "theorem 1", "theorem 1, leverage"):
-        lines[name] = (LEVELS, [row[name] for row in rows])
-    dimensions = {name: (LEVELS, [row[name] for row in rows]) for name in ("effective", "maximal")}
+    panels = []
+    for name, values in list(maps.items())[2:]:
+        curves = {f"γ = {maps['gamma'][k]:g}": (maps["r"], values[k]) for k in range(0, GRID, GRID // 4)}
+        title = name.replace("alpha", "α").replace("gamma", "γ")
+        panels.append(Panel(title, "r", "c, m = n^c", curves, linear_x=True, linear_y=True))
+    draw(args.out / "figure-5.1.png", "Features and centres for optimal rates", panels, columns=2)
+    over = {name: (LEVELS, [row[name] for row in rows]) for name in ("enough", *BOUNDS, "effective", "maximal")}
+    lines = {"suffices (risk at most twice KRLS's)": over["enough"], **{name: over[name] for name in BOUNDS}}
+    dimensions = {name: over[name] for name in ("effective", "maximal")}
+    ratios = {f"λ = {row['lambda']:.0e}": (row["path"]["m"], row["path"]["ratio"]) for row in rows}
     panels = [
         Panel("centres m", "λ", "m", lines, {f"n = {n}": (LEVELS, [n] * len(LEVELS))}),
         Panel("dimensions", "λ", "dimension", dimensions, {"1 / λ": (LEVELS, [1 / level for level in LEVELS])}),
-        Panel(
-            "expected risk over KRLS's",
-            "centres m",
-            "ratio",
-            {f"λ = {row['lambda']:.0e}": (row["path"]["m"], row["path"]["ratio"]) for row in rows},
-            {"1 + 4 δ": (rows[0]["path"]["m"], [1 + 4 * DELTA] * len(rows[0]["path"]["m"]))},
-        ),
-    ]  # fmt: skip
+        Panel("expected risk over KRLS's", "centres m", "ratio", ratios, {"1 + 4 δ": ([2, n], [1 + 4 * DELTA] * 2)}),
+    ]
     draw(args.out / "figure-5.1-centres.png", "Centres: bounds, and what suffices", panels)
-    figures = {"seed": seed, "n": n, "rows": rows, "checks": checks, "maps": maps}
-    save_figures(args.json, figures)
+    conclude(args, {"seed": seed, "n": n, "rows": rows, "checks": checks, "maps": maps}, comparisons)
 
 
-def comparisons(found: Figures) -> Iterator[Comparison]:
+def comparisons(found: Figures) -> Comparisons:
     for row in found["rows"]:
         what = f"centres for twice KRLS's risk, lambda {row['lambda']:.0e}, beside theorem 5's"
         yield Comparison(what, row["enough"], row["theorem 5"], "less", THEORY)
@@ -192,16 +177,3 @@ class Problem:
             "theorem 4: early stopping": (early, factor * self.risk(self.values / (self.values + self.n / t))),
             "theorem 6: NYTRO, m 50": (nytro, factor * nystrom),
         }
-
-
-def _draw_maps(path: Path, maps: Mapping[str, Any]) -> None:
-    """Draw the four maps of figure 5.1."""
-    figure = new_figure(9.5, 8)
-    names: Sequence[str] = [name for name in maps if name not in ("r", "gamma")]
-    order = (names[0], names[2], names[1], names[3])
-    for axes, name in zip(figure.subplots(2, 2).ravel(), order, strict=True):
-        mesh = axes.pcolormesh(maps["r"], maps["gamma"], maps[name], cmap="viridis", vmin=0, vmax=1, shading="nearest")
-        figure.colorbar(mesh, ax=axes).set_label("c, m = n^c", fontsize=8)
-        style(axes, name.replace("alpha", "α").replace("gamma", "γ"), "γ", "r")
-        axes.grid(False)
-    save(figure, path, "Features and centres for optimal rates")

@@ -1,19 +1,15 @@
 """`reproduce figure-5.2`: random features learn splines at the optimal rate (thesis 5.3.1)."""
 
-import argparse
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from icub_learning.arrays import integer
-from icub_learning.experiments.comparison import THEORY, Comparison, Figures
-from icub_learning.experiments.measuring import slope
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.figures import THEORY, Comparison, Comparisons, Figures, conclude, slope
+from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis import spline_rates
-from icub_learning.reporting.tables import save_figures, table
+from icub_learning.reporting.tables import table
 
 DESCRIPTION = """\
 x uniform on [0, 1], features psi(omega, x) = K_{1/(2 gamma)}(omega, x) with spline kernels K_q, f = K_{r/gamma + 1/2 +
@@ -29,7 +25,7 @@ QUICK = ("--quick", "--draws", "20")
 add_options = options("samples, noise and features", quick=True, draws=DRAWS)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     seed = checked_seed(args)
     draws = integer("--draws", args.draws if args.draws is not None else 5 if args.quick else 100, 2)
     sizes = (500, 1000, 2000) if args.quick else (1000, 1500, 2200, 3200, 4600, 6800, 10000)
@@ -38,7 +34,7 @@ def run(args: argparse.Namespace) -> None:
     for r, gamma in CASES:
         found: dict[str, list[Any]] = {name: [] for name in NAMES}
         without: dict[str, list[Any]] = {name: [] for name in NAMES}  # a tenth of the draws, by tenths
-        for n in tqdm(sizes, f"r {r:.3g}, n", disable=None, leave=False):
+        for n in progress(sizes, f"r {r:.3g}, n"):
             for name, (value, *left) in zip(NAMES, _measure(n, r, gamma, draws, seed), strict=True):
                 found[name].append(value)
                 without[name].append(left)
@@ -54,24 +50,17 @@ def run(args: argparse.Namespace) -> None:
             ours = {f"simulated, n^{exponents[name]:.2f}": (sizes, values, jackknife * left.std(axis=1))}
             law = {f"theory, n^{theory[name]:.2f}": (sizes, middle)}
             panels.append(Panel(f"{title}, r = {r:.4g}, γ = {gamma:.4g}", "samples n", title, ours, law))
-            power = [f"{exponents[name]:+.3f} ± {errors[name]:.3f}", f"{theory[name]:+.3f}"]
-            gap = f"{exponents[name] - theory[name]:+.3f}"
-            rows.append([f"r = {r:.4g}, gamma = {gamma:.4g}", title, *power, gap])
-        figures["cases"].append(
-            {"r": r, "gamma": gamma, "exponents": exponents, "their_errors": errors, "theory": theory, **found}
-        )
+            rows.append([f"r = {r:.4g}, gamma = {gamma:.4g}", title, f"{exponents[name]:+.3f} ± {errors[name]:.3f}",
+                         f"{theory[name]:+.3f}", f"{exponents[name] - theory[name]:+.3f}"])  # fmt: skip
+        case = {"r": r, "gamma": gamma, "exponents": exponents, "their_errors": errors, "theory": theory}
+        figures["cases"].append({**case, **found})
     print(f"Exponents of n, n = {sizes[0]} to {sizes[-1]}, {draws} draws each\n")
     print(table(["model", "of", "ours", "theory (published)", "difference"], rows))
-    risks = [case["exponents"]["risk"] - case["theory"]["risk"] for case in figures["cases"]]
-    slower = [f"{CASES[k][0]:.4g}: by {gap:.3f}" for k, gap in enumerate(risks) if gap > 0]
-    print("\nThe excess risk falls " + (f"more slowly than theory for r = {', '.join(slower)}." if slower else
-          "at least as fast as theory says."))  # fmt: skip
-    picture = args.out / "figure-5.2.png"
-    draw(picture, "Random features on splines: ± by leaving out a tenth of the draws", panels)
-    save_figures(args.json, figures)
+    draw(args.out / "figure-5.2.png", "Random features on splines: ± by leaving out a tenth of the draws", panels)
+    conclude(args, figures, comparisons)
 
 
-def comparisons(found: Figures) -> Iterator[Comparison]:
+def comparisons(found: Figures) -> Comparisons:
     for case in found["cases"]:
         for name, theory in case["theory"].items():
             better = "" if name == "regularization" else "less"

@@ -1,16 +1,16 @@
 """`reproduce figure-7.1`: what unbalanced classes do to a decision boundary, and recoding (thesis 7.3)."""
 
-import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 from matplotlib.lines import Line2D
 
-from icub_learning.arrays import integer
-from icub_learning.experiments.options import checked_seed, options
-from icub_learning.experiments.thesis import two_gaussians
-from icub_learning.experiments.thesis.two_gaussians import Case, X, Y
+from icub_learning.arrays import Array, integer
+from icub_learning.experiments.options import Arguments, checked_seed, options
+from icub_learning.features import RandomFourierFeatures
+from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 from icub_learning.reporting.plots import GREEN, INK, RED, new_figure, save, style
 from icub_learning.reporting.tables import number, save_figures, table
 
@@ -19,6 +19,12 @@ Two classes in the plane, Gaussian about (-1, 0) and (1, 0) with standard deviat
 probability gamma. The optimal boundary moves with gamma, the one of the rebalanced loss does not (fig. 7.1). Beside
 both: what IncrementalClassifier learns from samples, with random features of the Gaussian kernel, without recoding
 (alpha = 0) and with it (alpha = 1). Published: the two optimal boundaries, without numbers."""
+MEANS = np.array([[-1.0, 0.0], [1.0, 0.0]])  # of the classes 1 and -1
+DEVIATIONS = np.array([1.0, 0.3])
+GAMMAS = (0.5, 0.6, 0.7, 0.8, 0.9)  # probability of class 1
+X = np.linspace(-3.0, 3.0, 241)
+Y = np.linspace(-2.0, 2.0, 161)
+N_RANDOM_FEATURES, LENGTH_SCALE, REGULARIZATION = 300, 0.4, 1e-2
 # Colour, dashes and label of each boundary in the picture, and colour of the samples of each class.
 LINES = {
     "standard": (INK, (0, (4, 2)), "optimal, standard loss"),
@@ -31,43 +37,76 @@ QUICK = ("--samples", "4000")
 add_options = options("samples and features", samples=(20000, "learned for each gamma"))
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     samples, seed = integer("--samples", args.samples, 100), checked_seed(args)
-    cases = [two_gaussians.compare(gamma, samples, seed) for gamma in two_gaussians.GAMMAS]
-    rows = [
-        [f"{case.gamma:.1f}", *(number(case.crossing(name)) for name in two_gaussians.BOUNDARIES)] for case in cases
-    ]
-    rows.append(["moved by", *(number(_spread(cases, name)) for name in two_gaussians.BOUNDARIES)])
+    cases = [compare(gamma, samples, seed) for gamma in GAMMAS]
+    crossings = {name: [case.crossing(name) for case in cases] for name in LINES}
+    rows = [[f"{gamma:.1f}", *map(number, row)] for gamma, *row in zip(GAMMAS, *crossings.values(), strict=True)]
+    rows.append(["moved by", *(number(max(places) - min(places)) for places in crossings.values())])
     print("Where the boundary crosses the line between the two means (x, from -1 to 1):\n")
     head = ["gamma", "standard", "rebalanced", "alpha = 0", "alpha = 1"]
     print(table(head, rows, [("optimal", 2), (f"learned, {samples} samples", 2)]))
-    path = args.out / "figure-7.1.png"
-    _draw(path, cases)
-    crossings = {name: [case.crossing(name) for case in cases] for name in two_gaussians.BOUNDARIES}
-    save_figures(args.json, {"gamma": two_gaussians.GAMMAS, "samples": samples, "seed": seed, "crossing": crossings})
+    _draw(args.out / "figure-7.1.png", cases)
+    save_figures(args.json, {"gamma": GAMMAS, "samples": samples, "seed": seed, "crossing": crossings})
 
 
-def _spread(cases: list[Any], name: str) -> float:
-    places = [case.crossing(name) for case in cases]
-    return float(max(places) - min(places))
+@dataclass(frozen=True)
+class Case:
+    """Boundaries for one gamma, as the zeros of functions on the grid X x Y that are positive for class 1."""
+
+    gamma: float
+    values: dict[str, Array]  # the function (len(Y), len(X)) of each of LINES
+    examples: Array  # some of the samples (n, 2); `classes` (n,) are 1 or -1
+    classes: Array
+
+    def crossing(self, name: str) -> float:
+        """Return x where the boundary crosses the line between the means; NaN if it does not."""
+        on_axis = self.values[name][len(Y) // 2]
+        between = np.flatnonzero((X[:-1] >= -1.0) & (X[1:] <= 1.0) & (on_axis[:-1] > 0) & (on_axis[1:] <= 0))
+        if not len(between):
+            return float("nan")
+        k = between[0]
+        fraction = on_axis[k] / (on_axis[k] - on_axis[k + 1])
+        return float(X[k] + fraction * (X[k + 1] - X[k]))
+
+
+def log_density(points: Array, index: int) -> Array:
+    """Return log rho(x | y) of the class with this index at points (..., 2)."""
+    squared = ((points - MEANS[index]) ** 2).sum(axis=-1)
+    return -squared / (2 * DEVIATIONS[index] ** 2) - 2 * np.log(DEVIATIONS[index]) - np.log(2 * np.pi)
+
+
+def compare(gamma: float, n_samples: int, seed: int) -> Case:
+    """Return the optimal boundaries of the standard and the rebalanced loss (7.6, 7.10), and learned ones."""
+    grid = np.stack(np.meshgrid(X, Y), axis=-1)
+    difference = log_density(grid, 0) - log_density(grid, 1)
+    rng = np.random.default_rng(seed)
+    first = rng.random(n_samples) < gamma
+    indices = np.where(first, 0, 1)
+    points = MEANS[indices] + DEVIATIONS[indices, None] * rng.standard_normal((n_samples, 2))
+    features = RandomFourierFeatures(2, N_RANDOM_FEATURES, LENGTH_SCALE, seed)
+    classifier = IncrementalClassifier(2, REGULARIZATION, 0.0, features)
+    classifier.learn(points[first], "1")
+    classifier.learn(points[~first], "-1")
+    learned = {}
+    for name, recoding in (("alpha0", 0.0), ("alpha1", 1.0)):
+        classifier.recoding = recoding
+        scores = classifier.scores(grid.reshape(-1, 2))
+        learned[name] = (scores[:, 0] - scores[:, 1]).reshape(grid.shape[:2])
+    values = {"standard": difference + np.log(gamma / (1.0 - gamma)), "rebalanced": difference, **learned}
+    return Case(gamma, values, points[:600], np.where(first, 1, -1)[:600])
 
 
 def _draw(path: Path, cases: Sequence[Case]) -> None:
-    """Draw samples and boundaries, a panel for each gamma."""
     figure = new_figure(3.2 * len(cases), 3.4)
     for column, case in enumerate(cases):
         axes = figure.add_subplot(1, len(cases), column + 1)
         for value, colour in POINTS.items():
-            points = case.examples[case.classes == value]
-            axes.plot(*points.T, ".", color=colour, markersize=2)
+            axes.plot(*case.examples[case.classes == value].T, ".", color=colour, markersize=2)
         for name, (colour, dashes, _) in LINES.items():
             axes.contour(X, Y, case.values[name], levels=[0.0], colors=colour, linestyles=[dashes], linewidths=1.3)
         style(axes, f"gamma = {case.gamma:.1f}")
-        axes.set_xlim(-2.5, 2.5)
-        axes.set_ylim(-2.0, 2.0)
-        axes.set_aspect("equal")
-    handles = [Line2D([], [], color=colour, linestyle=dashes) for colour, dashes, _ in LINES.values()]
-    figure.legend(
-        handles, [text for *_, text in LINES.values()], loc="outside lower center", ncols=4, frameon=False, fontsize=8
-    )
+        axes.set(xlim=(-2.5, 2.5), ylim=(-2.0, 2.0), aspect="equal")
+    handles = [Line2D([], [], color=colour, linestyle=dashes, label=text) for colour, dashes, text in LINES.values()]
+    figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
     save(figure, path)

@@ -1,17 +1,22 @@
 """`reproduce figure-7.2`: what a late class gains and the others lose over the recoding alpha (thesis 7.6.3)."""
 
-import argparse
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from icub_learning.arrays import Array
-from icub_learning.experiments.options import one_set, options, seeds
+from icub_learning.experiments.options import Arguments, one_set, options, progress, seeds
 from icub_learning.experiments.panels import Panel, draw
-from icub_learning.experiments.thesis.late_class import REGULARIZATIONS, Sizes, Split, grown, split
-from icub_learning.experiments.thesis.selection import RECODINGS, count_correct
+from icub_learning.experiments.thesis.late_class import (
+    RECODINGS,
+    REGULARIZATIONS,
+    Sizes,
+    Split,
+    count_correct,
+    grown,
+    split,
+)
 from icub_learning.experiments.thesis.table_7_1 import DATA_HELP, DATA_SETS, N_IMB, load_examples
 from icub_learning.reporting.tables import save_figures, table
 
@@ -27,7 +32,7 @@ QUICK = ("--quick", "--draws", "2")
 add_options = options("the draws", on=DATA_SETS, chosen=["mnist"], data=DATA_HELP, quick=True, draws=5)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     figures: dict[str, Any] = {"seed": args.seed, "draws": args.draws, "recodings": RECODINGS}
     panels = []
     for name in one_set(args):
@@ -36,7 +41,7 @@ def run(args: argparse.Namespace) -> None:
         examples = load_examples(name, args.data, n_bal + sizes.n_val + n_test, args.out)
         levels = REGULARIZATIONS[2:5] if args.quick else REGULARIZATIONS
         outcomes, late = [], []
-        for seed in tqdm(seeds(args), name, disable=None, leave=False):
+        for seed in progress(seeds(args), name):
             drawn = split(examples, sizes, np.random.default_rng(seed))
             late.append(drawn.imbalanced)
             outcomes.append(sweep(drawn, sizes.n_imb, levels))

@@ -1,20 +1,18 @@
 """`reproduce figure-8.4`: inverse dynamics after a change of task, on the simulated arm (thesis 8.4.3)."""
 
-import argparse
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from icub_learning.dynamics.settings import Settings
-from icub_learning.experiments.comparison import STAND_IN, Comparison, Figures, nearest
-from icub_learning.experiments.options import options
+from icub_learning.experiments.figures import STAND_IN, Comparison, Comparisons, Figures, conclude, nearest
+from icub_learning.experiments.options import Arguments, options, progress
+from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis import change_of_task
 from icub_learning.experiments.thesis.change_of_task import Outcome
-from icub_learning.reporting import plots
-from icub_learning.reporting.tables import number, save_figures, table
+from icub_learning.reporting.colours import LABELS
+from icub_learning.reporting.tables import number, table
 from icub_learning.reporting.wrench_errors import EXPECTED, PUBLISHED, UNITS, WINDOW
 from icub_learning.robots import find_urdf
 
@@ -35,23 +33,23 @@ add_options = options(
 )
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     settings = Settings(
         urdf=find_urdf("icub"), joints=tuple(args.joints), seed=args.seed, velocity_delay=change_of_task.VELOCITY_DELAY
     )
     planes = {
         plane: change_of_task.record(plane, args.samples, args.seed)
-        for plane in tqdm(change_of_task.PLANES, "simulate", disable=None, leave=False)
+        for plane in progress(change_of_task.PLANES, "simulate")
     }
     outcomes = change_of_task.compare(planes, settings)
     figures = _figures(outcomes, args)
     print(_text(figures))
-    picture = args.out / "figure-8.4.png"
-    _draw(picture, outcomes)
-    save_figures(args.json, figures)
+    title = "Simulated iCub arm: circles in XZ after circles in XY (mean and deviation over parts)"
+    draw(args.out / "figure-8.4.png", title, [_panel(group, outcomes) for group in UNITS], columns=1)
+    conclude(args, figures, comparisons)
 
 
-def comparisons(found: Figures) -> Iterator[Comparison]:
+def comparisons(found: Figures) -> Comparisons:
     for short, errors in found["rmse"].items():
         for column, (group, unit) in enumerate(UNITS.items()):
             ours = errors[group]["steady"]
@@ -59,18 +57,8 @@ def comparisons(found: Figures) -> Iterator[Comparison]:
             yield Comparison(f"{short}: RMSE of {group}, steady [{unit}]", ours, published, "less", STAND_IN)
 
 
-def _figures(outcomes: Mapping[str, Outcome], args: argparse.Namespace) -> dict[str, Any]:
-    errors = {
-        short: {
-            group: {
-                "first plane, steady": outcome.first_steady(group),
-                "first 30": outcome.transient(group),
-                "steady": outcome.steady(group),
-            }
-            for group in UNITS
-        }
-        for short, outcome in outcomes.items()
-    }
+def _figures(outcomes: Mapping[str, Outcome], args: Arguments) -> dict[str, Any]:
+    errors = {short: {group: outcome.rmse(group) for group in UNITS} for short, outcome in outcomes.items()}
 
     def ratios(one: str) -> dict[str, dict[str, float]]:
         found = {}
@@ -92,9 +80,8 @@ def _figures(outcomes: Mapping[str, Outcome], args: argparse.Namespace) -> dict[
 
 
 def _text(figures: dict[str, Any]) -> str:
-    parts = ("first plane, steady", "first 30", "steady")
     rows = [
-        [short, *(number(errors[group][part]) for group in UNITS for part in parts), *PUBLISHED[short.split()[0]]]
+        [short, *(number(error) for parts in errors.values() for error in parts.values()), *PUBLISHED[short.split()[0]]]
         for short, errors in figures["rmse"].items()
     ]
     head = ["RMSE", *(("XY steady", "XZ first 30", "XZ steady") * 2), "force", "torque"]
@@ -117,24 +104,12 @@ def _text(figures: dict[str, Any]) -> str:
     )
 
 
-def _draw(path: Path, outcomes: Mapping[str, Outcome]) -> None:
-    """Draw RMSE after the change of plane as fig. 8.4: mean over the parts and their standard deviation."""
-    figure = plots.new_figure(9, 6.5)
-    shared = None
-    for index, group in enumerate(UNITS):
-        axes = shared = figure.add_subplot(len(UNITS), 1, index + 1, sharex=shared)
-        for short, outcome in outcomes.items():
-            colour, label = plots.COLOURS.get(short, plots.GREY), plots.LABELS.get(short, short)
-            curves = outcome.curves(group)
-            seconds = np.arange(1, curves.shape[1] + 1) / change_of_task.SAMPLE_RATE
-            mean, deviation = curves.mean(axis=0), curves.std(axis=0)
-            low = np.maximum(mean - deviation, mean * 0.05)
-            axes.fill_between(seconds, low, mean + deviation, color=colour, alpha=0.2, linewidth=0)
-            axes.plot(seconds, mean, color=colour, label=label, linewidth=1.4)
-        plots.published_level(axes, group)
-        axes.set_xlim(0, seconds[-1])
-        plots.log_scale(axes)
-        plots.style(axes, f"RMSE of {group} after the change of plane, {WINDOW} samples", UNITS[group])
-        plots.label_time(axes, lowest=index == len(UNITS) - 1)
-    plots.legend_below(figure)
-    plots.save(figure, path, "Simulated iCub arm: circles in XZ after circles in XY (mean and deviation over parts)")
+def _panel(group: str, outcomes: Mapping[str, Outcome]) -> Panel:
+    """Return RMSE after the change of plane as in fig. 8.4: mean over the parts and their standard deviation."""
+    curves = {LABELS.get(short, short): outcome.curves(group) for short, outcome in outcomes.items()}
+    seconds = np.arange(1, next(iter(curves.values())).shape[1] + 1) / change_of_task.SAMPLE_RATE
+    lines = {name: (seconds, some.mean(axis=0), some.std(axis=0)) for name, some in curves.items()}
+    level = float(PUBLISHED["SP"][list(UNITS).index(group)])
+    published = {"SP and NP published, steady": (seconds[[0, -1]], [level] * 2)}
+    title = f"RMSE of {group} after the change of plane, {WINDOW} samples"
+    return Panel(title, "time [s]", UNITS[group], lines, published, linear_x=True)

@@ -1,27 +1,28 @@
 """The protocol of thesis 7.6.1, in which a class arrives after the others, for five ways to learn it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
 from icub_learning.errors import ParameterError
-from icub_learning.experiments.thesis.selection import RECODINGS, TOLERANCE, choose, count_correct
+from icub_learning.experiments.options import progress
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 
 METHODS = {
-    "N": "RLSC without recoding",
-    "RB": "rebalanced RLSC, trained from scratch (7.22)",
-    "RC": "Algorithm 2, alpha and lambda as in 7.6.3",
-    "RC fixed": "Algorithm 2, one alpha for all rows, lambda by validation at that alpha",
-    "RC+": "Algorithm 2, alpha and lambda by the rule of AdaptiveClassifier",
+    "N": "RLSC",
+    "RB": "rebalanced, from scratch",
+    "RC": "recoding, chosen as published",
+    "RC fixed": "one alpha for all",
+    "RC+": "recoding, chosen within a standard error",
 }
-RULE = {"RC": "published", "RC+": "standard_error"}
 FIXED_RECODING = 0.6  # at which the published column of RC comes closest; not a choice by validation
+RECODINGS = np.round(np.linspace(0.0, 1.0, 21), 2)  # candidates for alpha
+TOLERANCE = 1e-12  # of comparisons between rounded numbers
 REGULARIZATIONS = tuple(10.0**power for power in range(-2, 5))
 
 
@@ -39,15 +40,14 @@ class Sizes:
         return self.n_bal // 5
 
 
-@dataclass
-class Outcome:
-    """Accuracies in [0, 1] of one method by trial and n_imb, and the settings that it chose."""
+class Outcome(NamedTuple):
+    """Accuracies in [0, 1] of one method, and its settings, by n_imb: of one trial (n_imb,), or (n_trials, n_imb)."""
 
-    total: list[list[float]] = field(default_factory=list)
-    imbalanced: list[list[float]] = field(default_factory=list)
-    balanced: list[list[float]] = field(default_factory=list)
-    recoding: list[list[float]] = field(default_factory=list)
-    regularization: list[list[float]] = field(default_factory=list)
+    total: Array
+    imbalanced: Array
+    balanced: Array
+    recoding: Array
+    regularization: Array
 
 
 @dataclass(frozen=True)
@@ -67,30 +67,20 @@ def compare(
     sizes: Sizes,
     n_trials: int = 10,
     seed: int = 0,
-    regularizations: Sequence[float] = REGULARIZATIONS,
-    scale: float = 1.0,
-    fixed: float = FIXED_RECODING,
     late: Sequence[str] = (),
 ) -> tuple[dict[str, Outcome], list[str]]:
     """Run all methods on the same draws; return the outcome of each of METHODS, and the class that was imbalanced in
     each trial. Raises ParameterError: there are too few examples for the sizes.
 
-    Args:
-        regularizations, scale: candidates for lambda, and a factor on them, such as an example's squared length over
-            that of one of MNIST.
-        fixed: alpha of "RC fixed", one of RECODINGS.
-        late: the imbalanced classes, one after the other; none: drawn in each trial.
+    `late` are the imbalanced classes, one after the other; none: drawn in each trial.
     """
-    integer("n_trials", n_trials, 1)
-    outcomes = {method: Outcome() for method in METHODS}
-    imbalanced = []
-    for trial in tqdm(range(n_trials), "trials", disable=None, leave=False):
+    outcomes, imbalanced = [], []
+    for trial in progress(range(integer("n_trials", n_trials, 1)), "trials"):
         drawn = split(examples, sizes, np.random.default_rng([seed, trial]), late[trial % len(late)] if late else None)
         imbalanced.append(drawn.imbalanced)
-        for method, outcome in run_trial(drawn, sizes, [scale * value for value in regularizations], fixed).items():
-            for name, values in vars(outcome).items():
-                getattr(outcomes[method], name).extend(values)
-    return outcomes, imbalanced
+        outcomes.append(run_trial(drawn, sizes, REGULARIZATIONS))
+    of_all = {method: Outcome(*np.stack([one[method] for one in outcomes], axis=1)) for method in METHODS}
+    return of_all, imbalanced
 
 
 def split(examples: Mapping[str, Array], sizes: Sizes, rng: np.random.Generator, late: str | None = None) -> Split:
@@ -98,10 +88,10 @@ def split(examples: Mapping[str, Array], sizes: Sizes, rng: np.random.Generator,
     Raises ParameterError: there are too few examples for the sizes, or `late` cannot be the imbalanced class.
     """
     need, need_imbalanced = sizes.n_bal + sizes.n_val + sizes.n_test, max(sizes.n_imb) + sizes.n_test
-    small = [label for label, rows in examples.items() if len(rows) < need]
-    able = [label for label, rows in examples.items() if len(rows) >= need_imbalanced and not set(small) - {label}]
+    have = {label: len(rows) for label, rows in examples.items()}
+    small = {label for label, n in have.items() if n < need}
+    able = [label for label, n in have.items() if n >= need_imbalanced and not small - {label}]
     if len(examples) < 2 or not able:
-        have = {label: len(rows) for label, rows in examples.items()}
         bound = f"{need} of each class but one, and {need_imbalanced} of that; smaller sizes need fewer"
         raise ParameterError("examples", have, bound)
     if late is not None and late not in able:
@@ -125,31 +115,28 @@ def split(examples: Mapping[str, Array], sizes: Sizes, rng: np.random.Generator,
     )
 
 
-def run_trial(
-    drawn: Split, sizes: Sizes, regularizations: Sequence[float], fixed: float = FIXED_RECODING
-) -> dict[str, Outcome]:
-    """Train, choose and test all methods on one draw. Raises ParameterError: `fixed` is not one of RECODINGS."""
-    place = int(np.abs(RECODINGS - fixed).argmin())
-    if abs(RECODINGS[place] - fixed) > TOLERANCE:
-        raise ParameterError("recoding", fixed, "a multiple of 0.05 in [0, 1]")
-    outcomes = {method: Outcome([[]], [[]], [[]], [[]], [[]]) for method in METHODS}
+def run_trial(drawn: Split, sizes: Sizes, regularizations: Sequence[float]) -> dict[str, Outcome]:
+    """Train, choose and test all methods on one draw."""
+    place = int(np.flatnonzero(RECODINGS == FIXED_RECODING)[0])
+    judged: dict[str, list[tuple[float, ...]]] = {method: [] for method in METHODS}
     for n_imb, classifiers, log_ratio in grown(drawn, sizes.n_imb, regularizations):
         validation = np.array([classifier.scores(drawn.validation) for classifier in classifiers])
         own = drawn.validation_classes
         right = np.array([count_correct(scores, own, log_ratio) for scores in validation])
         errors = ((validation - np.eye(len(drawn.train))[own]) ** 2).sum(axis=(1, 2))
-        chosen = {"N": (choose("published", right[:, :1], errors, len(own))[0], 0)}
-        at_fixed = right[:, place : place + 1]  # lambda by validation at this alpha, as in figure 7.2
-        chosen["RC fixed"] = (choose("published", at_fixed, errors, len(own))[0], place)
-        for method, rule in RULE.items():
-            chosen[method] = choose(rule, right, errors, len(own))
+        chosen = {
+            "N": (most_correct(right[:, 0], errors), 0),
+            "RC fixed": (most_correct(right[:, place], errors), place),  # by validation at this alpha, as in figure 7.2
+            "RC": choose_as_published(right, errors),
+            "RC+": choose_within_a_standard_error(right, errors, len(own)),
+        }
         for method, (j, a) in chosen.items():
             scores = classifiers[j].scores(drawn.test) * np.exp(RECODINGS[a] * log_ratio)
-            _append(outcomes[method], scores, drawn.test_classes, float(RECODINGS[a]), regularizations[j])
+            judged[method].append((*_accuracies(scores, drawn.test_classes), RECODINGS[a], regularizations[j]))
         train = [*drawn.train[:-1], drawn.train[-1][:n_imb]]
         weights, regularization = rebalanced(train, drawn.validation, own, regularizations)
-        _append(outcomes["RB"], drawn.test @ weights, drawn.test_classes, float("nan"), regularization)
-    return outcomes
+        judged["RB"].append((*_accuracies(drawn.test @ weights, drawn.test_classes), np.nan, regularization))
+    return {method: Outcome(*np.transpose(rows)) for method, rows in judged.items()}
 
 
 def grown(
@@ -180,21 +167,57 @@ def rebalanced(
     factors = [sum(len(rows) for rows in train) / len(rows) for rows in train]
     square = sum(factor * (rows.T @ rows) for factor, rows in zip(factors, train, strict=True))
     moment = np.stack([factor * rows.sum(axis=0) for factor, rows in zip(factors, train, strict=True)], axis=1)
-    best: tuple[float, Array, float] | None = None
     # A row counts n / n_(y_i) times, T on average: candidates grow alike, to be as strong beside the data as for N.
-    for regularization in (len(train) * value for value in regularizations):
-        weights = cho_solve(cho_factor(square + regularization * np.eye(len(moment))), moment)
-        accuracy = float(((validation @ weights).argmax(axis=1) == own).mean())
-        if best is None or accuracy > best[0]:
-            best = accuracy, weights, regularization
-    assert best is not None  # there is at least one candidate
-    return best[1:]
+    levels = [len(train) * value for value in regularizations]
+    solutions = [cho_solve(cho_factor(square + level * np.eye(len(moment))), moment) for level in levels]
+    best = int(np.argmax([((validation @ weights).argmax(axis=1) == own).mean() for weights in solutions]))
+    return solutions[best], levels[best]
 
 
-def _append(outcome: Outcome, scores: Array, classes: NDArray[np.intp], recoding: float, regularization: float) -> None:
+def _accuracies(scores: Array, classes: NDArray[np.intp]) -> tuple[float, float, float]:
+    """Return the share of all test examples that are right, of the last class, and of the others."""
     right, last = scores.argmax(axis=1) == classes, classes == classes.max()
-    outcome.total[0].append(float(right.mean()))
-    outcome.imbalanced[0].append(float(right[last].mean()))
-    outcome.balanced[0].append(float(right[~last].mean()))
-    outcome.recoding[0].append(recoding)
-    outcome.regularization[0].append(regularization)
+    return float(right.mean()), float(right[last].mean()), float(right[~last].mean())
+
+
+def count_correct(scores: Array, targets: NDArray[np.intp], log_ratio: Array) -> NDArray[np.intp]:
+    """Count the examples whose true class, of `targets` (m,), has the largest recoded score, for each of RECODINGS.
+
+    The scores (m, T) of a class are multiplied by (k / gamma_t)^alpha, with gamma_t examples of it among k, whose
+    logarithms are `log_ratio` (T,). An example whose true class has no positive score counts as wrong.
+    """
+    positive = scores[np.arange(len(scores)), targets] > 0
+    largest = [(scores * np.exp(alpha * log_ratio)).argmax(axis=1) for alpha in RECODINGS]
+    return np.count_nonzero(positive & (np.array(largest) == targets), axis=1)
+
+
+def choose_as_published(correct: NDArray[np.intp], errors: Array) -> tuple[int, int]:
+    """Return indices (j, a) of regularization and recoding by the rule of the thesis (7.6.3): the largest recoding
+    that, with its best regularization, does not lower the held-out accuracy without recoding.
+
+    `correct` (J, A) are numbers of correct examples for each regularization and each recoding, of which the first is 0;
+    squared `errors` (J,) on the examples break ties between regularizations.
+    """
+    most = correct.max(axis=0)
+    a = int(np.flatnonzero(most >= most[0])[-1])
+    return most_correct(correct[:, a], errors), a
+
+
+def choose_within_a_standard_error(correct: NDArray[np.intp], errors: Array, n_examples: int) -> tuple[int, int]:
+    """Return indices (j, a) as `choose_as_published`, of the largest recoding without a significant loss of accuracy.
+
+    The held-out examples belong to well-known classes: they show what recoding costs these, but not what classes with
+    few examples gain. By the published rule one more wrong example, which may be chance, can leave a new class
+    unrecognized. Here the regularization is the best one without recoding, and the recoding the largest that costs at
+    most one standard error of the accuracy p, sqrt(p (1 - p) / n), of the `n_examples` held out, at least 1.
+    """
+    j = most_correct(correct[:, 0], errors)
+    accuracy = correct[j] / n_examples
+    floor = accuracy[0] - np.sqrt(accuracy[0] * (1.0 - accuracy[0]) / n_examples)
+    return j, int(np.flatnonzero(accuracy >= floor - TOLERANCE)[-1])
+
+
+def most_correct(correct: NDArray[np.intp], errors: Array) -> int:
+    """Return the index of the most correct examples (J,), of the smallest errors (J,) among equals."""
+    equal = np.flatnonzero(correct == correct.max())
+    return int(equal[errors[equal].argmin()])

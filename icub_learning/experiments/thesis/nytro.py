@@ -1,18 +1,14 @@
 """`reproduce nytro`: NYTRO against Nyström KRLS: time over the number of centres (NYTRO paper)."""
 
-import argparse
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
-from icub_learning.experiments.comparison import TIME, Comparison, Figures
-from icub_learning.experiments.measuring import seconds, slope
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.figures import TIME, Comparison, Comparisons, Figures, conclude, seconds, slope
+from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import NYTRO, NystromKRLS
-from icub_learning.reporting.tables import number, save_figures, table
+from icub_learning.reporting.tables import number, table
 
 DESCRIPTION = """\
 Times over the number of centres m at n = 10000: NYTRO for 500 iterations, Nyström KRLS with 100 values of lambda in
@@ -26,7 +22,7 @@ LAMBDAS = np.logspace(-15, 0, 100).tolist()
 add_options = options("centres and noise", quick=True)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     seed = checked_seed(args)
     n, sizes = (1500, (50, 100, 200)) if args.quick else (10_000, (250, 500, 1000, 2000))
     iterations = 50 if args.quick else ITERATIONS
@@ -34,7 +30,7 @@ def run(args: argparse.Namespace) -> None:
     x = random.normal(size=(n, 12))
     y = np.sin(x[:, 0]) + 0.3 * random.normal(size=n)
     timed = []
-    for m in tqdm(sizes, "m", disable=None, leave=False):
+    for m in progress(sizes, "m"):
         shared: dict[str, Any] = {"n_centers": m, "random_state": seed, "length_scale": 3.0}
         fits: dict[str, Any] = {
             "nytro": NYTRO(max_iter=iterations, path=[iterations], tol=0.0, **shared),
@@ -52,11 +48,11 @@ def run(args: argparse.Namespace) -> None:
     last, growing = timed[-1], np.array(sizes, float) / sizes[-1]
     lines = {f"{title}: m^{slopes[name]:.2f}": (sizes, [row[name] for row in timed]) for name, title in METHODS.items()}
     laws = {"m": (sizes, last["nytro"] * growing), "m²": (sizes, last["path"] * growing**2)}
-    panel = Panel(f"fits, n = {n}, t = {iterations}", "centres m", "time [s]", lines, laws)
-    draw(args.out / "nytro.png", "NYTRO and Nyström KRLS", [panel])
-    save_figures(args.json, {"seed": seed, "fits": timed, "slopes": slopes})
+    panels = [Panel(f"fits, n = {n}, t = {iterations}", "centres m", "time [s]", lines, laws)]
+    draw(args.out / "nytro.png", "NYTRO and Nyström KRLS", panels)
+    conclude(args, {"seed": seed, "fits": timed, "slopes": slopes}, comparisons)
 
 
-def comparisons(found: Figures) -> Iterator[Comparison]:
+def comparisons(found: Figures) -> Comparisons:
     yield Comparison("exponent of m in the time of NYTRO", found["slopes"]["nytro"], 1.0, "less", TIME)
     yield Comparison("exponent of m in the time of NKRLS", found["slopes"]["path"], 2.0, "less", TIME)

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from icub_learning.arrays import Array, integer, real
-from icub_learning.errors import ParameterError
+from icub_learning.arrays import Array
 
 HARMONICS = 50  # terms of each series; coefficients of further ones are below 4e-4 here, their squares below lambda
 SLACK = 0.01  # epsilon, of the order of the function learned
@@ -16,9 +15,8 @@ NEAR = 1.05  # features are enough if their excess risk is at most so many times
 def rates(r: float, gamma: float) -> dict[str, float]:
     """Return exponents of n: risk n^(-2r / (2r + gamma)), lambda n^(-1 / (2r + gamma)), m = lambda^-(gamma + 2r - 1).
 
-    They are those of theorem 11 for alpha = gamma, and of theorem 1 for the number of centres, less log n, which
-    asks for max_x <K_x, (C + lambda)^-1 K_x> log(1 / lambda) centres: of order lambda^-gamma log(1 / lambda) where, as
-    here, the kernel depends on differences alone.
+    They are those of theorem 11 for alpha = gamma, and of theorem 1 for the number of centres, less log n: of order
+    lambda^-gamma log(1 / lambda) where, as here, the kernel depends on differences alone.
     """
     scale = 2 * r + gamma
     features = (gamma + 2 * r - 1) / scale
@@ -48,15 +46,10 @@ class Simulation:
     KRLS with the kernel of the features, K_{1/gamma} = E psi psi with psi = K_{1/(2 gamma)}, is ridge regression on the
     basis functions times k^(-1 / (2 gamma)), and random features psi(omega_j, .), omega uniform, are combinations of
     the basis functions: samples enter by sums alone, and the excess risk is the squared distance of coefficients.
-    Raises ParameterError: an argument is outside its range. f has the smoothness r in [1/2, 1], the eigenvalues have
-    the decay gamma in (0, 1/2).
+    f has the smoothness r in [1/2, 1], the eigenvalues have the decay gamma in (0, 1/2).
     """
 
     def __init__(self, n: int, r: float, gamma: float, n_draws: int, seed: int) -> None:
-        n, n_draws = integer("n", n, 2), integer("n_draws", n_draws, 1)
-        r, gamma = real("r", r, 0.5, 1.0), real("gamma", gamma, 0.0, 0.5, low_open=True)
-        if gamma == 0.5:
-            raise ParameterError("gamma", gamma, "below 1/2")
         self._target = truth(r, gamma)
         self._weights = decay(1 / (2 * gamma))
         size = len(self._target)

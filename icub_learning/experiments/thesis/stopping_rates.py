@@ -1,22 +1,19 @@
 """`reproduce corollaries-6`: SGM stopped as corollaries 2 to 9 say: excess risks on a known problem (thesis 6.3)."""
 
-import argparse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
-from tqdm import tqdm
 
 from icub_learning.arrays import Array, integer
-from icub_learning.experiments.comparison import THEORY, Comparison, Figures
-from icub_learning.experiments.measuring import slope
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.figures import THEORY, Comparison, Comparisons, Figures, conclude, slope
+from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis.spline_rates import basis, decay, truth
-from icub_learning.reporting.tables import number, save_figures, table
+from icub_learning.reporting.tables import number, table
 
 DESCRIPTION = """\
 x uniform on [0, 1], the spline kernel of order 2 (figure 5.2's with gamma = 1/2), and a function f of which the
@@ -35,6 +32,7 @@ and for the average. They are bounds: a risk that falls faster agrees with them.
 all iterations, which nobody knows who does not know f: how far it lies below is what stopping as they say costs."""
 GAMMA, NOISE = 0.5, 1.0  # of the kernel; half the width of the uniform noise
 SMOOTHNESS = {1.0: 0.5, 0.5: 0.25}  # beta: r of f = K_{r / gamma + 1/2 + epsilon}
+BETAS = {"logistic": (1.0, 0.5), "absolute": (1.0, 0.5), "square": (1.0,)}  # for which rates are stated, by loss
 GRID = 400  # points of x that risks are summed over
 LOOKS = 24  # moments of a run at which the risk is taken
 FURTHER = 4  # times t* that a run goes on, to see what stopping there costs
@@ -51,11 +49,6 @@ class Corollary:
     stop: Callable[[float], float]  # exponent of n in t*, of beta
     rate: Callable[[float], float]  # exponent of n in the bound, of beta
     batch: float = 0.0  # exponent of n in the number of samples of a step
-
-    @property
-    def betas(self) -> tuple[float, ...]:
-        """Return the values of beta for which the corollary states a rate."""
-        return (1.0,) if self.loss == "square" else tuple(SMOOTHNESS)
 
 
 def _smooth(beta: float) -> float:
@@ -83,41 +76,33 @@ DRAWS = {"help": "repetitions for each n (default: 20)"}
 add_options = options("samples and their order", quick=True, draws=DRAWS)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     seed = checked_seed(args)
     draws = integer("--draws", args.draws if args.draws is not None else 5 if args.quick else 20, 1)
     sizes = QUICK_SIZES if args.quick else SIZES
-    cases: list[dict[str, Any]] = []
-    for one in tqdm(COROLLARIES, "corollaries", disable=None, leave=False):
-        for beta in one.betas:
-            cases.append(_summary(one, beta, sizes, [simulate(one, beta, n, draws, seed) for n in sizes]))
+    cases = [
+        _summary(one, beta, sizes, [simulate(one, beta, n, draws, seed) for n in sizes])
+        for one in progress(COROLLARIES, "corollaries")
+        for beta in BETAS[one.loss]
+    ]
     print(f"n = {sizes[0]} to {sizes[-1]}, {draws} draws: exponents of n in the excess risk\n")
     head = ["corollary, loss", "beta", "t* / n", "iterate", "average", "power", "with log n", "iterate", "average",
             "over the least"]  # fmt: skip
-    over = [
-        ("", 1),
-        (f"n = {sizes[-1]}", 1),
-        ("risk ~ n^", 2),
-        ("bound ~ n^", 2),
-        (f"risk, n = {sizes[-1]}", 2),
-        ("", 1),
-    ]
-    print(table(head, [_row(case) for case in cases], over))
-    slower = [
-        f"{case['corollary']} at beta {case['beta']:g}"
+    last = f"n = {sizes[-1]}"
+    over = [("", 1), (last, 1), ("risk ~ n^", 2), ("bound ~ n^", 2), (f"risk, {last}", 2), ("", 1)]
+    rows = [
+        [f"{case['corollary']}, {case['loss']}", f"{case['beta']:g}", number(case["passes"]),
+         *(f"{case['exponents'][name]:+.3f}" for name in ("iterate", "average", "power", "bound")),
+         *(number(case["risks"][name][-1]) for name in ("iterate", "average")), number(case["over the least"])]
         for case in cases
-        if case["exponents"]["average"] > case["exponents"]["bound"]
-    ]
-    print(
-        "\nAverages that fall more slowly than the bound, log n included: "
-        + (", ".join(slower) if slower else "none")
-        + ".\nPublished: bounds without figures."
-    )
-    _draw(args, sizes, cases)
-    save_figures(args.json, {"seed": seed, "draws": draws, "sizes": sizes, "cases": cases})
+    ]  # fmt: skip
+    print(table(head, rows, over) + "\n\nPublished: bounds without figures.")
+    panels = _panels(sizes, cases)
+    draw(args.out / "corollaries-6.png", "Stochastic gradients stopped early: a problem with known f", panels)
+    conclude(args, {"seed": seed, "draws": draws, "sizes": sizes, "cases": cases}, comparisons)
 
 
-def comparisons(found: Figures) -> Iterator[Comparison]:
+def comparisons(found: Figures) -> Comparisons:
     for case in found["cases"]:
         what = f"{case['corollary']}, {case['loss']} loss, beta {case['beta']:g}: exponent of n"
         yield Comparison(what, case["exponents"]["average"], case["exponents"]["bound"], "less", THEORY)
@@ -200,22 +185,10 @@ def _summary(one: Corollary, beta: float, sizes: Any, found: list[dict[str, Any]
     }
 
 
-def _row(case: Mapping[str, Any]) -> list[str]:
-    powers, risks = case["exponents"], case["risks"]
-    return [
-        f"{case['corollary']}, {case['loss']}",
-        f"{case['beta']:g}",
-        number(case["passes"]),
-        *(f"{powers[name]:+.3f}" for name in ("iterate", "average", "power", "bound")),
-        *(number(risks[name][-1]) for name in ("iterate", "average")),
-        number(case["over the least"]),
-    ]
-
-
-def _draw(args: argparse.Namespace, sizes: Any, cases: list[dict[str, Any]]) -> None:
+def _panels(sizes: Any, cases: list[dict[str, Any]]) -> list[Panel]:
     panels = []
-    for loss in ("logistic", "absolute", "square"):
-        for beta in SMOOTHNESS if loss != "square" else (1.0,):
+    for loss, betas in BETAS.items():
+        for beta in betas:
             some = [case for case in cases if case["loss"] == loss and case["beta"] == beta]
             lines = {
                 f"{'' if loss == 'square' else 'corollary '}{case['corollary']}": (sizes, case["risks"]["average"])
@@ -225,12 +198,10 @@ def _draw(args: argparse.Namespace, sizes: Any, cases: list[dict[str, Any]]) -> 
             level = max(case["risks"]["average"][0] for case in some)
             law = {f"n^{power:.2f}": (sizes, [level * (n / sizes[0]) ** power for n in sizes])}
             panels.append(Panel(f"{loss} loss, β = {beta:g}", "samples n", "excess risk of the average", lines, law))
-        if loss == "square":
-            continue
-        some = [case for case in cases if case["loss"] == loss and case["beta"] == 0.5 and case["corollary"] in (2, 6)]
-        path = some[0]["path"]
-        lines = {name: (path["t"] / sizes[-1], path[name]) for name in ("iterate", "average")}
-        stop = {"where it stops": ([some[0]["passes"]] * 2, [path["average"].min(), path["average"].max()])}
-        title = f"corollary {some[0]['corollary']}, β = 0.5, n = {sizes[-1]}"
-        panels.append(Panel(title, "passes", "excess risk", lines, stop))
-    draw(args.out / "corollaries-6.png", "Stochastic gradients stopped early: a problem with known f", panels)
+        if loss != "square":  # the first of the corollaries at the last beta, over the passes
+            path = some[0]["path"]
+            lines = {name: (path["t"] / sizes[-1], path[name]) for name in ("iterate", "average")}
+            stop = {"where it stops": ([some[0]["passes"]] * 2, [path["average"].min(), path["average"].max()])}
+            title = f"corollary {some[0]['corollary']}, β = {beta:g}, n = {sizes[-1]}"
+            panels.append(Panel(title, "passes", "excess risk", lines, stop))
+    return panels

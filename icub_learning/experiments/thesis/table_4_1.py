@@ -1,19 +1,16 @@
 """`reproduce table-4.1`: exact and approximate kernel methods, centres and features chosen (thesis, table 5.1 too)."""
 
-import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from icub_learning.evaluation.metrics import group_rmse
-from icub_learning.experiments.comparison import SAME, STAND_IN, Comparison, Figures
 from icub_learning.experiments.data.benchmarks import Benchmark, divided, insurance
-from icub_learning.experiments.data.public_files import PUBLIC, PUBLIC_HELP, load_public
-from icub_learning.experiments.data.tables import PUMADYN_HELP, pumadyn, unit_interval
-from icub_learning.experiments.options import options, seeds
+from icub_learning.experiments.data.tables import PUBLIC, PUBLIC_HELP, PUMADYN_HELP, samples, unit_interval
+from icub_learning.experiments.figures import SAME, STAND_IN, Comparison, Comparisons, Figures, conclude, path_errors
+from icub_learning.experiments.options import Arguments, options, progress, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import (
     KRLS,
@@ -22,7 +19,7 @@ from icub_learning.kernel_methods import (
     NystromKRLS,
     RandomFeaturesKRLS,
 )
-from icub_learning.reporting.tables import number, save_figures, table
+from icub_learning.reporting.tables import number, table
 
 DESCRIPTION = """\
 Test RMSE with m centres or features and lambda chosen on a fifth of the training samples, then learned from all of
@@ -61,7 +58,7 @@ add_options = options(
 )
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     figures: dict[str, Any] = {"seed": args.seed, "draws": args.draws, "published": PUBLISHED, "sets": {}}
     panels = []
     for name in dict.fromkeys(args.on):
@@ -69,7 +66,7 @@ def run(args: argparse.Namespace) -> None:
         methods = [one for one in METHODS if one not in EXACT or len(data.x) <= MOST_EXACT]
         found: dict[str, list[dict[str, Any]]] = {method: [] for method in methods}
         for seed in seeds(args):
-            for method in tqdm(methods, f"{name}, methods", disable=None, leave=False):
+            for method in progress(methods, f"{name}, methods"):
                 found[method].append(judge(method, data, SCALES[name], seed, args.quick))
         figures["sets"][name] = found
         print(_text(name, data, found) + "\n", flush=True)
@@ -80,10 +77,10 @@ def run(args: argparse.Namespace) -> None:
         exact = {"KRLS": (ends, [found["KRLS"][0]["held-out RMSE"]] * 2)} if "KRLS" in found else {}
         panels.append(Panel(f"{name}, σ = {SCALES[name]:g}", "m", "held-out RMSE, best λ for each m", lines, exact))
     draw(args.out / "table-4.1.png", "Centres and features, chosen", panels)
-    save_figures(args.json, figures)
+    conclude(args, figures, comparisons)
 
 
-def comparisons(found: Figures) -> Iterator[Comparison]:
+def comparisons(found: Figures) -> Comparisons:
     for name, methods in found["sets"].items():
         for method, error in found["published"].get(name, {}).items():
             mean = float(np.mean([one["rmse"] for one in methods[method]]))
@@ -91,20 +88,20 @@ def comparisons(found: Figures) -> Iterator[Comparison]:
             yield Comparison(f"{name}: RMSE of {method}", mean, error, "less", STAND_IN if name == "cpuSmall" else SAME)
 
 
-def _load(name: str, args: argparse.Namespace) -> Benchmark:
+def _load(name: str, args: Arguments) -> Benchmark:
     if name == "insurance":
         data = insurance(None)
         data = Benchmark(data.x, data.y / 2, data.x_test, data.y_test / 2)
-    elif name == "pumadyn32nh":
-        x, y = pumadyn(args.data)
-        data = divided(unit_interval(x), y / y.std(), len(x) // 2)
     else:
-        x, y = load_public(name, args.data)
-        if name == "year-prediction":  # its years as published, in [0, 1]; its last songs are for tests
-            order, y = np.arange(len(x)), unit_interval(y[:, None])[:, 0]
+        x, y = samples(name, args.data)
+        share, order = 0.5, np.arange(len(x))
+        if name == "pumadyn32nh":
+            y = y / y.std()
+        elif name == "year-prediction":  # its years as published, in [0, 1]; its last songs are for tests
+            share, y = PUBLIC[name].share, unit_interval(y[:, None])[:, 0]
         else:
-            order = np.random.default_rng(args.seed).permutation(len(x))
-        data = divided(unit_interval(x)[order], y[order], round(PUBLIC[name].share * len(x)))
+            share, order = PUBLIC[name].share, np.random.default_rng(args.seed).permutation(len(x))
+        data = divided(x[order], y[order], round(share * len(x)))
     return Benchmark(data.x[:600], data.y[:600], data.x_test[:1000], data.y_test[:1000]) if args.quick else data
 
 
@@ -124,11 +121,8 @@ def judge(method: str, data: Benchmark, scale: float, seed: int, quick: bool = F
     found: dict[str, Any] = {"m": None}
     if method.startswith("incremental"):
         sizes = np.unique(np.linspace(most / STEPS, most, STEPS).astype(int)).tolist()
-        errors = []
-        for level in levels:
-            model = _model(method, most, seed, {**settings, "path": sizes, "regularization": level}).fit(x, y)
-            errors.append([group_rmse(one[:, 0] - data.y[held]) for one in model.predict_path(data.x[held])])
-        surface = np.array(errors)
+        models = (_model(method, most, seed, {**settings, "path": sizes, "regularization": level}) for level in levels)
+        surface = np.array([path_errors(model.fit(x, y), data.x[held], data.y[held]) for model in models])
         i, j = np.unravel_index(surface.argmin(), surface.shape)
         found.update({"m": sizes[j], "path": {"m": sizes, "held-out RMSE": surface.min(axis=0)}})
         least, level = float(surface[i, j]), levels[i]
@@ -137,10 +131,7 @@ def judge(method: str, data: Benchmark, scale: float, seed: int, quick: bool = F
             level *= most / sizes[j]
     else:
         final = _model(method, most, seed, settings)
-        held_errors = [
-            group_rmse(one[:, 0] - data.y[held])
-            for one in final.set_params(path=levels).fit(x, y).predict_path(data.x[held])
-        ]
+        held_errors = path_errors(final.set_params(path=levels).fit(x, y), data.x[held], data.y[held])
         best = int(np.argmin(held_errors))
         least, level = held_errors[best], levels[best]
         if method not in EXACT:
@@ -164,21 +155,14 @@ def _model(method: str, m: int, seed: int, settings: Mapping[str, Any]) -> Any:
 
 
 def _text(name: str, data: Benchmark, found: Mapping[str, Any]) -> str:
-    rows, worse = [], []
+    rows = []
     for method, some in found.items():
         errors = [one["rmse"] for one in some]
-        mean = float(np.mean(errors))
+        error = f"{number(float(np.mean(errors)), 4)} ± {number(float(np.std(errors)), 1)}"
         published = PUBLISHED.get(name, {}).get(method)
         m = "n" if some[0]["m"] is None else str(round(float(np.mean([one["m"] for one in some]))))
         level = number(float(np.exp(np.mean(np.log([one["lambda"] for one in some])))), 1)
         took = number(float(np.median([one["seconds"] for one in some])))
-        rows.append(
-            [method, f"{number(mean, 4)} ± {number(float(np.std(errors)), 1)}", number(published, 4), m, level, took]
-        )
-        if published is not None and mean > published:
-            worse.append(f"{method} by {mean - published:.4f}")
+        rows.append([method, error, number(published, 4), m, level, took])
     text = f"{name}: {len(data.x)} to learn from, {len(data.x_test)} for tests, sigma {SCALES[name]:g}\n"
-    text += table(["", "test RMSE", "published", "m", "lambda", "seconds"], rows)
-    if name in PUBLISHED:
-        text += "\nOurs are worse: " + "; ".join(worse) + "." if worse else "\nOurs are no worse than the published."
-    return text
+    return text + table(["", "test RMSE", "published", "m", "lambda", "seconds"], rows)

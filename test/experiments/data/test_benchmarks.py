@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from icub_learning.errors import RecordingError
-from icub_learning.experiments.data import benchmarks, public_files
+from icub_learning.experiments.data import benchmarks, tables
 
 ROW = (
     "{age}, {work}, {weight}, HS-grad, {years}, Divorced, Sales, Wife, White, Male, {gain}, 0, {hours}, Cuba, {income}"
@@ -115,14 +115,14 @@ def test_public_files(tmp_path):
     rows = np.column_stack([np.arange(10), x, y])
     head = ",".join(["patientId", *(f"value{k}" for k in range(4)), "reference"])
     np.savetxt(tmp_path / "slice_localization_data.csv", rows, delimiter=",", header=head, comments="")
-    for name in public_files.PUBLIC:
-        for given in (tmp_path, tmp_path / public_files.PUBLIC[name].names[0]):
-            inputs, targets = public_files.load_public(name, given)
+    for name in tables.PUBLIC:
+        for given in (tmp_path, tmp_path / tables.PUBLIC[name].names[0]):
+            inputs, targets = tables.load_public(name, given)
             np.testing.assert_allclose(inputs, x)
             np.testing.assert_allclose(targets, y)
     (tmp_path / "YearPredictionMSD.txt").write_text("1,2\n3,words\n")
     with pytest.raises(RecordingError, match=r"cannot read .*YearPredictionMSD\.txt"):
-        public_files.load_public("year-prediction", tmp_path)
+        tables.load_public("year-prediction", tmp_path)
     (tmp_path / "cpusmall").unlink()
     with pytest.raises(RecordingError, match="no cpusmall in"):
-        public_files.load_public("cpuSmall", tmp_path)
+        tables.load_public("cpuSmall", tmp_path)

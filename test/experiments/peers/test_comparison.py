@@ -113,8 +113,8 @@ def test_what_is_kept_is_not_done_again_unless_it_is_something_else(tmp_path, ca
 
 def test_every_rival_learns_alone_and_on_top(case):
     settings, tape = case[1], stretched(case[2])
-    quick = [replace(one, choices={name: values[:1] for name, values in one.choices.items()}) for one in RIVALS]
-    for rival in quick:
+    for one in RIVALS:
+        rival = replace(one, choices={name: values[:1] for name, values in one.choices.items()})
         for on_top in (False, True)[: 1 + rival.on_top]:
             found = trial.compete(tape, rival, settings, on_top, 0, True, None)
             assert 0.0 < found["last"] < 30.0, (rival.name, on_top)
@@ -146,7 +146,7 @@ def test_the_page_says_who_is_first_and_where_ours_is_behind(tmp_path, capsys):
     assert "0.612 times the error of the best rival over all recordings (I-SSGPR + P)" in text
     assert "0.866 times that of the best on each" in text and "on 1 of 2" in text
     assert "1.50 (behind)" in text and "0.500 |" in text
-    assert all((tmp_path / "docs" / "pictures" / name).is_file() for name in (page.TIME, page.RATIOS))
+    assert (tmp_path / "docs" / "pictures" / "peers-time.png").is_file()
     rows = {row[0]: row for row in page.ranking(list(cases.values()))}
     assert rows[page.OURS][1:4] == ["1.00", "1.50", "1"] and rows["I-SSGPR + P"][1:4] == ["1.63", "2.00", "1"]
     assert "I-SSGPR + P" in capsys.readouterr().out

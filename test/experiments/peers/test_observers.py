@@ -4,8 +4,8 @@ import numpy as np
 
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.experiments.peers import contacts
+from icub_learning.experiments.peers.contacts import MomentumObserver, momentum_rows
 from icub_learning.experiments.peers.loads import batch
-from icub_learning.experiments.peers.momentum_observer import MomentumObserver, momentum_rows
 from icub_learning.simulation.zoo.planar_arm import planar_arm_urdf
 
 STEP, GAIN = 1e-3, 20.0
@@ -48,10 +48,10 @@ def test_delays_and_alarms_are_counted():
     times = np.arange(0.0, 4.0, 0.1)
     seen = np.zeros(40, bool)
     seen[[3, 4, 13, 25]] = True
-    np.testing.assert_allclose(contacts._delays(seen, times, np.array([1.05, 2.15])), [0.25, 0.35])
-    assert contacts._delays(seen, times, np.array([3.0])) == np.inf
-    assert contacts._alarms(seen) == 3
+    np.testing.assert_allclose(contacts.delays(seen, times, np.array([1.05, 2.15])), [0.25, 0.35])
+    assert contacts.delays(seen, times, np.array([3.0])) == np.inf
+    assert contacts.count_alarms(seen) == 3
     values = np.array([0.0, 3.0, 0.0, 5.0, 5.0, 1.0, 4.0])
-    assert contacts._threshold(values, 0) == 5.0
-    assert contacts._threshold(values, 1) == 4.0
-    assert contacts._threshold(values, 2) == 3.0
+    assert contacts.threshold(values, 0) == 5.0
+    assert contacts.threshold(values, 1) == 4.0
+    assert contacts.threshold(values, 2) == 3.0

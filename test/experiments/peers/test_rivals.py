@@ -84,7 +84,7 @@ def test_leaves_are_aggregated_as_the_paper_has_it():
     assert share == pytest.approx(0.4)
     assert sum(side.n for side in split.sides) == 100 and all(side.n > 20 for side in split.sides)
     for tree in trees.values():
-        tree._root = split
+        tree.root = split
     np.testing.assert_allclose(trees["mixture"].predict(at), share * left[0] + (1 - share) * right[0])
     weights = np.array([share / left[1], (1 - share) / right[1]])
     expected = (weights[0] * left[0] + weights[1] * right[0]) / weights.sum()
@@ -102,7 +102,7 @@ def test_a_streaming_process_keeps_what_it_heard_when_inducing_points_move():
     error = np.mean((predicted(process, new) - truth) ** 2)
     assert error < 1.5 * np.mean((exact(x, y, new) - truth) ** 2)
     before = predicted(process, new)
-    process.induce(process._points[::-1].copy())  # the same points in another order say the same
+    process.induce(process.points[::-1].copy())  # the same points in another order say the same
     np.testing.assert_allclose(predicted(process, new), before, atol=0.01)  # of a noise of 0.1
 
 
@@ -203,15 +203,15 @@ def test_the_shape_of_a_local_model_follows_the_slope_of_the_held_out_error(monk
 
     slopes = [(held_out(root + s) - held_out(root - s)) / 2e-4 for s in 1e-4 * np.eye(2)]
     model = LocallyWeightedProjections(2, 1, 20.0, 0.0, generate=0.0)
-    model._add(centre, y[0], 0)
+    model.add(centre, y[0], 0)
     for _ in range(passes):
         learned(model, x, y[:, None])
     rate, followed = 1e-9, np.zeros(2)
-    model._rate = rate
+    model.rate = rate
     for one, target in zip(x, y, strict=True):
         model.learn(one, np.array([target]))
-        followed += (root - model._arrays["root"][0]) / rate
-        model._arrays["root"][0] = root
+        followed += (root - model.arrays["root"][0]) / rate
+        model.arrays["root"][0] = root
     followed *= passes + 0.5  # the weight that it divides by is that of all passes
     np.testing.assert_allclose(followed, slopes, rtol=0.3)
 

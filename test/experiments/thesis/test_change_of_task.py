@@ -73,13 +73,13 @@ def test_figures_are_means_over_components_and_parts():
     axes = np.array([1.0, 5.0, 0.1, 2.0, 0.01, 1.0])  # they differ, so that pooling them gives another figure
     outcome = change_of_task.Outcome(axes * random.normal(size=(300, 6)), axes * random.normal(size=(4, 90, 6)))
     expected = np.mean([of_components(part[:30, 3:]) for part in outcome.parts])
-    assert outcome.transient("torque") == pytest.approx(expected)
+    assert outcome.rmse("torque")["first 30"] == pytest.approx(expected)
     expected = np.mean([of_components(part[60:, :3]) for part in outcome.parts])
-    assert outcome.steady("force") == pytest.approx(expected)
-    assert outcome.first_steady("force") == pytest.approx(of_components(outcome.first[200:, :3]))
+    assert outcome.rmse("force")["steady"] == pytest.approx(expected)
+    assert outcome.rmse("force")["first plane, steady"] == pytest.approx(of_components(outcome.first[200:, :3]))
     np.testing.assert_allclose(outcome.curves("force")[2, 59], of_components(outcome.parts[2, 30:60, :3]))
     pooled = np.sqrt(np.mean(outcome.first[200:, :3] ** 2))
-    assert outcome.first_steady("force") < 0.8 * pooled
+    assert outcome.rmse("force")["first plane, steady"] < 0.8 * pooled
 
 
 def test_command(planes, run, monkeypatch):
@@ -99,21 +99,12 @@ def test_command(planes, run, monkeypatch):
         found = {short: figures["rmse"][short][group] for short in ("P", "NP", "SP", change_of_task.THESIS)}
         measured = of_components(planes["circle_xy"].wrench[27:, axes])
         for short, errors in found.items():
-            outcome = outcomes[short]
-            first = of_components(outcome.first[27:, axes])
-            parts = [of_components(part[3:, axes]) for part in outcome.parts]  # of 4 samples each
-            begin = [of_components(part[:, axes]) for part in outcome.parts]
-            assert errors["first plane, steady"] == pytest.approx(first)
-            assert errors["steady"] == pytest.approx(np.mean(parts))
-            assert errors["first 30"] == pytest.approx(np.mean(begin))
-            assert first < 0.9 * measured
+            assert errors == pytest.approx(outcomes[short].rmse(group))
+            assert errors["first plane, steady"] < 0.9 * measured
             assert number(errors["steady"]) in out
-        for name, (one, other, part) in {
-            "SP/P, steady": ("SP", "P", "steady"),
-            "SP/NP, steady": ("SP", "NP", "steady"),
-            "SP/NP, first 30": ("SP", "NP", "first 30"),
-        }.items():
-            assert figures["ratios"][name][group] == pytest.approx(found[one][part] / found[other][part])
+        for name in ("SP/P, steady", "SP/NP, steady", "SP/NP, first 30"):
+            other, part = name.removeprefix("SP/").split(", ")
+            assert figures["ratios"][name][group] == pytest.approx(found["SP"][part] / found[other][part])
             thesis = found[change_of_task.THESIS][part] / found[other][part]
             assert figures["ratios, SP of the thesis"][name][group] == pytest.approx(thesis)
             start = f"{change_of_task.THESIS}/{other}, {part}"
@@ -132,10 +123,8 @@ def test_ratios_of_the_thesis():
     planes = {plane: change_of_task.record(plane, 10_000) for plane in change_of_task.PLANES}
     outcomes = change_of_task.compare(planes, settings())
     for group in GROUPS:
-        p, np_, sp, thesis = (outcomes[short] for short in ("P", "NP", "SP", change_of_task.THESIS))
-        assert thesis.steady(group) <= 0.5 * p.steady(group)
-        assert thesis.steady(group) <= 1.05 * np_.steady(group)
-        assert thesis.transient(group) <= 0.6 * np_.transient(group)
-        assert sp.steady(group) <= 0.5 * p.steady(group)
-        assert sp.steady(group) <= 1.05 * np_.steady(group)
-        assert sp.transient(group) <= 0.8 * np_.transient(group)
+        p, np_ = outcomes["P"].rmse(group), outcomes["NP"].rmse(group)
+        for short, most in ((change_of_task.THESIS, 0.6), ("SP", 0.8)):
+            found = outcomes[short].rmse(group)
+            assert found["steady"] <= min(0.5 * p["steady"], 1.05 * np_["steady"])
+            assert found["first 30"] <= most * np_["first 30"]

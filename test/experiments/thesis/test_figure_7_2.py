@@ -3,7 +3,6 @@
 import numpy as np
 
 from icub_learning.experiments.thesis import figure_7_2, late_class
-from icub_learning.experiments.thesis.selection import RECODINGS
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 
 
@@ -22,7 +21,7 @@ def test_one_alpha_at_a_time():
     found = figure_7_2.sweep(drawn, (2, 20), (1.0,))
     for place, n in enumerate((2, 20)):
         for a in (0, 10, 20):
-            classifier = IncrementalClassifier(13, 1.0, recoding=float(RECODINGS[a]))
+            classifier = IncrementalClassifier(13, 1.0, recoding=float(late_class.RECODINGS[a]))
             for k, rows in enumerate([*drawn.train[:-1], drawn.train[-1][:n]]):
                 classifier.learn(rows, str(k))
             right = np.array(classifier.predict(drawn.test)).astype(int) == drawn.test_classes
@@ -33,13 +32,13 @@ def test_one_alpha_at_a_time():
     assert (found[0, :, -1] > found[0, :, 0] + 0.2).all() and (found[1, :, -1] < found[1, :, 0]).all()
 
 
-def test_figure_7_2(monkeypatch, run):
+def test_figure_7_2(monkeypatch, run, cells):
     monkeypatch.setattr(figure_7_2, "load_examples", lambda name, given, n_views, out: examples())
     out, found = run("figure-7.2", "--quick", "--draws", "2")
     assert "Published" in out
     late, others = np.array(found["mnist"]["late"]), np.array(found["mnist"]["others"])
     assert found["mnist"]["n_imb"] == [1, 5, 10, 50] and late.shape == (4, 21)
     assert (late[:3, -1] > late[:3, 0] + 0.2).all() and (others[:3, -1] < others[:3, 0]).all()
-    row = next(line.split() for line in out.splitlines() if line.startswith("5 "))
-    assert row[1:3] == [f"{100 * late[1, 0]:.1f}", f"{100 * others[1, 0]:.1f}"]
+    row = cells(out, "5")
+    assert row[:2] == [f"{100 * late[1, 0]:.1f}", f"{100 * others[1, 0]:.1f}"]
     assert row[-2:] == [f"{100 * late[1, -1]:.1f}", f"{100 * others[1, -1]:.1f}"]

@@ -57,18 +57,18 @@ def test_krls_of_table_4_3_is_kernel_ridge_regression(data):
     assert found["rmse"] < 1.03 * min(errors)
 
 
-def test_table_4_3(run, monkeypatch, data):
+def test_table_4_3(run, cells, monkeypatch, data):
     monkeypatch.setattr(table_4_3, "_load", lambda name, args: data)
     monkeypatch.setitem(table_4_3.SETTINGS, "insurance", (0.5, 100, 300))
     out, found = run("table-4.3", "--quick", "--on", "insurance")
     one = found["sets"]["insurance"]
     assert {"ratio", "dimension", "lambda"} <= set(one["place"]) and 10 < one["place"]["ratio"] < 10_000
     for method, title in table_4_3.METHODS.items():
-        cells = next(line for line in out.splitlines() if line.startswith(title + " "))[len(title) :].split()
+        row = cells(out, title)
         (ours,) = one["methods"][method]
         theirs = table_4_3.PUBLISHED["insurance"][method]
-        assert cells[:3] == [number(ours["seconds"]), number(ours["rmse"], 4), number(ours["parameter"])]
-        assert cells[-3:] == [number(theirs[0]), number(theirs[1], 4), number(theirs[2])]
+        assert row[:3] == [number(ours["seconds"]), number(ours["rmse"], 4), number(ours["parameter"])]
+        assert row[-3:] == [number(theirs[0]), number(theirs[1], 4), number(theirs[2])]
 
 
 def test_table_4_1(run, monkeypatch, data):
@@ -93,7 +93,7 @@ def test_table_4_1(run, monkeypatch, data):
 
 def test_figure_5_3(run, monkeypatch, data):
     x, y = np.vstack([data.x, data.x_test]), np.concatenate([data.y, data.y_test])
-    monkeypatch.setattr(figure_5_3, "pumadyn", lambda path: (x[:800], y[:800]))
+    monkeypatch.setattr(figure_5_3, "samples", lambda name, path: (x[:800], y[:800]))
     monkeypatch.setitem(figure_5_3.SETTINGS, "pumadyn32nh", (0.5, 1e-9, 0.5, 300))
     _, found = run("figure-5.3", "--quick", "--on", "pumadyn32nh", "--draws", "2")
     for kind in ("features", "centres"):

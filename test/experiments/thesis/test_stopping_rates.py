@@ -18,12 +18,9 @@ def test_corollaries_6(run, monkeypatch):
         assert case["risks"]["average"][-1] < 0.6 * nothing
         assert case["exponents"]["average"] < case["exponents"]["bound"] + 0.2 < 0.2
         assert case["over the least"] >= 1
-        cells = next(
-            line
-            for line in out.splitlines()
-            if line.startswith(f"{case['corollary']}, ") and f" {case['beta']:g} " in line
-        )
-        assert f"{case['exponents']['average']:+.3f}" in cells
+        starts = f"{case['corollary']}, ", f" {case['beta']:g} "
+        (line,) = (one for one in out.splitlines() if one.startswith(starts[0]) and starts[1] in one)
+        assert f"{case['exponents']['average']:+.3f}" in line
     passes = {(case["corollary"], case["beta"]): case["passes"] for case in found["cases"]}
     n = found["sizes"][-1]
     # Epochs that the thesis names below corollary 3: n^((1 - beta) / (2 (1 + beta))) and n^((1 - beta) / (1 + beta)).

@@ -1,0 +1,104 @@
+"""Figures of experiments: times, errors, what repetitions have in common, and what is published or expected of them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from icub_learning.arrays import Array
+from icub_learning.evaluation.metrics import group_rmse
+from icub_learning.experiments.options import Arguments
+from icub_learning.reporting.tables import number, plain, save_figures, table
+
+Figures = Mapping[str, Any]
+# What a published figure is held against, in the order of the page.
+SAME = "on the same data"
+STAND_IN = "on data that stand in for theirs, or fewer of the same"
+THEORY = "of theory: bounds, rates and counts"
+TIME = "times, on other machines"
+WORSE = "Worse than published:"  # begins the last lines that an experiment prints
+KINDS = (SAME, STAND_IN, THEORY, TIME)
+Row = tuple[str, list[float], str, bool]  # what, its values for each seed, what is expected, whether it is reached
+
+
+def seconds(work: Callable[..., object], *arguments: Any) -> float:
+    """Call `work` with the arguments and return how long it took [s]."""
+    start = perf_counter()
+    work(*arguments)
+    return perf_counter() - start
+
+
+def slope(x: ArrayLike, y: ArrayLike) -> float:
+    """Return the exponent of the power law y ~ x^e that fits positive points best (least squares of logarithms)."""
+    return float(np.polyfit(np.log(np.asarray(x, float)), np.log(np.asarray(y, float)), 1)[0])
+
+
+def path_errors(model: Any, x: Array, y: Array) -> list[float]:
+    """Return the RMSE on samples x (n, d), y (n,) of each solution on the path of a fitted model."""
+    return [group_rmse(predicted[:, 0] - y) for predicted in model.predict_path(x)]
+
+
+def gathered(draws: Sequence[Any]) -> Any:
+    """Return the figures of several draws, numbers in nested tables, as one table with a list in place of a number."""
+    if not isinstance(draws[0], Mapping):
+        return list(draws)
+    return {name: gathered([one[name] for one in draws]) for name in draws[0]}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A published value beside ours, in the unit of `what`; `better` is "less", "more" or ""; `kind` one of KINDS."""
+
+    what: str
+    ours: float
+    published: float
+    better: str = ""
+    kind: str = SAME
+
+    @property
+    def worse(self) -> bool:
+        """Whether ours is the worse one, in as many digits as a measured figure was published with; a sign has none."""
+        text = f"{self.published!r}"
+        digits = 17 if self.kind == THEORY or not self.published or "e" in text else len(text.partition(".")[2])
+        gap = round(self.ours, digits) - self.published
+        return (self.better == "less" and gap > 0) or (self.better == "more" and gap < 0)
+
+
+Comparisons = Iterator[Comparison]
+
+
+def nearest(value: float, edges: Sequence[float]) -> float:
+    """Return the number nearest to the value between the smallest and the largest of the edges."""
+    return float(np.clip(value, min(edges), max(edges)))
+
+
+def conclude(args: Arguments, figures: Figures, comparisons: Callable[[Figures], Comparisons]) -> None:
+    """Write the figures of an experiment with --json, and print which of them are worse than published."""
+    save_figures(args.json, figures)
+    entries = list(comparisons(plain(figures)))
+    behind = [f"  {one.what}: {number(one.ours, 4)}, published {one.published:g}" for one in entries if one.worse]
+    print("\n".join([f"{WORSE} {len(behind)} of {len(entries)} figures", *behind]))
+
+
+def seen(what: str, values: Sequence[float] | Array) -> Row:
+    """Return a row of which nothing is expected."""
+    return what, [*map(float, values)], "", True
+
+
+def at_most(what: str, values: Sequence[float] | Array, bound: float) -> Row:
+    """Return a row whose values are all expected to be at most the bound."""
+    return what, [*map(float, values)], f"at most {bound:g}", all(value <= bound for value in values)
+
+
+def expectations(part: str, rows: Sequence[Row], seeds: Iterable[int], mean: bool = False) -> str:
+    """Return the table of a part, with the means of the values where those are what is judged."""
+    cells = [
+        [what, *(number(value) for value in values), *([number(float(np.mean(values)))] if mean else []), expected,
+         "" if mean and not expected else "yes" if good else "NO"]
+        for what, values, expected, good in rows
+    ]  # fmt: skip
+    more = ["mean", "expected of the mean"] if mean else ["expected"]
+    return f"\n{table([part, *(f'seed {seed}' for seed in seeds), *more, 'reached'], cells)}\n"
