@@ -9,7 +9,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError
-from icub_learning.kernel_methods.estimator import KernelRegressor, check_counts
+from icub_learning.kernel_methods.estimator import KernelRegressor, check_choice, check_counts
 from icub_learning.kernel_methods.kernels import Kernel, Operator
 
 
@@ -114,19 +114,35 @@ class NuMethod(GradientRegressor):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AcceleratedGradient(GradientRegressor):
-    """Gradient descent with Nesterov's momentum and early stopping.
+    """Gradient descent with momentum and early stopping, by Nesterov's or the heavy-ball method.
 
-    From the point b_t = alpha_t + (t - 1) / (t + 2) (alpha_t - alpha_{t-1}), alpha_{t+1} = b_t + (eta / n) (Y - K b_t).
-    The step is bounded by eta <= n / ||K||. See `GradientRegressor`.
+    * "nesterov": from the point b_t = alpha_t + (t - 1) / (t + 2) (alpha_t - alpha_{t-1}),
+      alpha_{t+1} = b_t + (eta / n) (Y - K b_t)
+    * "heavy_ball": alpha_{t+1} = alpha_t + momentum (alpha_t - alpha_{t-1}) + (eta / n) (Y - K alpha_t)
+
+    The step is bounded by eta <= n / ||K||, for "heavy_ball", with its momentum in [0, 1), by eta < 2 (1 + momentum)
+    n / ||K||. See `GradientRegressor`.
     """
 
+    method: str = "nesterov"
+    momentum: float = 0.9
+
+    def _prepare(self, gram: Array) -> None:
+        check_choice("method", self.method, ("nesterov", "heavy_ball"))
+        momentum = real("momentum", self.momentum, 0.0)
+        if momentum >= 1.0:
+            raise ParameterError("momentum", momentum, "in [0, 1)")
+        self._largest_step = 1.0 if self.method == "nesterov" else 2 * (1 + momentum)
+        super()._prepare(gram)
+
     def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
-        rate = self.step_size_ / self._n
+        rate, nesterov = self.step_size_ / self._n, self.method == "nesterov"
         coefficients = velocity = image_change = np.zeros_like(targets)
         image = np.zeros_like(targets)  # K alpha_t, so that K at the extrapolated point costs no second product
         for t in range(max_iter):
-            momentum = (t - 1) / (t + 2) if t else 0.0
-            velocity = momentum * velocity + rate * (targets - (image + momentum * image_change))
+            momentum = 0.0 if t == 0 else (t - 1) / (t + 2) if nesterov else self.momentum
+            point = image + momentum * image_change if nesterov else image
+            velocity = momentum * velocity + rate * (targets - point)
             coefficients = coefficients + velocity
             before, image = image, apply(coefficients)
             image_change = image - before

@@ -87,17 +87,18 @@ def test_nu_method_has_the_jacobi_residual_polynomials_of_the_literature(nu, dat
         np.testing.assert_allclose(fitted.predict_path(x)[t - 1], exact, atol=1e-8)
 
 
-def test_accelerated_gradient_is_its_recurrence_in_the_space_of_functions():
+@pytest.mark.parametrize("method", ["nesterov", "heavy_ball"])
+def test_accelerated_gradient_is_its_recurrence_in_the_space_of_functions(method):
     """With the linear kernel and more samples than inputs, the same iteration runs on explicit weights."""
     rng = np.random.default_rng(1)
     x = rng.normal(size=(50, 4))
     y = x @ rng.normal(size=4) + rng.normal(size=50)
-    fitted = AcceleratedGradient(kernel="linear", max_iter=12, tol=0.0).fit(x, y)
+    fitted = AcceleratedGradient(kernel="linear", method=method, momentum=0.6, max_iter=12, tol=0.0).fit(x, y)
     w = before = np.zeros(4)
     path = fitted.predict_path(x)
     for t in range(12):
-        beta = (t - 1) / (t + 2) if t else 0.0
-        point = w + beta * (w - before)
+        beta = ((t - 1) / (t + 2) if t else 0.0) if method == "nesterov" else 0.6
+        point = w + beta * (w - before) if method == "nesterov" else w
         gradient = x.T @ (x @ point - y) / 50
         before, w = w, w + beta * (w - before) - fitted.step_size_ * gradient
         np.testing.assert_allclose(path[t, :, 0], x @ w, atol=1e-8)
