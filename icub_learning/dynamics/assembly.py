@@ -3,6 +3,7 @@
 from icub_learning.dynamics.changes.monitor import ChangeMonitor
 from icub_learning.dynamics.estimators.nonparametric import NonparametricEstimator
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
+from icub_learning.dynamics.estimators.prediction import Estimator
 from icub_learning.dynamics.estimators.semiparametric import SemiparametricEstimator
 from icub_learning.dynamics.motion.joint_states import JointStateReader
 from icub_learning.dynamics.motion.motion_filter import MotionFilter
@@ -12,7 +13,7 @@ from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.dynamics.settings import ESTIMATORS, Settings
 from icub_learning.dynamics.stream.smoothness import SmoothnessFilter
-from icub_learning.dynamics.stream.stream import Estimator, InverseDynamicsStream, MotionSource
+from icub_learning.dynamics.stream.stream import InverseDynamicsStream, MotionSource
 
 AnyRegressor = WrenchRegressor | TorqueRegressor
 AnyEstimator = ParametricEstimator | NonparametricEstimator | SemiparametricEstimator

@@ -6,13 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.arrays import Array, real, vector
-from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
-from icub_learning.dynamics.estimators.noise.output_weights import OutputWeights
+from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance, OutputWeights
 from icub_learning.dynamics.estimators.noise.usual_leverage import UsualLeverage, unlearned_share
-from icub_learning.dynamics.estimators.observation import seconds_between
-from icub_learning.dynamics.estimators.parameter_columns import with_columns
-from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
-from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
+from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors, seconds_between
+from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor, with_columns
 from icub_learning.dynamics.regressors.base_parameters import base_values
 from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices, relative_regularization
 from icub_learning.dynamics.settings import AUTOMATIC, DEFAULTS, first_forgetting
@@ -45,7 +42,6 @@ class ParametricPredictor(NamedTuple):
         return unlearned_share(np.asarray(self.certainty.leverage(weighted)), self.usual)
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
-        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
         rows = self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a))
         total = rows @ self.parameters
         return Prediction(total, total, np.zeros_like(total), self.noise * (1.0 + self.unlearned(rows)))
@@ -72,6 +68,10 @@ class ParametricEstimator:
         offset_forgetting: in (0, 1]; what is known of the offsets fades by this factor with each sample, so that they
             may drift while masses and frictions stay what all samples say; see RecursiveLeastSquares.fade.
 
+    Attributes:
+        regressor, output_weights: as given.
+        ledger: whose samples it holds.
+
     Raises:
         ParameterError: an argument is outside its range.
     """
@@ -87,7 +87,7 @@ class ParametricEstimator:
     ) -> None:
         if prior not in ("zero", "nominal"):
             raise ParameterError("prior", prior, "'zero' or 'nominal'")
-        self.regressor = regressor
+        self.regressor, self.output_weights = regressor, output_weights
         regularization = real("regularization", regularization, 0.0, low_open=True)
         self._offset_forgetting = real("offset_forgetting", offset_forgetting, 0.0, 1.0, low_open=True)
         self._order = _offsets_first(regressor)
@@ -127,11 +127,6 @@ class ParametricEstimator:
         return precision, mean
 
     @property
-    def output_weights(self) -> str:
-        """How much each output counts, see OutputWeights."""
-        return self._weights.kind
-
-    @property
     def base_parameters(self) -> Array:
         """Base parameters (identifiable combinations) of the current estimate, (n_base,)."""
         return base_values(self.regressor, self.parameters)
@@ -164,18 +159,14 @@ class ParametricEstimator:
         return float(np.mean(weighted)) if self._noise.n_samples else 1.0
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
-        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self.live_predictor().predict(q, v, a)
+        return self.predictor(self.regressor, live=True).predict(q, v, a)
 
-    def live_predictor(self) -> ParametricPredictor:
-        """Return a predictor for this thread, until the next sample is learned."""
-        return self._predictor(self.regressor, self._rls)
+    def predictor(self, regressor: Regressor, live: bool = False) -> ParametricPredictor:
+        """Return a snapshot for another thread or, with `live`, what predicts until the next sample is learned.
 
-    def predictor(self, regressor: Regressor) -> ParametricPredictor:
-        """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
-        return self._predictor(regressor, self._rls.certainty())
-
-    def _predictor(self, regressor: Regressor, certainty: RecursiveLeastSquares | Certainty) -> "ParametricPredictor":
+        `regressor` is that thread's own for the same robot.
+        """
+        certainty = self._rls if live else self._rls.certainty()
         weights, usual = self._weights.value, self._usual.value
         return ParametricPredictor(
             regressor, self.parameters, certainty, self._noise.value, self._order, weights, usual
@@ -192,13 +183,13 @@ class ParametricEstimator:
         published: Prediction | None = None,
         count: int = 1,
     ) -> None:
-        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
+        """Learn one measurement y (n_outputs,), which stands for `count`; arguments and errors as of Estimator.
 
-        The other estimators make use of `known` and `published` too, see JointEstimator.update; this one does not:
-        parameters have true values, which are estimated best from the motion as it is known best.
+        Neither `known` nor `published` is used: parameters have true values, which are estimated best from the motion
+        as it is known best.
         """
-        rows, usual = self._rows(q, v, a), self._usual.value
-        innovation, leverage = self._learn(rows, y, count)
+        usual = self._usual.value
+        innovation, leverage = self.learn(self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a)), y, count)
         elapsed = seconds_between(self._last_stamp, stamp)
         self._last_stamp = stamp
         if self._adaptive is not None:
@@ -209,20 +200,19 @@ class ParametricEstimator:
         self._rls.forgetting = factor
 
     def body_changed(self, ratio: float) -> None:
-        """Forget at once what was learned before a change that is known, if forgetting is automatic.
+        """Forget at once, if forgetting is automatic, what was learned before a change that is known.
 
-        Args:
-            ratio: mean squared error after the change over that before it.
+        `ratio` is the mean squared error after the change over that before it.
         """
         if self._adaptive is not None:
             self._adaptive.change(ratio)
 
-    def learn(self, rows: Array, y: ArrayLike, count: int = 1) -> Array:
-        """Learn one measurement, which stands for `count`, from the regressor's rows; returns the error before it."""
-        return self._learn(rows, y, count)[0]
+    def learn(self, rows: Array, y: ArrayLike, count: int = 1) -> tuple[Array, Array]:
+        """Learn one measurement, which stands for `count`, from the regressor's rows (n_outputs, n_parameters).
 
-    def _learn(self, rows: Array, y: ArrayLike, count: int) -> tuple[Array, Array]:
-        """Learn one measurement; return the error of the prediction made before it, and its leverage (n_outputs,)."""
+        Returns:
+            Error of the prediction made before, and its leverage, (n_outputs,) each.
+        """
         measured = vector("y", y, self.regressor.n_outputs)
         innovation, leverage, told = self._rls.observe(rows, measured, self._weights.value, self._order, count)
         self._noise.add(told)
@@ -235,11 +225,8 @@ class ParametricEstimator:
     def tare(self, change: ArrayLike) -> None:
         """Shift the offsets at once: all that was learned is kept, as if every measurement had been larger by this.
 
-        For a sensor that was set to zero or whose offset jumped; `change` is what was measured minus what was
-        predicted, averaged over some samples with nothing in the robot's hand.
-
-        Args:
-            change: (n_outputs,).
+        For a sensor that was set to zero or whose offset jumped; `change` (n_outputs,) is what was measured minus what
+        was predicted, averaged over some samples with nothing in the robot's hand.
 
         Raises:
             ParameterError: the regressor has no offsets; nothing changes then.
@@ -262,10 +249,6 @@ class ParametricEstimator:
         With equal output weights as if one had seen all samples; otherwise each sample keeps the weights, by noise,
         of the estimator that learned it.
 
-        Args:
-            other: the other estimator.
-            common: an estimator of exactly those samples that both have seen, where one is needed.
-
         Raises:
             ParameterError: the other one estimates other parameters, or a common one is needed; nothing changes then.
         """
@@ -287,7 +270,7 @@ class ParametricEstimator:
             **nested("noise", self._noise.state()),
             **nested("usual", self._usual.state()),
             "columns": np.asarray(self.regressor.parameter_names)[self._order],
-            "output_weights": np.asarray(self._weights.kind),
+            "output_weights": np.asarray(self.output_weights),
             "weights": self._weights.value.copy(),
             "offset_forgetting": np.asarray(self._offset_forgetting),
             **({} if self._adaptive is None else nested("adaptive", self._adaptive.state())),
@@ -325,14 +308,11 @@ class ParametricEstimator:
         if any(key.startswith("adaptive.") for key in state):
             estimator._adaptive = AdaptiveForgetting.from_state(part(state, "adaptive"), regressor.n_outputs)
         estimator._noise = NoiseVariance.from_state(part(state, "noise"), regressor.n_outputs)
-        estimator._weights = OutputWeights.from_state(state, kind, regressor.n_outputs)
+        estimator._weights = estimator._weights.restored(state)
         if any(key.startswith("usual.") for key in state):  # earlier releases have none
             estimator._usual = UsualLeverage.from_state(part(state, "usual"), regressor.n_outputs)
         estimator.ledger = Ledger.from_state(state, estimator.n_samples)
         return estimator
-
-    def _rows(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        return self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a))
 
 
 def _offsets_first(regressor: Regressor) -> NDArray[np.intp]:

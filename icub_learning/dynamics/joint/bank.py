@@ -14,7 +14,7 @@ from icub_learning.dynamics.joint.process import BodyCertainty, JointProcess, Pr
 from icub_learning.dynamics.joint.recent import RecentModels
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.features import MultiscaleFourierFeatures
-from icub_learning.models import nested, part, reading_state, scalar
+from icub_learning.models import nested, part
 
 # Of the features, beside rigid bodies. Chosen on three real recordings, six robots of the zoo and the change of task
 # with seeds 0 to 5, see docs/decisions/2026-11-24-one-model.md.
@@ -89,11 +89,6 @@ class JointBank:
         recent = [(f"{kind} {memory:g} s", memory) for kind, memory in self._recent.experts]
         return [(kind, inf) for kind in lasting] + recent
 
-    @property
-    def n_samples(self) -> int:
-        """How many samples were learned."""
-        return self.lasting.n_samples
-
     def learn(
         self, phi: Array, rows: Array | None, y: Array, elapsed: float, forgetting: float, count: int = 1
     ) -> None:
@@ -121,26 +116,18 @@ class JointBank:
             _experts.parameters(sets[1:], self.columns.start, self.columns.back, gammas)
         return BankWeights(self.lasting.maps(), recent.features, recent.scale, sets)
 
-    def certainty(self) -> tuple[ProcessCertainty, list[BodyCertainty]]:
+    def certainty(self, live: bool = False) -> tuple[ProcessCertainty, list[BodyCertainty]]:
         """Return what all that was seen tells of a motion, now or a few samples ago, and what each body tells now.
 
-        Both are snapshots for another thread.
+        Both are snapshots for another thread or, with `live`, of this moment until the next sample is learned.
         """
-        n = self.n_samples
+        if live:
+            return self.lasting.certainty(live), self._recent.certainty(live)
+        n = self.lasting.n_samples
         if self._certainty is None or n >= self._next_certainty:
             self._certainty = self.lasting.certainty()
             self._next_certainty = n + min(max(CERTAINTY_SAMPLES, round(CERTAINTY_SHARE * n)), LATEST_CERTAINTY)
         return self._certainty, self._recent.certainty()
-
-    def live_certainty(self) -> tuple[ProcessCertainty, list[BodyCertainty]]:
-        """Return the same of this moment, until the next sample is learned."""
-        return self.lasting.live_certainty(), self._recent.certainty(live=True)
-
-    def check_poolable(self, other: "JointBank") -> None:
-        """Raise ParameterError unless the other bank has the same features and columns."""
-        mine, theirs = self.features.frequencies, other.features.frequencies
-        if not np.array_equal(mine, theirs) or (self.columns is None) != (other.columns is None):
-            raise ParameterError("frequencies", "different", "the same in both models")
 
     def merge(self, other: "JointBank", common: "JointBank | None" = None) -> None:
         """Pool what another bank with the same features saw, what is in `common` once; the last seconds stay its own.
@@ -148,27 +135,23 @@ class JointBank:
         Raises:
             ParameterError: they do not fit, or the other one has forgotten some of the common samples; nothing changes.
         """
-        self.check_poolable(other)
-        made = self.lasting.copy()
+        mine, theirs = self.features.frequencies, other.features.frequencies
+        if not np.array_equal(mine, theirs) or (self.columns is None) != (other.columns is None):
+            raise ParameterError("frequencies", "different", "the same in both models")
+        made = self.lasting.restored(self.lasting.state())
         made.merge(other.lasting, None if common is None else common.lasting)
         self.lasting, self._certainty = made, None
 
     def state(self) -> dict[str, Array]:
-        """Return all that was learned, as a dict of arrays."""
+        """Return all that was learned, as a dict of arrays; see `restore`."""
         state = {"seed": np.asarray(self.features.seed), "frequencies": self.features.frequencies.copy()}
         return state | nested("lasting", self.lasting.state()) | nested("recent", self._recent.state())
 
-    @classmethod
-    def from_state(
-        cls, state: Mapping[str, Any], n_joints: int, n_outputs: int, columns: BaseColumns | None, output_weights: str
-    ) -> "JointBank":
-        """Rebuild from `state`. Raises StateError."""
-        with reading_state("a bank of joint processes"):
-            frequencies = finite("frequencies", state["frequencies"])
-            made = cls(n_joints, n_outputs, columns, output_weights, 2 * len(frequencies), int(scalar(state, "seed")))
-            if frequencies.shape != made.features.frequencies.shape:
-                raise StateError(f"frequencies {frequencies.shape} do not fit {n_joints} joints", name="frequencies")
-            made.features.frequencies = frequencies.copy()  # a change of generator must not change a model
-            made.lasting = made.lasting.restored(part(state, "lasting"))
-            made._recent.restore(part(state, "recent"))
-        return made
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take what a bank of the same sizes has saved. Raises StateError."""
+        frequencies = finite("frequencies", state["frequencies"])
+        if frequencies.shape != self.features.frequencies.shape:
+            raise StateError(f"frequencies {frequencies.shape} do not fit the joints", name="frequencies")
+        self.features.frequencies = frequencies.copy()  # a change of generator must not change a model
+        self.lasting = self.lasting.restored(part(state, "lasting"))
+        self._recent.restore(part(state, "recent"))

@@ -32,8 +32,6 @@ class BaseColumns:
         entries: (n_entries,) indices in Y_b, row by row, of the entries that are learned.
         outputs, places, sources, scales: (n_terms,) each: Y_b is the sum of `scales` times learned entries `sources`,
             each at its row and column; in the order of sources.
-        projection: (n_base, n_parameters) B.
-        offset: (n_base,) B pi_0.
         start: as given.
         root: (n_base, n_base) L.
         back: (n_parameters, n_base), D^-1 B' L'^-1.
@@ -41,32 +39,23 @@ class BaseColumns:
     """
 
     def __init__(self, regressor: Regressor, precision: Array, start: Array) -> None:
-        self.projection: Array = regressor.base_projection
-        self.kept: NDArray[np.intp] = base_columns(self.projection)
+        projection = regressor.base_projection
+        self.kept: NDArray[np.intp] = base_columns(projection)
         self.start = start.copy()
-        spread = self.projection.T / precision[:, None]  # D^-1 B'
-        self.root = np.linalg.cholesky(self.projection @ spread)
+        spread = projection.T / precision[:, None]  # D^-1 B'
+        self.root = np.linalg.cholesky(projection @ spread)
         self.back = np.ascontiguousarray(solve_triangular(self.root, spread.T, lower=True).T)
-        self.offset: Array = self.projection @ start
         learned = _independent_entries(regressor)
         self.entries: NDArray[np.intp] = base_columns(learned)
         self.sources, flat = np.nonzero(learned)
         self.outputs, self.places = np.divmod(flat, len(self.kept))
         self.scales: Array = learned[self.sources, flat]
         terms = self.outputs, self.places, self.sources, self.scales
-        self.memory = self.entries, *map(np.ascontiguousarray, terms), self.root, self.offset
+        self.memory = self.entries, *map(np.ascontiguousarray, terms), self.root, projection @ start
 
     def of(self, rows: Array) -> Array:
         """Return Y_b (n_outputs, n_base) of the regressor's rows (n_outputs, n_parameters)."""
         return rows.take(self.kept, axis=1)
-
-    def parameters(self, gamma: Array) -> Array:
-        """Return the most probable parameters (n_parameters,)."""
-        return np.asarray(self.start + self.back @ gamma)
-
-    def coefficients(self, gamma: Array) -> Array:
-        """Return beta (n_base,)."""
-        return np.asarray(self.offset + self.root @ gamma)
 
 
 # Of regressors that are in use: a model, its copies and what is restored from files share one.
@@ -78,10 +67,9 @@ def _independent_entries(regressor: Regressor) -> Array:
     if regressor not in _KNOWN:
         kept = base_columns(regressor.base_projection)
         size = regressor.n_outputs * len(kept)
-        _KNOWN[regressor] = base_projection(
-            lambda *motion: regressor(*motion).take(kept, axis=1).reshape(1, -1),
-            regressor.n_joints,
-            size,
-            n_states=size + SPARE,
-        )
+
+        def entries(*motion: Array) -> Array:
+            return regressor(*motion).take(kept, axis=1).reshape(1, -1)
+
+        _KNOWN[regressor] = base_projection(entries, regressor.n_joints, size, n_states=size + SPARE)
     return _KNOWN[regressor]

@@ -1,23 +1,24 @@
 """A snapshot of a bank of joint processes and of rigid bodies, which predicts."""
 
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.parametric import ParametricPredictor
-from icub_learning.dynamics.estimators.prediction import Prediction, motion_vectors
+from icub_learning.dynamics.estimators.prediction import motion_vectors
 from icub_learning.dynamics.joint import _experts
 from icub_learning.dynamics.joint.bank import REGULARIZATION, BankWeights
-from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertWeights, Unlearned
+from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertPredictor, ExpertWeights, Unlearned
 from icub_learning.dynamics.joint.process import BodyCertainty, ProcessCertainty
 from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices
 from icub_learning.features import MultiscaleFourierFeatures
 
 
-class JointPredictor(NamedTuple):
+@dataclass(frozen=True)
+class JointPredictor(ExpertPredictor):
     """The Predictor of NP and SP.
 
     What an expert has not learned of a motion has a variance of its own (docs/theory/joint_model.md, "Confidence").
@@ -29,8 +30,6 @@ class JointPredictor(NamedTuple):
     adds n times the variance of its own parameters.
 
     Attributes:
-        regressor: regressor of the robot.
-        features: features of the motion.
         bank: weights of all.
         rigid: predicts P; None without rigid bodies.
         certainty: tells what all that was seen leaves open of a motion.
@@ -60,20 +59,8 @@ class JointPredictor(NamedTuple):
         parameters[offsets] += self.tare[: len(offsets)]
         return parameters
 
-    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
-        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self.weights.combined(self._experts_of(q, v, a))
-
-    def answer(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, as_known: bool = False) -> Prediction:
-        """Predict before it is found how well the motion is known; Prediction.settle finds that afterwards.
-
-        Args:
-            q, v, a: as in `predict`.
-            as_known: whether as much is known of this motion as of the one that was settled last.
-        """
-        return self.weights.answer(self._experts_of(q, v, a), as_known)
-
-    def _experts_of(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> ExpertPredictions:
+    def experts_of(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> ExpertPredictions:
+        """See ExpertPredictor."""
         motion = motion_vectors(self.regressor.n_joints, q, v, a)
         phi = self.features.waves(np.concatenate(motion))
         return self.experts(phi, None if self.rigid is None else self.regressor(*motion))
@@ -85,10 +72,9 @@ class JointPredictor(NamedTuple):
             phi: (n_features,).
             rows: (n_outputs, n_parameters) of the regressor; None without rigid bodies.
         """
-        weights, sets = self.bank, self.bank.parameters
+        maps, recent, scale, sets = self.bank
         values = np.empty((2 + (0 if sets is None else len(sets)), len(self.tare)))
-        of_features = weights.maps, weights.recent, weights.scale
-        _experts.predict(values, np.empty_like(phi), phi, self.tare, *of_features, rows, sets)
+        _experts.predict(values, np.empty_like(phi), phi, self.tare, maps, recent, scale, rows, sets)
         parametric, expected = (np.zeros(len(self.tare)), values[0]) if sets is None else (values[0], values[2])
         find = partial(self._unlearned, phi, rows)
         return ExpertPredictions(values, parametric, expected, phi, rows, find, self.weights)
@@ -96,7 +82,7 @@ class JointPredictor(NamedTuple):
     def _unlearned(self, phi: Array, rows: Array | None) -> Unlearned:
         """Return what has not been learned of a motion, see above; arguments as in `experts`."""
         novelty = REGULARIZATION * self.certainty.of_features(phi)
-        correlation, columns = self.weights.correlation, self.certainty.columns
+        correlation, columns = self.weights.correlation.value, self.certainty.columns
         swing = novelty * (1.0 - novelty) / REGULARIZATION * correlation * self.certainty.noise
         alone = novelty * self.signals[0] + swing
         if rows is None or self.rigid is None or columns is None:
@@ -108,22 +94,3 @@ class JointPredictor(NamedTuple):
         found[2] = novelty * self.signals[1] + swing + of_parameters[0]
         np.add(found[2], of_parameters[1:], out=found[4:])
         return Unlearned(novelty, found, found[2])
-
-    def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:
-        """Learn which experts were right, from the measurement of what this predictor predicted.
-
-        Args:
-            prediction: from `predict`.
-            measured: (n_outputs,).
-            elapsed: time since the last measurement [s].
-        """
-        if prediction.experts is not None:
-            self.weights.judge(prediction.experts, measured, elapsed)
-
-    def undisturbed(self, prediction: Prediction) -> Prediction:
-        """Return a prediction as it would be by weights that no push moves; see ExpertWeights.steady."""
-        return prediction if prediction.experts is None else self.weights.undisturbed(prediction.experts)
-
-    def hold(self) -> None:
-        """Keep to weights that no push moves; see ExpertWeights.hold."""
-        self.weights.hold()

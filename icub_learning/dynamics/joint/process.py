@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
-from icub_learning.dynamics.estimators.noise.output_weights import OutputWeights
+from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance, OutputWeights
 from icub_learning.dynamics.joint import _experts, _joint
 from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.errors import StateError
@@ -33,8 +31,7 @@ class BodyCertainty(NamedTuple):
     noise: Array
 
 
-@dataclass(frozen=True)
-class ProcessCertainty:
+class ProcessCertainty(NamedTuple):
     """Tells the variance of a process's predictions over that of the noise, Rasmussen and Williams 2006, eq. 2.42.
 
     Attributes:
@@ -52,7 +49,7 @@ class ProcessCertainty:
     noise: Array
 
     def of_features(self, phi: Array) -> float:
-        """Return phi' A^-1 phi (n_features,): all that NP does not know."""
+        """Return phi' A^-1 phi, of phi (n_features,): all that NP does not know."""
         return float(self.features.leverage(phi))
 
     def of_rigid_bodies(self, phi: Array, rows: Array, recent: Sequence[BodyCertainty] = ()) -> Array:
@@ -115,41 +112,27 @@ class JointProcess:
         """Estimate of gamma (n_base,), see BaseColumns; empty without rigid bodies. It changes with the next sample."""
         return np.zeros(0) if self._rigid is None else self._rigid.live_weights[0]
 
-    @property
-    def coefficients(self) -> Array:
-        """Estimate of beta, (n_base,); empty without rigid bodies."""
-        return self.gamma if self.columns is None else self.columns.coefficients(self.gamma)
-
-    @property
-    def parameters(self) -> Array | None:
-        """Estimate of all parameters of the regressor, (n_parameters,); None without rigid bodies."""
-        return None if self.columns is None else self.columns.parameters(self.gamma)
-
     def maps(self) -> Array:
         """Weights of phi in the predictions NP and SP, (2, n_outputs, n_features); (1, ...) without rigid bodies.
 
         NP is the first times phi, SP the second times phi plus Y_b beta.
         """
-        learned, n = self._features.live_weights, self.n_outputs
-        if self.columns is None or self._rigid is None:
-            return np.array(learned[None])
+        if self.columns is None:
+            return np.array(self._features.live_weights[None])
         if self._maps is None:
-            maps, gamma = np.empty((2, n, self._features.n_features)), self._rigid.live_weights[0]
+            maps, gamma = np.empty((2, self.n_outputs, self._features.n_features)), self.gamma
             _joint.maps(maps, np.empty(len(gamma)), self._features.padded_weights, self.columns.memory, gamma)
             self._maps = maps
         return self._maps
 
-    def certainty(self) -> ProcessCertainty:
-        """Return what tells the variance of predictions at this moment, unaffected by what is learned afterwards."""
-        live = self.live_certainty()
-        body = None if live.body is None else live.body._replace(triangle=live.body.triangle.copy())
-        return replace(live, features=self._features.certainty(), maps=live.maps.copy(), body=body)
-
-    def live_certainty(self) -> ProcessCertainty:
-        """Return what tells the variance of predictions until the next sample is learned."""
-        maps, noise = self._features.padded_weights[self.n_outputs :], self._noise.known
-        body = None if self._rigid is None else BodyCertainty(self._rigid.memory[0], self._weights.value, noise)
-        return ProcessCertainty(self._features, self.columns, maps, body, noise)
+    def certainty(self, live: bool = False) -> ProcessCertainty:
+        """Return what tells the variance of predictions: a snapshot; with `live`, until the next sample is learned."""
+        features, rigid, noise = self._features, self._rigid, self._noise.known
+        maps, triangle = features.padded_weights[self.n_outputs :], None if rigid is None else rigid.memory[0]
+        if not live:
+            maps, triangle = maps.copy(), None if triangle is None else triangle.copy()
+        body = None if triangle is None else BodyCertainty(triangle, self._weights.value, noise)
+        return ProcessCertainty(features if live else features.certainty(), self.columns, maps, body, noise)
 
     def learn(self, phi: Array, rows: Array | None, y: Array, forgetting: float = 1.0, count: int = 1) -> None:
         """Learn one sample.
@@ -220,15 +203,11 @@ class JointProcess:
         made = copy(self)
         made._maps = None
         made._features = of_same_size(self._features, part(state, "features"))
-        made._noise = NoiseVariance.from_state(part(state, "noise"), self.n_outputs)
+        made._noise = self._noise.restored(part(state, "noise"))
         if self._rigid is not None:
             made._rigid = of_same_size(self._rigid, part(state, "rigid"))
-            made._weights = OutputWeights.from_state(dict(state), self._weights.kind, self.n_outputs)
+            made._weights = self._weights.restored(state)
         return made
-
-    def copy(self) -> "JointProcess":
-        """Return a process that has learned the same and learns on its own."""
-        return self.restored(self.state())
 
 
 def of_same_size(made: RecursiveLeastSquares, state: Mapping[str, Any]) -> RecursiveLeastSquares:

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array, finite
-from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
-from icub_learning.dynamics.estimators.noise.output_weights import OutputWeights
+from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance, OutputWeights
 from icub_learning.dynamics.joint import _joint
 from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.dynamics.joint.process import BodyCertainty, of_same_size
@@ -102,7 +101,7 @@ class RecentModels:
         self._features = of_same_size(self._features, part(state, "features"))
         self._bodies = [of_same_size(body, part(state, f"body_{i}")) for i, body in enumerate(self._bodies)]
         self._noise = self._noise.restored(part(state, "noise"))
-        self._weights = OutputWeights.from_state(dict(state), self._weights.kind, self._weights.value.shape)
+        self._weights = self._weights.restored(state)
 
     def _settings(self) -> Array:
         """Regularizations and memories with which it learned."""

@@ -5,8 +5,9 @@ from collections import deque
 import numpy as np
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.estimators.prediction import Predictor
 from icub_learning.dynamics.motion.motion import Motion
-from icub_learning.dynamics.stream.stream import REMEMBERED_STATES, Estimator
+from icub_learning.dynamics.stream.stream import REMEMBERED_STATES
 from icub_learning.errors import ParameterError
 
 SPAN = 0.5  # [s] over which a tare averages
@@ -30,17 +31,13 @@ class RecentMeasurements:
         return [(known, measured) for arrival, known, measured in self._kept if now - arrival <= SPAN]
 
 
-def mean_error(estimator: Estimator, recent: list[tuple[Motion, Array]]) -> Array:
+def mean_error(estimator: Predictor, recent: list[tuple[Motion, Array]]) -> Array:
     """Return the mean of what was measured minus what the estimator predicts now for the same motions, (n_outputs,).
 
-    Raises:
-        ParameterError: fewer than 5 measurements.
+    Raises ParameterError: fewer than 5 measurements.
     """
     if len(recent) < FEWEST:
         text = f"at least {FEWEST} to tare the sensor"
         raise ParameterError(f"number of measurements in the last {SPAN:g} s", len(recent), text)
-    errors = [
-        measured - estimator.predict(known.position, known.velocity, known.acceleration).total
-        for known, measured in recent
-    ]
+    errors = [measured - estimator.predict(*known[1:]).total for known, measured in recent]
     return np.asarray(np.mean(errors, axis=0))

@@ -4,29 +4,13 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction
+from icub_learning.dynamics.estimators.prediction import Estimator, Prediction
 from icub_learning.dynamics.motion.motion import Motion
-
-
-class Learner(Protocol):
-    """What learns a sample."""
-
-    def update(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        y: ArrayLike,
-        known: MotionInputs | None = None,
-        stamp: int | None = None,
-        published: Prediction | None = None,
-    ) -> None: ...
 
 
 @dataclass
@@ -61,7 +45,7 @@ class Sample:
     measured: Array
     published: Prediction | None
 
-    def teach(self, estimator: Learner, count: int = 1) -> None:
+    def teach(self, estimator: Estimator, count: int = 1) -> None:
         """Update an estimator with this sample, which stands for `count` of them where others were left out."""
         motion, known = self.motion, self.known
         # An estimator that is given each sample need not know of counts.

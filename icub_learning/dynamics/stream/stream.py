@@ -3,21 +3,20 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.monitor import ChangeMonitor
-from icub_learning.dynamics.estimators.observation import seconds_between
-from icub_learning.dynamics.estimators.prediction import Prediction, Predictor
+from icub_learning.dynamics.estimators.prediction import Estimator, Prediction, Predictor, seconds_between
 from icub_learning.dynamics.motion.joint_states import LARGEST, JointStateReader, check_values
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.motion.stamps import StampSequence
 from icub_learning.dynamics.settings import DEFAULTS
 from icub_learning.dynamics.stream.pairing import Pairing
-from icub_learning.dynamics.stream.records import External, Learner, Sample, StateRecord, StreamCounts
+from icub_learning.dynamics.stream.records import External, Sample, StateRecord, StreamCounts
 from icub_learning.dynamics.stream.sensor_faults import SensorFaults
 from icub_learning.dynamics.stream.smoothness import SmoothnessFilter
 from icub_learning.errors import SampleError
@@ -30,26 +29,8 @@ REMEMBERED_STATES = 512  # joint states kept until their measurement has arrived
 SETTLED = 4_000_000
 
 
-class Estimator(Learner, Protocol):
-    """What a stream needs of an estimator."""
-
-    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction: ...
-
-
-class JudgingPredictor(Predictor, Protocol):
-    """A predictor that combines experts; see JointPredictor."""
-
-    def answer(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, as_known: bool = False) -> Prediction: ...
-
-    def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None: ...
-
-    def undisturbed(self, prediction: Prediction) -> Prediction: ...
-
-    def hold(self) -> None: ...
-
-
 def answer_of(predictor: Predictor, q: Array, v: Array, a: Array, as_known: bool = False) -> Prediction:
-    """Return the answer of a predictor that has experts, see JointPredictor.answer, or the prediction of another."""
+    """Return the answer of a predictor that has experts, see ExpertPredictor, or the prediction of another."""
     answer = getattr(predictor, "answer", None)
     made: Prediction = predictor.predict(q, v, a) if answer is None else answer(q, v, a, as_known)
     return made
@@ -82,9 +63,9 @@ class InverseDynamicsStream:
     `complete` instead. Where efforts are learned, they come with the joint states and `measurement` is not called.
 
     Args:
-        estimator: one of the three estimators, or anything with their predict and update.
+        estimator: one of the three estimators, or another Estimator.
         reader: checks joint states and picks the learned joints.
-        motions: estimates position, velocity and acceleration, see MotionFilter.
+        motions: estimates position, velocity and acceleration.
         output_names: names of the measured quantities, for error messages.
         effort: True if the outputs are the joint states' efforts, False if measurements come on their own.
         tolerance: largest difference between the stamps of a measurement and its joint state [s].
@@ -95,11 +76,9 @@ class InverseDynamicsStream:
         output_filter: filters predictions before they are published; None: they pass unchanged.
 
     Attributes:
-        output_names, effort: as given.
+        estimator, motions, output_names, effort, watch, output_filter: as given.
         predictor: makes the predictions: the estimator, or what another thread has learned.
         learning: whether samples are learned; can be switched at any time.
-        watch: as given.
-        counts: see StreamCounts.
     """
 
     def __init__(
@@ -122,13 +101,13 @@ class InverseDynamicsStream:
         self.watch = watch
         self._changes = 0  # of the body, that were taken
         self._reader = reader
-        self._motions = motions
+        self.motions = motions
         self.output_names = tuple(output_names)
         self._faults = SensorFaults(len(self.output_names))
         self.effort = effort
         self._pairing = Pairing(round(tolerance * 1e9))
         self._follow_velocity_noise = follow_velocity_noise
-        self._output_filter = output_filter
+        self.output_filter = output_filter
         self._next_look = FIRST_LOOK
         self._state_stamps = StampSequence()
         self._first_stamp: int | None = None  # of the joint states since the stream began or the clock was set back
@@ -169,17 +148,17 @@ class InverseDynamicsStream:
         if self._first_stamp is None:
             self._first_stamp = stamp
         try:
-            self._motions.add(stamp, state.position, state.velocity)
+            self.motions.add(stamp, state.position, state.velocity)
         except Exception:  # foreseen by nobody, but what was not taken in must not have taken its stamp either
             self._state_stamps.last = last
             raise
-        motion = self._motions.newest()
+        motion = self.motions.newest()
         as_known = 0 <= stamp - self._settled < SETTLED
         made = body = answer_of(self.predictor, motion.position, motion.velocity, motion.acceleration, as_known)
         if not as_known:
             self._settled = stamp
-        if self._output_filter is not None:
-            body = self._output_filter.filtered(stamp, made)
+        if self.output_filter is not None:
+            body = self.output_filter.filtered(stamp, made)
         prediction, load = body, None
         if self.watch is not None:
             prediction, load = self.watch.compensated(body, motion)
@@ -210,19 +189,6 @@ class InverseDynamicsStream:
         """How many measurements wait for their joint state."""
         return len(self._pairing)
 
-    def model_replaced(self) -> None:
-        """Take the predictions from here on for those of another model: filters begin anew."""
-        if self._output_filter is not None:
-            self._output_filter.reset()
-
-    def filter_report(self) -> dict[str, Array]:
-        """Return what filters do to each output (n_outputs,), by what it is; empty without any."""
-        return {} if self._output_filter is None else self._output_filter.report()
-
-    def motion_report(self) -> dict[str, Array | float]:
-        """Return what was found about motion and noise of the joints, see MotionFilter.report."""
-        return self._motions.report()
-
     def pair(self) -> list[External]:
         """Pair waiting measurements with the joint states nearest in time; return the new pairs.
 
@@ -250,21 +216,18 @@ class InverseDynamicsStream:
             record = self._records.popleft()
             if record.measured is None:
                 self.counts.unpaired += 1
-            elif record.motion is not None and self.learning and (sample := self._learnable(record)):
-                samples.append(sample)
+            elif record.motion is None or not self.learning:
+                continue
+            elif record.fault is not None:
+                self.counts.faults[record.fault] += 1
+            elif not self._may_learn(record):
+                self.counts.withheld += 1
+            else:
+                samples.append(Sample(record.motion, record.known, record.measured, record.made))
         return samples
 
-    def _learnable(self, record: StateRecord) -> Sample | None:
-        """Return the sample of a complete record; None, and counted, if it must not be learned."""
-        if record.fault is not None:
-            self.counts.faults[record.fault] += 1
-        elif self.watch is not None and not self.watch.may_learn(record.stamp):
-            self.counts.withheld += 1
-        else:
-            assert record.motion is not None
-            assert record.measured is not None
-            return Sample(record.motion, record.known, record.measured, record.made)
-        return None
+    def _may_learn(self, record: StateRecord) -> bool:
+        return self.watch is None or self.watch.may_learn(record.stamp)
 
     def take_change(self) -> float | None:
         """Return by what ratio mean squared errors grew with a change of the body since the last call, None without."""
@@ -292,17 +255,17 @@ class InverseDynamicsStream:
         (record, effort), self._deferred = self._deferred, None
         if record.settled:
             record.made.settle()
-        record.settled = self._motions.known() and record.settled
+        record.settled = self.motions.known() and record.settled
         if self._follow_velocity_noise and self.counts.predicted >= self._next_look:
             self._next_look = 2 * self.counts.predicted
-            self._follow_velocity_noise(self._motions.deviation()[1])
+            self._follow_velocity_noise(self.motions.deviation()[1])
         self._add_smoothed_motions()
         if self.effort:
             self._take_effort(record, effort)
 
     def _add_smoothed_motions(self) -> None:
         """Give earlier joint states the smoothed motions that the newest one made available."""
-        smoothed = self._motions.smoothed()
+        smoothed = self.motions.smoothed()
         if not smoothed:
             return
         self._smoothed_stamp = smoothed[-1].stamp
@@ -320,31 +283,32 @@ class InverseDynamicsStream:
         self._paired.append(paired)
         if record.fault is not None or not record.settled:
             return
-        if self._output_filter is not None:
-            self._output_filter.follow(record.stamp, record.made, measured)
+        if self.output_filter is not None:
+            self.output_filter.follow(record.stamp, record.made, measured)
         if self.watch is not None:
             self.watch.observe(record.stamp, record.known, paired.unexpected, paired.undisturbed.variance)
         self._judge(record, measured)
 
     def _undisturbed(self, record: StateRecord) -> Prediction:
         """Return what is predicted without what follows the newest errors, which would follow a push, and unlimited."""
-        judged = self._judged_by(record)
-        return record.body if judged is None else judged.undisturbed(record.made)
+        judge = self._judge_of(record)
+        undisturbed: Prediction = record.body if judge is None else judge.undisturbed(record.made)
+        return undisturbed
 
-    def _judged_by(self, record: StateRecord) -> JudgingPredictor | None:
-        """Return who learns from the measurement of a record which experts were right; None without experts."""
-        return self.predictor if record.made.experts is not None else None  # type: ignore[return-value]
+    def _judge_of(self, record: StateRecord) -> Any:
+        """Return the ExpertPredictor that learns from a record which experts were right; None without experts."""
+        return None if record.made.experts is None else self.predictor
 
     def _judge(self, record: StateRecord, measured: Array) -> None:
         """Tell the estimator how its prediction turned out, at once, unless something is carried or touched."""
-        judge = self._judged_by(record)
+        judge = self._judge_of(record)
         if judge is None:
             return
-        if self.watch is not None and not self.watch.may_learn(record.stamp):
+        if self._may_learn(record):
+            elapsed, self._judged = seconds_between(self._judged, record.stamp), record.stamp
+            judge.judge(record.made, measured, elapsed)
+        else:
             judge.hold()
-            return
-        elapsed, self._judged = seconds_between(self._judged, record.stamp), record.stamp
-        judge.judge(record.made, measured, elapsed)
 
     def _is_final(self, record: StateRecord) -> bool:
         """Return whether neither motion nor measurement can be added to this record any more."""
@@ -389,9 +353,9 @@ class InverseDynamicsStream:
 
     def _drop_incomplete(self) -> None:
         """Drop all incomplete records: the clock was set back, so nothing before can be completed."""
-        self._motions.reset()
-        if self._output_filter is not None:
-            self._output_filter.reset()
+        self.motions.reset()
+        if self.output_filter is not None:
+            self.output_filter.reset()
         self._records.clear()
         self._pairing.clear()
         self._deferred = None

@@ -177,7 +177,8 @@ class InverseDynamicsNode(ManagedNode):
         self._stream.predictor = self._learner.predictor  # the newest finished one
         if self._replaced != self._learner.replaced:
             self._replaced = self._learner.replaced
-            self._stream.model_replaced()
+            if self._stream.output_filter is not None:
+                self._stream.output_filter.reset()
         try:
             record = self._stream.joint_state(stamp, message.name, message.position, message.velocity, message.effort)
         except SampleError as error:

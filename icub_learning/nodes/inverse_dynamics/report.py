@@ -49,7 +49,7 @@ class DynamicsReport(StreamReport):
         self, stream: InverseDynamicsStream, learner: LearningThread, keeper: ModelKeeper, active: bool
     ) -> DiagnosticStatus:
         """Return the report on a stream, the thread that learns from it, and the file of what it has learned."""
-        counts, times = stream.counts, self.cycle.times()
+        counts, filters, times = stream.counts, stream.output_filter, self.cycle.times()
         rate = self.rate(counts.predicted)
         values = {
             "predictions": counts.predicted,
@@ -65,9 +65,9 @@ class DynamicsReport(StreamReport):
             **times.pairs(),
             "learning": learner.times.summary(),
             "first measurements": self._sensor,
-            **motion_in_words(stream.motion_report()),
+            **motion_in_words(stream.motions.report()),
             "weights of experts": self._weights,
-            **filters_in_words(stream.output_names, stream.filter_report()),
+            **({} if filters is None else filters_in_words(stream.output_names, filters.report())),
             **keeper.status(),
         }
         self._ask_for_weights(stream.output_names, learner)

@@ -5,7 +5,7 @@ import pytest
 from helpers.small_arm import PERIOD, SmallArm, learn, motions, rigid
 
 from icub_learning.dynamics import NonparametricEstimator, ParametricEstimator, SemiparametricEstimator
-from icub_learning.dynamics.estimators.noise.calibrated_variance import CalibratedVariance
+from icub_learning.dynamics.estimators.noise.prediction_errors import CalibratedVariance
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError, StateError
 from icub_learning.testing import assert_same
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from icub_learning.dynamics.estimators.noise.fading import YOUNG
-from icub_learning.dynamics.estimators.noise.signal_variance import HALF_LIFE, SignalVariance
+from icub_learning.dynamics.estimators.noise.fading import HALF_LIFE, YOUNG, SignalVariance
 from icub_learning.errors import StateError
 from icub_learning.recursive import RecursiveLeastSquares
 

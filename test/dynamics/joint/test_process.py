@@ -99,7 +99,7 @@ class Batch:
             z.reshape(-1, self.width), y.reshape(-1, 1), prior, sample_weights.reshape(-1)
         )
         self.factor, self.solution = factor.astype(float), solution[:, 0].astype(float)
-        self.beta = self.columns.projection @ self.columns.start + self.columns.root @ self.solution[: self.p]
+        self.parameters = self.columns.start + self.columns.back @ self.solution[: self.p]
 
     def row(self, t, phi, rows):
         """Row of the problem for output t, and what the most probable parameters before all data predict."""
@@ -119,12 +119,17 @@ class Batch:
         return np.array(found).T
 
 
+def parameters(process):
+    """Those of the regressor that are most probable."""
+    return process.columns.start + process.columns.back @ process.gamma
+
+
 def predictions(process, phi, rows):
     """NP and SP (T,), and the variance of SP over that of the noise."""
     alone, beside = process.maps() @ phi
     certainty, noise = process.certainty(), part(process.state(), "noise")["value"]
     of_rigid = certainty.of_rigid_bodies(phi, process.columns.of(rows))[0] / noise
-    return alone, beside + rows @ process.parameters, certainty.of_features(phi) + of_rigid
+    return alone, beside + rows @ parameters(process), certainty.of_features(phi) + of_rigid
 
 
 def faded(factors):
@@ -138,7 +143,7 @@ def assert_batch(process, samples, weights_of_samples, probe, atol=1e-9):
     expected, spread = batch.predictions(*probe)
     np.testing.assert_allclose(both, expected, rtol=0.0, atol=atol)
     np.testing.assert_allclose(variance, spread, rtol=1e-8)
-    np.testing.assert_allclose(process.coefficients, batch.beta, rtol=0.0, atol=atol)
+    np.testing.assert_allclose(parameters(process), batch.parameters, rtol=0.0, atol=atol)
     _, w = batch_solution(samples[0], samples[2], part(process.state(), "features")["prior"], weights_of_samples)
     np.testing.assert_allclose(alone, probe[0] @ w.astype(float), rtol=0.0, atol=atol)
 
@@ -217,7 +222,7 @@ def test_outputs_count_by_the_noise_that_was_found():
         noise.update(target - z @ np.linalg.solve(a, b), spread)
         a, b = a + (z.T * weights**2) @ z, b + z.T @ (weights**2 * target)
         process.learn(phi[k], columns.of(rows[k]), y[k])
-    np.testing.assert_allclose(process.parameters, columns.parameters(np.linalg.solve(a, b)), atol=1e-9)
+    np.testing.assert_allclose(process.gamma, np.linalg.solve(a, b), atol=1e-9)
     weights = process.state()["weights"]
     np.testing.assert_allclose(weights, 1.0 / scales, rtol=0.35)
     # What the rows of a motion leave, without the division by what a sample's own noise adds.
@@ -246,7 +251,7 @@ def test_pools_two_that_share_nothing(start, factor):
 def test_pools_what_both_have_in_common_once():
     samples = stream(901, 5)
     common = learn(made(START, OTHER), chosen(samples, slice(0, 200)))
-    one, other = common.copy(), common.copy()
+    one, other = (common.restored(common.state()) for _ in range(2))
     learn(one, chosen(samples, slice(200, 500)))
     learn(other, chosen(samples, slice(500, 900)))
     one.merge(other, common)
@@ -276,7 +281,7 @@ def test_a_bad_sample_is_refused_and_changes_nothing(factor):
 def test_certainty_is_that_of_its_moment():
     phi, rows, y = stream(80, 12)
     process = learn(made(), (phi[:40], rows[:40], y[:40]))
-    kept, live, base = process.certainty(), process.live_certainty(), process.columns.of(rows[79])
+    kept, live, base = process.certainty(), process.certainty(live=True), process.columns.of(rows[79])
     before = kept.of_features(phi[79]), kept.of_rigid_bodies(phi[79], base)
     learn(process, (phi[40:], rows[40:], y[40:]))
     for certainty, moves in ((kept, False), (live, True)):

@@ -1,12 +1,20 @@
-"""Running estimate of the noise variance of the measurements that a recursive learner predicts."""
+"""The noise of the measurements that a recursive learner predicts, and by how much each output counts for it."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from icub_learning.arrays import Array
+from icub_learning.arrays import Array, finite
+from icub_learning.errors import ParameterError, StateError
 from icub_learning.models.declared import NOT_NEGATIVE, VARIANCE, Declared, entries
 
 MEMORY_SAMPLES = 1000  # the average runs over about this many samples
 EARLY_SHARE = 0.25  # and over no more than this share of all: the errors of the first ones are those of an empty model
+KINDS = ("noise", "equal")
+FIRST_SAMPLES = 50  # before them the errors are those of a model that knows nothing
+INTERVAL = 16  # [samples] between two looks at the noise
+LARGEST = 100.0  # an output without any noise must not silence the others
 
 
 class NoiseVariance(Declared):
@@ -50,12 +58,7 @@ class NoiseVariance(Declared):
             self.value = self.value + (estimate - self.value) / memory
 
     def merge(self, other: "NoiseVariance", n_common: int = 0) -> None:
-        """Average both estimates, weighted by their numbers of samples (at most MEMORY_SAMPLES).
-
-        Args:
-            other: the other estimate.
-            n_common: how many of its samples this one has too.
-        """
+        """Average both estimates by their numbers of samples; this one has `n_common` of the other's too."""
         fresh = other.n_samples - n_common
         if fresh <= 0:
             return
@@ -65,3 +68,47 @@ class NoiseVariance(Declared):
         else:
             self.value = other.value.copy()
         self.n_samples += fresh
+
+
+class OutputWeights:
+    """Weights in inverse proportion to the standard deviation of each output's noise, 1 for the noisiest.
+
+    With them the errors of all outputs that share the parameters of a model have the same variance, as least squares
+    supposes (Aitken 1935): forces of newtons no longer drown torques of hundredths of a newton metre. What was learned
+    before the noise was known, with weights of 1, counts too little for the others, so it soon ceases to matter.
+
+    Args:
+        kind: "noise": as above, from the first samples on; "equal": 1 for all.
+        n_outputs: number of outputs, or (k, number of outputs) of k learners of the same samples.
+
+    Attributes:
+        kind: as given.
+        value: (n_outputs,) weights of the rows and measurements of each output.
+
+    Raises:
+        ParameterError: an unknown kind.
+    """
+
+    def __init__(self, kind: str, n_outputs: int | tuple[int, ...]) -> None:
+        if kind not in KINDS:
+            raise ParameterError("output_weights", kind, " or ".join(map(repr, KINDS)))
+        self.kind = kind
+        self.value = np.ones(n_outputs)
+
+    def follow(self, noise: NoiseVariance) -> None:
+        """Take notice of the noise after one more sample."""
+        if self.kind == "equal" or noise.n_samples < FIRST_SAMPLES or noise.n_samples % INTERVAL:
+            return
+        largest = noise.value.max(axis=-1, keepdims=True)
+        known = noise.value, largest / LARGEST**2
+        self.value = np.sqrt(np.divide(largest, np.maximum(*known), out=self.value**2, where=largest > 0.0))
+
+    def restored(self, state: Mapping[str, Any]) -> "OutputWeights":
+        """Return weights of the same kind and size with the entry "weights" of a state. Raises StateError."""
+        if "weights" not in state:
+            raise StateError("state lacks the entry 'weights'", name="weights")
+        made = OutputWeights(self.kind, self.value.shape)
+        made.value = finite("weights", state["weights"]).copy()
+        if made.value.shape != self.value.shape or not (made.value > 0).all():
+            raise StateError(f"weights {made.value} must be positive, of shape {self.value.shape}", name="weights")
+        return made
