@@ -9,7 +9,13 @@ from numpy.typing import ArrayLike
 from icub_learning.arrays import Array, finite, vector
 from icub_learning.dynamics.estimators.noise.fading import SignalVariance
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
-from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors, seconds_between
+from icub_learning.dynamics.estimators.prediction import (
+    LARGEST,
+    MotionInputs,
+    Prediction,
+    motion_vectors,
+    seconds_between,
+)
 from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
 from icub_learning.dynamics.joint.bank import REGULARIZATION, JointBank
 from icub_learning.dynamics.joint.columns import BaseColumns
@@ -24,7 +30,6 @@ from icub_learning.recursive import AdaptiveForgetting
 from icub_learning.recursive.checks import finite_rows
 
 STATE_VERSION = 6  # of what is saved
-LARGEST = 1e50  # of measurements and of the regressor: squares of squares of what is larger could overflow
 EstimatorT = TypeVar("EstimatorT", bound="JointEstimator")
 
 

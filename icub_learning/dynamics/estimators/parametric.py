@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.arrays import Array, real, vector
-from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance, OutputWeights
+from icub_learning.dynamics.estimators.noise.noise_variance import OutputNoise
 from icub_learning.dynamics.estimators.noise.usual_leverage import UsualLeverage, unlearned_share
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors, seconds_between
 from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor, with_columns
@@ -55,7 +55,7 @@ class ParametricEstimator:
 
     Outputs of different units and accuracies share the parameters, so by default each counts by how well it is known:
     weighted least squares, the usual way to identify robots (Gautier, "Dynamic identification of robots with power
-    model", 1997). The weights follow the noise that the estimator finds for each output; see OutputWeights.
+    model", 1997). The weights follow the noise that the estimator finds for each output; see OutputNoise.
 
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
@@ -97,8 +97,7 @@ class ParametricEstimator:
         self._rls = RecursiveLeastSquares(regressor.n_parameters, 1, own, first_forgetting(forgetting), initial)
         self._adaptive = AdaptiveForgetting(regressor.n_outputs) if forgetting == AUTOMATIC else None
         self._last_stamp: int | None = None
-        self._noise = NoiseVariance(regressor.n_outputs)
-        self._weights = OutputWeights(output_weights, regressor.n_outputs)
+        self._outputs = OutputNoise(output_weights, regressor.n_outputs)
         self._usual = UsualLeverage(regressor.n_outputs)
         self.ledger = Ledger()
 
@@ -155,8 +154,8 @@ class ParametricEstimator:
     @property
     def _variance_of_rows(self) -> float:
         """Variance of the noise of the weighted rows."""
-        weighted = self._weights.value**2 * self._noise.value
-        return float(np.mean(weighted)) if self._noise.n_samples else 1.0
+        noise = self._outputs.noise
+        return float(np.mean(self._outputs.weights**2 * noise.value)) if noise.n_samples else 1.0
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         return self.predictor(self.regressor, live=True).predict(q, v, a)
@@ -167,10 +166,8 @@ class ParametricEstimator:
         `regressor` is that thread's own for the same robot.
         """
         certainty = self._rls if live else self._rls.certainty()
-        weights, usual = self._weights.value, self._usual.value
-        return ParametricPredictor(
-            regressor, self.parameters, certainty, self._noise.value, self._order, weights, usual
-        )
+        noise, weights, usual = self._outputs.noise.value, self._outputs.weights, self._usual.value
+        return ParametricPredictor(regressor, self.parameters, certainty, noise, self._order, weights, usual)
 
     def update(
         self,
@@ -214,10 +211,9 @@ class ParametricEstimator:
             Error of the prediction made before, and its leverage, (n_outputs,) each.
         """
         measured = vector("y", y, self.regressor.n_outputs)
-        innovation, leverage, told = self._rls.observe(rows, measured, self._weights.value, self._order, count)
-        self._noise.add(told)
+        innovation, leverage, told = self._rls.observe(rows, measured, self._outputs.weights, self._order, count)
+        self._outputs.add(told)
         self._usual.update(leverage, self._rls.forgetting)
-        self._weights.follow(self._noise)
         if self._offset_forgetting < 1.0:
             self._rls.fade(len(self._offsets), self._offset_forgetting**count)
         return innovation, leverage
@@ -258,7 +254,7 @@ class ParametricEstimator:
     def pool(self, other: "ParametricEstimator", common: "ParametricEstimator | None" = None) -> None:
         """Pool the data of another estimator, those of `common` once, whatever the ledgers say; errors as `merge`."""
         self._rls.merge(other._rls, None if common is None else common._rls)
-        self._noise.merge(other._noise, 0 if common is None else common._noise.n_samples)
+        self._outputs.noise.merge(other._outputs.noise, 0 if common is None else common._outputs.noise.n_samples)
         self._usual.merge(other._usual)
 
     def state(self) -> dict[str, Array]:
@@ -267,11 +263,10 @@ class ParametricEstimator:
             "estimator": np.asarray("parametric"),
             **nested("regressor", describe(self.regressor)),
             **nested("rls", self._rls.state()),
-            **nested("noise", self._noise.state()),
+            **self._outputs.state(),
             **nested("usual", self._usual.state()),
             "columns": np.asarray(self.regressor.parameter_names)[self._order],
             "output_weights": np.asarray(self.output_weights),
-            "weights": self._weights.value.copy(),
             "offset_forgetting": np.asarray(self._offset_forgetting),
             **({} if self._adaptive is None else nested("adaptive", self._adaptive.state())),
         }
@@ -307,8 +302,7 @@ class ParametricEstimator:
         estimator._rls = with_columns(saved, columns, estimator._rls, wanted)
         if any(key.startswith("adaptive.") for key in state):
             estimator._adaptive = AdaptiveForgetting.from_state(part(state, "adaptive"), regressor.n_outputs)
-        estimator._noise = NoiseVariance.from_state(part(state, "noise"), regressor.n_outputs)
-        estimator._weights = estimator._weights.restored(state)
+        estimator._outputs = estimator._outputs.restored(state)
         if any(key.startswith("usual.") for key in state):  # earlier releases have none
             estimator._usual = UsualLeverage.from_state(part(state, "usual"), regressor.n_outputs)
         estimator.ledger = Ledger.from_state(state, estimator.n_samples)

@@ -13,6 +13,7 @@ from icub_learning.dynamics import _checks
 
 MotionInputs = tuple[ArrayLike, ArrayLike, ArrayLike]  # position, velocity and acceleration, each (n_joints,)
 USUAL_PERIOD = 0.01  # [s] between samples that come without stamps
+LARGEST = 1e50  # of measurements, predictions and regressors: squares of squares of what is larger could overflow
 LONGEST_PERIOD = 1.0  # [s] a longer pause counts as this long: what was learned before it still holds
 
 

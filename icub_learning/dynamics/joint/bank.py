@@ -26,9 +26,10 @@ LENGTH_SCALES = (0.7, 2.0, 6.0)
 # Physical units instead of the spread of the first samples: a joint that hardly moves stays small among the inputs,
 # learning starts with the first sample, and robots that learn apart can always pool what they learned.
 INPUT_SCALES = (1.0, 1.0, 5.0)
-CERTAINTY_SAMPLES = 20  # learned samples between two snapshots of the first factor, at first;
-CERTAINTY_SHARE = 0.02  # later this share of all samples, because leverages fall ever more slowly,
-LATEST_CERTAINTY = 1000  # but never more samples than this
+# Of all samples, between two snapshots of the first factor, because leverages fall ever more slowly; but never more
+# than LATEST_CERTAINTY, nor fewer than the same share of these.
+CERTAINTY_SHARE = 0.02
+LATEST_CERTAINTY = 1000  # samples
 
 
 class BankWeights(NamedTuple):
@@ -126,7 +127,7 @@ class JointBank:
         n = self.lasting.n_samples
         if self._certainty is None or n >= self._next_certainty:
             self._certainty = self.lasting.certainty()
-            self._next_certainty = n + min(max(CERTAINTY_SAMPLES, round(CERTAINTY_SHARE * n)), LATEST_CERTAINTY)
+            self._next_certainty = n + min(round(CERTAINTY_SHARE * max(n, LATEST_CERTAINTY)), LATEST_CERTAINTY)
         return self._certainty, self._recent.certainty()
 
     def merge(self, other: "JointBank", common: "JointBank | None" = None) -> None:

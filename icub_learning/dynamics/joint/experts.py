@@ -10,17 +10,16 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.noise.prediction_errors import CalibratedVariance, SerialCorrelation
-from icub_learning.dynamics.estimators.prediction import Prediction
+from icub_learning.dynamics.estimators.prediction import USUAL_PERIOD, Prediction
 from icub_learning.dynamics.joint import _experts
 from icub_learning.models.declared import Declared
 from icub_learning.recursive.layered_aggregation import LayeredAggregation
 
 # [s] in which errors lose half of their weight, a factor of four apart: from the phase of a motion to a whole motion;
-# and the same in the choice among these.
+# and the same in the choice among these. The time between two measurements counts for USUAL_PERIOD at most: the
+# shortest half-life is five samples or more.
 HALF_LIVES = (0.05, 0.2, 0.8, 3.2)
 SECOND_HALF_LIFE = 1.0
-# [s] that the time between two measurements counts for at most: the shortest half-life is five samples or more.
-LONGEST_STEP = 0.01
 
 
 class Unlearned(NamedTuple):
@@ -181,7 +180,7 @@ class ExpertWeights(Declared):
         combined = self._mean(errors, self._aggregation.choices, experts.unlearned.of_experts)
         self._held, self._steady = False, None
         self._noise.update(combined[0], _not_learned(combined[0] + measured, experts), elapsed)
-        counted = min(elapsed, LONGEST_STEP)
+        counted = min(elapsed, USUAL_PERIOD)
         self.correlation.update(experts.expected - measured, counted)
         self._aggregation.update(errors[None], combined[None], counted)
 

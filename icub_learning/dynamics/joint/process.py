@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance, OutputWeights
+from icub_learning.dynamics.estimators.noise.noise_variance import OutputNoise
 from icub_learning.dynamics.joint import _experts, _joint
 from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.errors import StateError
@@ -83,7 +83,7 @@ class JointProcess:
         n_outputs: T.
         n_features: d, of phi.
         regularization: noise variance over the variance of the features' weights.
-        output_weights: how much each output counts for beta, see OutputWeights.
+        output_weights: how much each output counts for beta, see OutputNoise.
     """
 
     def __init__(
@@ -99,8 +99,7 @@ class JointProcess:
         self._features = RecursiveLeastSquares(n_features, n_targets, regularization)
         self._rigid = None if columns is None else RecursiveLeastSquares(len(columns.kept), 1)
         self._maps: Array | None = None  # until something but a sample changes
-        self._noise = NoiseVariance(n_outputs)
-        self._weights = OutputWeights(output_weights, n_outputs)
+        self._outputs = OutputNoise(output_weights, n_outputs)
 
     @property
     def n_samples(self) -> int:
@@ -127,11 +126,11 @@ class JointProcess:
 
     def certainty(self, live: bool = False) -> ProcessCertainty:
         """Return what tells the variance of predictions: a snapshot; with `live`, until the next sample is learned."""
-        features, rigid, noise = self._features, self._rigid, self._noise.known
+        features, rigid, noise = self._features, self._rigid, self._outputs.noise.known
         maps, triangle = features.padded_weights[self.n_outputs :], None if rigid is None else rigid.memory[0]
         if not live:
             maps, triangle = maps.copy(), None if triangle is None else triangle.copy()
-        body = None if triangle is None else BodyCertainty(triangle, self._weights.value, noise)
+        body = None if triangle is None else BodyCertainty(triangle, self._outputs.weights, noise)
         return ProcessCertainty(features if live else features.certainty(), self.columns, maps, body, noise)
 
     def learn(self, phi: Array, rows: Array | None, y: Array, forgetting: float = 1.0, count: int = 1) -> None:
@@ -151,24 +150,23 @@ class JointProcess:
         self._features.forgetting = forgetting
         if columns is None or self._rigid is None or rows is None:
             # Recursive residuals have the variance of the noise.
-            self._noise.update(self._features.absorb(root * phi, root * y)[0] / root, 0.0)
+            self._outputs.noise.update(self._features.absorb(root * phi, root * y)[0] / root, 0.0)
             return
         phi = finite_rows("phi", phi, self._features.n_features, LARGEST_VALUE)
         y = finite_rows("y", y, self.n_outputs, LARGEST_VALUE)
         rows = finite_rows("rows", rows, len(columns.kept), LARGEST_VALUE)
         self._rigid.forgetting = forgetting
         estimates, self._maps = np.empty(self.n_outputs), np.empty((2, self.n_outputs, len(phi)))
-        factors, weights = (self._features.ahead(), self._rigid.ahead()), self._weights.value
+        factors, weights = (self._features.ahead(), self._rigid.ahead()), self._outputs.weights
         _joint.learn(*factors, columns.memory, estimates, self._maps, phi, rows, y, weights, root)
-        self._noise.add(estimates)
-        self._weights.follow(self._noise)
+        self._outputs.add(estimates)
 
     def _rigid_rows(self, left: Array) -> tuple[Array, Array]:
         """Weighted rows (k n_outputs, n_base) and targets of the second factor from k rows of what features leave."""
         columns, count = self.columns, len(left) * self.n_outputs
         assert columns is not None
         z, target = np.empty((count, len(columns.kept))), np.empty((count, 1))
-        _joint.rows(z, target, left, columns.memory, self._weights.value)
+        _joint.rows(z, target, left, columns.memory, self._outputs.weights)
         return z, target
 
     def merge(self, other: "JointProcess", common: "JointProcess | None" = None) -> None:
@@ -188,25 +186,21 @@ class JointProcess:
             self._rigid.forgetting = 1.0
             self._rigid.update(*self._rigid_rows(pooled.gained))
             self._rigid.forgetting, self._rigid.n_samples = forgetting, n_samples
-        self._noise.merge(other._noise, 0 if common is None else common._noise.n_samples)
+        self._outputs.noise.merge(other._outputs.noise, 0 if common is None else common.n_samples)
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays; see `restored`."""
-        state = nested("features", self._features.state()) | nested("noise", self._noise.state())
-        if self._rigid is not None:
-            state |= nested("rigid", self._rigid.state())
-            state["weights"] = self._weights.value.copy()
-        return state
+        state = nested("features", self._features.state()) | self._outputs.state()
+        return state if self._rigid is None else state | nested("rigid", self._rigid.state())
 
     def restored(self, state: Mapping[str, Any]) -> "JointProcess":
         """Return a process of the same sizes with what `state` saved. Raises StateError."""
         made = copy(self)
         made._maps = None
         made._features = of_same_size(self._features, part(state, "features"))
-        made._noise = self._noise.restored(part(state, "noise"))
+        made._outputs = self._outputs.restored({"weights": self._outputs.weights, **state})
         if self._rigid is not None:
             made._rigid = of_same_size(self._rigid, part(state, "rigid"))
-            made._weights = self._weights.restored(state)
         return made
 
 

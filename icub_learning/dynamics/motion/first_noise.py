@@ -18,8 +18,7 @@ def first_noise(values: Array) -> tuple[Array, Array, np.ndarray]:
     A joint that moves fast changes by many steps of quantization from sample to sample. Its changes differ by few, so
     that the step is the smallest difference of any low order.
 
-    Args:
-        values: (k, n_joints) measured at equal intervals, k at least 6.
+    The values (k, n_joints) were measured at equal intervals, k at least 6.
 
     Returns:
         white: (n_joints,) variance of white noise, at most.

@@ -53,8 +53,6 @@ class MotionFilter:
         delay = None if velocity_delay is None else real("velocity_delay", velocity_delay, 0.0)
         self._levels = NoiseLevels(self.n_joints, delay)
         self._filter = Filter(self.n_joints, GROUPS, MOVING_GROUPS, self.max_gap, PRIOR)
-        self._scores, self._tallies = np.empty((4, GROUPS, self.n_joints)), np.empty((6, self.n_joints))
-        self._steps = np.empty((2, self.n_joints))
         self._smoothed: list[Motion] = []
         self._ready = 0  # motions that can be smoothed, and are when they are asked for
         self._first: list[tuple[int, Array, Array | None]] | None = []  # samples before the levels were looked for
@@ -67,8 +65,7 @@ class MotionFilter:
 
     def reset(self) -> None:
         """Forget all samples; what was found about the noise stays."""
-        self._settle()
-        self._restart()
+        self.finish()
         self._smoothed = []
 
     def add(self, stamp: int, position: Array, velocity: Array | None) -> None:
@@ -153,17 +150,7 @@ class MotionFilter:
             jerk_decay [1/s]; velocity_delay [s]; bandwidth (n_joints,) [Hz]; lag of the smoothed motions [s];
             rate of the samples [Hz].
         """
-        levels = self._levels
-        return {
-            "position_noise": np.sqrt(levels.position),
-            "velocity_noise": np.sqrt(levels.velocity),
-            "snap_density": levels.snap,
-            "jerk_decay": levels.leak,
-            "velocity_delay": levels.delay,
-            "bandwidth": levels.bandwidth.copy(),
-            "lag": levels.lag,
-            "rate": 1.0 / levels.interval,
-        }
+        return self._levels.report()
 
     def _restart(self) -> None:
         self._filter.restart()
@@ -185,9 +172,8 @@ class MotionFilter:
             self._learn(*self._newest)
 
     def _use(self) -> None:
-        levels = self._levels
-        self._due = int(np.minimum(LOOK_SHARE * levels.memory, MOST_SCORED).sum())
-        self._filter.set_levels(*levels.hypotheses(), levels.period, levels.lag, levels.horizon, SURPRISE)
+        self._due = int(np.minimum(LOOK_SHARE * self._levels.memory, MOST_SCORED).sum())
+        self._filter.set_levels(*self._levels.hypotheses(), SURPRISE)
 
     def _begin(self, stamp: int, position: Array, velocity: Array | None) -> None:
         """Look at the first samples once there are enough, and filter them again with what they show."""
@@ -205,9 +191,9 @@ class MotionFilter:
         self._first = None
 
     def _learn(self, stamp: int, with_velocity: bool) -> None:
-        self._filter.evidence(self._scores, self._tallies, self._steps)
+        found = np.empty((4, GROUPS, self.n_joints)), np.empty((6, self.n_joints)), np.empty((2, self.n_joints))
+        self._filter.evidence(*found)
         if self._samples > 1:
-            interval = (stamp - self._since) * 1e-9 / (self._samples - 1)
-            self._levels.learn(self._scores, self._tallies, self._steps, interval, with_velocity)
+            self._levels.learn(*found, (stamp - self._since) * 1e-9 / (self._samples - 1), with_velocity)
             self._use()
         self._since, self._samples = stamp, 1

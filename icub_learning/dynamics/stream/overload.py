@@ -33,9 +33,7 @@ class Thinning:
     def take(self, now: float, waiting: int) -> int:
         """Return how many samples this one stands for, itself among them; 0: it is left out.
 
-        Args:
-            now: time of a steady clock [s].
-            waiting: number of samples that wait to be learned.
+        It is `now` [s] by a steady clock, and so many samples are `waiting` to be learned.
         """
         self._count += 1
         self._earned = min(self._earned + self._share * (now - self._last), self.cost)

@@ -33,8 +33,7 @@ class Pairing:
     def add(self, stamp: int, measured: Array) -> int | None:
         """Let a measurement wait; return the stamp of the oldest one if that has to give way to it.
 
-        Raises:
-            SampleError: its stamp is not later than that of the measurement before; nothing changes.
+        Raises SampleError: its stamp is not later than that of the measurement before; nothing changes.
         """
         last = self._stamps.last
         if self._stamps.accept(stamp):  # the clock was set back
@@ -58,22 +57,17 @@ class Pairing:
         return self._stamps.last <= latest or (bool(self._waiting) and self._waiting[0][0] <= latest)
 
     def nearest(self, stamp: int, records: Sequence[StateRecord]) -> StateRecord | None:
-        """Return the joint state nearest to a measurement within the tolerance, None without.
+        """Return the joint state of `records`, oldest first, that is nearest to the `stamp` of a measurement [ns].
 
-        Args:
-            stamp: stamp of the measurement [ns].
-            records: joint states, oldest first. Those without a measurement are preferred.
+        Those without a measurement are preferred. None: there is none within the tolerance.
         """
         recent = takewhile(lambda record: record.stamp >= stamp - self.tolerance, reversed(records))
         near = [record for record in recent if record.stamp <= stamp + self.tolerance]
         return min(near, key=lambda one: (one.measured is not None, abs(one.stamp - stamp)), default=None)
 
     def is_surplus(self, stamp: int, record: StateRecord) -> bool:
-        """Return whether a joint state has a measurement, or one nearer than this is about to come.
-
-        Args:
-            stamp: stamp of the measurement that `take` returned last [ns].
-            record: the joint state nearest to it.
+        """Return whether the joint state nearest to the measurement that `take` returned last has one, or a nearer one
+        is about to come.
         """
         following = self._waiting[0][0] if self._waiting else stamp + self._usual.value
         return record.measured is not None or abs(following - record.stamp) < abs(stamp - record.stamp)

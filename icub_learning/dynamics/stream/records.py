@@ -31,54 +31,31 @@ class StateRecord:
 
 @dataclass(frozen=True)
 class Sample:
-    """One sample to learn from: the motion and the measurement of one instant.
+    """One sample to learn from: the motion and the measurement of one instant."""
 
-    Attributes:
-        motion: smoothed by later samples.
-        known: derived without delay: what the prediction was made from.
-        measured: (n_outputs,).
-        published: what was predicted for the measurement, and judged by it; None: the estimator is to judge itself.
-    """
-
-    motion: Motion
-    known: Motion
-    measured: Array
-    published: Prediction | None
+    motion: Motion  # smoothed by later samples
+    known: Motion  # derived without delay: what the prediction was made from
+    measured: Array  # (n_outputs,)
+    published: Prediction | None  # for the measurement, and judged by it; None: the estimator is to judge itself
 
     def teach(self, estimator: Estimator, count: int = 1) -> None:
         """Update an estimator with this sample, which stands for `count` of them where others were left out."""
-        motion, known = self.motion, self.known
         # An estimator that is given each sample need not know of counts.
         more: dict[str, Any] = {"count": count} if count > 1 else {}
-        estimator.update(
-            motion.position,
-            motion.velocity,
-            motion.acceleration,
-            self.measured,
-            known=(known.position, known.velocity, known.acceleration),
-            stamp=motion.stamp,
-            published=self.published,
-            **more,
-        )
+        stamp, *motion = self.motion
+        known = self.known[1:]
+        estimator.update(*motion, self.measured, known=known, stamp=stamp, published=self.published, **more)
 
 
 @dataclass(frozen=True)
 class External:
-    """A measurement and its external part: what the prediction made for the same instant does not explain.
+    """A measurement and its external part: what the prediction made for the same instant does not explain."""
 
-    Attributes:
-        stamp: stamp of the joint state [ns].
-        measured: (n_outputs,).
-        known: the motion that the prediction was made from.
-        predict: predicts the same without what follows the newest errors.
-        load: (n_outputs,) what a load adds; None without one.
-    """
-
-    stamp: int
-    measured: Array
-    known: Motion
-    predict: Callable[[], Prediction]
-    load: Array | None
+    stamp: int  # of the joint state [ns]
+    measured: Array  # (n_outputs,)
+    known: Motion  # that the prediction was made from
+    predict: Callable[[], Prediction]  # the same without what follows the newest errors
+    load: Array | None  # (n_outputs,) what a load adds; None without one
 
     @cached_property
     def undisturbed(self) -> Prediction:
@@ -98,26 +75,15 @@ class External:
 
 @dataclass
 class StreamCounts:
-    """How many messages a stream has accepted, paired, learned and refused.
+    """How many messages a stream has accepted, paired, learned and refused."""
 
-    Attributes:
-        predicted: joint states accepted, each answered by one prediction.
-        measured: measurements paired with a joint state.
-        learned: samples learned by `learn`.
-        withheld: samples not learned because something was carried or touched.
-        faults: samples not learned because of a sensor in trouble, by what is wrong with it.
-        unpaired: joint states for which no measurement came within the tolerance.
-        surplus: measurements that came more often than joint states; those nearest to joint states are paired.
-        refused: messages refused, by reason.
-        last_refusal: reason and text of the newest refusal.
-    """
-
-    predicted: int = 0
-    measured: int = 0
-    learned: int = 0
-    withheld: int = 0
+    predicted: int = 0  # joint states accepted, each answered by one prediction
+    measured: int = 0  # measurements paired with a joint state
+    learned: int = 0  # samples learned by `learn`
+    withheld: int = 0  # samples not learned because something was carried or touched
+    # Samples not learned because of a sensor in trouble, by what is wrong with it.
     faults: Counter[str] = field(default_factory=Counter)
-    unpaired: int = 0
-    surplus: int = 0
-    refused: Counter[str] = field(default_factory=Counter)
-    last_refusal: str = ""
+    unpaired: int = 0  # joint states for which no measurement came within the tolerance
+    surplus: int = 0  # measurements that came more often than joint states; those nearest to joint states are paired
+    refused: Counter[str] = field(default_factory=Counter)  # messages, by reason
+    last_refusal: str = ""  # reason and text of the newest one

@@ -6,20 +6,19 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics import _fading
-from icub_learning.dynamics.estimators.prediction import Prediction
+from icub_learning.dynamics.estimators.noise.fading import HALF_LIFE
+from icub_learning.dynamics.estimators.prediction import LARGEST, Prediction
 
 ROUGHEST = 1.25  # root mean squared difference of successive predictions over that of measurements
 LIMITS = 1.3 * 2.0 ** np.arange(4.5, -0.1, -0.5)  # that are tried, in root mean squared rates of measurements
-HALF_LIFE = 30.0  # [s] in which a difference loses half of its weight; friction changes sign once in seconds
 RECENT = 0.2  # [s], the same for the rate that limits follow at once when a motion becomes faster
 KNOWN_AFTER = 1.0  # [s] of measurements before a limit is chosen
 LONGEST_STEP = 0.5  # [s] between two measurements whose difference counts, and without any until nothing is limited
 JUMP = 10.0  # largest difference of measurements that one of predictions counts for
 LATEST = 0.04  # [s] in which at most 1/e of a jump is left, whatever the limit
 REST = 0.02  # share of the largest difference of measurements below which differences are those of a robot at rest
-# Share of what is allowed below which an output no longer needs its limit, so that limits do not come and go.
-CLEARLY = 0.8
-LARGEST = 1e50  # of a prediction: squares of what is larger could overflow
+# An output no longer needs its limit below this share of what is allowed, so that limits do not come and go.
+CLEARLY = np.reciprocal(ROUGHEST)
 NUMBERS = np.array([ROUGHEST, REST, JUMP, CLEARLY, HALF_LIFE, RECENT, LATEST])  # as the compiled step takes them
 
 
@@ -31,8 +30,8 @@ class SmoothnessFilter:
     differences between successive measurements are followed, and those between successive predictions as limits of
     their rate would leave them; the highest limit in use is one with which the latter's root is at most ROUGHEST times
     that of the former. Most outputs need none, and pass unchanged. A limit acts in jumps alone: unlike a low-pass
-    filter it does not delay what changes no faster than measurements do. Of a jump that a limit would draw out, such as
-    that to a model just learned, no more is left than a low-pass filter with time constant LATEST would leave.
+    filter it does not delay what changes no faster than measurements do. Of a jump that a limit would draw out no more
+    is left than a low-pass filter with time constant LATEST would leave.
 
     Args:
         n_outputs: m.
@@ -48,8 +47,8 @@ class SmoothnessFilter:
         self._rates = np.zeros(n_outputs)  # the same as rates [1/s], in units of the outputs
         self._published: Array | None = None  # total and parametric part (2, n_outputs) as published last
         self._stamp = 0  # ns, of that
-        # Fading sums (4, n_outputs) of squared differences of measurements, by HALF_LIFE and RECENT, and of predictions
-        # without a limit; and the largest difference between measurements so far.
+        # Fading sums (4, n_outputs) of squared differences of measurements, by HALF_LIFE (friction changes sign once in
+        # seconds) and RECENT, and of predictions without a limit; the largest difference between measurements so far.
         self._sums = np.zeros((4, n_outputs))
         # Fading sums of squared time steps [s^2], by HALF_LIFE and RECENT; count of differences, which fades too.
         self._totals = np.zeros(3)
@@ -84,12 +83,9 @@ class SmoothnessFilter:
         return Prediction(total, parametric, total - parametric, lambda: made.variance)
 
     def follow(self, stamp: int, made: Prediction, measured: Array) -> None:
-        """Learn how rough measurements and predictions are.
+        """Learn how rough measurements (n_outputs,) and predictions, as made before `filtered`, are.
 
-        Args:
-            stamp: time of the joint state that both belong to [ns]; if it goes back, differences begin anew.
-            made: the prediction for it, as it was before `filtered`.
-            measured: (n_outputs,).
+        Both belong to the joint state of `stamp` [ns]; if that goes back, differences begin anew.
         """
         predicted, before, last = np.ascontiguousarray(made.total, dtype=np.float64), self._predicted, self._measured
         elapsed = (stamp - self._measured_stamp) * 1e-9

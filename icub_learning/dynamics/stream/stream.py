@@ -138,7 +138,7 @@ class InverseDynamicsStream:
         self.settle()
         last = self._state_stamps.last
         try:
-            state = self._reader.read(stamp, names, position, velocity, effort)
+            state = self._reader.read(names, position, velocity, effort)
             clock_set_back = self._state_stamps.accept(stamp)
         except SampleError as error:
             self._refuse(error)
@@ -169,11 +169,7 @@ class InverseDynamicsStream:
         return record
 
     def measurement(self, stamp: int, values: ArrayLike) -> None:
-        """Queue one measurement (n_outputs,) for pairing with the joint state nearest in time.
-
-        Raises:
-            SampleError: it was refused, and counted under its reason; nothing else changes.
-        """
+        """Queue one measurement (n_outputs,) for pairing with the joint state nearest in time. Raises SampleError."""
         try:
             measured = self._check_output(values)
             given_up = self._pairing.add(stamp, measured)
@@ -287,7 +283,12 @@ class InverseDynamicsStream:
             self.output_filter.follow(record.stamp, record.made, measured)
         if self.watch is not None:
             self.watch.observe(record.stamp, record.known, paired.unexpected, paired.undisturbed.variance)
-        self._judge(record, measured)
+        judge = self._judge_of(record)
+        if judge is not None and self._may_learn(record):
+            elapsed, self._judged = seconds_between(self._judged, record.stamp), record.stamp
+            judge.judge(record.made, measured, elapsed)
+        elif judge is not None:  # something is carried or touched
+            judge.hold()
 
     def _undisturbed(self, record: StateRecord) -> Prediction:
         """Return what is predicted without what follows the newest errors, which would follow a push, and unlimited."""
@@ -298,17 +299,6 @@ class InverseDynamicsStream:
     def _judge_of(self, record: StateRecord) -> Any:
         """Return the ExpertPredictor that learns from a record which experts were right; None without experts."""
         return None if record.made.experts is None else self.predictor
-
-    def _judge(self, record: StateRecord, measured: Array) -> None:
-        """Tell the estimator how its prediction turned out, at once, unless something is carried or touched."""
-        judge = self._judge_of(record)
-        if judge is None:
-            return
-        if self._may_learn(record):
-            elapsed, self._judged = seconds_between(self._judged, record.stamp), record.stamp
-            judge.judge(record.made, measured, elapsed)
-        else:
-            judge.hold()
 
     def _is_final(self, record: StateRecord) -> bool:
         """Return whether neither motion nor measurement can be added to this record any more."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from icub_learning.dynamics.regressors.wrench_regressor import WRENCH_AXES
-from icub_learning.dynamics.stream.sensor_check import CHECKED_SAMPLES, SensorCheck
+from icub_learning.dynamics.stream.sensor_faults import CHECKED_SAMPLES, SensorCheck
 
 
 def verdict(change, is_wrench=True):

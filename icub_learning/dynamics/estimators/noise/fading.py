@@ -8,8 +8,8 @@ import numpy as np
 from icub_learning.arrays import Array
 from icub_learning.models.declared import NOT_NEGATIVE, Declared, entries
 
-YOUNG = 0.25  # half-life over the time since the first sample: the large errors of the start are soon forgotten
-HALF_LIFE = 30.0  # [s] in which squares of signals lose half of their weight, at most
+YOUNG = 0.25  # half-life, or memory, over the age: the large errors of the start are soon forgotten
+HALF_LIFE = 30.0  # [s] in which squares of signals and of their differences lose half of their weight
 FadingT = TypeVar("FadingT", bound="FadingMean")
 
 

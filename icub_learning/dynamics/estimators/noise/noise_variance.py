@@ -1,16 +1,13 @@
 """The noise of the measurements that a recursive learner predicts, and by how much each output counts for it."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
-from icub_learning.arrays import Array, finite
-from icub_learning.errors import ParameterError, StateError
-from icub_learning.models.declared import NOT_NEGATIVE, VARIANCE, Declared, entries
+from icub_learning.arrays import Array
+from icub_learning.dynamics.estimators.noise.fading import YOUNG
+from icub_learning.errors import ParameterError
+from icub_learning.models.declared import NOT_NEGATIVE, POSITIVE, VARIANCE, Declared, entries
 
 MEMORY_SAMPLES = 1000  # the average runs over about this many samples
-EARLY_SHARE = 0.25  # and over no more than this share of all: the errors of the first ones are those of an empty model
 KINDS = ("noise", "equal")
 FIRST_SAMPLES = 50  # before them the errors are those of a model that knows nothing
 INTERVAL = 16  # [samples] between two looks at the noise
@@ -54,7 +51,7 @@ class NoiseVariance(Declared):
         if self.n_samples == 1:
             self.value = estimate
         else:
-            memory = min(max(EARLY_SHARE * self.n_samples, 1.0), MEMORY_SAMPLES)
+            memory = min(max(YOUNG * self.n_samples, 1.0), MEMORY_SAMPLES)
             self.value = self.value + (estimate - self.value) / memory
 
     def merge(self, other: "NoiseVariance", n_common: int = 0) -> None:
@@ -70,45 +67,42 @@ class NoiseVariance(Declared):
         self.n_samples += fresh
 
 
-class OutputWeights:
-    """Weights in inverse proportion to the standard deviation of each output's noise, 1 for the noisiest.
+class OutputNoise(Declared):
+    """Noise of outputs that share the parameters of a model, and how much each output counts for these.
 
-    With them the errors of all outputs that share the parameters of a model have the same variance, as least squares
-    supposes (Aitken 1935): forces of newtons no longer drown torques of hundredths of a newton metre. What was learned
-    before the noise was known, with weights of 1, counts too little for the others, so it soon ceases to matter.
+    Weights are in inverse proportion to the standard deviation of the noise, 1 for the noisiest output. With them the
+    errors of all outputs have the same variance, as least squares supposes (Aitken 1935): forces of newtons no longer
+    drown torques of hundredths of a newton metre. What was learned before the noise was known, with weights of 1,
+    counts too little for the others, so it soon ceases to matter.
 
     Args:
-        kind: "noise": as above, from the first samples on; "equal": 1 for all.
+        kind: "noise": as above, from the first samples on; "equal": weights of 1.
         n_outputs: number of outputs, or (k, number of outputs) of k learners of the same samples.
 
     Attributes:
-        kind: as given.
-        value: (n_outputs,) weights of the rows and measurements of each output.
+        noise: variance of the noise.
+        weights: (n_outputs,) of the rows and measurements of each output.
 
     Raises:
         ParameterError: an unknown kind.
     """
 
+    STATE = entries(weights=POSITIVE)
+    PARTS = ("noise",)
+
     def __init__(self, kind: str, n_outputs: int | tuple[int, ...]) -> None:
         if kind not in KINDS:
             raise ParameterError("output_weights", kind, " or ".join(map(repr, KINDS)))
-        self.kind = kind
-        self.value = np.ones(n_outputs)
+        self._kind = kind
+        self.noise = NoiseVariance(n_outputs)
+        self.weights = np.ones(n_outputs)
 
-    def follow(self, noise: NoiseVariance) -> None:
-        """Take notice of the noise after one more sample."""
-        if self.kind == "equal" or noise.n_samples < FIRST_SAMPLES or noise.n_samples % INTERVAL:
+    def add(self, estimate: Array) -> None:
+        """Add what one sample tells of the variance, see NoiseVariance.add."""
+        self.noise.add(estimate)
+        n_samples, variance = self.noise.n_samples, self.noise.value
+        if self._kind == "equal" or n_samples < FIRST_SAMPLES or n_samples % INTERVAL:
             return
-        largest = noise.value.max(axis=-1, keepdims=True)
-        known = noise.value, largest / LARGEST**2
-        self.value = np.sqrt(np.divide(largest, np.maximum(*known), out=self.value**2, where=largest > 0.0))
-
-    def restored(self, state: Mapping[str, Any]) -> "OutputWeights":
-        """Return weights of the same kind and size with the entry "weights" of a state. Raises StateError."""
-        if "weights" not in state:
-            raise StateError("state lacks the entry 'weights'", name="weights")
-        made = OutputWeights(self.kind, self.value.shape)
-        made.value = finite("weights", state["weights"]).copy()
-        if made.value.shape != self.value.shape or not (made.value > 0).all():
-            raise StateError(f"weights {made.value} must be positive, of shape {self.value.shape}", name="weights")
-        return made
+        largest = variance.max(axis=-1, keepdims=True)
+        known = np.maximum(variance, largest / LARGEST**2)
+        self.weights = np.sqrt(np.divide(largest, known, out=self.weights**2, where=largest > 0.0))
