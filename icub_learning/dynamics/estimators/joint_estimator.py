@@ -138,8 +138,8 @@ class JointEstimator(ExpertPredictor):
         exact = motion_vectors(self.regressor.n_joints, q, v, a)
         motion = exact if known is None else motion_vectors(self.regressor.n_joints, *known)
         exact_rows = None if self._rigid is None else self.regressor(*exact)
-        experts = self._already_made(published)
-        if experts is None:
+        experts: ExpertPredictions | None = None if published is None else published.experts
+        if experts is None or experts.weighed_by is not self.weights:  # another estimator has other features
             rows = exact_rows if motion is exact or exact_rows is None else self.regressor(*motion)
             experts = self._own_predictor().experts(self._bank.features.waves(np.concatenate(motion)), rows)
         finite_rows("prediction", experts.values, m)
@@ -158,11 +158,6 @@ class JointEstimator(ExpertPredictor):
         factor = self._factor(experts.values, measured, novelty, elapsed, count)
         self._bank.learn(experts.phi, experts.rows, inner, elapsed, factor, count)
         self._predictor = None
-
-    def _already_made(self, published: Prediction | None) -> ExpertPredictions | None:
-        """Return what the experts of this estimator made of a motion, with its features; None if another one's did."""
-        experts: ExpertPredictions | None = None if published is None else published.experts
-        return experts if experts is not None and experts.weighed_by is self.weights else None
 
     def _factor(self, values: Array, measured: Array, novelty: float, elapsed: float, count: int) -> float:
         """Return by what all that was learned is to fade: the number given, or as errors show."""

@@ -5,9 +5,8 @@ import pytest
 from helpers.small_arm import SmallArm, learn, motions, rigid
 
 from icub_learning.dynamics import NonparametricEstimator, SemiparametricEstimator
-from icub_learning.dynamics.joint.bank import INPUT_SCALES, LENGTH_SCALES
+from icub_learning.dynamics.joint.bank import BODIES, FEATURES_EVERY, FEATURES_MEMORY, INPUT_SCALES, LENGTH_SCALES
 from icub_learning.dynamics.joint.bank import REGULARIZATION as OF_FEATURES
-from icub_learning.dynamics.joint.recent import BODIES, FEATURES_EVERY, FEATURES_MEMORY
 from icub_learning.errors import ParameterError
 from icub_learning.testing import assert_same
 
