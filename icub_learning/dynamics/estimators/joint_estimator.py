@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from icub_learning.arrays import Array, finite, vector
+from icub_learning.arrays import Array, vector
 from icub_learning.dynamics.estimators.noise.fading import SignalVariance
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.prediction import (
@@ -16,7 +16,7 @@ from icub_learning.dynamics.estimators.prediction import (
     motion_vectors,
     seconds_between,
 )
-from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
+from icub_learning.dynamics.estimators.saved_states import describe, matching_regressor
 from icub_learning.dynamics.joint.bank import REGULARIZATION, JointBank
 from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertPredictor, ExpertWeights
@@ -45,7 +45,7 @@ class JointEstimator(ExpertPredictor):
 
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
-        rigid: the expert P, new; None leaves rigid bodies out, and the regressor then tells nothing but sizes.
+        rigid: the expert P, new; None leaves rigid bodies out.
         n_random_features: number of features.
         forgetting: in (0, 1]; weight of a sample after each further one; "auto": 1 until errors show a change, see
             AdaptiveForgetting. Processes with a memory of their own forget by that besides.
@@ -97,9 +97,8 @@ class JointEstimator(ExpertPredictor):
         """Weights (n_outputs,) of the experts by their names."""
         return dict(zip(self.weights.names, self.weights.value, strict=True))
 
-    def experts_of(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> ExpertPredictions:
-        """See ExpertPredictor."""
-        return self._own_predictor().experts_of(q, v, a)
+    def _experts_of(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> ExpertPredictions:
+        return self._own_predictor()._experts_of(q, v, a)
 
     def predictor(self, regressor: Regressor | None = None) -> JointPredictor:
         """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
@@ -185,10 +184,8 @@ class JointEstimator(ExpertPredictor):
     def merge(self: EstimatorT, other: EstimatorT, common: EstimatorT | None = None) -> None:
         """Pool what another estimator with the same regressor and features learned, exactly; each keeps its own tare.
 
-        Samples of both count once, see Ledger; `common` is an estimator of exactly those, where one is needed.
-
-        Raises:
-            ParameterError: regressor or features differ, or a common one is needed; nothing changes then.
+        Samples of both count once, see Ledger; `common` is an estimator of exactly those, where one is needed. Raises
+        ParameterError: regressor or features differ, or a common one is needed; nothing changes then.
         """
         if type(other) is not type(self):
             raise ParameterError("other", type(other).__name__, f"a {type(self).__name__}")
@@ -226,8 +223,7 @@ class JointEstimator(ExpertPredictor):
     @classmethod
     def from_state(cls: type[EstimatorT], state: dict[str, Any], regressor: Regressor | None = None) -> EstimatorT:
         """Rebuild from `state`, for the given regressor or the one described there. Raises StateError."""
-        check_kind(state, cls._KIND)
-        regressor = matching_regressor(state, regressor)
+        regressor = matching_regressor(state, cls._KIND, regressor)
         with reading_state("an estimator"):
             if "version" not in state or scalar(state, "version") < STATE_VERSION:
                 text = "the model was learned by an earlier release, in another form; let this release learn it anew"
@@ -245,7 +241,7 @@ class JointEstimator(ExpertPredictor):
             made._signal = made._signal.restored(part(state, "signal"))
             if any(key.startswith("adaptive.") for key in state):
                 made._adaptive = AdaptiveForgetting.from_state(part(state, "adaptive"), regressor.n_outputs)
-            made._tare = vector("tare", finite("tare", state["tare"]), regressor.n_outputs).copy()
+            made._tare = vector("tare", state["tare"], regressor.n_outputs).copy()
             last = int(scalar(state, "last_stamp"))
             made._last_stamp = last if last >= 0 else None
         made.ledger = Ledger.from_state(state, made.n_samples)

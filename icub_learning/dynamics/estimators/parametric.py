@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.arrays import Array, real, vector
+from icub_learning.dynamics.estimators.noise.fading import UsualLeverage, unlearned_share
 from icub_learning.dynamics.estimators.noise.noise_variance import OutputNoise
-from icub_learning.dynamics.estimators.noise.usual_leverage import UsualLeverage, unlearned_share
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors, seconds_between
-from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor, with_columns
+from icub_learning.dynamics.estimators.saved_states import describe, matching_regressor, with_columns
 from icub_learning.dynamics.regressors.base_parameters import base_values
 from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices, relative_regularization
 from icub_learning.dynamics.settings import AUTOMATIC, DEFAULTS, first_forgetting
@@ -35,8 +35,7 @@ class ParametricPredictor(NamedTuple):
     def unlearned(self, rows: Array) -> Array:
         """Return the variance (n_outputs,) of what was not learned of a motion, over that of the usual errors.
 
-        Args:
-            rows: (n_outputs, n_parameters) of the regressor.
+        `rows` (n_outputs, n_parameters) are the regressor's.
         """
         weighted = self.weights[:, None] * rows.take(self.order, axis=1)
         return unlearned_share(np.asarray(self.certainty.leverage(weighted)), self.usual)
@@ -53,9 +52,8 @@ class ParametricEstimator:
     Each sample is one row of Phi per output, rotated into the same factor (thesis 8.2.3-8.2.4, eq. 8.4). Only the
     identifiable combinations of the parameters are determined by data; the regularization decides the others.
 
-    Outputs of different units and accuracies share the parameters, so by default each counts by how well it is known:
-    weighted least squares, the usual way to identify robots (Gautier, "Dynamic identification of robots with power
-    model", 1997). The weights follow the noise that the estimator finds for each output; see OutputNoise.
+    By default each output counts by how well it is known: weighted least squares, the usual way to identify robots
+    (Gautier, "Dynamic identification of robots with power model", 1997), with the noise that is found; see OutputNoise.
 
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
@@ -222,11 +220,8 @@ class ParametricEstimator:
         """Shift the offsets at once: all that was learned is kept, as if every measurement had been larger by this.
 
         For a sensor that was set to zero or whose offset jumped; `change` (n_outputs,) is what was measured minus what
-        was predicted, averaged over some samples with nothing in the robot's hand.
-
-        Raises:
-            ParameterError: the regressor has no offsets; nothing changes then.
-            ShapeError, NotFiniteError: not n_outputs finite numbers; nothing changes then.
+        was predicted, averaged over some samples with nothing in the robot's hand. Raises ParameterError: the regressor
+        has no offsets; ShapeError, NotFiniteError; nothing changes then.
         """
         if not self._offsets:
             raise ParameterError("sensor_offset", False, "true: there are no offsets to move")
@@ -243,10 +238,8 @@ class ParametricEstimator:
         """Pool the data of another estimator of the same regressor; samples of both count once, see Ledger.
 
         With equal output weights as if one had seen all samples; otherwise each sample keeps the weights, by noise,
-        of the estimator that learned it.
-
-        Raises:
-            ParameterError: the other one estimates other parameters, or a common one is needed; nothing changes then.
+        of the estimator that learned it. Raises ParameterError: the other one estimates other parameters, or a common
+        one is needed; nothing changes then.
         """
         self.check_poolable(other)
         self.ledger.merge(self, other, common, self.pool)
@@ -273,16 +266,12 @@ class ParametricEstimator:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], regressor: Regressor | None = None) -> "ParametricEstimator":
-        """Rebuild from `state`, for the given regressor or the one described there.
+        """Rebuild from `state`, for the given regressor or the one described there. Raises StateError.
 
         A given regressor may have parameters that the saved model lacks, offsets of the sensor that an earlier release
         did not learn, say; they start as in a new estimator.
-
-        Raises:
-            StateError: the state is not that of a parametric estimator of this robot.
         """
-        check_kind(state, "parametric")
-        regressor = matching_regressor(state, regressor, may_lack_parameters=True)
+        regressor = matching_regressor(state, "parametric", regressor, may_lack_parameters=True)
         if not NEWER_ENTRIES & state.keys():  # of an earlier release
             names = part(state, "regressor")["parameter_names"]
             equal = {"output_weights": "equal", "weights": np.ones(regressor.n_outputs), "offset_forgetting": 1.0}

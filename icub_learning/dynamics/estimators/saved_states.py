@@ -16,21 +16,18 @@ from icub_learning.recursive import RecursiveLeastSquares
 from icub_learning.recursive.pooling import append_rows
 
 
-def check_kind(state: Mapping[str, Any], kind: str) -> None:
-    """Raise StateError unless `state` is that of the estimator called `kind`."""
-    found = scalar(state, "estimator")
-    if found != kind:
-        raise StateError(f"state is that of a {found} estimator, not of a {kind} one", value=found, bound=kind)
-
-
 def matching_regressor(
-    state: Mapping[str, Any], regressor: Regressor | None, *, may_lack_parameters: bool = False
+    state: Mapping[str, Any], kind: str, regressor: Regressor | None, *, may_lack_parameters: bool = False
 ) -> Regressor:
     """Return the given regressor, or, without one, a new one made from the URDF in the state of an estimator.
 
     With `may_lack_parameters` the saved model may have fewer parameters than the given regressor. Raises StateError:
-    the regressor has other joints, outputs or parameters than the saved model, or cannot be rebuilt.
+    the state is not that of the estimator called `kind`, the regressor has other joints, outputs or parameters than the
+    saved model, or cannot be rebuilt.
     """
+    found = scalar(state, "estimator")
+    if found != kind:
+        raise StateError(f"state is that of a {found} estimator, not of a {kind} one", value=found, bound=kind)
     saved = part(state, "regressor")
     if regressor is None:
         regressor = rebuild_regressor(saved)

@@ -43,19 +43,12 @@ LATEST_CERTAINTY = 1000  # samples
 
 
 class BankWeights(NamedTuple):
-    """What predictions need of what the bank has learned.
+    """What predictions need of what the bank has learned."""
 
-    Attributes:
-        maps: weights of all features, (2 for NP and SP or 1 for NP, n_outputs, n_features), see JointProcess.maps.
-        recent: which features those of the last seconds are, and their weights (n_outputs, n_places).
-        scale: by which these features are multiplied.
-        parameters: (2 + n_bodies, n_parameters) of P, SP and each recent body; None without rigid bodies.
-    """
-
-    maps: Array
-    recent: tuple[NDArray[np.intp], Array]
-    scale: float
-    parameters: Array | None
+    maps: Array  # weights of all features, (2 for NP and SP or 1 for NP, n_outputs, n_features), see JointProcess.maps
+    recent: tuple[NDArray[np.intp], Array]  # places of those of the last seconds, weights (n_outputs, n_places)
+    scale: float  # by which these features are multiplied
+    parameters: Array | None  # (2 + n_bodies, n_parameters) of P, SP, each recent body; None without rigid bodies
 
 
 class JointBank:
@@ -67,15 +60,13 @@ class JointBank:
     features only.
 
     Args:
-        n_joints: positions, velocities and accelerations of so many joints are the inputs.
-        n_outputs: number of outputs.
+        n_joints, n_outputs: numbers of joints and outputs.
         columns: columns of the rigid bodies, and the prior of their coefficients; None for features alone.
         output_weights: how much each output counts for the parameters, see OutputNoise.
         n_random_features: number of features of all length scales together; cosines first, then sines.
         seed: seed of the random features.
 
     Attributes:
-        features: the features.
         lasting: what was learned of all that was seen.
 
     Raises:
@@ -116,15 +107,10 @@ class JointBank:
         return [(kind, inf) for kind in lasting] + [(f"{kind} {memory:g} s", memory) for kind, memory in recent]
 
     def learn(self, phi: Array, rows: Array | None, y: Array, elapsed: float, forgetting: float, count: int) -> None:
-        """Learn one sample, see JointProcess.
+        """Learn one sample, `elapsed` [s] after the last, see JointProcess.
 
-        Args:
-            phi: (n_features,).
-            rows: (n_outputs, n_parameters) of the regressor; None without rigid bodies.
-            y: (n_outputs,).
-            elapsed: time since the last sample [s].
-            forgetting: in (0, 1], by which the past of all fades, on top of memories.
-            count: how many samples this one stands for.
+        `rows` (n_outputs, n_parameters) are the regressor's, None without rigid bodies. The past of all fades by
+        `forgetting`, in (0, 1], on top of memories.
         """
         columns = self._columns
         base = None if rows is None or columns is None else columns.of(rows)

@@ -16,14 +16,13 @@ class BaseColumns:
 
     With the base projection B (n_base, n_parameters) in reduced row echelon form, Y pi = Y_b beta with beta = B pi, and
     Y_b those columns of Y at which the rows of B begin (Gautier and Khalil 1990). A prior pi ~ N(pi_0, D^-1) of all
-    parameters is the prior N(B pi_0, B D^-1 B') of beta; with L L' = B D^-1 B' and beta = B pi_0 + L gamma, that of
-    gamma is N(0, I). The most probable parameters given gamma are pi_0 + D^-1 B' L'^-1 gamma.
+    parameters is N(B pi_0, B D^-1 B') of beta; with L L' = B D^-1 B' and beta = B pi_0 + L gamma, that of gamma is
+    N(0, I). The most probable parameters given gamma are pi_0 + D^-1 B' L'^-1 gamma.
 
     Entries of Y_b that are sums of multiples of others in every motion, as the two halves of a cross product are, are
     not learned: those that are learned are the reduced row echelon form of all, as functions of the motion.
 
     Args:
-        regressor: the regressor.
         precision: (n_parameters,) diagonal of D.
         start: (n_parameters,) pi_0.
 
@@ -32,9 +31,7 @@ class BaseColumns:
         entries: (n_entries,) indices in Y_b, row by row, of the entries that are learned.
         outputs, places, sources, scales: (n_terms,) each: Y_b is the sum of `scales` times learned entries `sources`,
             each at its row and column; in the order of sources.
-        start: as given.
-        root: (n_base, n_base) L.
-        back: (n_parameters, n_base), D^-1 B' L'^-1.
+        root, back: L (n_base, n_base) and D^-1 B' L'^-1 (n_parameters, n_base).
         memory: what compiled functions take of them.
     """
 

@@ -23,40 +23,24 @@ SECOND_HALF_LIFE = 1.0
 
 
 class Unlearned(NamedTuple):
-    """What has not been learned of one motion.
+    """What has not been learned of one motion."""
 
-    Attributes:
-        novelty: share, 0 to 1, of the features of the motion that lies outside of what was learned.
-        of_experts: (n_experts, n_outputs) variance of what each expert has not learned of the motion.
-        of_expected: (n_outputs,) the same of what is expected.
-    """
-
-    novelty: float
-    of_experts: Array
-    of_expected: Array
+    novelty: float  # share, 0 to 1, of the features of the motion that lies outside of what was learned
+    of_experts: Array  # (n_experts, n_outputs) variance of what each expert has not learned of the motion
+    of_expected: Array  # (n_outputs,) the same of what is expected
 
 
 @dataclass(frozen=True)
 class ExpertPredictions:
-    """What all experts predict for one motion.
+    """What all experts predict for one motion."""
 
-    Attributes:
-        values: (n_experts, n_outputs).
-        parametric: (n_outputs,) prediction of rigid bodies alone; zero without any.
-        expected: (n_outputs,) what the model of all that was seen expects: SP, or NP without rigid bodies.
-        phi: (n_features,) features of the motion.
-        rows: (n_outputs, n_parameters) of the regressor; None without rigid bodies.
-        find: finds what has not been learned of the motion, which costs more than all the rest.
-        weighed_by: the weights of the estimator that predicted: another one has other features.
-    """
-
-    values: Array
-    parametric: Array
-    expected: Array
-    phi: Array
-    rows: Array | None
-    find: Callable[[], Unlearned]
-    weighed_by: "ExpertWeights | None" = None
+    values: Array  # (n_experts, n_outputs)
+    parametric: Array  # (n_outputs,) prediction of rigid bodies alone; zero without any
+    expected: Array  # (n_outputs,) what the model of all that was seen expects: SP, or NP without rigid bodies
+    phi: Array  # (n_features,) features of the motion
+    rows: Array | None  # (n_outputs, n_parameters) of the regressor; None without rigid bodies
+    find: Callable[[], Unlearned]  # finds what has not been learned, which costs more than all the rest
+    weighed_by: "ExpertWeights | None" = None  # of the estimator that predicted: another one has other features
 
     @cached_property
     def unlearned(self) -> Unlearned:
@@ -74,11 +58,8 @@ class ExpertWeights(Declared):
 
     The weights are those of LayeredAggregation. Where all experts know as much of a motion, its bound holds: the
     combination is not much worse than rigid bodies alone, nor than combinations that follow the best experts of the
-    last .05 to 3.2 s.
-
-    In a motion that is new to some experts, each counts by its weight times its confidence, the variance of the noise
-    over that of its own prediction, as independent estimates are combined: features alone expect nothing where they
-    have not learned, and know it.
+    last .05 to 3.2 s. In a motion that is new to some experts, each counts by its weight times its confidence, the
+    variance of the noise over that of its own prediction, as independent estimates are combined.
 
     The variance is that of errors in known motions, plus what the model itself does not know of the motion, see
     JointPredictor. One factor calibrates both, see CalibratedVariance.
@@ -90,7 +71,6 @@ class ExpertWeights(Declared):
         lasting: indices of experts that forget nothing by themselves; None: all.
 
     Attributes:
-        names: as given.
         correlation: how many errors of what is expected are worth one.
         settled: what has not been learned of the motion of the last answer that was settled; None before.
     """
@@ -194,28 +174,23 @@ def _not_learned(total: Array, experts: ExpertPredictions) -> Array:
 
 
 class ExpertPredictor:
-    """What predicts by experts.
-
-    Attributes:
-        weights: weights of the experts.
-    """
+    """What predicts by experts."""
 
     weights: ExpertWeights
 
-    def experts_of(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> ExpertPredictions:
-        """Return what the experts predict for a motion, arguments and errors as of `predict`."""
+    def _experts_of(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> ExpertPredictions:
         raise NotImplementedError
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self.weights.combined(self.experts_of(q, v, a))
+        return self.weights.combined(self._experts_of(q, v, a))
 
     def answer(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, as_known: bool = False) -> Prediction:
         """Predict before it is found how well the motion is known; Prediction.settle finds that afterwards.
 
         With `as_known`, as much is known of this motion as of the one that was settled last.
         """
-        return self.weights.answer(self.experts_of(q, v, a), as_known)
+        return self.weights.answer(self._experts_of(q, v, a), as_known)
 
     def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:
         """Learn which experts of a prediction were right from a measurement (n_outputs,) `elapsed` s after the last."""

@@ -28,26 +28,17 @@ class JointPredictor(ExpertPredictor):
     times the variance of its parameters (Rasmussen and Williams 2006, eq. 2.42). P always leaves v, and the more in a
     motion of unusual leverage (UsualLeverage). A body of the last seconds knows no more of a motion than SP does, and
     adds n times the variance of its own parameters.
-
-    Attributes:
-        bank: weights of all.
-        rigid: predicts P; None without rigid bodies.
-        certainty: tells what all that was seen leaves open of a motion.
-        bodies: tell what recent bodies do not know of a motion.
-        signals: (2, n_outputs) mean squares of what features have to say: alone, and beside rigid bodies.
-        weights: weights of the experts; those of the estimator, so that they follow what is judged.
-        tare: (n_outputs,) offset of the sensor that was set at once.
     """
 
     regressor: Regressor
     features: MultiscaleFourierFeatures
     bank: BankWeights
-    rigid: ParametricPredictor | None
-    certainty: ProcessCertainty
-    bodies: list[BodyCertainty]
-    signals: Array
-    weights: ExpertWeights
-    tare: Array
+    rigid: ParametricPredictor | None  # predicts P; None without rigid bodies
+    certainty: ProcessCertainty  # tells what all that was seen leaves open of a motion
+    bodies: list[BodyCertainty]  # tell what recent bodies do not know of a motion
+    signals: Array  # (2, n_outputs) mean squares of what features have to say: alone, and beside rigid bodies
+    weights: ExpertWeights  # those of the estimator, so that they follow what is judged
+    tare: Array  # (n_outputs,) offset of the sensor that was set at once
 
     @property
     def parameters(self) -> Array | None:
@@ -59,8 +50,7 @@ class JointPredictor(ExpertPredictor):
         parameters[offsets] += self.tare[: len(offsets)]
         return parameters
 
-    def experts_of(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> ExpertPredictions:
-        """See ExpertPredictor."""
+    def _experts_of(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> ExpertPredictions:
         motion = motion_vectors(self.regressor.n_joints, q, v, a)
         phi = self.features.waves(np.concatenate(motion))
         return self.experts(phi, None if self.rigid is None else self.regressor(*motion))
@@ -68,9 +58,7 @@ class JointPredictor(ExpertPredictor):
     def experts(self, phi: Array, rows: Array | None) -> ExpertPredictions:
         """Return what the experts predict: P, NP, SP, then NP and each body of the last seconds; or the two NP alone.
 
-        Args:
-            phi: (n_features,).
-            rows: (n_outputs, n_parameters) of the regressor; None without rigid bodies.
+        `rows` (n_outputs, n_parameters) of the regressor are None without rigid bodies; phi is (n_features,).
         """
         maps, recent, scale, sets = self.bank
         values = np.empty((2 + (0 if sets is None else len(sets)), len(self.tare)))

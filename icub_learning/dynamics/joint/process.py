@@ -14,53 +14,34 @@ from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.errors import StateError
 from icub_learning.models import nested, part
 from icub_learning.recursive import Certainty, RecursiveLeastSquares
-from icub_learning.recursive.checks import LARGEST_VALUE, finite_rows
 
 
 class BodyCertainty(NamedTuple):
-    """What the variance of a prediction by base parameters is computed from.
+    """What the variance of a prediction by base parameters is computed from."""
 
-    Attributes:
-        triangle: packed factor of the learner of gamma, see BaseColumns.
-        weights: (n_outputs,) of the outputs: rows count by them, so that the noise of all has one variance.
-        noise: (n_outputs,) variance of the noise; zero before the first sample.
-    """
-
-    triangle: Array
-    weights: Array
-    noise: Array
+    triangle: Array  # packed factor of the learner of gamma, see BaseColumns
+    weights: Array  # (n_outputs,) of the outputs: rows count by them, so that the noise of all has one variance
+    noise: Array  # (n_outputs,) variance of the noise; zero before the first sample
 
 
 class ProcessCertainty(NamedTuple):
-    """Tells the variance of a process's predictions over that of the noise, Rasmussen and Williams 2006, eq. 2.42.
+    """Tells the variance of a process's predictions over that of the noise, Rasmussen and Williams 2006, eq. 2.42."""
 
-    Attributes:
-        features: gives phi' A^-1 phi.
-        columns: columns of the process; None without rigid bodies.
-        maps: (n_entries, n_features or padded) weights of phi in the entries of Y_b.
-        body: tells the variance of beta; None without rigid bodies.
-        noise: (n_outputs,) variance of the noise; zero before the first sample.
-    """
-
-    features: Certainty | RecursiveLeastSquares
-    columns: BaseColumns | None
-    maps: Array
-    body: BodyCertainty | None
-    noise: Array
+    features: Certainty | RecursiveLeastSquares  # gives phi' A^-1 phi
+    columns: BaseColumns | None  # None without rigid bodies
+    maps: Array  # (n_entries, n_features or padded) weights of phi in the entries of Y_b
+    body: BodyCertainty | None  # tells the variance of beta; None without rigid bodies
+    noise: Array  # (n_outputs,) variance of the noise; zero before the first sample
 
     def of_features(self, phi: Array) -> float:
         """Return phi' A^-1 phi, of phi (n_features,): all that NP does not know."""
         return float(self.features.leverage(phi))
 
     def of_rigid_bodies(self, phi: Array, rows: Array, recent: Sequence[BodyCertainty] = ()) -> Array:
-        """Return the variance of D beta with D what features leave of Y_b, and that of Y_b beta by bodies of their own.
+        """Return the variance of D beta with D what features leave of Y_b: what SP does not know besides, (n_outputs,).
 
-        The first is what SP does not know besides; each row (n_outputs,).
-
-        Args:
-            phi: (n_features,).
-            rows: (n_outputs, n_base) Y_b of the same motion.
-            recent: these bodies.
+        And, in further rows, that of Y_b beta by `recent` bodies of their own. `rows` is Y_b (n_outputs, n_base) of the
+        motion of phi (n_features,).
         """
         found = np.zeros((1 + len(recent), len(self.noise)))
         if self.columns is not None and self.body is not None:
@@ -134,17 +115,12 @@ class JointProcess:
         return ProcessCertainty(features if live else features.certainty(), self.columns, maps, body, noise)
 
     def learn(self, phi: Array, rows: Array | None, y: Array, forgetting: float = 1.0, count: int = 1) -> None:
-        """Learn one sample.
+        """Learn one sample, which counts as `count`; all past ones fade by `forgetting`, in (0, 1].
 
         Args:
             phi: (n_features,) features of its motion.
             rows: (n_outputs, n_base) Y_b of its motion; None without rigid bodies.
             y: (n_outputs,).
-            forgetting: in (0, 1]; factor on the weight of all past samples.
-            count: how many samples this one stands for: its weight.
-
-        Raises:
-            ShapeError, NotFiniteError, ParameterError: nothing changes then.
         """
         columns, root = self.columns, sqrt(count)
         self._features.forgetting = forgetting
@@ -152,9 +128,6 @@ class JointProcess:
             # Recursive residuals have the variance of the noise.
             self._outputs.noise.update(self._features.absorb(root * phi, root * y)[0] / root, 0.0)
             return
-        phi = finite_rows("phi", phi, self._features.n_features, LARGEST_VALUE)
-        y = finite_rows("y", y, self.n_outputs, LARGEST_VALUE)
-        rows = finite_rows("rows", rows, len(columns.kept), LARGEST_VALUE)
         self._rigid.forgetting = forgetting
         estimates, self._maps = np.empty(self.n_outputs), np.empty((2, self.n_outputs, len(phi)))
         factors, weights = (self._features.ahead(), self._rigid.ahead()), self._outputs.weights

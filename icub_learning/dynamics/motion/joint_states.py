@@ -57,9 +57,8 @@ class JointStateReader:
     ) -> JointState:
         """Return the learned joints of a message; a field that is None or empty was not measured.
 
-        Raises:
-            SampleError: reason one of joint_names_missing, joint_name_unknown, joint_name_repeated, joint_order,
-                velocity_missing, array_size, not_finite, out_of_range.
+        Raises SampleError: reason one of joint_names_missing, joint_name_unknown, joint_name_repeated, joint_order,
+        velocity_missing, array_size, not_finite, out_of_range.
         """
         indices = self._indices if names is self._names or tuple(names) == self._names else self._find(names)
         taken = self._take("position", position, indices, len(names), LARGEST)

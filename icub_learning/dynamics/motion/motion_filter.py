@@ -1,8 +1,7 @@
 """Position, velocity and acceleration of joints from irregular samples, by Kalman filters that find their own levels.
 
-The motion of a joint is taken as a thrice integrated Ornstein-Uhlenbeck process: jerk driven by white snap, decaying at
-a rate between that of a Wiener process (smooth motion, such as sums of sines and minimum-jerk moves) and so fast that
-the jerk itself is white (trapezoidal velocities). It is observed through positions and, where measured, velocities
+The motion of a joint is taken as a thrice integrated Ornstein-Uhlenbeck process, jerk driven by white snap (see
+docs/theory/motion_filter.md). It is observed through positions and, where measured, velocities
 with white noise (Kalman 1960); the smoothed estimate is that of a smoothing spline (Wahba 1978), found by a fixed-lag
 form of the backward recursion (Rauch, Tung and Striebel 1965; in the form of Bryson and Frazier 1963, which needs no
 inverse). The levels of noise are found while it runs, see `noise_levels`. Where a motion changes more than they let
@@ -69,9 +68,7 @@ class MotionFilter:
         self._smoothed = []
 
     def add(self, stamp: int, position: Array, velocity: Array | None) -> None:
-        """Update the estimates with the joint state of one instant.
-
-        What `newest` needs is done at once, all other work by `smoothed` or with the next sample.
+        """Update the estimates with the joint state of one instant: at once what `newest` needs, all else later.
 
         Args:
             stamp: ns, later than the last.

@@ -1,11 +1,10 @@
 """Noise levels of joint motion, found while it is filtered, from how well neighbouring levels would have predicted it.
 
 Levels of one joint: the density of the white snap that drives its motion and the variances of measured positions and
-velocities. All joints share the rate at which the jerk decays and the delay of the velocities. Filters whose levels
-differ in one parameter run beside the one in use; what each of them predicted for positions and velocities is scored
-by its likelihood (prediction error decomposition: Schweppe 1965; adaptive filtering: Mehra 1970), and the levels move
-by Fisher scoring with a memory that grows from a few to a thousand predictions (recursive prediction error method:
-Ljung and Soederstroem 1983).
+velocities. All joints share the rate at which the jerk decays and the delay of the velocities. What filters predicted
+whose levels differ in one parameter is scored by its likelihood (prediction error decomposition: Schweppe 1965;
+adaptive filtering: Mehra 1970), and the levels move by Fisher scoring with a memory that grows from a few to a thousand
+predictions (recursive prediction error method: Ljung and Soederstroem 1983).
 """
 
 from collections.abc import Sequence
@@ -22,8 +21,11 @@ from icub_learning.dynamics.motion.first_noise import first_noise
 Level = IntEnum("Level", "RATIO SCALE VELOCITY", start=0)
 # Filters side by side: the levels in use; the same where the filter does not react to surprises, so that its scores are
 # those of the levels; then parameters raised and lowered, those last that need velocities.
-GROUP_NAMES = "IN_USE HERE RATIO_UP RATIO_DOWN LEAK_UP LEAK_DOWN VELOCITY_UP VELOCITY_DOWN DELAY_UP DELAY_DOWN"
-Group = IntEnum("Group", GROUP_NAMES, start=0)
+Group = IntEnum(
+    "Group",
+    "IN_USE HERE RATIO_UP RATIO_DOWN LEAK_UP LEAK_DOWN VELOCITY_UP VELOCITY_DOWN DELAY_UP DELAY_DOWN",
+    start=0,
+)
 RATIO, SCALE, VELOCITY = Level
 HERE = Group.HERE
 RATIO_GROUPS, LEAK_GROUPS = (Group.RATIO_UP, Group.RATIO_DOWN), (Group.LEAK_UP, Group.LEAK_DOWN)
@@ -98,15 +100,7 @@ class SharedLevel:
 
 
 class NoiseLevels:
-    """The noise levels in use, and what is known about them.
-
-    Args:
-        n_joints: number of joints.
-        delay: delay of velocities [s] if known; None to find it.
-
-    Attributes:
-        memory: (n_joints,) scored predictions after which one counts 1/e.
-    """
+    """The noise levels in use, and what is known about them; `delay` is that of velocities [s], None to find it."""
 
     def __init__(self, n_joints: int, delay: float | None = None) -> None:
         self._n_joints = n_joints
@@ -119,7 +113,7 @@ class NoiseLevels:
         self._levels = self._usual.copy()
         self._start = np.zeros(3)  # common level before anything was scored, relative to the usual one
         self._gradient, self._information = np.zeros((3, n_joints)), np.zeros((3, 3, n_joints))
-        self.memory = np.full(n_joints, MEMORY[0])
+        self.memory = np.full(n_joints, MEMORY[0])  # scored predictions after which one counts 1/e
         self._averaged, self._seen = np.zeros((2, n_joints))  # predictions in these two, and ever
         self._step = np.full((2, n_joints), np.inf)  # of positions and velocities: smallest change seen
         self._rough = np.zeros((4, n_joints))  # sums of roughness, see `Filter.evidence`
@@ -143,7 +137,7 @@ class NoiseLevels:
         """Density of the snap, per s^7, and variances of positions and velocities, (3, n_joints)."""
         levels = self._levels.copy()
         levels[[RATIO, VELOCITY]] += levels[SCALE]
-        return np.exp(levels)
+        return np.asarray(np.exp(levels))
 
     @property
     def _decay(self) -> float:

@@ -10,8 +10,7 @@ class Thinning:
 
     What learning a sample costs is found as samples are learned. The time that passes earns processor time at the rate
     of the share; a sample is taken when its cost has been earned, and no more is saved than one costs: so there are no
-    bursts after a pause. Whoever learns the sample is told how many it stands for. Where the learner gets less of the
-    core than it may use, `limit` samples wait, and none is taken until another has been learned.
+    bursts after a pause. While `limit` samples wait, none is taken.
 
     Args:
         share: share of a core, above 0; 1 or more: all that there is.

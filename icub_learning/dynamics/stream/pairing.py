@@ -19,16 +19,16 @@ class Pairing:
 
     Args:
         tolerance: largest difference between the stamps of a measurement and its joint state [ns].
+
+    Attributes:
+        waiting: stamps [ns] and values of the measurements that wait, oldest first.
     """
 
     def __init__(self, tolerance: int) -> None:
         self.tolerance = tolerance
         self._stamps = StampSequence()
-        self._waiting: deque[tuple[int, Array]] = deque()  # oldest first
+        self.waiting: deque[tuple[int, Array]] = deque()
         self._usual = UsualInterval()  # [ns] between measurements
-
-    def __len__(self) -> int:
-        return len(self._waiting)
 
     def add(self, stamp: int, measured: Array) -> int | None:
         """Let a measurement wait; return the stamp of the oldest one if that has to give way to it.
@@ -37,24 +37,20 @@ class Pairing:
         """
         last = self._stamps.last
         if self._stamps.accept(stamp):  # the clock was set back
-            self._waiting.clear()
+            self.waiting.clear()
         elif last:
             self._usual.follow(stamp - last)
-        self._waiting.append((stamp, measured))
-        return self._waiting.popleft()[0] if len(self._waiting) > MOST_WAITING else None
-
-    def clear(self) -> None:
-        """Forget what waits: the clock was set back."""
-        self._waiting.clear()
+        self.waiting.append((stamp, measured))
+        return self.waiting.popleft()[0] if len(self.waiting) > MOST_WAITING else None
 
     def take(self, newest: int) -> tuple[int, Array] | None:
         """Return the oldest measurement that waits, unless it is later than `newest`, the last joint state [ns]."""
-        return self._waiting.popleft() if self._waiting and self._waiting[0][0] <= newest else None
+        return self.waiting.popleft() if self.waiting and self.waiting[0][0] <= newest else None
 
     def is_awaited(self, record: StateRecord) -> bool:
         """Return whether a measurement that belongs to a joint state may be waiting, or still come."""
         latest = record.stamp + self.tolerance
-        return self._stamps.last <= latest or (bool(self._waiting) and self._waiting[0][0] <= latest)
+        return self._stamps.last <= latest or (bool(self.waiting) and self.waiting[0][0] <= latest)
 
     def nearest(self, stamp: int, records: Sequence[StateRecord]) -> StateRecord | None:
         """Return the joint state of `records`, oldest first, that is nearest to the `stamp` of a measurement [ns].
@@ -69,5 +65,5 @@ class Pairing:
         """Return whether the joint state nearest to the measurement that `take` returned last has one, or a nearer one
         is about to come.
         """
-        following = self._waiting[0][0] if self._waiting else stamp + self._usual.value
+        following = self.waiting[0][0] if self.waiting else stamp + self._usual.value
         return record.measured is not None or abs(following - record.stamp) < abs(stamp - record.stamp)

@@ -1,6 +1,6 @@
 """What becomes of joint states and measurements on their way through a stream."""
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,8 +9,13 @@ from typing import Any
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.estimators.prediction import Estimator, Prediction
+from icub_learning.dynamics.estimators.prediction import Estimator, Prediction, Predictor
 from icub_learning.dynamics.motion.motion import Motion
+from icub_learning.errors import ParameterError
+
+REMEMBERED_STATES = 512  # joint states kept until their measurement has arrived, and measurements for a tare
+SPAN = 0.5  # [s] over which a tare averages
+FEWEST = 5  # measurements in it
 
 
 @dataclass
@@ -42,9 +47,9 @@ class Sample:
         """Update an estimator with this sample, which stands for `count` of them where others were left out."""
         # An estimator that is given each sample need not know of counts.
         more: dict[str, Any] = {"count": count} if count > 1 else {}
-        stamp, *motion = self.motion
-        known = self.known[1:]
-        estimator.update(*motion, self.measured, known=known, stamp=stamp, published=self.published, **more)
+        q, v, a = self.motion[1:]
+        known, stamp = self.known[1:], self.motion.stamp
+        estimator.update(q, v, a, self.measured, known=known, stamp=stamp, published=self.published, **more)
 
 
 @dataclass(frozen=True)
@@ -87,3 +92,32 @@ class StreamCounts:
     surplus: int = 0  # measurements that came more often than joint states; those nearest to joint states are paired
     refused: Counter[str] = field(default_factory=Counter)  # messages, by reason
     last_refusal: str = ""  # reason and text of the newest one
+
+
+class RecentMeasurements:
+    """Keeps the measurements that arrived within the last 0.5 s, the newest REMEMBERED_STATES of them at most."""
+
+    def __init__(self) -> None:
+        self._kept: deque[tuple[float, Motion, Array]] = deque(maxlen=REMEMBERED_STATES)
+
+    def add(self, arrival: float, known: Motion, measured: Array) -> None:
+        """Add a measurement (n_outputs,) that arrived now [s, of any steady clock], and the motion it belongs to."""
+        self._kept.append((arrival, known, measured))
+        while arrival - self._kept[0][0] > SPAN:
+            self._kept.popleft()
+
+    def within(self, now: float) -> list[tuple[Motion, Array]]:
+        """Return motions and measurements of those that arrived in the last 0.5 s before `now`."""
+        return [(known, measured) for arrival, known, measured in self._kept if now - arrival <= SPAN]
+
+
+def mean_error(estimator: Predictor, recent: list[tuple[Motion, Array]]) -> Array:
+    """Return the mean of what was measured minus what the estimator predicts now for the same motions, (n_outputs,).
+
+    Raises ParameterError: fewer than 5 measurements.
+    """
+    if len(recent) < FEWEST:
+        text = f"at least {FEWEST} to tare the sensor"
+        raise ParameterError(f"number of measurements in the last {SPAN:g} s", len(recent), text)
+    errors = [measured - estimator.predict(*known[1:]).total for known, measured in recent]
+    return np.asarray(np.mean(errors, axis=0))

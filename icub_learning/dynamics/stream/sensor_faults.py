@@ -21,11 +21,7 @@ FINDINGS = None, FROZEN, SATURATED
 
 
 class SensorFaults:
-    """Finds measurements that must not be learned although each of them alone is possible.
-
-    Args:
-        n_outputs: number of outputs.
-    """
+    """Finds measurements that must not be learned although each of them alone is possible."""
 
     def __init__(self, n_outputs: int) -> None:
         # Last values, since when [ns after the first], how lively they are, and largest magnitudes so far.
@@ -49,8 +45,7 @@ class SensorCheck:
     """Reports, once after CHECKED_SAMPLES measurements of a moving robot, which axes look wrong.
 
     An axis that repeats one number exactly while the robot moves is not measured (a driver that reads the wrong index
-    shows a constant or a number near zero). A robot at rest says nothing: simulated sensors, and those of good drives,
-    repeat their numbers then. A torque beyond force times LONGEST_LEVER is not that of the same sensor.
+    shows a constant or a number near zero). A torque beyond force times LONGEST_LEVER is not that of the same sensor.
 
     Args:
         names: names of the axes.

@@ -25,13 +25,12 @@ NUMBERS = np.array([ROUGHEST, REST, JUMP, CLEARLY, HALF_LIFE, RECENT, LATEST])  
 class SmoothnessFilter:
     """Limits the rate of those outputs whose predictions are rougher than their measurements, as little as suffices.
 
-    A controller that is given a predicted effort needs one that does not jump. Where friction changes its sign at once
-    while the drive smooths what it reports, predictions jump more than measurements. For each output the mean squared
-    differences between successive measurements are followed, and those between successive predictions as limits of
-    their rate would leave them; the highest limit in use is one with which the latter's root is at most ROUGHEST times
-    that of the former. Most outputs need none, and pass unchanged. A limit acts in jumps alone: unlike a low-pass
-    filter it does not delay what changes no faster than measurements do. Of a jump that a limit would draw out no more
-    is left than a low-pass filter with time constant LATEST would leave.
+    Where friction changes its sign at once while the drive smooths what it reports, predictions jump more than
+    measurements. For each output the mean squared differences between successive measurements are followed, and those
+    between successive predictions as limits of their rate would leave them; the highest limit in use is one with which
+    the latter's root is at most ROUGHEST times that of the former. A limit acts in jumps alone: it does not delay what
+    changes no faster than measurements do. Of a jump that a limit would draw out no more is left than a low-pass filter
+    with time constant LATEST would leave.
 
     Args:
         n_outputs: m.
@@ -59,10 +58,6 @@ class SmoothnessFilter:
         self._measured = np.zeros(n_outputs)
         self._measured_stamp = 0  # ns
         self._seconds = 0.0  # of measurements so far
-
-    def report(self) -> dict[str, Array]:
-        """Return what is done to each output, for people, by what it is."""
-        return {"limits of predicted rates, over measured ones": self.limits.copy()}
 
     def reset(self) -> None:
         """Begin anew with the next prediction; what is known of roughness stays."""

@@ -16,13 +16,12 @@ from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.motion.stamps import StampSequence
 from icub_learning.dynamics.settings import DEFAULTS
 from icub_learning.dynamics.stream.pairing import Pairing
-from icub_learning.dynamics.stream.records import External, Sample, StateRecord, StreamCounts
+from icub_learning.dynamics.stream.records import REMEMBERED_STATES, External, Sample, StateRecord, StreamCounts
 from icub_learning.dynamics.stream.sensor_faults import SensorFaults
 from icub_learning.dynamics.stream.smoothness import SmoothnessFilter
 from icub_learning.errors import SampleError
 
 FIRST_LOOK = 50  # joint states: when the noise of velocities is looked at first, then whenever they are twice as many
-REMEMBERED_STATES = 512  # joint states kept until their measurement has arrived
 # [ns] between two joint states of which it is found what is known of their motion, and whose errors tell which experts
 # are right, how smooth measurements are, and whether something pushes: 250 times in a second, as arms move by fractions
 # of a degree in that time, and at 1 kHz all this would take longer than the answers.
@@ -183,7 +182,7 @@ class InverseDynamicsStream:
     @property
     def waiting(self) -> int:
         """How many measurements wait for their joint state."""
-        return len(self._pairing)
+        return len(self._pairing.waiting)
 
     def pair(self) -> list[External]:
         """Pair waiting measurements with the joint states nearest in time; return the new pairs.
@@ -347,7 +346,6 @@ class InverseDynamicsStream:
         if self.output_filter is not None:
             self.output_filter.reset()
         self._records.clear()
-        self._pairing.clear()
-        self._deferred = None
-        self._first_stamp = None
+        self._pairing.waiting.clear()
+        self._deferred = self._first_stamp = None
         self._smoothed_stamp = 0

@@ -67,7 +67,7 @@ class DynamicsReport(StreamReport):
             "first measurements": self._sensor,
             **motion_in_words(stream.motions.report()),
             "weights of experts": self._weights,
-            **({} if filters is None else filters_in_words(stream.output_names, filters.report())),
+            **({} if filters is None else limits_in_words(stream.output_names, filters.limits)),
             **keeper.status(),
         }
         self._ask_for_weights(stream.output_names, learner)
@@ -94,12 +94,10 @@ def motion_in_words(found: Mapping[str, Array | float]) -> dict[str, str]:
     }
 
 
-def filters_in_words(output_names: Sequence[str], found: Mapping[str, Array]) -> dict[str, str]:
-    """Return what filters do to each output as values of diagnostics."""
-    return {
-        key: ", ".join(f"{name} {value:.3g}" for name, value in zip(output_names, values, strict=True))
-        for key, values in found.items()
-    }
+def limits_in_words(output_names: Sequence[str], limits: Array) -> dict[str, str]:
+    """Return the limits that SmoothnessFilter sets to each output (n_outputs,) as a value of diagnostics."""
+    words = ", ".join(f"{name} {value:.3g}" for name, value in zip(output_names, limits, strict=True))
+    return {"limits of predicted rates, over measured ones": words}
 
 
 def weights_in_words(output_names: Sequence[str], estimator: Any) -> str:

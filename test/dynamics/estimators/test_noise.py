@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from icub_learning.dynamics.estimators.noise.fading import SignalVariance
+from icub_learning.dynamics.estimators.noise.fading import SignalVariance, UsualLeverage, unlearned_share
 from icub_learning.dynamics.estimators.noise.prediction_errors import SerialCorrelation
-from icub_learning.dynamics.estimators.noise.usual_leverage import UsualLeverage, unlearned_share
 from icub_learning.errors import StateError
 from icub_learning.testing import assert_same
 

@@ -14,7 +14,7 @@ from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.dynamics.joint.process import JointProcess
 from icub_learning.dynamics.regressors.base_parameters import base_projection
 from icub_learning.dynamics.regressors.regressor import relative_regularization
-from icub_learning.errors import NotFiniteError, ParameterError, ShapeError, StateError
+from icub_learning.errors import StateError
 from icub_learning.models import part
 from icub_learning.testing import assert_same
 
@@ -258,24 +258,6 @@ def test_pools_what_both_have_in_common_once():
     assert one.n_samples == 900
     assert_batch(one, chosen(samples, slice(0, 900)), np.ones(900), (samples[0][900], samples[1][900]))
     assert common.n_samples == 200  # copies learn on their own
-
-
-@pytest.mark.parametrize("factor", [1.0, 0.9])
-def test_a_bad_sample_is_refused_and_changes_nothing(factor):
-    phi, rows, y = stream(31, 2)
-    process = learn(made(), (phi[:30], rows[:30], y[:30]), factor)
-    before, base = process.state(), process.columns.of(rows[30])
-    for place, value, error in (
-        (0, np.full(D, np.nan), NotFiniteError),
-        (1, np.full(base.shape, np.inf), NotFiniteError),
-        (2, np.full(T, 1e150), ParameterError),
-        (2, np.zeros(T + 1), ShapeError),
-    ):
-        sample = [phi[30], base, y[30]]
-        sample[place] = value
-        with pytest.raises(error):
-            process.learn(*sample, factor)
-        assert_same(process.state(), before, "what was known before")
 
 
 def test_certainty_is_that_of_its_moment():

@@ -11,7 +11,8 @@ from helpers.local_polynomials import LocalPolynomials
 from icub_learning.dynamics import Prediction
 from icub_learning.dynamics.motion.joint_states import JointStateReader
 from icub_learning.dynamics.stream.pairing import MOST_WAITING
-from icub_learning.dynamics.stream.stream import REMEMBERED_STATES, InverseDynamicsStream
+from icub_learning.dynamics.stream.records import REMEMBERED_STATES
+from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 from icub_learning.errors import SampleError
 
 JOINTS = ("shoulder", "elbow")

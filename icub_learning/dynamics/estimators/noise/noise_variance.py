@@ -19,21 +19,19 @@ class NoiseVariance(Declared):
 
     For a linear model with noise variance s^2, the error of a prediction made before learning has the variance
     s^2 (1 + z^T A^-1 z); dividing by the bracket makes each squared error an estimate of s^2. The mean runs over a
-    quarter of all samples at first: sample i of n counts by about (i / n)^3, so that the errors made before anything
-    was known, however large, are soon outgrown. Later weights fade exponentially with a memory of MEMORY_SAMPLES.
+    quarter of all samples at first, so that sample i of n counts by about (i / n)^3, and over MEMORY_SAMPLES later.
 
     Args:
         n_outputs: number of outputs, or (k, number of outputs) of k learners of the same samples.
 
     Attributes:
-        n_samples: number of innovations so far.
         value: (n_outputs,), squared units of the outputs; infinite before the first innovation.
     """
 
     STATE = entries(value=VARIANCE, n_samples=NOT_NEGATIVE)
 
     def __init__(self, n_outputs: int | tuple[int, ...]) -> None:
-        self.n_samples = 0
+        self.n_samples = 0  # innovations so far
         self.value = np.full(n_outputs, np.inf)
 
     @property
@@ -72,8 +70,7 @@ class OutputNoise(Declared):
 
     Weights are in inverse proportion to the standard deviation of the noise, 1 for the noisiest output. With them the
     errors of all outputs have the same variance, as least squares supposes (Aitken 1935): forces of newtons no longer
-    drown torques of hundredths of a newton metre. What was learned before the noise was known, with weights of 1,
-    counts too little for the others, so it soon ceases to matter.
+    drown torques of hundredths of a newton metre.
 
     Args:
         kind: "noise": as above, from the first samples on; "equal": weights of 1.

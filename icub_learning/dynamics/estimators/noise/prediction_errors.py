@@ -22,12 +22,10 @@ class CalibratedVariance(FadingMean):
     """Fading mean of squared errors, times a factor that keeps 95 % of the errors within two standard deviations.
 
     Of each squared error the share counts that noise has in the variance that was told, beside what the novelty of the
-    motion adds (see SignalVariance). Errors of robots are neither Gaussian nor steady (friction changes its sign,
-    motions come and go), so their mean square alone does not say where 95 % of them lie. The factor c is therefore
-    tracked: log c grows by a step times (1 - 0.05) with each error outside the band and falls by the step times 0.05
-    with each one inside, as in adaptive conformal inference (Gibbs and Candès, "Adaptive conformal inference under
-    distribution shift", 2021). As log c moves by what the misses exceed 0.05 by, their share differs from 0.05 by no
-    more than the change of log c over the sum of the steps, whatever the errors do, as long as c stays in its range.
+    motion adds (see SignalVariance). Errors of robots are neither Gaussian nor steady, so the factor c is tracked:
+    log c grows by a step times (1 - 0.05) with each error outside the band and falls by the step times 0.05 with each
+    one inside, as in adaptive conformal inference (Gibbs and Candès, "Adaptive conformal inference under distribution
+    shift", 2021). The share of misses differs from 0.05 by no more than the change of log c over the sum of the steps.
 
     Args:
         n_outputs: m.
@@ -49,12 +47,9 @@ class CalibratedVariance(FadingMean):
         return self._mean_square * self.factor
 
     def update(self, errors: Array, added: Array, elapsed: float) -> None:
-        """Update the variance with the errors of a prediction.
+        """Update the variance with the errors (m,) of a prediction, `elapsed` [s] after the last.
 
-        Args:
-            errors: (m,).
-            added: (m,), what the novelty of its motion adds to the variance, before calibration.
-            elapsed: time since the last errors [s].
+        `added` (m,) is what the novelty of its motion adds to the variance, before calibration.
         """
         known, step = self._weight > 0.0, min(GAIN * elapsed, 1.0)
         self._count(elapsed, HALF_LIFE)
@@ -68,11 +63,8 @@ class SerialCorrelation(FadingMean):
 
     A mean of N correlated errors has the variance of one of N / n independent ones, and so has all that least squares
     learns from them (Newey and West, "A simple, positive semi-definite, heteroskedasticity and autocorrelation
-    consistent covariance matrix", 1987). The long-run variance is found from an exponential mean of the errors, whose
-    variance is known for white ones.
-
-    Args:
-        n_outputs: m.
+    consistent covariance matrix", 1987). The long-run variance of m outputs is found from an exponential mean of the
+    errors, whose variance is known for white ones.
     """
 
     STATE = entries(
