@@ -88,8 +88,9 @@ class ParametricEstimator:
         self.regressor, self.output_weights = regressor, output_weights
         regularization = real("regularization", regularization, 0.0, low_open=True)
         self._offset_forgetting = real("offset_forgetting", offset_forgetting, 0.0, 1.0, low_open=True)
-        self._order = _offsets_first(regressor)
         self._offsets = offset_indices(regressor)
+        first = np.asarray(self._offsets, dtype=np.intp)  # what may drift: see RecursiveLeastSquares.fade
+        self._order = np.concatenate([first, np.setdiff1d(np.arange(regressor.n_parameters), first)])
         initial = regressor.nominal_parameters[self._order, None] if prior == "nominal" else None
         own = regularization * relative_regularization(regressor)[self._order]
         self._rls = RecursiveLeastSquares(regressor.n_parameters, 1, own, first_forgetting(forgetting), initial)
@@ -296,10 +297,3 @@ class ParametricEstimator:
             estimator._usual = UsualLeverage.from_state(part(state, "usual"), regressor.n_outputs)
         estimator.ledger = Ledger.from_state(state, estimator.n_samples)
         return estimator
-
-
-def _offsets_first(regressor: Regressor) -> NDArray[np.intp]:
-    """Order of the columns in the factor: what may drift comes first, see RecursiveLeastSquares.fade."""
-    offsets = np.asarray(offset_indices(regressor), dtype=np.intp)
-    others = np.setdiff1d(np.arange(regressor.n_parameters), offsets)
-    return np.concatenate([offsets, others])

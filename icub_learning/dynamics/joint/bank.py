@@ -153,8 +153,8 @@ class JointBank:
     def merge(self, other: "JointBank", common: "JointBank | None") -> None:
         """Pool what another bank with the same features saw, what is in `common` once; the last seconds stay its own.
 
-        Raises:
-            ParameterError: they do not fit, or the other one has forgotten some of the common samples; nothing changes.
+        Raises ParameterError: they do not fit, or the other one has forgotten some of the common samples; nothing
+        changes then.
         """
         mine, theirs = self.features.frequencies, other.features.frequencies
         if not np.array_equal(mine, theirs) or (self._columns is None) != (other._columns is None):

@@ -78,11 +78,7 @@ class ExpertWeights(Declared):
     PARTS = ("aggregation", "noise", "correlation")
 
     def __init__(
-        self,
-        names: Sequence[str],
-        n_outputs: int,
-        direct: Sequence[int] = (),
-        lasting: Sequence[int] | None = None,
+        self, names: Sequence[str], n_outputs: int, direct: Sequence[int] = (), lasting: Sequence[int] | None = None
     ) -> None:
         self.names = tuple(names)
         self._aggregation = LayeredAggregation(len(self.names), n_outputs, HALF_LIVES, SECOND_HALF_LIFE, direct)

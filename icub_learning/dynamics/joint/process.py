@@ -68,12 +68,7 @@ class JointProcess:
     """
 
     def __init__(
-        self,
-        columns: BaseColumns | None,
-        n_outputs: int,
-        n_features: int,
-        regularization: float,
-        output_weights: str = "noise",
+        self, columns: BaseColumns | None, n_outputs: int, n_features: int, regularization: float, output_weights: str
     ) -> None:
         self.columns, self.n_outputs = columns, n_outputs
         n_targets = n_outputs + (0 if columns is None else len(columns.entries))
@@ -145,9 +140,8 @@ class JointProcess:
     def merge(self, other: "JointProcess", common: "JointProcess | None" = None) -> None:
         """Pool the samples of another process exactly, as if one had seen all of them; those of `common` count once.
 
-        Raises:
-            ParameterError: the other one is of other sizes, or has forgotten some of the common samples; this one is
-                not to be used then: pool into a copy.
+        Raises ParameterError: the other one is of other sizes, or has forgotten some of the common samples; this one is
+        not to be used then: pool into a copy.
         """
         self._maps = None
         pooled = self._features.merge(other._features, None if common is None else common._features)

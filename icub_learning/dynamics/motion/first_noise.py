@@ -21,9 +21,8 @@ def first_noise(values: Array) -> tuple[Array, Array, np.ndarray]:
     The values (k, n_joints) were measured at equal intervals, k at least 6.
 
     Returns:
-        white: (n_joints,) variance of white noise, at most.
-        step: (n_joints,) the smallest difference, infinite where no value changes.
-        counted: (n_joints,) bool, whether all changes are whole numbers of steps: quantization is then all noise.
+        (n_joints,) each: variance of white noise, at most; smallest difference, infinite where no value changes; bool,
+        whether all changes are whole numbers of these steps: quantization is then all noise.
     """
     changes = np.abs(np.diff(values, axis=0))
     differences = np.concatenate([changes, *(np.abs(np.diff(values, order, axis=0)) for order in (2, 3))])

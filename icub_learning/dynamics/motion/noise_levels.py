@@ -94,10 +94,6 @@ class SharedLevel:
         known = max(self._information, abs(self._gradient) / spacing) + 1.0 / spacing**2
         self.value += gain * self._gradient / known
 
-    def clip(self, low: float, high: float) -> None:
-        """Keep the value within bounds."""
-        self.value = min(max(self.value, low), high)
-
 
 class NoiseLevels:
     """The noise levels in use, and what is known about them; `delay` is that of velocities [s], None to find it."""
@@ -184,11 +180,11 @@ class NoiseLevels:
         before = self._decay
         strict = score - 0.5 * (POSITIONS_FIRST - 1.0) * (scores[0] + scores[2])
         self._leak.move(strict, LEAK_GROUPS, all_keep, all_gain, LEAK_SPACING)
-        self._leak.clip(*LEAK)
+        self._leak.value = float(np.clip(self._leak.value, *LEAK))
         self._levels[RATIO] += self._along(before, self._decay)
         if with_velocity and not self._delay_known:
             self._delay.move(score, DELAY_GROUPS, all_keep, all_gain, self._delay_spacing())
-            self._delay.clip(0.0, 0.5 * self._period)
+            self._delay.value = float(np.clip(self._delay.value, 0.0, 0.5 * self._period))
         self._bound()
 
     def hypotheses(self) -> tuple[Array, Array, float, float, float]:

@@ -62,17 +62,15 @@ class InverseDynamicsStream:
     `complete` instead. Where efforts are learned, they come with the joint states and `measurement` is not called.
 
     Args:
-        estimator: one of the three estimators, or another Estimator.
         reader: checks joint states and picks the learned joints.
         motions: estimates position, velocity and acceleration.
         output_names: names of the measured quantities, for error messages.
         effort: True if the outputs are the joint states' efforts, False if measurements come on their own.
         tolerance: largest difference between the stamps of a measurement and its joint state [s].
-        watch: finds loads and contacts, adds the load to predictions, and says what must not be learned; None: nothing
-            is watched for.
+        watch: finds loads and contacts, adds the load to predictions, and says what must not be learned; or None.
         follow_velocity_noise: called now and then with the standard deviations of the velocities (n_joints,), ever more
             rarely; see TorqueRegressor.
-        output_filter: filters predictions before they are published; None: they pass unchanged.
+        output_filter: filters predictions before they are published; or None.
 
     Attributes:
         estimator, motions, output_names, effort, watch, output_filter: as given.

@@ -129,18 +129,6 @@ def test_experts_of_equal_weight_are_combined_by_the_inverse_variances_of_what_t
     np.testing.assert_allclose(nobody, values.mean(axis=0), rtol=1e-9)
 
 
-def test_weights_are_multiplied_by_confidences():
-    rng = np.random.default_rng(9)
-    weights, values = ExpertWeights(list("Pabc"), 2, (0,)), rng.normal(size=(4, 2))
-    judged(weights, rng.normal(size=(300, 4, 2)) * [[1.0, 0.5], [0.7, 0.7], [0.5, 1.0], [0.6, 0.6]])
-    assert weights.value.argmax(axis=0).tolist() == [2, 0]  # outputs choose apart
-    made, noise = weights.combined(predictions(values, UNLEARNED)), noise_of(weights)
-    assert ((weights.value > 0.01) & (weights.value < 0.99)).all()
-    for t in range(2):
-        used = shares(weights.value[:, t], noise[t] / (noise[t] + UNLEARNED[:, t]))
-        assert made.total[t] == pytest.approx(used @ values[:, t], rel=1e-9)
-
-
 def test_a_push_moves_neither_steady_weights_nor_those_that_are_held():
     """Steady ones are those of the longest half-life alone, among the experts that forget nothing by themselves."""
     errors, lasting = CASES["the best one changes"][:, 0], [0, 1, 3]

@@ -213,7 +213,11 @@ def test_outputs_count_by_the_noise_that_was_found():
     """Recursive residuals by ridge regressions on all earlier samples; those of each instant by the weights of then."""
     scales = np.array([0.02, 0.2, 1.0])
     phi, rows, y = samples = stream(401, 7, scales, effect=0.0)
-    process, columns, noise = JointProcess(COLUMNS[False], T, D, REGULARIZATION), COLUMNS[False], NoiseVariance(T)
+    process, columns, noise = (
+        JointProcess(COLUMNS[False], T, D, REGULARIZATION, "noise"),
+        COLUMNS[False],
+        NoiseVariance(T),
+    )
     a, b = np.eye(len(columns.kept)), np.zeros(len(columns.kept))
     for k in range(400):
         weights = process.state()["weights"]
@@ -273,5 +277,6 @@ def test_certainty_is_that_of_its_moment():
 
 
 def test_a_state_of_other_features_is_refused():
+    one, other = (JointProcess(None, T, size, REGULARIZATION, "equal") for size in (D, D + 1))
     with pytest.raises(StateError):
-        JointProcess(None, T, D + 1, REGULARIZATION).restored(JointProcess(None, T, D, REGULARIZATION).state())
+        other.restored(one.state())

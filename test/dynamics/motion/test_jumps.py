@@ -3,18 +3,15 @@
 import numpy as np
 import pytest
 from helpers.local_polynomials import newest_by_window
-from helpers.motions import quintic, record, rms, sines, trapezoids
+from helpers.motions import each, quintic, record, rms, sines, trapezoids
 
 from icub_learning.dynamics.motion.motion_filter import MotionFilter
 
 
 def follow(filter, stamps, position, velocity=None):
     """Velocity and acceleration at each newest sample, (n, 2, joints), and whether jumps were believed in, (n,)."""
-    newest, believed = [], []
-    for k, stamp in enumerate(stamps):
-        filter.add(int(stamp), position[k], None if velocity is None else velocity[k])
-        newest.append(filter.newest()[2:])
-        believed.append(filter.jumping)
+    found = [(filter.newest()[2:], filter.jumping) for _ in each(filter, stamps, position, velocity)]
+    newest, believed = zip(*found, strict=True)
     return np.array(newest), np.array(believed)
 
 

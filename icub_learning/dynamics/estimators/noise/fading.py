@@ -22,6 +22,8 @@ def fade(elapsed: float, age: float, half_life: float) -> float:
 class FadingMean(Declared):
     """A mean over samples of which each loses half of its weight in some time; nothing is known before the first."""
 
+    STATE = entries(weight=NOT_NEGATIVE, age=NOT_NEGATIVE)
+
     def __init__(self) -> None:
         self._weight = 0.0  # of all samples
         self._age = 0.0  # [s] since the first sample
@@ -49,7 +51,7 @@ class SignalVariance(FadingMean):
         value: (k,), of k targets; 0 before the first sample.
     """
 
-    STATE = entries(value=NOT_NEGATIVE, weight=NOT_NEGATIVE, age=NOT_NEGATIVE)
+    STATE = entries(**FadingMean.STATE, value=NOT_NEGATIVE)
 
     def __init__(self, n_targets: int) -> None:
         super().__init__()

@@ -34,7 +34,7 @@ class CalibratedVariance(FadingMean):
         factor: (m,) the calibrating factor, of the value and of what novelty adds to it.
     """
 
-    STATE = entries(mean_square=VARIANCE, factor=POSITIVE, weight=NOT_NEGATIVE, age=NOT_NEGATIVE)
+    STATE = entries(**FadingMean.STATE, mean_square=VARIANCE, factor=POSITIVE)
 
     def __init__(self, n_outputs: int) -> None:
         super().__init__()
@@ -67,14 +67,7 @@ class SerialCorrelation(FadingMean):
     errors, whose variance is known for white ones.
     """
 
-    STATE = entries(
-        white=NOT_NEGATIVE,
-        weight=NOT_NEGATIVE,
-        age=NOT_NEGATIVE,
-        mean=ANY,
-        long_run=NOT_NEGATIVE,
-        variance=NOT_NEGATIVE,
-    )
+    STATE = entries(**FadingMean.STATE, white=NOT_NEGATIVE, mean=ANY, long_run=NOT_NEGATIVE, variance=NOT_NEGATIVE)
 
     def __init__(self, n_outputs: int) -> None:
         super().__init__()
