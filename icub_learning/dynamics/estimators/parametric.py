@@ -66,10 +66,6 @@ class ParametricEstimator:
         offset_forgetting: in (0, 1]; what is known of the offsets fades by this factor with each sample, so that they
             may drift while masses and frictions stay what all samples say; see RecursiveLeastSquares.fade.
 
-    Attributes:
-        regressor, output_weights: as given.
-        ledger: whose samples it holds.
-
     Raises:
         ParameterError: an argument is outside its range.
     """

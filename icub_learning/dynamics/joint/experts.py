@@ -69,10 +69,6 @@ class ExpertWeights(Declared):
         n_outputs: number of outputs.
         direct: index of rigid bodies alone, a rival of the combinations as it is; () without.
         lasting: indices of experts that forget nothing by themselves; None: all.
-
-    Attributes:
-        correlation: how many errors of what is expected are worth one.
-        settled: what has not been learned of the motion of the last answer that was settled; None before.
     """
 
     PARTS = ("aggregation", "noise", "correlation")
@@ -83,12 +79,12 @@ class ExpertWeights(Declared):
         self.names = tuple(names)
         self._aggregation = LayeredAggregation(len(self.names), n_outputs, HALF_LIVES, SECOND_HALF_LIFE, direct)
         self._noise = CalibratedVariance(n_outputs)
-        self.correlation = SerialCorrelation(n_outputs)
+        self.correlation = SerialCorrelation(n_outputs)  # of errors of what is expected
         everyone = range(len(self.names))
         self._lasting = np.isin(everyone, everyone if lasting is None else lasting)[:, None]
         self._held = False
         self._steady: Array | None = None  # until errors are judged
-        self.settled: Unlearned | None = None
+        self.settled: Unlearned | None = None  # of the motion of the last answer that was settled
 
     @property
     def value(self) -> Array:

@@ -15,10 +15,9 @@ WHOLE = 0.01  # of a step: how far from whole numbers of steps a counted change 
 def first_noise(values: Array) -> tuple[Array, Array, np.ndarray]:
     """Return what the first samples of a measurement tell about its noise and quantization.
 
-    A joint that moves fast changes by many steps of quantization from sample to sample. Its changes differ by few, so
-    that the step is the smallest difference of any low order.
-
-    The values (k, n_joints) were measured at equal intervals, k at least 6.
+    The values (k, n_joints) were measured at equal intervals, k at least 6. A joint that moves fast changes by many
+    steps of quantization from sample to sample. Its changes differ by few, so that the step is the smallest difference
+    of any low order.
 
     Returns:
         (n_joints,) each: variance of white noise, at most; smallest difference, infinite where no value changes; bool,

@@ -3,7 +3,6 @@
 from icub_learning.errors import SampleError
 
 RESTART_AFTER = 50  # stamps in a row below the last accepted one, rising among themselves: a clock that was set back
-
 USUAL_SAMPLES = 16  # over which what is usual is averaged: a quarter of their scatter is left in it
 
 

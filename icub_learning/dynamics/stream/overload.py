@@ -16,16 +16,13 @@ class Thinning:
         share: share of a core, above 0; 1 or more: all that there is.
         limit: largest number of waiting samples.
 
-    Attributes:
-        cost: processor time of learning one sample [s]; 0 before the first one.
-
     Raises:
         ParameterError: an argument is outside its range.
     """
 
     def __init__(self, share: float, limit: int) -> None:
         self._share, self._limit = real("share", share, 0.0, low_open=True), integer("limit", limit, 1)
-        self.cost = 0.0
+        self.cost = 0.0  # [s] of the core that learning one sample takes; 0 before the first one
         self._earned, self._last = 0.0, 0.0  # [s] of the core; when it was counted
         self._count = 0  # samples since one was taken
 

@@ -19,15 +19,12 @@ class Pairing:
 
     Args:
         tolerance: largest difference between the stamps of a measurement and its joint state [ns].
-
-    Attributes:
-        waiting: stamps [ns] and values of the measurements that wait, oldest first.
     """
 
     def __init__(self, tolerance: int) -> None:
         self.tolerance = tolerance
         self._stamps = StampSequence()
-        self.waiting: deque[tuple[int, Array]] = deque()
+        self.waiting: deque[tuple[int, Array]] = deque()  # stamps [ns] and values, oldest first
         self._usual = UsualInterval()  # [ns] between measurements
 
     def add(self, stamp: int, measured: Array) -> int | None:

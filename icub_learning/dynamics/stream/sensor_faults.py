@@ -17,7 +17,6 @@ CHECKED_SAMPLES = 200  # that are compared with the URDF
 LEAST_MOVE = 1e-3  # rad: of some joint, from one measurement that counts to the next
 LONGEST_LEVER = 2.0  # m: a torque larger than force times this cannot come from an arm
 FROZEN, SATURATED = "sensor_frozen", "sensor_saturated"
-FINDINGS = None, FROZEN, SATURATED
 
 
 class SensorFaults:
@@ -38,7 +37,7 @@ class SensorFaults:
         found = _checks.sensor(
             self._state, self._position, measured, position, len(measured), len(position), stamp - self._first, *LIMITS
         )
-        return FINDINGS[found]
+        return (None, FROZEN, SATURATED)[found]
 
 
 class SensorCheck:

@@ -185,29 +185,6 @@ def test_two_deviations_hold_95_percent_in_known_and_in_new_motions():
     assert 0.90 <= inside[new].mean() <= 0.98
 
 
-def test_the_variance_is_that_of_noise_and_of_what_the_model_of_all_does_not_know():
-    """The combination may be away from what that model expects: then its error is larger by this."""
-    weights, nothing = ExpertWeights(list("Pa"), 1, (0,)), np.zeros((2, 1))
-    assert np.isinf(weights.combined(predictions(nothing)).variance).all()
-    judged(weights, np.repeat(np.random.default_rng(4).normal(size=(600, 1, 1)), 2, axis=1))  # of variance 1
-    known, half, full, away = (
-        weights.combined(predictions(nothing, unlearned, np.array([expected]))).variance[0]
-        for unlearned, expected in ((0.0, 0.0), (4.5, 0.0), (9.0, 0.0), (5.0, 2.0))
-    )
-    assert full - known == pytest.approx(2.0 * (half - known))
-    assert (full - known) / known == pytest.approx(9.0, rel=0.2)
-    assert away == pytest.approx(full)
-    # By what that model does not know, whatever single experts do not.
-    assert weights.combined(predictions(nothing, 50.0, np.zeros(1), np.array([9.0]))).variance[0] == full
-    # One factor calibrates both parts; the distance is that of what is published, as weighed with confidence.
-    state, values, unlearned = weights.state(), np.array([[1.0], [4.0]]), np.array([[3.0], [0.2]])
-    made = weights.combined(predictions(values, unlearned, np.array([2.5]), np.array([0.7])))
-    not_learned = (made.total - 2.5) ** 2 + 0.7
-    assert (made.variance - noise_of(weights)) / state["noise.factor"] == pytest.approx(not_learned)
-    assert made.variance == pytest.approx(state["noise.factor"] * (state["noise.mean_square"] + not_learned))
-    assert known == pytest.approx(noise_of(weights)[0])
-
-
 def test_pooling_keeps_ones_own_choice_and_takes_a_variance_only_where_there_is_none():
     rng = np.random.default_rng(6)
     known, other, fresh = (ExpertWeights(list("Pa"), 1, (0,)) for _ in range(3))

@@ -213,11 +213,8 @@ def test_outputs_count_by_the_noise_that_was_found():
     """Recursive residuals by ridge regressions on all earlier samples; those of each instant by the weights of then."""
     scales = np.array([0.02, 0.2, 1.0])
     phi, rows, y = samples = stream(401, 7, scales, effect=0.0)
-    process, columns, noise = (
-        JointProcess(COLUMNS[False], T, D, REGULARIZATION, "noise"),
-        COLUMNS[False],
-        NoiseVariance(T),
-    )
+    columns, noise = COLUMNS[False], NoiseVariance(T)
+    process = JointProcess(columns, T, D, REGULARIZATION, "noise")
     a, b = np.eye(len(columns.kept)), np.zeros(len(columns.kept))
     for k in range(400):
         weights = process.state()["weights"]

@@ -5,7 +5,7 @@ import pytest
 from scipy.signal import lfilter
 
 from icub_learning.dynamics.estimators.prediction import Prediction
-from icub_learning.dynamics.stream.smoothness import KNOWN_AFTER, LATEST, LONGEST_STEP, ROUGHEST, SmoothnessFilter
+from icub_learning.dynamics.stream.smoothness import KNOWN_AFTER, LONGEST_STEP, ROUGHEST, SmoothnessFilter
 
 PERIOD = 0.008  # [s]
 
@@ -59,16 +59,6 @@ def test_an_output_that_jumps_more_than_its_measurement_is_limited_as_little_as_
     np.testing.assert_array_equal(found[:, 1], predicted[:, 1])
 
 
-def test_predictions_that_are_as_smooth_as_measurements_pass_untouched():
-    smooth, jumps = friction(3000)
-    filters = SmoothnessFilter(1)
-    noisy = (smooth + jumps + np.random.default_rng(1).normal(0.0, 0.05, 3000))[:, None]
-    for place, (total, value) in enumerate(zip((smooth + jumps)[:, None], noisy, strict=True)):
-        made = prediction(total)
-        assert filters.filtered(round(1e9 * PERIOD * place), made) is made
-        filters.follow(round(1e9 * PERIOD * place), made, value)
-
-
 def test_a_limit_begins_without_a_jump_and_ends_when_it_is_needed_no_more():
     rng = np.random.default_rng(2)
     n, more = 2000, 50_000
@@ -109,18 +99,6 @@ def test_the_jitter_of_a_robot_at_rest_is_no_roughness_and_a_motion_after_long_r
     filters = SmoothnessFilter(1)
     found = published(filters, PERIOD * np.arange(len(measured)), predicted, measured)
     np.testing.assert_array_equal(found, predicted)
-
-
-def test_a_jump_to_a_model_just_learned_is_made_within_tenths_of_a_second():
-    n = 6000
-    smooth, jumps = friction(n)
-    filters = SmoothnessFilter(1)
-    stamps = PERIOD * np.arange(n)
-    published(filters, stamps, (smooth + jumps)[:, None], smooth[:, None])
-    assert filters.limits[0] < np.inf
-    later = stamps[-1] + PERIOD * (1.0 + np.arange(60))
-    found = published(filters, later, np.full((60, 1), 500.0), np.full((60, 1), smooth[-1]))
-    assert (np.abs(found[:, 0] - 500.0) <= 505.0 * np.exp(-(later - stamps[-1]) / LATEST)).all()
 
 
 def test_one_prediction_that_is_far_off_does_not_count_for_long():

@@ -160,6 +160,18 @@ def test_a_bad_effort_is_not_learned_but_its_state_is_predicted(effort, reason):
     assert len(recorder.learned) == 15
 
 
+def assert_refused_alone(stream, recorder, reason, call):
+    for k in range(30):
+        if k == 10:
+            with pytest.raises(SampleError) as caught:
+                call()
+            assert caught.value.reason == reason
+        cycle(stream, k)
+    assert stream.counts.refused == {reason: 1}
+    assert stream.counts.last_refusal == f"{reason}: {caught.value}"
+    assert [y[0] for *_, y in recorder.learned] == list(range(2, 28))
+
+
 BAD_STATES = {
     "stamp_zero": {"stamp": 0},
     "stamp_negative": {"stamp": -2147483648 * 10**9},
@@ -179,16 +191,7 @@ BAD_STATES = {
 @pytest.mark.parametrize("reason, change", [*BAD_STATES.items(), ("not_finite", {"position": [np.inf, 0.0]})])
 def test_bad_joint_state_is_refused_and_leaves_everything_as_it_was(reason, change):
     stream, recorder = make(velocity_source="message" if reason == "velocity_missing" else "auto")
-    for k in range(30):
-        if k == 10:
-            with pytest.raises(SampleError) as caught:
-                send(stream, k, **change)
-            assert caught.value.reason == reason
-            assert str(caught.value)
-        cycle(stream, k)
-    assert stream.counts.refused == {reason: 1}
-    assert reason in stream.counts.last_refusal
-    assert [y[0] for *_, y in recorder.learned] == list(range(2, 28))
+    assert_refused_alone(stream, recorder, reason, lambda: send(stream, 10, **change))
 
 
 def test_joint_states_may_come_without_velocities():
@@ -217,14 +220,7 @@ def test_joint_states_may_come_without_velocities():
 )
 def test_bad_measurement_is_refused_and_leaves_everything_as_it_was(reason, stamp, values):
     stream, recorder = make()
-    for k in range(30):
-        if k == 10:
-            with pytest.raises(SampleError) as caught:
-                stream.measurement(stamp, values)
-            assert caught.value.reason == reason
-        cycle(stream, k)
-    assert stream.counts.refused == {reason: 1}
-    assert [y[0] for *_, y in recorder.learned] == list(range(2, 28))
+    assert_refused_alone(stream, recorder, reason, lambda: stream.measurement(stamp, values))
 
 
 def test_any_order_and_extra_joints_of_the_robot():

@@ -46,16 +46,13 @@ class SignalVariance(FadingMean):
     learned anything, and s^2 n(z) of its squared error afterwards, where n(z) = r z' A^-1 z is the share of z that lies
     outside of what was learned under the regularization r (Rasmussen and Williams, "Gaussian processes for machine
     learning", 2006, eq. 2.11 with r = noise variance / s^2). s^2 is found from the targets, as in empirical Bayes.
-
-    Attributes:
-        value: (k,), of k targets; 0 before the first sample.
     """
 
     STATE = entries(**FadingMean.STATE, value=NOT_NEGATIVE)
 
     def __init__(self, n_targets: int) -> None:
         super().__init__()
-        self.value = np.zeros(n_targets)
+        self.value = np.zeros(n_targets)  # in squared units of the targets
 
     def update(self, targets: Array, elapsed: float) -> None:
         """Take the targets (k,) of one sample, `elapsed` s after the last."""

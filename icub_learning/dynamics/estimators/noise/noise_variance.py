@@ -23,16 +23,13 @@ class NoiseVariance(Declared):
 
     Args:
         n_outputs: number of outputs, or (k, number of outputs) of k learners of the same samples.
-
-    Attributes:
-        value: (n_outputs,), squared units of the outputs; infinite before the first innovation.
     """
 
     STATE = entries(value=VARIANCE, n_samples=NOT_NEGATIVE)
 
     def __init__(self, n_outputs: int | tuple[int, ...]) -> None:
         self.n_samples = 0  # innovations so far
-        self.value = np.full(n_outputs, np.inf)
+        self.value = np.full(n_outputs, np.inf)  # in squared units of the outputs
 
     @property
     def known(self) -> Array:
