@@ -330,18 +330,6 @@ def test_switched_off_it_predicts_but_does_not_learn():
     assert stream.learn() == 0 and not recorder.learned
 
 
-def test_each_sample_is_learned_with_what_was_published_for_it():
-    stream, _ = make(effort=True)
-    predictions, learned = {}, 0
-    for k in range(100):
-        record = send(stream, k)
-        predictions[record.stamp] = record.prediction
-        for sample in stream.complete():
-            assert sample.published is predictions[sample.motion.stamp]
-            learned += 1
-    assert learned > 80
-
-
 def test_measurements_from_before_the_first_joint_state_are_not_refused():
     stream, _ = make()
     for k in range(3 * MOST_WAITING):

@@ -10,7 +10,7 @@ from icub_learning.models.declared import ANY, NOT_NEGATIVE, Declared, entries
 
 YOUNG = 0.25  # half-life, or memory, over the age: the large errors of the start are soon forgotten
 HALF_LIFE = 30.0  # [s] in which squares of signals and of their differences lose half of their weight
-LEAST = 1e-300  # a leverage, where it is 0
+LEAST = 1e-300  # a variance or a leverage, where it is 0
 FadingT = TypeVar("FadingT", bound="FadingMean")
 
 

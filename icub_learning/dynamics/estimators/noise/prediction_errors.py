@@ -6,7 +6,7 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics import _fading
-from icub_learning.dynamics.estimators.noise.fading import FadingMean
+from icub_learning.dynamics.estimators.noise.fading import LEAST, FadingMean
 from icub_learning.models.declared import ANY, NOT_NEGATIVE, POSITIVE, VARIANCE, entries
 
 HALF_LIFE = 10.0  # [s] in which squared errors lose half of their weight, at most
@@ -78,8 +78,7 @@ class SerialCorrelation(FadingMean):
     @property
     def value(self) -> Array:
         """How many errors are worth one (m,), at least 1; 1 before the first error."""
-        ratio = np.divide(self._long_run, self._variance, out=np.ones_like(self._mean), where=self._variance > 0.0)
-        return np.maximum(ratio, 1.0)
+        return np.maximum(self._long_run / np.maximum(self._variance, LEAST), 1.0)
 
     def update(self, errors: Array, elapsed: float) -> None:
         """Take the errors (m,) of one sample, `elapsed` s after the last."""
