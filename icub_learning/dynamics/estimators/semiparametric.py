@@ -40,7 +40,7 @@ class SemiparametricEstimator(JointEstimator):
         regressor: a WrenchRegressor or TorqueRegressor.
         n_random_features: number of random features, of all length scales together.
         parametric_regularization, prior, output_weights, offset_forgetting: see ParametricEstimator.
-        forgetting, seed: of all parts, see JointEstimator.
+        forgetting, seed: see JointEstimator; the same for all parts.
 
     Raises:
         ParameterError: an argument is outside its range.
