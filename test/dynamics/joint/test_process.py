@@ -75,48 +75,28 @@ def chosen(samples, *parts):
     return tuple(np.concatenate([each[p] for p in parts]) for each in samples)
 
 
-class Batch:
-    """One weighted least squares problem over gamma and the features' weights of every output, in extended precision.
+def batch(process, samples, faded, probe):
+    """The most probable parameters; SP (T,) of a probe, and its variance over that of the noise of each output.
 
-    Minimizes sum_i faded_i |weights (y_i - Y_i pi - W phi_i)|^2 with the priors that are in force, pi of gamma.
+    By one weighted least squares problem over gamma and the features' weights of every output, in extended precision:
+    minimizes sum_i faded_i |weights (y_i - Y_i pi - W phi_i)|^2 with the priors that are in force, pi of gamma.
     """
+    columns, state = process.columns, process.state()
+    weights, of_features = state["weights"], part(state, "features")["prior"]
 
-    def __init__(self, process, samples, faded):
-        self.columns, state = process.columns, process.state()
-        self.weights = state["weights"]
-        n, n_outputs, self.p = len(faded), len(self.weights), len(self.columns.kept)
-        self.width = self.p + n_outputs * samples[0].shape[1]
-        z, y = np.zeros((n, n_outputs, self.width)), np.zeros((n, n_outputs))
-        sample_weights = np.zeros((n, n_outputs))
-        for t in range(n_outputs):
-            z[:, t], y[:, t] = self.row(t, samples[0], samples[1])
-            y[:, t] = samples[2][:, t] - y[:, t]
-            sample_weights[:, t] = self.weights[t] ** 2 * faded
-        prior = np.concatenate(
-            [part(state, "rigid")["prior"], *(weight**2 * part(state, "features")["prior"] for weight in self.weights)]
-        )
-        factor, solution = batch_solution(
-            z.reshape(-1, self.width), y.reshape(-1, 1), prior, sample_weights.reshape(-1)
-        )
-        self.factor, self.solution = factor.astype(float), solution[:, 0].astype(float)
-        self.parameters = self.columns.start + self.columns.back @ self.solution[: self.p]
+    def rows_of(phi, rows):
+        """Rows of the problem, one for each output, and what the most probable parameters before all data predict."""
+        return np.hstack([columns.of(rows) @ columns.root, np.kron(np.eye(len(rows)), phi)]), rows @ columns.start
 
-    def row(self, t, phi, rows):
-        """Row of the problem for output t, and what the most probable parameters before all data predict."""
-        own, d = rows[..., t, :][..., self.columns.kept], phi.shape[-1]
-        z = np.zeros((*own.shape[:-1], self.width))
-        z[..., : self.p] = own @ self.columns.root
-        z[..., self.p + t * d : self.p + (t + 1) * d] = phi
-        return z, rows[..., t, :] @ self.columns.start
-
-    def predictions(self, phi, rows):
-        """SP (T,), and its variance over that of the noise of each output."""
-        found = []
-        for t in range(len(self.weights)):
-            z, offset = self.row(t, phi, rows)
-            spread = solve_triangular(self.factor, z, trans="T")
-            found.append((offset + z @ self.solution, self.weights[t] ** 2 * spread @ spread))
-        return np.array(found).T
+    z, before = map(np.concatenate, zip(*map(rows_of, *samples[:2]), strict=True))
+    prior = np.concatenate([part(state, "rigid")["prior"], *(weight**2 * of_features for weight in weights)])
+    targets, sample_weights = samples[2].reshape(-1) - before, np.outer(faded, weights**2).reshape(-1)
+    factor, solution = batch_solution(z, targets[:, None], prior, sample_weights)
+    solution = solution[:, 0].astype(float)
+    own, offset = rows_of(*probe)
+    spread = solve_triangular(factor.astype(float), own.T, trans="T")
+    found = columns.start + columns.back @ solution[: len(columns.kept)]
+    return found, offset + own @ solution, weights**2 * (spread**2).sum(axis=0)
 
 
 def parameters(process):
@@ -138,12 +118,11 @@ def faded(factors):
 
 
 def assert_batch(process, samples, weights_of_samples, probe, atol=1e-9):
-    batch = Batch(process, samples, weights_of_samples)
+    found, expected, spread = batch(process, samples, weights_of_samples, probe)
     alone, both, variance = predictions(process, *probe)
-    expected, spread = batch.predictions(*probe)
     np.testing.assert_allclose(both, expected, rtol=0.0, atol=atol)
     np.testing.assert_allclose(variance, spread, rtol=1e-8)
-    np.testing.assert_allclose(parameters(process), batch.parameters, rtol=0.0, atol=atol)
+    np.testing.assert_allclose(parameters(process), found, rtol=0.0, atol=atol)
     _, w = batch_solution(samples[0], samples[2], part(process.state(), "features")["prior"], weights_of_samples)
     np.testing.assert_allclose(alone, probe[0] @ w.astype(float), rtol=0.0, atol=atol)
 
