@@ -95,3 +95,8 @@ def newest_of(filter, stamps, position, velocity=None):
 
 def rms(x):
     return float(np.sqrt(np.mean(np.square(x))))
+
+
+def rmse(found, v, a):
+    """Root mean squared errors of velocities and of accelerations, found (n, 2, joints)."""
+    return np.array([rms(found[:, 0] - v), rms(found[:, 1] - a)])
