@@ -14,7 +14,7 @@ from icub_learning.dynamics.regressors.base_parameters import base_values
 from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices, relative_regularization
 from icub_learning.dynamics.settings import AUTOMATIC, DEFAULTS, first_forgetting
 from icub_learning.errors import ParameterError, StateError
-from icub_learning.models import nested, part, scalar
+from icub_learning.models import nested, part, reading_state, scalar
 from icub_learning.models.ledger import Ledger
 from icub_learning.recursive import AdaptiveForgetting, Certainty, RecursiveLeastSquares
 
@@ -274,10 +274,8 @@ class ParametricEstimator:
             equal = {"output_weights": "equal", "weights": np.ones(regressor.n_outputs), "offset_forgetting": 1.0}
             state = {**state, **equal, "columns": names}
         kind, forgetting = str(scalar(state, "output_weights")), float(scalar(state, "offset_forgetting"))
-        try:
+        with reading_state("an estimator"):
             estimator = cls(regressor, forgetting=1.0, output_weights=kind, offset_forgetting=forgetting)
-        except ParameterError as error:
-            raise StateError(f"state does not describe an estimator: {error}") from None
         saved = RecursiveLeastSquares.from_state(part(state, "rls"))
         columns = [str(name) for name in np.atleast_1d(state.get("columns", ()))]
         if (saved.n_features, saved.n_outputs) != (len(columns), 1):
