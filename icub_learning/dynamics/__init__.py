@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 from icub_learning.lazy import lazy
 
 if TYPE_CHECKING:
-    from icub_learning.dynamics.estimators.nonparametric import NonparametricEstimator
     from icub_learning.dynamics.estimators.parametric import ParametricEstimator
     from icub_learning.dynamics.estimators.prediction import Prediction
-    from icub_learning.dynamics.estimators.semiparametric import SemiparametricEstimator
+    from icub_learning.dynamics.estimators.semiparametric import NonparametricEstimator, SemiparametricEstimator
     from icub_learning.dynamics.motion.motion import Motion
     from icub_learning.dynamics.motion.motion_filter import MotionFilter
     from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
@@ -30,7 +29,7 @@ __getattr__ = lazy(
     {
         "Motion": "motion.motion",
         "MotionFilter": "motion.motion_filter",
-        "NonparametricEstimator": "estimators.nonparametric",
+        "NonparametricEstimator": "estimators.semiparametric",
         "ParametricEstimator": "estimators.parametric",
         "Prediction": "estimators.prediction",
         "SemiparametricEstimator": "estimators.semiparametric",

@@ -1,9 +1,9 @@
 """Build regressor, estimator and stream from one set of settings, the same for node and command line."""
 
 from icub_learning.dynamics.changes.monitor import ChangeMonitor
-from icub_learning.dynamics.estimators.nonparametric import NonparametricEstimator
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
-from icub_learning.dynamics.estimators.semiparametric import SemiparametricEstimator
+from icub_learning.dynamics.estimators.prediction import Estimator
+from icub_learning.dynamics.estimators.semiparametric import NonparametricEstimator, SemiparametricEstimator
 from icub_learning.dynamics.motion.joint_states import JointStateReader
 from icub_learning.dynamics.motion.motion_filter import MotionFilter
 from icub_learning.dynamics.own_learner import OwnLearner
@@ -11,7 +11,7 @@ from icub_learning.dynamics.regressors.link_effects import LinkEffects
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.dynamics.settings import ESTIMATORS, Settings
-from icub_learning.dynamics.stream.stream import Estimator, InverseDynamicsStream, MotionSource
+from icub_learning.dynamics.stream.stream import InverseDynamicsStream, MotionSource
 
 AnyRegressor = WrenchRegressor | TorqueRegressor
 AnyEstimator = ParametricEstimator | NonparametricEstimator | SemiparametricEstimator

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from icub_learning.arrays import Array, vector
 from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
-from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
+from icub_learning.dynamics.estimators.saved_states import describe, matching_regressor
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import LEARNER
 from icub_learning.models import nested, part, reading_state
@@ -138,8 +138,7 @@ class OwnLearner(OwnClass):
             StateError: the state is that of another class or robot, or is not valid.
             ParameterError: the class cannot read its part.
         """
-        check_kind(state, cls.path)
-        regressor = matching_regressor(state, regressor)
+        regressor = matching_regressor(state, cls.path, regressor)
         made = cls.__new__(cls)
         with reading_state(f"a {cls.path}"):
             with running_own(cls.SETTING, cls.path, "able to read its saved state"):

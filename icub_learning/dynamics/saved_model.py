@@ -5,9 +5,8 @@ from functools import partial
 from typing import Any
 
 from icub_learning.dynamics.assembly import AnyEstimator
-from icub_learning.dynamics.estimators.nonparametric import NonparametricEstimator
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
-from icub_learning.dynamics.estimators.semiparametric import SemiparametricEstimator
+from icub_learning.dynamics.estimators.semiparametric import NonparametricEstimator, SemiparametricEstimator
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import StateError

@@ -66,7 +66,7 @@ def smooth(events: Iterable[Event], reader: JointStateReader, motion_filter: Mot
         if isinstance(event, WrenchEvent):
             continue
         try:
-            state = reader.read(event.stamp, event.names, event.position, event.velocity, event.effort)
+            state = reader.read(event.names, event.position, event.velocity, event.effort)
             clock_set_back = stamps.accept(event.stamp)
         except SampleError:
             continue  # the stream will refuse it, too

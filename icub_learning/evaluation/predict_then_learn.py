@@ -14,8 +14,8 @@ from icub_learning.arrays import Array, real
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.settings import Settings
-from icub_learning.dynamics.stream.records import StateRecord
-from icub_learning.dynamics.stream.stream import REMEMBERED_STATES, InverseDynamicsStream
+from icub_learning.dynamics.stream.records import REMEMBERED_STATES, StateRecord
+from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 from icub_learning.errors import ParameterError, RecordingError, SampleError
 from icub_learning.evaluation.delayed import DelayedEstimator, is_due
 from icub_learning.evaluation.motions import KnownMotions, recorded, smooth

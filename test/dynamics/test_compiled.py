@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from icub_learning.dynamics import _checks, _fading
-from icub_learning.dynamics.estimators.noise import calibrated_variance as calibration
-from icub_learning.dynamics.estimators.noise.serial_correlation import SMOOTHING, SerialCorrelation
+from icub_learning.dynamics.estimators.noise import prediction_errors as errors_of
 from icub_learning.dynamics.stream import sensor_faults as faults
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -27,7 +26,7 @@ def steps(rng, n):
 @settings(max_examples=30, deadline=None)
 @given(SEEDS, SIZES)
 def test_calibration(seed, m):
-    rng, found = np.random.default_rng(seed), calibration.CalibratedVariance(m)
+    rng, found = np.random.default_rng(seed), errors_of.CalibratedVariance(m)
     mean, factor = np.zeros(m), np.ones(m)
     for k, (elapsed, weight) in enumerate(zip(*steps(rng, 60), strict=True)):
         error, added = rng.standard_cauchy(m) * (rng.random(m) < 0.9), rng.random(m)
@@ -36,9 +35,9 @@ def test_calibration(seed, m):
         if k:
             told = factor * (mean + added)
             share = np.divide(mean, mean + added)
-            step = min(calibration.GAIN * elapsed, 1.0)
-            moved = np.log(factor) + step * ((square > 4.0 * told) - calibration.MISSES)
-            factor = np.exp(np.clip(moved, *np.log(calibration.RANGE)))
+            step = min(errors_of.GAIN * elapsed, 1.0)
+            moved = np.log(factor) + step * ((square > 4.0 * told) - errors_of.MISSES)
+            factor = np.exp(np.clip(moved, *np.log(errors_of.RANGE)))
             square = square * share
         mean = mean + (square - mean) / weight
         np.testing.assert_allclose(found.value, mean * factor, rtol=1e-11, atol=1e-300)
@@ -47,12 +46,12 @@ def test_calibration(seed, m):
 @settings(max_examples=30, deadline=None)
 @given(SEEDS, SIZES)
 def test_correlation(seed, m):
-    rng, found = np.random.default_rng(seed), SerialCorrelation(m)
+    rng, found = np.random.default_rng(seed), errors_of.SerialCorrelation(m)
     elapsed, weights = steps(rng, 40)
     errors = rng.standard_normal((40, m)).cumsum(axis=0)
     for row, step in zip(errors, elapsed, strict=True):
         found.update(row, step)
-    kept = np.exp(-elapsed / SMOOTHING)
+    kept = np.exp(-elapsed / errors_of.SMOOTHING)
     places = range(40)
     impulses = np.array([[(j <= i) * (1.0 - kept[j]) * kept[j + 1 : i + 1].prod() for j in places] for i in places])
     lasting, white = (impulses @ errors) ** 2, (impulses**2).sum(axis=1)

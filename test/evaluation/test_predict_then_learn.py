@@ -8,7 +8,7 @@ import pytest
 from helpers.recordings import JOINTS, rigid_recording
 
 from icub_learning.dynamics import assembly
-from icub_learning.dynamics.estimators.observation import seconds_between
+from icub_learning.dynamics.estimators.prediction import seconds_between
 from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.stream import FIRST_LOOK, answer_of
 from icub_learning.errors import IcubLearningError, ParameterError, RecordingError

@@ -81,14 +81,22 @@ def record(
     return stamps, measured, velocity, q, v, a
 
 
-def newest_of(filter, stamps, position, velocity=None):
-    """Velocity and acceleration at each newest sample, (n, 2, joints)."""
-    newest = []
+def each(filter, stamps, position, velocity=None):
+    """Add samples to a filter; yield the place of each one."""
     for k, stamp in enumerate(stamps):
         filter.add(int(stamp), position[k], None if velocity is None else velocity[k])
-        newest.append(filter.newest()[2:])
-    return np.array(newest)
+        yield k
+
+
+def newest_of(filter, stamps, position, velocity=None):
+    """Velocity and acceleration at each newest sample, (n, 2, joints)."""
+    return np.array([filter.newest()[2:] for _ in each(filter, stamps, position, velocity)])
 
 
 def rms(x):
     return float(np.sqrt(np.mean(np.square(x))))
+
+
+def rmse(found, v, a):
+    """Root mean squared errors of velocities and of accelerations, found (n, 2, joints)."""
+    return np.array([rms(found[:, 0] - v), rms(found[:, 1] - a)])

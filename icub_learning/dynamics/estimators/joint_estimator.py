@@ -6,17 +6,21 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from icub_learning.arrays import Array, finite, vector
-from icub_learning.dynamics.estimators.noise.signal_variance import SignalVariance
-from icub_learning.dynamics.estimators.observation import seconds_between
-from icub_learning.dynamics.estimators.parametric import ParametricEstimator, ParametricPredictor
-from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
-from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
+from icub_learning.arrays import Array, vector
+from icub_learning.dynamics.estimators.noise.fading import SignalVariance
+from icub_learning.dynamics.estimators.parametric import ParametricEstimator
+from icub_learning.dynamics.estimators.prediction import (
+    LARGEST,
+    MotionInputs,
+    Prediction,
+    motion_vectors,
+    seconds_between,
+)
+from icub_learning.dynamics.estimators.saved_states import describe, matching_regressor
 from icub_learning.dynamics.joint.bank import REGULARIZATION, JointBank
 from icub_learning.dynamics.joint.columns import BaseColumns
-from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertWeights
+from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertPredictor, ExpertWeights
 from icub_learning.dynamics.joint.predictor import JointPredictor
-from icub_learning.dynamics.joint.process import BodyCertainty, ProcessCertainty
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import AUTOMATIC, first_forgetting
 from icub_learning.errors import ParameterError, StateError
@@ -26,11 +30,10 @@ from icub_learning.recursive import AdaptiveForgetting
 from icub_learning.recursive.checks import finite_rows
 
 STATE_VERSION = 6  # of what is saved
-LARGEST = 1e50  # of measurements and of the regressor: squares of squares of what is larger could overflow
 EstimatorT = TypeVar("EstimatorT", bound="JointEstimator")
 
 
-class JointEstimator:
+class JointEstimator(ExpertPredictor):
     """Learns y by a bank of joint processes of rigid bodies and features, see JointProcess and ExpertWeights.
 
     The experts are P, rigid bodies alone; NP and SP, features alone and features beside rigid bodies that were learned
@@ -42,7 +45,7 @@ class JointEstimator:
 
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
-        rigid: the expert P, new; None leaves rigid bodies out, and the regressor then tells nothing but sizes.
+        rigid: the expert P, new; None leaves rigid bodies out.
         n_random_features: number of features.
         forgetting: in (0, 1]; weight of a sample after each further one; "auto": 1 until errors show a change, see
             AdaptiveForgetting. Processes with a memory of their own forget by that besides.
@@ -62,12 +65,17 @@ class JointEstimator:
         forgetting: float | str,
         seed: int,
     ) -> None:
-        n, m = regressor.n_joints, regressor.n_outputs
+        m = regressor.n_outputs
         self.regressor, self._rigid = regressor, rigid
-        self._bank = JointBank(n, m, *_rigid_part(regressor, rigid), n_random_features, seed)
+        # Processes take the prior of the parameters, and how outputs count for them, as P has them.
+        columns = None if rigid is None else BaseColumns(regressor, *rigid.prior)
+        kind = "equal" if rigid is None else rigid.output_weights
+        self._bank = JointBank(regressor.n_joints, m, columns, kind, n_random_features, seed)
         self._forgetting = first_forgetting(forgetting)
         self._adaptive = AdaptiveForgetting(m) if forgetting == AUTOMATIC else None
-        self.weights = _weights(self._bank)
+        names, memories = zip(*self._bank.experts, strict=True)
+        lasting = [place for place, memory in enumerate(memories) if memory == inf]
+        self.weights = ExpertWeights(names, m, [place for place, name in enumerate(names) if name == "P"], lasting)
         self._signal = SignalVariance(2 * m)
         self._tare = np.zeros(m)
         self._last_stamp: int | None = None  # [ns]
@@ -77,7 +85,7 @@ class JointEstimator:
     @property
     def n_samples(self) -> int:
         """How many samples were learned."""
-        return self._bank.n_samples
+        return self._bank.lasting.n_samples
 
     @property
     def changes(self) -> int:
@@ -89,46 +97,22 @@ class JointEstimator:
         """Weights (n_outputs,) of the experts by their names."""
         return dict(zip(self.weights.names, self.weights.value, strict=True))
 
-    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
-        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self._own_predictor().predict(q, v, a)
-
-    def answer(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, as_known: bool = False) -> Prediction:
-        """Predict before it is found how well the motion is known; see JointPredictor.answer."""
-        return self._own_predictor().answer(q, v, a, as_known)
-
-    def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:
-        """Learn from a measurement which experts were right; see JointPredictor.judge."""
-        self._own_predictor().judge(prediction, measured, elapsed)
-
-    def undisturbed(self, prediction: Prediction) -> Prediction:
-        """Return a prediction as it would be by weights that no push moves; see JointPredictor.undisturbed."""
-        return self._own_predictor().undisturbed(prediction)
-
-    def hold(self) -> None:
-        """Keep to weights that no push moves; see ExpertWeights.hold."""
-        self.weights.hold()
+    def _experts_of(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> ExpertPredictions:
+        return self._own_predictor()._experts_of(q, v, a)
 
     def predictor(self, regressor: Regressor | None = None) -> JointPredictor:
         """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
-        regressor = self.regressor if regressor is None else regressor
-        rigid = None if self._rigid is None else self._rigid.predictor(regressor)
-        return self._made(regressor, rigid, self._bank.certainty())
+        return self._snapshot(self.regressor if regressor is None else regressor)
 
     def _own_predictor(self) -> JointPredictor:
         if self._predictor is None:
-            rigid = None if self._rigid is None else self._rigid.live_predictor()
-            self._predictor = self._made(self.regressor, rigid, self._bank.live_certainty())
+            self._predictor = self._snapshot(self.regressor, live=True)
         return self._predictor
 
-    def _made(
-        self,
-        regressor: Regressor,
-        rigid: ParametricPredictor | None,
-        certainty: tuple[ProcessCertainty, list[BodyCertainty]],
-    ) -> JointPredictor:
+    def _snapshot(self, regressor: Regressor, live: bool = False) -> JointPredictor:
+        rigid = None if self._rigid is None else self._rigid.predictor(regressor, live)
         weights = self._bank.weights(None if rigid is None else rigid.parameters)
-        signals = self._signal.value.reshape(2, -1)
+        signals, certainty = self._signal.value.reshape(2, -1), self._bank.certainty(live)
         return JointPredictor(
             regressor, self._bank.features, weights, rigid, *certainty, signals, self.weights, self._tare
         )
@@ -144,25 +128,17 @@ class JointEstimator:
         published: Prediction | None = None,
         count: int = 1,
     ) -> None:
-        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
+        """Learn one measurement y (n_outputs,); arguments and errors as of Estimator. P learns from q, v and a.
 
-        Args:
-            q, v, a: position, velocity and acceleration at the instant of the measurement, each (n_joints,). P learns
-                from them.
-            y: measured outputs (n_outputs,).
-            known: the motion of the same instant as it was known when y had to be predicted; the same if None.
-            stamp: ns, of the measurement; without it samples count as 0.01 s apart.
-            published: what `predict` of this estimator or of its predictor made of `known`, which `judge` has had;
-                None: it is predicted and judged here.
-            count: how many samples this one stands for, itself among them, where others were left out.
+        `count` says how many samples this one stands for, itself among them, where others were left out.
         """
         m = self.regressor.n_outputs
         measured = finite_rows("y", vector("y", y, m), m, LARGEST)
         exact = motion_vectors(self.regressor.n_joints, q, v, a)
         motion = exact if known is None else motion_vectors(self.regressor.n_joints, *known)
         exact_rows = None if self._rigid is None else self.regressor(*exact)
-        experts = self._already_made(published)
-        if experts is None:
+        experts: ExpertPredictions | None = None if published is None else published.experts
+        if experts is None or experts.weighed_by is not self.weights:  # another estimator has other features
             rows = exact_rows if motion is exact or exact_rows is None else self.regressor(*motion)
             experts = self._own_predictor().experts(self._bank.features.waves(np.concatenate(motion)), rows)
         finite_rows("prediction", experts.values, m)
@@ -182,11 +158,6 @@ class JointEstimator:
         self._bank.learn(experts.phi, experts.rows, inner, elapsed, factor, count)
         self._predictor = None
 
-    def _already_made(self, published: Prediction | None) -> ExpertPredictions | None:
-        """Return what the experts of this estimator made of a motion, with its features; None if another one's did."""
-        experts: ExpertPredictions | None = None if published is None else published.experts
-        return experts if experts is not None and experts.weighed_by is self.weights else None
-
     def _factor(self, values: Array, measured: Array, novelty: float, elapsed: float, count: int) -> float:
         """Return by what all that was learned is to fade: the number given, or as errors show."""
         if self._adaptive is None:
@@ -203,16 +174,9 @@ class JointEstimator:
             self._adaptive.change(ratio)
 
     def tare(self, change: ArrayLike) -> None:
-        """Shift the offsets at once: all that was learned is kept, as if every measurement had been larger by this.
+        """Shift the offsets by `change` (n_outputs,) at once, as if every measurement had been larger by this.
 
-        For a sensor that was set to zero or whose offset jumped.
-
-        Args:
-            change: (n_outputs,), what was measured minus what was predicted, averaged over some samples with nothing in
-                the robot's hand.
-
-        Raises:
-            ShapeError, NotFiniteError: not n_outputs finite numbers; nothing changes then.
+        See ParametricEstimator.tare. Raises ShapeError, NotFiniteError: nothing changes then.
         """
         self._tare = self._tare + vector("change", change, len(self._tare))
         self._predictor = None
@@ -220,10 +184,8 @@ class JointEstimator:
     def merge(self: EstimatorT, other: EstimatorT, common: EstimatorT | None = None) -> None:
         """Pool what another estimator with the same regressor and features learned, exactly; each keeps its own tare.
 
-        Samples of both count once, see Ledger; `common` is an estimator of exactly those, where one is needed.
-
-        Raises:
-            ParameterError: regressor or features differ, or a common one is needed; nothing changes then.
+        Samples of both count once, see Ledger; `common` is an estimator of exactly those, where one is needed. Raises
+        ParameterError: regressor or features differ, or a common one is needed; nothing changes then.
         """
         if type(other) is not type(self):
             raise ParameterError("other", type(other).__name__, f"a {type(self).__name__}")
@@ -236,7 +198,7 @@ class JointEstimator:
         self._bank.merge(other._bank, None if common is None else common._bank)
         if mine is not None and theirs is not None:
             mine.pool(theirs, shared)
-        self.weights.merge(other.weights, 0 if common is None else common.n_samples)
+        self.weights.merge(other.weights)
         self._signal.merge(other._signal)
         self._predictor = None
 
@@ -261,42 +223,26 @@ class JointEstimator:
     @classmethod
     def from_state(cls: type[EstimatorT], state: dict[str, Any], regressor: Regressor | None = None) -> EstimatorT:
         """Rebuild from `state`, for the given regressor or the one described there. Raises StateError."""
-        check_kind(state, cls._KIND)
-        regressor = matching_regressor(state, regressor)
+        regressor = matching_regressor(state, cls._KIND, regressor)
         with reading_state("an estimator"):
             if "version" not in state or scalar(state, "version") < STATE_VERSION:
                 text = "the model was learned by an earlier release, in another form; let this release learn it anew"
                 raise StateError(f"{text}, or go on with the release that saved it", name="version")
             check_version(state, STATE_VERSION)
-            made = cls.__new__(cls)
-            rigid = None
+            rigid, forgetting, bank = None, float(scalar(state, "forgetting")), part(state, "bank")
             if any(key.startswith("rigid.") for key in state):
                 own = part(state, "rigid") | nested("regressor", part(state, "regressor"))
                 rigid = ParametricEstimator.from_state(own, regressor)
-            JointEstimator.__init__(made, regressor, rigid, 2, float(scalar(state, "forgetting")), 0)
-            columns = _rigid_part(regressor, rigid)
-            made._bank = JointBank.from_state(part(state, "bank"), regressor.n_joints, regressor.n_outputs, *columns)
+            made = cls.__new__(cls)
+            n_features = 2 * len(np.atleast_1d(bank["frequencies"]))
+            JointEstimator.__init__(made, regressor, rigid, n_features, forgetting, int(scalar(bank, "seed")))
+            made._bank.restore(bank)
             made.weights = made.weights.restored(part(state, "weights"))
-            made._signal = SignalVariance.from_state(part(state, "signal"), 2 * regressor.n_outputs)
+            made._signal = made._signal.restored(part(state, "signal"))
             if any(key.startswith("adaptive.") for key in state):
                 made._adaptive = AdaptiveForgetting.from_state(part(state, "adaptive"), regressor.n_outputs)
-            made._tare = vector("tare", finite("tare", state["tare"]), regressor.n_outputs).copy()
+            made._tare = vector("tare", state["tare"], regressor.n_outputs).copy()
             last = int(scalar(state, "last_stamp"))
             made._last_stamp = last if last >= 0 else None
         made.ledger = Ledger.from_state(state, made.n_samples)
         return made
-
-
-def _rigid_part(regressor: Regressor, rigid: ParametricEstimator | None) -> tuple[BaseColumns | None, str]:
-    """The columns that the processes learn beside features, and how outputs count for them: as P has it."""
-    if rigid is None:
-        return None, "noise"
-    return BaseColumns(regressor, *rigid.prior), rigid.output_weights
-
-
-def _weights(bank: JointBank) -> ExpertWeights:
-    """Equal weights of the experts, named by kind and memory."""
-    names, memories = zip(*bank.experts, strict=True)
-    lasting = [place for place, memory in enumerate(memories) if memory == inf]
-    direct = [place for place, name in enumerate(names) if name == "P"]
-    return ExpertWeights(names, bank.lasting.n_outputs, direct, lasting)

@@ -6,17 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.arrays import Array, real, vector
-from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
-from icub_learning.dynamics.estimators.noise.output_weights import OutputWeights
-from icub_learning.dynamics.estimators.noise.usual_leverage import UsualLeverage, unlearned_share
-from icub_learning.dynamics.estimators.observation import seconds_between
-from icub_learning.dynamics.estimators.parameter_columns import with_columns
-from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors
-from icub_learning.dynamics.estimators.saved_states import check_kind, describe, matching_regressor
-from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.dynamics.estimators.noise.fading import UsualLeverage, unlearned_share
+from icub_learning.dynamics.estimators.noise.noise_variance import OutputNoise
+from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors, seconds_between
+from icub_learning.dynamics.estimators.saved_states import describe, matching_regressor, with_columns
+from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices, relative_regularization
 from icub_learning.dynamics.settings import AUTOMATIC, DEFAULTS, first_forgetting
 from icub_learning.errors import ParameterError, StateError
-from icub_learning.models import nested, part, scalar
+from icub_learning.models import nested, part, reading_state, scalar
 from icub_learning.models.ledger import Ledger
 from icub_learning.recursive import AdaptiveForgetting, Certainty, RecursiveLeastSquares
 
@@ -37,14 +34,12 @@ class ParametricPredictor(NamedTuple):
     def unlearned(self, rows: Array) -> Array:
         """Return the variance (n_outputs,) of what was not learned of a motion, over that of the usual errors.
 
-        Args:
-            rows: (n_outputs, n_parameters) of the regressor.
+        `rows` (n_outputs, n_parameters) are the regressor's.
         """
         weighted = self.weights[:, None] * rows.take(self.order, axis=1)
         return unlearned_share(np.asarray(self.certainty.leverage(weighted)), self.usual)
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
-        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
         rows = self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a))
         total = rows @ self.parameters
         return Prediction(total, total, np.zeros_like(total), self.noise * (1.0 + self.unlearned(rows)))
@@ -56,9 +51,8 @@ class ParametricEstimator:
     Each sample is one row of Phi per output, rotated into the same factor (thesis 8.2.3-8.2.4, eq. 8.4). Only the
     identifiable combinations of the parameters are determined by data; the regularization decides the others.
 
-    Outputs of different units and accuracies share the parameters, so by default each counts by how well it is known:
-    weighted least squares, the usual way to identify robots (Gautier, "Dynamic identification of robots with power
-    model", 1997). The weights follow the noise that the estimator finds for each output; see OutputWeights.
+    By default each output counts by how well it is known: weighted least squares, the usual way to identify robots
+    (Gautier, "Dynamic identification of robots with power model", 1997), with the noise that is found; see OutputNoise.
 
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
@@ -86,18 +80,18 @@ class ParametricEstimator:
     ) -> None:
         if prior not in ("zero", "nominal"):
             raise ParameterError("prior", prior, "'zero' or 'nominal'")
-        self.regressor = regressor
+        self.regressor, self.output_weights = regressor, output_weights
         regularization = real("regularization", regularization, 0.0, low_open=True)
         self._offset_forgetting = real("offset_forgetting", offset_forgetting, 0.0, 1.0, low_open=True)
-        self._order = _offsets_first(regressor)
-        self._offsets = regressor.offset_indices
+        self._offsets = offset_indices(regressor)
+        first = np.asarray(self._offsets, dtype=np.intp)  # what may drift: see RecursiveLeastSquares.fade
+        self._order = np.concatenate([first, np.setdiff1d(np.arange(regressor.n_parameters), first)])
         initial = regressor.nominal_parameters[self._order, None] if prior == "nominal" else None
-        own = regularization * regressor.relative_regularization[self._order]
+        own = regularization * relative_regularization(regressor)[self._order]
         self._rls = RecursiveLeastSquares(regressor.n_parameters, 1, own, first_forgetting(forgetting), initial)
         self._adaptive = AdaptiveForgetting(regressor.n_outputs) if forgetting == AUTOMATIC else None
         self._last_stamp: int | None = None
-        self._noise = NoiseVariance(regressor.n_outputs)
-        self._weights = OutputWeights(output_weights, regressor.n_outputs)
+        self._outputs = OutputNoise(output_weights, regressor.n_outputs)
         self._usual = UsualLeverage(regressor.n_outputs)
         self.ledger = Ledger()
 
@@ -124,11 +118,6 @@ class ParametricEstimator:
         precision, mean = np.empty((2, self.regressor.n_parameters))
         precision[self._order], mean[self._order] = self._rls.regularization, self._rls.initial_weights[:, 0]
         return precision, mean
-
-    @property
-    def output_weights(self) -> str:
-        """How much each output counts, see OutputWeights."""
-        return self._weights.kind
 
     @property
     def base_parameters(self) -> Array:
@@ -159,26 +148,20 @@ class ParametricEstimator:
     @property
     def _variance_of_rows(self) -> float:
         """Variance of the noise of the weighted rows."""
-        weighted = self._weights.value**2 * self._noise.value
-        return float(np.mean(weighted)) if self._noise.n_samples else 1.0
+        noise = self._outputs.noise
+        return float(np.mean(self._outputs.weights**2 * noise.value)) if noise.n_samples else 1.0
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
-        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self.live_predictor().predict(q, v, a)
+        return self.predictor(self.regressor, live=True).predict(q, v, a)
 
-    def live_predictor(self) -> ParametricPredictor:
-        """Return a predictor for this thread, until the next sample is learned."""
-        return self._predictor(self.regressor, self._rls)
+    def predictor(self, regressor: Regressor, live: bool = False) -> ParametricPredictor:
+        """Return a snapshot for another thread or, with `live`, what predicts until the next sample is learned.
 
-    def predictor(self, regressor: Regressor) -> ParametricPredictor:
-        """Return a snapshot for another thread; `regressor` is that thread's own for the same robot."""
-        return self._predictor(regressor, self._rls.certainty())
-
-    def _predictor(self, regressor: Regressor, certainty: RecursiveLeastSquares | Certainty) -> "ParametricPredictor":
-        weights, usual = self._weights.value, self._usual.value
-        return ParametricPredictor(
-            regressor, self.parameters, certainty, self._noise.value, self._order, weights, usual
-        )
+        `regressor` is that thread's own for the same robot.
+        """
+        certainty = self._rls if live else self._rls.certainty()
+        noise, weights, usual = self._outputs.noise.value, self._outputs.weights, self._usual.value
+        return ParametricPredictor(regressor, self.parameters, certainty, noise, self._order, weights, usual)
 
     def update(
         self,
@@ -191,13 +174,13 @@ class ParametricEstimator:
         published: Prediction | None = None,
         count: int = 1,
     ) -> None:
-        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
+        """Learn one measurement y (n_outputs,), which stands for `count`; arguments and errors as of Estimator.
 
-        The other estimators make use of `known` and `published` too, see JointEstimator.update; this one does not:
-        parameters have true values, which are estimated best from the motion as it is known best.
+        Neither `known` nor `published` is used: parameters have true values, which are estimated best from the motion
+        as it is known best.
         """
-        rows, usual = self._rows(q, v, a), self._usual.value
-        innovation, leverage = self._learn(rows, y, count)
+        usual = self._usual.value
+        innovation, leverage = self.learn(self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a)), y, count)
         elapsed = seconds_between(self._last_stamp, stamp)
         self._last_stamp = stamp
         if self._adaptive is not None:
@@ -208,25 +191,23 @@ class ParametricEstimator:
         self._rls.forgetting = factor
 
     def body_changed(self, ratio: float) -> None:
-        """Forget at once what was learned before a change that is known, if forgetting is automatic.
+        """Forget at once, if forgetting is automatic, what was learned before a change that is known.
 
-        Args:
-            ratio: mean squared error after the change over that before it.
+        `ratio` is the mean squared error after the change over that before it.
         """
         if self._adaptive is not None:
             self._adaptive.change(ratio)
 
-    def learn(self, rows: Array, y: ArrayLike, count: int = 1) -> Array:
-        """Learn one measurement, which stands for `count`, from the regressor's rows; returns the error before it."""
-        return self._learn(rows, y, count)[0]
+    def learn(self, rows: Array, y: ArrayLike, count: int = 1) -> tuple[Array, Array]:
+        """Learn one measurement, which stands for `count`, from the regressor's rows (n_outputs, n_parameters).
 
-    def _learn(self, rows: Array, y: ArrayLike, count: int) -> tuple[Array, Array]:
-        """Learn one measurement; return the error of the prediction made before it, and its leverage (n_outputs,)."""
+        Returns:
+            Error of the prediction made before, and its leverage, (n_outputs,) each.
+        """
         measured = vector("y", y, self.regressor.n_outputs)
-        innovation, leverage, told = self._rls.observe(rows, measured, self._weights.value, self._order, count)
-        self._noise.add(told)
+        innovation, leverage, told = self._rls.observe(rows, measured, self._outputs.weights, self._order, count)
+        self._outputs.add(told)
         self._usual.update(leverage, self._rls.forgetting)
-        self._weights.follow(self._noise)
         if self._offset_forgetting < 1.0:
             self._rls.fade(len(self._offsets), self._offset_forgetting**count)
         return innovation, leverage
@@ -234,15 +215,9 @@ class ParametricEstimator:
     def tare(self, change: ArrayLike) -> None:
         """Shift the offsets at once: all that was learned is kept, as if every measurement had been larger by this.
 
-        For a sensor that was set to zero or whose offset jumped; `change` is what was measured minus what was
-        predicted, averaged over some samples with nothing in the robot's hand.
-
-        Args:
-            change: (n_outputs,).
-
-        Raises:
-            ParameterError: the regressor has no offsets; nothing changes then.
-            ShapeError, NotFiniteError: not n_outputs finite numbers; nothing changes then.
+        For a sensor that was set to zero or whose offset jumped; `change` (n_outputs,) is what was measured minus what
+        was predicted, averaged over some samples with nothing in the robot's hand. Raises ParameterError: the regressor
+        has no offsets; ShapeError, NotFiniteError; nothing changes then.
         """
         if not self._offsets:
             raise ParameterError("sensor_offset", False, "true: there are no offsets to move")
@@ -259,14 +234,8 @@ class ParametricEstimator:
         """Pool the data of another estimator of the same regressor; samples of both count once, see Ledger.
 
         With equal output weights as if one had seen all samples; otherwise each sample keeps the weights, by noise,
-        of the estimator that learned it.
-
-        Args:
-            other: the other estimator.
-            common: an estimator of exactly those samples that both have seen, where one is needed.
-
-        Raises:
-            ParameterError: the other one estimates other parameters, or a common one is needed; nothing changes then.
+        of the estimator that learned it. Raises ParameterError: the other one estimates other parameters, or a common
+        one is needed; nothing changes then.
         """
         self.check_poolable(other)
         self.ledger.merge(self, other, common, self.pool)
@@ -274,7 +243,7 @@ class ParametricEstimator:
     def pool(self, other: "ParametricEstimator", common: "ParametricEstimator | None" = None) -> None:
         """Pool the data of another estimator, those of `common` once, whatever the ledgers say; errors as `merge`."""
         self._rls.merge(other._rls, None if common is None else common._rls)
-        self._noise.merge(other._noise, 0 if common is None else common._noise.n_samples)
+        self._outputs.noise.merge(other._outputs.noise, 0 if common is None else common._outputs.noise.n_samples)
         self._usual.merge(other._usual)
 
     def state(self) -> dict[str, Array]:
@@ -283,36 +252,29 @@ class ParametricEstimator:
             "estimator": np.asarray("parametric"),
             **nested("regressor", describe(self.regressor)),
             **nested("rls", self._rls.state()),
-            **nested("noise", self._noise.state()),
+            **self._outputs.state(),
             **nested("usual", self._usual.state()),
             "columns": np.asarray(self.regressor.parameter_names)[self._order],
-            "output_weights": np.asarray(self._weights.kind),
-            "weights": self._weights.value.copy(),
+            "output_weights": np.asarray(self.output_weights),
             "offset_forgetting": np.asarray(self._offset_forgetting),
             **({} if self._adaptive is None else nested("adaptive", self._adaptive.state())),
         }
 
     @classmethod
     def from_state(cls, state: dict[str, Any], regressor: Regressor | None = None) -> "ParametricEstimator":
-        """Rebuild from `state`, for the given regressor or the one described there.
+        """Rebuild from `state`, for the given regressor or the one described there. Raises StateError.
 
         A given regressor may have parameters that the saved model lacks, offsets of the sensor that an earlier release
         did not learn, say; they start as in a new estimator.
-
-        Raises:
-            StateError: the state is not that of a parametric estimator of this robot.
         """
-        check_kind(state, "parametric")
-        regressor = matching_regressor(state, regressor, may_lack_parameters=True)
+        regressor = matching_regressor(state, "parametric", regressor, may_lack_parameters=True)
         if not NEWER_ENTRIES & state.keys():  # of an earlier release
             names = part(state, "regressor")["parameter_names"]
             equal = {"output_weights": "equal", "weights": np.ones(regressor.n_outputs), "offset_forgetting": 1.0}
             state = {**state, **equal, "columns": names}
         kind, forgetting = str(scalar(state, "output_weights")), float(scalar(state, "offset_forgetting"))
-        try:
+        with reading_state("an estimator"):
             estimator = cls(regressor, forgetting=1.0, output_weights=kind, offset_forgetting=forgetting)
-        except ParameterError as error:
-            raise StateError(f"state does not describe an estimator: {error}") from None
         saved = RecursiveLeastSquares.from_state(part(state, "rls"))
         columns = [str(name) for name in np.atleast_1d(state.get("columns", ()))]
         if (saved.n_features, saved.n_outputs) != (len(columns), 1):
@@ -323,19 +285,8 @@ class ParametricEstimator:
         estimator._rls = with_columns(saved, columns, estimator._rls, wanted)
         if any(key.startswith("adaptive.") for key in state):
             estimator._adaptive = AdaptiveForgetting.from_state(part(state, "adaptive"), regressor.n_outputs)
-        estimator._noise = NoiseVariance.from_state(part(state, "noise"), regressor.n_outputs)
-        estimator._weights = OutputWeights.from_state(state, kind, regressor.n_outputs)
+        estimator._outputs = estimator._outputs.restored(state)
         if any(key.startswith("usual.") for key in state):  # earlier releases have none
             estimator._usual = UsualLeverage.from_state(part(state, "usual"), regressor.n_outputs)
         estimator.ledger = Ledger.from_state(state, estimator.n_samples)
         return estimator
-
-    def _rows(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        return self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a))
-
-
-def _offsets_first(regressor: Regressor) -> NDArray[np.intp]:
-    """Order of the columns in the factor: what may drift comes first, see RecursiveLeastSquares.fade."""
-    offsets = np.asarray(regressor.offset_indices, dtype=np.intp)
-    others = np.setdiff1d(np.arange(regressor.n_parameters), offsets)
-    return np.concatenate([offsets, others])

@@ -1,4 +1,4 @@
-"""The prediction interface that all estimators of inverse dynamics share."""
+"""The interface that all estimators of inverse dynamics share: what they predict, and learn from."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +12,9 @@ from icub_learning.arrays import Array, vector
 from icub_learning.dynamics import _checks
 
 MotionInputs = tuple[ArrayLike, ArrayLike, ArrayLike]  # position, velocity and acceleration, each (n_joints,)
+USUAL_PERIOD = 0.01  # [s] between samples that come without stamps
+LARGEST = 1e50  # of measurements, predictions and regressors: squares of squares of what is larger could overflow
+LONGEST_PERIOD = 1.0  # [s] a longer pause counts as this long: what was learned before it still holds
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,7 @@ class Prediction:
         return variance
 
     def plus(self, added: Array, variance: Array | float = 0.0) -> "Prediction":
-        """Return this prediction with something on top of its rigid-body part, of a variance of its own.
-
-        It no longer tells what experts predicted.
-        """
+        """Return this prediction, without experts, with something of a variance of its own on top of rigid bodies."""
         return Prediction(self.total + added, self.parametric + added, self.residual, lambda: self.variance + variance)
 
 
@@ -63,9 +63,42 @@ def motion_vectors(n_joints: int, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> t
     return vector("q", q, n_joints), vector("v", v, n_joints), vector("a", a, n_joints)
 
 
+def seconds_between(last: int | None, stamp: int | None) -> float:
+    """Return the time [s] from one sample to the next, by their stamps [ns]; USUAL_PERIOD where one has none."""
+    if last is None or stamp is None:
+        return USUAL_PERIOD
+    return min(max((stamp - last) * 1e-9, 1e-6), LONGEST_PERIOD)
+
+
 class Predictor(Protocol):
-    """A snapshot of an estimator that predicts; later learning does not change it."""
+    """An estimator, or a snapshot of one that predicts and that later learning does not change."""
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
+        ...
+
+
+class Estimator(Predictor, Protocol):
+    """What predicts and learns."""
+
+    def update(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        y: ArrayLike,
+        known: MotionInputs | None = None,
+        stamp: int | None = None,
+        published: Prediction | None = None,
+    ) -> None:
+        """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError: unchanged then.
+
+        Args:
+            q, v, a: position, velocity and acceleration at the instant of the measurement, each (n_joints,).
+            y: measured outputs (n_outputs,).
+            known: the motion of the same instant as it was known when y had to be predicted; the same if None.
+            stamp: ns, of the measurement; without it samples count as USUAL_PERIOD apart.
+            published: what `predict` of this estimator or of its predictor made of `known`, and `judge` has had; None:
+                it is predicted and judged here.
+        """
         ...

@@ -1,6 +1,6 @@
-"""Checks that a saved state is one of the right estimator and robot."""
+"""What estimators share in reading saved states: of which estimator and robot they are, and of which parameters."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,28 +11,22 @@ from icub_learning.dynamics.regressors.torque_regressor import PLAIN_COLUMNS, To
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.errors import ModelError, ParameterError, ShapeError, StateError
 from icub_learning.models import part, scalar
-
-
-def check_kind(state: Mapping[str, Any], kind: str) -> None:
-    """Raise StateError unless `state` is that of the estimator called `kind`."""
-    found = scalar(state, "estimator")
-    if found != kind:
-        raise StateError(f"state is that of a {found} estimator, not of a {kind} one", value=found, bound=kind)
+from icub_learning.recursive import RecursiveLeastSquares
+from icub_learning.recursive.pooling import append_rows
 
 
 def matching_regressor(
-    state: Mapping[str, Any], regressor: Regressor | None, *, may_lack_parameters: bool = False
+    state: Mapping[str, Any], kind: str, regressor: Regressor | None, *, may_lack_parameters: bool = False
 ) -> Regressor:
-    """Return the given regressor, or, without one, a new one made from the URDF in the state.
+    """Return the given regressor, or, without one, a new one made from the URDF in the state of an estimator.
 
-    Args:
-        state: state of an estimator.
-        regressor: to compare with it.
-        may_lack_parameters: whether the saved model may have fewer parameters than the given regressor.
-
-    Raises:
-        StateError: the regressor has other joints, outputs or parameters than the saved model, or cannot be rebuilt.
+    With `may_lack_parameters` the saved model may have fewer parameters than the given regressor. Raises StateError:
+    the state is not that of the estimator called `kind`, the regressor has other joints, outputs or parameters than the
+    saved model, or cannot be rebuilt.
     """
+    found = scalar(state, "estimator")
+    if found != kind:
+        raise StateError(f"state is that of a {found} estimator, not of a {kind} one", value=found, bound=kind)
     saved = part(state, "regressor")
     if regressor is None:
         regressor = rebuild_regressor(saved)
@@ -73,3 +67,31 @@ def describe(regressor: Regressor) -> dict[str, Array]:
     """Return the state of a regressor and its names of joints, outputs and parameters."""
     names = {key: np.asarray(getattr(regressor, key)) for key in ("joints", "output_names", "parameter_names")}
     return {**regressor.state(), **names}
+
+
+def with_columns(
+    saved: RecursiveLeastSquares, names: Sequence[str], fresh: RecursiveLeastSquares, wanted: Sequence[str]
+) -> RecursiveLeastSquares:
+    """Return a learner of the parameters `wanted` that knows what `saved` knows; the others are as in `fresh`.
+
+    Each has one target; the columns of `saved` are `names`, all among `wanted`, those of `fresh` are `wanted`. The rows
+    behind the saved factor have a zero at every parameter that was not there, so the factor of both is that of the
+    saved rows, and of the prior of the new parameters, with their columns in the wanted order.
+    """
+    if tuple(names) == tuple(wanted):
+        return saved
+    where = [list(wanted).index(name) for name in names]
+    rows = np.zeros((len(names), len(wanted)))
+    rows[:, where] = saved.factor
+    prior = fresh.prior
+    prior[where] = 0.0
+    factor = append_rows(np.diag(np.sqrt(prior)), rows)
+    state, old = fresh.state(), saved.state()
+    diagonal = np.diag(factor)
+    state["unit_factor"], state["pivots"] = factor / diagonal[:, None], diagonal**2
+    np.fill_diagonal(state["unit_factor"], 1.0)
+    for key in ("weights", "initial_weights", "prior", "regularization"):
+        state[key][where] = old[key]
+    for key in ("forgetting", "n_samples"):
+        state[key] = old[key]
+    return RecursiveLeastSquares.from_state(state)

@@ -1,4 +1,4 @@
-"""Inverse dynamics by rigid bodies and random features, learned together."""
+"""Inverse dynamics by random features, alone or beside rigid bodies: the two forms of the joint estimator."""
 
 from icub_learning.dynamics.estimators.joint_estimator import JointEstimator
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
@@ -7,18 +7,40 @@ from icub_learning.dynamics.settings import DEFAULTS, first_forgetting
 from icub_learning.errors import ParameterError
 
 
+class NonparametricEstimator(JointEstimator):
+    """Learns y as a function of (q, v, a) on random features, knowing nothing of rigid bodies: NP of the thesis (8.3).
+
+    Args:
+        regressor: only its joints and outputs are used.
+        n_random_features: number of random features, of all length scales together.
+        forgetting, seed: see JointEstimator.
+
+    Raises:
+        ParameterError: an argument is outside its range.
+    """
+
+    _KIND = "nonparametric"
+
+    def __init__(
+        self,
+        regressor: Regressor,
+        n_random_features: int = DEFAULTS.n_random_features,
+        forgetting: float | str = DEFAULTS.forgetting,
+        seed: int = DEFAULTS.seed,
+    ) -> None:
+        super().__init__(regressor, None, n_random_features, forgetting, seed)
+
+
 class SemiparametricEstimator(JointEstimator):
     """Rigid bodies, and random features for what they leave: SP of the thesis (8.3), learned as one model.
 
-    Nothing about the features has to be chosen: P, and NP and SP of the joint model, are weighed for each output by
-    what has been right, see JointEstimator.
+    P, and NP and SP of the joint model, are weighed for each output by what has been right, see JointEstimator.
 
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
         n_random_features: number of random features, of all length scales together.
         parametric_regularization, prior, output_weights, offset_forgetting: see ParametricEstimator.
-        forgetting: in (0, 1], of all parts; "auto": 1 until errors show a change, see AdaptiveForgetting.
-        seed: seed of the random features.
+        forgetting, seed: see JointEstimator; the same for all parts.
 
     Raises:
         ParameterError: an argument is outside its range.

@@ -1,20 +1,22 @@
 """A small bank of models: what was learned of all that was seen, and of the last seconds."""
 
 from collections.abc import Mapping
-from math import inf
+from math import exp, inf, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array, finite, integer
-from icub_learning.dynamics.joint import _experts
+from icub_learning.dynamics.estimators.noise.noise_variance import OutputNoise
+from icub_learning.dynamics.estimators.prediction import USUAL_PERIOD
+from icub_learning.dynamics.joint import _experts, _joint
 from icub_learning.dynamics.joint.columns import BaseColumns
-from icub_learning.dynamics.joint.process import BodyCertainty, JointProcess, ProcessCertainty
-from icub_learning.dynamics.joint.recent import RecentModels
+from icub_learning.dynamics.joint.process import BodyCertainty, JointProcess, ProcessCertainty, of_same_size
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.features import MultiscaleFourierFeatures
-from icub_learning.models import nested, part, reading_state, scalar
+from icub_learning.models import nested, part
+from icub_learning.recursive import RecursiveLeastSquares
 
 # Of the features, beside rigid bodies. Chosen on three real recordings, six robots of the zoo and the change of task
 # with seeds 0 to 5, see docs/decisions/2026-11-24-one-model.md.
@@ -26,39 +28,46 @@ LENGTH_SCALES = (0.7, 2.0, 6.0)
 # Physical units instead of the spread of the first samples: a joint that hardly moves stays small among the inputs,
 # learning starts with the first sample, and robots that learn apart can always pool what they learned.
 INPUT_SCALES = (1.0, 1.0, 5.0)
-CERTAINTY_SAMPLES = 20  # learned samples between two snapshots of the first factor, at first;
-CERTAINTY_SHARE = 0.02  # later this share of all samples, because leverages fall ever more slowly,
-LATEST_CERTAINTY = 1000  # but never more samples than this
+# Memories: [s] in which samples lose the weight 1 - 1/e, where they are USUAL_PERIOD apart or less; else as many as
+# with that period. Chosen on four real recordings and the change of task, see docs/decisions/2026-11-24-one-model.md
+# and 2026-11-26-bodies-of-the-last-seconds.md.
+FEATURES_MEMORY, FEATURES_REGULARIZATION = 2.0, 10.0  # [s]; of features
+FEATURES_EVERY = 6  # each so manieth frequency is learned: what is learned in seconds is simple
+# Memories [s] of rigid bodies, and the regularization of their parameters over that of all that was seen: the body of
+# the moment may be far from the expected one, that of the last seconds is near it before there is evidence.
+BODIES = ((0.1, 0.1), (5.0, 10.0))
+# Of all samples, between two snapshots of the first factor, because leverages fall ever more slowly; but never more
+# than LATEST_CERTAINTY, nor fewer than the same share of these.
+CERTAINTY_SHARE = 0.02
+LATEST_CERTAINTY = 1000  # samples
 
 
 class BankWeights(NamedTuple):
-    """What predictions need of what the bank has learned.
+    """What predictions need of what the bank has learned."""
 
-    Attributes:
-        maps: weights of all features, (2 for NP and SP or 1 for NP, n_outputs, n_features), see JointProcess.maps.
-        recent: which features those of the last seconds are, and their weights (n_outputs, n_places).
-        scale: by which these features are multiplied, see RecentModels.
-        parameters: (2 + n_bodies, n_parameters) of P, SP and each recent body; None without rigid bodies.
-    """
-
-    maps: Array
-    recent: tuple[NDArray[np.intp], Array]
-    scale: float
-    parameters: Array | None
+    maps: Array  # weights of all features, (2 for NP and SP or 1 for NP, n_outputs, n_features), see JointProcess.maps
+    recent: tuple[NDArray[np.intp], Array]  # places of those of the last seconds, weights (n_outputs, n_places)
+    scale: float  # by which these features are multiplied
+    parameters: Array | None  # (2 + n_bodies, n_parameters) of P, SP, each recent body; None without rigid bodies
 
 
 class JointBank:
     """Learns the same samples by features beside rigid bodies, by features alone, and by rigid bodies alone.
 
-    The first forgets nothing by itself; the others know the last seconds. Without rigid bodies there are features only.
+    The first forgets nothing by itself, see JointProcess; the others know the last seconds: each FEATURES_EVERY-th
+    frequency of all, as a row of unit norm, and bodies with a shorter and a longer memory. A body is generalized least
+    squares of base parameters: JointProcess as its regularization grows without bound. Without rigid bodies there are
+    features only.
 
     Args:
-        n_joints: positions, velocities and accelerations of so many joints are the inputs.
-        n_outputs: number of outputs.
-        columns: columns of the rigid bodies; None for features alone.
-        output_weights: how much each output counts for the parameters.
-        n_random_features: number of features of all length scales together.
+        n_joints, n_outputs: numbers of joints and outputs.
+        columns: columns of the rigid bodies, and the prior of their coefficients; None for features alone.
+        output_weights: how much each output counts for the parameters, see OutputNoise.
+        n_random_features: number of features of all length scales together; cosines first, then sines.
         seed: seed of the random features.
+
+    Attributes:
+        lasting: what was learned of all that was seen.
 
     Raises:
         ParameterError: an argument is outside its range.
@@ -71,104 +80,111 @@ class JointBank:
         columns: BaseColumns | None,
         output_weights: str,
         n_random_features: int,
-        seed: int = 0,
+        seed: int,
     ) -> None:
         width = 2 * max(1, integer("n_random_features", n_random_features, 2) // (2 * len(LENGTH_SCALES)))
         self.features = MultiscaleFourierFeatures(np.repeat(INPUT_SCALES, n_joints), width, LENGTH_SCALES, seed)
-        self.columns = columns
+        self._columns = columns
         n_features = width * len(LENGTH_SCALES)
         self.lasting = JointProcess(columns, n_outputs, n_features, REGULARIZATION, output_weights)
-        self._recent = RecentModels(columns, n_outputs, output_weights, n_features)
+        half = n_features // 2
+        chosen = np.arange(0, half, FEATURES_EVERY)
+        self._places: NDArray[np.intp] = np.concatenate([chosen, half + chosen])
+        self._scale = sqrt(half / len(chosen))
+        self._few = RecursiveLeastSquares(len(self._places), n_outputs, FEATURES_REGULARIZATION)
+        known = () if columns is None else BODIES
+        self._memories = [memory for memory, _ in known]
+        self._bodies = [RecursiveLeastSquares(len(columns.kept), 1, prior) for _, prior in known if columns is not None]
+        self._outputs = OutputNoise(output_weights, (len(known), n_outputs))  # of bodies
         self._certainty: ProcessCertainty | None = None
         self._next_certainty = 0  # samples
 
     @property
     def experts(self) -> list[tuple[str, float]]:
         """Name of each expert and its memory [s], in the order of what JointPredictor predicts."""
-        lasting = ("NP",) if self.columns is None else ("P", "NP", "SP")
-        recent = [(f"{kind} {memory:g} s", memory) for kind, memory in self._recent.experts]
-        return [(kind, inf) for kind in lasting] + recent
+        lasting = ("NP",) if self._columns is None else ("P", "NP", "SP")
+        recent = [("NP", FEATURES_MEMORY), *(("P", memory) for memory in self._memories)]
+        return [(kind, inf) for kind in lasting] + [(f"{kind} {memory:g} s", memory) for kind, memory in recent]
 
-    @property
-    def n_samples(self) -> int:
-        """How many samples were learned."""
-        return self.lasting.n_samples
+    def learn(self, phi: Array, rows: Array | None, y: Array, elapsed: float, forgetting: float, count: int) -> None:
+        """Learn one sample, `elapsed` [s] after the last, see JointProcess.
 
-    def learn(
-        self, phi: Array, rows: Array | None, y: Array, elapsed: float, forgetting: float, count: int = 1
-    ) -> None:
-        """Learn one sample, see JointProcess.
-
-        Args:
-            phi: (n_features,).
-            rows: (n_outputs, n_parameters) of the regressor; None without rigid bodies.
-            y: (n_outputs,).
-            elapsed: time since the last sample [s].
-            forgetting: in (0, 1], by which the past of all fades, on top of memories.
-            count: how many samples this one stands for.
+        `rows` (n_outputs, n_parameters) are the regressor's, None without rigid bodies. The past of all fades by
+        `forgetting`, in (0, 1], on top of memories.
         """
-        base = None if rows is None or self.columns is None else self.columns.of(rows)
+        columns = self._columns
+        base = None if rows is None or columns is None else columns.of(rows)
         self.lasting.learn(phi, base, y, forgetting, count)
-        self._recent.learn(phi, base, y, elapsed, forgetting, count)
+        counted = min(elapsed, count * USUAL_PERIOD)
+        for learner, memory in zip((self._few, *self._bodies), (FEATURES_MEMORY, *self._memories), strict=True):
+            learner.forgetting = forgetting * exp(-counted / memory)
+        learners = self._few.ahead(), (self._places,), tuple([body.ahead() for body in self._bodies])
+        weights = self._outputs.weights
+        estimates = np.empty_like(weights)
+        memory_of = None if columns is None else columns.memory
+        _joint.learn_recent(estimates, *learners, memory_of, phi, base, y, weights, self._scale, sqrt(count))
+        self._outputs.add(estimates)
 
     def weights(self, parametric: Array | None) -> BankWeights:
         """Return what predictions need; `parametric` (n_parameters,) of P, None without rigid bodies."""
-        recent, sets = self._recent, None
-        if self.columns is not None and parametric is not None:
-            gammas = (self.lasting.gamma, *recent.gammas)
+        sets = None
+        if self._columns is not None and parametric is not None:
+            gammas = (self.lasting.gamma, *(body.padded_weights[0] for body in self._bodies))
             sets = np.empty((1 + len(gammas), len(parametric)))
             sets[0] = parametric
-            _experts.parameters(sets[1:], self.columns.start, self.columns.back, gammas)
-        return BankWeights(self.lasting.maps(), recent.features, recent.scale, sets)
+            _experts.parameters(sets[1:], self._columns.start, self._columns.back, gammas)
+        return BankWeights(self.lasting.maps(), (self._places, self._few.live_weights.copy()), self._scale, sets)
 
-    def certainty(self) -> tuple[ProcessCertainty, list[BodyCertainty]]:
+    def certainty(self, live: bool = False) -> tuple[ProcessCertainty, list[BodyCertainty]]:
         """Return what all that was seen tells of a motion, now or a few samples ago, and what each body tells now.
 
-        Both are snapshots for another thread.
+        Both are snapshots for another thread or, with `live`, of this moment until the next sample is learned.
         """
-        n = self.n_samples
+        triangles = [body.memory[0] if live else body.memory[0].copy() for body in self._bodies]
+        bodies = list(map(BodyCertainty, triangles, self._outputs.weights, self._outputs.noise.known))
+        if live:
+            return self.lasting.certainty(live), bodies
+        n = self.lasting.n_samples
         if self._certainty is None or n >= self._next_certainty:
             self._certainty = self.lasting.certainty()
-            self._next_certainty = n + min(max(CERTAINTY_SAMPLES, round(CERTAINTY_SHARE * n)), LATEST_CERTAINTY)
-        return self._certainty, self._recent.certainty()
+            self._next_certainty = n + min(round(CERTAINTY_SHARE * max(n, LATEST_CERTAINTY)), LATEST_CERTAINTY)
+        return self._certainty, bodies
 
-    def live_certainty(self) -> tuple[ProcessCertainty, list[BodyCertainty]]:
-        """Return the same of this moment, until the next sample is learned."""
-        return self.lasting.live_certainty(), self._recent.certainty(live=True)
-
-    def check_poolable(self, other: "JointBank") -> None:
-        """Raise ParameterError unless the other bank has the same features and columns."""
-        mine, theirs = self.features.frequencies, other.features.frequencies
-        if not np.array_equal(mine, theirs) or (self.columns is None) != (other.columns is None):
-            raise ParameterError("frequencies", "different", "the same in both models")
-
-    def merge(self, other: "JointBank", common: "JointBank | None" = None) -> None:
+    def merge(self, other: "JointBank", common: "JointBank | None") -> None:
         """Pool what another bank with the same features saw, what is in `common` once; the last seconds stay its own.
 
-        Raises:
-            ParameterError: they do not fit, or the other one has forgotten some of the common samples; nothing changes.
+        Raises ParameterError: they do not fit, or the other one has forgotten some of the common samples; nothing
+        changes then.
         """
-        self.check_poolable(other)
-        made = self.lasting.copy()
+        mine, theirs = self.features.frequencies, other.features.frequencies
+        if not np.array_equal(mine, theirs) or (self._columns is None) != (other._columns is None):
+            raise ParameterError("frequencies", "different", "the same in both models")
+        made = self.lasting.restored(self.lasting.state())
         made.merge(other.lasting, None if common is None else common.lasting)
         self.lasting, self._certainty = made, None
 
     def state(self) -> dict[str, Array]:
-        """Return all that was learned, as a dict of arrays."""
+        """Return all that was learned, as a dict of arrays; see `restore`."""
+        recent = nested("features", self._few.state()) | {"memories": self._settings()} | self._outputs.state()
+        for place, body in enumerate(self._bodies):
+            recent |= nested(f"body_{place}", body.state())
         state = {"seed": np.asarray(self.features.seed), "frequencies": self.features.frequencies.copy()}
-        return state | nested("lasting", self.lasting.state()) | nested("recent", self._recent.state())
+        return state | nested("lasting", self.lasting.state()) | nested("recent", recent)
 
-    @classmethod
-    def from_state(
-        cls, state: Mapping[str, Any], n_joints: int, n_outputs: int, columns: BaseColumns | None, output_weights: str
-    ) -> "JointBank":
-        """Rebuild from `state`. Raises StateError."""
-        with reading_state("a bank of joint processes"):
-            frequencies = finite("frequencies", state["frequencies"])
-            made = cls(n_joints, n_outputs, columns, output_weights, 2 * len(frequencies), int(scalar(state, "seed")))
-            if frequencies.shape != made.features.frequencies.shape:
-                raise StateError(f"frequencies {frequencies.shape} do not fit {n_joints} joints", name="frequencies")
-            made.features.frequencies = frequencies.copy()  # a change of generator must not change a model
-            made.lasting = made.lasting.restored(part(state, "lasting"))
-            made._recent.restore(part(state, "recent"))
-        return made
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take what a bank of the same sizes has saved. Raises StateError."""
+        frequencies, recent = finite("frequencies", state["frequencies"]), part(state, "recent")
+        if frequencies.shape != self.features.frequencies.shape:
+            raise StateError(f"frequencies {frequencies.shape} do not fit the joints", name="frequencies")
+        if not np.array_equal(finite("memories", recent["memories"]), self._settings()):
+            raise StateError("what it learned has other regularizations or memories", name="memories")
+        self.features.frequencies = frequencies.copy()  # a change of generator must not change a model
+        self.lasting = self.lasting.restored(part(state, "lasting"))
+        self._few = of_same_size(self._few, part(recent, "features"))
+        self._bodies = [of_same_size(body, part(recent, f"body_{i}")) for i, body in enumerate(self._bodies)]
+        self._outputs = self._outputs.restored(recent)
+
+    def _settings(self) -> Array:
+        """Regularizations and memories with which it learned the last seconds."""
+        bodies = np.ravel(BODIES) if self._bodies else ()
+        return np.array([FEATURES_REGULARIZATION, FEATURES_MEMORY, FEATURES_EVERY, *bodies])

@@ -15,14 +15,13 @@ class BaseColumns:
 
     With the base projection B (n_base, n_parameters) in reduced row echelon form, Y pi = Y_b beta with beta = B pi, and
     Y_b those columns of Y at which the rows of B begin (Gautier and Khalil 1990). A prior pi ~ N(pi_0, D^-1) of all
-    parameters is the prior N(B pi_0, B D^-1 B') of beta; with L L' = B D^-1 B' and beta = B pi_0 + L gamma, that of
-    gamma is N(0, I). The most probable parameters given gamma are pi_0 + D^-1 B' L'^-1 gamma.
+    parameters is N(B pi_0, B D^-1 B') of beta; with L L' = B D^-1 B' and beta = B pi_0 + L gamma, that of gamma is
+    N(0, I). The most probable parameters given gamma are pi_0 + D^-1 B' L'^-1 gamma.
 
     Entries of Y_b that are sums of multiples of others in every motion, as the two halves of a cross product are, are
     not learned: those that are learned are the reduced row echelon form of all, as functions of the motion.
 
     Args:
-        regressor: the regressor.
         precision: (n_parameters,) diagonal of D.
         start: (n_parameters,) pi_0.
 
@@ -31,41 +30,28 @@ class BaseColumns:
         entries: (n_entries,) indices in Y_b, row by row, of the entries that are learned.
         outputs, places, sources, scales: (n_terms,) each: Y_b is the sum of `scales` times learned entries `sources`,
             each at its row and column; in the order of sources.
-        projection: (n_base, n_parameters) B.
-        offset: (n_base,) B pi_0.
-        start: as given.
-        root: (n_base, n_base) L.
-        back: (n_parameters, n_base), D^-1 B' L'^-1.
+        root, back: L (n_base, n_base) and D^-1 B' L'^-1 (n_parameters, n_base).
         memory: what compiled functions take of them.
     """
 
     def __init__(self, regressor: Regressor, precision: Array, start: Array) -> None:
-        self.projection: Array = regressor.base_projection
-        self.kept: NDArray[np.intp] = base_columns(self.projection)
+        projection = regressor.base_projection
+        self.kept: NDArray[np.intp] = base_columns(projection)
         self.start = start.copy()
-        spread = self.projection.T / precision[:, None]  # D^-1 B'
-        self.root = np.linalg.cholesky(self.projection @ spread)
+        spread = projection.T / precision[:, None]  # D^-1 B'
+        self.root = np.linalg.cholesky(projection @ spread)
         self.back = np.ascontiguousarray(solve_triangular(self.root, spread.T, lower=True).T)
-        self.offset: Array = self.projection @ start
         learned = _independent_entries(regressor)
         self.entries: NDArray[np.intp] = base_columns(learned)
         self.sources, flat = np.nonzero(learned)
         self.outputs, self.places = np.divmod(flat, len(self.kept))
         self.scales: Array = learned[self.sources, flat]
         terms = self.outputs, self.places, self.sources, self.scales
-        self.memory = self.entries, *map(np.ascontiguousarray, terms), self.root, self.offset
+        self.memory = self.entries, *map(np.ascontiguousarray, terms), self.root, projection @ start
 
     def of(self, rows: Array) -> Array:
         """Return Y_b (n_outputs, n_base) of the regressor's rows (n_outputs, n_parameters)."""
         return rows.take(self.kept, axis=1)
-
-    def parameters(self, gamma: Array) -> Array:
-        """Return the most probable parameters (n_parameters,)."""
-        return np.asarray(self.start + self.back @ gamma)
-
-    def coefficients(self, gamma: Array) -> Array:
-        """Return beta (n_base,)."""
-        return np.asarray(self.offset + self.root @ gamma)
 
 
 # Of regressors that are in use: a model, its copies and what is restored from files share one.
@@ -77,10 +63,9 @@ def _independent_entries(regressor: Regressor) -> Array:
     if regressor not in _KNOWN:
         kept = base_columns(regressor.base_projection)
         size = regressor.n_outputs * len(kept)
-        _KNOWN[regressor] = base_projection(
-            lambda *motion: regressor(*motion).take(kept, axis=1).reshape(1, -1),
-            regressor.n_joints,
-            size,
-            n_states=size + SPARE,
-        )
+
+        def entries(*motion: Array) -> Array:
+            return regressor(*motion).take(kept, axis=1).reshape(1, -1)
+
+        _KNOWN[regressor] = base_projection(entries, regressor.n_joints, size, n_states=size + SPARE)
     return _KNOWN[regressor]

@@ -1,64 +1,46 @@
 """What each expert predicts, and how experts are weighed: by what has been right of late."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.estimators.noise.calibrated_variance import CalibratedVariance
-from icub_learning.dynamics.estimators.noise.serial_correlation import SerialCorrelation
-from icub_learning.dynamics.estimators.prediction import Prediction
+from icub_learning.dynamics.estimators.noise.prediction_errors import CalibratedVariance, SerialCorrelation
+from icub_learning.dynamics.estimators.prediction import USUAL_PERIOD, Prediction
 from icub_learning.dynamics.joint import _experts
 from icub_learning.models.declared import Declared
 from icub_learning.recursive.layered_aggregation import LayeredAggregation
 
 # [s] in which errors lose half of their weight, a factor of four apart: from the phase of a motion to a whole motion;
-# and the same in the choice among these.
+# and the same in the choice among these. The time between two measurements counts for USUAL_PERIOD at most: the
+# shortest half-life is five samples or more.
 HALF_LIVES = (0.05, 0.2, 0.8, 3.2)
 SECOND_HALF_LIFE = 1.0
-# [s] that the time between two measurements counts for at most: the shortest half-life is five samples or more.
-LONGEST_STEP = 0.01
 
 
 class Unlearned(NamedTuple):
-    """What has not been learned of one motion.
+    """What has not been learned of one motion."""
 
-    Attributes:
-        novelty: share, 0 to 1, of the features of the motion that lies outside of what was learned.
-        of_experts: (n_experts, n_outputs) variance of what each expert has not learned of the motion.
-        of_expected: (n_outputs,) the same of what is expected.
-    """
-
-    novelty: float
-    of_experts: Array
-    of_expected: Array
+    novelty: float  # share, 0 to 1, of the features of the motion that lies outside of what was learned
+    of_experts: Array  # (n_experts, n_outputs) variance of what each expert has not learned of the motion
+    of_expected: Array  # (n_outputs,) the same of what is expected
 
 
 @dataclass(frozen=True)
 class ExpertPredictions:
-    """What all experts predict for one motion.
+    """What all experts predict for one motion."""
 
-    Attributes:
-        values: (n_experts, n_outputs).
-        parametric: (n_outputs,) prediction of rigid bodies alone; zero without any.
-        expected: (n_outputs,) what the model of all that was seen expects: SP, or NP without rigid bodies.
-        phi: (n_features,) features of the motion.
-        rows: (n_outputs, n_parameters) of the regressor; None without rigid bodies.
-        find: finds what has not been learned of the motion: the factor of all features decides, which costs more than
-            all the rest.
-        weighed_by: the weights of the estimator that predicted: another one has other features.
-    """
-
-    values: Array
-    parametric: Array
-    expected: Array
-    phi: Array
-    rows: Array | None
-    find: Callable[[], Unlearned]
-    weighed_by: "ExpertWeights | None" = None
+    values: Array  # (n_experts, n_outputs)
+    parametric: Array  # (n_outputs,) prediction of rigid bodies alone; zero without any
+    expected: Array  # (n_outputs,) what the model of all that was seen expects: SP, or NP without rigid bodies
+    phi: Array  # (n_features,) features of the motion
+    rows: Array | None  # (n_outputs, n_parameters) of the regressor; None without rigid bodies
+    find: Callable[[], Unlearned]  # finds what has not been learned, which costs more than all the rest
+    weighed_by: "ExpertWeights | None" = None  # of the estimator that predicted: another one has other features
 
     @cached_property
     def unlearned(self) -> Unlearned:
@@ -66,9 +48,9 @@ class ExpertPredictions:
         return self.find()
 
     def settle(self) -> None:
-        """See ExpertWeights.settle."""
+        """Find what is known of the motion: the next answer counts with these confidences."""
         if self.weighed_by is not None:
-            self.weighed_by.settle(self)
+            self.weighed_by.settled = self.unlearned
 
 
 class ExpertWeights(Declared):
@@ -76,11 +58,8 @@ class ExpertWeights(Declared):
 
     The weights are those of LayeredAggregation. Where all experts know as much of a motion, its bound holds: the
     combination is not much worse than rigid bodies alone, nor than combinations that follow the best experts of the
-    last .05 to 3.2 s.
-
-    In a motion that is new to some experts, each counts by its weight times its confidence, the variance of the noise
-    over that of its own prediction, as independent estimates are combined: features alone expect nothing where they
-    have not learned, and know it.
+    last .05 to 3.2 s. In a motion that is new to some experts, each counts by its weight times its confidence, the
+    variance of the noise over that of its own prediction, as independent estimates are combined.
 
     The variance is that of errors in known motions, plus what the model itself does not know of the motion, see
     JointPredictor. One factor calibrates both, see CalibratedVariance.
@@ -95,27 +74,22 @@ class ExpertWeights(Declared):
     PARTS = ("aggregation", "noise", "correlation")
 
     def __init__(
-        self,
-        names: Sequence[str],
-        n_outputs: int,
-        direct: Sequence[int] = (),
-        lasting: Sequence[int] | None = None,
+        self, names: Sequence[str], n_outputs: int, direct: Sequence[int] = (), lasting: Sequence[int] | None = None
     ) -> None:
         self.names = tuple(names)
         self._aggregation = LayeredAggregation(len(self.names), n_outputs, HALF_LIVES, SECOND_HALF_LIFE, direct)
         self._noise = CalibratedVariance(n_outputs)
-        self._correlation = SerialCorrelation(n_outputs)
+        self.correlation = SerialCorrelation(n_outputs)  # of errors of what is expected
         everyone = range(len(self.names))
         self._lasting = np.isin(everyone, everyone if lasting is None else lasting)[:, None]
         self._held = False
-        self._value = self._aggregation.weights
         self._steady: Array | None = None  # until errors are judged
-        self._settled: Unlearned | None = None  # of the motion of the last answer
+        self.settled: Unlearned | None = None  # of the motion of the last answer that was settled
 
     @property
     def value(self) -> Array:
         """Weights (n_experts, n_outputs), columns of sum 1."""
-        return self.steady if self._held else self._value
+        return self.steady if self._held else self._aggregation.weights
 
     @property
     def steady(self) -> Array:
@@ -126,11 +100,6 @@ class ExpertWeights(Declared):
             self._steady = np.asarray(weights / weights.sum(axis=0))
         return self._steady
 
-    @property
-    def correlation(self) -> Array:
-        """How many errors (n_outputs,) of what is expected are worth one, see SerialCorrelation."""
-        return self._correlation.value
-
     def hold(self) -> None:
         """Keep to the steady weights until errors are judged again: something pushes, and is not to be explained."""
         self._held = True
@@ -138,24 +107,20 @@ class ExpertWeights(Declared):
     def combined(self, experts: ExpertPredictions) -> Prediction:
         """Return the prediction that the experts make together."""
         total = self._mean(experts.values, self.value[None], experts.unlearned.of_experts)[0]
-        return self._prediction(total, self._calibrated(self._unlearned(total, experts)), experts)
+        return self._prediction(total, self._variance(total, experts), experts)
 
     def answer(self, experts: ExpertPredictions, as_known: bool = False) -> Prediction:
         """Return the same with confidences of the last motion that was settled: an answer in a few microseconds.
 
         With `as_known`, what is not known of that motion is not known of this one either.
         """
-        settled = self._settled
+        settled = self.settled
         if settled is None:
             return self.combined(experts)
         if as_known:
             vars(experts)["unlearned"] = settled  # where a cached property is kept
         total = self._mean(experts.values, self.value[None], settled.of_experts)[0]
-        return self._prediction(total, lambda: self._calibrated(self._unlearned(total, experts)), experts)
-
-    def settle(self, experts: ExpertPredictions) -> None:
-        """Find what is known of the motion of an answer: the next one counts with these confidences."""
-        self._settled = experts.unlearned
+        return self._prediction(total, lambda: self._variance(total, experts), experts)
 
     def undisturbed(self, experts: ExpertPredictions) -> Prediction:
         """Return the prediction that the experts make together by the steady weights.
@@ -164,15 +129,15 @@ class ExpertWeights(Declared):
         pass for what is not known of the motion.
         """
         total = self._mean(experts.values, self.steady[None], experts.unlearned.of_experts)[0]
-        return self._prediction(total, self._calibrated(experts.unlearned.of_expected), experts)
+        return self._prediction(total, self._variance(experts.expected, experts), experts)
 
     @staticmethod
     def _prediction(total: Array, spread: Array | Callable[[], Array], experts: ExpertPredictions) -> Prediction:
         return Prediction(total, experts.parametric, total - experts.parametric, spread, experts)
 
-    def _calibrated(self, unlearned: Array) -> Array:
-        """Return the variance of a measurement from that of what was not learned, (n_outputs,) each."""
-        variance: Array = self._noise.value + self._noise.factor * unlearned
+    def _variance(self, total: Array, experts: ExpertPredictions) -> Array:
+        """Return the variance (n_outputs,) of a measurement about `total`."""
+        variance: Array = self._noise.value + self._noise.factor * _not_learned(total, experts)
         return variance
 
     def _mean(self, values: Array, weights: Array, unlearned: Array) -> Array:
@@ -181,27 +146,53 @@ class ExpertWeights(Declared):
         _experts.combine(means, weights, values, unlearned, self._noise.value, len(values))
         return means
 
-    @staticmethod
-    def _unlearned(total: Array, experts: ExpertPredictions) -> Array:
-        return np.asarray((total - experts.expected) ** 2 + experts.unlearned.of_expected)
-
     def judge(self, experts: ExpertPredictions, measured: Array, elapsed: float) -> None:
         """Learn from a measurement (n_outputs,) which experts were right; `elapsed` [s] since the last one."""
         errors = experts.values - measured
         combined = self._mean(errors, self._aggregation.choices, experts.unlearned.of_experts)
-        self._held = False
-        self._noise.update(combined[0], self._unlearned(combined[0] + measured, experts), elapsed)
-        counted = min(elapsed, LONGEST_STEP)
-        self._correlation.update(experts.expected - measured, counted)
+        self._held, self._steady = False, None
+        self._noise.update(combined[0], _not_learned(combined[0] + measured, experts), elapsed)
+        counted = min(elapsed, USUAL_PERIOD)
+        self.correlation.update(experts.expected - measured, counted)
         self._aggregation.update(errors[None], combined[None], counted)
-        self._steady, self._value = None, self._aggregation.weights
 
-    def merge(self, other: "ExpertWeights", n_common: int = 0) -> None:
+    def merge(self, other: "ExpertWeights") -> None:
         """Take the other one's variance where nothing is known yet."""
-        self._noise.merge(other._noise, n_common)
+        self._noise.merge(other._noise)
 
-    def restored(self, state: Mapping[str, Any]) -> "ExpertWeights":
-        """Return the weights of as many experts and outputs with what `state` saved. Raises StateError."""
-        made = super().restored(state)
-        made._value, made._held, made._steady, made._settled = made._aggregation.weights, False, None, None
-        return made
+
+def _not_learned(total: Array, experts: ExpertPredictions) -> Array:
+    return np.asarray((total - experts.expected) ** 2 + experts.unlearned.of_expected)
+
+
+class ExpertPredictor:
+    """What predicts by experts."""
+
+    weights: ExpertWeights
+
+    def _experts_of(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> ExpertPredictions:
+        raise NotImplementedError
+
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
+        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
+        return self.weights.combined(self._experts_of(q, v, a))
+
+    def answer(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, as_known: bool = False) -> Prediction:
+        """Predict before it is found how well the motion is known; Prediction.settle finds that afterwards.
+
+        With `as_known`, as much is known of this motion as of the one that was settled last.
+        """
+        return self.weights.answer(self._experts_of(q, v, a), as_known)
+
+    def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:
+        """Learn which experts of a prediction were right from a measurement (n_outputs,) `elapsed` s after the last."""
+        if prediction.experts is not None:
+            self.weights.judge(prediction.experts, measured, elapsed)
+
+    def undisturbed(self, prediction: Prediction) -> Prediction:
+        """Return a prediction as it would be by weights that no push moves; see ExpertWeights.undisturbed."""
+        return prediction if prediction.experts is None else self.weights.undisturbed(prediction.experts)
+
+    def hold(self) -> None:
+        """Keep to weights that no push moves; see ExpertWeights.hold."""
+        self.weights.hold()

@@ -1,23 +1,24 @@
 """A snapshot of a bank of joint processes and of rigid bodies, which predicts."""
 
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.parametric import ParametricPredictor
-from icub_learning.dynamics.estimators.prediction import Prediction, motion_vectors
+from icub_learning.dynamics.estimators.prediction import motion_vectors
 from icub_learning.dynamics.joint import _experts
 from icub_learning.dynamics.joint.bank import REGULARIZATION, BankWeights
-from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertWeights, Unlearned
+from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertPredictor, ExpertWeights, Unlearned
 from icub_learning.dynamics.joint.process import BodyCertainty, ProcessCertainty
-from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices
 from icub_learning.features import MultiscaleFourierFeatures
 
 
-class JointPredictor(NamedTuple):
+@dataclass(frozen=True)
+class JointPredictor(ExpertPredictor):
     """The Predictor of NP and SP.
 
     What an expert has not learned of a motion has a variance of its own (docs/theory/joint_model.md, "Confidence").
@@ -27,28 +28,17 @@ class JointPredictor(NamedTuple):
     times the variance of its parameters (Rasmussen and Williams 2006, eq. 2.42). P always leaves v, and the more in a
     motion of unusual leverage (UsualLeverage). A body of the last seconds knows no more of a motion than SP does, and
     adds n times the variance of its own parameters.
-
-    Attributes:
-        regressor: regressor of the robot.
-        features: features of the motion.
-        bank: weights of all.
-        rigid: predicts P; None without rigid bodies.
-        certainty: tells what all that was seen leaves open of a motion.
-        bodies: tell what recent bodies do not know of a motion.
-        signals: (2, n_outputs) mean squares of what features have to say: alone, and beside rigid bodies.
-        weights: weights of the experts; those of the estimator, so that they follow what is judged.
-        tare: (n_outputs,) offset of the sensor that was set at once.
     """
 
     regressor: Regressor
     features: MultiscaleFourierFeatures
     bank: BankWeights
-    rigid: ParametricPredictor | None
-    certainty: ProcessCertainty
-    bodies: list[BodyCertainty]
-    signals: Array
-    weights: ExpertWeights
-    tare: Array
+    rigid: ParametricPredictor | None  # predicts P; None without rigid bodies
+    certainty: ProcessCertainty  # tells what all that was seen leaves open of a motion
+    bodies: list[BodyCertainty]  # tell what recent bodies do not know of a motion
+    signals: Array  # (2, n_outputs) mean squares of what features have to say: alone, and beside rigid bodies
+    weights: ExpertWeights  # those of the estimator, so that they follow what is judged
+    tare: Array  # (n_outputs,) offset of the sensor that was set at once
 
     @property
     def parameters(self) -> Array | None:
@@ -56,22 +46,9 @@ class JointPredictor(NamedTuple):
         if self.rigid is None:
             return None
         parameters: Array = self.rigid.parameters.copy()
-        offsets = list(self.regressor.offset_indices)
+        offsets = list(offset_indices(self.regressor))
         parameters[offsets] += self.tare[: len(offsets)]
         return parameters
-
-    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
-        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self.weights.combined(self._experts_of(q, v, a))
-
-    def answer(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, as_known: bool = False) -> Prediction:
-        """Predict before it is found how well the motion is known; Prediction.settle finds that afterwards.
-
-        Args:
-            q, v, a: as in `predict`.
-            as_known: whether as much is known of this motion as of the one that was settled last.
-        """
-        return self.weights.answer(self._experts_of(q, v, a), as_known)
 
     def _experts_of(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> ExpertPredictions:
         motion = motion_vectors(self.regressor.n_joints, q, v, a)
@@ -81,14 +58,11 @@ class JointPredictor(NamedTuple):
     def experts(self, phi: Array, rows: Array | None) -> ExpertPredictions:
         """Return what the experts predict: P, NP, SP, then NP and each body of the last seconds; or the two NP alone.
 
-        Args:
-            phi: (n_features,).
-            rows: (n_outputs, n_parameters) of the regressor; None without rigid bodies.
+        `rows` (n_outputs, n_parameters) of the regressor are None without rigid bodies; phi is (n_features,).
         """
-        weights, sets = self.bank, self.bank.parameters
+        maps, recent, scale, sets = self.bank
         values = np.empty((2 + (0 if sets is None else len(sets)), len(self.tare)))
-        of_features = weights.maps, weights.recent, weights.scale
-        _experts.predict(values, np.empty_like(phi), phi, self.tare, *of_features, rows, sets)
+        _experts.predict(values, np.empty_like(phi), phi, self.tare, maps, recent, scale, rows, sets)
         parametric, expected = (np.zeros(len(self.tare)), values[0]) if sets is None else (values[0], values[2])
         find = partial(self._unlearned, phi, rows)
         return ExpertPredictions(values, parametric, expected, phi, rows, find, self.weights)
@@ -96,7 +70,7 @@ class JointPredictor(NamedTuple):
     def _unlearned(self, phi: Array, rows: Array | None) -> Unlearned:
         """Return what has not been learned of a motion, see above; arguments as in `experts`."""
         novelty = REGULARIZATION * self.certainty.of_features(phi)
-        correlation, columns = self.weights.correlation, self.certainty.columns
+        correlation, columns = self.weights.correlation.value, self.certainty.columns
         swing = novelty * (1.0 - novelty) / REGULARIZATION * correlation * self.certainty.noise
         alone = novelty * self.signals[0] + swing
         if rows is None or self.rigid is None or columns is None:
@@ -108,22 +82,3 @@ class JointPredictor(NamedTuple):
         found[2] = novelty * self.signals[1] + swing + of_parameters[0]
         np.add(found[2], of_parameters[1:], out=found[4:])
         return Unlearned(novelty, found, found[2])
-
-    def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:
-        """Learn which experts were right, from the measurement of what this predictor predicted.
-
-        Args:
-            prediction: from `predict`.
-            measured: (n_outputs,).
-            elapsed: time since the last measurement [s].
-        """
-        if prediction.experts is not None:
-            self.weights.judge(prediction.experts, measured, elapsed)
-
-    def undisturbed(self, prediction: Prediction) -> Prediction:
-        """Return a prediction as it would be by weights that no push moves; see ExpertWeights.steady."""
-        return prediction if prediction.experts is None else self.weights.undisturbed(prediction.experts)
-
-    def hold(self) -> None:
-        """Keep to weights that no push moves; see ExpertWeights.hold."""
-        self.weights.hold()

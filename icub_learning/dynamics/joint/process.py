@@ -2,68 +2,46 @@
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
-from icub_learning.dynamics.estimators.noise.output_weights import OutputWeights
+from icub_learning.dynamics.estimators.noise.noise_variance import OutputNoise
 from icub_learning.dynamics.joint import _experts, _joint
 from icub_learning.dynamics.joint.columns import BaseColumns
 from icub_learning.errors import StateError
 from icub_learning.models import nested, part
 from icub_learning.recursive import Certainty, RecursiveLeastSquares
-from icub_learning.recursive.checks import LARGEST_VALUE, finite_rows
 
 
 class BodyCertainty(NamedTuple):
-    """What the variance of a prediction by base parameters is computed from.
+    """What the variance of a prediction by base parameters is computed from."""
 
-    Attributes:
-        triangle: packed factor of the learner of gamma, see BaseColumns.
-        weights: (n_outputs,) of the outputs: rows count by them, so that the noise of all has one variance.
-        noise: (n_outputs,) variance of the noise; zero before the first sample.
-    """
-
-    triangle: Array
-    weights: Array
-    noise: Array
+    triangle: Array  # packed factor of the learner of gamma, see BaseColumns
+    weights: Array  # (n_outputs,) of the outputs: rows count by them, so that the noise of all has one variance
+    noise: Array  # (n_outputs,) variance of the noise; zero before the first sample
 
 
-@dataclass(frozen=True)
-class ProcessCertainty:
-    """Tells the variance of a process's predictions over that of the noise, Rasmussen and Williams 2006, eq. 2.42.
+class ProcessCertainty(NamedTuple):
+    """Tells the variance of a process's predictions over that of the noise, Rasmussen and Williams 2006, eq. 2.42."""
 
-    Attributes:
-        features: gives phi' A^-1 phi.
-        columns: columns of the process; None without rigid bodies.
-        maps: (n_entries, n_features or padded) weights of phi in the entries of Y_b.
-        body: tells the variance of beta; None without rigid bodies.
-        noise: (n_outputs,) variance of the noise; zero before the first sample.
-    """
-
-    features: Certainty | RecursiveLeastSquares
-    columns: BaseColumns | None
-    maps: Array
-    body: BodyCertainty | None
-    noise: Array
+    features: Certainty | RecursiveLeastSquares  # gives phi' A^-1 phi
+    columns: BaseColumns | None  # None without rigid bodies
+    maps: Array  # (n_entries, n_features or padded) weights of phi in the entries of Y_b
+    body: BodyCertainty | None  # tells the variance of beta; None without rigid bodies
+    noise: Array  # (n_outputs,) variance of the noise; zero before the first sample
 
     def of_features(self, phi: Array) -> float:
-        """Return phi' A^-1 phi (n_features,): all that NP does not know."""
+        """Return phi' A^-1 phi, of phi (n_features,): all that NP does not know."""
         return float(self.features.leverage(phi))
 
     def of_rigid_bodies(self, phi: Array, rows: Array, recent: Sequence[BodyCertainty] = ()) -> Array:
-        """Return the variance of D beta with D what features leave of Y_b, and that of Y_b beta by bodies of their own.
+        """Return the variance of D beta with D what features leave of Y_b: what SP does not know besides, (n_outputs,).
 
-        The first is what SP does not know besides; each row (n_outputs,).
-
-        Args:
-            phi: (n_features,).
-            rows: (n_outputs, n_base) Y_b of the same motion.
-            recent: these bodies.
+        And, in further rows, that of Y_b beta by `recent` bodies of their own. `rows` is Y_b (n_outputs, n_base) of the
+        motion of phi (n_features,).
         """
         found = np.zeros((1 + len(recent), len(self.noise)))
         if self.columns is not None and self.body is not None:
@@ -86,24 +64,18 @@ class JointProcess:
         n_outputs: T.
         n_features: d, of phi.
         regularization: noise variance over the variance of the features' weights.
-        output_weights: how much each output counts for beta, see OutputWeights.
+        output_weights: how much each output counts for beta, see OutputNoise.
     """
 
     def __init__(
-        self,
-        columns: BaseColumns | None,
-        n_outputs: int,
-        n_features: int,
-        regularization: float,
-        output_weights: str = "noise",
+        self, columns: BaseColumns | None, n_outputs: int, n_features: int, regularization: float, output_weights: str
     ) -> None:
         self.columns, self.n_outputs = columns, n_outputs
         n_targets = n_outputs + (0 if columns is None else len(columns.entries))
         self._features = RecursiveLeastSquares(n_features, n_targets, regularization)
         self._rigid = None if columns is None else RecursiveLeastSquares(len(columns.kept), 1)
         self._maps: Array | None = None  # until something but a sample changes
-        self._noise = NoiseVariance(n_outputs)
-        self._weights = OutputWeights(output_weights, n_outputs)
+        self._outputs = OutputNoise(output_weights, n_outputs)
 
     @property
     def n_samples(self) -> int:
@@ -115,85 +87,61 @@ class JointProcess:
         """Estimate of gamma (n_base,), see BaseColumns; empty without rigid bodies. It changes with the next sample."""
         return np.zeros(0) if self._rigid is None else self._rigid.live_weights[0]
 
-    @property
-    def coefficients(self) -> Array:
-        """Estimate of beta, (n_base,); empty without rigid bodies."""
-        return self.gamma if self.columns is None else self.columns.coefficients(self.gamma)
-
-    @property
-    def parameters(self) -> Array | None:
-        """Estimate of all parameters of the regressor, (n_parameters,); None without rigid bodies."""
-        return None if self.columns is None else self.columns.parameters(self.gamma)
-
     def maps(self) -> Array:
         """Weights of phi in the predictions NP and SP, (2, n_outputs, n_features); (1, ...) without rigid bodies.
 
         NP is the first times phi, SP the second times phi plus Y_b beta.
         """
-        learned, n = self._features.live_weights, self.n_outputs
-        if self.columns is None or self._rigid is None:
-            return np.array(learned[None])
+        if self.columns is None:
+            return np.array(self._features.live_weights[None])
         if self._maps is None:
-            maps, gamma = np.empty((2, n, self._features.n_features)), self._rigid.live_weights[0]
+            maps, gamma = np.empty((2, self.n_outputs, self._features.n_features)), self.gamma
             _joint.maps(maps, np.empty(len(gamma)), self._features.padded_weights, self.columns.memory, gamma)
             self._maps = maps
         return self._maps
 
-    def certainty(self) -> ProcessCertainty:
-        """Return what tells the variance of predictions at this moment, unaffected by what is learned afterwards."""
-        live = self.live_certainty()
-        body = None if live.body is None else live.body._replace(triangle=live.body.triangle.copy())
-        return replace(live, features=self._features.certainty(), maps=live.maps.copy(), body=body)
-
-    def live_certainty(self) -> ProcessCertainty:
-        """Return what tells the variance of predictions until the next sample is learned."""
-        maps, noise = self._features.padded_weights[self.n_outputs :], self._noise.known
-        body = None if self._rigid is None else BodyCertainty(self._rigid.memory[0], self._weights.value, noise)
-        return ProcessCertainty(self._features, self.columns, maps, body, noise)
+    def certainty(self, live: bool = False) -> ProcessCertainty:
+        """Return what tells the variance of predictions: a snapshot; with `live`, until the next sample is learned."""
+        features, rigid, noise = self._features, self._rigid, self._outputs.noise.known
+        maps, triangle = features.padded_weights[self.n_outputs :], None if rigid is None else rigid.memory[0]
+        if not live:
+            maps, triangle = maps.copy(), None if triangle is None else triangle.copy()
+        body = None if triangle is None else BodyCertainty(triangle, self._outputs.weights, noise)
+        return ProcessCertainty(features if live else features.certainty(), self.columns, maps, body, noise)
 
     def learn(self, phi: Array, rows: Array | None, y: Array, forgetting: float = 1.0, count: int = 1) -> None:
-        """Learn one sample.
+        """Learn one sample, which counts as `count`; all past ones fade by `forgetting`, in (0, 1].
 
         Args:
             phi: (n_features,) features of its motion.
             rows: (n_outputs, n_base) Y_b of its motion; None without rigid bodies.
             y: (n_outputs,).
-            forgetting: in (0, 1]; factor on the weight of all past samples.
-            count: how many samples this one stands for: its weight.
-
-        Raises:
-            ShapeError, NotFiniteError, ParameterError: nothing changes then.
         """
         columns, root = self.columns, sqrt(count)
         self._features.forgetting = forgetting
         if columns is None or self._rigid is None or rows is None:
             # Recursive residuals have the variance of the noise.
-            self._noise.update(self._features.absorb(root * phi, root * y)[0] / root, 0.0)
+            self._outputs.noise.update(self._features.absorb(root * phi, root * y)[0] / root, 0.0)
             return
-        phi = finite_rows("phi", phi, self._features.n_features, LARGEST_VALUE)
-        y = finite_rows("y", y, self.n_outputs, LARGEST_VALUE)
-        rows = finite_rows("rows", rows, len(columns.kept), LARGEST_VALUE)
         self._rigid.forgetting = forgetting
         estimates, self._maps = np.empty(self.n_outputs), np.empty((2, self.n_outputs, len(phi)))
-        factors, weights = (self._features.ahead(), self._rigid.ahead()), self._weights.value
+        factors, weights = (self._features.ahead(), self._rigid.ahead()), self._outputs.weights
         _joint.learn(*factors, columns.memory, estimates, self._maps, phi, rows, y, weights, root)
-        self._noise.add(estimates)
-        self._weights.follow(self._noise)
+        self._outputs.add(estimates)
 
     def _rigid_rows(self, left: Array) -> tuple[Array, Array]:
         """Weighted rows (k n_outputs, n_base) and targets of the second factor from k rows of what features leave."""
         columns, count = self.columns, len(left) * self.n_outputs
         assert columns is not None
         z, target = np.empty((count, len(columns.kept))), np.empty((count, 1))
-        _joint.rows(z, target, left, columns.memory, self._weights.value)
+        _joint.rows(z, target, left, columns.memory, self._outputs.weights)
         return z, target
 
     def merge(self, other: "JointProcess", common: "JointProcess | None" = None) -> None:
         """Pool the samples of another process exactly, as if one had seen all of them; those of `common` count once.
 
-        Raises:
-            ParameterError: the other one is of other sizes, or has forgotten some of the common samples; this one is
-                not to be used then: pool into a copy.
+        Raises ParameterError: the other one is of other sizes, or has forgotten some of the common samples; this one is
+        not to be used then: pool into a copy.
         """
         self._maps = None
         pooled = self._features.merge(other._features, None if common is None else common._features)
@@ -205,30 +153,22 @@ class JointProcess:
             self._rigid.forgetting = 1.0
             self._rigid.update(*self._rigid_rows(pooled.gained))
             self._rigid.forgetting, self._rigid.n_samples = forgetting, n_samples
-        self._noise.merge(other._noise, 0 if common is None else common._noise.n_samples)
+        self._outputs.noise.merge(other._outputs.noise, 0 if common is None else common.n_samples)
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays; see `restored`."""
-        state = nested("features", self._features.state()) | nested("noise", self._noise.state())
-        if self._rigid is not None:
-            state |= nested("rigid", self._rigid.state())
-            state["weights"] = self._weights.value.copy()
-        return state
+        state = nested("features", self._features.state()) | self._outputs.state()
+        return state if self._rigid is None else state | nested("rigid", self._rigid.state())
 
     def restored(self, state: Mapping[str, Any]) -> "JointProcess":
         """Return a process of the same sizes with what `state` saved. Raises StateError."""
         made = copy(self)
         made._maps = None
         made._features = of_same_size(self._features, part(state, "features"))
-        made._noise = NoiseVariance.from_state(part(state, "noise"), self.n_outputs)
+        made._outputs = self._outputs.restored({"weights": self._outputs.weights, **state})
         if self._rigid is not None:
             made._rigid = of_same_size(self._rigid, part(state, "rigid"))
-            made._weights = OutputWeights.from_state(dict(state), self._weights.kind, self.n_outputs)
         return made
-
-    def copy(self) -> "JointProcess":
-        """Return a process that has learned the same and learns on its own."""
-        return self.restored(self.state())
 
 
 def of_same_size(made: RecursiveLeastSquares, state: Mapping[str, Any]) -> RecursiveLeastSquares:

@@ -15,16 +15,13 @@ WHOLE = 0.01  # of a step: how far from whole numbers of steps a counted change 
 def first_noise(values: Array) -> tuple[Array, Array, np.ndarray]:
     """Return what the first samples of a measurement tell about its noise and quantization.
 
-    A joint that moves fast changes by many steps of quantization from sample to sample. Its changes differ by few, so
-    that the step is the smallest difference of any low order.
-
-    Args:
-        values: (k, n_joints) measured at equal intervals, k at least 6.
+    The values (k, n_joints) were measured at equal intervals, k at least 6. A joint that moves fast changes by many
+    steps of quantization from sample to sample. Its changes differ by few, so that the step is the smallest difference
+    of any low order.
 
     Returns:
-        white: (n_joints,) variance of white noise, at most.
-        step: (n_joints,) the smallest difference, infinite where no value changes.
-        counted: (n_joints,) bool, whether all changes are whole numbers of steps: quantization is then all noise.
+        (n_joints,) each: variance of white noise, at most; smallest difference, infinite where no value changes; bool,
+        whether all changes are whole numbers of these steps: quantization is then all noise.
     """
     changes = np.abs(np.diff(values, axis=0))
     differences = np.concatenate([changes, *(np.abs(np.diff(values, order, axis=0)) for order in (2, 3))])

@@ -16,7 +16,6 @@ LARGEST = 1e4  # rad, rad/s (m, m/s), N, N m: beyond any real joint and sensor; 
 class JointState(NamedTuple):
     """One accepted joint state: the learned joints, in their order; velocity or effort None where not measured."""
 
-    stamp: int  # ns
     position: Array
     velocity: Array | None
     effort: Array | None
@@ -42,17 +41,15 @@ class JointStateReader:
         velocity_source: str = "auto",
     ) -> None:
         self.joints = tuple(joints)
-        self._known = frozenset(known_joints) | frozenset(joints)
-        self._any_name = not known_joints
+        self._known = frozenset([*known_joints, *joints]) if known_joints else None
         self._any_order = any_order
-        self._need_velocity, self._ignore_velocity = velocity_source == "message", velocity_source == "estimated"
+        self._velocity_source = velocity_source
         # Of the last valid message; most often the next one has the same.
         self._names: tuple[str, ...] | None = None
         self._indices: NDArray[np.intp] = np.arange(0)
 
     def read(
         self,
-        stamp: int,
         names: Sequence[str],
         position: ArrayLike,
         velocity: ArrayLike | None = None,
@@ -60,9 +57,8 @@ class JointStateReader:
     ) -> JointState:
         """Return the learned joints of a message; a field that is None or empty was not measured.
 
-        Raises:
-            SampleError: reason one of joint_names_missing, joint_name_unknown, joint_name_repeated, joint_order,
-                velocity_missing, array_size, not_finite, out_of_range.
+        Raises SampleError: reason one of joint_names_missing, joint_name_unknown, joint_name_repeated, joint_order,
+        velocity_missing, array_size, not_finite, out_of_range.
         """
         indices = self._indices if names is self._names or tuple(names) == self._names else self._find(names)
         taken = self._take("position", position, indices, len(names), LARGEST)
@@ -70,11 +66,11 @@ class JointStateReader:
             raise _size_error("position", 0, len(names))
         speeds = self._take("velocity", velocity, indices, len(names), LARGEST)
         efforts = self._take("effort", effort, indices, len(names), np.inf)
-        if self._need_velocity and speeds is None:
+        if speeds is None and self._velocity_source == "message":
             text = "velocity is empty: publish it, or have velocities estimated from positions"
             raise SampleError("velocity_missing", text, name="velocity")
         self._names, self._indices = tuple(names), indices
-        return JointState(stamp, taken, None if self._ignore_velocity else speeds, efforts)
+        return JointState(taken, None if self._velocity_source == "estimated" else speeds, efforts)
 
     def _take(
         self, field: str, given: ArrayLike | None, indices: NDArray[np.intp], count: int, largest: float
@@ -97,8 +93,8 @@ class JointStateReader:
         if len(where) < len(names):
             repeated = sorted({name for name in names if list(names).count(name) > 1})
             raise SampleError("joint_name_repeated", f"joint names come twice: {', '.join(repeated)}", value=repeated)
-        unknown = [name for name in names if name not in self._known]
-        if unknown and not self._any_name:
+        unknown = [] if self._known is None else [name for name in names if name not in self._known]
+        if unknown:
             text = f"the robot has no joint {', '.join(map(repr, unknown))}"
             raise SampleError("joint_name_unknown", text, name=unknown[0], value=unknown)
         missing = [name for name in self.joints if name not in where]

@@ -1,8 +1,7 @@
 """Position, velocity and acceleration of joints from irregular samples, by Kalman filters that find their own levels.
 
-The motion of a joint is taken as a thrice integrated Ornstein-Uhlenbeck process: jerk driven by white snap, decaying at
-a rate between that of a Wiener process (smooth motion, such as sums of sines and minimum-jerk moves) and so fast that
-the jerk itself is white (trapezoidal velocities). It is observed through positions and, where measured, velocities
+The motion of a joint is taken as a thrice integrated Ornstein-Uhlenbeck process, jerk driven by white snap (see
+docs/theory/motion_filter.md). It is observed through positions and, where measured, velocities
 with white noise (Kalman 1960); the smoothed estimate is that of a smoothing spline (Wahba 1978), found by a fixed-lag
 form of the backward recursion (Rauch, Tung and Striebel 1965; in the form of Bryson and Frazier 1963, which needs no
 inverse). The levels of noise are found while it runs, see `noise_levels`. Where a motion changes more than they let
@@ -32,10 +31,9 @@ UNUSUAL = 2.0
 class MotionFilter:
     """Motion of joints at the newest sample at once, and smoothed by later samples after `lag`, 0.13 s at most.
 
-    Settings are not needed: noise of positions and velocities, bandwidth, smoothness of the motion and delay of the
-    velocities are estimated for each joint from how well they predict (pooled where joints have them in common), from
-    the first samples on, and reported by `report`. Samples may come at any rate from 10 Hz to 2 kHz, with irregular
-    stamps; rows that a driver hands out again while joints move are recognized. The cost of a sample is constant.
+    Noise of positions and velocities, bandwidth, smoothness of the motion and delay of the velocities are estimated
+    from how well they predict, from the first samples on, see `report`. Samples may come at any rate from 10 Hz to
+    2 kHz, with irregular stamps; rows that a driver hands out again while joints move are recognized.
 
     Args:
         n_joints: number of joints.
@@ -53,8 +51,6 @@ class MotionFilter:
         delay = None if velocity_delay is None else real("velocity_delay", velocity_delay, 0.0)
         self._levels = NoiseLevels(self.n_joints, delay)
         self._filter = Filter(self.n_joints, GROUPS, MOVING_GROUPS, self.max_gap, PRIOR)
-        self._scores, self._tallies = np.empty((4, GROUPS, self.n_joints)), np.empty((6, self.n_joints))
-        self._steps = np.empty((2, self.n_joints))
         self._smoothed: list[Motion] = []
         self._ready = 0  # motions that can be smoothed, and are when they are asked for
         self._first: list[tuple[int, Array, Array | None]] | None = []  # samples before the levels were looked for
@@ -67,14 +63,11 @@ class MotionFilter:
 
     def reset(self) -> None:
         """Forget all samples; what was found about the noise stays."""
-        self._settle()
-        self._restart()
+        self.finish()
         self._smoothed = []
 
     def add(self, stamp: int, position: Array, velocity: Array | None) -> None:
-        """Update the estimates with the joint state of one instant.
-
-        What `newest` needs is done at once, all other work by `smoothed` or with the next sample.
+        """Update the estimates with the joint state of one instant: at once what `newest` needs, all else later.
 
         Args:
             stamp: ns, later than the last.
@@ -153,17 +146,7 @@ class MotionFilter:
             jerk_decay [1/s]; velocity_delay [s]; bandwidth (n_joints,) [Hz]; lag of the smoothed motions [s];
             rate of the samples [Hz].
         """
-        levels = self._levels
-        return {
-            "position_noise": np.sqrt(levels.position),
-            "velocity_noise": np.sqrt(levels.velocity),
-            "snap_density": levels.snap,
-            "jerk_decay": levels.leak,
-            "velocity_delay": levels.delay,
-            "bandwidth": levels.bandwidth.copy(),
-            "lag": levels.lag,
-            "rate": 1.0 / levels.interval,
-        }
+        return self._levels.report()
 
     def _restart(self) -> None:
         self._filter.restart()
@@ -185,9 +168,8 @@ class MotionFilter:
             self._learn(*self._newest)
 
     def _use(self) -> None:
-        levels = self._levels
-        self._due = int(np.minimum(LOOK_SHARE * levels.memory, MOST_SCORED).sum())
-        self._filter.set_levels(*levels.hypotheses(), levels.period, levels.lag, levels.horizon, SURPRISE)
+        self._due = int(np.minimum(LOOK_SHARE * self._levels.memory, MOST_SCORED).sum())
+        self._filter.set_levels(*self._levels.hypotheses(), SURPRISE)
 
     def _begin(self, stamp: int, position: Array, velocity: Array | None) -> None:
         """Look at the first samples once there are enough, and filter them again with what they show."""
@@ -205,9 +187,9 @@ class MotionFilter:
         self._first = None
 
     def _learn(self, stamp: int, with_velocity: bool) -> None:
-        self._filter.evidence(self._scores, self._tallies, self._steps)
+        found = np.empty((4, GROUPS, self.n_joints)), np.empty((6, self.n_joints)), np.empty((2, self.n_joints))
+        self._filter.evidence(*found)
         if self._samples > 1:
-            interval = (stamp - self._since) * 1e-9 / (self._samples - 1)
-            self._levels.learn(self._scores, self._tallies, self._steps, interval, with_velocity)
+            self._levels.learn(*found, (stamp - self._since) * 1e-9 / (self._samples - 1), with_velocity)
             self._use()
         self._since, self._samples = stamp, 1

@@ -1,13 +1,13 @@
 """Noise levels of joint motion, found while it is filtered, from how well neighbouring levels would have predicted it.
 
 Levels of one joint: the density of the white snap that drives its motion and the variances of measured positions and
-velocities. All joints share the rate at which the jerk decays and the delay of the velocities. Filters whose levels
-differ in one parameter run beside the one in use; what each of them predicted for positions and velocities is scored
-by its likelihood (prediction error decomposition: Schweppe 1965; adaptive filtering: Mehra 1970), and the levels move
-by Fisher scoring with a memory that grows from a few to a thousand predictions (recursive prediction error method:
-Ljung and Soederstroem 1983).
+velocities. All joints share the rate at which the jerk decays and the delay of the velocities. What filters predicted
+whose levels differ in one parameter is scored by its likelihood (prediction error decomposition: Schweppe 1965;
+adaptive filtering: Mehra 1970), and the levels move by Fisher scoring with a memory that grows from a few to a thousand
+predictions (recursive prediction error method: Ljung and Soederstroem 1983).
 """
 
+from collections.abc import Sequence
 from enum import IntEnum
 
 import numpy as np
@@ -15,7 +15,6 @@ import numpy as np
 from icub_learning.arrays import Array
 from icub_learning.dynamics.motion._motion_filter import STATES
 from icub_learning.dynamics.motion.first_noise import first_noise
-from icub_learning.dynamics.motion.shared_level import SharedLevel
 
 # Parameters of a joint, all as logarithms: density of the snap over the variance of positions, which sets the
 # bandwidth; variance of positions, which scales all; variance of velocities over that of positions.
@@ -65,10 +64,8 @@ LAG = 0.25  # of the period: chosen on three recordings of real arms, see docs/d
 def bandwidth(snap: Array, position: Array, velocity: Array | None, interval: float) -> Array:
     """Return the bandwidth of the stationary filter [Hz]: where motion and noise have the same spectral density.
 
-    Args:
-        snap: density of the white snap, per s^7.
-        position, velocity: variances of measurements; None where velocities are not measured.
-        interval: seconds between measurements.
+    `snap` is its density, per s^7, `position` and `velocity` are variances of measurements `interval` [s] apart,
+    None where velocities are not measured.
     """
     information = snap / (position * interval)
     omega = information ** (1.0 / E_FOLD)
@@ -79,84 +76,74 @@ def bandwidth(snap: Array, position: Array, velocity: Array | None, interval: fl
     return omega / (2.0 * np.pi)
 
 
+class SharedLevel:
+    """A parameter that all joints share, moved by how well its neighbours predicted."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+        self._gradient = self._information = 0.0
+
+    def move(self, scores: Array, pair: Sequence[int], keep: float, gain: float, spacing: float) -> None:
+        """Take the share `gain` of a step by log-likelihoods (GROUPS, n_joints), in which earlier ones weigh `keep`.
+
+        `pair` are the groups in which the parameter is raised and lowered by the `spacing`.
+        """
+        here, up, down = scores[HERE], scores[pair[0]], scores[pair[1]]
+        self._gradient = keep * self._gradient + float((up - down).sum()) / (2.0 * spacing)
+        self._information = keep * self._information + float((2.0 * here - up - down).sum()) / spacing**2
+        known = max(self._information, abs(self._gradient) / spacing) + 1.0 / spacing**2
+        self.value += gain * self._gradient / known
+
+
 class NoiseLevels:
-    """The noise levels in use, and what is known about them.
-
-    Args:
-        n_joints: number of joints.
-        delay: delay of velocities [s] if known; None to find it.
-
-    Attributes:
-        interval: seconds between samples.
-        with_velocity: whether velocities are measured.
-        bandwidth: (n_joints,) of the filters [Hz].
-        memory: (n_joints,) scored predictions after which one counts 1/e.
-        period: period of the slowest joint's bandwidth [s], LONGEST_PERIOD at most.
-    """
+    """The noise levels in use, and what is known about them; `delay` is that of velocities [s], None to find it."""
 
     def __init__(self, n_joints: int, delay: float | None = None) -> None:
-        self.n_joints = n_joints
-        self.interval = 0.01
-        self.with_velocity = False
+        self._n_joints = n_joints
+        self._interval, self._with_velocity = 0.01, False  # [s] between samples; whether velocities are measured
         self._delay_known = delay is not None
         self._delay, self._leak = SharedLevel(delay or 0.0), SharedLevel(FIRST_LEAK)
         first = [[FIRST_RATIO], [FIRST_POSITION], [FIRST_VELOCITY - FIRST_POSITION]]
-        self._usual: Array = np.repeat(
-            first, n_joints, axis=1
-        )  # of each joint by itself: levels are pooled relative to it
+        # Of each joint by itself: levels are pooled relative to it.
+        self._usual: Array = np.repeat(first, n_joints, axis=1)
         self._levels = self._usual.copy()
         self._start = np.zeros(3)  # common level before anything was scored, relative to the usual one
         self._gradient, self._information = np.zeros((3, n_joints)), np.zeros((3, 3, n_joints))
-        self.memory = np.full(n_joints, MEMORY[0])
+        self.memory = np.full(n_joints, MEMORY[0])  # scored predictions after which one counts 1/e
         self._averaged, self._seen = np.zeros((2, n_joints))  # predictions in these two, and ever
         self._step = np.full((2, n_joints), np.inf)  # of positions and velocities: smallest change seen
         self._rough = np.zeros((4, n_joints))  # sums of roughness, see `Filter.evidence`
         self._bound()
 
-    @property
-    def snap(self) -> Array:
-        """(n_joints,) density of the white snap, per s^7."""
-        return np.asarray(np.exp(self._levels[RATIO] + self._levels[SCALE]))
+    def report(self) -> dict[str, Array | float]:
+        """Return what was found about noise and motion, see MotionFilter.report."""
+        snap, position, velocity = self._densities()
+        return {
+            "position_noise": np.sqrt(position),
+            "velocity_noise": np.sqrt(velocity),
+            "snap_density": snap,
+            "jerk_decay": self._decay,
+            "velocity_delay": self._delay.value,
+            "bandwidth": self._bandwidth.copy(),
+            "lag": LAG * self._period,
+            "rate": 1.0 / self._interval,
+        }
+
+    def _densities(self) -> Array:
+        """Density of the snap, per s^7, and variances of positions and velocities, (3, n_joints)."""
+        levels = self._levels.copy()
+        levels[[RATIO, VELOCITY]] += levels[SCALE]
+        return np.asarray(np.exp(levels))
 
     @property
-    def position(self) -> Array:
-        """(n_joints,) variance of measured positions."""
-        return np.asarray(np.exp(self._levels[SCALE]))
-
-    @property
-    def velocity(self) -> Array:
-        """(n_joints,) variance of measured velocities."""
-        return np.asarray(np.exp(self._levels[VELOCITY] + self._levels[SCALE]))
-
-    @property
-    def leak(self) -> float:
+    def _decay(self) -> float:
         """Rate at which the jerk decays, 1/s."""
         return float(np.exp(self._leak.value))
 
-    @property
-    def delay(self) -> float:
-        """Seconds by which velocities are older than the positions they come with."""
-        return self._delay.value
-
-    @property
-    def horizon(self) -> float:
-        """Seconds ahead that scored predictions reach: beyond the alikeness of errors, within the motion's."""
-        return max(self.period / 16.0, 0.1 * self.interval)
-
-    @property
-    def lag(self) -> float:
-        """Seconds for which a sample waits for later ones until its smoothed motion is final."""
-        return LAG * self.period
-
     def begin(self, positions: Array, velocities: Array | None, interval: float) -> None:
-        """Start from the first samples.
-
-        Args:
-            positions, velocities: (k, n_joints); None where velocities are not measured.
-            interval: seconds between them.
-        """
-        self.interval, self.with_velocity = interval, velocities is not None
-        found = [np.full(self.n_joints, FIRST_POSITION), np.full(self.n_joints, FIRST_VELOCITY)]
+        """Start from the first samples (k, n_joints), `interval` [s] apart; None where velocities are not measured."""
+        self._interval, self._with_velocity = interval, velocities is not None
+        found = [np.full(self._n_joints, FIRST_POSITION), np.full(self._n_joints, FIRST_VELOCITY)]
         for row, values in enumerate((positions, velocities)):
             if values is None:
                 continue
@@ -174,17 +161,9 @@ class NoiseLevels:
         self._bound()
 
     def learn(self, scores: Array, tallies: Array, steps: Array, interval: float, with_velocity: bool) -> None:
-        """Move the levels by what was gathered since the last call, as `Filter.evidence` tells it.
-
-        Args:
-            scores: (4, GROUPS, n_joints).
-            tallies: (6, n_joints).
-            steps: (2, n_joints).
-            interval: mean seconds between samples.
-            with_velocity: whether velocities are measured.
-        """
-        self.interval += 0.3 * (interval - self.interval)
-        self.with_velocity = with_velocity
+        """Move the levels by what `Filter.evidence` has told since the last call, of samples `interval` [s] apart."""
+        self._interval += 0.3 * (interval - self._interval)
+        self._with_velocity = with_velocity
         self._step = np.minimum(self._step, steps)
         positions, velocities, *rough = tallies
         seen = np.maximum(positions, velocities)
@@ -198,33 +177,34 @@ class NoiseLevels:
         self._gather(scores, score, squares, positions, velocities, keep)
         self._move(gain, memory)
         all_keep, all_gain = float(keep.mean()), float(gain.mean())
-        before = self.leak
+        before = self._decay
         strict = score - 0.5 * (POSITIONS_FIRST - 1.0) * (scores[0] + scores[2])
-        self._leak.move(strict[HERE], strict[LEAK_GROUPS[0]], strict[LEAK_GROUPS[1]], all_keep, all_gain, LEAK_SPACING)
-        self._leak.clip(*LEAK)
-        self._levels[RATIO] += self._along(before, self.leak)
+        self._leak.move(strict, LEAK_GROUPS, all_keep, all_gain, LEAK_SPACING)
+        self._leak.value = float(np.clip(self._leak.value, *LEAK))
+        self._levels[RATIO] += self._along(before, self._decay)
         if with_velocity and not self._delay_known:
-            self._delay.move(
-                score[HERE], score[DELAY_GROUPS[0]], score[DELAY_GROUPS[1]], all_keep, all_gain, self._delay_spacing()
-            )
-            self._delay.clip(0.0, 0.5 * self.period)
+            self._delay.move(score, DELAY_GROUPS, all_keep, all_gain, self._delay_spacing())
+            self._delay.value = float(np.clip(self._delay.value, 0.0, 0.5 * self._period))
         self._bound()
 
-    def hypotheses(self) -> tuple[Array, Array]:
-        """Return what `Filter.set_levels` takes: levels (4, GROUPS, n_joints) and leaks (GROUPS,)."""
-        levels = np.empty((4, GROUPS, self.n_joints))
+    def hypotheses(self) -> tuple[Array, Array, float, float, float]:
+        """Return what `Filter.set_levels` takes: levels (4, GROUPS, n_joints), leaks (GROUPS,), period, lag, horizon.
+
+        Scored predictions reach as far ahead as the horizon: beyond the alikeness of errors, within the motion's.
+        """
+        levels = np.empty((4, GROUPS, self._n_joints))
         levels[:3] = self._levels[:, None]
-        levels[3] = self.delay
-        leak = np.full(GROUPS, self.leak)
+        levels[3] = self._delay.value
+        leak = np.full(GROUPS, self._decay)
         for sign, i in ((1.0, 0), (-1.0, 1)):
             levels[RATIO, RATIO_GROUPS[i]] += sign * RATIO_SPACING
             levels[VELOCITY, VELOCITY_GROUPS[i]] += sign * VELOCITY_SPACING
             levels[3, DELAY_GROUPS[i]] += sign * self._delay_spacing()
             leak[LEAK_GROUPS[i]] *= np.exp(sign * LEAK_SPACING)
-            levels[RATIO, LEAK_GROUPS[i]] += self._along(self.leak, leak[LEAK_GROUPS[i]])
+            levels[RATIO, LEAK_GROUPS[i]] += self._along(self._decay, leak[LEAK_GROUPS[i]])
         levels[[RATIO, VELOCITY]] += levels[SCALE]
         np.exp(levels[:3], out=levels[:3])
-        return levels, leak
+        return levels, leak, self._period, LAG * self._period, max(self._period / 16.0, 0.1 * self._interval)
 
     def _gather(
         self, scores: Array, score: Array, squares: Array, positions: Array, velocities: Array, keep: Array
@@ -234,7 +214,7 @@ class NoiseLevels:
         self._information *= keep
         number = positions + velocities
         rows = [(RATIO, RATIO_GROUPS, RATIO_SPACING), (VELOCITY, VELOCITY_GROUPS, VELOCITY_SPACING)]
-        for row, (up, down), spacing in rows if self.with_velocity else rows[:1]:
+        for row, (up, down), spacing in rows if self._with_velocity else rows[:1]:
             self._gradient[row] += (score[up] - score[down]) / (2.0 * spacing)
             # The expected information as well: the observed one vanishes where a variance is far too large.
             slope = (scores[:2, up] - scores[:2, down]) / (2.0 * spacing)
@@ -271,16 +251,15 @@ class NoiseLevels:
         target = self._levels[SCALE] + gain * np.log1p(np.maximum(scale, -0.85))
         scale = np.clip(target, *self._scale_bounds()) - self._levels[SCALE]
         some = np.where(gain > 0.0, gain, 1.0)
-        ratio, velocity = (
-            (push[i] - information[i, SCALE] * scale / some) / diagonal[i] for i in (RATIO, VELOCITY)
-        )  # given how far the scale could move
+        # Given how far the scale could move:
+        ratio, velocity = ((push[i] - information[i, SCALE] * scale / some) / diagonal[i] for i in (RATIO, VELOCITY))
         self._levels[RATIO] += gain * np.clip(ratio, -E_FOLD, E_FOLD)
         self._levels[SCALE] += np.where(gain > 0.0, scale, 0.0)
         self._levels[VELOCITY] += gain * np.log1p(np.maximum(velocity, -0.85))
 
     def _along(self, before: float, after: float) -> Array:
         """How the ratio follows a change of the leak so that the bandwidth stays about the same."""
-        return 2.0 * np.log((after + self.bandwidth) / (before + self.bandwidth))
+        return 2.0 * np.log((after + self._bandwidth) / (before + self._bandwidth))
 
     def _quantization(self) -> Array:
         """Variance of positions and velocities (2, n_joints) from their quantization alone."""
@@ -303,14 +282,13 @@ class NoiseLevels:
         levels = self._levels
         levels[SCALE] = np.clip(levels[SCALE], *self._scale_bounds())
         least = np.log(np.maximum(self._quantization()[1], WHITE * self._white()[1]))
-        levels[VELOCITY] = (
-            np.clip(levels[VELOCITY] + levels[SCALE], least, np.maximum(least, FIRST_VELOCITY)) - levels[SCALE]
-        )
-        velocity = self.velocity if self.with_velocity else None
-        now = bandwidth(self.snap, self.position, velocity, self.interval)
-        self.bandwidth = np.clip(now, BANDWIDTH[0], min(BANDWIDTH[1], 0.25 / self.interval))
-        levels[RATIO] += E_FOLD * np.log(self.bandwidth / now)
-        self.period = float(min(1.0 / self.bandwidth.min(), LONGEST_PERIOD))
+        found = np.clip(levels[VELOCITY] + levels[SCALE], least, np.maximum(least, FIRST_VELOCITY))
+        levels[VELOCITY] = found - levels[SCALE]
+        snap, position, velocity = self._densities()
+        now = bandwidth(snap, position, velocity if self._with_velocity else None, self._interval)
+        self._bandwidth = np.clip(now, BANDWIDTH[0], min(BANDWIDTH[1], 0.25 / self._interval))
+        levels[RATIO] += E_FOLD * np.log(self._bandwidth / now)
+        self._period = float(min(1.0 / self._bandwidth.min(), LONGEST_PERIOD))  # [s] of the slowest joint
 
     def _delay_spacing(self) -> float:
-        return max(self.period / 16.0, 0.2 * self.interval)
+        return max(self._period / 16.0, 0.2 * self._interval)

@@ -3,7 +3,6 @@
 from icub_learning.errors import SampleError
 
 RESTART_AFTER = 50  # stamps in a row below the last accepted one, rising among themselves: a clock that was set back
-
 USUAL_SAMPLES = 16  # over which what is usual is averaged: a quarter of their scatter is left in it
 
 
@@ -22,23 +21,19 @@ class UsualInterval:
 class StampSequence:
     """Refuses stamps that are zero, negative, repeated or older than the last accepted one.
 
-    A simulator that restarts or a recording that loops sets the clock back for good. After RESTART_AFTER stamps that
-    lie behind but rise among themselves, the new time is taken: the stream must not stay deaf for ever.
-
-    Attributes:
-        last: the last accepted stamp [ns], 0 before the first.
+    A simulator that restarts or a recording that loops sets the clock back for good: after RESTART_AFTER stamps that
+    lie behind but rise among themselves, the new time is taken.
     """
 
     def __init__(self) -> None:
-        self.last = 0
+        self.last = 0  # accepted stamp [ns]
         self._behind_last = 0
         self._behind_count = 0
 
     def accept(self, stamp: int) -> bool:
         """Accept a stamp [ns], of a sample whose values have been checked; return whether the clock was set back.
 
-        Raises:
-            SampleError: reason one of stamp_zero, stamp_negative, stamp_repeated, stamp_backwards.
+        Raises SampleError: reason one of stamp_zero, stamp_negative, stamp_repeated, stamp_backwards.
         """
         if stamp == 0:
             raise SampleError("stamp_zero", "the stamp is zero: its source sets no time", value=stamp)

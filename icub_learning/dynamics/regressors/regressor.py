@@ -156,3 +156,13 @@ def _scaled_triangle(
     heard = np.flatnonzero(scale >= _ROUNDING * scale.max())
     scale = scale[heard]
     return heard, qr(stack[:, heard] / scale, mode="r", overwrite_a=True)[0][: len(heard)], scale
+
+
+def relative_regularization(regressor: Regressor) -> Array:
+    """Return by how much each parameter is regularized, relative to an inertial one; 1 where it does not say."""
+    return np.asarray(getattr(regressor, "relative_regularization", np.ones(regressor.n_parameters)))
+
+
+def offset_indices(regressor: Regressor) -> tuple[int, ...]:
+    """Return the index of the parameter that is each output's constant offset, (n_outputs,); () without offsets."""
+    return tuple(getattr(regressor, "offset_indices", ()))

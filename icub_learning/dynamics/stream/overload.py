@@ -10,15 +10,11 @@ class Thinning:
 
     What learning a sample costs is found as samples are learned. The time that passes earns processor time at the rate
     of the share; a sample is taken when its cost has been earned, and no more is saved than one costs: so there are no
-    bursts after a pause. Whoever learns the sample is told how many it stands for. Where the learner gets less of the
-    core than it may use, `limit` samples wait, and none is taken until another has been learned.
+    bursts after a pause. While `limit` samples wait, none is taken.
 
     Args:
         share: share of a core, above 0; 1 or more: all that there is.
         limit: largest number of waiting samples.
-
-    Attributes:
-        cost: processor time of learning one sample [s]; 0 before the first one.
 
     Raises:
         ParameterError: an argument is outside its range.
@@ -26,16 +22,14 @@ class Thinning:
 
     def __init__(self, share: float, limit: int) -> None:
         self._share, self._limit = real("share", share, 0.0, low_open=True), integer("limit", limit, 1)
-        self.cost = 0.0
+        self.cost = 0.0  # [s] of the core that learning one sample takes; 0 before the first one
         self._earned, self._last = 0.0, 0.0  # [s] of the core; when it was counted
         self._count = 0  # samples since one was taken
 
     def take(self, now: float, waiting: int) -> int:
         """Return how many samples this one stands for, itself among them; 0: it is left out.
 
-        Args:
-            now: time of a steady clock [s].
-            waiting: number of samples that wait to be learned.
+        It is `now` [s] by a steady clock, and so many samples are `waiting` to be learned.
         """
         self._count += 1
         self._earned = min(self._earned + self._share * (now - self._last), self.cost)

@@ -24,56 +24,43 @@ class Pairing:
     def __init__(self, tolerance: int) -> None:
         self.tolerance = tolerance
         self._stamps = StampSequence()
-        self._waiting: deque[tuple[int, Array]] = deque()  # oldest first
+        self.waiting: deque[tuple[int, Array]] = deque()  # stamps [ns] and values, oldest first
         self._usual = UsualInterval()  # [ns] between measurements
-
-    def __len__(self) -> int:
-        return len(self._waiting)
 
     def add(self, stamp: int, measured: Array) -> int | None:
         """Let a measurement wait; return the stamp of the oldest one if that has to give way to it.
 
-        Raises:
-            SampleError: its stamp is not later than that of the measurement before; nothing changes.
+        Raises SampleError: its stamp is not later than that of the measurement before; nothing changes.
         """
         last = self._stamps.last
         if self._stamps.accept(stamp):  # the clock was set back
-            self._waiting.clear()
+            self.waiting.clear()
         elif last:
             self._usual.follow(stamp - last)
-        self._waiting.append((stamp, measured))
-        return self._waiting.popleft()[0] if len(self._waiting) > MOST_WAITING else None
-
-    def clear(self) -> None:
-        """Forget what waits: the clock was set back."""
-        self._waiting.clear()
+        self.waiting.append((stamp, measured))
+        return self.waiting.popleft()[0] if len(self.waiting) > MOST_WAITING else None
 
     def take(self, newest: int) -> tuple[int, Array] | None:
         """Return the oldest measurement that waits, unless it is later than `newest`, the last joint state [ns]."""
-        return self._waiting.popleft() if self._waiting and self._waiting[0][0] <= newest else None
+        return self.waiting.popleft() if self.waiting and self.waiting[0][0] <= newest else None
 
     def is_awaited(self, record: StateRecord) -> bool:
         """Return whether a measurement that belongs to a joint state may be waiting, or still come."""
         latest = record.stamp + self.tolerance
-        return self._stamps.last <= latest or (bool(self._waiting) and self._waiting[0][0] <= latest)
+        return self._stamps.last <= latest or (bool(self.waiting) and self.waiting[0][0] <= latest)
 
     def nearest(self, stamp: int, records: Sequence[StateRecord]) -> StateRecord | None:
-        """Return the joint state nearest to a measurement within the tolerance, None without.
+        """Return the joint state of `records`, oldest first, that is nearest to the `stamp` of a measurement [ns].
 
-        Args:
-            stamp: stamp of the measurement [ns].
-            records: joint states, oldest first. Those without a measurement are preferred.
+        Those without a measurement are preferred. None: there is none within the tolerance.
         """
         recent = takewhile(lambda record: record.stamp >= stamp - self.tolerance, reversed(records))
         near = [record for record in recent if record.stamp <= stamp + self.tolerance]
         return min(near, key=lambda one: (one.measured is not None, abs(one.stamp - stamp)), default=None)
 
     def is_surplus(self, stamp: int, record: StateRecord) -> bool:
-        """Return whether a joint state has a measurement, or one nearer than this is about to come.
-
-        Args:
-            stamp: stamp of the measurement that `take` returned last [ns].
-            record: the joint state nearest to it.
+        """Return whether the joint state nearest to the measurement that `take` returned last has one, or a nearer one
+        is about to come.
         """
-        following = self._waiting[0][0] if self._waiting else stamp + self._usual.value
+        following = self.waiting[0][0] if self.waiting else stamp + self._usual.value
         return record.measured is not None or abs(following - record.stamp) < abs(stamp - record.stamp)

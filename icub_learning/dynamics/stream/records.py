@@ -1,32 +1,21 @@
 """What becomes of joint states and measurements on their way through a stream."""
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction
+from icub_learning.dynamics.estimators.prediction import Estimator, Prediction, Predictor
 from icub_learning.dynamics.motion.motion import Motion
+from icub_learning.errors import ParameterError
 
-
-class Learner(Protocol):
-    """What learns a sample."""
-
-    def update(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        y: ArrayLike,
-        known: MotionInputs | None = None,
-        stamp: int | None = None,
-        published: Prediction | None = None,
-    ) -> None: ...
+REMEMBERED_STATES = 512  # joint states kept until their measurement has arrived, and measurements for a tare
+SPAN = 0.5  # [s] over which a tare averages
+FEWEST = 5  # measurements in it
 
 
 @dataclass
@@ -46,54 +35,31 @@ class StateRecord:
 
 @dataclass(frozen=True)
 class Sample:
-    """One sample to learn from: the motion and the measurement of one instant.
+    """One sample to learn from: the motion and the measurement of one instant."""
 
-    Attributes:
-        motion: smoothed by later samples.
-        known: derived without delay: what the prediction was made from.
-        measured: (n_outputs,).
-        published: what was predicted for the measurement, and judged by it; None: the estimator is to judge itself.
-    """
+    motion: Motion  # smoothed by later samples
+    known: Motion  # derived without delay: what the prediction was made from
+    measured: Array  # (n_outputs,)
+    published: Prediction | None  # for the measurement, and judged by it; None: the estimator is to judge itself
 
-    motion: Motion
-    known: Motion
-    measured: Array
-    published: Prediction | None
-
-    def teach(self, estimator: Learner, count: int = 1) -> None:
+    def teach(self, estimator: Estimator, count: int = 1) -> None:
         """Update an estimator with this sample, which stands for `count` of them where others were left out."""
-        motion, known = self.motion, self.known
         # An estimator that is given each sample need not know of counts.
         more: dict[str, Any] = {"count": count} if count > 1 else {}
-        estimator.update(
-            motion.position,
-            motion.velocity,
-            motion.acceleration,
-            self.measured,
-            known=(known.position, known.velocity, known.acceleration),
-            stamp=motion.stamp,
-            published=self.published,
-            **more,
-        )
+        q, v, a = self.motion[1:]
+        known, stamp = self.known[1:], self.motion.stamp
+        estimator.update(q, v, a, self.measured, known=known, stamp=stamp, published=self.published, **more)
 
 
 @dataclass(frozen=True)
 class External:
-    """A measurement and its external part: what the prediction made for the same instant does not explain.
+    """A measurement and its external part: what the prediction made for the same instant does not explain."""
 
-    Attributes:
-        stamp: stamp of the joint state [ns].
-        measured: (n_outputs,).
-        known: the motion that the prediction was made from.
-        predict: predicts the same without what follows the newest errors.
-        load: (n_outputs,) what a load adds; None without one.
-    """
-
-    stamp: int
-    measured: Array
-    known: Motion
-    predict: Callable[[], Prediction]
-    load: Array | None
+    stamp: int  # of the joint state [ns]
+    measured: Array  # (n_outputs,)
+    known: Motion  # that the prediction was made from
+    predict: Callable[[], Prediction]  # the same without what follows the newest errors
+    load: Array | None  # (n_outputs,) what a load adds; None without one
 
     @cached_property
     def undisturbed(self) -> Prediction:
@@ -113,26 +79,44 @@ class External:
 
 @dataclass
 class StreamCounts:
-    """How many messages a stream has accepted, paired, learned and refused.
+    """How many messages a stream has accepted, paired, learned and refused."""
 
-    Attributes:
-        predicted: joint states accepted, each answered by one prediction.
-        measured: measurements paired with a joint state.
-        learned: samples learned by `learn`.
-        withheld: samples not learned because something was carried or touched.
-        faults: samples not learned because of a sensor in trouble, by what is wrong with it.
-        unpaired: joint states for which no measurement came within the tolerance.
-        surplus: measurements that came more often than joint states; those nearest to joint states are paired.
-        refused: messages refused, by reason.
-        last_refusal: reason and text of the newest refusal.
-    """
-
-    predicted: int = 0
-    measured: int = 0
-    learned: int = 0
-    withheld: int = 0
+    predicted: int = 0  # joint states accepted, each answered by one prediction
+    measured: int = 0  # measurements paired with a joint state
+    learned: int = 0  # samples learned by `learn`
+    withheld: int = 0  # samples not learned because something was carried or touched
+    # Samples not learned because of a sensor in trouble, by what is wrong with it.
     faults: Counter[str] = field(default_factory=Counter)
-    unpaired: int = 0
-    surplus: int = 0
-    refused: Counter[str] = field(default_factory=Counter)
-    last_refusal: str = ""
+    unpaired: int = 0  # joint states for which no measurement came within the tolerance
+    surplus: int = 0  # measurements that came more often than joint states; those nearest to joint states are paired
+    refused: Counter[str] = field(default_factory=Counter)  # messages, by reason
+    last_refusal: str = ""  # reason and text of the newest one
+
+
+class RecentMeasurements:
+    """Keeps the measurements that arrived within the last 0.5 s, the newest REMEMBERED_STATES of them at most."""
+
+    def __init__(self) -> None:
+        self._kept: deque[tuple[float, Motion, Array]] = deque(maxlen=REMEMBERED_STATES)
+
+    def add(self, arrival: float, known: Motion, measured: Array) -> None:
+        """Add a measurement (n_outputs,) that arrived now [s, of any steady clock], and the motion it belongs to."""
+        self._kept.append((arrival, known, measured))
+        while arrival - self._kept[0][0] > SPAN:
+            self._kept.popleft()
+
+    def within(self, now: float) -> list[tuple[Motion, Array]]:
+        """Return motions and measurements of those that arrived in the last 0.5 s before `now`."""
+        return [(known, measured) for arrival, known, measured in self._kept if now - arrival <= SPAN]
+
+
+def mean_error(estimator: Predictor, recent: list[tuple[Motion, Array]]) -> Array:
+    """Return the mean of what was measured minus what the estimator predicts now for the same motions, (n_outputs,).
+
+    Raises ParameterError: fewer than 5 measurements.
+    """
+    if len(recent) < FEWEST:
+        text = f"at least {FEWEST} to tare the sensor"
+        raise ParameterError(f"number of measurements in the last {SPAN:g} s", len(recent), text)
+    errors = [measured - estimator.predict(*known[1:]).total for known, measured in recent]
+    return np.asarray(np.mean(errors, axis=0))

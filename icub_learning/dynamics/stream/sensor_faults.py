@@ -1,4 +1,6 @@
-"""Measurements that a sensor in trouble shows: frozen while the robot moves, or at the end of its range."""
+"""Measurements that a sensor in trouble shows: axes without a driver, a frozen sensor, one at the end of its range."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,16 +13,14 @@ SATURATED_SECONDS = 0.2  # in which an output repeats the largest value that it 
 LIVELY = 0.9  # share of samples in which an output changes; coarser ones repeat their values anyway
 SHARE = 0.01  # of each sample in that share
 LIMITS = FROZEN_SECONDS, MOVED, SATURATED_SECONDS, LIVELY, SHARE
+CHECKED_SAMPLES = 200  # that are compared with the URDF
+LEAST_MOVE = 1e-3  # rad: of some joint, from one measurement that counts to the next
+LONGEST_LEVER = 2.0  # m: a torque larger than force times this cannot come from an arm
 FROZEN, SATURATED = "sensor_frozen", "sensor_saturated"
-FINDINGS = None, FROZEN, SATURATED
 
 
 class SensorFaults:
-    """Finds measurements that must not be learned although each of them alone is possible.
-
-    Args:
-        n_outputs: number of outputs.
-    """
+    """Finds measurements that must not be learned although each of them alone is possible."""
 
     def __init__(self, n_outputs: int) -> None:
         # Last values, since when [ns after the first], how lively they are, and largest magnitudes so far.
@@ -37,4 +37,59 @@ class SensorFaults:
         found = _checks.sensor(
             self._state, self._position, measured, position, len(measured), len(position), stamp - self._first, *LIMITS
         )
-        return FINDINGS[found]
+        return (None, FROZEN, SATURATED)[found]
+
+
+class SensorCheck:
+    """Reports, once after CHECKED_SAMPLES measurements of a moving robot, which axes look wrong.
+
+    An axis that repeats one number exactly while the robot moves is not measured (a driver that reads the wrong index
+    shows a constant or a number near zero). A torque beyond force times LONGEST_LEVER is not that of the same sensor.
+
+    Args:
+        names: names of the axes.
+        is_wrench: whether they are three forces and three torques.
+    """
+
+    def __init__(self, names: Sequence[str], is_wrench: bool) -> None:
+        self._names = tuple(names)
+        self._is_wrench = is_wrench
+        self._first: Array | None = None
+        self._position: Array | None = None  # at the last measurement that counted
+        self._moved = np.zeros(len(names), dtype=bool)
+        self._largest = np.zeros(len(names))
+        self._count = 0
+
+    def add(self, measured: Array, position: Array) -> str | None:
+        """Add one measurement (n_outputs,), taken at joint positions (n_joints,) [rad].
+
+        Return the findings in words after the last one ("" if there are none), None before and afterwards.
+        """
+        if self._count >= CHECKED_SAMPLES:
+            return None
+        if self._position is not None and np.abs(position - self._position).max() < LEAST_MOVE:
+            return None
+        self._position = np.array(position)
+        if self._first is None:
+            self._first = measured.copy()
+        # Smaller differences are remains in uninitialized memory, not measurements.
+        self._moved |= np.abs(measured - self._first) > 1e-12
+        np.maximum(self._largest, np.abs(measured), out=self._largest)
+        self._count += 1
+        return self._verdict() if self._count == CHECKED_SAMPLES else None
+
+    def _verdict(self) -> str:
+        findings = []
+        if self._moved.any():
+            still = [name for name, moved in zip(self._names, self._moved, strict=True) if not moved]
+            if still:
+                findings.append(f"{', '.join(still)} never changed: a faulty driver?")
+        else:
+            findings.append("no axis ever changed: is the sensor connected?")
+        if self._is_wrench and self._moved[:3].any():
+            limit = LONGEST_LEVER * max(float(np.linalg.norm(self._largest[:3])), 1.0)
+            beyond = [self._names[i] for i in range(3, 6) if self._largest[i] > limit]
+            if beyond:
+                text = f"beyond {limit:.3g} Nm, too much for these forces: a faulty driver?"
+                findings.append(f"{', '.join(beyond)} {text}")
+        return "; ".join(findings)

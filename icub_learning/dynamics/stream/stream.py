@@ -3,52 +3,32 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.monitor import ChangeMonitor
-from icub_learning.dynamics.estimators.observation import seconds_between
-from icub_learning.dynamics.estimators.prediction import Prediction, Predictor
+from icub_learning.dynamics.estimators.prediction import Estimator, Prediction, Predictor, seconds_between
 from icub_learning.dynamics.motion.joint_states import LARGEST, JointStateReader, check_values
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.motion.stamps import StampSequence
 from icub_learning.dynamics.settings import DEFAULTS
 from icub_learning.dynamics.stream.pairing import Pairing
-from icub_learning.dynamics.stream.records import External, Learner, Sample, StateRecord, StreamCounts
+from icub_learning.dynamics.stream.records import REMEMBERED_STATES, External, Sample, StateRecord, StreamCounts
 from icub_learning.dynamics.stream.sensor_faults import SensorFaults
 from icub_learning.errors import SampleError
 
 FIRST_LOOK = 50  # joint states: when the noise of velocities is looked at first, then whenever they are twice as many
-REMEMBERED_STATES = 512  # joint states kept until their measurement has arrived
 # [ns] between two joint states of which it is found what is known of their motion, and whose errors tell which experts
 # are right, how smooth measurements are, and whether something pushes: 250 times in a second, as arms move by fractions
 # of a degree in that time, and at 1 kHz all this would take longer than the answers.
 SETTLED = 4_000_000
 
 
-class Estimator(Learner, Protocol):
-    """What a stream needs of an estimator."""
-
-    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction: ...
-
-
-class JudgingPredictor(Predictor, Protocol):
-    """A predictor that combines experts; see JointPredictor."""
-
-    def answer(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, as_known: bool = False) -> Prediction: ...
-
-    def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None: ...
-
-    def undisturbed(self, prediction: Prediction) -> Prediction: ...
-
-    def hold(self) -> None: ...
-
-
 def answer_of(predictor: Predictor, q: Array, v: Array, a: Array, as_known: bool = False) -> Prediction:
-    """Return the answer of a predictor that has experts, see JointPredictor.answer, or the prediction of another."""
+    """Return the answer of a predictor that has experts, see ExpertPredictor, or the prediction of another."""
     answer = getattr(predictor, "answer", None)
     made: Prediction = predictor.predict(q, v, a) if answer is None else answer(q, v, a, as_known)
     return made
@@ -81,23 +61,19 @@ class InverseDynamicsStream:
     `complete` instead. Where efforts are learned, they come with the joint states and `measurement` is not called.
 
     Args:
-        estimator: one of the three estimators, or anything with their predict and update.
         reader: checks joint states and picks the learned joints.
-        motions: estimates position, velocity and acceleration, see MotionFilter.
+        motions: estimates position, velocity and acceleration.
         output_names: names of the measured quantities, for error messages.
         effort: True if the outputs are the joint states' efforts, False if measurements come on their own.
         tolerance: largest difference between the stamps of a measurement and its joint state [s].
-        watch: finds loads and contacts, adds the load to predictions, and says what must not be learned; None: nothing
-            is watched for.
+        watch: finds loads and contacts, adds the load to predictions, and says what must not be learned; or None.
         follow_velocity_noise: called now and then with the standard deviations of the velocities (n_joints,), ever more
             rarely; see TorqueRegressor.
 
     Attributes:
-        output_names, effort: as given.
+        estimator, motions, output_names, effort, watch: as given.
         predictor: makes the predictions: the estimator, or what another thread has learned.
         learning: whether samples are learned; can be switched at any time.
-        watch: as given.
-        counts: see StreamCounts.
     """
 
     def __init__(
@@ -119,7 +95,7 @@ class InverseDynamicsStream:
         self.watch = watch
         self._changes = 0  # of the body, that were taken
         self._reader = reader
-        self._motions = motions
+        self.motions = motions
         self.output_names = tuple(output_names)
         self._faults = SensorFaults(len(self.output_names))
         self.effort = effort
@@ -155,7 +131,7 @@ class InverseDynamicsStream:
         self.settle()
         last = self._state_stamps.last
         try:
-            state = self._reader.read(stamp, names, position, velocity, effort)
+            state = self._reader.read(names, position, velocity, effort)
             clock_set_back = self._state_stamps.accept(stamp)
         except SampleError as error:
             self._refuse(error)
@@ -165,11 +141,11 @@ class InverseDynamicsStream:
         if self._first_stamp is None:
             self._first_stamp = stamp
         try:
-            self._motions.add(stamp, state.position, state.velocity)
+            self.motions.add(stamp, state.position, state.velocity)
         except Exception:  # foreseen by nobody, but what was not taken in must not have taken its stamp either
             self._state_stamps.last = last
             raise
-        motion = self._motions.newest()
+        motion = self.motions.newest()
         as_known = 0 <= stamp - self._settled < SETTLED
         body = answer_of(self.predictor, motion.position, motion.velocity, motion.acceleration, as_known)
         if not as_known:
@@ -184,11 +160,7 @@ class InverseDynamicsStream:
         return record
 
     def measurement(self, stamp: int, values: ArrayLike) -> None:
-        """Queue one measurement (n_outputs,) for pairing with the joint state nearest in time.
-
-        Raises:
-            SampleError: it was refused, and counted under its reason; nothing else changes.
-        """
+        """Queue one measurement (n_outputs,) for pairing with the joint state nearest in time. Raises SampleError."""
         try:
             measured = self._check_output(values)
             given_up = self._pairing.add(stamp, measured)
@@ -202,11 +174,7 @@ class InverseDynamicsStream:
     @property
     def waiting(self) -> int:
         """How many measurements wait for their joint state."""
-        return len(self._pairing)
-
-    def motion_report(self) -> dict[str, Array | float]:
-        """Return what was found about motion and noise of the joints, see MotionFilter.report."""
-        return self._motions.report()
+        return len(self._pairing.waiting)
 
     def pair(self) -> list[External]:
         """Pair waiting measurements with the joint states nearest in time; return the new pairs.
@@ -235,21 +203,18 @@ class InverseDynamicsStream:
             record = self._records.popleft()
             if record.measured is None:
                 self.counts.unpaired += 1
-            elif record.motion is not None and self.learning and (sample := self._learnable(record)):
-                samples.append(sample)
+            elif record.motion is None or not self.learning:
+                continue
+            elif record.fault is not None:
+                self.counts.faults[record.fault] += 1
+            elif not self._may_learn(record):
+                self.counts.withheld += 1
+            else:
+                samples.append(Sample(record.motion, record.known, record.measured, record.body))
         return samples
 
-    def _learnable(self, record: StateRecord) -> Sample | None:
-        """Return the sample of a complete record; None, and counted, if it must not be learned."""
-        if record.fault is not None:
-            self.counts.faults[record.fault] += 1
-        elif self.watch is not None and not self.watch.may_learn(record.stamp):
-            self.counts.withheld += 1
-        else:
-            assert record.motion is not None
-            assert record.measured is not None
-            return Sample(record.motion, record.known, record.measured, record.body)
-        return None
+    def _may_learn(self, record: StateRecord) -> bool:
+        return self.watch is None or self.watch.may_learn(record.stamp)
 
     def take_change(self) -> float | None:
         """Return by what ratio mean squared errors grew with a change of the body since the last call, None without."""
@@ -277,17 +242,17 @@ class InverseDynamicsStream:
         (record, effort), self._deferred = self._deferred, None
         if record.settled:
             record.body.settle()
-        record.settled = self._motions.known() and record.settled
+        record.settled = self.motions.known() and record.settled
         if self._follow_velocity_noise and self.counts.predicted >= self._next_look:
             self._next_look = 2 * self.counts.predicted
-            self._follow_velocity_noise(self._motions.deviation()[1])
+            self._follow_velocity_noise(self.motions.deviation()[1])
         self._add_smoothed_motions()
         if self.effort:
             self._take_effort(record, effort)
 
     def _add_smoothed_motions(self) -> None:
         """Give earlier joint states the smoothed motions that the newest one made available."""
-        smoothed = self._motions.smoothed()
+        smoothed = self.motions.smoothed()
         if not smoothed:
             return
         self._smoothed_stamp = smoothed[-1].stamp
@@ -307,27 +272,22 @@ class InverseDynamicsStream:
             return
         if self.watch is not None:
             self.watch.observe(record.stamp, record.known, paired.unexpected, paired.undisturbed.variance)
-        self._judge(record, measured)
+        judge = self._judge_of(record)
+        if judge is not None and self._may_learn(record):
+            elapsed, self._judged = seconds_between(self._judged, record.stamp), record.stamp
+            judge.judge(record.body, measured, elapsed)
+        elif judge is not None:  # something is carried or touched
+            judge.hold()
 
     def _undisturbed(self, record: StateRecord) -> Prediction:
         """Return what is predicted without what follows the newest errors, which would follow a push."""
-        judged = self._judged_by(record)
-        return record.body if judged is None else judged.undisturbed(record.body)
+        judge = self._judge_of(record)
+        undisturbed: Prediction = record.body if judge is None else judge.undisturbed(record.body)
+        return undisturbed
 
-    def _judged_by(self, record: StateRecord) -> JudgingPredictor | None:
-        """Return who learns from the measurement of a record which experts were right; None without experts."""
-        return self.predictor if record.body.experts is not None else None  # type: ignore[return-value]
-
-    def _judge(self, record: StateRecord, measured: Array) -> None:
-        """Tell the estimator how its prediction turned out, at once, unless something is carried or touched."""
-        judge = self._judged_by(record)
-        if judge is None:
-            return
-        if self.watch is not None and not self.watch.may_learn(record.stamp):
-            judge.hold()
-            return
-        elapsed, self._judged = seconds_between(self._judged, record.stamp), record.stamp
-        judge.judge(record.body, measured, elapsed)
+    def _judge_of(self, record: StateRecord) -> Any:
+        """Return the ExpertPredictor that learns from a record which experts were right; None without experts."""
+        return None if record.body.experts is None else self.predictor
 
     def _is_final(self, record: StateRecord) -> bool:
         """Return whether neither motion nor measurement can be added to this record any more."""
@@ -372,9 +332,8 @@ class InverseDynamicsStream:
 
     def _drop_incomplete(self) -> None:
         """Drop all incomplete records: the clock was set back, so nothing before can be completed."""
-        self._motions.reset()
+        self.motions.reset()
         self._records.clear()
-        self._pairing.clear()
-        self._deferred = None
-        self._first_stamp = None
+        self._pairing.waiting.clear()
+        self._deferred = self._first_stamp = None
         self._smoothed_stamp = 0

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from icub_learning.dynamics.stream.sensor_check import LONGEST_LEVER
+from icub_learning.dynamics.stream.sensor_faults import LONGEST_LEVER
 from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG, Finding, Observation
 from icub_learning.recording.recording import AXES
 

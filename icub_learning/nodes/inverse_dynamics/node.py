@@ -16,9 +16,8 @@ from icub_learning.dynamics import assembly
 from icub_learning.dynamics.saved_model import ModelDescription
 from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.overload import Thinning
-from icub_learning.dynamics.stream.recent import RecentMeasurements, mean_error
-from icub_learning.dynamics.stream.records import StateRecord
-from icub_learning.dynamics.stream.sensor_check import SensorCheck
+from icub_learning.dynamics.stream.records import RecentMeasurements, StateRecord, mean_error
+from icub_learning.dynamics.stream.sensor_faults import SensorCheck
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 from icub_learning.errors import SampleError
 from icub_learning.nodes.common import parameters, scheduling

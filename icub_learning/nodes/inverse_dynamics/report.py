@@ -65,7 +65,7 @@ class DynamicsReport(StreamReport):
             **times.pairs(),
             "learning": learner.times.summary(),
             "first measurements": self._sensor,
-            **motion_in_words(stream.motion_report()),
+            **motion_in_words(stream.motions.report()),
             "weights of experts": self._weights,
             **keeper.status(),
         }

@@ -1,12 +1,17 @@
-"""Errors that are no white noise: how many are worth one, and how wrong they may be in a motion of unusual leverage."""
+"""What is known of noise: errors that are alike, motions of unusual leverage, and the variance of signals."""
 
 import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from icub_learning.dynamics.estimators.noise.serial_correlation import SerialCorrelation
-from icub_learning.dynamics.estimators.noise.signal_variance import SignalVariance
-from icub_learning.dynamics.estimators.noise.usual_leverage import UsualLeverage, unlearned_share
+from icub_learning.dynamics.estimators.noise.fading import (
+    HALF_LIFE,
+    YOUNG,
+    SignalVariance,
+    UsualLeverage,
+    unlearned_share,
+)
+from icub_learning.dynamics.estimators.noise.prediction_errors import SerialCorrelation
 from icub_learning.errors import StateError
 from icub_learning.testing import assert_same
 
@@ -80,6 +85,29 @@ def test_usual_leverages_are_geometric_means_that_fade_and_pool():
     assert np.isinf(fresh.value).all()
 
 
+def test_mean_fades_as_written_out():
+    rng, found = np.random.default_rng(0), SignalVariance(2)
+    targets, steps = rng.standard_normal((200, 2)) * [1.0, 5.0], rng.uniform(0.01, 1.0, 200)
+    for target, step in zip(targets, steps, strict=True):
+        found.update(target, step)
+    ages = np.cumsum(steps)
+    fades = 0.5 ** (steps / np.minimum(HALF_LIFE, YOUNG * ages))
+    weights = np.array([np.prod(fades[k + 1 :]) for k in range(200)])
+    np.testing.assert_allclose(found.value, weights @ targets**2 / weights.sum(), rtol=1e-10)
+
+
+def test_merging_takes_the_other_one_where_nothing_is_known():
+    known, empty = SignalVariance(1), SignalVariance(1)
+    known.update(np.array([2.0]), 0.01)
+    assert empty.value == 0.0
+    empty.merge(known)
+    assert empty.value == 4.0
+    other = SignalVariance(1)
+    other.update(np.array([9.0]), 0.01)
+    other.merge(known)
+    assert other.value == 81.0
+
+
 @pytest.mark.parametrize("kind", [SerialCorrelation, SignalVariance, UsualLeverage])
 def test_states_are_restored_to_the_bit_or_refused(kind):
     rng, made = np.random.default_rng(3), kind(2)
@@ -94,6 +122,6 @@ def test_states_are_restored_to_the_bit_or_refused(kind):
                 kind.from_state({**made.state(), name: wrong}, 2)
         with pytest.raises(StateError):
             kind.from_state({key: kept for key, kept in made.state().items() if key != name}, 2)
-        if np.ndim(value) == 0:
+        if name != "mean":
             with pytest.raises(StateError):
-                kind.from_state({**made.state(), name: np.asarray(-1.0)}, 2)
+                kind.from_state({**made.state(), name: -np.ones(np.shape(value))}, 2)

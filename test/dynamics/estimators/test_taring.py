@@ -5,7 +5,7 @@ import pytest
 
 from icub_learning.dynamics import NonparametricEstimator, SemiparametricEstimator, WrenchRegressor
 from icub_learning.dynamics.motion.motion import Motion
-from icub_learning.dynamics.stream.recent import RecentMeasurements, mean_error
+from icub_learning.dynamics.stream.records import RecentMeasurements, mean_error
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
 from icub_learning.robots import find_urdf
 

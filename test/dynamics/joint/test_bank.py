@@ -5,9 +5,8 @@ import pytest
 from helpers.small_arm import SmallArm, learn, motions, rigid
 
 from icub_learning.dynamics import NonparametricEstimator, SemiparametricEstimator
-from icub_learning.dynamics.joint.bank import INPUT_SCALES, LENGTH_SCALES
+from icub_learning.dynamics.joint.bank import BODIES, FEATURES_EVERY, FEATURES_MEMORY, INPUT_SCALES, LENGTH_SCALES
 from icub_learning.dynamics.joint.bank import REGULARIZATION as OF_FEATURES
-from icub_learning.dynamics.joint.recent import BODIES, FEATURES_EVERY, FEATURES_MEMORY
 from icub_learning.errors import ParameterError
 from icub_learning.testing import assert_same
 
@@ -197,26 +196,21 @@ def test_members_forget_by_the_time_between_stamps_and_below_100_hz_by_samples(p
         assert name.endswith(" s") == (abs(value - twice[name]) > 1e-4), name
 
 
-def test_novelty_is_the_share_of_a_motion_that_was_not_learned():
+def test_a_snapshot_tells_what_was_known_a_few_samples_ago():
     states = motions(300, np.random.default_rng(1))
     estimator = made(NonparametricEstimator)
     assert estimator.predict(*states[0]).experts.unlearned.novelty == pytest.approx(1.0)
     learn(estimator, states[:290], np.sin(states[:290, 0]))
     estimator.predictor()
     learn(estimator, states[290:], np.sin(states[290:, 0]), first=290)
-    snapshot = estimator.predictor()  # tells what was known a few samples ago, when it was less
-    probes = np.random.default_rng(2).normal(size=(20, 3, 1)) * 3.0
-    phi, found, expected = features(states, 0, 1), [], []
-    for probe in probes:
+    snapshot, seen, novelty = estimator.predictor(), features(states[:290], 0, 1), []
+    factor = seen.T @ seen / OF_FEATURES + np.eye(seen.shape[1])
+    for probe in np.random.default_rng(2).normal(size=(20, 3, 1)) * 3.0:
         one = features(probe, 0, 1)[0]
-        factors = (seen.T @ seen / OF_FEATURES + np.eye(len(one)) for seen in (phi, phi[:290]))
-        expected.append([one @ np.linalg.solve(factor, one) for factor in factors])
-        found.append([each.predict(*probe).experts.unlearned.novelty for each in (estimator, snapshot)])
-    found, expected = np.array(found), np.array(expected)
-    np.testing.assert_allclose(found, expected, rtol=1e-8)
-    assert (found[:, 0] <= found[:, 1]).all()
-    assert (found[:, 0] < 0.8 * found[:, 1]).any()
-    assert expected.max() > 10 * expected.min()
+        novelty.append([each.predict(*probe).experts.unlearned.novelty for each in (snapshot, estimator)])
+        assert novelty[-1][0] == pytest.approx(one @ np.linalg.solve(factor, one), rel=1e-8)
+    before, now = np.array(novelty).T
+    assert (now <= before).all() and (now < 0.8 * before).any() and before.max() > 10 * before.min()
 
 
 @KINDS

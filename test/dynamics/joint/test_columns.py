@@ -35,7 +35,7 @@ def test_kept_columns_say_what_all_columns_say(robot):
     for seed in range(20):
         rows = regressor(*random_state(regressor.n_joints, seed))
         expected = rows @ parameters
-        found = columns.of(rows) @ (columns.projection @ parameters)
+        found = columns.of(rows) @ (regressor.base_projection @ parameters)
         np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-9 * np.abs(rows).max())
 
 
@@ -54,10 +54,11 @@ def test_the_prior_of_gamma_is_that_of_all_parameters(robot):
     gamma = np.linalg.lstsq(
         np.concatenate([z, np.eye(z.shape[1])]), np.append(target, np.zeros(z.shape[1])), rcond=None
     )[0]
-    np.testing.assert_allclose(columns.parameters(gamma), expected, rtol=0.0, atol=1e-7 * np.abs(expected).max())
-    np.testing.assert_allclose(columns.coefficients(gamma), columns.projection @ columns.parameters(gamma), atol=1e-9)
-    np.testing.assert_array_equal(columns.parameters(np.zeros(len(gamma))), columns.start)
-    covariance = columns.projection @ np.diag(1.0 / precision) @ columns.projection.T
+    found, projection = columns.start + columns.back @ gamma, regressor.base_projection
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-7 * np.abs(expected).max())
+    beta = projection @ columns.start + columns.root @ gamma
+    np.testing.assert_allclose(beta, projection @ found, atol=1e-9)
+    covariance = projection @ np.diag(1.0 / precision) @ projection.T
     np.testing.assert_allclose(columns.root @ columns.root.T, covariance, rtol=1e-9, atol=1e-12 * covariance.max())
 
 

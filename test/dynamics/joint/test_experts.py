@@ -129,18 +129,6 @@ def test_experts_of_equal_weight_are_combined_by_the_inverse_variances_of_what_t
     np.testing.assert_allclose(nobody, values.mean(axis=0), rtol=1e-9)
 
 
-def test_weights_are_multiplied_by_confidences():
-    rng = np.random.default_rng(9)
-    weights, values = ExpertWeights(list("Pabc"), 2, (0,)), rng.normal(size=(4, 2))
-    judged(weights, rng.normal(size=(300, 4, 2)) * [[1.0, 0.5], [0.7, 0.7], [0.5, 1.0], [0.6, 0.6]])
-    assert weights.value.argmax(axis=0).tolist() == [2, 0]  # outputs choose apart
-    made, noise = weights.combined(predictions(values, UNLEARNED)), noise_of(weights)
-    assert ((weights.value > 0.01) & (weights.value < 0.99)).all()
-    for t in range(2):
-        used = shares(weights.value[:, t], noise[t] / (noise[t] + UNLEARNED[:, t]))
-        assert made.total[t] == pytest.approx(used @ values[:, t], rel=1e-9)
-
-
 def test_a_push_moves_neither_steady_weights_nor_those_that_are_held():
     """Steady ones are those of the longest half-life alone, among the experts that forget nothing by themselves."""
     errors, lasting = CASES["the best one changes"][:, 0], [0, 1, 3]
@@ -195,29 +183,6 @@ def test_two_deviations_hold_95_percent_in_known_and_in_new_motions():
     assert 0.94 <= inside.mean() <= 0.96
     assert 0.92 <= inside[~new].mean() <= 0.98
     assert 0.90 <= inside[new].mean() <= 0.98
-
-
-def test_the_variance_is_that_of_noise_and_of_what_the_model_of_all_does_not_know():
-    """The combination may be away from what that model expects: then its error is larger by this."""
-    weights, nothing = ExpertWeights(list("Pa"), 1, (0,)), np.zeros((2, 1))
-    assert np.isinf(weights.combined(predictions(nothing)).variance).all()
-    judged(weights, np.repeat(np.random.default_rng(4).normal(size=(600, 1, 1)), 2, axis=1))  # of variance 1
-    known, half, full, away = (
-        weights.combined(predictions(nothing, unlearned, np.array([expected]))).variance[0]
-        for unlearned, expected in ((0.0, 0.0), (4.5, 0.0), (9.0, 0.0), (5.0, 2.0))
-    )
-    assert full - known == pytest.approx(2.0 * (half - known))
-    assert (full - known) / known == pytest.approx(9.0, rel=0.2)
-    assert away == pytest.approx(full)
-    # By what that model does not know, whatever single experts do not.
-    assert weights.combined(predictions(nothing, 50.0, np.zeros(1), np.array([9.0]))).variance[0] == full
-    # One factor calibrates both parts; the distance is that of what is published, as weighed with confidence.
-    state, values, unlearned = weights.state(), np.array([[1.0], [4.0]]), np.array([[3.0], [0.2]])
-    made = weights.combined(predictions(values, unlearned, np.array([2.5]), np.array([0.7])))
-    not_learned = (made.total - 2.5) ** 2 + 0.7
-    assert (made.variance - noise_of(weights)) / state["noise.factor"] == pytest.approx(not_learned)
-    assert made.variance == pytest.approx(state["noise.factor"] * (state["noise.mean_square"] + not_learned))
-    assert known == pytest.approx(noise_of(weights)[0])
 
 
 def test_pooling_keeps_ones_own_choice_and_takes_a_variance_only_where_there_is_none():

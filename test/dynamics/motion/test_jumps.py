@@ -3,18 +3,15 @@
 import numpy as np
 import pytest
 from helpers.local_polynomials import newest_by_window
-from helpers.motions import quintic, record, rms, sines, trapezoids
+from helpers.motions import each, quintic, record, rms, rmse, sines, trapezoids
 
 from icub_learning.dynamics.motion.motion_filter import MotionFilter
 
 
 def follow(filter, stamps, position, velocity=None):
     """Velocity and acceleration at each newest sample, (n, 2, joints), and whether jumps were believed in, (n,)."""
-    newest, believed = [], []
-    for k, stamp in enumerate(stamps):
-        filter.add(int(stamp), position[k], None if velocity is None else velocity[k])
-        newest.append(filter.newest()[2:])
-        believed.append(filter.jumping)
+    found = [(filter.newest()[2:], filter.jumping) for _ in each(filter, stamps, position, velocity)]
+    newest, believed = zip(*found, strict=True)
     return np.array(newest), np.array(believed)
 
 
@@ -61,11 +58,10 @@ def test_trapezoids_of_velocity_are_followed_better_than_by_any_window(rate, giv
     found, believed = follow(MotionFilter(3), stamps, position)
     late = slice(len(stamps) // 3, None)
     assert believed[late].mean() > 0.7
-    truth, errors = np.stack([v, a], axis=1)[late], []
-    for span in (0.03, 0.05, 0.08, 0.12, 0.2):
-        values = newest_by_window(stamps, position, None, max(round(span * rate), 4), 2)[late]
-        errors.append([rms(one) for one in np.swapaxes(values - truth, 0, 1)])
-    assert all(rms(found[late, i] - truth[:, i]) < 0.9 * np.min(errors, axis=0)[i] for i in (0, 1))
+    spans = (max(round(span * rate), 4) for span in (0.03, 0.05, 0.08, 0.12, 0.2))
+    rivals = [newest_by_window(stamps, position, None, span, 2)[late] for span in spans]
+    best = np.min([rmse(rival, v[late], a[late]) for rival in rivals], axis=0)
+    assert (rmse(found[late], v[late], a[late]) < 0.9 * best).all()
 
 
 @pytest.mark.parametrize("motion", [sines, quintic])
@@ -109,6 +105,5 @@ def test_a_rest_of_a_day_is_followed_by_motion_as_before():
     assert np.abs(filter.newest().velocity).max() < 1e-4
     shift = int(stamps[-1]) + 100_001 * 900_000_000
     after, _ = follow(filter, stamps + shift, position + position[-1] - position[0])
-    late = slice(500, None)
-    for i in range(2):
-        assert rms(after[late, i] - truth[late, i]) < 1.2 * rms(before[late, i] - truth[late, i])
+    v, a = truth[500:].swapaxes(0, 1)
+    assert (rmse(after[500:], v, a) < 1.2 * rmse(before[500:], v, a)).all()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers.local_polynomials import newest_by_window
-from helpers.motions import newest_of, quintic, record, rms, sines
+from helpers.motions import newest_of, quintic, record, rms, rmse, sines
 
 from icub_learning.dynamics.motion.first_noise import first_noise
 from icub_learning.dynamics.motion.motion_filter import Filter, MotionFilter
@@ -20,8 +20,7 @@ def test_slow_motion_is_found_to_be_slow(noise):
     late = slice(len(stamps) // 2, None)
     for window in (31, 61):
         fitted = newest_by_window(stamps, position, None, window, 2)
-        for i, truth in ((0, v[late]), (1, a[late])):
-            assert rms(found[late, i] - truth) < 1.1 * rms(fitted[late, i] - truth)
+        assert (rmse(found[late], v[late], a[late]) < 1.1 * rmse(fitted[late], v[late], a[late])).all()
 
 
 @pytest.mark.parametrize("noise", [None, 0.003])
@@ -34,8 +33,7 @@ def test_repeated_rows_harm_little_more_than_rows_that_are_missing(noise):
     with_all = newest_of(repeated, stamps, position, velocity)[late]
     rows = newest_of(missing, stamps[fresh], position[fresh], None if noise is None else velocity[fresh])
     without = rows[fresh.sum() // 3 :]
-    for i, truth in ((0, v[late]), (1, a[late])):
-        assert rms(with_all[:, i] - truth) < 1.6 * rms(without[:, i] - truth)
+    assert (rmse(with_all, v[late], a[late]) < 1.6 * rmse(without, v[late], a[late])).all()
     np.testing.assert_allclose(repeated.report()["position_noise"], 1e-4 / np.sqrt(12), rtol=0.5)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.dense_smoother import estimates
 from helpers.local_polynomials import newest_by_window
-from helpers.motions import newest_of, quintic, record, rms, sines, trapezoids
+from helpers.motions import each, newest_of, quintic, record, rms, rmse, sines, trapezoids
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -73,7 +73,7 @@ def best_window(stamps, position, velocity, v, a, windows):
                 if order >= window - 1:
                     continue
                 causal, late = newest_by_window(stamps, position, velocity, window, order, weight), len(stamps) // 4
-                errors.append((rms(causal[late:, 0] - v[late:]), rms(causal[late:, 1] - a[late:])))
+                errors.append(rmse(causal[late:], v[late:], a[late:]))
     return np.min(errors, axis=0)
 
 
@@ -104,16 +104,14 @@ def test_no_worse_than_the_best_window_without_a_setting(motion, given, windows)
     stamps, position, velocity, _, v, a = record(*motion, **given)
     causal = newest_of(MotionFilter(position.shape[1]), stamps, position, velocity)
     late = len(stamps) // 4
-    best_v, best_a = best_window(stamps, position, velocity, v, a, windows)
-    assert rms(causal[late:, 0] - v[late:]) <= 1.1 * best_v
-    assert rms(causal[late:, 1] - a[late:]) <= 1.1 * best_a
+    best = best_window(stamps, position, velocity, v, a, windows)
+    assert (rmse(causal[late:], v[late:], a[late:]) <= 1.1 * best).all()
 
 
 def test_smoothed_motions_are_far_better_and_come_once_in_order():
     stamps, position, velocity, _, v, a = record(sines, 200, velocity_noise=0.01)
     filter, causal, smoothed, known = MotionFilter(3), [], [], []
-    for k, stamp in enumerate(stamps):
-        filter.add(int(stamp), position[k], velocity[k])
+    for _ in each(filter, stamps, position, velocity):
         causal.append(filter.newest()[2:])
         for motion in filter.smoothed():
             smoothed.append(motion[2:])
@@ -121,9 +119,9 @@ def test_smoothed_motions_are_far_better_and_come_once_in_order():
     assert known == list(stamps[: len(known)])
     behind = (stamps[-1] - known[-1]) * 1e-9
     assert behind < 1.5 * filter.report()["lag"] + 0.02
-    late, causal, smoothed = slice(len(stamps) // 4, len(known)), np.array(causal), np.array(smoothed)
-    for i, truth in ((0, v), (1, a)):
-        assert rms(smoothed[late, i] - truth[late]) < 0.5 * rms(causal[late, i] - truth[late])
+    late = slice(len(stamps) // 4, len(known))
+    of_smoothed, of_causal = (rmse(np.array(found)[late], v[late], a[late]) for found in (smoothed, causal))
+    assert (of_smoothed < 0.5 * of_causal).all()
 
 
 def test_levels_are_found():
@@ -147,8 +145,7 @@ def test_known_delay_is_kept():
 def test_deviation_tells_the_error():
     stamps, position, velocity, _, v, _ = record(sines, 200, velocity_noise=0.01)
     filter, inside = MotionFilter(3), []
-    for k, stamp in enumerate(stamps):
-        filter.add(int(stamp), position[k], velocity[k])
+    for k in each(filter, stamps, position, velocity):
         if k > len(stamps) // 4:
             inside.append(np.abs(filter.newest().velocity - v[k]) < 2.0 * filter.deviation()[1])
     assert 0.85 < np.mean(inside) <= 1.0
@@ -171,8 +168,7 @@ def test_a_rest_teaches_nothing_wrong():
 def test_a_gap_starts_anew_and_ends_the_smoothing_before_it():
     stamps, position, velocity, *_ = record(sines, 100, velocity_noise=0.01, seconds=4.0)
     filter, known = MotionFilter(3, max_gap=0.5), []
-    for k, stamp in enumerate(stamps):
-        filter.add(int(stamp), position[k], velocity[k])
+    for _ in each(filter, stamps, position, velocity):
         known += [motion.stamp for motion in filter.smoothed()]
     filter.add(int(stamps[-1]) + 600_000_000, position[-1] + 1.0, None)
     known += [motion.stamp for motion in filter.smoothed()]

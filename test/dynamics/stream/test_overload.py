@@ -66,16 +66,6 @@ def test_a_pause_of_the_samples_is_followed_by_no_burst():
     assert [thinning.take(now, 0) for now in (100.0, 101.0, 102.0, 103.0, 104.0, 105.0, 108.0)] == [1, 0, 0, 0, 4, 0, 2]
 
 
-def test_the_cost_follows_what_is_told():
-    thinning = Thinning(0.5, 10)
-    for _ in range(3):
-        thinning.learned(2.0)
-    assert thinning.cost == 2.0
-    for _ in range(100):
-        thinning.learned(3.0)
-    assert thinning.cost == pytest.approx(3.0, rel=1e-4)
-
-
 @pytest.mark.parametrize(("name", "share", "limit"), [("limit", 0.5, 0), ("share", 0.0, 1)])
 def test_what_is_out_of_range_is_refused(name, share, limit):
     with pytest.raises(ParameterError, match=name):

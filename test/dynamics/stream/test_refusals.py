@@ -5,18 +5,13 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from helpers.recorded_stream import JOINTS, PERIOD, START, recorded_stream
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from icub_learning.dynamics.estimators.prediction import Prediction
-from icub_learning.dynamics.motion.joint_states import JointStateReader
 from icub_learning.dynamics.motion.motion_filter import MotionFilter
-from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 from icub_learning.errors import SampleError
 
-JOINTS = ("shoulder", "elbow")
-PERIOD = 5_000_000  # ns
-START = 10**18
 N_GOOD = 130  # joint states, of which those of the first tenths of a second have been learned at the end
 
 names = st.lists(st.sampled_from([*JOINTS, "wrist", "tail", "", "ä"]), max_size=4)
@@ -26,23 +21,8 @@ stamps = st.integers(-(2**31) * 10**9, 2**31 * 10**9) | st.integers(-3, 3).map(
 )
 
 
-class Recorder:
-    """An estimator that only writes down what it is taught."""
-
-    def __init__(self):
-        self.learned = []
-
-    def predict(self, q, v, a):
-        values = np.array([q.sum(), v.sum(), a.sum()])
-        return Prediction(values, values, 0 * values, 0 * values)
-
-    def update(self, q, v, a, y, known=None, stamp=None, published=None):
-        self.learned.append(np.concatenate([q, v, a, y, *known, [stamp]]))
-
-
 def make(motions=None, **reader):
-    reader = JointStateReader(JOINTS, ("shoulder", "elbow", "wrist"), **reader)
-    return InverseDynamicsStream(Recorder(), reader, motions or MotionFilter(2), "xyz", effort=False, tolerance=0.002)
+    return recorded_stream("xyz", motions or MotionFilter(2), **reader)
 
 
 def good(stream, k):
@@ -60,7 +40,7 @@ def good(stream, k):
 def undisturbed(any_order):
     """What a stream that nothing disturbs predicts, and what it learns."""
     stream = make(any_order=any_order)
-    return [good(stream, k) for k in range(N_GOOD)], stream.estimator.learned
+    return [good(stream, k) for k in range(N_GOOD)], stream.estimator.taught()
 
 
 @settings(max_examples=40, deadline=None)
@@ -88,7 +68,7 @@ def test_a_refused_message_changes_nothing_to_the_bit(place, is_state, stamp, na
                 return  # it was a good one
         assert (good(disturbed, k) == predicted[k]).all()
     assert len(learned) > 20
-    assert np.array_equal(disturbed.estimator.learned, learned)
+    assert np.array_equal(disturbed.estimator.taught(), learned)
 
 
 def test_a_joint_state_without_names_before_the_first_good_one_is_refused():
@@ -128,24 +108,12 @@ def test_a_clock_that_jumps_forth_and_back_does_not_stop_the_stream():
     assert stream.counts.predicted == 20 + 1 + 51
 
 
-@pytest.mark.parametrize("rate", [1.0, 10.0, 2000.0])
-def test_any_rate_is_predicted(rate):
-    stream = make()
-    for k in range(50):
-        record = stream.joint_state(
-            START + round(k * 1e9 / rate), JOINTS, [np.sin(k / rate), 0.0], [np.cos(k / rate), 0.0]
-        )
-        assert np.isfinite(record.prediction.total).all()
-    assert stream.counts.predicted == 50
-
-
 def test_a_hundred_joints():
     joints = tuple(f"joint_{k}" for k in range(100))
-    stream = InverseDynamicsStream(Recorder(), JointStateReader(joints), MotionFilter(100), "xyz", effort=False)
+    stream = recorded_stream("xyz", MotionFilter(100), joints=joints)
     for k in range(200):
-        record = stream.joint_state(
-            START + k * PERIOD, joints, np.sin(k * 0.01 + np.arange(100)), np.cos(np.arange(100))
-        )
+        angles = 0.01 * k + np.arange(100)
+        record = stream.joint_state(START + k * PERIOD, joints, np.sin(angles), np.cos(angles))
         stream.measurement(START + k * PERIOD, np.ones(3))
         stream.pair()
         stream.learn()

@@ -1,9 +1,10 @@
-"""Frozen and saturated sensors are found, and what only looks like them is not."""
+"""Sensors in trouble: frozen and saturated ones, faults that drivers have, and what only looks like them."""
 
 import numpy as np
 import pytest
 
-from icub_learning.dynamics.stream.sensor_faults import FROZEN, SATURATED, SensorFaults
+from icub_learning.dynamics.regressors.wrench_regressor import WRENCH_AXES
+from icub_learning.dynamics.stream.sensor_faults import CHECKED_SAMPLES, FROZEN, SATURATED, SensorCheck, SensorFaults
 
 PERIOD = 5_000_000  # ns
 
@@ -46,3 +47,50 @@ def test_saturated_axis(noise):
 def test_coarse_steps_are_no_saturation():
     slow = np.round(np.sin(np.arange(3000)[:, None] * 2e-3 * np.array([1.0, 1.3])) / 0.1) * 0.1
     assert SATURATED not in checks(slow)
+
+
+def verdict(change, is_wrench=True):
+    random = np.random.default_rng(0)
+    check = SensorCheck(WRENCH_AXES, is_wrench)
+    answers = []
+    for k in range(CHECKED_SAMPLES + 10):
+        measured = random.normal(size=6) * [5, 5, 5, 0.5, 0.5, 0.5]
+        change(measured, k)
+        answers.append(check.add(measured, np.array([0.0, 0.002 * k])))
+    assert all(answer is None for k, answer in enumerate(answers) if k != CHECKED_SAMPLES - 1)
+    return answers[CHECKED_SAMPLES - 1]
+
+
+def test_a_real_sensor_passes():
+    assert verdict(lambda measured, _: None) == ""
+
+
+@pytest.mark.parametrize("value", [0.0, 4.9e-324, 7.25])
+def test_an_axis_that_never_changes_is_named(value):
+    assert "torque.z" in verdict(lambda measured, _: measured.__setitem__(5, value))
+
+
+def test_garbage_that_changes_but_is_nearly_zero_is_named():
+    assert "torque.z" in verdict(lambda measured, k: measured.__setitem__(5, k * 1e-310))
+
+
+def test_a_torque_that_no_lever_explains_is_named():
+    answer = verdict(lambda measured, k: measured.__setitem__(3, 900.0 + k))
+    assert "torque.x" in answer
+    assert "torque.y" not in answer
+    assert verdict(lambda measured, k: measured.__setitem__(3, 900.0 + k), is_wrench=False) == ""
+
+
+def test_a_dead_sensor_is_named():
+    assert "connected" in verdict(lambda measured, _: measured.fill(0.0))
+
+
+def test_only_a_moving_robot_is_judged():
+    random = np.random.default_rng(0)
+    check = SensorCheck(WRENCH_AXES, is_wrench=True)
+    rest = random.normal(size=6)
+    for _ in range(10 * CHECKED_SAMPLES):  # at rest in a simulation: nothing changes but the last bits
+        assert check.add(rest, np.full(7, 0.3) + 1e-9 * random.normal(size=7)) is None
+    answers = [check.add(random.normal(size=6), np.full(7, 0.3 + 0.01 * k)) for k in range(1, CHECKED_SAMPLES)]
+    assert answers[-1] == ""
+    assert answers[:-1] == [None] * (CHECKED_SAMPLES - 2)

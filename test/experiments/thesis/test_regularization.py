@@ -7,7 +7,7 @@ from sklearn.kernel_ridge import KernelRidge
 from icub_learning.errors import ParameterError
 from icub_learning.experiments.data.benchmarks import Benchmark
 from icub_learning.experiments.thesis import figure_5_1, figure_5_3, table_4_1, table_4_3
-from icub_learning.kernel_methods.subsampling import bounds
+from icub_learning.kernel_methods import diagnostics as bounds
 from icub_learning.reporting.tables import number
 
 NOISE = 0.2

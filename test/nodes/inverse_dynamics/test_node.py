@@ -65,7 +65,7 @@ def test_predicts_every_state_once_learns_and_keeps_what_it_learned(started, reg
         np.testing.assert_allclose(inertial.nominal, regressor.nominal_parameters)
         np.testing.assert_allclose(inertial.base_values, regressor.base_projection @ np.array(inertial.values))
         expected = stream_of(arm, range(400))
-        learned, motion = expected.counts.learned, expected.motion_report()
+        learned, motion = expected.counts.learned, expected.motions.report()
         assert probe.message  # learning, or what is late
         assert 400 - LAG * LONGEST_PERIOD * 1e9 / PERIOD <= learned < 400  # the last ones wait for later motion
         assert int(probe.diagnostics["samples learned"]) == learned

@@ -1,14 +1,103 @@
-"""How fast means over errors and signals forget."""
+"""Means that fade: of signals and errors with time, those of the start sooner; of leverages with what is forgotten."""
 
-YOUNG = 0.25  # half-life over the time since the first sample: the large errors of the start are soon forgotten
+from copy import deepcopy
+from typing import TypeVar
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.models.declared import ANY, NOT_NEGATIVE, Declared, entries
+
+YOUNG = 0.25  # half-life, or memory, over the age: the large errors of the start are soon forgotten
+HALF_LIFE = 30.0  # [s] in which squares of signals and of their differences lose half of their weight
+LEAST = 1e-300  # a variance or a leverage, where it is 0
+FadingT = TypeVar("FadingT", bound="FadingMean")
 
 
 def fade(elapsed: float, age: float, half_life: float) -> float:
-    """Return the factor by which the weight of earlier samples falls.
-
-    Args:
-        elapsed: time since the last sample [s].
-        age: time since the first sample [s], above 0.
-        half_life: time in which a sample loses half of its weight, at most [s].
-    """
+    """Return the factor by which the weight of samples falls in `elapsed` [s], so long as `age` [s] after the first."""
     return float(0.5 ** (elapsed / min(half_life, YOUNG * age)))
+
+
+class FadingMean(Declared):
+    """A mean over samples of which each loses half of its weight in some time; nothing is known before the first."""
+
+    STATE = entries(weight=NOT_NEGATIVE, age=NOT_NEGATIVE)
+
+    def __init__(self) -> None:
+        self._weight = 0.0  # of all samples
+        self._age = 0.0  # [s] since the first sample
+
+    def _count(self, elapsed: float, half_life: float) -> None:
+        """Count one sample, `elapsed` [s] after the last; earlier ones lose half of their weight in `half_life` [s]."""
+        self._age += elapsed
+        self._weight = fade(elapsed, self._age, half_life) * self._weight + 1.0
+
+    def merge(self: FadingT, other: FadingT) -> None:
+        """Take what another one knows where nothing is known yet: what one has seen of late tells more."""
+        if not self._weight:
+            vars(self).update(deepcopy(vars(other)))
+
+
+class SignalVariance(FadingMean):
+    """Mean squares of the functions that learners approximate: the error to expect where nothing near was learned.
+
+    A learner with weights w of N(0, s^2) for features z with z'z = 1 expects s^2 of its function's square before it has
+    learned anything, and s^2 n(z) of its squared error afterwards, where n(z) = r z' A^-1 z is the share of z that lies
+    outside of what was learned under the regularization r (Rasmussen and Williams, "Gaussian processes for machine
+    learning", 2006, eq. 2.11 with r = noise variance / s^2). s^2 is found from the targets, as in empirical Bayes.
+    """
+
+    STATE = entries(**FadingMean.STATE, value=NOT_NEGATIVE)
+
+    def __init__(self, n_targets: int) -> None:
+        super().__init__()
+        self.value = np.zeros(n_targets)  # in squared units of the targets
+
+    def update(self, targets: Array, elapsed: float) -> None:
+        """Take the targets (k,) of one sample, `elapsed` s after the last."""
+        self._count(elapsed, HALF_LIFE)
+        self.value = self.value + (targets * targets - self.value) / self._weight
+
+
+class UsualLeverage(Declared):
+    """Geometric mean of the leverages of past samples, each as if as many samples had been learned then as now.
+
+    Where a model lacks something, its errors come back with each repetition of a motion: a thousand repetitions tell no
+    more about the parameters than one. The leverage, which counts samples as independent, then says too little about a
+    new motion; but over the usual one it says how much less the samples tell about it than about the usual motions, of
+    which the errors are known. A second of a new motion, of thousandfold leverage, does not become usual.
+    """
+
+    STATE = entries(mean=ANY, weight=NOT_NEGATIVE)
+
+    def __init__(self, n_outputs: int) -> None:
+        self._mean = np.zeros(n_outputs)  # of the logarithm of leverage times number of samples
+        self._weight = 0.0  # of all samples, fading as they do
+
+    @property
+    def value(self) -> Array:
+        """Leverage (m,) that is usual at present; infinite before the first sample."""
+        return np.exp(self._mean) / self._weight if self._weight else np.full(len(self._mean), np.inf)
+
+    def update(self, leverages: Array, forgetting: float) -> None:
+        """Take the leverages (m,) of one sample before it was learned; past ones fade by `forgetting`, in (0, 1]."""
+        self._weight = forgetting * self._weight + 1.0
+        logarithms = np.log(np.maximum(self._weight * leverages, LEAST))
+        self._mean = self._mean + (logarithms - self._mean) / self._weight
+
+    def merge(self, other: "UsualLeverage") -> None:
+        """Take the samples of another one too."""
+        weight = self._weight + other._weight
+        if weight:
+            self._mean = (self._weight * self._mean + other._weight * other._mean) / weight
+            self._weight = weight
+
+
+def unlearned_share(leverages: Array, usual: Array) -> Array:
+    """Return the variance (m,) of what was not learned of a motion over that of the errors in usual motions.
+
+    That is the leverage (m,), as for independent samples, or what it exceeds the `usual` one by, as for errors that
+    come back with the motion; the larger one, as errors do not tell of which kind they are.
+    """
+    return np.maximum(leverages, leverages / np.maximum(usual, LEAST) - 1.0)

@@ -1,12 +1,17 @@
-"""Running estimate of the noise variance of the measurements that a recursive learner predicts."""
+"""The noise of the measurements that a recursive learner predicts, and by how much each output counts for it."""
 
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.models.declared import NOT_NEGATIVE, VARIANCE, Declared, entries
+from icub_learning.dynamics.estimators.noise.fading import YOUNG
+from icub_learning.errors import ParameterError
+from icub_learning.models.declared import NOT_NEGATIVE, POSITIVE, VARIANCE, Declared, entries
 
 MEMORY_SAMPLES = 1000  # the average runs over about this many samples
-EARLY_SHARE = 0.25  # and over no more than this share of all: the errors of the first ones are those of an empty model
+KINDS = ("noise", "equal")
+FIRST_SAMPLES = 50  # before them the errors are those of a model that knows nothing
+INTERVAL = 16  # [samples] between two looks at the noise
+LARGEST = 100.0  # an output without any noise must not silence the others
 
 
 class NoiseVariance(Declared):
@@ -14,22 +19,17 @@ class NoiseVariance(Declared):
 
     For a linear model with noise variance s^2, the error of a prediction made before learning has the variance
     s^2 (1 + z^T A^-1 z); dividing by the bracket makes each squared error an estimate of s^2. The mean runs over a
-    quarter of all samples at first: sample i of n counts by about (i / n)^3, so that the errors made before anything
-    was known, however large, are soon outgrown. Later weights fade exponentially with a memory of MEMORY_SAMPLES.
+    quarter of all samples at first, so that sample i of n counts by about (i / n)^3, and over MEMORY_SAMPLES later.
 
     Args:
         n_outputs: number of outputs, or (k, number of outputs) of k learners of the same samples.
-
-    Attributes:
-        n_samples: number of innovations so far.
-        value: (n_outputs,), squared units of the outputs; infinite before the first innovation.
     """
 
     STATE = entries(value=VARIANCE, n_samples=NOT_NEGATIVE)
 
     def __init__(self, n_outputs: int | tuple[int, ...]) -> None:
-        self.n_samples = 0
-        self.value = np.full(n_outputs, np.inf)
+        self.n_samples = 0  # innovations so far
+        self.value = np.full(n_outputs, np.inf)  # in squared units of the outputs
 
     @property
     def known(self) -> Array:
@@ -46,16 +46,11 @@ class NoiseVariance(Declared):
         if self.n_samples == 1:
             self.value = estimate
         else:
-            memory = min(max(EARLY_SHARE * self.n_samples, 1.0), MEMORY_SAMPLES)
+            memory = min(max(YOUNG * self.n_samples, 1.0), MEMORY_SAMPLES)
             self.value = self.value + (estimate - self.value) / memory
 
     def merge(self, other: "NoiseVariance", n_common: int = 0) -> None:
-        """Average both estimates, weighted by their numbers of samples (at most MEMORY_SAMPLES).
-
-        Args:
-            other: the other estimate.
-            n_common: how many of its samples this one has too.
-        """
+        """Average both estimates by their numbers of samples; this one has `n_common` of the other's too."""
         fresh = other.n_samples - n_common
         if fresh <= 0:
             return
@@ -65,3 +60,43 @@ class NoiseVariance(Declared):
         else:
             self.value = other.value.copy()
         self.n_samples += fresh
+
+
+class OutputNoise(Declared):
+    """Noise of outputs that share the parameters of a model, and how much each output counts for these.
+
+    Weights are in inverse proportion to the standard deviation of the noise, 1 for the noisiest output. With them the
+    errors of all outputs have the same variance, as least squares supposes (Aitken 1935): forces of newtons no longer
+    drown torques of hundredths of a newton metre.
+
+    Args:
+        kind: "noise": as above, from the first samples on; "equal": weights of 1.
+        n_outputs: number of outputs, or (k, number of outputs) of k learners of the same samples.
+
+    Attributes:
+        noise: variance of the noise.
+        weights: (n_outputs,) of the rows and measurements of each output.
+
+    Raises:
+        ParameterError: an unknown kind.
+    """
+
+    STATE = entries(weights=POSITIVE)
+    PARTS = ("noise",)
+
+    def __init__(self, kind: str, n_outputs: int | tuple[int, ...]) -> None:
+        if kind not in KINDS:
+            raise ParameterError("output_weights", kind, " or ".join(map(repr, KINDS)))
+        self._kind = kind
+        self.noise = NoiseVariance(n_outputs)
+        self.weights = np.ones(n_outputs)
+
+    def add(self, estimate: Array) -> None:
+        """Add what one sample tells of the variance, see NoiseVariance.add."""
+        self.noise.add(estimate)
+        n_samples, variance = self.noise.n_samples, self.noise.value
+        if self._kind == "equal" or n_samples < FIRST_SAMPLES or n_samples % INTERVAL:
+            return
+        largest = variance.max(axis=-1, keepdims=True)
+        known = np.maximum(variance, largest / LARGEST**2)
+        self.weights = np.sqrt(np.divide(largest, known, out=self.weights**2, where=largest > 0.0))
