@@ -158,14 +158,18 @@ class JointProcess:
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays; see `restored`."""
         state = nested("features", self._features.state()) | self._outputs.state()
-        return state if self._rigid is None else state | nested("rigid", self._rigid.state())
+        if self._rigid is None:  # nothing to weigh
+            del state["weights"]
+            return state
+        return state | nested("rigid", self._rigid.state())
 
     def restored(self, state: Mapping[str, Any]) -> "JointProcess":
         """Return a process of the same sizes with what `state` saved. Raises StateError."""
         made = copy(self)
         made._maps = None
         made._features = of_same_size(self._features, part(state, "features"))
-        made._outputs = self._outputs.restored({"weights": self._outputs.weights, **state})
+        weights = {"weights": self._outputs.weights} if self._rigid is None else {}
+        made._outputs = self._outputs.restored({**state, **weights})
         if self._rigid is not None:
             made._rigid = of_same_size(self._rigid, part(state, "rigid"))
         return made
