@@ -52,8 +52,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _write_images(args: argparse.Namespace) -> None:
     from icub_learning.simulation.objects import scene, table_scene
-    from icub_learning.simulation.objects.image_folders import write_images
-    from icub_learning.simulation.objects.scene_folders import write_scenes
+    from icub_learning.simulation.objects.image_folders import write_images, write_scenes
 
     kind, folder = ("images", args.images) if args.images else ("scenes", args.scenes)
     write, size = (write_images, scene.SIZE) if args.images else (write_scenes, table_scene.SIZE)

@@ -24,23 +24,11 @@ class ConvexAggregation(Declared):
         M_i <- max(b^0.9 M_i, |r_i|),   V_i <- b V_i + (s r_i)^2,   eta_i = min(1 / (2 M_i), sqrt(ln N / V_i)),
         x_i <- b (eta_i new / eta_i old) (x_i + eta_i s r_i - (eta_i s r_i)^2),    w_i proportional to eta_i exp(x_i).
 
-    **Bound.** With b <= B < 1, after every step and for every i, whatever the sequence:
+    An expert whose faded loss is more than 25 times the best one's sleeps: it has no weight and r_i = 0, so that its
+    wild errors do not blur the choice among the others. With b <= B < 1, after every step, for every i (over the
+    samples at which it was awake), and whatever the sequence (proof: docs/theory/joint_model.md):
 
         sum_t  b_T ... b_t  s_t r_it  <=  ln(N / (1 - B^0.1)) / eta_i  +  sum_t  b_T ... b_t  eta_it (s_t r_it)^2.
-
-    An expert whose faded loss is more than 25 times the best one's sleeps: it has no weight and r_i = 0, so that its
-    wild errors do not blur the choice among the others. The bound counts the samples at which it was awake (Freund,
-    Schapire, Singer, Warmuth, "Using and combining predictors that specialize", 1997); asleep it is no rival.
-
-    So the recent loss of the combination exceeds that of the best expert, and of the best convex combination, by no
-    more than this: about the square root of what the r_i sum up to, and a constant where an expert is better by a
-    margin (the second sum is small where f comes near f_i).
-
-    Proof. Let S = mean_i exp(x_i). As exp(z - z^2) <= 1 + z for z >= -1/2, and sum_i w_i r_i = 0 with w_i proportional
-    to eta_i exp(x_i), adding eta_i s r_i - (eta_i s r_i)^2 to the x_i does not raise S. The factor p_i = b eta_i new /
-    eta_i old is at most b^0.1, because M_i >= b^0.9 M_i old and V_i >= b V_i old; and exp(p x) <= 1 - p + p exp(x)
-    for p in [0, 1], so that S new <= 1 + b^0.1 S and S <= 1 / (1 - B^0.1) forever. Hence x_i <= ln(N S), which,
-    with the recursion of x_i unrolled, is the bound.
 
     Args:
         n_experts: N.

@@ -22,10 +22,8 @@ class Certainty:
         self._size = padded_size(n_features)
 
     def leverage(self, z: ArrayLike) -> float | Array:
-        """Return z^T A^-1 z, the predictive variance over the noise variance: (d,) to a float, (k, d) to (k,).
-
-        Raises:
-            ShapeError, NotFiniteError.
+        """Return z^T A^-1 z, the predictive variance over that of the noise: (d,) to a float, (k, d) to (k,). Raises
+        ShapeError, NotFiniteError.
         """
         found = _cholesky.leverage(self._triangle, z, self._size, self.n_features)
         return self.leverage(finite_rows("z", z, self.n_features)) if found is None else found

@@ -48,10 +48,8 @@ class RegularizedCovariance:
         _cholesky.rotate(self._triangle, self._work, z_rows, self._size, self.n_features)
 
     def solve(self, z: ArrayLike) -> tuple[Array, Array]:
-        """Return A^-1 z and the leverage z^T A^-1 z: (d,) to (d,) and (), (k, d) to (k, d) and (k,).
-
-        Raises:
-            ShapeError, NotFiniteError.
+        """Return A^-1 z and the leverage z^T A^-1 z: (d,) to (d,) and (), (k, d) to (k, d) and (k,). Raises ShapeError,
+        NotFiniteError.
         """
         z_rows = finite_rows("z", z, self.n_features)
         count = 1 if z_rows.ndim == 1 else len(z_rows)
@@ -63,8 +61,7 @@ class RegularizedCovariance:
     def merge(self, other: "RegularizedCovariance") -> None:
         """Add all samples of another covariance exactly; the regularization stays. O(d^3).
 
-        Raises:
-            ParameterError: `other` is no RegularizedCovariance or has another number of features; nothing changes then.
+        Raises ParameterError: `other` is no RegularizedCovariance or has other sizes; nothing changes then.
         """
         if not isinstance(other, RegularizedCovariance):
             raise ParameterError("other", type(other).__name__, "a RegularizedCovariance")
@@ -74,8 +71,9 @@ class RegularizedCovariance:
 
     def equivalent_rows(self) -> Array:
         """Return (d, d) rows with the same Z^T Z as all samples seen so far. O(d^3)."""
-        _, vectors, lengths = pooling.equivalent_rows(self.factor, self.regularization)
-        return lengths[:, None] * vectors * np.sqrt(self.regularization)
+        root = np.sqrt(self.regularization)
+        _, singular, vectors = np.linalg.svd(self.factor / root)
+        return pooling.gained_lengths(singular)[:, None] * vectors * root
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned as a dict of arrays; see `from_state`."""

@@ -18,25 +18,18 @@ USUAL_HALF_LIFE = 10.0  # [s]
 class LayeredAggregation(Declared):
     """Weights (N, m) of N experts for each of m outputs, without a choice of how fast the past should fade.
 
-    The first layer holds one ConvexAggregation for each of several half-lives: a short one follows experts that are
-    better now here, now there; a long one finds the expert that is steadily best. The second layer, a
-    ConvexAggregation too, weighs their combinations and a few experts that take part as they are, the direct ones.
+    The first layer holds one ConvexAggregation for each of several half-lives. The second layer, a ConvexAggregation
+    too, weighs their combinations and a few experts that take part as they are, the direct ones. It judges each
+    combination as it stood at the age at which its experts are judged: weights that have just been fitted to errors
+    which are alike for some tenths of a second look better than they will be.
 
-    Errors of robots are alike for some tenths of a second. Weights that have just been fitted to them look better
-    than they will be, the more so the shorter the half-life. The second layer therefore judges each combination as it
-    stood at the age at which its experts are judged: by its weights of then on the answers of then.
+    Where the squared error of what is published exceeds CAP times the usual one, as just after a change of task, one
+    factor makes all errors of the sample smaller, so that it is CAP times the usual one: else learning rates, which
+    follow the largest regret of late, would keep both layers from moving for a minute. The usual one is a fading mean
+    of such capped squares, with a half-life of USUAL_HALF_LIFE.
 
-    Just after a change, as of the task, all experts err a hundred times as much as before and after. Squared errors of
-    that size would keep both layers from moving for a minute: their learning rates follow the largest regret of late,
-    and what was right in those few samples would outweigh all that comes after. Where the squared error of what is
-    published exceeds CAP times the usual one, one factor therefore makes all errors of the sample smaller, so that it
-    is CAP times the usual one. The usual one is a fading mean of such capped squares, with a half-life of
-    USUAL_HALF_LIFE: errors that stay large become usual within seconds.
-
-    **Bound.** That of ConvexAggregation holds for the second layer, with its few rivals in place of N experts: what is
-    published is not much worse than any direct expert, nor than the combination of any of the memories, as judged.
-    Each memory has the bound of its half-life against all experts and their convex combinations. Both bounds are those
-    of the capped errors: the proof holds whatever errors are given, and one factor scales those of all experts.
+    The bound of ConvexAggregation holds for both layers, on the capped errors: for the second one with its few rivals
+    in place of N experts, for each memory, with its half-life, against all experts and their convex combinations.
 
     Args:
         n_experts: N.
@@ -82,14 +75,12 @@ class LayeredAggregation(Declared):
     @property
     def weights(self) -> Array:
         """Weights of the experts in what is published, (N, m), columns of sum 1."""
-        published: Array = self.choices[0]
-        return published
+        return np.asarray(self.choices[0])
 
     @property
     def slowest(self) -> Array:
         """Weights of the experts by the longest half-life, (N, m)."""
-        of_longest: Array = self.choices[self._longest]
-        return of_longest
+        return np.asarray(self.choices[self._longest])
 
     def update(self, errors: Array, combined: Array, elapsed: float) -> None:
         """Learn from errors, predicted minus measured, of predictions made at k ages.

@@ -14,16 +14,9 @@ FORGOTTEN = 1e-3
 NOTHING_NEW = 1e-12  # length of an equivalent row below which it is rounding
 
 
-def equivalent_rows(factor: Array, prior: Array) -> tuple[Array, Array, Array]:
-    """Return d rows Z with Z^T Z = factor^T factor - diag(prior), equivalent to the samples behind the factor.
-
-    Returns:
-        The singular values s of factor diag(prior)^(-1/2), its right singular vectors as rows V, and the lengths
-        sqrt(s^2 - 1), so that Z = lengths V diag(prior)^(1/2).
-    """
-    _, singular, vectors = np.linalg.svd(factor / np.sqrt(prior))
-    # s^2 - 1 as (s - 1)(s + 1): what the data add to the prior, never below zero.
-    return singular, vectors, np.sqrt(np.maximum((singular - 1.0) * (singular + 1.0), 0.0))
+def gained_lengths(singular: Array) -> Array:
+    """Return what data add to a prior of 1 along directions in which both have the singular values s: sqrt(s^2 - 1)."""
+    return np.sqrt(np.maximum((singular - 1.0) * (singular + 1.0), 0.0))  # exact near s = 1, and never below zero
 
 
 def append_rows(factor: Array, rows: Array) -> Array:
@@ -67,7 +60,7 @@ def pool(first: tuple[Array, Array], second: tuple[Array, Array], common: tuple[
     _, singular, vectors = np.linalg.svd(solve_triangular(root, factor_2.T, trans="T").T)
     if singular[-1] < 1.0 - FORGOTTEN:
         raise ParameterError("other", float(singular[-1]), "a learner that has forgotten nothing of what both share")
-    lengths = np.sqrt(np.maximum((singular - 1.0) * (singular + 1.0), 0.0))
+    lengths = gained_lengths(singular)
     equivalent = lengths[:, None] * (vectors @ root)
     # The equivalent rows' targets u satisfy equivalent^T u = A_2 W_2 - A_c W_c.
     beyond = singular[:, None] * (vectors @ (root @ (weights_2 - mean)))

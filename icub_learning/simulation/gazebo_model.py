@@ -5,17 +5,23 @@ import os
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from xml.sax.saxutils import escape, quoteattr
 
+import numpy as np
+import pinocchio
 import yaml
 
+from icub_learning.arrays import Array
 from icub_learning.errors import ModelError, ParameterError
 from icub_learning.files import cache_folder, replacing
 from icub_learning.robots import find_urdf
-from icub_learning.simulation.gazebo_control import PositionControl, position_control
 from icub_learning.simulation.urdf import joint_link
 
 RATE = 200  # [Hz] of wrenches, in simulated time; joint states come at each step of the physics
+BANDWIDTH = 40.0  # [rad/s] of position control
+INTEGRAL_SHARE = 0.1  # of the integral gain at the limit of stability
+N_POSTURES = 200  # random postures over which the largest inertia at each joint is sought
 # Topics of Gazebo Transport; config/gazebo_bridge.yaml connects them to ROS.
 TOPICS = {name: f"/icub_learning/{name}" for name in ("joint_states", "wrench", "joint_trajectory")}
 
@@ -83,12 +89,50 @@ def gazebo_model(urdf: str, joints: Sequence[str], sensor: str) -> str:
     _fix_to_world(robot)
     for name in joints:
         _admit_zero(present[name])
-    control = position_control(ElementTree.tostring(robot, encoding="unicode"), joints)
+    control = _position_control(ElementTree.tostring(robot, encoding="unicode"), joints)
     for name, damping in zip(joints, control.damping, strict=True):
         _set_damping(present[name], damping)
-    robot.extend([_sensor(sensor, joint_link(present[sensor], "child")), _preserved(sensor), _plugins(joints, control)])
+    robot.extend(_extensions(sensor, joint_link(present[sensor], "child"), joints, control))
     ElementTree.indent(robot)
     return ElementTree.tostring(robot, encoding="unicode")
+
+
+class _PositionControl(NamedTuple):
+    """Position control of the moving joints, (n_joints,) each."""
+
+    offset: Array  # torques that carry the robot at position 0, where Gazebo starts it [N m]
+    proportional: Array  # gains [N m/rad]
+    integral: Array  # gains [N m/(rad s)]
+    damping: Array  # damping of the joints themselves [N m s/rad]
+
+
+def _position_control(urdf: str, joints: Sequence[str]) -> _PositionControl:
+    """Return gains for two equal poles at BANDWIDTH at each joint, M s^2 + damping s + proportional = 0.
+
+    M is the largest inertia at the joint over random postures [kg m^2]; with a smaller one the joint is faster and more
+    strongly damped. The integral gain, which carries the arm's weight, is stable below damping * proportional / M = 2
+    BANDWIDTH^3 M. Without the offset the arm would sag until the integral has built up.
+
+    The damping belongs to the joint, not to the controller. Neighbouring axes that are nearly in line (shoulder yaw and
+    forearm) have so little inertia against each other that damping by a controller is unstable at a time step of 1 ms,
+    whereas the physics engine integrates the damping of joints implicitly. In the URDF (XML text) only `joints` move.
+    """
+    model = pinocchio.buildModelFromXML(urdf)
+    data = model.createData()
+    lower, upper = model.lowerPositionLimit, model.upperPositionLimit
+    random = np.random.default_rng(0)
+    inertia = np.max(
+        [np.diag(pinocchio.crba(model, data, random.uniform(lower, upper))) for _ in range(N_POSTURES)], axis=0
+    )
+    zero = np.zeros(model.nv)
+    order = [model.joints[model.getJointId(name)].idx_v for name in joints]
+    inertia = inertia[order]
+    return _PositionControl(
+        offset=pinocchio.rnea(model, data, zero, zero, zero)[order].copy(),
+        proportional=BANDWIDTH**2 * inertia,
+        integral=INTEGRAL_SHARE * 2 * BANDWIDTH**3 * inertia,
+        damping=2 * BANDWIDTH * inertia,
+    )
 
 
 def _settings(config: str | os.PathLike[str]) -> dict[str, Any]:
@@ -131,10 +175,10 @@ def _fix_to_world(robot: ElementTree.Element) -> None:
                 parent.set("link", "world")
         root.set("name", "world")
         return
-    robot.append(ElementTree.Element("link", name="world"))
-    joint = _child(robot, "joint", name="world_to_robot", type="fixed")
-    _child(joint, "parent", link="world")
-    _child(joint, "child", link=name)
+    ElementTree.SubElement(robot, "link", name="world")
+    joint = ElementTree.SubElement(robot, "joint", name="world_to_robot", type="fixed")
+    ElementTree.SubElement(joint, "parent", link="world")
+    ElementTree.SubElement(joint, "child", link=name)
 
 
 def _admit_zero(joint: ElementTree.Element) -> None:
@@ -148,57 +192,43 @@ def _admit_zero(joint: ElementTree.Element) -> None:
 def _set_damping(joint: ElementTree.Element, damping: float) -> None:
     for dynamics in joint.findall("dynamics"):
         joint.remove(dynamics)
-    _child(joint, "dynamics", damping=f"{damping:.6g}", friction="0")
+    ElementTree.SubElement(joint, "dynamics", damping=f"{damping:.6g}", friction="0")
 
 
-def _sensor(joint: str, child: str) -> ElementTree.Element:
-    gazebo = ElementTree.Element("gazebo", reference=joint)
-    sensor = _child(gazebo, "sensor", name=joint, type="force_torque")
-    _child(sensor, "always_on", "true")
-    _child(sensor, "update_rate", str(RATE))
-    _child(sensor, "topic", TOPICS["wrench"])
-    _child(sensor, "gz_frame_id", child)  # in whose axes it measures; sdformat says that it does not know the element
-    settings = _child(sensor, "force_torque")
-    _child(settings, "frame", "child")
-    # As in iCub's own description; the node's parameter wrench_direction is set accordingly.
-    _child(settings, "measure_direction", "child_to_parent")
-    return gazebo
-
-
-def _preserved(joint: str) -> ElementTree.Element:
-    """Keep sdformat from merging the two links of the sensor's joint, which would remove the sensor."""
-    gazebo = ElementTree.Element("gazebo", reference=joint)
-    _child(gazebo, "preserveFixedJoint", "true")
-    return gazebo
-
-
-def _plugins(joints: Sequence[str], control: PositionControl) -> ElementTree.Element:
-    gazebo = ElementTree.Element("gazebo")
-    # At each step: not every release has its update_rate, and none lets one choose the phase.
-    _plugin(gazebo, "joint-state-publisher", "JointStatePublisher", TOPICS["joint_states"], joints)
-    topic = TOPICS["joint_trajectory"]
-    controller = _plugin(gazebo, "joint-trajectory-controller", "JointTrajectoryController", topic, joints)
-    for tag, values in (
-        ("position_p_gain", control.proportional),
-        ("position_i_gain", control.integral),
-        ("position_cmd_offset", control.offset),
-    ):
-        for value in values:  # one element for each joint, in the order of the joints' names
-            _child(controller, tag, f"{value:.6g}")
-    return gazebo
-
-
-def _plugin(
-    gazebo: ElementTree.Element, file: str, kind: str, topic: str, joints: Sequence[str]
-) -> ElementTree.Element:
-    plugin = _child(gazebo, "plugin", filename=f"gz-sim-{file}-system", name=f"gz::sim::systems::{kind}")
-    _child(plugin, "topic", topic)
-    for name in joints:
-        _child(plugin, "joint_name", name)
-    return plugin
-
-
-def _child(parent: ElementTree.Element, tag: str, text: str | None = None, **attributes: str) -> ElementTree.Element:
-    element = ElementTree.SubElement(parent, tag, attributes)
-    element.text = text
-    return element
+def _extensions(sensor: str, child: str, joints: Sequence[str], control: _PositionControl) -> list[ElementTree.Element]:
+    """Return Gazebo's elements: the sensor on the joint above the link `child`, and plugins for the moving joints."""
+    names = "".join(f"<joint_name>{escape(name)}</joint_name>" for name in joints)
+    gains = "".join(  # one element for each joint, in the order of the joints' names
+        f"<{tag}>{value:.6g}</{tag}>"
+        for tag, values in (
+            ("position_p_gain", control.proportional),
+            ("position_i_gain", control.integral),
+            ("position_cmd_offset", control.offset),
+        )
+        for value in values
+    )
+    # The wrench is measured in the axes of gz_frame_id, which sdformat says that it does not know, and in the direction
+    # of iCub's own description, to which the node's parameter wrench_direction is set. preserveFixedJoint keeps sdformat
+    # from merging the links of the sensor's joint, which would remove the sensor. Joint states come at each step: not
+    # every release has an update_rate for them, and none lets one choose the phase.
+    text = f"""<robot>
+      <gazebo reference={quoteattr(sensor)}>
+        <sensor name={quoteattr(sensor)} type="force_torque">
+          <always_on>true</always_on>
+          <update_rate>{RATE}</update_rate>
+          <topic>{TOPICS["wrench"]}</topic>
+          <gz_frame_id>{escape(child)}</gz_frame_id>
+          <force_torque><frame>child</frame><measure_direction>child_to_parent</measure_direction></force_torque>
+        </sensor>
+      </gazebo>
+      <gazebo reference={quoteattr(sensor)}><preserveFixedJoint>true</preserveFixedJoint></gazebo>
+      <gazebo>
+        <plugin filename="gz-sim-joint-state-publisher-system" name="gz::sim::systems::JointStatePublisher">
+          <topic>{TOPICS["joint_states"]}</topic>{names}
+        </plugin>
+        <plugin filename="gz-sim-joint-trajectory-controller-system" name="gz::sim::systems::JointTrajectoryController">
+          <topic>{TOPICS["joint_trajectory"]}</topic>{names}{gains}
+        </plugin>
+      </gazebo>
+    </robot>"""
+    return list(ElementTree.fromstring(text))

@@ -90,7 +90,7 @@ def turning_view(seed: int, time: float, name: str = "") -> View:
 
 def _random_scene(rng: np.random.Generator) -> View:
     """Return a view with random gaze, light and background."""
-    tint = 1.0 + np.array([1.0, 0.0, -1.0]) * rng.uniform(-0.15, 0.15)  # from candlelight to an overcast sky
+    tint = random_tint(rng)
     return View(
         aim=_pair(rng.uniform(-MAX_AIM, MAX_AIM, 2)),
         roll=float(rng.normal(0.0, 0.08)),
@@ -99,9 +99,15 @@ def _random_scene(rng: np.random.Generator) -> View:
         light_elevation=float(rng.uniform(0.3, 1.4)),
         light=float(rng.uniform(0.35, 0.9)),
         ambient=float(rng.uniform(0.15, 0.5)),
-        tint=tuple((tint / tint.max()).tolist()),
+        tint=tuple(tint.tolist()),
         background=int(rng.integers(2**31)),
     )
+
+
+def random_tint(rng: np.random.Generator) -> Array:
+    """Return the colour (3,) of light from that of a candle to that of an overcast sky, its largest entry 1."""
+    tint = 1.0 + np.array([1.0, 0.0, -1.0]) * rng.uniform(-0.15, 0.15)
+    return tint / tint.max()
 
 
 def _hash(name: str) -> int:

@@ -23,7 +23,6 @@ class Excitation(Protocol):
 
     def path(self, low: Array, high: Array, duration: float, rng: np.random.Generator) -> Path:
         """Draw a motion within [low, high], (n_joints,) each [rad or m], for times from 0 to `duration` [s]."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,6 @@ class SumOfSines:
     swell: float = 2.0  # time over which the motion swells from rest [s]
 
     def path(self, low: Array, high: Array, duration: float, rng: np.random.Generator) -> Path:
-        """Draw a motion; see Excitation."""
         shape = (self.n_sines, len(low))
         slowest, fastest = np.log(self.frequencies).tolist()
         rates = 2 * np.pi * np.exp(rng.uniform(slowest, fastest, size=shape))  # [rad/s]
@@ -76,7 +74,6 @@ class PointToPoint:
     pause: float = 0.3  # mean time for which the robot rests after a move [s]
 
     def path(self, low: Array, high: Array, duration: float, rng: np.random.Generator) -> Path:
-        """Draw a motion; see Excitation."""
         knots, points = _postures(low, high, duration, rng, self.pause, lambda way: QUINTIC_PEAK * way / self.speed)
         states = np.zeros((3, *points.shape))
         states[0] = points
@@ -92,7 +89,6 @@ class Trapezoids:
     pause: float = 0.3  # mean time for which the robot rests after a move [s]
 
     def path(self, low: Array, high: Array, duration: float, rng: np.random.Generator) -> Path:
-        """Draw a motion; see Excitation."""
         knots, points = _postures(low, high, duration, rng, self.pause, self._time)
 
         def path(times: Array) -> tuple[Array, Array, Array]:

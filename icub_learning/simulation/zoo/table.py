@@ -6,9 +6,9 @@ currents, direct drives read at 2 kHz.
 """
 
 from icub_learning.robots import find_urdf
+from icub_learning.simulation.zoo.bodies import planar_arm_urdf
 from icub_learning.simulation.zoo.drives import Drives
 from icub_learning.simulation.zoo.excitation import PointToPoint, SumOfSines, Trapezoids
-from icub_learning.simulation.zoo.planar_arm import planar_arm_urdf
 from icub_learning.simulation.zoo.robot import ZooRobot
 from icub_learning.simulation.zoo.sensing import Clock, JointSensors, OutputSensor
 
