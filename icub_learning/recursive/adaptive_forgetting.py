@@ -39,13 +39,7 @@ class AdaptiveForgetting(Declared):
     """
 
     STATE = entries(
-        changes=NOT_NEGATIVE,
-        rate=NOT_NEGATIVE,
-        weight=NOT_NEGATIVE,
-        elapsed=NOT_NEGATIVE,
-        variance=NOT_NEGATIVE,
-        spans=NOT_NEGATIVE,
-        sum=NOT_NEGATIVE,
+        **dict.fromkeys(("changes", "rate", "weight", "elapsed", "variance", "spans", "sum"), NOT_NEGATIVE),
         squares=ANY,
         mean=ANY,
     )

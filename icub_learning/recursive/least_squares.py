@@ -11,8 +11,8 @@ from icub_learning.arrays import Array, finite, integer, real
 from icub_learning.errors import ParameterError, ShapeError, StateError
 from icub_learning.models import check_version, reading_state
 from icub_learning.recursive import _cholesky, pooling
-from icub_learning.recursive.certainty import Certainty
 from icub_learning.recursive.checks import LARGEST_VALUE, check_regularization, finite_rows
+from icub_learning.recursive.covariance import Certainty
 from icub_learning.recursive.storage import (
     aligned_zeros,
     pack_factor,

@@ -5,7 +5,7 @@ import os
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
@@ -13,6 +13,7 @@ import pinocchio
 import yaml
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.regressors.robot_model import read_urdf
 from icub_learning.errors import ModelError, ParameterError
 from icub_learning.files import cache_folder, replacing
 from icub_learning.robots import find_urdf
@@ -31,8 +32,7 @@ def model_file(config: str | os.PathLike[str]) -> Path:
 
     The file has urdf, joints and sensor. Raises ParameterError, ModelError: it or the URDF lacks what is needed.
     """
-    urdf, joints = robot_of(config)
-    return cached("gazebo_model", ".urdf", gazebo_model(urdf, joints, _settings(config)["sensor"]))
+    return cached("gazebo_model", ".urdf", gazebo_model(*robot_of(config)))
 
 
 def cached(name: str, suffix: str, text: str) -> Path:
@@ -44,24 +44,26 @@ def cached(name: str, suffix: str, text: str) -> Path:
     return path
 
 
-def robot_of(config: str | os.PathLike[str]) -> tuple[str, tuple[str, ...]]:
-    """Return the URDF (XML text) and the moving joints of a parameter file. Raises ParameterError, ModelError."""
-    settings = _settings(config)
-    urdf = find_urdf(settings["urdf"])
-    return urdf if _is_xml(urdf) else Path(urdf).read_text(), tuple(settings["joints"])
+def robot_of(config: str | os.PathLike[str]) -> tuple[str, tuple[str, ...], str]:
+    """Return URDF (path or text), moving joints and sensor that a file names. Raises ParameterError, ModelError."""
+    try:
+        settings = yaml.safe_load(Path(config).read_text())["inverse_dynamics"]["ros__parameters"]
+        urdf, joints, sensor = (settings[name] for name in ("urdf", "joints", "sensor"))
+    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
+        bound = "a YAML file with inverse_dynamics: ros__parameters: urdf, joints, sensor (Gazebo measures no efforts)"
+        raise ParameterError("config", f"{config} ({error})", bound) from None
+    return find_urdf(urdf), tuple(joints), sensor
 
 
 def resource_path(config: str | os.PathLike[str], *more: str | os.PathLike[str]) -> str:
     """Return GZ_SIM_RESOURCE_PATH with the folders of meshes that the URDF names (package://iCub/...), and more."""
-    urdf = find_urdf(_settings(config)["urdf"])
-    folders = [] if _is_xml(urdf) else _mesh_folders(Path(urdf).resolve())
-    return os.pathsep.join(
-        filter(None, [*folders, *(os.fspath(folder) for folder in more), os.environ.get("GZ_SIM_RESOURCE_PATH", "")])
-    )
+    urdf, _, _ = robot_of(config)
+    folders = [] if urdf.lstrip().startswith("<") else _mesh_folders(Path(urdf).resolve())
+    return os.pathsep.join(filter(None, [*folders, *map(os.fspath, more), os.environ.get("GZ_SIM_RESOURCE_PATH")]))
 
 
 def gazebo_model(urdf: str, joints: Sequence[str], sensor: str) -> str:
-    """Return the URDF of a robot (XML text) that Gazebo can simulate for the inverse dynamics node.
+    """Return the URDF (XML text) of a robot, given as path or text, that Gazebo can simulate for inverse_dynamics.
 
     The root is fixed to the world, and all joints but `joints` are fixed, as in the learner's model. Elements for other
     simulators are replaced by plugins of Gazebo that publish joint states and the wrench at `sensor`, and follow
@@ -70,10 +72,7 @@ def gazebo_model(urdf: str, joints: Sequence[str], sensor: str) -> str:
     origin of the joint; WrenchRegressor uses the same convention. Raises ModelError: the text does not parse, or lacks
     a joint or the sensor.
     """
-    try:
-        robot = ElementTree.fromstring(urdf)
-    except ElementTree.ParseError as error:
-        raise ModelError(f"the URDF does not parse: {error}", name="urdf", value=urdf[:80]) from None
+    robot = read_urdf(urdf)
     for tag in ("gazebo", "sensor", "transmission"):
         for element in robot.findall(tag):
             robot.remove(element)
@@ -113,9 +112,8 @@ def _position_control(urdf: str, joints: Sequence[str]) -> _PositionControl:
     strongly damped. The integral gain, which carries the arm's weight, is stable below damping * proportional / M = 2
     BANDWIDTH^3 M. Without the offset the arm would sag until the integral has built up.
 
-    The damping belongs to the joint, not to the controller. Neighbouring axes that are nearly in line (shoulder yaw and
-    forearm) have so little inertia against each other that damping by a controller is unstable at a time step of 1 ms,
-    whereas the physics engine integrates the damping of joints implicitly. In the URDF (XML text) only `joints` move.
+    The damping belongs to the joint, whose damping the physics integrates implicitly: neighbouring axes nearly in line
+    (shoulder yaw and forearm) have so little inertia against each other that a controller's is unstable at 1 ms.
     """
     model = pinocchio.buildModelFromXML(urdf)
     data = model.createData()
@@ -135,22 +133,9 @@ def _position_control(urdf: str, joints: Sequence[str]) -> _PositionControl:
     )
 
 
-def _settings(config: str | os.PathLike[str]) -> dict[str, Any]:
-    try:
-        settings = yaml.safe_load(Path(config).read_text())["inverse_dynamics"]["ros__parameters"]
-        return {name: settings[name] for name in ("urdf", "joints", "sensor")}
-    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
-        bound = "a YAML file with inverse_dynamics: ros__parameters: urdf, joints, sensor (Gazebo measures no efforts)"
-        raise ParameterError("config", f"{config} ({error})", bound) from None
-
-
-def _is_xml(urdf: str) -> bool:
-    return urdf.lstrip().startswith("<")
-
-
 def _mesh_folders(urdf: Path) -> list[str]:
     """Return the folders X above a URDF in which meshes package://PACKAGE/FILE are X/PACKAGE/FILE."""
-    meshes = {mesh.get("filename", "") for mesh in ElementTree.parse(urdf).getroot().iter("mesh")}
+    meshes = {mesh.get("filename", "") for mesh in read_urdf(urdf).iter("mesh")}
     parts = sorted({name.removeprefix("package://") for name in meshes if name.startswith("package://")})
     found = (next((folder for folder in urdf.parents if (folder / part).is_file()), None) for part in parts)
     return list(dict.fromkeys(str(folder) for folder in found if folder))
@@ -207,10 +192,10 @@ def _extensions(sensor: str, child: str, joints: Sequence[str], control: _Positi
         )
         for value in values
     )
-    # The wrench is measured in the axes of gz_frame_id, which sdformat says that it does not know, and in the direction
-    # of iCub's own description, to which the node's parameter wrench_direction is set. preserveFixedJoint keeps sdformat
-    # from merging the links of the sensor's joint, which would remove the sensor. Joint states come at each step: not
-    # every release has an update_rate for them, and none lets one choose the phase.
+    # It measures in the axes of gz_frame_id, which sdformat says that it does not know, and in the direction of iCub's
+    # own description, to which the node's parameter wrench_direction is set. preserveFixedJoint keeps sdformat from
+    # merging the links of the sensor's joint, which would remove the sensor. Joint states come at each step: not every
+    # release has an update_rate for them, and none lets one choose the phase.
     text = f"""<robot>
       <gazebo reference={quoteattr(sensor)}>
         <sensor name={quoteattr(sensor)} type="force_torque">

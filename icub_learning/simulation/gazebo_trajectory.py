@@ -5,7 +5,6 @@ arm at 30 rad/s. So points are joined by quintics here, and slowed down where th
 """
 
 import os
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.regressors.robot_model import read_urdf
 from icub_learning.errors import SimulationError
 from icub_learning.simulation.arm.quintic import QuinticSpline, hermite_accelerations, spline_velocities
 from icub_learning.simulation.arm.trajectory import checked_points, checked_times, columns_of
@@ -53,19 +53,14 @@ class Commands:
     slower: float = 1.0  # how many times longer it lasts than was asked for, 1 if it is not
     reason: str = ""  # what would have been beyond a limit, in words; "" if nothing
 
-    @property
-    def duration(self) -> float:
-        """Seconds until the last target."""
-        return len(self.positions) * STEP
-
 
 def joints_of(config: str | os.PathLike[str], velocity: float, acceleration: float) -> Joints:
     """Return the joints of the robot that a parameter file of inverse_dynamics names, with the largest velocity of any.
 
     The URDF may limit velocities further [rad/s, rad/s^2]. Raises what gazebo_model.robot_of does.
     """
-    urdf, names = robot_of(config)
-    joints = {joint.get("name"): joint for joint in ElementTree.fromstring(urdf).findall("joint")}
+    urdf, names, _ = robot_of(config)
+    joints = {joint.get("name"): joint for joint in read_urdf(urdf).findall("joint")}
     limits = [joints[name].find("limit") if name in joints else None for name in names]
 
     def numbers(kind: str, otherwise: float) -> Array:
@@ -109,24 +104,30 @@ def follow(
         ShapeError, NotFiniteError: points of the wrong size, NaN or infinite.
     """
     columns = columns_of(joint_names, joints.names)
-    knots = checked_times(times)
+    knots = np.append(0.0, checked_times(times))
+    size = len(knots) - 1, len(columns)
     points = np.tile(start, (len(knots), 1))
-    points[:, columns] = checked_points("positions", positions, len(knots), len(columns))
+    points[1:, columns] = checked_points("positions", positions, *size)
     given = None
     if velocities is not None:
         given = np.zeros_like(points)
-        given[:, columns] = checked_points("velocities", velocities, len(knots), len(columns))
+        given[1:, columns] = checked_points("velocities", velocities, *size)
         given[-1] = 0.0
-    _check_inside(joints, points, columns)
-    if knots[0] == 0.0:
-        if len(knots) > 1 and np.abs(points[0] - start).max() <= AT_START:
-            knots, points, given = knots[1:], points[1:], None if given is None else given[1:]
+    _check_inside(joints, points[1:], columns)
+    if knots[1] == 0.0:
+        if len(knots) > 2 and np.abs(points[1] - start).max() <= AT_START:
+            knots, points = np.delete(knots, 1), np.delete(points, 1, axis=0)
+            given = None if given is None else np.delete(given, 1, axis=0)
         else:
-            knots = knots + STEP * (knots == 0.0)  # on the way there it takes the time that it needs
-    points = np.vstack([start, points])
-    if given is not None:
-        given = np.vstack([np.zeros(len(start)), given])
-    return _commands(joints, np.concatenate([[0.0], knots]), points, given)
+            knots[1] = STEP  # on the way there it takes the time that it needs
+    spline = _spline(joints, knots, points, given)
+    path = _Path(joints, spline, _samples(joints, knots, *spline(knots)[:2]))
+    reason = path.reason()
+    passed = path.slowed() if reason else path.places
+    if passed[-1] > LONGEST:
+        text = f"the trajectory lasts {passed[-1]:.4g} s, at most {LONGEST:g} s: send it in pieces"
+        raise SimulationError(text, name="times", value=float(passed[-1]), bound=f"at most {LONGEST:g} s")
+    return path.commands(passed, reason)
 
 
 def brake(joints: Joints, position: Array, velocity: Array) -> Commands:
@@ -154,17 +155,6 @@ def _check_inside(joints: Joints, points: Array, columns: list[int]) -> None:
         bound = f"[{joints.lower[joint]:g}, {joints.upper[joint]:g}] rad"
         text = f"point {row} of the trajectory has joint '{name}' at {value:g} rad: not within {bound}"
         raise SimulationError(text, name=name, value=value, bound=bound)
-
-
-def _commands(joints: Joints, knots: Array, points: Array, given: Array | None) -> Commands:
-    spline = _spline(joints, knots, points, given)
-    path = _Path(joints, spline, _samples(joints, knots, *spline(knots)[:2]))
-    reason = path.reason()
-    times = path.slowed() if reason else path.places
-    if times[-1] > LONGEST:
-        text = f"the trajectory lasts {times[-1]:.4g} s, at most {LONGEST:g} s: send it in pieces"
-        raise SimulationError(text, name="times", value=float(times[-1]), bound=f"at most {LONGEST:g} s")
-    return path.commands(times, reason)
 
 
 def _spline(joints: Joints, knots: Array, points: Array, given: Array | None) -> QuinticSpline:

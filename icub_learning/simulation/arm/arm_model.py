@@ -2,7 +2,6 @@
 
 from functools import cached_property
 from typing import Any
-from xml.etree import ElementTree
 
 import mujoco
 import numpy as np
@@ -12,7 +11,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.regressors.robot_model import RobotModel, read_urdf
 from icub_learning.robots import find_urdf
 from icub_learning.simulation.arm.settings import TIME_STEP
-from icub_learning.simulation.urdf import add_mujoco_options, links_to_root, reduce_robot
+from icub_learning.simulation.urdf import links_to_root, reduced_robot
 
 ARM_JOINTS = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_prosup", "wrist_pitch", "wrist_yaw")
 # Inertias of the motors' rotors, as they act behind the gears [kg m^2]; they stabilize the light links of the wrist.
@@ -83,15 +82,15 @@ class ArmModel:
         return spec.compile()
 
     def _urdf(self) -> str:
-        """Return the URDF of the links from the root to this arm and below it, without shapes, other joints fixed."""
+        """Return the URDF of the links from the root to this arm and below it, without shapes, other joints fixed.
+
+        Links are not merged: those on both sides of the sensor would lose mass.
+        """
         robot = read_urdf(find_urdf("icub"))
-        add_mujoco_options(robot)  # merging the links on both sides of the sensor would lose mass
         kept = set(links_to_root(robot, self.hand))
         first_moving = f"{self.side[0]}_shoulder_1"
         for link in robot.findall("link"):
-            if link.find("inertial") is not None and first_moving in links_to_root(robot, link.get("name", "")):
-                kept.add(link.get("name", ""))
-            for shape in [*link.findall("visual"), *link.findall("collision")]:
-                link.remove(shape)
-        reduce_robot(robot, kept, self.joint_names)
-        return ElementTree.tostring(robot, encoding="unicode")
+            name = link.get("name", "")
+            if link.find("inertial") is not None and first_moving in links_to_root(robot, name):
+                kept.add(name)
+        return reduced_robot(robot, kept, self.joint_names)

@@ -35,8 +35,9 @@ class ControlledArm(ArmSimulation):
         reference = self._reference()
         self.error = reference[0] - q
         if self._steps % self._every == 0:
-            shown = self._sensors
-            measured = (q, v) if shown is None else (shown.position, shown.velocity)
+            measured = (q, v)
+            if self._readings is not None:
+                measured = self.sensors().position, self.sensors().velocity
             self.torque = self.controller(*measured, reference)
         return self.torque - self._friction.torque(v)
 

@@ -128,16 +128,14 @@ class JointFriction:
         return self._coulomb * np.tanh(v / self.BREAKAWAY) + self._viscous * v
 
 
-class CrossTalk:
-    """Errors of the sensor's calibration matrix: the reading of each axis contains up to `ratio` of every other one.
+def cross_talk(ratio: float, rng: np.random.Generator) -> Array:
+    """Return the matrix (6, 6) from the true wrench to the measured one, as of a sensor that is badly calibrated.
 
-    Both count relative to full scale.
+    The reading of each axis contains up to `ratio` of every other one, both relative to full scale.
     """
-
-    def __init__(self, ratio: float, rng: np.random.Generator) -> None:
-        errors = ratio * rng.uniform(-1, 1, size=(6, 6)) * FULL_SCALE[:, None] / FULL_SCALE
-        np.fill_diagonal(errors, 0.0)
-        self.matrix = np.eye(6) + errors  # (6, 6), maps the true wrench to the measured one; its diagonal is 1
+    errors = ratio * rng.uniform(-1, 1, size=(6, 6)) * FULL_SCALE[:, None] / FULL_SCALE
+    np.fill_diagonal(errors, 0.0)
+    return np.eye(6) + errors
 
 
 class SensorDrift:
@@ -160,17 +158,6 @@ class SensorDrift:
         return self._scale * self._unit
 
 
-class SensorNoise:
-    """White noise of the sensor's amplifier; `deviation`: see SensorDrift."""
-
-    def __init__(self, deviation: float) -> None:
-        self._scale = deviation * FULL_SCALE / FULL_SCALE[0]
-
-    def step(self, normal: Array) -> Array:
-        """Return the noise (6,) [N, N m] of a reading from standard normal numbers `normal` (6,)."""
-        return self._scale * normal
-
-
 class Encoders:
     """Incremental encoders: positions in counts, 2^bits a revolution, velocities from the counts in a short window.
 
@@ -186,11 +173,6 @@ class Encoders:
         past = q - np.outer(np.arange(self.WINDOW + 1, 0, -1), v) * TIME_STEP  # before the first step
         self._history = np.round(past / self._resolution) if bits else past
         self._newest = self.WINDOW
-
-    @property
-    def velocity_delay(self) -> float:
-        """Delay of the velocities [s]."""
-        return self.DELAY if self._resolution else 0.0
 
     def step(self, q: Array, v: Array) -> tuple[Array, Array]:
         """Return measured positions and velocities, (7,) each, at true positions `q` and velocities `v`."""

@@ -7,8 +7,8 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.simulation.arm.arm_model import ArmModel
-from icub_learning.simulation.arm.circles import Circle, circle, solve_circle_path
-from icub_learning.simulation.arm.fourier_path import SlowWaves, VariedPath
+from icub_learning.simulation.arm.circles import Circle, SlowWaves, VariedPath, circle, solve_circle_path
+from icub_learning.simulation.arm.quintic import sum_of_sines
 from icub_learning.simulation.arm.settings import SimulationSettings
 
 # Joint positions [rad], velocities [rad/s] and accelerations [rad/s^2], (n, n_joints) each.
@@ -47,10 +47,8 @@ class RandomMotion:
         self._amplitudes = share / share.sum(axis=0) * ((high - low) / 2 - self.MARGIN)
 
     def __call__(self, times: Array) -> Reference:
-        angles = np.multiply.outer(times, self._rates) + self._phases
-        sin = self._amplitudes * np.sin(angles)
-        velocity = (self._amplitudes * self._rates * np.cos(angles)).sum(axis=1)
-        return self._middle + sin.sum(axis=1), velocity, -(self._rates**2 * sin).sum(axis=1)
+        position, velocity, acceleration = sum_of_sines(times, self._amplitudes, self._rates, self._phases)
+        return self._middle + position, velocity, acceleration
 
 
 class CircleMotion:

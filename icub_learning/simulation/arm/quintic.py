@@ -1,4 +1,4 @@
-"""Piecewise quintics through given positions, velocities and accelerations."""
+"""Curves with their first two derivatives: piecewise quintics through given states, and sums of sines."""
 
 import numpy as np
 from scipy.linalg import solve_banded
@@ -74,3 +74,18 @@ def hermite_accelerations(knots: Array, positions: Array, velocities: Array) -> 
     at_end = (2 * velocities[:-1] + 4 * velocities[1:] - 6 * slopes) / h
     at_start = (6 * slopes - 4 * velocities[:-1] - 2 * velocities[1:]) / h
     return (at_end[:-1] + at_start[1:]) / 2
+
+
+def sum_of_sines(times: Array, amplitudes: Array, rates: Array, phases: Array) -> tuple[Array, Array, Array]:
+    """Return sums over k of amplitudes[k] sin(rates[k] t + phases[k]) at times (n,) [s], with both derivatives.
+
+    Amplitudes, rates [rad/s] and phases [rad] are (n_sines, n_joints), what is returned (n, n_joints) each.
+    """
+    position, velocity, acceleration = np.zeros((3, len(times), rates.shape[1]))
+    for amplitude, rate, phase in zip(amplitudes, rates, phases, strict=True):
+        angle = times[:, None] * rate + phase
+        wave = amplitude * np.sin(angle)
+        position += wave
+        velocity += amplitude * rate * np.cos(angle)
+        acceleration -= rate**2 * wave
+    return position, velocity, acceleration

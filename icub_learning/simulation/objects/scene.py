@@ -13,11 +13,10 @@ from icub_learning.arrays import Array
 from icub_learning.errors import ParameterError
 from icub_learning.simulation.arm.arm_model import ArmModel
 from icub_learning.simulation.objects.backgrounds import background
-from icub_learning.simulation.objects.eye import eye_position, gaze_axes
 from icub_learning.simulation.objects.meshes import RADIUS
 from icub_learning.simulation.objects.rendered import RenderedObjects, check_known
 from icub_learning.simulation.objects.scene_model import SHOWING, WALL_DISTANCE, scene_model
-from icub_learning.simulation.objects.views import View, random_view, turning_view
+from icub_learning.simulation.objects.views import View, eye_position, gaze_axes, random_view, turning_view
 
 SIZE = (224, 224)  # width, height [px]
 FIELD_OF_VIEW = 45.0  # [deg] along the shorter side of the image
@@ -30,11 +29,6 @@ class ObjectScene(RenderedObjects):
 
     Needs no ROS, no display and no graphics card. Use it only in the thread that created it, and `close` it at the end
     or use it in a `with` statement.
-
-        scene = ObjectScene(seed=0)
-        scene.show("duck")
-        training = [scene.render(number) for number in range(20)]
-        unseen = [scene.render(UNSEEN + number) for number in range(20)]
 
     Args:
         objects: names of the objects to load; None: all of the folder.

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import mujoco
 import numpy as np
@@ -15,7 +14,7 @@ from icub_learning.robots import find_urdf
 from icub_learning.simulation.arm.arm_model import ArmModel
 from icub_learning.simulation.objects import backgrounds
 from icub_learning.simulation.objects.meshes import MeshPart
-from icub_learning.simulation.urdf import add_mujoco_options, links_to_root, reduce_robot
+from icub_learning.simulation.urdf import links_to_root, reduced_robot
 
 # Posture of an open hand, palm up, about 26 cm in front of the eyes and 12 cm below them [deg], in the order of
 # ArmModel.joint_names; the same for both arms.
@@ -143,13 +142,9 @@ def _arm_urdf(arm: ArmModel) -> str:
     """Return the URDF of the links from the root to the hand, with the shapes of the arm's; other joints fixed."""
     path = Path(find_urdf("icub"))
     robot = read_urdf(path)
-    add_mujoco_options(robot, discardvisual="false", strippath="false", inertiafromgeom="false")
-    visible = {f"{arm.side[0]}_{link}" for link in _VISIBLE}
     meshes = path.parents[2] / "meshes"
-    reduce_robot(robot, links_to_root(robot, arm.hand), arm.joint_names)
-    for link in robot.findall("link"):
-        for shape in [*link.findall("collision"), *(link.findall("visual") if link.get("name") not in visible else [])]:
-            link.remove(shape)
-        for mesh in link.iter("mesh"):
-            mesh.set("filename", mesh.get("filename", "").replace("package://iCub/meshes", str(meshes)))
-    return ElementTree.tostring(robot, encoding="unicode")
+    for mesh in robot.iter("mesh"):
+        mesh.set("filename", mesh.get("filename", "").replace("package://iCub/meshes", str(meshes)))
+    visible = {f"{arm.side[0]}_{link}" for link in _VISIBLE}
+    options = {"discardvisual": "false", "strippath": "false", "inertiafromgeom": "false"}
+    return reduced_robot(robot, links_to_root(robot, arm.hand), arm.joint_names, visible, **options)

@@ -12,11 +12,10 @@ from icub_learning import arrays
 from icub_learning.arrays import Array
 from icub_learning.errors import ParameterError
 from icub_learning.simulation.objects.backgrounds import background
-from icub_learning.simulation.objects.eye import gaze_axes
 from icub_learning.simulation.objects.meshes import RADIUS
 from icub_learning.simulation.objects.rendered import RenderedObjects, check_known
 from icub_learning.simulation.objects.scene_model import table_model
-from icub_learning.simulation.objects.views import random_tint
+from icub_learning.simulation.objects.views import gaze_axes, random_tint
 
 SIZE = (320, 240)  # width, height [px]
 MIN_OBJECTS, MAX_OBJECTS = 3, 8
@@ -40,20 +39,9 @@ class TableImage:
 class TableScene(RenderedObjects):
     """Renders tables with 3 to 8 objects that hide each other in part, under changing light and backgrounds.
 
-    Needs no ROS, no display and no graphics card. Use it only in the thread that created it, and `close` it at the end
-    or use it in a `with` statement. Scene `number` is drawn from (seed, number) alone: which objects, where, how
-    turned, and how lit. No two scenes share a view of an object; numbers from views.UNSEEN on are meant for tests.
-
-    Args:
-        objects: names of the objects; None: all of the folder.
-        seed: seed of the random scenes; equal seeds give equal images on the same machine.
-        size: width and height of the images [px].
-        folder: folder of the objects; None: $ICUB_LEARNING_OBJECTS, else those of the set-up (see find_objects).
-
-    Raises:
-        ObjectError: a name is unknown, or the folder or a file in it is missing or damaged.
-        RenderingError: off-screen OpenGL is not available.
-        ParameterError: `seed` or `size` is outside its range.
+    Scene `number` is drawn from (seed, number) alone: which objects, where, how turned, and how lit. No two scenes
+    share a view of an object; numbers from views.UNSEEN on are meant for tests. Arguments, errors and use are those of
+    ObjectScene.
     """
 
     def __init__(

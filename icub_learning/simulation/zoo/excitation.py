@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.simulation.arm.quintic import QuinticSpline
+from icub_learning.simulation.arm.quintic import QuinticSpline, sum_of_sines
 
 Path = Callable[[Array], tuple[Array, Array, Array]]  # times (n,) [s] to q, v, a, (n, n_joints) each
 
@@ -48,13 +48,7 @@ class SumOfSines:
         ramp = QuinticSpline(np.array([0.0, self.swell]), np.array([[[0.0], [1.0]], [[0.0], [0.0]], [[0.0], [0.0]]]))
 
         def path(times: Array) -> tuple[Array, Array, Array]:
-            position, velocity, acceleration = np.zeros((3, len(times), len(low)))
-            for amplitude, rate, phase in zip(amplitudes, rates, phases, strict=True):
-                angle = times[:, None] * rate + phase
-                wave, slope = amplitude * np.sin(angle), amplitude * rate * np.cos(angle)
-                position += wave
-                velocity += slope
-                acceleration -= rate**2 * wave
+            position, velocity, acceleration = sum_of_sines(times, amplitudes, rates, phases)
             w, dw, ddw = ramp(times)
             middle = (low + high) / 2
             return (

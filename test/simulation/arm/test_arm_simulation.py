@@ -10,7 +10,7 @@ from icub_learning.dynamics.regressors.robot_model import RobotModel
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError, SimulationError
 from icub_learning.robots import find_urdf
 from icub_learning.simulation import TASKS, ArmSimulation, SimulationSettings, simulate
-from icub_learning.simulation.arm.payload import DENSITY
+from icub_learning.simulation.arm.disturbances import DENSITY
 
 IDEAL = SimulationSettings.without_effects
 

@@ -158,10 +158,9 @@ def test_bad_trajectory_is_refused_with_a_reason(changes, error, match, twins) -
 
 def test_trajectory_may_begin_where_the_arm_is() -> None:
     start = np.mean(RIGHT.limits, axis=0)
-    given = {"arm_joints": RIGHT.joint_names, "limits": RIGHT.limits}
-    motion = TrajectoryMotion(5.0, start, RIGHT.joint_names, [0.0, 1.0], [start, start + 0.1], **given)
+    motion = TrajectoryMotion(RIGHT, 5.0, start, RIGHT.joint_names, [0.0, 1.0], [start, start + 0.1])
     np.testing.assert_allclose(motion(np.array([5.0, 6.0]))[0], [start, start + 0.1], atol=1e-12)
-    stop = TrajectoryMotion(5.0, start, RIGHT.joint_names, [0.0], [start], **given)
+    stop = TrajectoryMotion(RIGHT, 5.0, start, RIGHT.joint_names, [0.0], [start])
     np.testing.assert_allclose(stop(np.array([7.0]))[0][0], start, atol=1e-12)
 
 

@@ -8,7 +8,7 @@ from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
 from icub_learning.robots import find_urdf
 from icub_learning.simulation.arm.arm_simulation import ArmSimulation
-from icub_learning.simulation.arm.push import Push
+from icub_learning.simulation.arm.disturbances import Push
 from icub_learning.simulation.arm.settings import SimulationSettings
 
 

@@ -20,12 +20,11 @@ from icub_learning.simulation.arm.arm_model import ArmModel
 from icub_learning.simulation.objects import catalogue as object_catalogue
 from icub_learning.simulation.objects import offscreen
 from icub_learning.simulation.objects.catalogue import KNOWN, ObjectFile, known_files
-from icub_learning.simulation.objects.eye import eye_position, gaze_axes
 from icub_learning.simulation.objects.fetch import LICENCE, unpack
 from icub_learning.simulation.objects.image_folders import write_images
 from icub_learning.simulation.objects.meshes import RADIUS, read_object
 from icub_learning.simulation.objects.scene_model import SHOWING
-from icub_learning.simulation.objects.views import SCENE_PERIOD, random_view, turning_view
+from icub_learning.simulation.objects.views import SCENE_PERIOD, eye_position, gaze_axes, random_view, turning_view
 
 SQUARE = """\
 v 0 0 0
@@ -244,7 +243,7 @@ def test_broken_files_are_named(tmp_path: Path, name: str, content: str, part: s
     (tmp_path / "square.obj").write_text(SQUARE)
     (tmp_path / name).write_text(content)
     with pytest.raises(ObjectError, match=part):
-        read_object(ObjectFile("thing", tmp_path / name))
+        read_object(ObjectFile(tmp_path / name))
 
 
 def test_shapes_without_an_area_are_refused(tmp_path: Path) -> None:

@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from icub_learning.simulation.objects.scene_folders import write_scenes
 from PIL import Image
 
 from icub_learning.errors import IcubLearningError
+from icub_learning.simulation.objects.image_folders import write_scenes
 from icub_learning.simulation.objects.table_scene import TableScene
 from icub_learning.simulation.objects.views import UNSEEN
 
