@@ -99,25 +99,6 @@ static void learn_output(const TABLES *t, ptrdiff_t j, const double *error, ptrd
     for (ptrdiff_t i = 0; i < experts; i++) weight[i * step] = regret[i] / sum;
 }
 
-PyDoc_STRVAR(learn_doc, "learn(tables, errors, fade)\n\n"
-             "One step of ConvexAggregation.tables (experts, outputs), from errors (ages, experts, outputs); the past fades by `fade`.");
-static PyObject *learn(PyObject *self, PyObject *args) {
-    PyObject *tuple, *object;
-    double fade, *regret = NULL;
-    TABLES t;
-    Py_buffer errors;
-    if (!PyArg_ParseTuple(args, "OOd", &tuple, &object, &fade) || !take_tables(tuple, &t)) return NULL;
-    if (look(object, &errors, "errors", t.experts * t.outputs)) {
-        if (!(regret = PyMem_Malloc(t.experts * sizeof(double)))) PyErr_NoMemory();
-        for (ptrdiff_t j = 0; regret && j < t.outputs; j++)
-            learn_output(&t, j, (double *)errors.buf + j, t.outputs, 1.0, regret, length_of(&errors) / (t.experts * t.outputs), fade);
-        PyMem_Free(regret);
-        PyBuffer_Release(&errors);
-    }
-    release_all(t.views, 5);
-    return regret ? Py_NewRef(Py_None) : NULL;
-}
-
 /* By what an output's errors (ages,), `apart` numbers between two of them, are to be multiplied so that their mean square is at most
    `highest` times the usual one, which follows it as a mean in which this sample counts 1 / weight. */
 static double cap(double *usual, const double *errors, ptrdiff_t apart, ptrdiff_t ages, double highest, double weight) {
@@ -200,5 +181,4 @@ static PyObject *learn_layers(PyObject *self, PyObject *args) {
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
-PLAIN_MODULE(_aggregation, "Compiled on-line aggregation.", {"learn", learn, METH_VARARGS, learn_doc},
-             {"learn_layers", learn_layers, METH_VARARGS, learn_layers_doc})
+PLAIN_MODULE(_aggregation, "Compiled on-line aggregation.", {"learn_layers", learn_layers, METH_VARARGS, learn_layers_doc})

@@ -1,4 +1,5 @@
-"""On-line aggregation in two layers: several memories weigh the experts, and a second layer weighs the memories."""
+"""On-line aggregation of predictors by their recent errors, in two layers: memories weigh the experts, a second layer
+weighs the memories."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,12 +8,52 @@ import numpy as np
 
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError, ShapeError
-from icub_learning.models.declared import NOT_NEGATIVE, Declared, entries
+from icub_learning.models.declared import ANY, NOT_NEGATIVE, Declared, entries
 from icub_learning.recursive import _aggregation
-from icub_learning.recursive.aggregation import ConvexAggregation
 
 CAP = 30.0  # times the usual squared error: more is not counted
 USUAL_HALF_LIFE = 10.0  # [s]
+
+
+class ConvexAggregation(Declared):
+    """Weights (N, m) with which N experts are combined, for each of m outputs on its own.
+
+    Bernstein online aggregation (Wintenberger, "Optimal learning with Bernstein online aggregation", 2017), with
+    learning rates of each expert's own (Gaillard, Stoltz, van Erven, "A second-order bound with excess losses", 2014)
+    and with a past that fades. The combination predicts f = sum_i w_i f_i; its loss is its squared error, averaged over
+    the times at which the experts are judged. Expert i is told its linearized regret
+
+        r_i = mean of 2 (f - y) (f - f_i),        which is at least (f - y)^2 - (f_i - y)^2 on average,
+
+    and so for every convex combination u of experts: loss(f) - loss(sum_i u_i f_i) <= sum_i u_i r_i. With the factor
+    b <= 1 by which the past fades at a step, and s the largest number in (0, 1] such that s |r_i| <= M_i for all i,
+
+        M_i <- max(b^0.9 M_i, |r_i|),   V_i <- b V_i + (s r_i)^2,   eta_i = min(1 / (2 M_i), sqrt(ln N / V_i)),
+        x_i <- b (eta_i new / eta_i old) (x_i + eta_i s r_i - (eta_i s r_i)^2),    w_i proportional to eta_i exp(x_i).
+
+    An expert whose faded loss is more than 25 times the best one's sleeps: it has no weight and r_i = 0, so that its
+    wild errors do not blur the choice among the others. With b <= B < 1, after every step, for every i (over the
+    samples at which it was awake), and whatever the sequence (proof: docs/theory/joint_model.md):
+
+        sum_t  b_T ... b_t  s_t r_it  <=  ln(N / (1 - B^0.1)) / eta_i  +  sum_t  b_T ... b_t  eta_it (s_t r_it)^2.
+
+    The step itself is compiled (`_aggregation.c`); this holds what it changes.
+    """
+
+    STATE = entries(weights=NOT_NEGATIVE, exponents=ANY, scales=NOT_NEGATIVE, squares=NOT_NEGATIVE, losses=NOT_NEGATIVE)
+
+    def __init__(self, n_experts: int, n_outputs: int) -> None:
+        self.n_experts = integer("n_experts", n_experts, 1)
+        self.n_outputs = integer("n_outputs", n_outputs, 1)
+        shape = (self.n_experts, self.n_outputs)
+        self.weights = np.full(shape, 1.0 / self.n_experts)
+        self._exponents, self._scales, self._squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self._losses = np.zeros(shape)  # squared errors, fading
+
+    @property
+    def tables(self) -> tuple[Array, ...]:
+        """The arrays (N, m) that a step changes, for compiled functions."""
+        return self.weights, self._exponents, self._scales, self._squares, self._losses
 
 
 class LayeredAggregation(Declared):

@@ -166,8 +166,7 @@ def _spline(joints: Joints, knots: Array, points: Array, given: Array | None) ->
     if given is None and len(knots) > 2 and even.all() and not too_fast.any():
         velocities, accelerations = _smoothest(knots, points)
     else:
-        still = np.zeros(points.shape[1])
-        velocities = spline_velocities(knots, points, still, still) if given is None else given
+        velocities = spline_velocities(knots, points) if given is None else given
         # Beside a piece that is far too fast a spline swings out: bounded as that of Fritsch and Carlson (1980).
         beside = too_fast[:-1] | too_fast[1:]
         most = np.where(beside, 3.0 * np.minimum(np.abs(slopes[:-1]), np.abs(slopes[1:])), np.inf)

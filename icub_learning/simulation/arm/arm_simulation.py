@@ -38,9 +38,6 @@ class ArmSimulation:
     The reading after a step belongs to the state before it: positions, velocities, the acceleration that leads to the
     next state, and the wrench at the same instant. Equal settings and commands give equal readings.
 
-    Args:
-        settings: what is simulated; None: the defaults.
-
     Attributes:
         settings, arm: what is simulated; names and kinematics of the arm.
         task: the current task, or "trajectory".
@@ -134,10 +131,7 @@ class ArmSimulation:
         velocities: ArrayLike | None = None,
         accelerations: ArrayLike | None = None,
     ) -> None:
-        """Follow a trajectory from now on and hold its last point; see TrajectoryMotion for arguments and errors.
-
-        The current motion is blended out until the first point.
-        """
+        """Follow a trajectory from now on and hold its last point; see TrajectoryMotion for arguments and errors."""
         points = joint_names, times, positions, velocities, accelerations
         trajectory = TrajectoryMotion(self.arm, self.time, self._reference()[0], *points)
         self._blend_to(trajectory, min(trajectory.first_point, MIN_BLEND))
@@ -205,12 +199,10 @@ class ArmSimulation:
         self._compute_references()
 
     def _drop_finished_blends(self) -> None:
-        """Drop motions that no longer contribute."""
         while isinstance(self._motion, Blend) and self.time >= self._motion.end:
             self._motion = self._motion.new
 
     def _compute_references(self) -> None:
-        """Compute the references of the next steps."""
         self._block = self._motion((self._steps + np.arange(float(_BLOCK))) * TIME_STEP)
         self._row = 0
 

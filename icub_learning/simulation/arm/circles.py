@@ -1,5 +1,4 @@
-"""Joint-space paths that lead the hand along a circle, by least squares over the Fourier coefficients of all joints,
-and slow variation between several such paths.
+"""Joint-space paths that lead the hand along a circle, and slow variation between several such paths.
 
 Inverse kinematics point by point runs into joint limits in these planes and leaves a kink in the path. Here the whole
 closed path is one problem for damped Gauss-Newton, with penalties on high harmonics (smoothness), on positions closer

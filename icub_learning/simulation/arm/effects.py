@@ -1,7 +1,4 @@
-"""Effects that a rigid-body model lacks: cables, friction, and errors of the force/torque sensor and the encoders.
-
-Each effect is a class with its own parameters that advances by one time step per call.
-"""
+"""Effects that a rigid-body model lacks: cables, friction, and errors of the force/torque sensor and the encoders."""
 
 import math
 
@@ -19,8 +16,8 @@ FULL_SCALE = np.array([1000.0, 1000.0, 1500.0, 24.0, 24.0, 24.0])
 class DahlFriction:
     """Rate-independent friction with presliding: Dahl, "A solid friction model" (1968), exponent 1, in any dimension.
 
-    Along the path x the force follows dF/dx = (level * direction - F) / presliding, a hysteresis loop that does not
-    depend on speed: `level` is the largest force [N] or torque [N m], `presliding` [m or rad] what reverses it.
+    Along the path x the force follows dF/dx = (level * direction - F) / presliding: `level` is the largest force [N] or
+    torque [N m], `presliding` [m or rad] what reverses it.
     """
 
     def __init__(self, level: float, presliding: float) -> None:
@@ -80,9 +77,8 @@ class CableBundle:
         mujoco.mju_mulQuat(self._rest_direction, inverse, elbow[2])
 
     def step(self, sensor: Pose, elbow: Pose) -> tuple[Array, Array, Array]:
-        """Return the load on the elbow's link in the world: point of application [m], force [N], torque [N m].
-
-        The load on the link above the sensor is the opposite force at the same point and the opposite torque.
+        """Return the load on the elbow's link in the world: point of application [m], force [N], torque [N m]; that on
+        the link above the sensor is the opposite.
         """
         lower, chord = self._chord(sensor, elbow)
         length = math.sqrt(chord @ chord)

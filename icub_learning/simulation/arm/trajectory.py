@@ -99,8 +99,7 @@ def _states(knots: Array, position: Array, columns: list[int], commanded: dict[i
     states = np.zeros((3, len(knots), len(position)))
     states[0] = position  # of joints that are not commanded
     states[0][1:, columns] = commanded[0]
-    still = np.zeros(len(position))
-    states[1] = spline_velocities(knots, states[0], still, still)
+    states[1] = spline_velocities(knots, states[0])
     if 1 in commanded:
         states[1][1:, columns] = commanded[1]
     states[2][1:-1] = hermite_accelerations(knots, states[0], states[1])
@@ -142,7 +141,7 @@ def checked_times(times: ArrayLike) -> Array:
 
 def checked_points(name: str, values: ArrayLike, n_points: int, n_joints: int) -> Array:
     """Return points (n_points, n_joints). Raises SimulationError, ShapeError, NotFiniteError."""
-    points, single = arrays.rows(name, arrays.finite(name, values), n_joints)
+    points, single = arrays.rows(name, values, n_joints)
     if single or len(points) != n_points:
         message = f"the trajectory has {n_points} times but {len(points)} {name}"
         raise SimulationError(message, name=name, value=len(points), bound=str(n_points))

@@ -68,9 +68,9 @@ def test_blend_meets_both_motions_with_two_derivatives() -> None:
 def test_splines_agree_with_scipy() -> None:
     rng = np.random.default_rng(0)
     knots = np.sort(rng.uniform(0, 5, 9))
-    positions, first, last = rng.normal(size=(9, 3)), *rng.normal(size=(2, 3))
-    reference = CubicSpline(knots, positions, bc_type=((1, first), (1, last)))
-    velocities = spline_velocities(knots, positions, first, last)
+    positions = rng.normal(size=(9, 3))
+    reference = CubicSpline(knots, positions, bc_type="clamped")
+    velocities = spline_velocities(knots, positions)
     np.testing.assert_allclose(velocities, reference(knots, 1), atol=1e-10)
     inner = hermite_accelerations(knots, positions, velocities)
     np.testing.assert_allclose(inner, reference(knots[1:-1], 2), atol=1e-9)
