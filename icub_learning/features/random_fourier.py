@@ -76,14 +76,12 @@ class MultiscaleFourierFeatures:
     """Maps x to one row of random Fourier features for each of several Gaussian kernels of different length scales.
 
     Row s holds [cos(omega_j x), sin(omega_j x)] / sqrt(m) with m = n_features / 2 frequencies of its own, drawn from
-    N(0, 1 / length_scales[s]^2) for inputs divided by `input_scales`; see RandomFourierFeatures. Rows are computed
-    together.
+    N(0, 1 / length_scales[s]^2) for inputs divided by `input_scales`.
 
     Args:
         input_scales: (n_inputs,), above 0, units of the inputs.
-        n_features: length of each row, even.
+        n_features, seed: see RandomFourierFeatures; the length is that of each row.
         length_scales: length scales of the kernels on x / input_scales, each above 0.
-        seed: seed of the draw; equal seeds give equal maps.
 
     Raises:
         ParameterError, ShapeError, NotFiniteError: an argument is outside its range.

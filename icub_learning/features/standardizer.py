@@ -19,13 +19,7 @@ class Standardizer(Declared):
 
     Mean and variance follow by Welford's recurrence (exact, one pass, no cancellation). The scale is the population
     standard deviation, or 1 for a constant input (whose deviation is at most 1e-12 of its mean), so that `transform`
-    is always defined and rounding is never magnified.
-
-    Args:
-        n_inputs: length of a sample.
-
-    Raises:
-        ParameterError: n_inputs is not a positive integer.
+    is always defined and rounding is never magnified. Raises ParameterError: n_inputs is not a positive integer.
     """
 
     STATE = entries(mean=ANY, squares=NOT_NEGATIVE, n_samples=NOT_NEGATIVE)

@@ -18,15 +18,8 @@ STATE_VERSION = 1  # of what is saved
 class RegularizedCovariance:
     """A = Z^T Z + diag(regularization), updated row by row and solved with at any time, O(d^2) either way.
 
-    The factor A = R^T R is kept as in RecursiveLeastSquares (thesis 8.2.4, eq. 8.14-8.15), but no weights are: for
+    The factor A = R^T R is kept as in RecursiveLeastSquares, which says what the arguments are, but no weights are: for
     sparse targets, as in classification, it is cheaper to sum Z^T Y and to solve when a prediction is needed.
-
-    Args:
-        n_features: d, length of a row z.
-        regularization: lambda > 0 in [1e-50, 1e50], one for all coordinates or (d,). Unit: that of z squared.
-
-    Raises:
-        ParameterError, ShapeError, NotFiniteError: an argument is outside its range.
     """
 
     def __init__(self, n_features: int, regularization: float | ArrayLike = 1.0) -> None:

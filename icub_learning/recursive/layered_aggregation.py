@@ -43,10 +43,8 @@ class ConvexAggregation(Declared):
     STATE = entries(weights=NOT_NEGATIVE, exponents=ANY, scales=NOT_NEGATIVE, squares=NOT_NEGATIVE, losses=NOT_NEGATIVE)
 
     def __init__(self, n_experts: int, n_outputs: int) -> None:
-        self.n_experts = integer("n_experts", n_experts, 1)
-        self.n_outputs = integer("n_outputs", n_outputs, 1)
-        shape = (self.n_experts, self.n_outputs)
-        self.weights = np.full(shape, 1.0 / self.n_experts)
+        shape = integer("n_experts", n_experts, 1), integer("n_outputs", n_outputs, 1)
+        self.weights = np.full(shape, 1.0 / n_experts)
         self._exponents, self._scales, self._squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         self._losses = np.zeros(shape)  # squared errors, fading
 
@@ -111,7 +109,8 @@ class LayeredAggregation(Declared):
         self._samples = 0.0  # in the mean of the usual squared error, fading
         self._of_layers = np.array([*self.half_lives, self.second_half_life])
         self._longest = 1 + int(np.argmax(self.half_lives))
-        self.choices = self._chosen()
+        self.choices = np.empty((len(self._of_layers), n_experts, n_outputs))
+        self._choose()
 
     @property
     def weights(self) -> Array:
@@ -135,28 +134,24 @@ class LayeredAggregation(Declared):
         Raises:
             ShapeError: the arrays do not fit; nothing changes then.
         """
-        n_experts, n_outputs = self._memories.n_experts, len(self._usual)
+        n_experts, n_outputs = self.choices.shape[1:]
         if errors.ndim != 3 or errors.shape[1:] != (n_experts, n_outputs):
             raise ShapeError("errors", errors.shape, f"(k, {n_experts}, {n_outputs})")
-        expected = (len(errors), 1 + len(self.half_lives), n_outputs)
+        expected = (len(errors), len(self.choices), n_outputs)
         if combined.shape != expected:
             raise ShapeError("combined", combined.shape, str(expected))
         self._samples = 1.0 + 0.5 ** (elapsed / USUAL_HALF_LIFE) * self._samples
-        learned = (np.ascontiguousarray(one, dtype=np.float64) for one in (errors, combined))
-        self.choices = self._chosen(elapsed, *learned)
+        self._choose(elapsed, *(np.ascontiguousarray(one, dtype=np.float64) for one in (errors, combined)))
 
-    def _chosen(self, elapsed: float = 0.0, *learned: Array) -> Array:
-        """Learn from errors and combined ones, if there are any; return the choices."""
+    def _choose(self, elapsed: float = 0.0, *learned: Array) -> None:
+        """Learn from errors and combined ones, if there are any, and make new choices."""
         errors, combined = learned or (np.zeros(0), np.zeros(0))
-        choices = np.empty((len(self._of_layers), self._memories.n_experts, len(self._usual)))
-        layers = self._memories.tables, self._second.tables
-        _aggregation.learn_layers(
-            choices, self._usual, *layers, errors, combined, self._of_layers, self.direct, elapsed, CAP, self._samples
-        )
-        return choices
+        self.choices = np.empty_like(self.choices)
+        layers = self._memories.tables, self._second.tables, errors, combined, self._of_layers, self.direct
+        _aggregation.learn_layers(self.choices, self._usual, *layers, elapsed, CAP, self._samples)
 
     def restored(self, state: Mapping[str, Any]) -> "LayeredAggregation":
         """Return an aggregation of the same sizes and half-lives with what `state` saved. Raises StateError."""
         made = super().restored(state)
-        made.choices = made._chosen()
+        made._choose()
         return made

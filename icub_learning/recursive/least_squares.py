@@ -142,10 +142,8 @@ class RecursiveLeastSquares:
         """Learn one sample or several: equal, up to rounding, to learning their rows one after the other.
 
         Args:
-            z: (d,) or (k, d).
-            y: (T,) or (k, T).
-            same_instant: the k rows belong to one sample (e.g. the axes of one sensor), so the past fades once, not
-                k times.
+            z, y: (d,) and (T,), or (k, d) and (k, T).
+            same_instant: the k rows belong to one sample (e.g. the axes of one sensor), so the past fades once.
 
         Raises:
             ShapeError, NotFiniteError, ParameterError (a magnitude above 1e100); nothing is learned then.
@@ -181,13 +179,8 @@ class RecursiveLeastSquares:
 
         These are recursive residuals (Brown, Durbin and Evans, "Techniques for testing the constancy of regression
         relationships over time", 1975): the error of the prediction made before, over sqrt(1 + leverage). With
-        forgetting the refilled prior counts as further samples, of weights that equal their initial values.
-
-        Returns:
-            (k, T): the sample's own residuals, and those of the prior that was refilled with it.
-
-        Raises:
-            ShapeError, NotFiniteError, ParameterError (a magnitude above 1e100); nothing is learned then.
+        forgetting the refilled prior counts as further samples, of weights that equal their initial values. Returns
+        (k, T), the sample's own residuals first. Raises what `update` does.
         """
         z_rows, y_rows = self._rows(z, y)
         if len(z_rows) != 1:
@@ -206,10 +199,8 @@ class RecursiveLeastSquares:
         """Learn the rows of one sample of one target; return how wrong and how unsure the learner was of them.
 
         Args:
-            rows: (k, d), the columns in any order.
-            y: (k,).
-            weights: (k,) of the rows and their targets.
-            order: (d,) indices of the columns, as they are learned.
+            rows, y, weights: (k, d), (k,) and (k,), weights of the rows and their targets.
+            order: (d,) indices of the columns of `rows`, as they are learned.
             count: how many samples this one stands for.
 
         Returns:

@@ -29,32 +29,23 @@ def append_rows(factor: Array, rows: Array) -> Array:
 class Pooled:
     """A learner that has seen what two have seen.
 
-    Attributes:
-        factor: (d, d).
-        weights: (d, T).
-        gained, lost: (k, T) each: the moment of what the pooled weights leave of all targets is that of what the two
-            learners' weights leave of theirs (in the second one without what both have in common), plus
-            gained' gained, minus lost' lost.
+    The moment of what the pooled weights leave of all targets is that of what the two learners' weights leave of theirs
+    (in the second one without what both have in common), plus gained' gained, minus lost' lost.
     """
 
-    factor: Array
-    weights: Array
-    gained: Array
-    lost: Array
+    factor: Array  # (d, d)
+    weights: Array  # (d, T)
+    gained: Array  # (k, T)
+    lost: Array  # (k, T)
 
 
 def pool(first: tuple[Array, Array], second: tuple[Array, Array], common: tuple[Array, Array]) -> Pooled:
     """Return a learner that has seen what two have seen, what both have in common once.
 
     A = A_1 + (A_2 - A_c), and W solves A W = A_1 W_1 + (A_2 W_2 - A_c W_c). No A is formed: d equivalent rows stand for
-    what the second learner has seen beyond the common part, and are appended to the first factor.
-
-    Args:
-        first, second: (factor (d, d), weights (d, T)) of the two learners.
-        common: the same of what the second one started from: its prior and the mean of that, or a learner.
-
-    Raises:
-        ParameterError: the second learner knows less than the common part, because it has forgotten.
+    what the second learner has seen beyond the common part, and are appended to the first factor. Arguments are
+    (factor (d, d), weights (d, T)): of two learners, and of what the second one started from, its prior and the mean of
+    that or a learner. Raises ParameterError: the second learner has forgotten some of that.
     """
     (factor_1, weights_1), (factor_2, weights_2), (root, mean) = first, second, common
     _, singular, vectors = np.linalg.svd(solve_triangular(root, factor_2.T, trans="T").T)

@@ -90,18 +90,8 @@ def follow(
     Where that path asks for more than the largest velocity or acceleration, it is followed more slowly; what comes
     after it comes later.
 
-    Args:
-        joints: the arm.
-        start: (n_joints,) where it stands [rad].
-        joint_names: joints of the columns; the others stay where they are.
-        times: (n,) of the points after the start [s], increasing.
-        positions: (n, len(joint_names)) [rad].
-        velocities: likewise [rad/s], or None; that of the last point is not used.
-
-    Raises:
-        SimulationError: no points; unknown or repeated joints; times that do not increase; points beyond the joints'
-            limits; a trajectory of more than LONGEST.
-        ShapeError, NotFiniteError: points of the wrong size, NaN or infinite.
+    The arm stands at `start` (n_joints,) [rad]; other arguments and errors are those of TrajectoryMotion. A trajectory
+    of more than LONGEST is a SimulationError too.
     """
     columns = columns_of(joint_names, joints.names)
     knots = np.append(0.0, checked_times(times))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from icub_learning.errors import ParameterError, ShapeError, StateError
 from icub_learning.recursive import _aggregation, layered_aggregation
-from icub_learning.recursive.layered_aggregation import LayeredAggregation
+from icub_learning.recursive.layered_aggregation import ConvexAggregation, LayeredAggregation
 
 HALF_LIVES, SECOND = (20.0, 150.0), 80.0  # samples, as the tests take one a second
 DELAY = 7  # samples between what an answer was made with and its measurement
@@ -126,8 +126,7 @@ def test_each_output_is_learned_as_if_it_were_alone(seed, m, n, ages):
 
 def test_arrays_that_do_not_fit_are_refused_by_the_compiled_step():
     good = [np.zeros((3, 4, 2)), np.zeros(2), np.zeros((1, 4, 2)), np.zeros((1, 3, 2)), np.ones(3)]
-    learner = LayeredAggregation(4, 2, HALF_LIVES, SECOND, direct=(1,))
-    tables = learner._memories.tables, learner._second.tables
+    tables = ConvexAggregation(4, 4).tables, ConvexAggregation(3, 2).tables
 
     def step(arrays, tables=tables, direct=(1,)):
         _aggregation.learn_layers(*arrays[:2], *tables, *arrays[2:], direct, 1.0, 30.0, 1.0)

@@ -5,7 +5,6 @@ from typing import Any
 
 import mujoco
 import numpy as np
-import pinocchio
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.regressors.robot_model import RobotModel, read_urdf
@@ -20,25 +19,18 @@ ROTOR_INERTIA = np.array([0.08, 0.08, 0.08, 0.08, 0.01, 0.01, 0.01])
 
 
 class ArmModel:
-    """One arm of the iCub with seven free joints; all other joints are fixed at position 0.
-
-    Args:
-        side: "right" or "left".
-
-    Attributes:
-        joint_names: names of the seven joints, from the shoulder to the hand.
-        sensor_frame: link below the sensor; the wrench is expressed in its frame, at its origin.
-        hand: frame in the palm, which follows the circles; the position of the payload is given in it.
-    """
+    """The "right" or "left" arm of the iCub with seven free joints; all other joints are fixed at position 0."""
 
     def __init__(self, side: str) -> None:
         self.side = side
-        self.joint_names = tuple(f"{side[0]}_{joint}" for joint in ARM_JOINTS)
+        self.joint_names = tuple(f"{side[0]}_{joint}" for joint in ARM_JOINTS)  # from the shoulder to the hand
         self.sensor = f"{side[0]}_arm_ft_sensor"  # fixed joint of the URDF that represents the force/torque sensor
-        self.sensor_frame = f"{side[0]}_upper_arm"
+        self.sensor_frame = (
+            f"{side[0]}_upper_arm"  # link below the sensor, in whose frame, at its origin, the wrench is
+        )
         self.shoulder = f"{side[0]}_shoulder_3"  # link above the sensor
         self.elbow = f"{side[0]}_elbow_1"  # link between the elbow and the rotation of the forearm
-        self.hand = f"{side[0]}_hand_dh_frame"
+        self.hand = f"{side[0]}_hand_dh_frame"  # frame in the palm, which follows the circles and holds the payload
 
     @cached_property
     def kinematics(self) -> RobotModel:
@@ -52,13 +44,6 @@ class ArmModel:
         """Lower and upper limits of the joint positions [rad], (7,) each."""
         model = self.kinematics.model
         return model.lowerPositionLimit.copy(), model.upperPositionLimit.copy()
-
-    def hand_position(self, q: Array) -> Array:
-        """Return the position of the hand in the root frame [m], (3,), at joint positions `q` (7,) [rad]."""
-        robot = self.kinematics
-        frame = robot.model.getFrameId(self.hand)
-        pinocchio.framesForwardKinematics(robot.model, robot.data, q)
-        return robot.data.oMf[frame].translation.copy()
 
     def physics(self) -> Any:
         """Return the MuJoCo model.
@@ -74,7 +59,7 @@ class ArmModel:
         for name, inertia in zip(self.joint_names, ROTOR_INERTIA, strict=True):
             joint = spec.joint(name)
             joint.armature = inertia
-            joint.damping = np.zeros_like(joint.damping)  # JointFriction models friction
+            joint.damping = np.zeros_like(joint.damping)  # effects.joint_friction models it
         spec.body(self.hand).add_body(name="payload")
         spec.body(self.sensor_frame).add_site(name="sensor")
         for name, kind in (("force", mujoco.mjtSensor.mjSENS_FORCE), ("torque", mujoco.mjtSensor.mjSENS_TORQUE)):

@@ -15,10 +15,10 @@ from icub_learning.simulation.arm.effects import (
     FULL_SCALE,
     CableBundle,
     Encoders,
-    JointFriction,
     Pose,
     SensorDrift,
     cross_talk,
+    joint_friction,
 )
 from icub_learning.simulation.arm.motions import Blend, Hold, Motion, Reference, task_motions
 from icub_learning.simulation.arm.readings import Sensors, Truth
@@ -72,7 +72,6 @@ class ArmSimulation:
         self._noise = settings.noise * FULL_SCALE / FULL_SCALE[0]  # white noise of the amplifier [N, N m]
         self._rng = rng
         self._normals = rng.standard_normal((1000, 2, 6))
-        self._friction = JointFriction(settings.joint_friction)
         self._encoders = Encoders(settings.encoder_bits, self._data.qpos.copy(), self._data.qvel.copy())
         self._cable = CableBundle(
             settings.cable_stiffness, settings.cable_bending_stiffness, settings.cable_hysteresis, settings.side
@@ -156,7 +155,7 @@ class ArmSimulation:
         mujoco.mj_step2(model, data)
 
         # Drives measure the torque behind the rotors, and compensate the friction in the gears.
-        effort = data.qfrc_applied - ROTOR_INERTIA * data.qacc + self._friction.torque(v)
+        effort = data.qfrc_applied - ROTOR_INERTIA * data.qacc + joint_friction(self.settings.joint_friction, v)
         wrench = data.sensordata.copy()
         drift_normal, noise_normal = self._next_normals()
         drift = self._drift.step(drift_normal)

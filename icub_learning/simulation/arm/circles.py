@@ -24,6 +24,13 @@ _POSTURE_WEIGHT = 1e-3  # [m/rad]
 _SMOOTHNESS_WEIGHT = 5e-4  # [m/rad], multiplied by the square of the harmonic
 _MAX_ITERATIONS = 60
 
+# Centre [m], second axis and posture [deg] of the right arm by task: circles of 10 cm radius fit between the joint
+# limits with the torso upright.
+CIRCLES = {
+    "circle_xy": (np.array([-0.150, 0.110, -0.100]), [0.0, 1.0, 0.0], [6.0, 47.0, 77.0, 84.0, -39.0, 8.0, 5.0]),
+    "circle_xz": (np.array([-0.081, 0.292, 0.375]), [0.0, 0.0, 1.0], [-60.0, 148.0, 45.0, 91.0, -12.0, -11.0, 3.0]),
+}
+
 
 @dataclass(frozen=True)
 class Circle:
@@ -40,19 +47,11 @@ class Circle:
 
 
 def circle(task: str, side: str, radius: float) -> Circle:
-    """Return the circle of task "circle_xy" (transverse plane) or "circle_xz" (sagittal plane) for one arm.
-
-    At these centres and postures, circles of 10 cm radius fit between the joint limits with the torso upright.
-    """
-    if task == "circle_xy":
-        center, second = np.array([-0.150, 0.110, -0.100]), np.array([0.0, 1.0, 0.0])
-        posture = np.deg2rad([6.0, 47.0, 77.0, 84.0, -39.0, 8.0, 5.0])
-    else:
-        center, second = np.array([-0.081, 0.292, 0.375]), np.array([0.0, 0.0, 1.0])
-        posture = np.deg2rad([-60.0, 148.0, 45.0, 91.0, -12.0, -11.0, 3.0])
+    """Return the circle of task "circle_xy" (transverse plane) or "circle_xz" (sagittal plane) for one arm."""
+    center, second, posture = CIRCLES[task]
     # Equal joint positions give mirrored positions of the hand.
     mirror = np.array([1.0, 1.0 if side == "right" else -1.0, 1.0])
-    return Circle(center * mirror, np.stack([np.array([1.0, 0.0, 0.0]), second * mirror]), radius, posture)
+    return Circle(center * mirror, np.stack([[1.0, 0.0, 0.0], second * mirror]), radius, np.deg2rad(posture))
 
 
 def solve_circle_path(arm: ArmModel, target: Circle, start: Array | None = None) -> Array:

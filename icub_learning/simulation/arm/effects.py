@@ -12,6 +12,10 @@ from icub_learning.simulation.arm.settings import TIME_STEP
 # to it, which relates errors of torque to those of force.
 FULL_SCALE = np.array([1000.0, 1000.0, 1500.0, 24.0, 24.0, 24.0])
 
+COULOMB = np.array([0.5, 0.5, 0.3, 0.3, 0.05, 0.05, 0.05])  # [N m] of the gears
+VISCOUS = np.array([0.2, 0.2, 0.1, 0.1, 0.02, 0.02, 0.02])  # [N m s/rad] of the gears
+BREAKAWAY = 0.05  # [rad/s]
+
 
 class DahlFriction:
     """Rate-independent friction with presliding: Dahl, "A solid friction model" (1968), exponent 1, in any dimension.
@@ -82,7 +86,9 @@ class CableBundle:
         """
         lower, chord = self._chord(sensor, elbow)
         length = math.sqrt(chord @ chord)
-        rotation, axes = self._rotation(sensor, elbow)
+        axes, rotation = np.empty(4), np.empty(3)  # of the frame at rest; rotation vector in it
+        mujoco.mju_mulQuat(axes, sensor[2], self._rest_direction)
+        mujoco.mju_subQuat(rotation, elbow[2], axes)
         deformation = np.array([length - self._rest_length, *rotation])
         change = deformation - (deformation if self._deformation is None else self._deformation)
         self._deformation = deformation
@@ -100,28 +106,12 @@ class CableBundle:
         lower = elbow[0] + elbow[1].reshape(3, 3) @ self._lower_clamp
         return lower, lower - upper
 
-    def _rotation(self, sensor: Pose, elbow: Pose) -> tuple[Array, Array]:
-        """Return the rotation vector relative to rest, and the quaternion of the axes in which it is expressed."""
-        axes, rotation = np.empty(4), np.empty(3)
-        mujoco.mju_mulQuat(axes, sensor[2], self._rest_direction)
-        mujoco.mju_subQuat(rotation, elbow[2], axes)
-        return rotation, axes
 
-
-class JointFriction:
-    """Viscous and smoothed Coulomb friction in the gears, compensated by the drives; `scale` is 1 for a typical arm."""
-
-    COULOMB = np.array([0.5, 0.5, 0.3, 0.3, 0.05, 0.05, 0.05])  # [N m]
-    VISCOUS = np.array([0.2, 0.2, 0.1, 0.1, 0.02, 0.02, 0.02])  # [N m s/rad]
-    BREAKAWAY = 0.05  # [rad/s]
-
-    def __init__(self, scale: float) -> None:
-        self._coulomb = scale * self.COULOMB
-        self._viscous = scale * self.VISCOUS
-
-    def torque(self, v: Array) -> Array:
-        """Return the friction torque (7,) [N m] at velocities `v` (7,) [rad/s]."""
-        return self._coulomb * np.tanh(v / self.BREAKAWAY) + self._viscous * v
+def joint_friction(scale: float, v: Array) -> Array:
+    """Return viscous and smoothed Coulomb friction in the gears at velocities `v` (7,) [rad/s], as torques (7,) [N m];
+    `scale` is 1 for a typical arm.
+    """
+    return scale * COULOMB * np.tanh(v / BREAKAWAY) + scale * VISCOUS * v
 
 
 def cross_talk(ratio: float, rng: np.random.Generator) -> Array:

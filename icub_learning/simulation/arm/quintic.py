@@ -43,7 +43,7 @@ class QuinticSpline:
 
 
 def spline_velocities(knots: Array, positions: Array) -> Array:
-    """Return the velocities at the knots (n,) [s] of the cubic spline through positions (n, n_joints), 0 at its ends."""
+    """Return the velocities at knots (n,) [s] of the cubic spline through positions (n, n_joints), 0 at its ends."""
     velocities = np.zeros_like(positions)
     if len(knots) > 2:
         # Neighbouring cubics have equal second derivatives at their common knot.

@@ -50,16 +50,16 @@ class View:
     """
 
     turn: float = 0.0
-    tilt: tuple[float, float] = (0.0, 0.0)
+    tilt: tuple[float, ...] = (0.0, 0.0)
     sway: tuple[float, ...] = (0.0,) * N_JOINTS
-    aim: tuple[float, float] = (0.0, 0.0)
+    aim: tuple[float, ...] = (0.0, 0.0)
     roll: float = 0.0
     distance: float = 1.0
     light_azimuth: float = 0.5
     light_elevation: float = 1.0
     light: float = 0.7
     ambient: float = 0.4
-    tint: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    tint: tuple[float, ...] = (1.0, 1.0, 1.0)
     background: int = 0
 
 
@@ -71,7 +71,7 @@ def random_view(seed: int, number: int, name: str = "") -> View:
     return replace(
         _random_scene(rng),
         turn=float(rng.uniform(-np.pi, np.pi)),
-        tilt=_pair(rng.uniform(-MAX_TILT, MAX_TILT, 2)),
+        tilt=tuple(rng.uniform(-MAX_TILT, MAX_TILT, 2).tolist()),
         sway=tuple(rng.uniform(-SWAY, SWAY, N_JOINTS).tolist()),
     )
 
@@ -93,7 +93,7 @@ def turning_view(seed: int, time: float, name: str = "") -> View:
     waves = np.sin(phases + 2 * np.pi * time / (TURN_PERIOD * np.sqrt(np.arange(2, N_JOINTS + 4))))
     return View(
         turn=float(2 * np.pi * (time / TURN_PERIOD % 1.0) + phases[0]),
-        tilt=_pair(waves[:2] * MAX_TILT),
+        tilt=tuple((waves[:2] * MAX_TILT).tolist()),
         sway=tuple((waves[2:] * SWAY).tolist()),
         background=now.background,
         **{entry: value.tolist() for entry, value in between.items()},
@@ -102,16 +102,16 @@ def turning_view(seed: int, time: float, name: str = "") -> View:
 
 def _random_scene(rng: np.random.Generator) -> View:
     """Return a view with random gaze, light and background."""
-    tint = random_tint(rng)
+    tint = tuple(random_tint(rng).tolist())
     return View(
-        aim=_pair(rng.uniform(-MAX_AIM, MAX_AIM, 2)),
+        aim=tuple(rng.uniform(-MAX_AIM, MAX_AIM, 2).tolist()),
         roll=float(rng.normal(0.0, 0.08)),
         distance=float(rng.uniform(0.85, 1.2)),
         light_azimuth=float(rng.uniform(-1.8, 1.8)),
         light_elevation=float(rng.uniform(0.3, 1.4)),
         light=float(rng.uniform(0.35, 0.9)),
         ambient=float(rng.uniform(0.15, 0.5)),
-        tint=tuple(tint.tolist()),
+        tint=tint,
         background=int(rng.integers(2**31)),
     )
 
@@ -148,8 +148,3 @@ def gaze_axes(eye: ArrayLike, target: ArrayLike, roll: float = 0.0) -> Array:
 
 def _hash(name: str) -> int:
     return zlib.crc32(name.encode())
-
-
-def _pair(values: Array) -> tuple[float, float]:
-    first, second = values.tolist()
-    return first, second

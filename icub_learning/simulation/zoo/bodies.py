@@ -13,13 +13,8 @@ class TrueBodies:
     """A robot with the geometry of a URDF and inertial parameters of its own, which no learner is told.
 
     The mass of every body is multiplied by a random number, and its distribution of mass is sheared and stretched by a
-    random linear map: so the parameters stay those of a possible body (a positive definite second moment). `spread` is
-    the standard deviation of the logarithm of the masses, and of the entries of the linear map. Without `sensor`, the
-    fixed joint of the force/torque sensor, outputs are joint torques.
-
-    Attributes:
-        parameters: true inertial parameters by the names that the regressors give them.
-        low, high: (n_joints,) limits of the positions from the URDF [rad or m], infinite where it has none.
+    random linear map, so that it stays that of a possible body. `spread` is the standard deviation of the logarithm of
+    the masses, and of the entries of the map. Without `sensor`, a fixed joint, outputs are joint torques.
     """
 
     def __init__(
@@ -31,10 +26,12 @@ class TrueBodies:
             model.inertias[body] = changed_inertia(model.inertias[body], spread, rng)
         beyond = list(model.subtrees[self._robot.sensor_id]) if sensor else list(range(1, model.njoints))
         names, values = self._robot.body_parameter_names(beyond), self._robot.body_parameters(beyond)
+        # True inertial parameters by the names that the regressors give them.
         self.parameters = dict(zip(names, values.tolist(), strict=True))
         indices = [model.getJointId(joint) for joint in joints]
         plain = np.array([model.joints[index].nq == 1 for index in indices])
         places = [model.joints[index].idx_q for index in indices]
+        # Limits of the positions from the URDF [rad or m], infinite where it has none.
         self.low = np.where(plain, model.lowerPositionLimit[places], -np.inf)
         self.high = np.where(plain, model.upperPositionLimit[places], np.inf)
 

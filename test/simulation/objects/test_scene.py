@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio
 import pytest
+from helpers.arm_steps import hand_position
 from PIL import Image
 
 from icub_learning.errors import ObjectError, ParameterError, RenderingError
@@ -138,7 +139,7 @@ def test_the_hand_with_the_object_is_before_the_eye(side: str) -> None:
     q = np.deg2rad(SHOWING)
     assert (q >= low - 1e-6).all()
     assert (q <= high + 1e-6).all()
-    eye, hand = eye_position(side), arm.hand_position(q)
+    eye, hand = eye_position(side), hand_position(arm, q)
     assert eye[1] * (1 if side == "right" else -1) == pytest.approx(0.034)  # the root's y points to the right
     forward, down = eye[0] - hand[0], eye[2] - hand[2]  # the root's x points backward
     assert 0.2 < forward < 0.35
