@@ -1,6 +1,5 @@
 """Random Fourier features of the Gaussian kernel, of one length scale and of several at once."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from math import sqrt
 
@@ -12,34 +11,7 @@ from icub_learning.errors import ParameterError
 from icub_learning.features import _fourier
 
 
-class FourierFeatures(ABC):
-    """Base of maps to [cos(omega_j x), sin(omega_j x)] / sqrt(m), j = 1..m; a subclass computes phases omega_j x."""
-
-    def __init__(self, n_inputs: int, n_features: int, length_scale: float = 1.0, seed: int = 0) -> None:
-        self.n_inputs = integer("n_inputs", n_inputs, 1)
-        self.n_features = _even(n_features)
-        self.length_scale = real("length_scale", length_scale, 0.0, low_open=True)
-        self.seed = integer("seed", seed, 0)
-
-    def transform(self, x: ArrayLike) -> Array:
-        """Map (n_inputs,) to (n_features,) or (k, n_inputs) to (k, n_features); rows have unit norm. Raises ShapeError,
-        NotFiniteError, ParameterError (so far out that a phase overflows).
-        """
-        x_rows, single = rows("x", x, self.n_inputs)
-        half = self.n_features // 2
-        out = np.empty((len(x_rows), self.n_features))
-        with np.errstate(over="ignore", invalid="ignore"):  # the next line finds what is not finite
-            phases = self._phases(x_rows)
-        if not _fourier.waves(out, phases, len(x_rows), half, 1.0 / sqrt(half)):
-            raise _too_far(x_rows)
-        return out[0] if single else out
-
-    @abstractmethod
-    def _phases(self, x: Array) -> Array:
-        """Return omega_j x, (k, m), for rows x (k, n_inputs)."""
-
-
-class RandomFourierFeatures(FourierFeatures):
+class RandomFourierFeatures:
     """Maps x to cosines and sines whose inner products approximate the Gaussian kernel exp(-||x - x'||^2 / 2 sigma^2).
 
     With frequencies omega_1..omega_m drawn from N(0, sigma^-2 I), m = n_features / 2, the row is
@@ -57,19 +29,31 @@ class RandomFourierFeatures(FourierFeatures):
     """
 
     def __init__(self, n_inputs: int, n_features: int, length_scale: float = 1.0, seed: int = 0) -> None:
-        super().__init__(n_inputs, n_features, length_scale, seed)
+        self.n_inputs = integer("n_inputs", n_inputs, 1)
+        self.n_features = _even(n_features)
+        self.length_scale = real("length_scale", length_scale, 0.0, low_open=True)
+        self.seed = integer("seed", seed, 0)
         draw = np.random.default_rng(self.seed).standard_normal((self.n_features // 2, self.n_inputs))
         self.frequencies = draw / self.length_scale  # (n_features / 2, n_inputs), radians per unit of x
+
+    def transform(self, x: ArrayLike) -> Array:
+        """Map (n_inputs,) to (n_features,) or (k, n_inputs) to (k, n_features). Raises ShapeError, NotFiniteError,
+        ParameterError (so far out that a phase overflows).
+        """
+        x_rows, single = rows("x", x, self.n_inputs)
+        half = self.n_features // 2
+        out = np.empty((len(x_rows), self.n_features))
+        with np.errstate(over="ignore", invalid="ignore"):  # the next line finds what is not finite
+            phases = x_rows @ self.frequencies.T
+        if not _fourier.waves(out, phases, len(x_rows), half, 1.0 / sqrt(half)):
+            raise _too_far(x_rows)
+        return out[0] if single else out
 
     def standardized(self, x: Array, mean: Array, scale: Array) -> Array:
         """Return the row (n_features,) of (x - mean) / scale, all float64 of (n_inputs,), whose sizes are not checked.
         Raises NotFiniteError, ParameterError: as `transform`.
         """
         return _row(x, mean, scale, self.frequencies)
-
-    def _phases(self, x: Array) -> Array:
-        phases: Array = x @ self.frequencies.T
-        return phases
 
 
 class MultiscaleFourierFeatures:

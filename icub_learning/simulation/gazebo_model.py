@@ -59,7 +59,8 @@ def resource_path(config: str | os.PathLike[str], *more: str | os.PathLike[str])
     """Return GZ_SIM_RESOURCE_PATH with the folders of meshes that the URDF names (package://iCub/...), and more."""
     urdf, _, _ = robot_of(config)
     folders = [] if urdf.lstrip().startswith("<") else _mesh_folders(Path(urdf).resolve())
-    return os.pathsep.join(filter(None, [*folders, *map(os.fspath, more), os.environ.get("GZ_SIM_RESOURCE_PATH")]))
+    folders += [os.fspath(folder) for folder in more]
+    return os.pathsep.join(filter(None, [*folders, os.environ.get("GZ_SIM_RESOURCE_PATH")]))
 
 
 def gazebo_model(urdf: str, joints: Sequence[str], sensor: str) -> str:
