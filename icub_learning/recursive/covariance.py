@@ -91,9 +91,7 @@ class RegularizedCovariance:
 class Certainty:
     """Leverages under a fixed covariance A, for use while a learner goes on in another thread.
 
-    Args:
-        triangle: packed factor of A (see storage.py); kept by reference, not copied.
-        n_features: d, length of a row z.
+    `triangle`, the packed factor of A (see storage.py), is kept by reference, not copied.
     """
 
     def __init__(self, triangle: Array, n_features: int) -> None:

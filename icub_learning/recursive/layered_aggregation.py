@@ -71,10 +71,8 @@ class LayeredAggregation(Declared):
     in place of N experts, for each memory, with its half-life, against all experts and their convex combinations.
 
     Args:
-        n_experts: N.
-        n_outputs: m.
-        half_lives: half-lives of the first layer [s], each above 0.
-        second_half_life: half-life of the second layer [s], above 0.
+        n_experts, n_outputs: N and m.
+        half_lives, second_half_life: half-lives of the first layer and of the second one [s], each above 0.
         direct: indices of the experts that take part in the second layer.
 
     Attributes:

@@ -28,9 +28,8 @@ TOPICS = {name: f"/icub_learning/{name}" for name in ("joint_states", "wrench", 
 
 
 def model_file(config: str | os.PathLike[str]) -> Path:
-    """Write the model for a parameter file of inverse_dynamics into the user's cache, and return its path.
-
-    The file has urdf, joints and sensor. Raises ParameterError, ModelError: it or the URDF lacks what is needed.
+    """Write the model for a parameter file of inverse_dynamics into the user's cache, and return its path. Raises
+    ParameterError, ModelError: the file, which has urdf, joints and sensor, or the URDF lacks what is needed.
     """
     return cached("gazebo_model", ".urdf", gazebo_model(*robot_of(config)))
 

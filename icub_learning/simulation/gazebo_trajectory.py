@@ -55,9 +55,8 @@ class Commands:
 
 
 def joints_of(config: str | os.PathLike[str], velocity: float, acceleration: float) -> Joints:
-    """Return the joints of the robot that a parameter file of inverse_dynamics names, with the largest velocity of any.
-
-    The URDF may limit velocities further [rad/s, rad/s^2]. Raises what gazebo_model.robot_of does.
+    """Return the joints of the robot of a parameter file, with the largest velocity [rad/s] and acceleration [rad/s^2]
+    of any; the URDF may limit velocities further. Raises what gazebo_model.robot_of does.
     """
     urdf, names, _ = robot_of(config)
     joints = {joint.get("name"): joint for joint in read_urdf(urdf).findall("joint")}
@@ -176,10 +175,8 @@ def _spline(joints: Joints, knots: Array, points: Array, given: Array | None) ->
 
 
 def _smoothest(knots: Array, points: Array) -> tuple[Array, Array]:
-    """Return velocities and accelerations at the knots of the quintic spline with continuous snap, at rest at its ends.
-
-    The jerk of the cubic one jumps at each point; the filter of the learner expects motions whose jerk does not.
-    """
+    """Return velocities and accelerations at the knots of a quintic spline, of continuous snap, at rest at its ends."""
+    # The jerk of the cubic one jumps at each point; the filter of the learner expects motions whose jerk does not.
     rest = [(order, np.zeros(points.shape[1])) for order in (1, 2)]
     spline = make_interp_spline(knots, points, k=5, bc_type=(rest, rest))
     return spline(knots, 1), spline(knots, 2)

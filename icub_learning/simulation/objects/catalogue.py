@@ -71,14 +71,10 @@ def known_files() -> list[str]:
 
 
 def find_objects(folder: str | os.PathLike[str] | None = None) -> dict[str, ObjectFile]:
-    """Return the objects of a folder by name.
+    """Return the objects of a folder by name. Raises ObjectError: the folder is missing or contains no objects.
 
-    Args:
-        folder: searched with its subfolders for URDFs or, if there are none, for meshes; objects are named after their
-            files. None: the folder in the environment variable ICUB_LEARNING_OBJECTS, else KNOWN objects.
-
-    Raises:
-        ObjectError: the folder is missing or contains no objects.
+    It is searched with its subfolders for URDFs or, if there are none, for meshes; objects are named after their files.
+    None: the folder in the environment variable ICUB_LEARNING_OBJECTS, else KNOWN objects.
     """
     chosen = folder or os.environ.get(FOLDER_VARIABLE)
     if not chosen:

@@ -65,10 +65,7 @@ class EyeProcess:
         self.busy = self.ended = False
 
     def show(self, name: str) -> None:
-        """Request another object in the hand, "" for none. The answer is "", or the reason for a failure.
-
-        Loading an object takes about 0.4 s; the last ones shown are still loaded.
-        """
+        """Request another object in the hand, "" for none. The answer is "", or the reason for a failure."""
         self._request("show", name)
 
     def render(self, time: float) -> None:

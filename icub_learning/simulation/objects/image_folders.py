@@ -43,8 +43,7 @@ def write_images(
     folder: str | os.PathLike[str] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> dict[str, int]:
-    """Write `target`/train/LABEL/0000.png ... and `target`/test/LABEL/0000.png ..., all of them or none; return how
-    many.
+    """Write `target`/train/LABEL/0000.png ... and test/LABEL/0000.png ..., all of them or none; return how many.
 
     Args:
         target: a new or empty folder.

@@ -85,14 +85,9 @@ class ObjectScene(RenderedObjects):
         self._show([self.names.index(name)] if name else [])
 
     def render(self, view: int | View) -> NDArray[np.uint8]:
-        """Return the image of the eye, uint8 RGB (height, width, 3).
+        """Return the image of the eye, uint8 RGB (height, width, 3), of a View or of the random view of this number.
 
-        Args:
-            view: a View, or the number (0, 1, 2, ...) of a random view of this object, see `random_view`; numbers from
-                UNSEEN on are meant for tests.
-
-        Raises:
-            ParameterError: the number is negative.
+        Numbers (0, 1, 2, ...) from UNSEEN on are meant for tests. Raises ParameterError: the number is negative.
         """
         self._arrange(view if isinstance(view, View) else random_view(self.seed, view, self.shown))
         return self._renderer.render(self._data, 0)
