@@ -66,7 +66,7 @@ class RegularizedCovariance:
         """Return (d, d) rows with the same Z^T Z as all samples seen so far. O(d^3)."""
         root = np.sqrt(self.regularization)
         _, singular, vectors = np.linalg.svd(self.factor / root)
-        return pooling.gained_lengths(singular)[:, None] * vectors * root
+        return np.asarray(pooling.gained_lengths(singular)[:, None] * vectors * root)
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned as a dict of arrays; see `from_state`."""

@@ -5,7 +5,6 @@ import os
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
@@ -88,32 +87,19 @@ def gazebo_model(urdf: str, joints: Sequence[str], sensor: str) -> str:
     _fix_to_world(robot)
     for name in joints:
         _admit_zero(present[name])
-    control = _position_control(ElementTree.tostring(robot, encoding="unicode"), joints)
-    for name, damping in zip(joints, control.damping, strict=True):
-        _set_damping(present[name], damping)
-    robot.extend(_extensions(sensor, joint_link(present[sensor], "child"), joints, control))
+    inertia, offset = _at_joints(ElementTree.tostring(robot, encoding="unicode"), joints)
+    for name, damping in zip(joints, 2 * BANDWIDTH * inertia, strict=True):
+        for dynamics in present[name].findall("dynamics"):
+            present[name].remove(dynamics)
+        ElementTree.SubElement(present[name], "dynamics", damping=f"{damping:.6g}", friction="0")
+    robot.extend(_extensions(sensor, joint_link(present[sensor], "child"), joints, inertia, offset))
     ElementTree.indent(robot)
     return ElementTree.tostring(robot, encoding="unicode")
 
 
-class _PositionControl(NamedTuple):
-    """Position control of the moving joints, (n_joints,) each."""
-
-    offset: Array  # torques that carry the robot at position 0, where Gazebo starts it [N m]
-    proportional: Array  # gains [N m/rad]
-    integral: Array  # gains [N m/(rad s)]
-    damping: Array  # damping of the joints themselves [N m s/rad]
-
-
-def _position_control(urdf: str, joints: Sequence[str]) -> _PositionControl:
-    """Return gains for two equal poles at BANDWIDTH at each joint, M s^2 + damping s + proportional = 0.
-
-    M is the largest inertia at the joint over random postures [kg m^2]; with a smaller one the joint is faster and more
-    strongly damped. The integral gain, which carries the arm's weight, is stable below damping * proportional / M = 2
-    BANDWIDTH^3 M. Without the offset the arm would sag until the integral has built up.
-
-    The damping belongs to the joint, whose damping the physics integrates implicitly: neighbouring axes nearly in line
-    (shoulder yaw and forearm) have so little inertia against each other that a controller's is unstable at 1 ms.
+def _at_joints(urdf: str, joints: Sequence[str]) -> tuple[Array, Array]:
+    """Return the largest inertia [kg m^2] at each joint over random postures, and the torques [N m] that carry the arm
+    at position 0, where Gazebo starts it: without them it would sag until the integral has built up.
     """
     model = pinocchio.buildModelFromXML(urdf)
     data = model.createData()
@@ -124,13 +110,7 @@ def _position_control(urdf: str, joints: Sequence[str]) -> _PositionControl:
     )
     zero = np.zeros(model.nv)
     order = [model.joints[model.getJointId(name)].idx_v for name in joints]
-    inertia = inertia[order]
-    return _PositionControl(
-        offset=pinocchio.rnea(model, data, zero, zero, zero)[order].copy(),
-        proportional=BANDWIDTH**2 * inertia,
-        integral=INTEGRAL_SHARE * 2 * BANDWIDTH**3 * inertia,
-        damping=2 * BANDWIDTH * inertia,
-    )
+    return inertia[order], pinocchio.rnea(model, data, zero, zero, zero)[order].copy()
 
 
 def _mesh_folders(urdf: Path) -> list[str]:
@@ -174,21 +154,24 @@ def _admit_zero(joint: ElementTree.Element) -> None:
         limit.set("upper", repr(max(float(limit.get("upper", "0")), 0.0)))
 
 
-def _set_damping(joint: ElementTree.Element, damping: float) -> None:
-    for dynamics in joint.findall("dynamics"):
-        joint.remove(dynamics)
-    ElementTree.SubElement(joint, "dynamics", damping=f"{damping:.6g}", friction="0")
+def _extensions(
+    sensor: str, child: str, joints: Sequence[str], inertia: Array, offset: Array
+) -> list[ElementTree.Element]:
+    """Return Gazebo's elements: the sensor on the joint above the link `child`, and plugins for the moving joints.
 
-
-def _extensions(sensor: str, child: str, joints: Sequence[str], control: _PositionControl) -> list[ElementTree.Element]:
-    """Return Gazebo's elements: the sensor on the joint above the link `child`, and plugins for the moving joints."""
+    Gains give two equal poles at BANDWIDTH at each joint, M s^2 + damping s + proportional = 0; with a smaller inertia
+    than M the joint is faster and more strongly damped. The integral gain, which carries the arm's weight, is stable
+    below damping * proportional / M = 2 BANDWIDTH^3 M. The damping belongs to the joint, whose damping the physics
+    integrates implicitly: neighbouring axes nearly in line (shoulder yaw and forearm) have so little inertia against
+    each other that a controller's is unstable at 1 ms.
+    """
     names = "".join(f"<joint_name>{escape(name)}</joint_name>" for name in joints)
     gains = "".join(  # one element for each joint, in the order of the joints' names
         f"<{tag}>{value:.6g}</{tag}>"
         for tag, values in (
-            ("position_p_gain", control.proportional),
-            ("position_i_gain", control.integral),
-            ("position_cmd_offset", control.offset),
+            ("position_p_gain", BANDWIDTH**2 * inertia),
+            ("position_i_gain", INTEGRAL_SHARE * 2 * BANDWIDTH**3 * inertia),
+            ("position_cmd_offset", offset),
         )
         for value in values
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +43,7 @@ def simulate(
     stamps, made = np.empty(total, dtype=np.int64), 0
     n_joints = len(simulation.arm.joint_names)
     sizes = {"position": n_joints, "velocity": n_joints, "effort": n_joints, "wrench": 6}
-    values = {name: np.empty((total, size)) for name, size in sizes.items()}
+    values: dict[str, Any] = {name: np.empty((total, size)) for name, size in sizes.items()}
     for (task, _), count in zip(schedule, counts, strict=True):
         simulation.set_task(task)
         for _ in range(count):

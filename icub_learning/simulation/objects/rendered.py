@@ -62,7 +62,7 @@ class RenderedObjects:
         """Release the OpenGL context."""
         self._renderer.close()
 
-    def _show(self, present: Collection[int]) -> None:
+    def _show(self, present: Sequence[int]) -> None:
         """Show the objects with these indices, and hide the others."""
         self._model.geom_group[self._owner >= 0] = HIDDEN_GROUP
         self._model.geom_group[np.isin(self._owner, present)] = SHOWN_GROUP

@@ -14,12 +14,11 @@ import pytest
 from helpers.arm_steps import hand_position
 from PIL import Image
 
-from icub_learning.errors import ObjectError, ParameterError, RenderingError
+from icub_learning.errors import ObjectError, ParameterError
 from icub_learning.robots import find_urdf
 from icub_learning.simulation import UNSEEN, ObjectScene, View, find_objects
 from icub_learning.simulation.arm.arm_model import ArmModel
 from icub_learning.simulation.objects import catalogue as object_catalogue
-from icub_learning.simulation.objects import offscreen
 from icub_learning.simulation.objects.catalogue import KNOWN, ObjectFile, known_files
 from icub_learning.simulation.objects.fetch import LICENCE, unpack
 from icub_learning.simulation.objects.image_folders import write_images
@@ -37,14 +36,7 @@ f 1 3 4
 """
 
 
-@pytest.fixture(scope="module", autouse=True)
-def renderer() -> None:
-    """Set-up fetches objects and names the packages for OpenGL; without them there is nothing to test here."""
-    try:
-        offscreen.find_backend()
-        find_objects()
-    except (RenderingError, ObjectError) as error:
-        pytest.skip(str(error))
+pytestmark = pytest.mark.usefixtures("renderer")
 
 
 @pytest.fixture(scope="module")

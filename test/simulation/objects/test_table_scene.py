@@ -15,7 +15,7 @@ NAMES = ("duck", "lego", "red_ball", "ring")
 
 
 @pytest.fixture(scope="module")
-def scene():
+def scene(renderer):
     with TableScene(NAMES, seed=1) as made:
         yield made
 
@@ -59,7 +59,7 @@ def test_bad_requests(scene):
             bad()
 
 
-def test_scenes_as_files(tmp_path):
+def test_scenes_as_files(tmp_path, renderer):
     written = write_scenes(tmp_path / "tables", NAMES, scenes=2, unseen=1, seed=1)
     assert written == {"train": 2, "test": 1}
     content = json.loads((tmp_path / "tables" / "train.json").read_text())
