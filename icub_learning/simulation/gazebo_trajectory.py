@@ -153,7 +153,10 @@ def _spline(joints: Joints, knots: Array, points: Array, given: Array | None) ->
     too_fast = np.abs(slopes) > joints.velocity
     even = np.maximum(durations[1:], durations[:-1]) <= UNEVEN * np.minimum(durations[1:], durations[:-1])
     if given is None and len(knots) > 2 and even.all() and not too_fast.any():
-        velocities, accelerations = _smoothest(knots, points)
+        # Of continuous snap: the jerk of a cubic one jumps at each point, which the learner's filter does not expect.
+        rest = [(order, np.zeros(points.shape[1])) for order in (1, 2)]
+        quintic = make_interp_spline(knots, points, k=5, bc_type=(rest, rest))
+        velocities, accelerations = quintic(knots, 1), quintic(knots, 2)
     else:
         velocities = spline_velocities(knots, points) if given is None else given
         # Beside a piece that is far too fast a spline swings out: bounded as that of Fritsch and Carlson (1980).
@@ -172,14 +175,6 @@ def _spline(joints: Joints, knots: Array, points: Array, given: Array | None) ->
         states[1:, :, outside] = 0.0
         spline = QuinticSpline(knots, states)
     return spline
-
-
-def _smoothest(knots: Array, points: Array) -> tuple[Array, Array]:
-    """Return velocities and accelerations at the knots of a quintic spline, of continuous snap, at rest at its ends."""
-    # The jerk of the cubic one jumps at each point; the filter of the learner expects motions whose jerk does not.
-    rest = [(order, np.zeros(points.shape[1])) for order in (1, 2)]
-    spline = make_interp_spline(knots, points, k=5, bc_type=(rest, rest))
-    return spline(knots, 1), spline(knots, 2)
 
 
 def _samples(joints: Joints, knots: Array, points: Array, velocities: Array) -> Array:
@@ -205,7 +200,7 @@ class _Path:
     def __init__(self, joints: Joints, spline: QuinticSpline, places: Array) -> None:
         self._joints, self._spline, self.places = joints, spline, places
         _, self._slope, self._curvature = spline(self.places)
-        self._squared = np.ones(len(self.places))  # x
+        self._rate = np.ones(len(self.places))  # u'
 
     def reason(self) -> str:
         """Return what is beyond a limit at u' = 1, in words; "" if nothing is."""
@@ -238,8 +233,7 @@ class _Path:
             squared[k] = min(squared[k], squared[k - 1] + change[k - 1])
         for k in range(len(squared) - 1, 0, -1):
             squared[k - 1] = min(squared[k - 1], squared[k] + change[k - 1])
-        self._squared = np.array(squared)
-        rate = np.sqrt(self._squared)
+        rate = self._rate = np.sqrt(squared)
         return np.concatenate([[0.0], np.cumsum(2.0 * steps / (rate[1:] + rate[:-1]))])
 
     def commands(self, times: Array, reason: str) -> Commands:
@@ -247,7 +241,7 @@ class _Path:
         steps = np.arange(1, int(np.ceil(times[-1] / STEP - 1e-6)) + 1) * STEP
         k = np.clip(np.searchsorted(times, steps, side="right") - 1, 0, len(times) - 2)
         since = np.minimum(steps, times[-1]) - times[k]
-        rate = np.sqrt(self._squared)
+        rate = self._rate
         faster = (rate[k + 1] - rate[k]) / (times[k + 1] - times[k])  # u'', constant in between
         positions, _, _ = self._spline(self.places[k] + rate[k] * since + faster * since**2 / 2.0)
         return Commands(positions, float(times[-1] / self.places[-1]), reason)
