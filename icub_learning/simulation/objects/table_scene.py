@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from icub_learning import arrays
 from icub_learning.arrays import Array
-from icub_learning.errors import ParameterError
 from icub_learning.simulation.objects.backgrounds import background
 from icub_learning.simulation.objects.meshes import RADIUS
-from icub_learning.simulation.objects.rendered import RenderedObjects, check_known
+from icub_learning.simulation.objects.rendered import RenderedObjects
 from icub_learning.simulation.objects.scene_model import table_model
 from icub_learning.simulation.objects.views import gaze_axes, random_tint
 
@@ -54,15 +53,13 @@ class TableScene(RenderedObjects):
         super().__init__(objects, seed, size, folder, table_model)
         self._bodies = [self._model.body(f"object {index}").id for index in range(len(self.names))]
 
-    def render(self, number: int, always: Sequence[str] = (), count: int | None = None) -> TableImage:
-        """Return the image of scene `number` (0, 1, 2, ...), and the boxes of the objects in it.
-
-        Objects in `always` stand on the table in any case; others are drawn, from 3 to 8 in all, or `count`. Raises
-        ParameterError: the number is negative, or `count` is below the number of `always` or above that of objects;
-        ObjectError: a name is unknown.
+    def render(self, number: int) -> TableImage:
+        """Return the image of scene `number` (0, 1, 2, ...), and the boxes of the objects in it. Raises ParameterError:
+        the number is negative.
         """
         rng = np.random.default_rng([self.seed, arrays.integer("number", number, 0), _SCENE])
-        present = self._choose(rng, always, count)
+        count = int(rng.integers(MIN_OBJECTS, MAX_OBJECTS + 1))
+        present = rng.permutation(len(self.names))[:count].tolist()
         places = self._place(rng, [self._radii[index] for index in present])
         self._arrange(rng, present, places)
         image = self._renderer.render(self._data, 0)
@@ -80,18 +77,6 @@ class TableScene(RenderedObjects):
                 boxes.append(_box(seen))
                 shares.append(share)
         return TableImage(image, labels, np.array(boxes, dtype=float).reshape(-1, 4), np.array(shares))
-
-    def _choose(self, rng: np.random.Generator, always: Sequence[str], count: int | None) -> list[int]:
-        """Return the indices of the objects on the table."""
-        for name in always:
-            check_known(name, self.names)
-        first = [self.names.index(name) for name in dict.fromkeys(always)]
-        drawn = int(rng.integers(MIN_OBJECTS, MAX_OBJECTS + 1))
-        n = min(max(drawn, len(first)), len(self.names)) if count is None else arrays.integer("count", count, 1)
-        if not len(first) <= n <= len(self.names):
-            raise ParameterError("count", n, f"within [{len(first)}, {len(self.names)}]")
-        others = [index for index in rng.permutation(len(self.names)).tolist() if index not in first]
-        return first + others[: n - len(first)]
 
     def _place(self, rng: np.random.Generator, radii: Sequence[float]) -> Array:
         """Return positions (n, 2) on the table, apart from each other where that is possible."""
