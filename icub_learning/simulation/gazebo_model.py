@@ -83,7 +83,9 @@ def gazebo_model(urdf: str, joints: Sequence[str], sensor: str) -> str:
         raise ModelError(f"{sensor} is not a fixed joint", name="sensor", value=sensor, bound="a fixed joint")
     for name, joint in present.items():
         if name not in joints:
-            _fix(joint)
+            joint.set("type", "fixed")
+            for child in [child for child in joint if child.tag not in ("origin", "parent", "child")]:
+                joint.remove(child)
     _fix_to_world(robot)
     for name in joints:
         _admit_zero(present[name])
@@ -119,13 +121,6 @@ def _mesh_folders(urdf: Path) -> list[str]:
     parts = sorted({name.removeprefix("package://") for name in meshes if name.startswith("package://")})
     found = (next((folder for folder in urdf.parents if (folder / part).is_file()), None) for part in parts)
     return list(dict.fromkeys(str(folder) for folder in found if folder))
-
-
-def _fix(joint: ElementTree.Element) -> None:
-    joint.set("type", "fixed")
-    for child in list(joint):
-        if child.tag not in ("origin", "parent", "child"):
-            joint.remove(child)
 
 
 def _fix_to_world(robot: ElementTree.Element) -> None:
