@@ -27,8 +27,8 @@ INPUTS = {
         NotFiniteError: [np.array([0.0, NAN, 0.0]), np.array([0.0, INF, 0.0])], ParameterError: [np.full(3, 1e308)]},
     NystromFeatures(np.eye(2)).transform: {NotFiniteError: [[1.0, NAN]], ShapeError: [[1.0], 1.0]},
     RandomFourierFeatures(2, 4).transform: {
-        NotFiniteError: [[1.0, NAN], [INF, 0.0]], ShapeError: [[1.0], np.zeros((2, 3)), 1.0],
-        ParameterError: [[1e308] * 2]},
+        NotFiniteError: [[1.0, NAN], [INF, 0.0]], ShapeError: [[1.0], np.zeros((2, 3)), 1.0]},
+    RandomFourierFeatures(2, 4, 1e-300).transform: {ParameterError: [[1e300, 1e300]]},
 }  # fmt: skip
 
 

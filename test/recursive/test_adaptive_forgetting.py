@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from icub_learning.recursive import AdaptiveForgetting
+from icub_learning.recursive import AdaptiveForgetting, RecursiveLeastSquares
 
 PERIOD = 0.01  # [s]
 
@@ -44,3 +46,16 @@ def test_errors_of_new_motions_count_less():
     rng, forgetting = np.random.default_rng(3), AdaptiveForgetting(2)
     feed(forgetting, rng, 60.0)
     assert (feed(forgetting, rng, 60.0, 3.0, leverage=8.0) == 1.0).all()
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.sampled_from([1.0, 0.999, 0.97, 0.8, 0.5]), min_size=1, max_size=60))
+def test_the_prior_keeps_its_floor_whatever_the_factors(factors):
+    learner = RecursiveLeastSquares(9, 1, regularization=2.0)
+    rng = np.random.default_rng(0)
+    for factor in factors * 4:
+        learner.forgetting = factor
+        learner.update(rng.standard_normal(9), [1.0])
+        assert learner.prior.min() >= 2.0 * 0.5 * (1 - 1e-9)
+        eigenvalues = np.linalg.eigvalsh(learner.factor.T @ learner.factor)
+        assert eigenvalues.min() >= learner.prior.min() * (1 - 1e-9)

@@ -14,7 +14,6 @@ from scipy.linalg import cho_factor, cho_solve
 from icub_learning.arrays import Array
 from icub_learning.errors import SimulationError
 from icub_learning.simulation.arm.arm_model import ArmModel
-from icub_learning.simulation.arm.quintic import sum_of_sines
 
 N_HARMONICS = 8
 LIMIT_MARGIN = np.deg2rad(2.5)  # [rad] wanted from the joint limits; a path may come as close as half of it
@@ -152,18 +151,6 @@ def fourier_basis(phases: Array, n_harmonics: int) -> Array:
     basis[:, :, 1 : n_harmonics + 1] = cos, -h * sin, -h * h * cos
     basis[:, :, n_harmonics + 1 :] = sin, h * cos, -h * h * sin
     return basis
-
-
-class SlowWaves:
-    """Slow, smooth signals within [-1, 1] that do not repeat: means of three sinusoids with periods [s] in a range."""
-
-    def __init__(self, n_signals: int, periods: tuple[float, float], rng: np.random.Generator) -> None:
-        self.rates = 2 * np.pi / rng.uniform(*periods, size=(3, n_signals))  # (3, n_signals) [rad/s]
-        self._phases = rng.uniform(0, 2 * np.pi, size=(3, n_signals))
-
-    def __call__(self, times: Array) -> Array:
-        """Return values, first and second derivatives at `times` (n,) [s], as (3, n, n_signals)."""
-        return np.stack(sum_of_sines(times, np.ones_like(self.rates), self.rates, self._phases)) / 3
 
 
 class VariedPath:

@@ -38,7 +38,7 @@ def scene_model(arm: ArmModel, objects: Mapping[str, Sequence[MeshPart]], width:
     spec = mujoco.MjSpec.from_string(_arm_urdf(arm))
     # Shadows, around the centre, fall on object, hand and arm.
     _prepare(spec, (width, height), nearest=0.005, centre=(-0.2, 0.0, 0.3), shadows=0.25)
-    _add_plane(spec, "wall", (1.0, 1.0), [1.0, 1.0, 1.0], [0.5] * 4)  # else MuJoCo would use the body's pose for good
+    _add_plane(spec, "wall", (1.0, 1.0), [1.0, 1.0, 1.0], [0.5] * 4)  # at 0 MuJoCo would use the body's pose for good
     for joint in arm.joint_names:
         spec.joint(joint).limited = False  # the arm is rendered, not simulated
     for geom in spec.geoms:
