@@ -88,7 +88,7 @@ class _PathProblem:
         phases = 2 * np.pi * np.arange(_N_POINTS) / _N_POINTS
         self.target = target
         self.goals = target.points(phases)
-        self.values = fourier_basis(phases, N_HARMONICS)[0]
+        self.values = fourier_basis(phases)[0]
         self.limits = arm.limits
         self.robot = arm.kinematics
         self.frame = self.robot.model.getFrameId(arm.hand)
@@ -138,18 +138,18 @@ class _PathProblem:
             raise SimulationError(message, name="circle", value=room, bound=f"at least {0.5 * LIMIT_MARGIN:.3f} rad")
 
 
-def fourier_basis(phases: Array, n_harmonics: int) -> Array:
-    """Return 1, cos(h phi), sin(h phi) for h = 1 .. n_harmonics, at phases (n,) [rad], (3, n, 2 * n_harmonics + 1).
+def fourier_basis(phases: Array) -> Array:
+    """Return 1, cos(h phi), sin(h phi) for h = 1 .. N_HARMONICS, at phases (n,) [rad], (3, n, 2 * N_HARMONICS + 1).
 
     First values, then first and second derivatives with respect to phi.
     """
-    h = np.arange(1.0, n_harmonics + 1)
+    h = np.arange(1.0, N_HARMONICS + 1)
     angles = np.multiply.outer(phases, h)
     cos, sin = np.cos(angles), np.sin(angles)
-    basis = np.zeros((3, len(phases), 2 * n_harmonics + 1))
+    basis = np.zeros((3, len(phases), 2 * N_HARMONICS + 1))
     basis[0, :, 0] = 1.0
-    basis[:, :, 1 : n_harmonics + 1] = cos, -h * sin, -h * h * cos
-    basis[:, :, n_harmonics + 1 :] = sin, h * cos, -h * h * sin
+    basis[:, :, 1 : N_HARMONICS + 1] = cos, -h * sin, -h * h * cos
+    basis[:, :, N_HARMONICS + 1 :] = sin, h * cos, -h * h * sin
     return basis
 
 
@@ -157,12 +157,11 @@ class VariedPath:
     """A closed path whose shape varies between a main path and its variants.
 
     Positions are convex combinations of points of the paths, so they keep all joint limits that the paths keep. The
-    coefficients are (1 + n_variants, 2 * n_harmonics + 1, n_joints), the main path first.
+    coefficients are (1 + n_variants, 2 * N_HARMONICS + 1, n_joints), the main path first.
     """
 
     def __init__(self, coefficients: Array) -> None:
         self._n_paths, size, self._n_joints = coefficients.shape
-        self._n_harmonics = size // 2
         self._flat = np.ascontiguousarray(coefficients.transpose(1, 0, 2).reshape(size, -1))
 
     def __call__(self, phase: Array, shape: Array) -> tuple[Array, Array, Array]:
@@ -171,7 +170,7 @@ class VariedPath:
         they are at least 0 and sum to at most 1, and the main path has the remaining weight.
         """
         rate, acceleration = phase[1:, :, None]
-        basis = fourier_basis(phase[0], self._n_harmonics)
+        basis = fourier_basis(phase[0])
         points = (basis @ self._flat).reshape(3, -1, self._n_paths, self._n_joints)
         weights = np.empty((3, len(phase[0]), self._n_paths))
         weights[:, :, 1:] = shape
