@@ -12,9 +12,9 @@ import signal
 import socket
 import subprocess
 import sys
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,30 +29,20 @@ NICENESS = 5  # rendering has a lower priority than other processes
 GRACE_PERIOD = 2.0  # [s] from closing the connection to killing the process
 
 
-@dataclass(frozen=True)
-class EyeSettings:
-    """Arguments of ObjectScene without the objects."""
-
-    seed: int = 0
-    size: tuple[int, int] = (224, 224)
-    folder: str = ""
-    side: str = "left"
-    field_of_view: float = 45.0
-
-
 class EyeProcess:
     """Requests images from the rendering process and receives them when they are ready; never blocks.
 
-    Only one request may be pending (`busy`). `ended` says whether the process has been found to have ended.
+    Only one request may be pending (`busy`). `ended` says whether the process has been found to have ended. `settings`
+    are arguments of ObjectScene but the objects, with the size of the images.
     """
 
-    def __init__(self, settings: EyeSettings) -> None:
+    def __init__(self, settings: Mapping[str, Any]) -> None:
         ours, theirs = socket.socketpair()
-        width, height = settings.size
+        width, height = settings["size"]
         # Shared memory: a pipe holds less than an image, so reading one could wait for the other process.
         pixels = os.memfd_create("picture")
         os.ftruncate(pixels, width * height * 3)
-        self._picture = _shared_picture(pixels, settings.size)
+        self._picture = _shared_picture(pixels, settings["size"])
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", __name__, str(theirs.fileno()), str(pixels)],
@@ -61,7 +51,7 @@ class EyeProcess:
             )
         os.close(pixels)
         self._connection = Connection(ours.detach())
-        self._connection.send(asdict(settings))
+        self._connection.send(dict(settings))
         self.busy = self.ended = False
 
     def show(self, name: str) -> None:
@@ -115,8 +105,8 @@ def serve(connection: Connection, pixels: int) -> None:
 
     The answer None means that an image is ready in the shared memory of the file descriptor `pixels`.
     """
-    settings = EyeSettings(**connection.recv())
-    picture = _shared_picture(pixels, settings.size)
+    settings = connection.recv()
+    picture = _shared_picture(pixels, settings["size"])
     scene: ObjectScene | None = None
     with contextlib.suppress(EOFError, OSError):  # the other side has closed
         while True:
@@ -136,13 +126,13 @@ def serve(connection: Connection, pixels: int) -> None:
         scene.close()
 
 
-def _shown(scene: "ObjectScene | None", name: str, settings: EyeSettings) -> "ObjectScene":
+def _shown(scene: "ObjectScene | None", name: str, settings: Mapping[str, Any]) -> "ObjectScene":
     """Return a scene with this object in the hand; objects shown last stay loaded, as a folder may hold thousands."""
     from icub_learning.simulation.objects.scene import ObjectScene
 
     if scene is None or name not in ("", *scene.names):
         recent = [] if scene is None else [*scene.names][1 - MAX_LOADED :]
-        old, scene = scene, ObjectScene([*recent, name] if name else [], **asdict(settings))
+        old, scene = scene, ObjectScene([*recent, name] if name else [], **settings)
         if old is not None:
             old.close()
     scene.show(name)

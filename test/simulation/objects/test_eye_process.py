@@ -5,9 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from icub_learning.simulation.objects.eye_process import EyeProcess, EyeSettings
-
-SETTINGS = EyeSettings(seed=3, size=(64, 48))
+from icub_learning.simulation.objects.eye_process import EyeProcess
 
 
 def ask(eye):
@@ -20,7 +18,7 @@ def ask(eye):
 
 @pytest.fixture
 def eye(renderer):
-    eye = EyeProcess(SETTINGS)
+    eye = EyeProcess({"seed": 3, "size": (64, 48)})
     yield eye
     eye.close()
 
