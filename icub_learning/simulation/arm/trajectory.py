@@ -60,7 +60,7 @@ class TrajectoryMotion:
             if values is not None:
                 commanded[order] = checked_points(name, values, *size)
         if knots[0] == 0:
-            _check_first_point(commanded[0][0], position[columns], [arm.joint_names[column] for column in columns])
+            _check_first_point(commanded[0][0], position[columns], joint_names)
             knots = knots[1:]
             commanded = {order: points[1:] for order, points in commanded.items()}
         if not len(knots):  # the only point is the position of the arm: stop there
