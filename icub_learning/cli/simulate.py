@@ -60,11 +60,11 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _write_images(args: argparse.Namespace, show: Callable[[int], None]) -> tuple[str, dict[str, Any]]:
-    from icub_learning.simulation.objects import image_folders, scene, scene_folders, table_scene
+    from icub_learning.simulation.objects import image_folders, scene, table_scene
 
     kind, folder = ("images", args.images) if args.images else ("scenes", args.scenes)
     size = scene.SIZE if args.images else table_scene.SIZE
-    write: Any = image_folders.write_images if args.images else scene_folders.write_scenes
+    write: Any = image_folders.write_images if args.images else image_folders.write_scenes
     given = args.objects, args.views, args.unseen, args.seed, tuple(args.size or size), args.objects_folder
     written = write(folder, *given, show)
     text = f"{written['train']} {kind} to learn from and {written['test']} for tests in {folder}"

@@ -1,9 +1,7 @@
 """Feature maps from samples to rows of fixed length, on which recursive least squares learns."""
 
-from icub_learning.features.fastfood import FastfoodFeatures
-from icub_learning.features.multiscale_fourier import MultiscaleFourierFeatures
 from icub_learning.features.nystrom import NystromFeatures
-from icub_learning.features.random_fourier import RandomFourierFeatures
+from icub_learning.features.random_fourier import MultiscaleFourierFeatures, RandomFourierFeatures
 from icub_learning.features.standardizer import Standardizer
 
-__all__ = ["FastfoodFeatures", "MultiscaleFourierFeatures", "NystromFeatures", "RandomFourierFeatures", "Standardizer"]
+__all__ = ["MultiscaleFourierFeatures", "NystromFeatures", "RandomFourierFeatures", "Standardizer"]

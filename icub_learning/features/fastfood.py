@@ -1,31 +1,18 @@
-"""Fastfood: random Fourier features of the Gaussian kernel at a cost of log n_inputs for each feature."""
+"""Fastfood: random frequencies of the Gaussian kernel, projected on at a cost of log n_inputs for each."""
 
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.features.random_fourier import FourierFeatures
-
-
-class FastfoodFeatures(FourierFeatures):
-    """Maps x to cosines and sines of structured random projections; arguments as of RandomFourierFeatures.
-
-    The frequencies are the rows of blocks S H G P H B / (sigma sqrt(d)), d the next power of two of n_inputs: H the
-    Walsh-Hadamard transform, B random signs, P a random permutation, G normal on the diagonal, and S gives each row the
-    length of a normal vector (Le, Sarlos, Smola 2013). A projection takes O(n_features log d) instead of
-    O(n_features n_inputs), and O(n_features) numbers are kept. Block k depends on the seed and on k alone, so a map
-    with fewer features has the first features of a map with more.
-    """
-
-    def __init__(self, n_inputs: int, n_features: int, length_scale: float = 1.0, seed: int = 0) -> None:
-        super().__init__(n_inputs, n_features, length_scale, seed)
-        self._projection = FastfoodProjection(self.n_inputs, self.n_features // 2, self.length_scale, self.seed)
-
-    def _phases(self, x: Array) -> Array:
-        return np.ascontiguousarray(self._projection(x))
 
 
 class FastfoodProjection:
-    """x -> phases omega_j^T x for structured frequencies omega_j ~ N(0, sigma^-2 I): (k, n_inputs) to (k, count)."""
+    """x -> phases omega_j^T x for structured frequencies omega_j ~ N(0, sigma^-2 I): (k, n_inputs) to (k, count).
+
+    The frequencies are the rows of blocks S H G P H B / (sigma sqrt(d)), d the next power of two of n_inputs: H the
+    Walsh-Hadamard transform, B random signs, P a random permutation, G normal on the diagonal, and S gives each row the
+    length of a normal vector (Le, Sarlos, Smola 2013). A projection takes O(count log d) instead of O(count n_inputs),
+    and O(count) numbers are kept. Block k depends on the seed and on k alone, so fewer phases are the first of more.
+    """
 
     def __init__(self, n_inputs: int, count: int, length_scale: float, seed: int) -> None:
         self.count = count

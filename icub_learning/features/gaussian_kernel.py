@@ -41,12 +41,8 @@ class SquaredDistances:
 class GaussianKernel:
     """x -> exp(-||x - z_j||^2 / 2 sigma^2) for fixed centres z (m, d): (n, d) to (n, m).
 
-    Args:
-        centers: z, (m, d), in the unit of x.
-        length_scale: sigma > 0, in the unit of x.
-
-    Attributes:
-        exponents: x -> the logarithm of the kernel, (n, m), up to rounding, which may leave it slightly above 0.
+    `length_scale` is sigma > 0, in the unit of x. `exponents` maps x to the logarithm of the kernel, (n, m), up to
+    rounding, which may leave it slightly above 0.
     """
 
     def __init__(self, centers: Array, length_scale: float) -> None:

@@ -11,6 +11,11 @@ from icub_learning.errors import ParameterError, StateError
 from icub_learning.features.nystrom import NystromFeatures
 from icub_learning.features.random_fourier import RandomFourierFeatures
 
+KINDS = {  # of maps that can be saved, with what is saved of each
+    "random_fourier": (RandomFourierFeatures, ("length_scale", "seed", "frequencies")),
+    "nystrom": (NystromFeatures, ("length_scale", "centers", "whitening")),
+}
+
 
 class FeatureMap(Protocol):
     """Maps rows of n_inputs numbers to rows of n_features numbers."""
@@ -26,20 +31,9 @@ def feature_map_state(feature_map: FeatureMap | None) -> dict[str, Array]:
     """Return a feature map of this package, or None, as a dict of arrays. Raises ParameterError for other maps."""
     if feature_map is None:
         return {"kind": np.asarray("none")}
-    if isinstance(feature_map, RandomFourierFeatures):
-        return {
-            "kind": np.asarray("random_fourier"),
-            "length_scale": np.asarray(feature_map.length_scale),
-            "seed": np.asarray(feature_map.seed),
-            "frequencies": feature_map.frequencies.copy(),
-        }
-    if isinstance(feature_map, NystromFeatures):
-        return {
-            "kind": np.asarray("nystrom"),
-            "length_scale": np.asarray(feature_map.length_scale),
-            "centers": feature_map.centers.copy(),
-            "whitening": feature_map.whitening.copy(),
-        }
+    for kind, (home, names) in KINDS.items():
+        if isinstance(feature_map, home):
+            return {"kind": np.asarray(kind), **{name: np.array(getattr(feature_map, name)) for name in names}}
     raise ParameterError("feature_map", type(feature_map).__name__, "RandomFourierFeatures or NystromFeatures")
 
 

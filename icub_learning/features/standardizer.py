@@ -1,31 +1,28 @@
 """Running mean and scale of a stream of samples."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from icub_learning.arrays import Array, finite, integer, rows
-from icub_learning.errors import ParameterError, StateError
-from icub_learning.models import reading_state
+from icub_learning.arrays import Array, integer, rows
+from icub_learning.errors import ParameterError
+from icub_learning.models.declared import ANY, NOT_NEGATIVE, Declared, entries
 
 CONSTANT = 1e-12  # standard deviation over the mean up to which an input only varies by rounding
 LARGEST_VALUE = 1e100  # beyond it squares and their sums could overflow
 
 
-class Standardizer:
+class Standardizer(Declared):
     """Scales each input to zero mean and unit variance over the samples seen so far.
 
     Mean and variance follow by Welford's recurrence (exact, one pass, no cancellation). The scale is the population
     standard deviation, or 1 for a constant input (whose deviation is at most 1e-12 of its mean), so that `transform`
-    is always defined and rounding is never magnified.
-
-    Args:
-        n_inputs: length of a sample.
-
-    Raises:
-        ParameterError: n_inputs is not a positive integer.
+    is always defined and rounding is never magnified. Raises ParameterError: n_inputs is not a positive integer.
     """
+
+    STATE = entries(mean=ANY, squares=NOT_NEGATIVE, n_samples=NOT_NEGATIVE)
 
     def __init__(self, n_inputs: int) -> None:
         self.n_inputs = integer("n_inputs", n_inputs, 1)
@@ -54,23 +51,15 @@ class Standardizer:
         standardized = (x_rows - self.mean) / self.scale
         return standardized[0] if single else standardized
 
-    def state(self) -> dict[str, Array]:
-        """Return mean and variance as a dict of arrays; see `from_state`."""
-        return {"mean": self.mean.copy(), "squares": self._squares.copy(), "n_samples": np.asarray(self.n_samples)}
-
     @classmethod
-    def from_state(cls, state: Mapping[str, Array]) -> "Standardizer":
-        """Rebuild from `state`. Raises StateError that names the entry which does not fit."""
-        with reading_state("a standardizer"):
-            mean, squares = finite("mean", state["mean"]), finite("squares", state["squares"])
-            n_samples = integer("n_samples", int(state["n_samples"]), 0)
-        if mean.ndim != 1 or mean.shape != squares.shape or not mean.size or (squares < 0).any():
-            raise StateError(f"mean {mean.shape} and squares {squares.shape} must be equally long, squares positive")
-        standardizer = cls(mean.size)
-        standardizer.n_samples = n_samples
-        standardizer.mean[:], standardizer._squares[:] = mean, squares
-        standardizer._refresh_scale()
-        return standardizer
+    def _new(cls, state: Mapping[str, Any], *sizes: Any) -> "Standardizer":
+        return cls(np.size(state["mean"]))
+
+    def restored(self, state: Mapping[str, Any]) -> "Standardizer":
+        """Return a standardizer with what `state` saved. Raises StateError that names the entry which does not fit."""
+        made = super().restored(state)
+        made._refresh_scale()
+        return made
 
     def _refresh_scale(self) -> None:
         deviation = np.sqrt(self._squares / max(self.n_samples, 1))

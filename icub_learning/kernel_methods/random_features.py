@@ -42,7 +42,7 @@ class CosineFeatures:
     Gaussian kernel and a multivariate t with three degrees of freedom for "matern", b uniform on [0, 2 pi] (thesis
     5.1). A vector of t is one of N(0, sigma^-2 I) times sqrt(3 / chi^2), which goes for Fastfood's rows too. A map with
     fewer features has the first features of a map with more. Features are "fourier" (independent frequencies) or
-    "fastfood" (see `FastfoodFeatures`), drawn with three seeds. Raises ParameterError: the kernel has no such features.
+    "fastfood" (`FastfoodProjection`), drawn with three seeds. Raises ParameterError: the kernel has no such features.
     """
 
     def __init__(

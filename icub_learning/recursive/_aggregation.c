@@ -95,19 +95,6 @@ static void learn_output(const TABLES *t, ptrdiff_t j, const double *error, ptrd
     for (ptrdiff_t i = 0; i < experts; i++) weight[i * step] = regret[i] / sum;
 }
 
-FUNCTION(learn, "@ 0 %",
-         "learn(tables, errors, fade)\n\n"
-         "One step of ConvexAggregation.tables (experts, outputs), from errors (ages, experts, outputs); the past fades by `fade`.") {
-    TABLES t;
-    if (!take_tables(a, a->object[0], &t)) return NULL;
-    const ptrdiff_t table = t.experts * t.outputs, ages = a->length[0] / table;
-    double *regret = fits(ages > 0, "errors and the tables") ? scratch(a, t.experts) : NULL;
-    const double *errors = a->array[0];
-    for (ptrdiff_t j = 0; regret && j < t.outputs; j++)
-        learn_output(&t, j, errors + j, t.outputs, 1.0, regret, ages, a->number[0]);
-    return regret ? Py_NewRef(Py_None) : NULL;
-}
-
 /* By what an output's errors (ages,), `apart` numbers between two of them, are to be multiplied so that their mean square is at most
    `highest` times the usual one, which follows it as a mean in which this sample counts 1 / weight. */
 static double cap(double *usual, const double *errors, ptrdiff_t apart, ptrdiff_t ages, double highest, double weight) {
@@ -141,7 +128,7 @@ FUNCTION(learn_layers, "!0 !0 @ @ 0 0 0 () % % %",
          "learn_layers(choices, usual, memories, second, errors, combined, half_lives, direct, elapsed, highest, weight)\n\n"
          "One step of LayeredAggregation from errors (ages, experts, m) of the experts and `combined` (ages, 1 + count, m) of what is\n"
          "published and of the memories; then choices (1 + count, experts, m) are its weights and those of each memory. Without ages\n"
-         "nothing is learned. memories and second: ConvexAggregation.tables, (experts, count m) and (count + direct, m); half_lives\n"
+         "nothing is learned. memories and second: the tables of LayeredAggregation, (experts, count m) and (count + direct, m); half_lives\n"
          "(count + 1,), that of the second layer last; direct: a tuple of experts. Squared errors of what is published count up to\n"
          "`highest` times the usual ones (m,), a mean in which this sample counts 1 / weight.") {
     const double elapsed = a->number[0], highest = a->number[1], weight = a->number[2];
@@ -175,4 +162,4 @@ FUNCTION(learn_layers, "!0 !0 @ @ 0 0 0 () % % %",
     Py_RETURN_NONE;
 }
 
-PLAIN_MODULE(_aggregation, "Compiled on-line aggregation.", METHOD(learn), METHOD(learn_layers))
+PLAIN_MODULE(_aggregation, "Compiled on-line aggregation.", METHOD(learn_layers))

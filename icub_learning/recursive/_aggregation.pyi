@@ -1,11 +1,5 @@
 from icub_learning.arrays import Array
 
-def learn(
-    tables: tuple[Array, ...],
-    errors: Array,
-    fade: float,
-    /,
-) -> None: ...
 def learn_layers(
     choices: Array,
     usual: Array,

@@ -31,21 +31,11 @@ class AdaptiveForgetting(Declared):
     After an alarm the memory is short, the shorter the larger the change, and grows with time: what was learned before
     the change fades as a power of the time since, and soon nothing is forgotten again.
 
-    Args:
-        n_outputs: number of outputs whose errors are watched together.
-
-    Attributes:
-        changes: number of changes so far.
+    Errors of `n_outputs` outputs are watched together; `changes` is the number of changes so far.
     """
 
     STATE = entries(
-        changes=NOT_NEGATIVE,
-        rate=NOT_NEGATIVE,
-        weight=NOT_NEGATIVE,
-        elapsed=NOT_NEGATIVE,
-        variance=NOT_NEGATIVE,
-        spans=NOT_NEGATIVE,
-        sum=NOT_NEGATIVE,
+        **dict.fromkeys(("changes", "rate", "weight", "elapsed", "variance", "spans", "sum"), NOT_NEGATIVE),
         squares=ANY,
         mean=ANY,
     )
@@ -66,12 +56,9 @@ class AdaptiveForgetting(Declared):
         return 1.0 / self._rate if self._rate else np.inf
 
     def follow(self, errors: Array, leverage: float | Array, elapsed: float) -> float:
-        """Return the forgetting factor after the errors (n_outputs,) of one more prediction made before learning.
+        """Return the forgetting factor after the errors (n_outputs,) of one more prediction, made before learning.
 
-        Args:
-            errors: predicted minus measured, or the opposite.
-            leverage: leverage of the prediction, one or (n_outputs,).
-            elapsed: time since the last errors [s].
+        Its leverage is one number or (n_outputs,), and `elapsed` the time since the last errors [s].
         """
         mean = leverage if isinstance(leverage, float) else leverage.mean()
         trust = 1.0 / (1.0 + mean / FAMILIAR)
@@ -89,11 +76,7 @@ class AdaptiveForgetting(Declared):
         return factor
 
     def change(self, ratio: float) -> None:
-        """Raise forgetting at once, because the body is known to have changed.
-
-        Args:
-            ratio: mean squared error after the change over that before it.
-        """
+        """Raise forgetting at once: the body has changed, by a `ratio` of mean squared errors after to before."""
         self.changes += 1
         excess = max(real("ratio", ratio, 0.0) - 1.0, 1e-6)
         self._rate = 1.0 / min(self.memory, max(SHORTEST, min(10.0 / excess, LONGEST)))

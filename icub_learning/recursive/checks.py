@@ -14,10 +14,8 @@ REGULARIZATION_RANGE = (1e-50, 1e50)  # products with its inverse neither overfl
 
 
 def finite_rows(name: str, values: ArrayLike, width: int, limit: float = float_info.max) -> Array:
-    """Return values as contiguous float64 (width,) or (k, width), all finite and within +-limit.
-
-    Raises:
-        ShapeError, NotFiniteError, ParameterError (beyond the limit).
+    """Return values as contiguous float64 (width,) or (k, width). Raises ShapeError, NotFiniteError, ParameterError
+    (beyond +-limit).
     """
     if type(values) is np.ndarray and _cholesky.plain(values, width, limit):
         return values
@@ -28,17 +26,14 @@ def finite_rows(name: str, values: ArrayLike, width: int, limit: float = float_i
 
 
 def check_regularization(value: float | ArrayLike, n_features: int) -> Array:
-    """Return a regularization, one number or one for each feature, as (n_features,).
-
-    Raises:
-        ShapeError, NotFiniteError, ParameterError (outside [1e-50, 1e50]).
+    """Return a regularization, one number or one for each feature, as (n_features,). Raises ShapeError, NotFiniteError,
+    ParameterError (outside [1e-50, 1e50]).
     """
     low, high = REGULARIZATION_RANGE
     values = finite("regularization", value)
     if np.shape(value) not in ((), (n_features,)):
         raise ShapeError("regularization", np.shape(value), f"a number or ({n_features},)")
-    if values.min() < low or values.max() > high:
-        worst = float(values.min() if values.min() < low else values.max())
-        raise ParameterError("regularization", worst, f"in [{low:g}, {high:g}]")
-    regularization: Array = np.broadcast_to(values, (n_features,)).copy()
-    return regularization
+    for worst in (values.min(), values.max()):
+        if not low <= worst <= high:
+            raise ParameterError("regularization", float(worst), f"in [{low:g}, {high:g}]")
+    return np.array(np.broadcast_to(values, (n_features,)))

@@ -18,15 +18,8 @@ STATE_VERSION = 1  # of what is saved
 class RegularizedCovariance:
     """A = Z^T Z + diag(regularization), updated row by row and solved with at any time, O(d^2) either way.
 
-    The factor A = R^T R is kept as in RecursiveLeastSquares (thesis 8.2.4, eq. 8.14-8.15), but no weights are: for
+    The factor A = R^T R is kept as in RecursiveLeastSquares, which says what the arguments are, but no weights are: for
     sparse targets, as in classification, it is cheaper to sum Z^T Y and to solve when a prediction is needed.
-
-    Args:
-        n_features: d, length of a row z.
-        regularization: lambda > 0 in [1e-50, 1e50], one for all coordinates or (d,). Unit: that of z squared.
-
-    Raises:
-        ParameterError, ShapeError, NotFiniteError: an argument is outside its range.
     """
 
     def __init__(self, n_features: int, regularization: float | ArrayLike = 1.0) -> None:
@@ -48,10 +41,8 @@ class RegularizedCovariance:
         _cholesky.rotate(self._triangle, self._work, z_rows, self._size, self.n_features)
 
     def solve(self, z: ArrayLike) -> tuple[Array, Array]:
-        """Return A^-1 z and the leverage z^T A^-1 z: (d,) to (d,) and (), (k, d) to (k, d) and (k,).
-
-        Raises:
-            ShapeError, NotFiniteError.
+        """Return A^-1 z and the leverage z^T A^-1 z: (d,) to (d,) and (), (k, d) to (k, d) and (k,). Raises ShapeError,
+        NotFiniteError.
         """
         z_rows = finite_rows("z", z, self.n_features)
         count = 1 if z_rows.ndim == 1 else len(z_rows)
@@ -63,8 +54,7 @@ class RegularizedCovariance:
     def merge(self, other: "RegularizedCovariance") -> None:
         """Add all samples of another covariance exactly; the regularization stays. O(d^3).
 
-        Raises:
-            ParameterError: `other` is no RegularizedCovariance or has another number of features; nothing changes then.
+        Raises ParameterError: `other` is no RegularizedCovariance or has other sizes; nothing changes then.
         """
         if not isinstance(other, RegularizedCovariance):
             raise ParameterError("other", type(other).__name__, "a RegularizedCovariance")
@@ -74,8 +64,9 @@ class RegularizedCovariance:
 
     def equivalent_rows(self) -> Array:
         """Return (d, d) rows with the same Z^T Z as all samples seen so far. O(d^3)."""
-        _, vectors, lengths = pooling.equivalent_rows(self.factor, self.regularization)
-        return lengths[:, None] * vectors * np.sqrt(self.regularization)
+        root = np.sqrt(self.regularization)
+        _, singular, vectors = np.linalg.svd(self.factor / root)
+        return np.asarray(pooling.gained_lengths(singular)[:, None] * vectors * root)
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned as a dict of arrays; see `from_state`."""
@@ -95,3 +86,22 @@ class RegularizedCovariance:
             covariance = cls(len(state["pivots"]), state["regularization"])
             covariance._triangle = read_factor(state, covariance.n_features)
         return covariance
+
+
+class Certainty:
+    """Leverages under a fixed covariance A, for use while a learner goes on in another thread.
+
+    `triangle`, the packed factor of A (see storage.py), is kept by reference, not copied.
+    """
+
+    def __init__(self, triangle: Array, n_features: int) -> None:
+        self.n_features = n_features
+        self._triangle = triangle
+        self._size = padded_size(n_features)
+
+    def leverage(self, z: ArrayLike) -> float | Array:
+        """Return z^T A^-1 z, the predictive variance over that of the noise: (d,) to a float, (k, d) to (k,). Raises
+        ShapeError, NotFiniteError.
+        """
+        found = _cholesky.leverage(self._triangle, z, self._size, self.n_features)
+        return self.leverage(finite_rows("z", z, self.n_features)) if found is None else found

@@ -12,23 +12,12 @@ def grown(
 ) -> RecursiveLeastSquares:
     """Return the learner as if its inputs and outputs had always been so many, the new ones zero in all past samples.
 
-    A new input adds a row and a column with its regularization to A and zeros to B; a new output adds zeros to B. So
-    nothing is computed anew, at the cost of a copy, O(d^2 + d T).
-
-    Args:
-        learner: stays as it was.
-        n_features, n_outputs: at least those of the learner; new ones come last.
-        regularization: lambda > 0 of new inputs.
-
-    Raises:
-        ParameterError: a number is smaller than that of the learner, or the regularization is out of its range.
+    New ones come last, inputs with `regularization` > 0; nothing is computed anew: O(d^2 + d T). The learner stays as
+    it was. Raises ParameterError: a number is smaller than that of the learner, or the regularization out of its range.
     """
-    sizes = integer("n_features", n_features, 1), integer("n_outputs", n_outputs, 1)
-    for name, size, had in zip(
-        ("n_features", "n_outputs"), sizes, (learner.n_features, learner.n_outputs), strict=True
-    ):
-        if size < had:
-            raise ParameterError(name, size, f"at least {had}, which the learner has")
+    for name, size in (("n_features", n_features), ("n_outputs", n_outputs)):
+        if integer(name, size, 1) < getattr(learner, name):
+            raise ParameterError(name, size, f"at least {getattr(learner, name)}, which the learner has")
     more, outputs = n_features - learner.n_features, n_outputs - learner.n_outputs
     state = learner.state()
     unit = np.eye(n_features)

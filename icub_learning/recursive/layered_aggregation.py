@@ -1,4 +1,5 @@
-"""On-line aggregation in two layers: several memories weigh the experts, and a second layer weighs the memories."""
+"""On-line aggregation of predictors by their recent errors, in two layers: memories weigh the experts, a second layer
+weighs the memories."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,42 +8,71 @@ import numpy as np
 
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError, ShapeError
-from icub_learning.models.declared import NOT_NEGATIVE, Declared, entries
+from icub_learning.models.declared import ANY, NOT_NEGATIVE, Declared, entries
 from icub_learning.recursive import _aggregation
-from icub_learning.recursive.aggregation import ConvexAggregation
 
 CAP = 30.0  # times the usual squared error: more is not counted
 USUAL_HALF_LIFE = 10.0  # [s]
 
 
+class ConvexAggregation(Declared):
+    """Weights (N, m) with which N experts are combined, for each of m outputs on its own.
+
+    Bernstein online aggregation (Wintenberger, "Optimal learning with Bernstein online aggregation", 2017), with
+    learning rates of each expert's own (Gaillard, Stoltz, van Erven, "A second-order bound with excess losses", 2014)
+    and with a past that fades. The combination predicts f = sum_i w_i f_i; its loss is its squared error, averaged over
+    the times at which the experts are judged. Expert i is told its linearized regret
+
+        r_i = mean of 2 (f - y) (f - f_i),        which is at least (f - y)^2 - (f_i - y)^2 on average,
+
+    and so for every convex combination u of experts: loss(f) - loss(sum_i u_i f_i) <= sum_i u_i r_i. With the factor
+    b <= 1 by which the past fades at a step, and s the largest number in (0, 1] such that s |r_i| <= M_i for all i,
+
+        M_i <- max(b^0.9 M_i, |r_i|),   V_i <- b V_i + (s r_i)^2,   eta_i = min(1 / (2 M_i), sqrt(ln N / V_i)),
+        x_i <- b (eta_i new / eta_i old) (x_i + eta_i s r_i - (eta_i s r_i)^2),    w_i proportional to eta_i exp(x_i).
+
+    An expert whose faded loss is more than 25 times the best one's sleeps: it has no weight and r_i = 0, so that its
+    wild errors do not blur the choice among the others. With b <= B < 1, after every step, for every i (over the
+    samples at which it was awake), and whatever the sequence (proof: docs/theory/joint_model.md):
+
+        sum_t  b_T ... b_t  s_t r_it  <=  ln(N / (1 - B^0.1)) / eta_i  +  sum_t  b_T ... b_t  eta_it (s_t r_it)^2.
+
+    The step itself is compiled (`_aggregation.c`); this holds what it changes.
+    """
+
+    STATE = entries(weights=NOT_NEGATIVE, exponents=ANY, scales=NOT_NEGATIVE, squares=NOT_NEGATIVE, losses=NOT_NEGATIVE)
+
+    def __init__(self, n_experts: int, n_outputs: int) -> None:
+        shape = integer("n_experts", n_experts, 1), integer("n_outputs", n_outputs, 1)
+        self.weights = np.full(shape, 1.0 / n_experts)
+        self._exponents, self._scales, self._squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self._losses = np.zeros(shape)  # squared errors, fading
+
+    @property
+    def tables(self) -> tuple[Array, ...]:
+        """The arrays (N, m) that a step changes, for compiled functions."""
+        return self.weights, self._exponents, self._scales, self._squares, self._losses
+
+
 class LayeredAggregation(Declared):
     """Weights (N, m) of N experts for each of m outputs, without a choice of how fast the past should fade.
 
-    The first layer holds one ConvexAggregation for each of several half-lives: a short one follows experts that are
-    better now here, now there; a long one finds the expert that is steadily best. The second layer, a
-    ConvexAggregation too, weighs their combinations and a few experts that take part as they are, the direct ones.
+    The first layer holds one ConvexAggregation for each of several half-lives. The second layer, a ConvexAggregation
+    too, weighs their combinations and a few experts that take part as they are, the direct ones. It judges each
+    combination as it stood at the age at which its experts are judged: weights that have just been fitted to errors
+    which are alike for some tenths of a second look better than they will be.
 
-    Errors of robots are alike for some tenths of a second. Weights that have just been fitted to them look better
-    than they will be, the more so the shorter the half-life. The second layer therefore judges each combination as it
-    stood at the age at which its experts are judged: by its weights of then on the answers of then.
+    Where the squared error of what is published exceeds CAP times the usual one, as just after a change of task, one
+    factor makes all errors of the sample smaller, so that it is CAP times the usual one: else learning rates, which
+    follow the largest regret of late, would keep both layers from moving for a minute. The usual one is a fading mean
+    of such capped squares, with a half-life of USUAL_HALF_LIFE.
 
-    Just after a change, as of the task, all experts err a hundred times as much as before and after. Squared errors of
-    that size would keep both layers from moving for a minute: their learning rates follow the largest regret of late,
-    and what was right in those few samples would outweigh all that comes after. Where the squared error of what is
-    published exceeds CAP times the usual one, one factor therefore makes all errors of the sample smaller, so that it
-    is CAP times the usual one. The usual one is a fading mean of such capped squares, with a half-life of
-    USUAL_HALF_LIFE: errors that stay large become usual within seconds.
-
-    **Bound.** That of ConvexAggregation holds for the second layer, with its few rivals in place of N experts: what is
-    published is not much worse than any direct expert, nor than the combination of any of the memories, as judged.
-    Each memory has the bound of its half-life against all experts and their convex combinations. Both bounds are those
-    of the capped errors: the proof holds whatever errors are given, and one factor scales those of all experts.
+    The bound of ConvexAggregation holds for both layers, on the capped errors: for the second one with its few rivals
+    in place of N experts, for each memory, with its half-life, against all experts and their convex combinations.
 
     Args:
-        n_experts: N.
-        n_outputs: m.
-        half_lives: half-lives of the first layer [s], each above 0.
-        second_half_life: half-life of the second layer [s], above 0.
+        n_experts, n_outputs: N and m.
+        half_lives, second_half_life: half-lives of the first layer and of the second one [s], each above 0.
         direct: indices of the experts that take part in the second layer.
 
     Attributes:
@@ -77,19 +107,18 @@ class LayeredAggregation(Declared):
         self._samples = 0.0  # in the mean of the usual squared error, fading
         self._of_layers = np.array([*self.half_lives, self.second_half_life])
         self._longest = 1 + int(np.argmax(self.half_lives))
-        self.choices = self._chosen()
+        self.choices = np.empty((len(self._of_layers), n_experts, n_outputs))
+        self._choose()
 
     @property
     def weights(self) -> Array:
         """Weights of the experts in what is published, (N, m), columns of sum 1."""
-        published: Array = self.choices[0]
-        return published
+        return np.asarray(self.choices[0])
 
     @property
     def slowest(self) -> Array:
         """Weights of the experts by the longest half-life, (N, m)."""
-        of_longest: Array = self.choices[self._longest]
-        return of_longest
+        return np.asarray(self.choices[self._longest])
 
     def update(self, errors: Array, combined: Array, elapsed: float) -> None:
         """Learn from errors, predicted minus measured, of predictions made at k ages.
@@ -103,28 +132,24 @@ class LayeredAggregation(Declared):
         Raises:
             ShapeError: the arrays do not fit; nothing changes then.
         """
-        n_experts, n_outputs = self._memories.n_experts, len(self._usual)
+        n_experts, n_outputs = self.choices.shape[1:]
         if errors.ndim != 3 or errors.shape[1:] != (n_experts, n_outputs):
             raise ShapeError("errors", errors.shape, f"(k, {n_experts}, {n_outputs})")
-        expected = (len(errors), 1 + len(self.half_lives), n_outputs)
+        expected = (len(errors), len(self.choices), n_outputs)
         if combined.shape != expected:
             raise ShapeError("combined", combined.shape, str(expected))
         self._samples = 1.0 + 0.5 ** (elapsed / USUAL_HALF_LIFE) * self._samples
-        learned = (np.ascontiguousarray(one, dtype=np.float64) for one in (errors, combined))
-        self.choices = self._chosen(elapsed, *learned)
+        self._choose(elapsed, *(np.ascontiguousarray(one, dtype=np.float64) for one in (errors, combined)))
 
-    def _chosen(self, elapsed: float = 0.0, *learned: Array) -> Array:
-        """Learn from errors and combined ones, if there are any; return the choices."""
+    def _choose(self, elapsed: float = 0.0, *learned: Array) -> None:
+        """Learn from errors and combined ones, if there are any, and make new choices."""
         errors, combined = learned or (np.zeros(0), np.zeros(0))
-        choices = np.empty((len(self._of_layers), self._memories.n_experts, len(self._usual)))
-        layers = self._memories.tables, self._second.tables
-        _aggregation.learn_layers(
-            choices, self._usual, *layers, errors, combined, self._of_layers, self.direct, elapsed, CAP, self._samples
-        )
-        return choices
+        self.choices = np.empty_like(self.choices)
+        layers = self._memories.tables, self._second.tables, errors, combined, self._of_layers, self.direct
+        _aggregation.learn_layers(self.choices, self._usual, *layers, elapsed, CAP, self._samples)
 
     def restored(self, state: Mapping[str, Any]) -> "LayeredAggregation":
         """Return an aggregation of the same sizes and half-lives with what `state` saved. Raises StateError."""
         made = super().restored(state)
-        made.choices = made._chosen()
+        made._choose()
         return made

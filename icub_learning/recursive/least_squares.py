@@ -11,8 +11,8 @@ from icub_learning.arrays import Array, finite, integer, real
 from icub_learning.errors import ParameterError, ShapeError, StateError
 from icub_learning.models import check_version, reading_state
 from icub_learning.recursive import _cholesky, pooling
-from icub_learning.recursive.certainty import Certainty
 from icub_learning.recursive.checks import LARGEST_VALUE, check_regularization, finite_rows
+from icub_learning.recursive.covariance import Certainty
 from icub_learning.recursive.storage import (
     aligned_zeros,
     pack_factor,
@@ -34,12 +34,11 @@ class RecursiveLeastSquares:
 
     without the factor 1/n (thesis 8.2.3, eq. 8.12). A = Z^T Z + Lambda = R^T R is kept as R = D^(1/2) U with U unit
     upper triangular. Givens rotations without square roots take each sample in (8.2.4, eq. 8.14-8.15), and the weights
-    follow in the gain form W += A_new^-1 z^T (y - z W), which needs one right-hand side for any T: O(d^2 + d T).
+    follow in the gain form W += A_new^-1 z^T (y - z W): O(d^2 + d T).
 
-    With forgetting < 1 the data fade but the regularization must not, or a silent input would lose all precision:
-    coordinates are refilled to Lambda in turn, one each time that d samples would have faded by half, so that no
-    coordinate's prior is below half of its Lambda after a sample. `prior` is its present value. A sample then costs as
-    much as d ln(forgetting) / ln(1/2) rows more, on average.
+    With forgetting < 1 the data fade but not the regularization: coordinates are refilled to Lambda in turn, so that
+    no coordinate's `prior`, its present value, is below half of its Lambda after a sample. A sample then costs as much
+    as d ln(forgetting) / ln(1/2) rows more, on average. See docs/theory/recursive_least_squares.md.
 
     Args:
         n_features: d, length of a row z.
@@ -67,13 +66,14 @@ class RecursiveLeastSquares:
         size, d = padded_size(self.n_features), self.n_features
         self._size = size
         self._sizes = size, d, self.n_outputs  # as the compiled functions take them
-        self._weights = aligned_zeros(self.n_outputs, size)
+        # (T, d or some more), the current solution with zeros behind it: it changes with the next update.
+        self.padded_weights = aligned_zeros(self.n_outputs, size)
         self._work = aligned_zeros(_cholesky.MAX_RANK * (2 * size + self.n_outputs))  # for update
         self._triangle = pack_factor(np.eye(d), self.regularization)
         self._initial_weights: Array = np.zeros((d, self.n_outputs))
         if initial_weights is not None:
             self._initial_weights[:] = _check_weights("initial_weights", initial_weights, d, self.n_outputs)
-            self._weights[:, :d] = self._initial_weights.T
+            self.padded_weights[:, :d] = self._initial_weights.T
         self._prior = self.regularization.copy()
         self._turn = 0.0  # of the coordinates to be refilled: those before it were
         self._forgetting, self._fading = 1.0, 0.0
@@ -81,11 +81,7 @@ class RecursiveLeastSquares:
 
     @property
     def forgetting(self) -> float:
-        """Factor on the weight of all past samples at each new one; can be set at any time. Raises ParameterError.
-
-        Whatever the sequence of factors, the prior of a coordinate is at least half of its regularization after each
-        sample: as many coordinates are refilled as the factors so far call for.
-        """
+        """Factor on the weight of all past samples at each new one; can be set at any time. Raises ParameterError."""
         return self._forgetting
 
     @forgetting.setter
@@ -99,24 +95,19 @@ class RecursiveLeastSquares:
     @property
     def weights(self) -> Array:
         """The current solution W, (d, T), as a copy."""
-        return np.array(self._weights[:, : self.n_features].T, order="C")
+        return np.array(self.padded_weights[:, : self.n_features].T, order="C")
 
     @property
     def live_weights(self) -> Array:
         """The current solution, (T, d): a read-only view, which changes with the next update."""
-        view: Array = self._weights[:, : self.n_features]
+        view: Array = self.padded_weights[:, : self.n_features]
         view.flags.writeable = False
         return view
 
     @property
-    def padded_weights(self) -> Array:
-        """The current solution, (T, d or some more), with zeros behind it: it changes with the next update."""
-        return self._weights
-
-    @property
     def memory(self) -> tuple[Array, ...]:
         """The arrays that an update changes or reads, for compiled functions that take further steps with it."""
-        own = self._triangle, self._weights, self._work, self._prior
+        own = self._triangle, self.padded_weights, self._work, self._prior
         return *own, self.regularization, self._initial_weights
 
     def ahead(self, n_samples: int = 1) -> tuple[tuple[Array, ...], int, int, float]:
@@ -140,8 +131,7 @@ class RecursiveLeastSquares:
     @property
     def initial_weights(self) -> Array:
         """The weights (d, T) towards which those learned are regularized, as a copy."""
-        copy: Array = self._initial_weights.copy()
-        return copy
+        return np.array(self._initial_weights)
 
     @property
     def prior(self) -> Array:
@@ -152,10 +142,8 @@ class RecursiveLeastSquares:
         """Learn one sample or several: equal, up to rounding, to learning their rows one after the other.
 
         Args:
-            z: (d,) or (k, d).
-            y: (T,) or (k, T).
-            same_instant: the k rows belong to one sample (e.g. the axes of one sensor), so the past fades once, not
-                k times.
+            z, y: (d,) and (T,), or (k, d) and (k, T).
+            same_instant: the k rows belong to one sample (e.g. the axes of one sensor), so the past fades once.
 
         Raises:
             ShapeError, NotFiniteError, ParameterError (a magnitude above 1e100); nothing is learned then.
@@ -163,48 +151,45 @@ class RecursiveLeastSquares:
         if self.forgetting == 1.0:
             # The usual case: checked and learned by one call, since further calls would cost more than the arithmetic.
             learned = _cholesky.update(
-                self._triangle, self._weights, self._work, z, y,
+                self._triangle, self.padded_weights, self._work, z, y,
                 self._size, self.n_features, self.n_outputs, 1.0, LARGEST_VALUE,
             )  # fmt: skip
             if learned is not None:
                 self.n_samples += learned
                 return
-        z_rows = finite_rows("z", z, self.n_features, LARGEST_VALUE)
-        y_rows = finite_rows("y", y, self.n_outputs, LARGEST_VALUE)
-        count = 1 if z_rows.ndim == 1 else len(z_rows)
-        if count != (1 if y_rows.ndim == 1 else len(y_rows)):
-            raise ShapeError("y", np.shape(y), f"as many rows as z, {count}")
+        z_rows, y_rows = self._rows(z, y)
         if self.forgetting == 1.0:
             self.update(z_rows, y_rows)  # converted, so that the compiled update takes them
             return
-        if count and (same_instant or count == 1):
-            self._learn_and_forget(np.atleast_2d(z_rows), np.atleast_2d(y_rows))
-        else:
-            for i in range(count):
-                self._learn_and_forget(z_rows[i : i + 1], y_rows[i : i + 1])
-        self.n_samples += count
+        step = max(len(z_rows), 1) if same_instant else 1
+        for i in range(0, len(z_rows), step):
+            self._take(*self._with_refill(z_rows[i : i + step], y_rows[i : i + step]), self.forgetting)
+        self.n_samples += len(z_rows)
+
+    def _rows(self, z: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
+        """Return one sample or several, checked, as rows (k, d) and (k, T)."""
+        z_rows = finite_rows("z", z, self.n_features, LARGEST_VALUE).reshape(-1, self.n_features)
+        y_rows = finite_rows("y", y, self.n_outputs, LARGEST_VALUE).reshape(-1, self.n_outputs)
+        if len(z_rows) != len(y_rows):
+            raise ShapeError("y", np.shape(y), f"as many rows as z, {len(z_rows)}")
+        return z_rows, y_rows
 
     def absorb(self, z: Array, y: Array) -> Array:
         """Learn one sample z (d,), y (T,) as `update` does; return what could not be foreseen of it.
 
         These are recursive residuals (Brown, Durbin and Evans, "Techniques for testing the constancy of regression
-        relationships over time", 1975): the error of the prediction made before, over sqrt(1 + leverage). Were
-        z W + noise the truth and the prior right, they would be independent, with the variance of the noise. With
-        forgetting the refilled prior counts as further samples, of weights that equal their initial values.
-
-        Returns:
-            (k, T): the sample's own residuals, and those of the prior that was refilled with it.
-
-        Raises:
-            ShapeError, NotFiniteError, ParameterError (a magnitude above 1e100); nothing is learned then.
+        relationships over time", 1975): the error of the prediction made before, over sqrt(1 + leverage). With
+        forgetting the refilled prior counts as further samples, of weights that equal their initial values. Returns
+        (k, T), the sample's own residuals first. Raises what `update` does.
         """
-        z_rows = finite_rows("z", z, self.n_features, LARGEST_VALUE).reshape(-1, self.n_features)
-        y_rows = finite_rows("y", y, self.n_outputs, LARGEST_VALUE).reshape(-1, self.n_outputs)
-        if len(z_rows) != 1 or len(y_rows) != 1:
+        z_rows, y_rows = self._rows(z, y)
+        if len(z_rows) != 1:
             raise ShapeError("z", np.shape(z), "one sample")
         z_rows, y_rows = self._with_refill(z_rows, y_rows)
         left = np.empty_like(y_rows)
-        _cholesky.absorb(self._triangle, self._weights, self._work, left, z_rows, y_rows, *self._sizes, self.forgetting)
+        _cholesky.absorb(
+            self._triangle, self.padded_weights, self._work, left, z_rows, y_rows, *self._sizes, self.forgetting
+        )
         self.n_samples += 1
         return left
 
@@ -214,10 +199,8 @@ class RecursiveLeastSquares:
         """Learn the rows of one sample of one target; return how wrong and how unsure the learner was of them.
 
         Args:
-            rows: (k, d), the columns in any order.
-            y: (k,).
-            weights: (k,) of the rows and their targets.
-            order: (d,) indices of the columns, as they are learned.
+            rows, y, weights: (k, d), (k,) and (k,), weights of the rows and their targets.
+            order: (d,) indices of the columns of `rows`, as they are learned.
             count: how many samples this one stands for.
 
         Returns:
@@ -237,17 +220,10 @@ class RecursiveLeastSquares:
     def fade(self, count: int, factor: float) -> None:
         """Let what is known of the first `count` weights, given all others, fade by `factor`: those weights may drift.
 
-        What is known of the other weights, whatever the first ones are, stays: with the first coordinates first,
-        A = R^T R splits into the rows of R that hold them and the rest, and only the former are multiplied. This is
-        discounting by components (West and Harrison, "Bayesian Forecasting and Dynamic Models", 1997, 6.3). The
-        weights stay. The prior of the coordinates fades too, and is refilled when half of it is gone.
-
-        Args:
-            count: number of leading weights, from 0 to n_features.
-            factor: in (0, 1].
-
-        Raises:
-            ParameterError: an argument is outside its range; nothing changes then.
+        Only the rows of R that hold the first coordinates are multiplied: discounting by components (West and
+        Harrison, "Bayesian Forecasting and Dynamic Models", 1997, 6.3). The weights, and what is known of the others
+        whatever the first ones are, stay. The prior of the coordinates fades too, and is refilled when half of it is
+        gone. Raises ParameterError (`count` not within 0 and n_features, `factor` not in (0, 1]); nothing changes then.
         """
         count, factor = integer("count", count, 0), real("factor", factor, 0.0, 1.0, low_open=True)
         if count > self.n_features:
@@ -261,37 +237,28 @@ class RecursiveLeastSquares:
             self._take(*self._refill_rows(np.flatnonzero(faded).tolist()), 1.0)
 
     def shift(self, change: ArrayLike) -> None:
-        """Become what one would be if the target of every sample z had been larger by z @ change.
+        """Become what one would be if the target of every sample z had been larger by z @ change, (d, T).
 
-        The weights that the prior pulls towards are shifted too.
-
-        Args:
-            change: (d, T).
-
-        Raises:
-            ShapeError, NotFiniteError, ParameterError (a magnitude above 1e100); nothing changes then.
+        The weights that the prior pulls towards are shifted too. Raises ShapeError, NotFiniteError; nothing changes
+        then.
         """
         step = _check_weights("change", change, self.n_features, self.n_outputs)
         self._initial_weights += step
-        self._weights[:, : self.n_features] += step.T
+        self.padded_weights[:, : self.n_features] += step.T
 
     def predict(self, z: ArrayLike) -> Array:
         """Predict z W: (d,) to (T,), (k, d) to (k, T). Raises ShapeError, NotFiniteError."""
-        out = _cholesky.predict(self._weights, z, self._size, self.n_features, self.n_outputs)
+        out = _cholesky.predict(self.padded_weights, z, self._size, self.n_features, self.n_outputs)
         if out is not None:
             return out
         z_rows = finite_rows("z", z, self.n_features)
         if z_rows.ndim == 2 and len(z_rows) > _cholesky.MAX_RANK:
-            predicted: Array = z_rows @ self._weights[:, : self.n_features].T
+            predicted: Array = z_rows @ self.padded_weights[:, : self.n_features].T
             return predicted
         return self.predict(z_rows)
 
     def leverage(self, z: ArrayLike) -> float | Array:
-        """Return z^T A^-1 z, the predictive variance over the noise variance: (d,) to a float, (k, d) to (k,).
-
-        Raises:
-            ShapeError, NotFiniteError.
-        """
+        """Return z^T A^-1 z, the predictive variance over that of the noise; see Certainty."""
         return Certainty(self._triangle, self.n_features).leverage(z)
 
     def certainty(self) -> Certainty:
@@ -299,29 +266,26 @@ class RecursiveLeastSquares:
         return Certainty(self._triangle.copy(), self.n_features)
 
     def merge(self, other: "RecursiveLeastSquares", common: "RecursiveLeastSquares | None" = None) -> pooling.Pooled:
-        """Add the samples of another learner exactly, as if this one had seen them all; its own prior stays.
+        """Add the samples of another learner exactly, as if this one had seen them all; its own prior stays. O(d^3).
 
-        Where samples were forgotten, each learner's samples keep their present weight. O(d^3).
+        Where samples were forgotten, each learner's samples keep their present weight. Returns what was pooled, for a
+        second learner of what this one leaves.
 
         Args:
             other: the other learner.
             common: a learner of exactly those samples that both have seen, which then count once; None: there are none.
 
-        Returns:
-            What was pooled, for a second learner of what this one leaves.
-
         Raises:
             ParameterError: one of them is no RecursiveLeastSquares or has other sizes, or `other` has forgotten some of
                 the common samples; nothing changes then.
         """
-        for name, one in (("other", other), ("common", common)):
-            if name == "common" and one is None:
-                continue
+        sizes = self.n_features, self.n_outputs
+        for name, one in (("other", other), ("common", common or other)):
             if not isinstance(one, RecursiveLeastSquares):
                 raise ParameterError(name, type(one).__name__, "a RecursiveLeastSquares")
-            if (one.n_features, one.n_outputs) != (self.n_features, self.n_outputs):
-                sizes = f"{self.n_features} features and {self.n_outputs} outputs, as this learner"
-                raise ParameterError(name, (one.n_features, one.n_outputs), sizes)
+            if (one.n_features, one.n_outputs) != sizes:
+                bound = "{} features and {} outputs, as this learner".format(*sizes)
+                raise ParameterError(name, (one.n_features, one.n_outputs), bound)
         if common is None:
             start, known = (np.diag(np.sqrt(other.prior)), other._initial_weights), 0
         else:
@@ -332,20 +296,11 @@ class RecursiveLeastSquares:
         return pooled
 
     def withdraw(self, z: Array, y: Array) -> None:
-        """Become as if samples that were learned, or rows equivalent to some of them, had never been. O(k d^2 + d^3).
+        """Become as if samples z (k, d), y (k, T), or rows equivalent to some, had never been. O(k d^2 + d^3).
 
-        Args:
-            z: (k, d).
-            y: (k, T).
-
-        Raises:
-            ShapeError, NotFiniteError: see `update`; nothing changes then.
-            ParameterError: they are more than was learned; nothing changes then.
+        Raises what `update` does, and ParameterError: they are more than was learned; nothing changes then.
         """
-        z_rows = np.atleast_2d(finite_rows("z", z, self.n_features, LARGEST_VALUE))
-        y_rows = np.atleast_2d(finite_rows("y", y, self.n_outputs, LARGEST_VALUE))
-        if len(z_rows) != len(y_rows):
-            raise ShapeError("y", np.shape(y), f"as many rows as z, {len(z_rows)}")
+        z_rows, y_rows = self._rows(z, y)
         before = self.factor
         try:
             factor = np.linalg.cholesky(before.T @ before - z_rows.T @ z_rows).T
@@ -360,7 +315,7 @@ class RecursiveLeastSquares:
     def _replace(self, factor: Array, weights: Array) -> None:
         diagonal = np.diag(factor)
         self._triangle = pack_factor(factor / diagonal[:, None], diagonal**2)
-        self._weights[:, : self.n_features] = weights.T
+        self.padded_weights[:, : self.n_features] = weights.T
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned as a dict of arrays, which need no pickle; see `from_state`."""
@@ -386,17 +341,13 @@ class RecursiveLeastSquares:
             d, n_outputs = np.shape(state["weights"])
             learner = cls(d, n_outputs, state["regularization"], float(state["forgetting"]), state["initial_weights"])
             learner._triangle = read_factor(state, d)
-            learner._weights[:, :d] = _check_weights("weights", state["weights"], d, n_outputs).T
+            learner.padded_weights[:, :d] = _check_weights("weights", state["weights"], d, n_outputs).T
             learner._prior = check_regularization(state["prior"], d)
             if (learner._prior > learner.regularization).any():
                 raise StateError("prior exceeds the regularization", name="prior")
             learner._turn = real("next_refill", float(state["next_refill"]), 0.0, inf) % d
             learner.n_samples = integer("n_samples", int(state["n_samples"]), 0)
         return learner
-
-    def _learn_and_forget(self, z_rows: Array, y_rows: Array) -> None:
-        """Fade the past once, learn the new rows, and refill the prior of the next coordinates."""
-        self._take(*self._with_refill(z_rows, y_rows), self.forgetting)
 
     def _with_refill(self, z: Array, y: Array) -> tuple[Array, Array]:
         """Let the prior fade with one sample; return its rows and those that refill the prior."""
@@ -410,7 +361,7 @@ class RecursiveLeastSquares:
         return np.concatenate([z, refill[0]]), np.concatenate([y, refill[1]])
 
     def _take(self, z: Array, y: Array, forgetting: float) -> None:
-        _cholesky.update(self._triangle, self._weights, self._work, z, y, *self._sizes, forgetting, inf)
+        _cholesky.update(self._triangle, self.padded_weights, self._work, z, y, *self._sizes, forgetting, inf)
 
     def _refill_rows(self, places: Sequence[int]) -> tuple[Array, Array]:
         """Bring the prior of coordinates back to what it was; return the rows that stand for it."""

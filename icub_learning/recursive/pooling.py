@@ -14,16 +14,9 @@ FORGOTTEN = 1e-3
 NOTHING_NEW = 1e-12  # length of an equivalent row below which it is rounding
 
 
-def equivalent_rows(factor: Array, prior: Array) -> tuple[Array, Array, Array]:
-    """Return d rows Z with Z^T Z = factor^T factor - diag(prior), equivalent to the samples behind the factor.
-
-    Returns:
-        The singular values s of factor diag(prior)^(-1/2), its right singular vectors as rows V, and the lengths
-        sqrt(s^2 - 1), so that Z = lengths V diag(prior)^(1/2).
-    """
-    _, singular, vectors = np.linalg.svd(factor / np.sqrt(prior))
-    # s^2 - 1 as (s - 1)(s + 1): what the data add to the prior, never below zero.
-    return singular, vectors, np.sqrt(np.maximum((singular - 1.0) * (singular + 1.0), 0.0))
+def gained_lengths(singular: Array) -> Array:
+    """Return what data add to a prior of 1 along directions in which both have the singular values s: sqrt(s^2 - 1)."""
+    return np.sqrt(np.maximum((singular - 1.0) * (singular + 1.0), 0.0))  # exact near s = 1, and never below zero
 
 
 def append_rows(factor: Array, rows: Array) -> Array:
@@ -36,38 +29,29 @@ def append_rows(factor: Array, rows: Array) -> Array:
 class Pooled:
     """A learner that has seen what two have seen.
 
-    Attributes:
-        factor: (d, d).
-        weights: (d, T).
-        gained, lost: (k, T) each: the moment of what the pooled weights leave of all targets is that of what the two
-            learners' weights leave of theirs (in the second one without what both have in common), plus
-            gained' gained, minus lost' lost.
+    The moment of what the pooled weights leave of all targets is that of what the two learners' weights leave of theirs
+    (in the second one without what both have in common), plus gained' gained, minus lost' lost.
     """
 
-    factor: Array
-    weights: Array
-    gained: Array
-    lost: Array
+    factor: Array  # (d, d)
+    weights: Array  # (d, T)
+    gained: Array  # (k, T)
+    lost: Array  # (k, T)
 
 
 def pool(first: tuple[Array, Array], second: tuple[Array, Array], common: tuple[Array, Array]) -> Pooled:
     """Return a learner that has seen what two have seen, what both have in common once.
 
     A = A_1 + (A_2 - A_c), and W solves A W = A_1 W_1 + (A_2 W_2 - A_c W_c). No A is formed: d equivalent rows stand for
-    what the second learner has seen beyond the common part, and are appended to the first factor.
-
-    Args:
-        first, second: (factor (d, d), weights (d, T)) of the two learners.
-        common: the same of what the second one started from: its prior and the mean of that, or a learner.
-
-    Raises:
-        ParameterError: the second learner knows less than the common part, because it has forgotten.
+    what the second learner has seen beyond the common part, and are appended to the first factor. Arguments are
+    (factor (d, d), weights (d, T)): of two learners, and of what the second one started from, its prior and the mean of
+    that or a learner. Raises ParameterError: the second learner has forgotten some of that.
     """
     (factor_1, weights_1), (factor_2, weights_2), (root, mean) = first, second, common
     _, singular, vectors = np.linalg.svd(solve_triangular(root, factor_2.T, trans="T").T)
     if singular[-1] < 1.0 - FORGOTTEN:
         raise ParameterError("other", float(singular[-1]), "a learner that has forgotten nothing of what both share")
-    lengths = np.sqrt(np.maximum((singular - 1.0) * (singular + 1.0), 0.0))
+    lengths = gained_lengths(singular)
     equivalent = lengths[:, None] * (vectors @ root)
     # The equivalent rows' targets u satisfy equivalent^T u = A_2 W_2 - A_c W_c.
     beyond = singular[:, None] * (vectors @ (root @ (weights_2 - mean)))

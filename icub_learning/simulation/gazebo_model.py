@@ -5,28 +5,32 @@ import os
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from xml.sax.saxutils import escape, quoteattr
 
+import numpy as np
+import pinocchio
 import yaml
 
+from icub_learning.arrays import Array
+from icub_learning.dynamics.regressors.robot_model import read_urdf
 from icub_learning.errors import ModelError, ParameterError
 from icub_learning.files import cache_folder, replacing
 from icub_learning.robots import find_urdf
-from icub_learning.simulation.gazebo_control import PositionControl, position_control
 from icub_learning.simulation.urdf import joint_link
 
 RATE = 200  # [Hz] of wrenches, in simulated time; joint states come at each step of the physics
+BANDWIDTH = 40.0  # [rad/s] of position control
+INTEGRAL_SHARE = 0.1  # of the integral gain at the limit of stability
+N_POSTURES = 200  # random postures over which the largest inertia at each joint is sought
 # Topics of Gazebo Transport; config/gazebo_bridge.yaml connects them to ROS.
 TOPICS = {name: f"/icub_learning/{name}" for name in ("joint_states", "wrench", "joint_trajectory")}
 
 
 def model_file(config: str | os.PathLike[str]) -> Path:
-    """Write the model for a parameter file of inverse_dynamics into the user's cache, and return its path.
-
-    The file has urdf, joints and sensor. Raises ParameterError, ModelError: it or the URDF lacks what is needed.
+    """Write the model for a parameter file of inverse_dynamics into the user's cache, and return its path. Raises
+    ParameterError, ModelError: the file, which has urdf, joints and sensor, or the URDF lacks what is needed.
     """
-    urdf, joints = robot_of(config)
-    return cached("gazebo_model", ".urdf", gazebo_model(urdf, joints, _settings(config)["sensor"]))
+    return cached("gazebo_model", ".urdf", gazebo_model(*robot_of(config)))
 
 
 def cached(name: str, suffix: str, text: str) -> Path:
@@ -38,24 +42,27 @@ def cached(name: str, suffix: str, text: str) -> Path:
     return path
 
 
-def robot_of(config: str | os.PathLike[str]) -> tuple[str, tuple[str, ...]]:
-    """Return the URDF (XML text) and the moving joints of a parameter file. Raises ParameterError, ModelError."""
-    settings = _settings(config)
-    urdf = find_urdf(settings["urdf"])
-    return urdf if _is_xml(urdf) else Path(urdf).read_text(), tuple(settings["joints"])
+def robot_of(config: str | os.PathLike[str]) -> tuple[str, tuple[str, ...], str]:
+    """Return URDF (path or text), moving joints and sensor that a file names. Raises ParameterError, ModelError."""
+    try:
+        settings = yaml.safe_load(Path(config).read_text())["inverse_dynamics"]["ros__parameters"]
+        urdf, joints, sensor = (settings[name] for name in ("urdf", "joints", "sensor"))
+    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
+        bound = "a YAML file with inverse_dynamics: ros__parameters: urdf, joints, sensor (Gazebo measures no efforts)"
+        raise ParameterError("config", f"{config} ({error})", bound) from None
+    return find_urdf(urdf), tuple(joints), sensor
 
 
 def resource_path(config: str | os.PathLike[str], *more: str | os.PathLike[str]) -> str:
     """Return GZ_SIM_RESOURCE_PATH with the folders of meshes that the URDF names (package://iCub/...), and more."""
-    urdf = find_urdf(_settings(config)["urdf"])
-    folders = [] if _is_xml(urdf) else _mesh_folders(Path(urdf).resolve())
-    return os.pathsep.join(
-        filter(None, [*folders, *(os.fspath(folder) for folder in more), os.environ.get("GZ_SIM_RESOURCE_PATH", "")])
-    )
+    urdf, _, _ = robot_of(config)
+    folders = [] if urdf.lstrip().startswith("<") else _mesh_folders(Path(urdf).resolve())
+    folders += [os.fspath(folder) for folder in more]
+    return os.pathsep.join(filter(None, [*folders, os.environ.get("GZ_SIM_RESOURCE_PATH")]))
 
 
 def gazebo_model(urdf: str, joints: Sequence[str], sensor: str) -> str:
-    """Return the URDF of a robot (XML text) that Gazebo can simulate for the inverse dynamics node.
+    """Return the URDF (XML text) of a robot, given as path or text, that Gazebo can simulate for inverse_dynamics.
 
     The root is fixed to the world, and all joints but `joints` are fixed, as in the learner's model. Elements for other
     simulators are replaced by plugins of Gazebo that publish joint states and the wrench at `sensor`, and follow
@@ -64,10 +71,7 @@ def gazebo_model(urdf: str, joints: Sequence[str], sensor: str) -> str:
     origin of the joint; WrenchRegressor uses the same convention. Raises ModelError: the text does not parse, or lacks
     a joint or the sensor.
     """
-    try:
-        robot = ElementTree.fromstring(urdf)
-    except ElementTree.ParseError as error:
-        raise ModelError(f"the URDF does not parse: {error}", name="urdf", value=urdf[:80]) from None
+    robot = read_urdf(urdf)
     for tag in ("gazebo", "sensor", "transmission"):
         for element in robot.findall(tag):
             robot.remove(element)
@@ -79,44 +83,44 @@ def gazebo_model(urdf: str, joints: Sequence[str], sensor: str) -> str:
         raise ModelError(f"{sensor} is not a fixed joint", name="sensor", value=sensor, bound="a fixed joint")
     for name, joint in present.items():
         if name not in joints:
-            _fix(joint)
+            joint.set("type", "fixed")
+            for child in [child for child in joint if child.tag not in ("origin", "parent", "child")]:
+                joint.remove(child)
     _fix_to_world(robot)
     for name in joints:
         _admit_zero(present[name])
-    control = position_control(ElementTree.tostring(robot, encoding="unicode"), joints)
-    for name, damping in zip(joints, control.damping, strict=True):
-        _set_damping(present[name], damping)
-    robot.extend([_sensor(sensor, joint_link(present[sensor], "child")), _preserved(sensor), _plugins(joints, control)])
+    inertia, offset = _at_joints(ElementTree.tostring(robot, encoding="unicode"), joints)
+    for name, damping in zip(joints, 2 * BANDWIDTH * inertia, strict=True):
+        for dynamics in present[name].findall("dynamics"):
+            present[name].remove(dynamics)
+        ElementTree.SubElement(present[name], "dynamics", damping=f"{damping:.6g}", friction="0")
+    robot.extend(_extensions(sensor, joint_link(present[sensor], "child"), joints, inertia, offset))
     ElementTree.indent(robot)
     return ElementTree.tostring(robot, encoding="unicode")
 
 
-def _settings(config: str | os.PathLike[str]) -> dict[str, Any]:
-    try:
-        settings = yaml.safe_load(Path(config).read_text())["inverse_dynamics"]["ros__parameters"]
-        return {name: settings[name] for name in ("urdf", "joints", "sensor")}
-    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
-        bound = "a YAML file with inverse_dynamics: ros__parameters: urdf, joints, sensor (Gazebo measures no efforts)"
-        raise ParameterError("config", f"{config} ({error})", bound) from None
-
-
-def _is_xml(urdf: str) -> bool:
-    return urdf.lstrip().startswith("<")
+def _at_joints(urdf: str, joints: Sequence[str]) -> tuple[Array, Array]:
+    """Return the largest inertia [kg m^2] at each joint over random postures, and the torques [N m] that carry the arm
+    at position 0, where Gazebo starts it: without them it would sag until the integral has built up.
+    """
+    model = pinocchio.buildModelFromXML(urdf)
+    data = model.createData()
+    lower, upper = model.lowerPositionLimit, model.upperPositionLimit
+    random = np.random.default_rng(0)
+    inertia = np.max(
+        [np.diag(pinocchio.crba(model, data, random.uniform(lower, upper))) for _ in range(N_POSTURES)], axis=0
+    )
+    zero = np.zeros(model.nv)
+    order = [model.joints[model.getJointId(name)].idx_v for name in joints]
+    return inertia[order], pinocchio.rnea(model, data, zero, zero, zero)[order].copy()
 
 
 def _mesh_folders(urdf: Path) -> list[str]:
     """Return the folders X above a URDF in which meshes package://PACKAGE/FILE are X/PACKAGE/FILE."""
-    meshes = {mesh.get("filename", "") for mesh in ElementTree.parse(urdf).getroot().iter("mesh")}
+    meshes = {mesh.get("filename", "") for mesh in read_urdf(urdf).iter("mesh")}
     parts = sorted({name.removeprefix("package://") for name in meshes if name.startswith("package://")})
     found = (next((folder for folder in urdf.parents if (folder / part).is_file()), None) for part in parts)
     return list(dict.fromkeys(str(folder) for folder in found if folder))
-
-
-def _fix(joint: ElementTree.Element) -> None:
-    joint.set("type", "fixed")
-    for child in list(joint):
-        if child.tag not in ("origin", "parent", "child"):
-            joint.remove(child)
 
 
 def _fix_to_world(robot: ElementTree.Element) -> None:
@@ -131,10 +135,10 @@ def _fix_to_world(robot: ElementTree.Element) -> None:
                 parent.set("link", "world")
         root.set("name", "world")
         return
-    robot.append(ElementTree.Element("link", name="world"))
-    joint = _child(robot, "joint", name="world_to_robot", type="fixed")
-    _child(joint, "parent", link="world")
-    _child(joint, "child", link=name)
+    ElementTree.SubElement(robot, "link", name="world")
+    joint = ElementTree.SubElement(robot, "joint", name="world_to_robot", type="fixed")
+    ElementTree.SubElement(joint, "parent", link="world")
+    ElementTree.SubElement(joint, "child", link=name)
 
 
 def _admit_zero(joint: ElementTree.Element) -> None:
@@ -145,60 +149,49 @@ def _admit_zero(joint: ElementTree.Element) -> None:
         limit.set("upper", repr(max(float(limit.get("upper", "0")), 0.0)))
 
 
-def _set_damping(joint: ElementTree.Element, damping: float) -> None:
-    for dynamics in joint.findall("dynamics"):
-        joint.remove(dynamics)
-    _child(joint, "dynamics", damping=f"{damping:.6g}", friction="0")
+def _extensions(
+    sensor: str, child: str, joints: Sequence[str], inertia: Array, offset: Array
+) -> list[ElementTree.Element]:
+    """Return Gazebo's elements: the sensor on the joint above the link `child`, and plugins for the moving joints.
 
-
-def _sensor(joint: str, child: str) -> ElementTree.Element:
-    gazebo = ElementTree.Element("gazebo", reference=joint)
-    sensor = _child(gazebo, "sensor", name=joint, type="force_torque")
-    _child(sensor, "always_on", "true")
-    _child(sensor, "update_rate", str(RATE))
-    _child(sensor, "topic", TOPICS["wrench"])
-    _child(sensor, "gz_frame_id", child)  # in whose axes it measures; sdformat says that it does not know the element
-    settings = _child(sensor, "force_torque")
-    _child(settings, "frame", "child")
-    # As in iCub's own description; the node's parameter wrench_direction is set accordingly.
-    _child(settings, "measure_direction", "child_to_parent")
-    return gazebo
-
-
-def _preserved(joint: str) -> ElementTree.Element:
-    """Keep sdformat from merging the two links of the sensor's joint, which would remove the sensor."""
-    gazebo = ElementTree.Element("gazebo", reference=joint)
-    _child(gazebo, "preserveFixedJoint", "true")
-    return gazebo
-
-
-def _plugins(joints: Sequence[str], control: PositionControl) -> ElementTree.Element:
-    gazebo = ElementTree.Element("gazebo")
-    # At each step: not every release has its update_rate, and none lets one choose the phase.
-    _plugin(gazebo, "joint-state-publisher", "JointStatePublisher", TOPICS["joint_states"], joints)
-    topic = TOPICS["joint_trajectory"]
-    controller = _plugin(gazebo, "joint-trajectory-controller", "JointTrajectoryController", topic, joints)
-    for tag, values in (
-        ("position_p_gain", control.proportional),
-        ("position_i_gain", control.integral),
-        ("position_cmd_offset", control.offset),
-    ):
-        for value in values:  # one element for each joint, in the order of the joints' names
-            _child(controller, tag, f"{value:.6g}")
-    return gazebo
-
-
-def _plugin(
-    gazebo: ElementTree.Element, file: str, kind: str, topic: str, joints: Sequence[str]
-) -> ElementTree.Element:
-    plugin = _child(gazebo, "plugin", filename=f"gz-sim-{file}-system", name=f"gz::sim::systems::{kind}")
-    _child(plugin, "topic", topic)
-    for name in joints:
-        _child(plugin, "joint_name", name)
-    return plugin
-
-
-def _child(parent: ElementTree.Element, tag: str, text: str | None = None, **attributes: str) -> ElementTree.Element:
-    element = ElementTree.SubElement(parent, tag, attributes)
-    element.text = text
-    return element
+    Gains give two equal poles at BANDWIDTH at each joint, M s^2 + damping s + proportional = 0; with a smaller inertia
+    than M the joint is faster and more strongly damped. The integral gain, which carries the arm's weight, is stable
+    below damping * proportional / M = 2 BANDWIDTH^3 M. The damping belongs to the joint, whose damping the physics
+    integrates implicitly: neighbouring axes nearly in line (shoulder yaw and forearm) have so little inertia against
+    each other that a controller's is unstable at 1 ms.
+    """
+    names = "".join(f"<joint_name>{escape(name)}</joint_name>" for name in joints)
+    gains = "".join(  # one element for each joint, in the order of the joints' names
+        f"<{tag}>{value:.6g}</{tag}>"
+        for tag, values in (
+            ("position_p_gain", BANDWIDTH**2 * inertia),
+            ("position_i_gain", INTEGRAL_SHARE * 2 * BANDWIDTH**3 * inertia),
+            ("position_cmd_offset", offset),
+        )
+        for value in values
+    )
+    # It measures in the axes of gz_frame_id, which sdformat says that it does not know, and in the direction of iCub's
+    # own description, to which the node's parameter wrench_direction is set. preserveFixedJoint keeps sdformat from
+    # merging the links of the sensor's joint, which would remove the sensor. Joint states come at each step: not every
+    # release has an update_rate for them, and none lets one choose the phase.
+    text = f"""<robot>
+      <gazebo reference={quoteattr(sensor)}>
+        <sensor name={quoteattr(sensor)} type="force_torque">
+          <always_on>true</always_on>
+          <update_rate>{RATE}</update_rate>
+          <topic>{TOPICS["wrench"]}</topic>
+          <gz_frame_id>{escape(child)}</gz_frame_id>
+          <force_torque><frame>child</frame><measure_direction>child_to_parent</measure_direction></force_torque>
+        </sensor>
+      </gazebo>
+      <gazebo reference={quoteattr(sensor)}><preserveFixedJoint>true</preserveFixedJoint></gazebo>
+      <gazebo>
+        <plugin filename="gz-sim-joint-state-publisher-system" name="gz::sim::systems::JointStatePublisher">
+          <topic>{TOPICS["joint_states"]}</topic>{names}
+        </plugin>
+        <plugin filename="gz-sim-joint-trajectory-controller-system" name="gz::sim::systems::JointTrajectoryController">
+          <topic>{TOPICS["joint_trajectory"]}</topic>{names}{gains}
+        </plugin>
+      </gazebo>
+    </robot>"""
+    return list(ElementTree.fromstring(text))

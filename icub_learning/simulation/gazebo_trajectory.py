@@ -5,7 +5,6 @@ arm at 30 rad/s. So points are joined by quintics here, and slowed down where th
 """
 
 import os
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.regressors.robot_model import read_urdf
 from icub_learning.errors import SimulationError
 from icub_learning.simulation.arm.quintic import QuinticSpline, hermite_accelerations, spline_velocities
 from icub_learning.simulation.arm.trajectory import checked_points, checked_times, columns_of
@@ -53,19 +53,13 @@ class Commands:
     slower: float = 1.0  # how many times longer it lasts than was asked for, 1 if it is not
     reason: str = ""  # what would have been beyond a limit, in words; "" if nothing
 
-    @property
-    def duration(self) -> float:
-        """Seconds until the last target."""
-        return len(self.positions) * STEP
-
 
 def joints_of(config: str | os.PathLike[str], velocity: float, acceleration: float) -> Joints:
-    """Return the joints of the robot that a parameter file of inverse_dynamics names, with the largest velocity of any.
-
-    The URDF may limit velocities further [rad/s, rad/s^2]. Raises what gazebo_model.robot_of does.
+    """Return the joints of the robot of a parameter file, with the largest velocity [rad/s] and acceleration [rad/s^2]
+    of any; the URDF may limit velocities further. Raises what gazebo_model.robot_of does.
     """
-    urdf, names = robot_of(config)
-    joints = {joint.get("name"): joint for joint in ElementTree.fromstring(urdf).findall("joint")}
+    urdf, names, _ = robot_of(config)
+    joints = {joint.get("name"): joint for joint in read_urdf(urdf).findall("joint")}
     limits = [joints[name].find("limit") if name in joints else None for name in names]
 
     def numbers(kind: str, otherwise: float) -> Array:
@@ -95,38 +89,34 @@ def follow(
     Where that path asks for more than the largest velocity or acceleration, it is followed more slowly; what comes
     after it comes later.
 
-    Args:
-        joints: the arm.
-        start: (n_joints,) where it stands [rad].
-        joint_names: joints of the columns; the others stay where they are.
-        times: (n,) of the points after the start [s], increasing.
-        positions: (n, len(joint_names)) [rad].
-        velocities: likewise [rad/s], or None; that of the last point is not used.
-
-    Raises:
-        SimulationError: no points; unknown or repeated joints; times that do not increase; points beyond the joints'
-            limits; a trajectory of more than LONGEST.
-        ShapeError, NotFiniteError: points of the wrong size, NaN or infinite.
+    The arm stands at `start` (n_joints,) [rad]; other arguments and errors are those of TrajectoryMotion. A trajectory
+    of more than LONGEST is a SimulationError too.
     """
     columns = columns_of(joint_names, joints.names)
-    knots = checked_times(times)
+    knots = np.append(0.0, checked_times(times))
+    size = len(knots) - 1, len(columns)
     points = np.tile(start, (len(knots), 1))
-    points[:, columns] = checked_points("positions", positions, len(knots), len(columns))
+    points[1:, columns] = checked_points("positions", positions, *size)
     given = None
     if velocities is not None:
         given = np.zeros_like(points)
-        given[:, columns] = checked_points("velocities", velocities, len(knots), len(columns))
+        given[1:, columns] = checked_points("velocities", velocities, *size)
         given[-1] = 0.0
-    _check_inside(joints, points, columns)
-    if knots[0] == 0.0:
-        if len(knots) > 1 and np.abs(points[0] - start).max() <= AT_START:
-            knots, points, given = knots[1:], points[1:], None if given is None else given[1:]
+    _check_inside(joints, points[1:], columns)
+    if knots[1] == 0.0:
+        if len(knots) > 2 and np.abs(points[1] - start).max() <= AT_START:
+            knots, points = np.delete(knots, 1), np.delete(points, 1, axis=0)
+            given = None if given is None else np.delete(given, 1, axis=0)
         else:
-            knots = knots + STEP * (knots == 0.0)  # on the way there it takes the time that it needs
-    points = np.vstack([start, points])
-    if given is not None:
-        given = np.vstack([np.zeros(len(start)), given])
-    return _commands(joints, np.concatenate([[0.0], knots]), points, given)
+            knots[1] = STEP  # on the way there it takes the time that it needs
+    spline = _spline(joints, knots, points, given)
+    path = _Path(joints, spline, _samples(joints, knots, *spline(knots)[:2]))
+    reason = path.reason()
+    passed = path.slowed() if reason else path.places
+    if passed[-1] > LONGEST:
+        text = f"the trajectory lasts {passed[-1]:.4g} s, at most {LONGEST:g} s: send it in pieces"
+        raise SimulationError(text, name="times", value=float(passed[-1]), bound=f"at most {LONGEST:g} s")
+    return path.commands(passed, reason)
 
 
 def brake(joints: Joints, position: Array, velocity: Array) -> Commands:
@@ -156,17 +146,6 @@ def _check_inside(joints: Joints, points: Array, columns: list[int]) -> None:
         raise SimulationError(text, name=name, value=value, bound=bound)
 
 
-def _commands(joints: Joints, knots: Array, points: Array, given: Array | None) -> Commands:
-    spline = _spline(joints, knots, points, given)
-    path = _Path(joints, spline, _samples(joints, knots, *spline(knots)[:2]))
-    reason = path.reason()
-    times = path.slowed() if reason else path.places
-    if times[-1] > LONGEST:
-        text = f"the trajectory lasts {times[-1]:.4g} s, at most {LONGEST:g} s: send it in pieces"
-        raise SimulationError(text, name="times", value=float(times[-1]), bound=f"at most {LONGEST:g} s")
-    return path.commands(times, reason)
-
-
 def _spline(joints: Joints, knots: Array, points: Array, given: Array | None) -> QuinticSpline:
     """Join points at rest at both ends, within the joints' limits."""
     durations = np.diff(knots)
@@ -174,10 +153,12 @@ def _spline(joints: Joints, knots: Array, points: Array, given: Array | None) ->
     too_fast = np.abs(slopes) > joints.velocity
     even = np.maximum(durations[1:], durations[:-1]) <= UNEVEN * np.minimum(durations[1:], durations[:-1])
     if given is None and len(knots) > 2 and even.all() and not too_fast.any():
-        velocities, accelerations = _smoothest(knots, points)
+        # Of continuous snap: the jerk of a cubic one jumps at each point, which the learner's filter does not expect.
+        rest = [(order, np.zeros(points.shape[1])) for order in (1, 2)]
+        quintic = make_interp_spline(knots, points, k=5, bc_type=(rest, rest))
+        velocities, accelerations = quintic(knots, 1), quintic(knots, 2)
     else:
-        still = np.zeros(points.shape[1])
-        velocities = spline_velocities(knots, points, still, still) if given is None else given
+        velocities = spline_velocities(knots, points) if given is None else given
         # Beside a piece that is far too fast a spline swings out: bounded as that of Fritsch and Carlson (1980).
         beside = too_fast[:-1] | too_fast[1:]
         most = np.where(beside, 3.0 * np.minimum(np.abs(slopes[:-1]), np.abs(slopes[1:])), np.inf)
@@ -194,16 +175,6 @@ def _spline(joints: Joints, knots: Array, points: Array, given: Array | None) ->
         states[1:, :, outside] = 0.0
         spline = QuinticSpline(knots, states)
     return spline
-
-
-def _smoothest(knots: Array, points: Array) -> tuple[Array, Array]:
-    """Return velocities and accelerations at the knots of the quintic spline with continuous snap, at rest at its ends.
-
-    The jerk of the cubic one jumps at each point; the filter of the learner expects motions whose jerk does not.
-    """
-    rest = [(order, np.zeros(points.shape[1])) for order in (1, 2)]
-    spline = make_interp_spline(knots, points, k=5, bc_type=(rest, rest))
-    return spline(knots, 1), spline(knots, 2)
 
 
 def _samples(joints: Joints, knots: Array, points: Array, velocities: Array) -> Array:
@@ -229,7 +200,7 @@ class _Path:
     def __init__(self, joints: Joints, spline: QuinticSpline, places: Array) -> None:
         self._joints, self._spline, self.places = joints, spline, places
         _, self._slope, self._curvature = spline(self.places)
-        self._squared = np.ones(len(self.places))  # x
+        self._rate = np.ones(len(self.places))  # u'
 
     def reason(self) -> str:
         """Return what is beyond a limit at u' = 1, in words; "" if nothing is."""
@@ -262,8 +233,7 @@ class _Path:
             squared[k] = min(squared[k], squared[k - 1] + change[k - 1])
         for k in range(len(squared) - 1, 0, -1):
             squared[k - 1] = min(squared[k - 1], squared[k] + change[k - 1])
-        self._squared = np.array(squared)
-        rate = np.sqrt(self._squared)
+        rate = self._rate = np.sqrt(squared)
         return np.concatenate([[0.0], np.cumsum(2.0 * steps / (rate[1:] + rate[:-1]))])
 
     def commands(self, times: Array, reason: str) -> Commands:
@@ -271,7 +241,7 @@ class _Path:
         steps = np.arange(1, int(np.ceil(times[-1] / STEP - 1e-6)) + 1) * STEP
         k = np.clip(np.searchsorted(times, steps, side="right") - 1, 0, len(times) - 2)
         since = np.minimum(steps, times[-1]) - times[k]
-        rate = np.sqrt(self._squared)
+        rate = self._rate
         faster = (rate[k + 1] - rate[k]) / (times[k + 1] - times[k])  # u'', constant in between
         positions, _, _ = self._spline(self.places[k] + rate[k] * since + faster * since**2 / 2.0)
         return Commands(positions, float(times[-1] / self.places[-1]), reason)

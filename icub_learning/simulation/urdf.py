@@ -19,19 +19,28 @@ def links_to_root(robot: ElementTree.Element, link: str) -> list[str]:
     return chain
 
 
-def reduce_robot(robot: ElementTree.Element, links: Collection[str], moving: Collection[str]) -> None:
-    """Remove all links but `links`, with their joints, and fix all joints but `moving`."""
+def reduced_robot(
+    robot: ElementTree.Element,
+    links: Collection[str],
+    moving: Collection[str],
+    visible: Collection[str] = (),
+    **options: str,
+) -> str:
+    """Return the XML text of a robot, which it changes, with these links, of which the visible ones keep their looks.
+
+    All joints but `moving` are fixed; MuJoCo's compiler gets the options, and does not merge the links of such joints.
+    """
     for link in robot.findall("link"):
         if link.get("name") not in links:
             robot.remove(link)
+        for shape in [*link.findall("collision"), *link.findall("visual")]:
+            if shape.tag == "collision" or link.get("name") not in visible:
+                link.remove(shape)
     for joint in robot.findall("joint"):
         if joint_link(joint, "child") not in links:
             robot.remove(joint)
         elif joint.get("name") not in moving:
             joint.set("type", "fixed")
-
-
-def add_mujoco_options(robot: ElementTree.Element, **options: str) -> None:
-    """Add options for MuJoCo's compiler, in which fixed joints do not merge their links."""
     mujoco = ElementTree.SubElement(robot, "mujoco")
     ElementTree.SubElement(mujoco, "compiler", {"fusestatic": "false", **options})
+    return ElementTree.tostring(robot, encoding="unicode")

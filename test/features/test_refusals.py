@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
-from icub_learning.features import FastfoodFeatures, MultiscaleFourierFeatures, NystromFeatures, RandomFourierFeatures
+from icub_learning.features import MultiscaleFourierFeatures, NystromFeatures, RandomFourierFeatures
 
 NAN, INF = np.nan, np.inf
 SCALES, LENGTHS = np.array([1.0, 0.5, 4.0]), (0.7, 2.0, 6.0)
 SETTINGS = {
-    FastfoodFeatures: {ParameterError: [(0, 10), (3, 9), (3, 0), (3, 10, 0.0), (3, 10, 1.0, -1)]},
     MultiscaleFourierFeatures: {
         ParameterError: [(np.array([1.0, 0.0, 1.0]), 8, LENGTHS), (SCALES, 7, LENGTHS), (SCALES, 0, LENGTHS),
                          (SCALES, 8, (1.0, 0.0)), (SCALES, 8, LENGTHS, -1)],
@@ -24,13 +23,12 @@ SETTINGS = {
 BY_NAME = [("n_inputs", 0), ("n_inputs", 1.5), ("n_features", 7), ("n_features", 0), ("n_features", 10.0), ("seed", -1)]
 BY_NAME += [("seed", None), *(("length_scale", value) for value in (0.0, -1.0, NAN, INF))]
 INPUTS = {
-    FastfoodFeatures(3, 10).transform: {
-        ShapeError: [np.zeros(4)], NotFiniteError: [[0.0, NAN, 0.0]], ParameterError: [[1e308] * 3]},
     MultiscaleFourierFeatures(SCALES, 8, LENGTHS).waves: {
         NotFiniteError: [np.array([0.0, NAN, 0.0]), np.array([0.0, INF, 0.0])], ParameterError: [np.full(3, 1e308)]},
     NystromFeatures(np.eye(2)).transform: {NotFiniteError: [[1.0, NAN]], ShapeError: [[1.0], 1.0]},
     RandomFourierFeatures(2, 4).transform: {
         NotFiniteError: [[1.0, NAN], [INF, 0.0]], ShapeError: [[1.0], np.zeros((2, 3)), 1.0]},
+    RandomFourierFeatures(2, 4, 1e-300).transform: {ParameterError: [[1e300, 1e300]]},
 }  # fmt: skip
 
 

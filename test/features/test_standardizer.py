@@ -62,7 +62,7 @@ def test_no_samples_at_all():
 @pytest.mark.parametrize(
     ("x", "error"),
     [([1.0, np.nan], NotFiniteError), ([np.inf, 0.0], NotFiniteError), ([1.0], ShapeError), (2.0, ShapeError),
-     ([[0.0, 1.0], [np.nan, 0.0]], NotFiniteError)],
+     ([[0.0, 1.0], [np.nan, 0.0]], NotFiniteError), ([1e200, 0.0], ParameterError)],
 )  # fmt: skip
 def test_bad_samples_are_refused_and_change_nothing(x, error):
     standardizer = Standardizer(2)
@@ -70,40 +70,23 @@ def test_bad_samples_are_refused_and_change_nothing(x, error):
     before = standardizer.state()
     with pytest.raises(error, match="x"):
         standardizer.update(x)
-    with pytest.raises(error, match="x"):
-        standardizer.transform(x)
+    if error is not ParameterError:  # too large to square, which only learning does
+        with pytest.raises(error, match="x"):
+            standardizer.transform(x)
     assert_same(standardizer.state(), before, "what was known before")
 
 
-def test_samples_too_large_to_square_are_refused_and_change_nothing():
-    standardizer = Standardizer(1)
-    standardizer.update([1.0])
-    before = standardizer.state()
-    with pytest.raises(ParameterError, match="x"):
-        standardizer.update([1e200])
-    assert_same(standardizer.state(), before, "what was known before")
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        {"mean": np.zeros(3)}, {"mean": np.zeros((2, 1))}, {"mean": [np.nan, 0.0]}, {"squares": [-1.0, 0.0]},
-        {"squares": np.asarray("nonsense")}, {"n_samples": np.asarray(-1)}, {"n_samples": np.asarray("nonsense")},
-        {"n_samples": np.zeros(2)},
-    ],
-    ids=str,
-)  # fmt: skip
+@pytest.mark.parametrize("spoil", [{"mean": np.zeros(3)}, {"mean": np.zeros((2, 1))}, {"squares": [-1.0, 0.0]}])
 def test_a_state_that_describes_no_standardizer_is_refused(spoil):
     with pytest.raises(StateError):
         Standardizer.from_state({**Standardizer(2).state(), **spoil})
 
 
-@pytest.mark.parametrize("entry", list(Standardizer(2).state()))
-def test_a_state_with_an_entry_missing_is_refused(entry):
-    state = Standardizer(2).state()
-    del state[entry]
-    with pytest.raises(StateError, match=entry):
-        Standardizer.from_state(state)
+def test_a_restored_standardizer_scales_as_before():
+    standardizer = Standardizer(2)
+    standardizer.update([[1.0, 2.0], [3.0, 5.0]])
+    restored = Standardizer.from_state(standardizer.state())
+    np.testing.assert_array_equal(restored.transform([2.0, 2.0]), standardizer.transform([2.0, 2.0]))
 
 
 @pytest.mark.parametrize("n_inputs", [0, -1, 1.5, None])

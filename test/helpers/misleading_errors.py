@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from icub_learning.recursive.aggregation import ConvexAggregation
+from icub_learning.recursive.layered_aggregation import LayeredAggregation
 
 MEMORY = 100.0  # samples
 
@@ -67,11 +67,13 @@ def sequences(rng, steps=700, n=5):
     turns = np.where((np.arange(steps) // 60) % 2, 1.0, 0.1)[:, None, None]
     spikes = np.where(rng.random((steps, 1, n)) < 0.01, 1e3, 1.0)
     adversary = np.zeros((steps, 1, n))
-    follower = ConvexAggregation(n, 1)
+    half_life = np.log(0.5) / np.log(1 - 1 / MEMORY)
+    follower = LayeredAggregation(n, 1, (half_life,), half_life)
     for t in range(steps):  # whoever has most weight is wrong next
         adversary[t, 0] = rng.choice([-0.1, 0.1], n)
         adversary[t, 0, follower.weights[:, 0].argmax()] = 1.0
-        follower.update(adversary[t][:, :, None], fade=1 - 1 / MEMORY)
+        errors = adversary[t][:, :, None]
+        follower.update(errors, np.einsum("inm,knm->ikm", errors, follower.choices), 1.0)
     return {
         "noise": noise, "the best one changes": noise * np.where(np.arange(n) == 0, turns, 1.1 - turns),
         "rare errors a thousand times as large": noise * spikes, "whoever leads is wrong next": adversary,

@@ -59,17 +59,3 @@ def test_the_prior_keeps_its_floor_whatever_the_factors(factors):
         assert learner.prior.min() >= 2.0 * 0.5 * (1 - 1e-9)
         eigenvalues = np.linalg.eigvalsh(learner.factor.T @ learner.factor)
         assert eigenvalues.min() >= learner.prior.min() * (1 - 1e-9)
-
-
-def test_factors_that_change_weigh_samples_by_their_product():
-    """Against the weighted normal equations."""
-    rng = np.random.default_rng(1)
-    z, y = rng.standard_normal((200, 4)), rng.standard_normal((200, 2))
-    factors = np.where(np.arange(200) < 120, 1.0, 0.95)
-    learner = RecursiveLeastSquares(4, 2, regularization=1e-9)
-    for row, target, factor in zip(z, y, factors, strict=True):
-        learner.forgetting = factor
-        learner.update(row, target)
-    weights = np.append(np.cumprod(factors[:0:-1])[::-1], 1.0)  # of each sample: all factors that came after it
-    scaled = z * weights[:, None]
-    np.testing.assert_allclose(learner.weights, np.linalg.solve(z.T @ scaled, scaled.T @ y), rtol=1e-6, atol=1e-7)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from icub_learning.errors import ParameterError, ShapeError, StateError
 from icub_learning.recursive import _aggregation, layered_aggregation
-from icub_learning.recursive.layered_aggregation import LayeredAggregation
+from icub_learning.recursive.layered_aggregation import ConvexAggregation, LayeredAggregation
 
 HALF_LIVES, SECOND = (20.0, 150.0), 80.0  # samples, as the tests take one a second
 DELAY = 7  # samples between what an answer was made with and its measurement
@@ -44,6 +44,24 @@ def test_layers_are_what_the_class_says_and_the_second_keeps_its_bound(name):
     np.testing.assert_allclose(learner.weights[:, 0], expected, rtol=1e-5, atol=1e-8)
     np.testing.assert_allclose(learner.weights.sum(axis=0), 1.0)
     assert within_bound(rows, rates, fade)
+
+
+def test_outputs_choose_apart_and_equal_experts_share():
+    learner = LayeredAggregation(2, 3, (70.0,), 70.0)
+    errors = np.array([[[1.0, 0.1, 0.7], [0.1, 1.0, 0.7]]])
+    for _ in range(200):
+        learner.update(errors, np.einsum("inm,knm->ikm", errors, learner.choices), 1.0)
+    assert learner.weights[1, 0] > 0.99 and learner.weights[0, 1] > 0.99
+    np.testing.assert_allclose(learner.weights[:, 2], 0.5)
+
+
+def test_numbers_of_any_size_leave_finite_weights():
+    learner = LayeredAggregation(3, 1, (7.0,), 7.0)
+    for size in (0.0, 1e-300, 1e300, 1.0, 0.0, 1e80, 1e-160):
+        errors = size * np.array([[[1.0], [2.0], [-1.0]]])
+        learner.update(errors, np.einsum("inm,knm->ikm", errors, learner.choices), 1.0)
+        assert np.isfinite(learner.weights).all()
+        np.testing.assert_allclose(learner.weights.sum(axis=0), 1.0)
 
 
 def loss_after_a_shock(shock):
@@ -108,8 +126,7 @@ def test_each_output_is_learned_as_if_it_were_alone(seed, m, n, ages):
 
 def test_arrays_that_do_not_fit_are_refused_by_the_compiled_step():
     good = [np.zeros((3, 4, 2)), np.zeros(2), np.zeros((1, 4, 2)), np.zeros((1, 3, 2)), np.ones(3)]
-    learner = LayeredAggregation(4, 2, HALF_LIVES, SECOND, direct=(1,))
-    tables = learner._memories.tables, learner._second.tables
+    tables = ConvexAggregation(4, 4).tables, ConvexAggregation(3, 2).tables
 
     def step(arrays, tables=tables, direct=(1,)):
         _aggregation.learn_layers(*arrays[:2], *tables, *arrays[2:], direct, 1.0, 30.0, 1.0)

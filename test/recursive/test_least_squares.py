@@ -182,7 +182,9 @@ def test_silent_inputs_lose_nothing_in_a_hundred_thousand_forgetful_updates():
 NAN_ROW, INF_ROW, HUGE_ROW = [1.0, np.nan, 0.0], [1.0, 0.0, -np.inf], [1e200, 0.0, 0.0]
 
 
-@pytest.mark.parametrize("forgetting", [1.0, 0.9])
+@pytest.mark.parametrize(
+    ("method", "forgetting"), [("update", 1.0), ("update", 0.9), ("absorb", 1.0), ("absorb", 0.9), ("withdraw", 1.0)]
+)
 @pytest.mark.parametrize(
     ("z", "y", "error", "said"),
     [
@@ -205,13 +207,13 @@ NAN_ROW, INF_ROW, HUGE_ROW = [1.0, np.nan, 0.0], [1.0, 0.0, -np.inf], [1e200, 0.
         (np.zeros(3, complex), [0.0, 0.0], ShapeError, "z has shape"),
     ],
 )  # fmt: skip
-def test_bad_samples_are_refused_by_name_and_change_nothing(forgetting, z, y, error, said):
+def test_bad_samples_are_refused_by_name_and_change_nothing(method, forgetting, z, y, error, said):
     rng = np.random.default_rng(0)
     learner = RecursiveLeastSquares(3, 2, 0.1, forgetting)
     learner.update(rng.normal(size=(9, 3)), rng.normal(size=(9, 2)))
     before = learner.state()
     with pytest.raises(error, match=said) as caught:
-        learner.update(z, y)
+        getattr(learner, method)(z, y)
     assert caught.value.name in ("z", "y")
     assert same_arrays(before, learner.state())
     # Nor does a refused sample linger in a buffer.

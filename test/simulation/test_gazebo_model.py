@@ -13,9 +13,10 @@ import yaml
 from icub_learning.errors import IcubLearningError, ModelError
 from icub_learning.robots import find_urdf
 from icub_learning.simulation import gazebo_model
+from icub_learning.simulation.arm.arm_model import ArmModel
 from icub_learning.simulation.gazebo_world import WORLD
+from icub_learning.simulation.urdf import reduced_robot
 
-ARM = ["shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_prosup", "wrist_pitch", "wrist_yaw"]
 # From ros_gz_bridge's README: keys of an entry, and the Gazebo type for each ROS type used here.
 BRIDGE_KEYS = {"ros_topic_name", "gz_topic_name", "ros_type_name", "gz_type_name", "direction"}
 BRIDGE_TYPES = {
@@ -26,29 +27,28 @@ BRIDGE_TYPES = {
 }
 
 
-def joints(side: str = "r") -> list[str]:
-    return [f"{side}_{name}" for name in ARM]
+RIGHT = ArmModel("right")
 
 
 def icub() -> str:
     return Path(find_urdf("icub")).read_text()
 
 
-@pytest.fixture(scope="module", params=["r", "l"])
-def side(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+@pytest.fixture(scope="module", params=["right", "left"])
+def arm(request: pytest.FixtureRequest) -> ArmModel:
+    return ArmModel(request.param)
 
 
 @pytest.fixture(scope="module")
-def robot(side: str) -> ElementTree.Element:
-    return ElementTree.fromstring(gazebo_model.gazebo_model(icub(), joints(side), f"{side}_arm_ft_sensor"))
+def robot(arm: ArmModel) -> ElementTree.Element:
+    return ElementTree.fromstring(gazebo_model.gazebo_model(find_urdf("icub"), arm.joint_names, arm.sensor))
 
 
-def test_only_the_learned_joints_move(robot: ElementTree.Element, side: str) -> None:
+def test_only_the_learned_joints_move(robot: ElementTree.Element, arm: ArmModel) -> None:
     moving = [joint.get("name") for joint in robot.findall("joint") if joint.get("type") != "fixed"]
-    assert sorted(map(str, moving)) == sorted(joints(side))
+    assert sorted(map(str, moving)) == sorted(arm.joint_names)
     model = pinocchio.buildModelFromXML(ElementTree.tostring(robot, encoding="unicode"))
-    assert model.nq == len(ARM)
+    assert model.nq == 7
 
 
 def test_mass_is_kept_and_the_root_is_the_world(robot: ElementTree.Element) -> None:
@@ -65,7 +65,7 @@ def test_mass_is_kept_and_the_root_is_the_world(robot: ElementTree.Element) -> N
 def test_a_root_without_mass_becomes_the_world() -> None:
     text = icub().replace("</robot>", '<link name="base"/><joint name="to_root" type="fixed"><parent link="base"/>'
                                       '<child link="root_link"/></joint></robot>')  # fmt: skip
-    made = ElementTree.fromstring(gazebo_model.gazebo_model(text, joints(), "r_arm_ft_sensor"))
+    made = ElementTree.fromstring(gazebo_model.gazebo_model(text, RIGHT.joint_names, RIGHT.sensor))
     assert "base" not in {link.get("name") for link in made.findall("link")}
     (joint,) = (joint for joint in made.findall("joint") if joint.get("name") == "to_root")
     assert joint.find("parent").get("link") == "world"  # type: ignore[union-attr]
@@ -82,24 +82,24 @@ def test_nothing_of_other_simulators_is_left(robot: ElementTree.Element) -> None
     }
 
 
-def test_the_sensor_measures_what_the_regressor_means(robot: ElementTree.Element, side: str) -> None:
+def test_the_sensor_measures_what_the_regressor_means(robot: ElementTree.Element, arm: ArmModel) -> None:
     (sensor,) = robot.iter("sensor")
     assert sensor.get("type") == "force_torque"
     # In the axes of the child, at the joint's origin (a pose would move it), as the parent acts on the child.
     assert sensor.findtext("force_torque/frame") == "child"
     assert sensor.findtext("force_torque/measure_direction") == "child_to_parent"
     assert sensor.find("pose") is None
-    assert sensor.findtext("gz_frame_id") == f"{side}_upper_arm"
+    assert sensor.findtext("gz_frame_id") == arm.sensor_frame
     assert float(sensor.findtext("update_rate", "")) == gazebo_model.RATE
-    references = [element for element in robot.findall("gazebo") if element.get("reference") == f"{side}_arm_ft_sensor"]
+    references = [element for element in robot.findall("gazebo") if element.get("reference") == arm.sensor]
     assert any(element.findtext("preserveFixedJoint") == "true" for element in references)
 
 
-def test_position_control_is_stable_and_carries_the_arm(robot: ElementTree.Element, side: str) -> None:
+def test_position_control_is_stable_and_carries_the_arm(robot: ElementTree.Element, arm: ArmModel) -> None:
     """The controller and the joints' damping, in MuJoCo at Gazebo's step, through postures all over the workspace."""
-    names = joints(side)
+    names = arm.joint_names
     (controller,) = (plugin for plugin in robot.iter("plugin") if "trajectory" in str(plugin.get("filename")))
-    assert [element.text for element in controller.findall("joint_name")] == names
+    assert [element.text for element in controller.findall("joint_name")] == list(names)
     columns = ("position_p_gain", "position_i_gain", "position_cmd_offset")
     proportional, integral, offset = (
         np.array([float(element.text or "nan") for element in controller.findall(tag)]) for tag in columns
@@ -107,12 +107,9 @@ def test_position_control_is_stable_and_carries_the_arm(robot: ElementTree.Eleme
     bare = ElementTree.fromstring(ElementTree.tostring(robot))
     for element in bare.findall("gazebo"):
         bare.remove(element)
-    for link in bare.findall("link"):
-        for shape in [*link.findall("visual"), *link.findall("collision")]:
-            link.remove(shape)
-    options = '<mujoco><compiler fusestatic="false"/><option timestep="0.001"/></mujoco>'
-    bare.insert(0, ElementTree.fromstring(options))
-    model = mujoco.MjModel.from_xml_string(ElementTree.tostring(bare, encoding="unicode"))
+    links = {link.get("name", "") for link in bare.findall("link")}
+    model = mujoco.MjModel.from_xml_string(reduced_robot(bare, links, names))
+    model.opt.timestep = 0.001
     data = mujoco.MjData(model)
     order = [model.joint(name).qposadr[0] for name in names]
     lower, upper = model.jnt_range[order].T
@@ -160,15 +157,6 @@ def test_a_parameter_file_without_robot_is_refused(content: str | None, tmp_path
         gazebo_model.model_file(file)
 
 
-def test_the_model_lands_in_the_cache_once(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    config = checkout / "config" / "gazebo.yaml"
-    file = gazebo_model.model_file(config)
-    assert gazebo_model.model_file(config) == file
-    assert [file] == list(file.parent.iterdir())
-    assert "r_arm_ft_sensor" in file.read_text()
-
-
 def test_meshes_are_found_on_the_resource_path(robot, checkout, monkeypatch):
     monkeypatch.setenv("GZ_SIM_RESOURCE_PATH", "/kept")
     path = gazebo_model.resource_path(checkout / "config" / "gazebo.yaml", "/world")
@@ -186,8 +174,7 @@ def test_a_second_robot_is_made_alike(checkout: Path) -> None:
     robot = ElementTree.parse(gazebo_model.model_file(config)).getroot()
     moving = [joint.get("name") for joint in robot.findall("joint") if joint.get("type") != "fixed"]
     assert moving == [f"panda_joint{k}" for k in range(1, 8)]
-    (sensor,) = robot.iter("sensor")
-    assert sensor.findtext("gz_frame_id") == "panda_hand"
+    assert [sensor.findtext("gz_frame_id") for sensor in robot.iter("sensor")] == ["panda_hand"]
     folders = gazebo_model.resource_path(config).split(os.pathsep)
     meshes = {mesh.get("filename", "").removeprefix("package://") for mesh in robot.iter("mesh")}
     assert len(meshes) > 10
@@ -206,17 +193,3 @@ def test_bridge_joins_gazebo_and_the_nodes(checkout: Path) -> None:
     assert topics.pop("/wrench") == gazebo_model.TOPICS["wrench"]
     below = {name: gazebo_model.TOPICS[name] for name in ("joint_states", "joint_trajectory")}
     assert topics == {f"/gazebo/{name}": topic for name, topic in below.items()}
-
-
-def test_the_world_has_the_systems_that_are_needed(checkout: Path) -> None:
-    root = ElementTree.parse(checkout / "urdf" / "icub_learning_world.sdf").getroot()
-    assert root.tag == "sdf"
-    (world,) = root.findall("world")
-    plugins = {plugin.get("filename"): plugin.get("name") for plugin in world.findall("plugin")}
-    assert plugins == {
-        "gz-sim-physics-system": "gz::sim::systems::Physics",
-        "gz-sim-forcetorque-system": "gz::sim::systems::ForceTorque",
-        "gz-sim-user-commands-system": "gz::sim::systems::UserCommands",
-        "gz-sim-scene-broadcaster-system": "gz::sim::systems::SceneBroadcaster",
-    }
-    assert float(world.findtext("physics/max_step_size", "")) == 0.001  # what position control is designed for

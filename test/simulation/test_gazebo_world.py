@@ -60,11 +60,14 @@ def test_a_file_without_world_is_refused(text: str, words: str) -> None:
         gazebo_world(text, "robot.urdf")
 
 
-def test_the_world_lands_in_the_cache(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_world_and_model_land_in_the_cache(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     config, world = checkout / "config" / "gazebo.yaml", checkout / "urdf" / "icub_learning_world.sdf"
     file = world_file(config, world)
     assert world_file(config, world) == file
-    assert world_of(file.read_text()).findtext("include/uri") == str(gazebo_model.model_file(config))
+    model = gazebo_model.model_file(config)
+    assert world_of(file.read_text()).findtext("include/uri") == str(model)
+    assert {file, model} == set(file.parent.iterdir())  # each once
+    assert "r_arm_ft_sensor" in model.read_text()
     with pytest.raises(ModelError, match=r"nowhere\.sdf"):
         world_file(config, tmp_path / "nowhere.sdf")

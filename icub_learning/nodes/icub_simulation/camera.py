@@ -17,7 +17,7 @@ from icub_learning.nodes.common.diagnostics import status_of
 from icub_learning.nodes.common.image_messages import image_message
 from icub_learning.nodes.common.qos import STATE
 from icub_learning.settings import setting
-from icub_learning.simulation.objects.eye_process import EyeProcess, EyeSettings
+from icub_learning.simulation.objects.eye_process import EyeProcess
 
 IMAGE_QOS = QoSProfile(depth=2)  # images are large and only the newest matters
 
@@ -65,8 +65,8 @@ class ObjectCamera:
         self._node = node
         side = "left" if parameters["side"] == "right" else "right"
         size = (parameters["image_width"], parameters["image_height"])
-        shared = {name: parameters[name] for name in ("seed", "field_of_view")}
-        self._settings = EyeSettings(size=size, folder=parameters["objects_folder"], side=side, **shared)
+        self._settings = {name: parameters[name] for name in ("seed", "field_of_view")}
+        self._settings |= {"size": size, "folder": parameters["objects_folder"], "side": side}
         self._period = round(NANOSECONDS / parameters["image_rate"]) if parameters["image_rate"] else 0
         self._images = node.create_lifecycle_publisher(Image, "image", IMAGE_QOS)
         self._truth = node.create_lifecycle_publisher(String, "~/truth/object", STATE)

@@ -11,7 +11,7 @@ from icub_learning.arrays import Array
 from icub_learning.nodes.common.conversions import doubles, set_stamp, set_wrench
 from icub_learning.simulation import Sensors, Truth
 from icub_learning.simulation.arm.arm_model import ArmModel
-from icub_learning.simulation.arm.payload import ball_inertia
+from icub_learning.simulation.arm.disturbances import ball_inertia
 
 ROOT_FRAME = "root_link"
 

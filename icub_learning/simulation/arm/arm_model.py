@@ -2,17 +2,15 @@
 
 from functools import cached_property
 from typing import Any
-from xml.etree import ElementTree
 
 import mujoco
 import numpy as np
-import pinocchio
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.regressors.robot_model import RobotModel, read_urdf
 from icub_learning.robots import find_urdf
 from icub_learning.simulation.arm.settings import TIME_STEP
-from icub_learning.simulation.urdf import add_mujoco_options, links_to_root, reduce_robot
+from icub_learning.simulation.urdf import links_to_root, reduced_robot
 
 ARM_JOINTS = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_prosup", "wrist_pitch", "wrist_yaw")
 # Inertias of the motors' rotors, as they act behind the gears [kg m^2]; they stabilize the light links of the wrist.
@@ -21,25 +19,18 @@ ROTOR_INERTIA = np.array([0.08, 0.08, 0.08, 0.08, 0.01, 0.01, 0.01])
 
 
 class ArmModel:
-    """One arm of the iCub with seven free joints; all other joints are fixed at position 0.
-
-    Args:
-        side: "right" or "left".
-
-    Attributes:
-        joint_names: names of the seven joints, from the shoulder to the hand.
-        sensor_frame: link below the sensor; the wrench is expressed in its frame, at its origin.
-        hand: frame in the palm, which follows the circles; the position of the payload is given in it.
-    """
+    """The "right" or "left" arm of the iCub with seven free joints; all other joints are fixed at position 0."""
 
     def __init__(self, side: str) -> None:
         self.side = side
-        self.joint_names = tuple(f"{side[0]}_{joint}" for joint in ARM_JOINTS)
+        self.joint_names = tuple(f"{side[0]}_{joint}" for joint in ARM_JOINTS)  # from the shoulder to the hand
         self.sensor = f"{side[0]}_arm_ft_sensor"  # fixed joint of the URDF that represents the force/torque sensor
-        self.sensor_frame = f"{side[0]}_upper_arm"
+        self.sensor_frame = (
+            f"{side[0]}_upper_arm"  # link below the sensor, in whose frame, at its origin, the wrench is
+        )
         self.shoulder = f"{side[0]}_shoulder_3"  # link above the sensor
         self.elbow = f"{side[0]}_elbow_1"  # link between the elbow and the rotation of the forearm
-        self.hand = f"{side[0]}_hand_dh_frame"
+        self.hand = f"{side[0]}_hand_dh_frame"  # frame in the palm, which follows the circles and holds the payload
 
     @cached_property
     def kinematics(self) -> RobotModel:
@@ -53,13 +44,6 @@ class ArmModel:
         """Lower and upper limits of the joint positions [rad], (7,) each."""
         model = self.kinematics.model
         return model.lowerPositionLimit.copy(), model.upperPositionLimit.copy()
-
-    def hand_position(self, q: Array) -> Array:
-        """Return the position of the hand in the root frame [m], (3,), at joint positions `q` (7,) [rad]."""
-        robot = self.kinematics
-        frame = robot.model.getFrameId(self.hand)
-        pinocchio.framesForwardKinematics(robot.model, robot.data, q)
-        return robot.data.oMf[frame].translation.copy()
 
     def physics(self) -> Any:
         """Return the MuJoCo model.
@@ -75,7 +59,7 @@ class ArmModel:
         for name, inertia in zip(self.joint_names, ROTOR_INERTIA, strict=True):
             joint = spec.joint(name)
             joint.armature = inertia
-            joint.damping = np.zeros_like(joint.damping)  # JointFriction models friction
+            joint.damping = np.zeros_like(joint.damping)  # effects.joint_friction models it
         spec.body(self.hand).add_body(name="payload")
         spec.body(self.sensor_frame).add_site(name="sensor")
         for name, kind in (("force", mujoco.mjtSensor.mjSENS_FORCE), ("torque", mujoco.mjtSensor.mjSENS_TORQUE)):
@@ -83,15 +67,15 @@ class ArmModel:
         return spec.compile()
 
     def _urdf(self) -> str:
-        """Return the URDF of the links from the root to this arm and below it, without shapes, other joints fixed."""
+        """Return the URDF of the links from the root to this arm and below it, without shapes, other joints fixed.
+
+        Links are not merged: those on both sides of the sensor would lose mass.
+        """
         robot = read_urdf(find_urdf("icub"))
-        add_mujoco_options(robot)  # merging the links on both sides of the sensor would lose mass
         kept = set(links_to_root(robot, self.hand))
         first_moving = f"{self.side[0]}_shoulder_1"
         for link in robot.findall("link"):
-            if link.find("inertial") is not None and first_moving in links_to_root(robot, link.get("name", "")):
-                kept.add(link.get("name", ""))
-            for shape in [*link.findall("visual"), *link.findall("collision")]:
-                link.remove(shape)
-        reduce_robot(robot, kept, self.joint_names)
-        return ElementTree.tostring(robot, encoding="unicode")
+            name = link.get("name", "")
+            if link.find("inertial") is not None and first_moving in links_to_root(robot, name):
+                kept.add(name)
+        return reduced_robot(robot, kept, self.joint_names)

@@ -1,7 +1,6 @@
 """The simulated arm: physics, controller, effects and sensors, in steps of one millisecond."""
 
 from collections.abc import Sequence
-from typing import TypeVar
 
 import mujoco
 import numpy as np
@@ -11,18 +10,17 @@ from numpy.typing import ArrayLike
 from icub_learning.arrays import Array
 from icub_learning.errors import SimulationError
 from icub_learning.simulation.arm.arm_model import ROTOR_INERTIA, ArmModel
+from icub_learning.simulation.arm.disturbances import Payload, Push
 from icub_learning.simulation.arm.effects import (
+    FULL_SCALE,
     CableBundle,
-    CrossTalk,
     Encoders,
-    JointFriction,
     Pose,
     SensorDrift,
-    SensorNoise,
+    cross_talk,
+    joint_friction,
 )
 from icub_learning.simulation.arm.motions import Blend, Hold, Motion, Reference, task_motions
-from icub_learning.simulation.arm.payload import Payload
-from icub_learning.simulation.arm.push import Push
 from icub_learning.simulation.arm.readings import Sensors, Truth
 from icub_learning.simulation.arm.settings import TASKS, TIME_STEP, TIME_STEP_NS, SimulationSettings
 from icub_learning.simulation.arm.trajectory import TrajectoryMotion
@@ -31,7 +29,6 @@ BANDWIDTH = 80.0  # [rad/s] of the computed torque controller, which has three e
 BLEND_SPEED = 0.7  # [rad/s] mean speed of the joint that moves farthest in a change of task
 MIN_BLEND = 1.0  # [s] duration of a change of task
 MAX_DEPTH = 8  # changes of motion that overlap in time
-_Reading = TypeVar("_Reading", Sensors, Truth)
 _BLOCK = 20  # time steps for which references are computed at once
 
 
@@ -40,9 +37,6 @@ class ArmSimulation:
 
     The reading after a step belongs to the state before it: positions, velocities, the acceleration that leads to the
     next state, and the wrench at the same instant. Equal settings and commands give equal readings.
-
-    Args:
-        settings: what is simulated; None: the defaults.
 
     Attributes:
         settings, arm: what is simulated; names and kinematics of the arm.
@@ -68,18 +62,16 @@ class ArmSimulation:
         self._data.qpos[:], self._data.qvel[:], _ = self._reference()
         self._make_effects()
         self._integral = np.zeros(len(self._data.qpos))  # [rad s], of the tracking errors
-        self._sensors: Sensors | None = None
-        self._truth: Truth | None = None
+        self._readings: tuple[Sensors, Truth] | None = None
 
     def _make_effects(self) -> None:
         settings = self.settings
         rng = np.random.default_rng([settings.seed, 100])
-        self._cross_talk = CrossTalk(settings.cross_talk, rng)
+        self._cross_talk = cross_talk(settings.cross_talk, rng)
         self._drift = SensorDrift(settings.drift, rng)
-        self._noise = SensorNoise(settings.noise)
+        self._noise = settings.noise * FULL_SCALE / FULL_SCALE[0]  # white noise of the amplifier [N, N m]
         self._rng = rng
         self._normals = rng.standard_normal((1000, 2, 6))
-        self._friction = JointFriction(settings.joint_friction)
         self._encoders = Encoders(settings.encoder_bits, self._data.qpos.copy(), self._data.qvel.copy())
         self._cable = CableBundle(
             settings.cable_stiffness, settings.cable_bending_stiffness, settings.cable_hysteresis, settings.side
@@ -106,11 +98,16 @@ class ArmSimulation:
 
     def sensors(self) -> Sensors:
         """Return the sensors' readings at the last step. Raises SimulationError before the first one."""
-        return _after_first_step(self._sensors)
+        return self._last()[0]
 
     def truth(self) -> Truth:
         """Return the true values at the last step. Raises SimulationError before the first one."""
-        return _after_first_step(self._truth)
+        return self._last()[1]
+
+    def _last(self) -> tuple[Sensors, Truth]:
+        if self._readings is None:
+            raise SimulationError("there is no reading before the first step", name="step", value=0, bound="at least 1")
+        return self._readings
 
     def set_task(self, task: str) -> None:
         """Change smoothly to one of TASKS. Raises SimulationError: an unknown task, or too many changes under way."""
@@ -133,13 +130,9 @@ class ArmSimulation:
         velocities: ArrayLike | None = None,
         accelerations: ArrayLike | None = None,
     ) -> None:
-        """Follow a trajectory from now on and hold its last point; see TrajectoryMotion for arguments and errors.
-
-        The current motion is blended out until the first point.
-        """
-        position, names, limits = self._reference()[0], self.arm.joint_names, self.arm.limits
+        """Follow a trajectory from now on and hold its last point; see TrajectoryMotion for arguments and errors."""
         points = joint_names, times, positions, velocities, accelerations
-        trajectory = TrajectoryMotion(self.time, position, *points, arm_joints=names, limits=limits)
+        trajectory = TrajectoryMotion(self.arm, self.time, self._reference()[0], *points)
         self._blend_to(trajectory, min(trajectory.first_point, MIN_BLEND))
         self.task = "trajectory"
 
@@ -162,13 +155,13 @@ class ArmSimulation:
         mujoco.mj_step2(model, data)
 
         # Drives measure the torque behind the rotors, and compensate the friction in the gears.
-        effort = data.qfrc_applied - ROTOR_INERTIA * data.qacc + self._friction.torque(v)
+        effort = data.qfrc_applied - ROTOR_INERTIA * data.qacc + joint_friction(self.settings.joint_friction, v)
         wrench = data.sensordata.copy()
         drift_normal, noise_normal = self._next_normals()
         drift = self._drift.step(drift_normal)
-        measured = self._cross_talk.matrix @ wrench + drift + self._noise.step(noise_normal)
-        self._sensors = Sensors(self.stamp, *self._encoders.step(q, v), effort, measured)
-        self._truth = Truth(
+        measured = self._cross_talk @ wrench + drift + self._noise * noise_normal
+        sensors = Sensors(self.stamp, *self._encoders.step(q, v), effort, measured)
+        truth = Truth(
             stamp=self.stamp,
             position=q,
             velocity=v,
@@ -182,6 +175,7 @@ class ArmSimulation:
             push=pushed,
             hand_position=data.xpos[self._hand].copy(),
         )
+        self._readings = sensors, truth
         self._row += 1
         self._steps += 1
 
@@ -204,12 +198,10 @@ class ArmSimulation:
         self._compute_references()
 
     def _drop_finished_blends(self) -> None:
-        """Drop motions that no longer contribute."""
         while isinstance(self._motion, Blend) and self.time >= self._motion.end:
             self._motion = self._motion.new
 
     def _compute_references(self) -> None:
-        """Compute the references of the next steps."""
         self._block = self._motion((self._steps + np.arange(float(_BLOCK))) * TIME_STEP)
         self._row = 0
 
@@ -250,12 +242,6 @@ class ArmSimulation:
     @staticmethod
     def _pose(data: mujoco.MjData, body: int) -> Pose:
         return data.xpos[body], data.xmat[body], data.xquat[body]
-
-
-def _after_first_step(reading: _Reading | None) -> _Reading:
-    if reading is None:
-        raise SimulationError("there is no reading before the first step", name="step", value=0, bound="at least 1")
-    return reading
 
 
 def _cross(a: Array, b: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Joint-space paths that lead the hand along a circle, by least squares over the Fourier coefficients of all joints.
+"""Joint-space paths that lead the hand along a circle, and slow variation between several such paths.
 
 Inverse kinematics point by point runs into joint limits in these planes and leaves a kink in the path. Here the whole
 closed path is one problem for damped Gauss-Newton, with penalties on high harmonics (smoothness), on positions closer
@@ -14,7 +14,6 @@ from scipy.linalg import cho_factor, cho_solve
 from icub_learning.arrays import Array
 from icub_learning.errors import SimulationError
 from icub_learning.simulation.arm.arm_model import ArmModel
-from icub_learning.simulation.arm.fourier_path import fourier_basis
 
 N_HARMONICS = 8
 LIMIT_MARGIN = np.deg2rad(2.5)  # [rad] wanted from the joint limits; a path may come as close as half of it
@@ -23,6 +22,13 @@ _LIMIT_WEIGHT = 1.0  # [m/rad]
 _POSTURE_WEIGHT = 1e-3  # [m/rad]
 _SMOOTHNESS_WEIGHT = 5e-4  # [m/rad], multiplied by the square of the harmonic
 _MAX_ITERATIONS = 60
+
+# Centre [m], second axis and posture [deg] of the right arm by task: circles of 10 cm radius fit between the joint
+# limits with the torso upright.
+CIRCLES = {
+    "circle_xy": (np.array([-0.150, 0.110, -0.100]), [0.0, 1.0, 0.0], [6.0, 47.0, 77.0, 84.0, -39.0, 8.0, 5.0]),
+    "circle_xz": (np.array([-0.081, 0.292, 0.375]), [0.0, 0.0, 1.0], [-60.0, 148.0, 45.0, 91.0, -12.0, -11.0, 3.0]),
+}
 
 
 @dataclass(frozen=True)
@@ -40,20 +46,11 @@ class Circle:
 
 
 def circle(task: str, side: str, radius: float) -> Circle:
-    """Return the circle of task "circle_xy" (transverse plane) or "circle_xz" (sagittal plane) for one arm.
-
-    At these centres and postures, circles of 10 cm radius fit between the joint limits with the torso upright.
-    """
-    if task == "circle_xy":
-        center, second = np.array([-0.150, 0.110, -0.100]), np.array([0.0, 1.0, 0.0])
-        posture = np.deg2rad([6.0, 47.0, 77.0, 84.0, -39.0, 8.0, 5.0])
-    else:
-        center, second = np.array([-0.081, 0.292, 0.375]), np.array([0.0, 0.0, 1.0])
-        posture = np.deg2rad([-60.0, 148.0, 45.0, 91.0, -12.0, -11.0, 3.0])
-    mirror = np.array(
-        [1.0, 1.0 if side == "right" else -1.0, 1.0]
-    )  # equal joint positions give mirrored positions of the hand
-    return Circle(center * mirror, np.stack([np.array([1.0, 0.0, 0.0]), second * mirror]), radius, posture)
+    """Return the circle of task "circle_xy" (transverse plane) or "circle_xz" (sagittal plane) for one arm."""
+    center, second, posture = CIRCLES[task]
+    # Equal joint positions give mirrored positions of the hand.
+    mirror = np.array([1.0, 1.0 if side == "right" else -1.0, 1.0])
+    return Circle(center * mirror, np.stack([[1.0, 0.0, 0.0], second * mirror]), radius, np.deg2rad(posture))
 
 
 def solve_circle_path(arm: ArmModel, target: Circle, start: Array | None = None) -> Array:
@@ -63,8 +60,10 @@ def solve_circle_path(arm: ArmModel, target: Circle, start: Array | None = None)
     to joint limits.
     """
     problem = _PathProblem(arm, target)
-    coefficients = problem.constant(target.posture) if start is None else start.copy()
-    damping = 1e-3
+    if start is None:
+        start = np.zeros(problem.shape)
+        start[0] = target.posture
+    coefficients, damping = start, 1e-3
     cost, gradient, hessian = problem.evaluate(coefficients)
     for _ in range(_MAX_ITERATIONS):
         damped = hessian + damping * np.eye(len(hessian))
@@ -89,7 +88,7 @@ class _PathProblem:
         phases = 2 * np.pi * np.arange(_N_POINTS) / _N_POINTS
         self.target = target
         self.goals = target.points(phases)
-        self.values = fourier_basis(phases, N_HARMONICS)[0]
+        self.values = fourier_basis(phases)[0]
         self.limits = arm.limits
         self.robot = arm.kinematics
         self.frame = self.robot.model.getFrameId(arm.hand)
@@ -97,11 +96,6 @@ class _PathProblem:
         harmonics = np.arange(1.0, N_HARMONICS + 1)
         orders = np.concatenate([[0.0], harmonics, harmonics])
         self.stiffness = _N_POINTS * (_SMOOTHNESS_WEIGHT * orders**2) ** 2
-
-    def constant(self, posture: Array) -> Array:
-        coefficients = np.zeros(self.shape)
-        coefficients[0] = posture
-        return coefficients
 
     def evaluate(self, coefficients: Array) -> tuple[float, Array, Array]:
         size, n_joints = self.shape
@@ -142,3 +136,48 @@ class _PathProblem:
         if room < 0.5 * LIMIT_MARGIN:
             message = f"the path for a circle about {self.target.center} comes within {room:.3f} rad of a joint limit"
             raise SimulationError(message, name="circle", value=room, bound=f"at least {0.5 * LIMIT_MARGIN:.3f} rad")
+
+
+def fourier_basis(phases: Array) -> Array:
+    """Return 1, cos(h phi), sin(h phi) for h = 1 .. N_HARMONICS, at phases (n,) [rad], (3, n, 2 * N_HARMONICS + 1).
+
+    First values, then first and second derivatives with respect to phi.
+    """
+    h = np.arange(1.0, N_HARMONICS + 1)
+    angles = np.multiply.outer(phases, h)
+    cos, sin = np.cos(angles), np.sin(angles)
+    basis = np.zeros((3, len(phases), 2 * N_HARMONICS + 1))
+    basis[0, :, 0] = 1.0
+    basis[:, :, 1 : N_HARMONICS + 1] = cos, -h * sin, -h * h * cos
+    basis[:, :, N_HARMONICS + 1 :] = sin, h * cos, -h * h * sin
+    return basis
+
+
+class VariedPath:
+    """A closed path whose shape varies between a main path and its variants.
+
+    Positions are convex combinations of points of the paths, so they keep all joint limits that the paths keep. The
+    coefficients are (1 + n_variants, 2 * N_HARMONICS + 1, n_joints), the main path first.
+    """
+
+    def __init__(self, coefficients: Array) -> None:
+        self._n_paths, size, self._n_joints = coefficients.shape
+        self._flat = np.ascontiguousarray(coefficients.transpose(1, 0, 2).reshape(size, -1))
+
+    def __call__(self, phase: Array, shape: Array) -> tuple[Array, Array, Array]:
+        """Return joint positions, velocities and accelerations, (n, n_joints) each, at a `phase` (3, n) along the path
+        [rad] with its first two time derivatives. `shape` (3, n, n_variants) are the weights of the variants likewise;
+        they are at least 0 and sum to at most 1, and the main path has the remaining weight.
+        """
+        rate, acceleration = phase[1:, :, None]
+        basis = fourier_basis(phase[0])
+        points = (basis @ self._flat).reshape(3, -1, self._n_paths, self._n_joints)
+        weights = np.empty((3, len(phase[0]), self._n_paths))
+        weights[:, :, 1:] = shape
+        weights[:, :, 0] = -shape.sum(axis=2)
+        weights[0, :, 0] += 1.0
+        # mixed[i, j]: i-th time derivative of the weights, j-th derivative of the paths with respect to phase
+        mixed = np.einsum("ank,bnkj->abnj", weights, points)
+        velocity = mixed[1, 0] + rate * mixed[0, 1]
+        bend = rate**2 * mixed[0, 2] + acceleration * mixed[0, 1]
+        return mixed[0, 0], velocity, mixed[2, 0] + 2 * rate * mixed[1, 1] + bend

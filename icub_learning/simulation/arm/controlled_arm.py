@@ -8,6 +8,7 @@ import pinocchio
 from icub_learning.arrays import Array
 from icub_learning.simulation.arm.arm_model import ROTOR_INERTIA
 from icub_learning.simulation.arm.arm_simulation import ArmSimulation
+from icub_learning.simulation.arm.effects import joint_friction
 from icub_learning.simulation.arm.motions import Reference
 from icub_learning.simulation.arm.settings import SimulationSettings
 
@@ -35,10 +36,11 @@ class ControlledArm(ArmSimulation):
         reference = self._reference()
         self.error = reference[0] - q
         if self._steps % self._every == 0:
-            shown = self._sensors
-            measured = (q, v) if shown is None else (shown.position, shown.velocity)
+            measured = (q, v)
+            if self._readings is not None:
+                measured = self.sensors().position, self.sensors().velocity
             self.torque = self.controller(*measured, reference)
-        return self.torque - self._friction.torque(v)
+        return self.torque - joint_friction(self.settings.joint_friction, v)
 
 
 def feedback(arm: ArmSimulation) -> Controller:

@@ -1,7 +1,4 @@
-"""Effects that a rigid-body model lacks: cables, friction, and errors of the force/torque sensor and the encoders.
-
-Each effect is a class with its own parameters that advances by one time step per call.
-"""
+"""Effects that a rigid-body model lacks: cables, friction, and errors of the force/torque sensor and the encoders."""
 
 import math
 
@@ -15,12 +12,16 @@ from icub_learning.simulation.arm.settings import TIME_STEP
 # to it, which relates errors of torque to those of force.
 FULL_SCALE = np.array([1000.0, 1000.0, 1500.0, 24.0, 24.0, 24.0])
 
+COULOMB = np.array([0.5, 0.5, 0.3, 0.3, 0.05, 0.05, 0.05])  # [N m] of the gears
+VISCOUS = np.array([0.2, 0.2, 0.1, 0.1, 0.02, 0.02, 0.02])  # [N m s/rad] of the gears
+BREAKAWAY = 0.05  # [rad/s]
+
 
 class DahlFriction:
     """Rate-independent friction with presliding: Dahl, "A solid friction model" (1968), exponent 1, in any dimension.
 
-    Along the path x the force follows dF/dx = (level * direction - F) / presliding, a hysteresis loop that does not
-    depend on speed: `level` is the largest force [N] or torque [N m], `presliding` [m or rad] what reverses it.
+    Along the path x the force follows dF/dx = (level * direction - F) / presliding: `level` is the largest force [N] or
+    torque [N m], `presliding` [m or rad] what reverses it.
     """
 
     def __init__(self, level: float, presliding: float) -> None:
@@ -80,13 +81,14 @@ class CableBundle:
         mujoco.mju_mulQuat(self._rest_direction, inverse, elbow[2])
 
     def step(self, sensor: Pose, elbow: Pose) -> tuple[Array, Array, Array]:
-        """Return the load on the elbow's link in the world: point of application [m], force [N], torque [N m].
-
-        The load on the link above the sensor is the opposite force at the same point and the opposite torque.
+        """Return the load on the elbow's link in the world: point of application [m], force [N], torque [N m]; that on
+        the link above the sensor is the opposite.
         """
         lower, chord = self._chord(sensor, elbow)
         length = math.sqrt(chord @ chord)
-        rotation, axes = self._rotation(sensor, elbow)
+        axes, rotation = np.empty(4), np.empty(3)  # of the frame at rest; rotation vector in it
+        mujoco.mju_mulQuat(axes, sensor[2], self._rest_direction)
+        mujoco.mju_subQuat(rotation, elbow[2], axes)
         deformation = np.array([length - self._rest_length, *rotation])
         change = deformation - (deformation if self._deformation is None else self._deformation)
         self._deformation = deformation
@@ -104,40 +106,22 @@ class CableBundle:
         lower = elbow[0] + elbow[1].reshape(3, 3) @ self._lower_clamp
         return lower, lower - upper
 
-    def _rotation(self, sensor: Pose, elbow: Pose) -> tuple[Array, Array]:
-        """Return the rotation vector relative to rest, and the quaternion of the axes in which it is expressed."""
-        axes, rotation = np.empty(4), np.empty(3)
-        mujoco.mju_mulQuat(axes, sensor[2], self._rest_direction)
-        mujoco.mju_subQuat(rotation, elbow[2], axes)
-        return rotation, axes
 
-
-class JointFriction:
-    """Viscous and smoothed Coulomb friction in the gears, compensated by the drives; `scale` is 1 for a typical arm."""
-
-    COULOMB = np.array([0.5, 0.5, 0.3, 0.3, 0.05, 0.05, 0.05])  # [N m]
-    VISCOUS = np.array([0.2, 0.2, 0.1, 0.1, 0.02, 0.02, 0.02])  # [N m s/rad]
-    BREAKAWAY = 0.05  # [rad/s]
-
-    def __init__(self, scale: float) -> None:
-        self._coulomb = scale * self.COULOMB
-        self._viscous = scale * self.VISCOUS
-
-    def torque(self, v: Array) -> Array:
-        """Return the friction torque (7,) [N m] at velocities `v` (7,) [rad/s]."""
-        return self._coulomb * np.tanh(v / self.BREAKAWAY) + self._viscous * v
-
-
-class CrossTalk:
-    """Errors of the sensor's calibration matrix: the reading of each axis contains up to `ratio` of every other one.
-
-    Both count relative to full scale.
+def joint_friction(scale: float, v: Array) -> Array:
+    """Return viscous and smoothed Coulomb friction in the gears at velocities `v` (7,) [rad/s], as torques (7,) [N m];
+    `scale` is 1 for a typical arm.
     """
+    return scale * COULOMB * np.tanh(v / BREAKAWAY) + scale * VISCOUS * v
 
-    def __init__(self, ratio: float, rng: np.random.Generator) -> None:
-        errors = ratio * rng.uniform(-1, 1, size=(6, 6)) * FULL_SCALE[:, None] / FULL_SCALE
-        np.fill_diagonal(errors, 0.0)
-        self.matrix = np.eye(6) + errors  # (6, 6), maps the true wrench to the measured one; its diagonal is 1
+
+def cross_talk(ratio: float, rng: np.random.Generator) -> Array:
+    """Return the matrix (6, 6) from the true wrench to the measured one, as of a sensor that is badly calibrated.
+
+    The reading of each axis contains up to `ratio` of every other one, both relative to full scale.
+    """
+    errors = ratio * rng.uniform(-1, 1, size=(6, 6)) * FULL_SCALE[:, None] / FULL_SCALE
+    np.fill_diagonal(errors, 0.0)
+    return np.eye(6) + errors
 
 
 class SensorDrift:
@@ -160,17 +144,6 @@ class SensorDrift:
         return self._scale * self._unit
 
 
-class SensorNoise:
-    """White noise of the sensor's amplifier; `deviation`: see SensorDrift."""
-
-    def __init__(self, deviation: float) -> None:
-        self._scale = deviation * FULL_SCALE / FULL_SCALE[0]
-
-    def step(self, normal: Array) -> Array:
-        """Return the noise (6,) [N, N m] of a reading from standard normal numbers `normal` (6,)."""
-        return self._scale * normal
-
-
 class Encoders:
     """Incremental encoders: positions in counts, 2^bits a revolution, velocities from the counts in a short window.
 
@@ -186,11 +159,6 @@ class Encoders:
         past = q - np.outer(np.arange(self.WINDOW + 1, 0, -1), v) * TIME_STEP  # before the first step
         self._history = np.round(past / self._resolution) if bits else past
         self._newest = self.WINDOW
-
-    @property
-    def velocity_delay(self) -> float:
-        """Delay of the velocities [s]."""
-        return self.DELAY if self._resolution else 0.0
 
     def step(self, q: Array, v: Array) -> tuple[Array, Array]:
         """Return measured positions and velocities, (7,) each, at true positions `q` and velocities `v`."""

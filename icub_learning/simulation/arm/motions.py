@@ -7,8 +7,8 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.simulation.arm.arm_model import ArmModel
-from icub_learning.simulation.arm.circles import Circle, circle, solve_circle_path
-from icub_learning.simulation.arm.fourier_path import SlowWaves, VariedPath
+from icub_learning.simulation.arm.circles import Circle, VariedPath, circle, solve_circle_path
+from icub_learning.simulation.arm.quintic import sum_of_sines
 from icub_learning.simulation.arm.settings import SimulationSettings
 
 # Joint positions [rad], velocities [rad/s] and accelerations [rad/s^2], (n, n_joints) each.
@@ -47,10 +47,8 @@ class RandomMotion:
         self._amplitudes = share / share.sum(axis=0) * ((high - low) / 2 - self.MARGIN)
 
     def __call__(self, times: Array) -> Reference:
-        angles = np.multiply.outer(times, self._rates) + self._phases
-        sin = self._amplitudes * np.sin(angles)
-        velocity = (self._amplitudes * self._rates * np.cos(angles)).sum(axis=1)
-        return self._middle + sin.sum(axis=1), velocity, -(self._rates**2 * sin).sum(axis=1)
+        position, velocity, acceleration = sum_of_sines(times, self._amplitudes, self._rates, self._phases)
+        return self._middle + position, velocity, acceleration
 
 
 class CircleMotion:
@@ -79,11 +77,14 @@ class CircleMotion:
         self._n_variants = len(paths) - 1
         self._path = VariedPath(np.stack(paths))
         self._rate = speed / target.radius  # [rad/s]
-        self._waves = SlowWaves(self._n_variants + 1, self.PERIODS, rng)  # the last one moves the phase
-        self._wobble = wander * self.SPEED_PER_WANDER * self._rate / self._waves.rates[:, -1].mean()  # [rad]
+        # Slow signals within [-1, 1] that do not repeat: means of three sinusoids. The last one moves the phase.
+        size = 3, self._n_variants + 1
+        rates, phases = 2 * np.pi / rng.uniform(*self.PERIODS, size=size), rng.uniform(0, 2 * np.pi, size=size)
+        self._sines = np.ones(size), rates, phases
+        self._wobble = wander * self.SPEED_PER_WANDER * self._rate / rates[:, -1].mean()  # [rad]
 
     def __call__(self, times: Array) -> Reference:
-        waves = self._waves(times)
+        waves = np.stack(sum_of_sines(times, *self._sines)) / 3
         phase = self._wobble * waves[:, :, -1]
         phase[0] += self._rate * times
         phase[1] += self._rate

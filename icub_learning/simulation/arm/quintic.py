@@ -1,4 +1,4 @@
-"""Piecewise quintics through given positions, velocities and accelerations."""
+"""Curves with their first two derivatives: piecewise quintics through given states, and sums of sines."""
 
 import numpy as np
 from scipy.linalg import solve_banded
@@ -8,7 +8,6 @@ from icub_learning.arrays import Array
 
 class QuinticSpline:
     """Quintic pieces between `states` at two knots or more [s], (3, n, n_joints): positions, velocities, accelerations.
-
     It is constant outside the knots.
     """
 
@@ -43,19 +42,14 @@ class QuinticSpline:
         return p, v, a
 
 
-def spline_velocities(knots: Array, positions: Array, first: Array, last: Array) -> Array:
-    """Return the velocities at the knots (n, n_joints) of the cubic spline through `positions` (n, n_joints) at n >= 2
-    increasing times `knots` [s], with the velocities `first` and `last` (n_joints,) at its ends.
-    """
-    velocities = np.empty_like(positions)
-    velocities[0], velocities[-1] = first, last
+def spline_velocities(knots: Array, positions: Array) -> Array:
+    """Return the velocities at knots (n,) [s] of the cubic spline through positions (n, n_joints), 0 at its ends."""
+    velocities = np.zeros_like(positions)
     if len(knots) > 2:
         # Neighbouring cubics have equal second derivatives at their common knot.
         inverse = 1 / np.diff(knots)
         slopes = np.diff(positions, axis=0) * inverse[:, None] ** 2
         right = 3 * (slopes[:-1] + slopes[1:])
-        right[0] -= inverse[0] * first
-        right[-1] -= inverse[-1] * last
         bands = np.zeros((3, len(knots) - 2))
         bands[0, 1:] = inverse[1:-1]
         bands[1] = 2 * (inverse[:-1] + inverse[1:])
@@ -65,12 +59,26 @@ def spline_velocities(knots: Array, positions: Array, first: Array, last: Array)
 
 
 def hermite_accelerations(knots: Array, positions: Array, velocities: Array) -> Array:
-    """Return the accelerations at the inner knots (n - 2, n_joints) of the cubics between given states.
-
-    It is the mean of the cubics before and after a knot, which agree for `spline_velocities`.
+    """Return the mean accelerations (n - 2, n_joints) of the cubics before and after each inner knot; both agree for
+    `spline_velocities`.
     """
     h = np.diff(knots)[:, None]
     slopes = np.diff(positions, axis=0) / h
     at_end = (2 * velocities[:-1] + 4 * velocities[1:] - 6 * slopes) / h
     at_start = (6 * slopes - 4 * velocities[:-1] - 2 * velocities[1:]) / h
     return (at_end[:-1] + at_start[1:]) / 2
+
+
+def sum_of_sines(times: Array, amplitudes: Array, rates: Array, phases: Array) -> tuple[Array, Array, Array]:
+    """Return sums over k of amplitudes[k] sin(rates[k] t + phases[k]) at times (n,) [s], with both derivatives.
+
+    Amplitudes, rates [rad/s] and phases [rad] are (n_sines, n_joints), what is returned (n, n_joints) each.
+    """
+    position, velocity, acceleration = np.zeros((3, len(times), rates.shape[1]))
+    for amplitude, rate, phase in zip(amplitudes, rates, phases, strict=True):
+        angle = times[:, None] * rate + phase
+        wave = amplitude * np.sin(angle)
+        position += wave
+        velocity += amplitude * rate * np.cos(angle)
+        acceleration -= rate**2 * wave
+    return position, velocity, acceleration

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -39,28 +40,21 @@ def simulate(
     counts = [round(arrays.real("duration", seconds, 0.0, MAX_DURATION) * rate) for _, seconds in schedule]
     simulation = ArmSimulation(replace(settings or SimulationSettings(), task=schedule[0][0]))
     total = sum(counts)
-    stamps = np.empty(total, dtype=np.int64)
-    position, velocity, effort = (np.empty((total, len(simulation.arm.joint_names))) for _ in range(3))
-    wrench = np.empty((total, 6))
-    made = 0
+    stamps, made = np.empty(total, dtype=np.int64), 0
+    n_joints = len(simulation.arm.joint_names)
+    sizes = {"position": n_joints, "velocity": n_joints, "effort": n_joints, "wrench": 6}
+    values: dict[str, Any] = {name: np.empty((total, size)) for name, size in sizes.items()}
     for (task, _), count in zip(schedule, counts, strict=True):
         simulation.set_task(task)
         for _ in range(count):
             for _ in range(every):
                 simulation.step()
             shown = simulation.sensors()
-            stamps[made], position[made], velocity[made] = shown.stamp, shown.position, shown.velocity
-            effort[made], wrench[made] = shown.effort, shown.wrench
+            stamps[made] = shown.stamp
+            for name, rows in values.items():
+                rows[made] = getattr(shown, name)
             made += 1
             if progress:
                 progress(made)
-    return Recording(
-        joint_names=simulation.arm.joint_names,
-        joint_stamps=stamps,
-        position=position,
-        velocity=velocity,
-        effort=effort,
-        wrench_stamps=stamps,
-        wrench=wrench,
-        wrench_frame=simulation.arm.sensor_frame,
-    )
+    arm = simulation.arm
+    return Recording(arm.joint_names, stamps, wrench_stamps=stamps, wrench_frame=arm.sensor_frame, **values)

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from icub_learning import arrays
 from icub_learning.arrays import Array
 from icub_learning.errors import SimulationError
+from icub_learning.simulation.arm.arm_model import ArmModel
 from icub_learning.simulation.arm.motions import Reference
 from icub_learning.simulation.arm.quintic import QuinticSpline, hermite_accelerations, spline_velocities
 from icub_learning.simulation.arm.settings import TIME_STEP
@@ -26,14 +27,13 @@ class TrajectoryMotion:
     between the points; both are zero at the last point. Quintic pieces join these states.
 
     Args:
+        arm: the arm, with its joints and the limits of their positions.
         start: time of the command [s].
         position: (7,) of the arm at `start` [rad].
         joint_names: joints of the columns; the other joints keep their positions.
         times: (n,) times of the points after `start` [s], increasing and at most MAX_TIME.
         positions: (n, len(joint_names)) [rad].
         velocities, accelerations: likewise [rad/s, rad/s^2], or None; those of the last point are not used.
-        arm_joints: names of the joints of the arm.
-        limits: their lower and upper position limits [rad].
 
     Raises:
         SimulationError: no points; unknown or repeated joints; times that do not increase; a motion beyond the limits;
@@ -43,6 +43,7 @@ class TrajectoryMotion:
 
     def __init__(
         self,
+        arm: ArmModel,
         start: float,
         position: Array,
         joint_names: Sequence[str],
@@ -50,11 +51,8 @@ class TrajectoryMotion:
         positions: ArrayLike,
         velocities: ArrayLike | None = None,
         accelerations: ArrayLike | None = None,
-        *,
-        arm_joints: Sequence[str],
-        limits: tuple[Array, Array],
     ) -> None:
-        columns = columns_of(joint_names, arm_joints)
+        columns = columns_of(joint_names, arm.joint_names)
         knots = checked_times(times)
         size = len(knots), len(columns)
         commanded: dict[int, Array] = {0: checked_points("positions", positions, *size)}
@@ -62,7 +60,7 @@ class TrajectoryMotion:
             if values is not None:
                 commanded[order] = checked_points(name, values, *size)
         if knots[0] == 0:
-            _check_first_point(commanded[0][0], position[columns], [arm_joints[column] for column in columns])
+            _check_first_point(commanded[0][0], position[columns], joint_names)
             knots = knots[1:]
             commanded = {order: points[1:] for order, points in commanded.items()}
         if not len(knots):  # the only point is the position of the arm: stop there
@@ -72,17 +70,17 @@ class TrajectoryMotion:
         knots = np.concatenate([[0.0], knots])
         with np.errstate(over="ignore", invalid="ignore"):  # overflows are beyond the limits, too
             self._spline = QuinticSpline(knots, _states(knots, position, columns, commanded))
-            self._check_limits(knots, arm_joints, limits)
+            self._check_limits(knots, arm)
 
     def __call__(self, times: Array) -> Reference:
         """Return the reference at `times` (n,) [s]."""
         return self._spline(times - self._start)
 
-    def _check_limits(self, knots: Array, names: Sequence[str], limits: tuple[Array, Array]) -> None:
+    def _check_limits(self, knots: Array, arm: ArmModel) -> None:
         times = (knots[:-1, None] + np.linspace(0, 1, 51) * np.diff(knots)[:, None]).ravel()
         positions, velocities, accelerations = self._spline(times)
         for name, unit, values, low, high in (
-            ("position", "rad", positions, *limits),
+            ("position", "rad", positions, *arm.limits),
             ("velocity", "rad/s", velocities, -MAX_VELOCITY, MAX_VELOCITY),
             ("acceleration", "rad/s^2", accelerations, -MAX_ACCELERATION, MAX_ACCELERATION),
         ):
@@ -91,9 +89,9 @@ class TrajectoryMotion:
             if beyond[row, column] > 0:
                 value, low, high = (np.broadcast_to(x, values.shape)[row, column] for x in (values, low, high))
                 bound = f"[{low:g}, {high:g}] {unit}"
-                where = f"the {name} of joint '{names[column]}' to {value:g} {unit} at {times[row]:.3f} s"
+                where = f"the {name} of joint '{arm.joint_names[column]}' to {value:g} {unit} at {times[row]:.3f} s"
                 message = f"the trajectory takes {where}: not within {bound}"
-                raise SimulationError(message, name=names[column], value=float(value), bound=bound)
+                raise SimulationError(message, name=arm.joint_names[column], value=float(value), bound=bound)
 
 
 def _states(knots: Array, position: Array, columns: list[int], commanded: dict[int, Array]) -> Array:
@@ -101,8 +99,7 @@ def _states(knots: Array, position: Array, columns: list[int], commanded: dict[i
     states = np.zeros((3, len(knots), len(position)))
     states[0] = position  # of joints that are not commanded
     states[0][1:, columns] = commanded[0]
-    still = np.zeros(len(position))
-    states[1] = spline_velocities(knots, states[0], still, still)
+    states[1] = spline_velocities(knots, states[0])
     if 1 in commanded:
         states[1][1:, columns] = commanded[1]
     states[2][1:-1] = hermite_accelerations(knots, states[0], states[1])
@@ -144,7 +141,7 @@ def checked_times(times: ArrayLike) -> Array:
 
 def checked_points(name: str, values: ArrayLike, n_points: int, n_joints: int) -> Array:
     """Return points (n_points, n_joints). Raises SimulationError, ShapeError, NotFiniteError."""
-    points, single = arrays.rows(name, arrays.finite(name, values), n_joints)
+    points, single = arrays.rows(name, values, n_joints)
     if single or len(points) != n_points:
         message = f"the trajectory has {n_points} times but {len(points)} {name}"
         raise SimulationError(message, name=name, value=len(points), bound=str(n_points))

@@ -12,63 +12,50 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.errors import IcubLearningError
 
-MODULE = "icub_learning.simulation.objects.eye_process"  # this module, run as a program
+if TYPE_CHECKING:  # loads MuJoCo's renderer and readers of meshes
+    from icub_learning.simulation.objects.scene import ObjectScene
+
 MAX_LOADED = 8  # objects
 NICENESS = 5  # rendering has a lower priority than other processes
 GRACE_PERIOD = 2.0  # [s] from closing the connection to killing the process
 
 
-@dataclass(frozen=True)
-class EyeSettings:
-    """Arguments of ObjectScene without the objects."""
-
-    seed: int = 0
-    size: tuple[int, int] = (224, 224)
-    folder: str = ""
-    side: str = "left"
-    field_of_view: float = 45.0
-
-
 class EyeProcess:
     """Requests images from the rendering process and receives them when they are ready; never blocks.
 
-    Only one request may be pending (`busy`): send the next one after the answer has been received. `ended` says whether
-    the process has been found to have ended.
+    Only one request may be pending (`busy`). `ended` says whether the process has been found to have ended. `settings`
+    are arguments of ObjectScene but the objects, with the size of the images.
     """
 
-    def __init__(self, settings: EyeSettings) -> None:
+    def __init__(self, settings: Mapping[str, Any]) -> None:
         ours, theirs = socket.socketpair()
-        width, height = settings.size
+        width, height = settings["size"]
         # Shared memory: a pipe holds less than an image, so reading one could wait for the other process.
         pixels = os.memfd_create("picture")
         os.ftruncate(pixels, width * height * 3)
-        self._picture = _shared_picture(pixels, settings.size)
+        self._picture = _shared_picture(pixels, settings["size"])
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", MODULE, str(theirs.fileno()), str(pixels)],
+                [sys.executable, "-m", __name__, str(theirs.fileno()), str(pixels)],
                 pass_fds=[theirs.fileno(), pixels],
                 stdin=subprocess.DEVNULL,
             )
         os.close(pixels)
         self._connection = Connection(ours.detach())
-        self._connection.send(asdict(settings))
+        self._connection.send(dict(settings))
         self.busy = self.ended = False
 
     def show(self, name: str) -> None:
-        """Request another object in the hand, "" for none. The answer is "", or the reason for a failure.
-
-        Loading an object takes about 0.4 s; the last ones shown are still loaded.
-        """
+        """Request another object in the hand, "" for none. The answer is "", or the reason for a failure."""
         self._request("show", name)
 
     def render(self, time: float) -> None:
@@ -83,8 +70,8 @@ class EyeProcess:
         if not self.busy:
             return None
         if self.ended:
-            self.busy = False
-            return self._end_message()
+            self.busy, code = False, self._process.poll()
+            return "the rendering process has ended" + ("" if code is None else f" with {code}")
         try:
             # Connection.poll would create a selector at each call, and calls come at control rate.
             if not select.select([self._connection], [], [], 0)[0]:
@@ -112,51 +99,44 @@ class EyeProcess:
         except OSError:
             self.ended = True
 
-    def _end_message(self) -> str:
-        code = self._process.poll()
-        return "the rendering process has ended" + ("" if code is None else f" with {code}")
-
 
 def serve(connection: Connection, pixels: int) -> None:
     """Answer requests until the other side closes the connection, which sends settings first.
 
     The answer None means that an image is ready in the shared memory of the file descriptor `pixels`.
     """
-    from icub_learning.simulation.objects.scene import ObjectScene  # loads MuJoCo's renderer and readers of meshes
-
-    settings = EyeSettings(**connection.recv())
-    picture = _shared_picture(pixels, settings.size)
+    settings = connection.recv()
+    picture = _shared_picture(pixels, settings["size"])
     scene: ObjectScene | None = None
-
-    def show(name: str) -> str:
-        nonlocal scene
-        if scene is None or name not in ("", *scene.names):
-            # Keep the objects shown last, to show them again without loading; a folder may contain thousands.
-            recent = [] if scene is None else [*scene.names][1 - MAX_LOADED :]
-            new = ObjectScene([*recent, name] if name else [], **asdict(settings))
-            if scene is not None:
-                scene.close()
-            scene = new
-        scene.show(name)
-        return ""
-
-    def render(time: float) -> str | None:
-        if scene is None:
-            return "nothing has been shown yet"
-        picture[:] = scene.render_turning(time)
-        return None
-
-    actions: dict[str, Callable[[Any], str | None]] = {"show": show, "render": render}
     with contextlib.suppress(EOFError, OSError):  # the other side has closed
         while True:
             verb, argument = connection.recv()
+            answer: str | None = ""
             try:
-                answer = actions[verb](argument)
+                if verb == "show":
+                    scene = _shown(scene, argument, settings)
+                elif scene is None:
+                    answer = "nothing has been shown yet"
+                else:
+                    picture[:], answer = scene.render_turning(argument), None
             except IcubLearningError as error:
                 answer = str(error)
             connection.send(answer)
     if scene is not None:
         scene.close()
+
+
+def _shown(scene: "ObjectScene | None", name: str, settings: Mapping[str, Any]) -> "ObjectScene":
+    """Return a scene with this object in the hand; objects shown last stay loaded, as a folder may hold thousands."""
+    from icub_learning.simulation.objects.scene import ObjectScene
+
+    if scene is None or name not in ("", *scene.names):
+        recent = [] if scene is None else [*scene.names][1 - MAX_LOADED :]
+        old, scene = scene, ObjectScene([*recent, name] if name else [], **settings)
+        if old is not None:
+            old.close()
+    scene.show(name)
+    return scene
 
 
 def _shared_picture(pixels: int, size: tuple[int, int]) -> NDArray[np.uint8]:
@@ -165,10 +145,7 @@ def _shared_picture(pixels: int, size: tuple[int, int]) -> NDArray[np.uint8]:
 
 
 def _main() -> int:
-    for number in (
-        signal.SIGINT,
-        signal.SIGTERM,
-    ):  # sent to the whole process group; this process ends with the connection
+    for number in (signal.SIGINT, signal.SIGTERM):  # of the whole group; this process ends with the connection
         signal.signal(number, signal.SIG_IGN)
     with contextlib.suppress(AttributeError, OSError):  # a real-time priority is inherited
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))

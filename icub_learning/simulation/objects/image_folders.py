@@ -1,24 +1,28 @@
-"""Images of objects as files, in one folder per label, for training and testing."""
+"""Images as files, for training and testing: of objects in one folder per label, of tables with boxes as in COCO."""
 
+import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 
 from icub_learning import arrays
 from icub_learning.errors import ObjectError
 from icub_learning.files import replacing_path
-from icub_learning.simulation.objects.scene import SIZE, ObjectScene
+from icub_learning.simulation.objects import scene, table_scene
+from icub_learning.simulation.objects.scene import ObjectScene
+from icub_learning.simulation.objects.table_scene import TableScene
 from icub_learning.simulation.objects.views import UNSEEN
+
+PARTS = (("train", 0), ("test", UNSEEN))  # folders, and the number of the first view or scene in each
 
 
 @contextmanager
-def new_folder(target: Path, kind: str) -> Iterator[Path]:
-    """Yield a folder to fill, which becomes `target` when all went well. Raises ObjectError: `target` exists already
-    and is not an empty folder, or it cannot be written.
-    """
+def _new_folder(target: Path, kind: str) -> Iterator[Path]:
+    """Yield a folder to fill, which becomes `target` when all went well."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise ObjectError(f"{target} exists already", name=kind, value=str(target), bound="a new folder")
     try:
@@ -35,12 +39,11 @@ def write_images(
     views: int = 20,
     unseen: int = 20,
     seed: int = 0,
-    size: tuple[int, int] = SIZE,
+    size: tuple[int, int] = scene.SIZE,
     folder: str | os.PathLike[str] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> dict[str, int]:
-    """Write `target`/train/LABEL/0000.png ... and `target`/test/LABEL/0000.png ..., all of them or none; return how
-    many.
+    """Write `target`/train/LABEL/0000.png ... and test/LABEL/0000.png ..., all of them or none; return how many.
 
     Args:
         target: a new or empty folder.
@@ -56,15 +59,59 @@ def write_images(
     """
     wanted = {"train": arrays.integer("views", views, 1), "test": arrays.integer("unseen", unseen, 0)}
     written = dict.fromkeys(wanted, 0)
-    with new_folder(target, "images") as unfinished, ObjectScene(objects, seed, size, folder) as scene:
-        for name in scene.names:
-            scene.show(name)
-            for part, first in (("train", 0), ("test", UNSEEN)):
+    with _new_folder(target, "images") as unfinished, ObjectScene(objects, seed, size, folder) as shown:
+        for name in shown.names:
+            shown.show(name)
+            for part, first in PARTS:
                 label = unfinished / part / name
                 label.mkdir(parents=True)
                 for number in range(wanted[part]):
-                    Image.fromarray(scene.render(first + number)).save(label / f"{number:04d}.png")
+                    Image.fromarray(shown.render(first + number)).save(label / f"{number:04d}.png")
                     written[part] += 1
                     if progress:
                         progress(sum(written.values()))
     return written
+
+
+def write_scenes(
+    target: Path,
+    objects: Sequence[str] | None = None,
+    scenes: int = 100,
+    unseen: int = 50,
+    seed: int = 0,
+    size: tuple[int, int] = table_scene.SIZE,
+    folder: str | os.PathLike[str] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> dict[str, int]:
+    """Write `target`/train/000000.png ..., test/000000.png ... and train.json, test.json, all or none; return how many.
+
+    The JSON files have the format of COCO: `images`, `categories`, and `annotations` with `bbox` [x, y, width, height]
+    in pixels; `visible` is the share of an object's pixels that no other hides. Scenes are all different, so those of
+    train and test share no view of an object. Arguments and errors are those of `write_images`, with scenes for views.
+    """
+    wanted = {"train": arrays.integer("scenes", scenes, 1), "test": arrays.integer("unseen", unseen, 0)}
+    done = 0
+    with _new_folder(target, "scenes") as unfinished, TableScene(objects, seed, size, folder) as table:
+        for part, first in PARTS:
+            (unfinished / part).mkdir(parents=True)
+            images: list[dict[str, Any]] = []
+            annotations: list[dict[str, Any]] = []
+            for number in range(wanted[part]):
+                shown = table.render(first + number)
+                name = f"{part}/{number:06d}.png"
+                Image.fromarray(shown.image).save(unfinished / name)
+                images.append({"id": number, "file_name": name, "width": size[0], "height": size[1]})
+                found = zip(shown.labels, shown.boxes.tolist(), shown.visible.tolist(), strict=True)
+                for label, (x1, y1, x2, y2), visible in found:
+                    annotations.append({
+                        "id": len(annotations) + 1, "image_id": number, "iscrowd": 0,
+                        "category_id": table.names.index(label) + 1, "visible": round(visible, 4),
+                        "bbox": [x1, y1, x2 - x1, y2 - y1], "area": (x2 - x1) * (y2 - y1),
+                    })  # fmt: skip
+                done += 1
+                if progress:
+                    progress(done)
+            categories = [{"id": index + 1, "name": name} for index, name in enumerate(table.names)]
+            content = {"images": images, "annotations": annotations, "categories": categories}
+            (unfinished / f"{part}.json").write_text(json.dumps(content, indent=1) + "\n")
+    return wanted

@@ -1,5 +1,7 @@
 """Shapes of objects, read from mesh files and URDFs as triangles with colours and textures, and scaled to one size."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -39,45 +41,50 @@ def read_object(file: ObjectFile) -> list[MeshPart]:
     """Return the parts of an object, upright, with the centre of its bounding box at the origin and radius RADIUS.
     Raises ObjectError: a file is missing or damaged, or has no triangles; the message names it.
     """
-    parts = _read_urdf(file.path) if file.path.suffix.lower() == ".urdf" else _read_mesh(file.path)
-    vertices = np.vstack([part.vertices for part in parts])
-    if sum(len(part.faces) for part in parts) > MAX_FACES:
-        raise _error(file.path, f"more than {MAX_FACES} triangles")
-    turn = _rotation(np.deg2rad(file.upright))
-    vertices = vertices @ turn.T
-    middle = (vertices.min(axis=0) + vertices.max(axis=0)) / 2
-    radius = np.linalg.norm(vertices - middle, axis=1).max()
-    if not np.isfinite(radius) or radius <= 0:
-        raise _error(file.path, "no extent")
-    picture = _picture(file.texture) if file.texture else None
-    return [
-        _with_appearance(
-            replace(part, vertices=(part.vertices @ turn.T - middle) * (RADIUS / radius)), file.colour, picture
-        )
-        for part in parts
-    ]
+    path = Path(file.path)
+    with _reading(path):
+        parts = _read_urdf(path) if path.suffix.lower() == ".urdf" else _read_mesh(path)
+        vertices = np.vstack([part.vertices for part in parts])
+        if sum(len(part.faces) for part in parts) > MAX_FACES:
+            raise ValueError(f"more than {MAX_FACES} triangles")
+        turn = _rotation(np.deg2rad(file.upright))
+        vertices = vertices @ turn.T
+        middle = (vertices.min(axis=0) + vertices.max(axis=0)) / 2
+        radius = np.linalg.norm(vertices - middle, axis=1).max()
+        if not np.isfinite(radius) or radius <= 0:
+            raise ValueError("no extent")
+    looks: dict[str, Any] = {}
+    if file.texture:
+        with _reading(Path(file.texture)), Image.open(file.texture) as image:
+            looks = {"colour": (1.0, 1.0, 1.0), "picture": _pixels(image), "texcoords": None, "wrapped": True}
+    elif file.colour:
+        looks = {"colour": file.colour, "picture": None, "texcoords": None}
+    return [replace(part, vertices=(part.vertices @ turn.T - middle) * (RADIUS / radius), **looks) for part in parts]
 
 
-def _with_appearance(
-    part: MeshPart, colour: tuple[float, float, float] | None, picture: NDArray[np.uint8] | None
-) -> MeshPart:
-    if picture is not None:
-        return replace(part, colour=(1.0, 1.0, 1.0), picture=picture, texcoords=None, wrapped=True)
-    return replace(part, colour=colour, picture=None, texcoords=None) if colour else part
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Raise ObjectError that names the file for what goes wrong in this block."""
+    try:
+        yield
+    except ObjectError:
+        raise
+    except Exception as error:  # readers of formats raise many kinds
+        reason = error if isinstance(error, (IcubLearningError, ValueError)) else f"{type(error).__name__}: {error}"
+        message = f"the object's file {path} cannot be used: {reason}"
+        raise ObjectError(message, name="objects", value=str(path), bound="a mesh") from error
 
 
 def _read_mesh(path: Path) -> list[MeshPart]:
-    try:
+    with _reading(path):
         scene = trimesh.load_scene(path, process=False)
         parts = [
             _part(mesh.apply_transform(scene.graph.get(node)[0]))
             for node in scene.graph.nodes_geometry
             if isinstance(mesh := scene.geometry[scene.graph[node][1]].copy(), trimesh.Trimesh) and len(mesh.faces)
         ]
-    except Exception as error:  # readers of formats raise many kinds
-        raise _error(path, f"{type(error).__name__}: {error}") from error
-    if not parts:
-        raise _error(path, "no triangles")
+        if not parts:
+            raise ValueError("no triangles")
     return parts
 
 
@@ -98,10 +105,7 @@ def _part(mesh: trimesh.Trimesh) -> MeshPart:
 
 def _read_urdf(path: Path) -> list[MeshPart]:
     """Return the meshes of all visuals, each in the frame of its link: objects have one link."""
-    try:
-        root = read_urdf(path)
-    except IcubLearningError as error:
-        raise _error(path, str(error)) from error
+    root = read_urdf(path)
     parts = []
     for visual in root.iter("visual"):
         mesh = visual.find("geometry/mesh")
@@ -110,18 +114,15 @@ def _read_urdf(path: Path) -> list[MeshPart]:
         name = mesh.get("filename", "").removeprefix("package://").removeprefix("file://")
         file = next((folder / name for folder in path.parents if (folder / name).is_file()), None)
         if file is None or file.suffix.lower() not in MESHES:
-            raise _error(path, f"its mesh {name!r} is missing or of an unknown kind ({', '.join(MESHES)})")
+            raise ValueError(f"its mesh {name!r} is missing or of an unknown kind ({', '.join(MESHES)})")
         origin, colour = visual.find("origin"), visual.find("material/color")
-        try:
-            scale, xyz, rpy = _numbers(mesh, "scale", "1 1 1"), _numbers(origin, "xyz"), _numbers(origin, "rpy")
-            rgb = None if colour is None else _rgb(255 * _numbers(colour, "rgba", "0.7 0.7 0.7 1"))
-        except ValueError as error:
-            raise _error(path, str(error)) from error
+        scale, xyz, rpy = _numbers(mesh, "scale", "1 1 1"), _numbers(origin, "xyz"), _numbers(origin, "rpy")
+        rgb = None if colour is None else _rgb(255 * _numbers(colour, "rgba", "0.7 0.7 0.7 1"))
         for part in _read_mesh(file):
             moved = replace(part, vertices=(part.vertices * scale) @ _rotation(rpy).T + xyz)
             parts.append(moved if rgb is None or part.picture is not None else replace(moved, colour=rgb))
     if not parts:
-        raise _error(path, "no mesh among its visuals")
+        raise ValueError("no mesh among its visuals")
     return parts
 
 
@@ -138,14 +139,6 @@ def _rotation(rpy: Array) -> Array:
     return pinocchio.rpy.rpyToMatrix(np.asarray(rpy, dtype=float))
 
 
-def _picture(path: Path) -> NDArray[np.uint8]:
-    try:
-        with Image.open(path) as image:
-            return _pixels(image)
-    except OSError as error:
-        raise _error(path, str(error)) from error
-
-
 def _pixels(image: Image.Image) -> NDArray[np.uint8]:
     """Return the pixels, resized to powers of two, which every OpenGL supports."""
     sides = [min(MAX_PICTURE, 2 ** round(np.log2(max(side, 2)))) for side in image.size]
@@ -155,8 +148,3 @@ def _pixels(image: Image.Image) -> NDArray[np.uint8]:
 def _rgb(colour: NDArray[Any]) -> tuple[float, float, float]:
     red, green, blue = (float(entry) / 255 for entry in colour[:3])
     return red, green, blue
-
-
-def _error(path: Path, reason: str) -> ObjectError:
-    message = f"the object's file {path} cannot be used: {reason}"
-    return ObjectError(message, name="objects", value=str(path), bound="a mesh")

@@ -123,24 +123,19 @@ class OffscreenRenderer:
             self._gl = None
 
 
-def _draw(backend: str) -> int:
-    """Render one image; return 0 if it is not black."""
-    ball = '<mujoco><worldbody><camera pos="0 0 2"/><geom size="1"/></worldbody></mujoco>'
-    model = mujoco.MjModel.from_xml_string(ball)
-    data = mujoco.MjData(model)
-    mujoco.mj_forward(model, data)
-    renderer = OffscreenRenderer(model, 16, 16, backend)
-    seen = renderer.render(data, 0).any()
-    renderer.close()
-    if not seen:
-        print("the image is black", file=sys.stderr)
-    return 0 if seen else 1
-
-
 def _main(backends: Sequence[str]) -> int:
-    """Try the named backend, or print which one works or what to install."""
+    """Render one image, which is not black, with the named backend, or print which one works or what to install."""
     if backends:
-        return _draw(backends[0])
+        ball = '<mujoco><worldbody><camera pos="0 0 2"/><geom size="1"/></worldbody></mujoco>'
+        model = mujoco.MjModel.from_xml_string(ball)
+        data = mujoco.MjData(model)
+        mujoco.mj_forward(model, data)
+        renderer = OffscreenRenderer(model, 16, 16, backends[0])
+        if renderer.render(data, 0).any():
+            renderer.close()
+            return 0
+        print("the image is black", file=sys.stderr)
+        return 1
     try:
         print(f"icub_learning: off-screen rendering works ({find_backend()})")
     except RenderingError as error:

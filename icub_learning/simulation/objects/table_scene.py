@@ -10,14 +10,11 @@ from numpy.typing import NDArray
 
 from icub_learning import arrays
 from icub_learning.arrays import Array
-from icub_learning.errors import ObjectError, ParameterError
 from icub_learning.simulation.objects.backgrounds import background
-from icub_learning.simulation.objects.catalogue import find_objects
-from icub_learning.simulation.objects.eye import gaze_axes
-from icub_learning.simulation.objects.meshes import RADIUS, read_object
-from icub_learning.simulation.objects.offscreen import OffscreenRenderer
-from icub_learning.simulation.objects.scene_model import HIDDEN_GROUP
-from icub_learning.simulation.objects.table_model import WALL, table_model
+from icub_learning.simulation.objects.meshes import RADIUS
+from icub_learning.simulation.objects.rendered import RenderedObjects
+from icub_learning.simulation.objects.scene_model import table_model
+from icub_learning.simulation.objects.views import gaze_axes, random_tint
 
 SIZE = (320, 240)  # width, height [px]
 MIN_OBJECTS, MAX_OBJECTS = 3, 8
@@ -25,7 +22,6 @@ AREA = (0.30, 0.22)  # [m] half the depth and half the width of the part of the 
 GAP = 1.05  # smallest distance of two objects, over the sum of the radii of their footprints
 MIN_VISIBLE = 0.25  # share of an object's pixels that must not be hidden for its box to count
 MIN_PIXELS = 64  # of an object that counts
-SHOWN_GROUP = 0
 _SCENE = 3  # separates the random numbers of tables from those of views
 
 
@@ -39,23 +35,12 @@ class TableImage:
     visible: Array  # (n,) share of the pixels of each object that no other hides
 
 
-class TableScene:
+class TableScene(RenderedObjects):
     """Renders tables with 3 to 8 objects that hide each other in part, under changing light and backgrounds.
 
-    Needs no ROS, no display and no graphics card. Use it only in the thread that created it, and `close` it at the end
-    or use it in a `with` statement. Scene `number` is drawn from (seed, number) alone: which objects, where, how
-    turned, and how lit. No two scenes share a view of an object; numbers from views.UNSEEN on are meant for tests.
-
-    Args:
-        objects: names of the objects; None: all of the folder.
-        seed: seed of the random scenes; equal seeds give equal images on the same machine.
-        size: width and height of the images [px].
-        folder: folder of the objects; None: $ICUB_LEARNING_OBJECTS, else those of the set-up (see find_objects).
-
-    Raises:
-        ObjectError: a name is unknown, or the folder or a file in it is missing or damaged.
-        RenderingError: off-screen OpenGL is not available.
-        ParameterError: `seed` or `size` is outside its range.
+    Scene `number` is drawn from (seed, number) alone: which objects, where, how turned, and how lit. No two scenes
+    share a view of an object; numbers from views.UNSEEN on are meant for tests. Arguments, errors and use are those of
+    ObjectScene.
     """
 
     def __init__(
@@ -65,46 +50,17 @@ class TableScene:
         size: tuple[int, int] = SIZE,
         folder: str | os.PathLike[str] | None = None,
     ) -> None:
-        self.seed = arrays.integer("seed", seed, 0)
-        width, height = (arrays.integer("size", entry, 16) for entry in size)
-        files = find_objects(folder)
-        self.names = tuple(files) if objects is None else tuple(dict.fromkeys(objects))  # the objects
-        for name in self.names:
-            if name not in files:
-                raise ObjectError(f"there is no object {name!r}", name="object", value=name, bound=", ".join(files))
-        parts = {name: read_object(files[name]) for name in self.names}
-        self._depths, self._footprints = [], []
-        for shape in parts.values():
-            vertices = np.vstack([part.vertices for part in shape])
-            self._depths.append(-float(vertices[:, 2].min()))
-            self._footprints.append(float(np.linalg.norm(vertices[:, :2], axis=1).max()))
-        self._model = table_model(parts, width, height)
-        self._data = mujoco.MjData(self._model)
-        self._renderer = OffscreenRenderer(self._model, width, height)
-        geoms = [self._model.geom(index).name.partition("/") for index in range(self._model.ngeom)]
-        self._owner = np.array([int(first) if slash else -1 for first, slash, _ in geoms])
+        super().__init__(objects, seed, size, folder, table_model)
         self._bodies = [self._model.body(f"object {index}").id for index in range(len(self.names))]
 
-    def __enter__(self) -> "TableScene":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Release the OpenGL context."""
-        self._renderer.close()
-
-    def render(self, number: int, always: Sequence[str] = (), count: int | None = None) -> TableImage:
-        """Return the image of scene `number` (0, 1, 2, ...), and the boxes of the objects in it.
-
-        Objects in `always` stand on the table in any case; others are drawn, from 3 to 8 in all, or `count`. Raises
-        ParameterError: the number is negative, or `count` is below the number of `always` or above that of objects;
-        ObjectError: a name is unknown.
+    def render(self, number: int) -> TableImage:
+        """Return the image of scene `number` (0, 1, 2, ...), and the boxes of the objects in it. Raises ParameterError:
+        the number is negative.
         """
         rng = np.random.default_rng([self.seed, arrays.integer("number", number, 0), _SCENE])
-        present = self._choose(rng, always, count)
-        places = self._place(rng, [self._footprints[index] for index in present])
+        count = int(rng.integers(MIN_OBJECTS, MAX_OBJECTS + 1))
+        present = rng.permutation(len(self.names))[:count].tolist()
+        places = self._place(rng, [self._radii[index] for index in present])
         self._arrange(rng, present, places)
         image = self._renderer.render(self._data, 0)
         together = self._owner_at_pixels()
@@ -122,23 +78,10 @@ class TableScene:
                 shares.append(share)
         return TableImage(image, labels, np.array(boxes, dtype=float).reshape(-1, 4), np.array(shares))
 
-    def _choose(self, rng: np.random.Generator, always: Sequence[str], count: int | None) -> list[int]:
-        """Return the indices of the objects on the table."""
-        for name in always:
-            if name not in self.names:
-                raise ObjectError(f"there is no object {name!r}", name="always", value=name, bound=str(self.names))
-        first = [self.names.index(name) for name in dict.fromkeys(always)]
-        drawn = int(rng.integers(MIN_OBJECTS, MAX_OBJECTS + 1))
-        n = min(max(drawn, len(first)), len(self.names)) if count is None else arrays.integer("count", count, 1)
-        if not len(first) <= n <= len(self.names):
-            raise ParameterError("count", n, f"within [{len(first)}, {len(self.names)}]")
-        others = [index for index in rng.permutation(len(self.names)).tolist() if index not in first]
-        return first + others[: n - len(first)]
-
     def _place(self, rng: np.random.Generator, radii: Sequence[float]) -> Array:
         """Return positions (n, 2) on the table, apart from each other where that is possible."""
         places: list[Array] = []
-        for index, radius in enumerate(radii):
+        for radius in radii:
             best, most = np.zeros(2), -np.inf
             for _ in range(60):
                 place = rng.uniform(-1.0, 1.0, 2) * AREA
@@ -151,12 +94,11 @@ class TableScene:
                 if most >= GAP:
                     break
             places.append(best)
-            assert len(places) == index + 1
         return np.array(places)
 
     def _arrange(self, rng: np.random.Generator, present: Sequence[int], places: Array) -> None:
         """Set objects, eye, light, table and wall."""
-        model, data = self._model, self._data
+        model = self._model
         for index, place in zip(present, places, strict=True):
             turn = rng.uniform(-np.pi, np.pi)
             model.body_pos[self._bodies[index]] = [*place, self._depths[index]]
@@ -168,33 +110,11 @@ class TableScene:
         eye = target + distance * np.array([-level * np.cos(azimuth), level * np.sin(azimuth), np.sin(elevation)])
         model.cam_pos[0] = eye
         mujoco.mju_mat2Quat(model.cam_quat[0], gaze_axes(eye, target, float(rng.normal(0.0, 0.05))).ravel())
-        towards_azimuth, towards_elevation = rng.uniform(-np.pi, np.pi), rng.uniform(0.5, 1.4)
-        towards = np.array(
-            [
-                np.cos(towards_elevation) * np.cos(towards_azimuth),
-                np.cos(towards_elevation) * np.sin(towards_azimuth),
-                np.sin(towards_elevation),
-            ]
-        )
-        tint = 1.0 + np.array([1.0, 0.0, -1.0]) * rng.uniform(-0.15, 0.15)
-        tint /= tint.max()
-        model.light_dir[0], model.light_pos[0] = -towards, target + towards
-        model.light_diffuse[0] = rng.uniform(0.35, 0.9) * tint
-        model.light_specular[0] = 0.3
-        model.vis.headlight.ambient[:] = rng.uniform(0.2, 0.5) * tint
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_camlight(model, data)
-        for name in ("table", WALL):
-            texture = model.texture(name).id
-            picture = background(rng)
-            begin = model.tex_adr[texture]
-            model.tex_data[begin : begin + picture.size] = picture.ravel()
-            self._renderer.upload_texture(texture)
-
-    def _show(self, present: Sequence[int]) -> None:
-        hidden = (self._owner >= 0) & ~np.isin(self._owner, present)
-        self._model.geom_group[hidden] = HIDDEN_GROUP
-        self._model.geom_group[~hidden] = SHOWN_GROUP
+        direction = rng.uniform(-np.pi, np.pi), rng.uniform(0.5, 1.4)
+        tint = random_tint(rng)
+        self._light(target, *direction, rng.uniform(0.35, 0.9) * tint, 0.3, rng.uniform(0.2, 0.5) * tint)
+        for name in ("table", "wall"):
+            self._paint(name, background(rng))
 
     def _owner_at_pixels(self) -> NDArray[np.int64]:
         """Return the index of the object at each pixel (height, width), -1 where there is none."""

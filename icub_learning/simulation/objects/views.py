@@ -1,12 +1,15 @@
-"""Views of an object in the hand: its orientation, the posture of the arm, gaze, light and background."""
+"""Views of an object in the hand: its orientation, the posture of the arm, eye and gaze, light and background."""
 
 import zlib
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pinocchio
+from numpy.typing import ArrayLike
 
 from icub_learning import arrays
 from icub_learning.arrays import Array
+from icub_learning.robots import find_urdf
 
 N_JOINTS = 7
 MAX_TILT = 0.35  # [rad] of an object about the two horizontal axes
@@ -16,6 +19,15 @@ TURN_PERIOD = 2.0  # [s] of an object that turns in the hand
 SCENE_PERIOD = 0.4  # [s] between changes of the background
 UNSEEN = 1_000_000  # view numbers from here on are meant for testing
 _TURNING = 2  # separates the random numbers of turning views from those of numbered ones
+
+# The URDF has no eyes. From the link `head`, whose y axis points up along the axis of the neck's yaw and whose z
+# axis points forward, to the point between the eyes, and from there to an eye [m]: kinematics of iCub's head v2 (DH
+# parameters of its eye tilt: a = -50.9 mm, d = 82.05 mm above the neck's roll axis; of its eyes: d = 34 mm).
+HEAD = "head"
+NECK_ROLL_HEIGHT = 0.022344  # [m] above the link `head`
+EYE_TILT = (0.0, 0.08205 + NECK_ROLL_HEIGHT, 0.0509)
+HALF_BASELINE = 0.034
+UP = np.array([0.0, 0.0, 1.0])  # in the root frame
 
 
 @dataclass(frozen=True)
@@ -38,16 +50,16 @@ class View:
     """
 
     turn: float = 0.0
-    tilt: tuple[float, float] = (0.0, 0.0)
+    tilt: tuple[float, ...] = (0.0, 0.0)
     sway: tuple[float, ...] = (0.0,) * N_JOINTS
-    aim: tuple[float, float] = (0.0, 0.0)
+    aim: tuple[float, ...] = (0.0, 0.0)
     roll: float = 0.0
     distance: float = 1.0
     light_azimuth: float = 0.5
     light_elevation: float = 1.0
     light: float = 0.7
     ambient: float = 0.4
-    tint: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    tint: tuple[float, ...] = (1.0, 1.0, 1.0)
     background: int = 0
 
 
@@ -59,7 +71,7 @@ def random_view(seed: int, number: int, name: str = "") -> View:
     return replace(
         _random_scene(rng),
         turn=float(rng.uniform(-np.pi, np.pi)),
-        tilt=_pair(rng.uniform(-MAX_TILT, MAX_TILT, 2)),
+        tilt=tuple(rng.uniform(-MAX_TILT, MAX_TILT, 2).tolist()),
         sway=tuple(rng.uniform(-SWAY, SWAY, N_JOINTS).tolist()),
     )
 
@@ -81,7 +93,7 @@ def turning_view(seed: int, time: float, name: str = "") -> View:
     waves = np.sin(phases + 2 * np.pi * time / (TURN_PERIOD * np.sqrt(np.arange(2, N_JOINTS + 4))))
     return View(
         turn=float(2 * np.pi * (time / TURN_PERIOD % 1.0) + phases[0]),
-        tilt=_pair(waves[:2] * MAX_TILT),
+        tilt=tuple((waves[:2] * MAX_TILT).tolist()),
         sway=tuple((waves[2:] * SWAY).tolist()),
         background=now.background,
         **{entry: value.tolist() for entry, value in between.items()},
@@ -90,24 +102,49 @@ def turning_view(seed: int, time: float, name: str = "") -> View:
 
 def _random_scene(rng: np.random.Generator) -> View:
     """Return a view with random gaze, light and background."""
-    tint = 1.0 + np.array([1.0, 0.0, -1.0]) * rng.uniform(-0.15, 0.15)  # from candlelight to an overcast sky
+    tint = tuple(random_tint(rng).tolist())
     return View(
-        aim=_pair(rng.uniform(-MAX_AIM, MAX_AIM, 2)),
+        aim=tuple(rng.uniform(-MAX_AIM, MAX_AIM, 2).tolist()),
         roll=float(rng.normal(0.0, 0.08)),
         distance=float(rng.uniform(0.85, 1.2)),
         light_azimuth=float(rng.uniform(-1.8, 1.8)),
         light_elevation=float(rng.uniform(0.3, 1.4)),
         light=float(rng.uniform(0.35, 0.9)),
         ambient=float(rng.uniform(0.15, 0.5)),
-        tint=tuple((tint / tint.max()).tolist()),
+        tint=tint,
         background=int(rng.integers(2**31)),
     )
 
 
+def random_tint(rng: np.random.Generator) -> Array:
+    """Return the colour (3,) of light from that of a candle to that of an overcast sky, its largest entry 1."""
+    tint = 1.0 + np.array([1.0, 0.0, -1.0]) * rng.uniform(-0.15, 0.15)
+    return tint / tint.max()
+
+
+def eye_position(side: str) -> Array:
+    """Return the position (3,) of the "right" or "left" eye in the root frame [m], with neck and torso at 0."""
+    model = pinocchio.buildModelFromUrdf(find_urdf("icub"))
+    data = model.createData()
+    pinocchio.framesForwardKinematics(model, data, pinocchio.neutral(model))
+    lateral = -HALF_BASELINE if side == "right" else HALF_BASELINE  # x of the head points to its left
+    return data.oMf[model.getFrameId(HEAD)].act(np.add(EYE_TILT, [lateral, 0.0, 0.0]))
+
+
+def gaze_axes(eye: ArrayLike, target: ArrayLike, roll: float = 0.0) -> Array:
+    """Return the axes of an eye at (3,) [m] that looks at `target` (3,) [m], as columns (3, 3): right, up and backward.
+
+    The target is not vertically above or below the eye; `roll` tilts the head to the side [rad].
+    """
+    backward = np.subtract(eye, target)
+    backward = backward / np.linalg.norm(backward)
+    right = np.cross(UP, backward)
+    right /= np.linalg.norm(right)
+    up = np.cross(backward, right)
+    level = np.column_stack([right, up])
+    turned = level @ np.array([[np.cos(roll), -np.sin(roll)], [np.sin(roll), np.cos(roll)]])
+    return np.column_stack([turned, backward])
+
+
 def _hash(name: str) -> int:
     return zlib.crc32(name.encode())
-
-
-def _pair(values: Array) -> tuple[float, float]:
-    first, second = values.tolist()
-    return first, second

@@ -13,13 +13,8 @@ class TrueBodies:
     """A robot with the geometry of a URDF and inertial parameters of its own, which no learner is told.
 
     The mass of every body is multiplied by a random number, and its distribution of mass is sheared and stretched by a
-    random linear map: so the parameters stay those of a possible body (a positive definite second moment). `spread` is
-    the standard deviation of the logarithm of the masses, and of the entries of the linear map. Without `sensor`, the
-    fixed joint of the force/torque sensor, outputs are joint torques.
-
-    Attributes:
-        parameters: true inertial parameters by the names that the regressors give them.
-        low, high: (n_joints,) limits of the positions from the URDF [rad or m], infinite where it has none.
+    random linear map, so that it stays that of a possible body. `spread` is the standard deviation of the logarithm of
+    the masses, and of the entries of the map. Without `sensor`, a fixed joint, outputs are joint torques.
     """
 
     def __init__(
@@ -34,6 +29,7 @@ class TrueBodies:
         indices = [model.getJointId(joint) for joint in joints]
         plain = np.array([model.joints[index].nq == 1 for index in indices])
         places = [model.joints[index].idx_q for index in indices]
+        # Limits of the positions from the URDF [rad or m], infinite where it has none.
         self.low = np.where(plain, model.lowerPositionLimit[places], -np.inf)
         self.high = np.where(plain, model.upperPositionLimit[places], np.inf)
 
@@ -68,3 +64,23 @@ def changed_inertia(inertia: pinocchio.Inertia, spread: float, rng: np.random.Ge
     second_moment = (axes * np.maximum(values, 1e-9 * mass)) @ axes.T
     about_centre = np.trace(second_moment) * np.eye(3) - second_moment
     return pinocchio.Inertia(mass, stretch @ inertia.lever, about_centre)
+
+
+def planar_arm_urdf(lengths: Sequence[float], masses: Sequence[float]) -> str:
+    """Return the URDF (XML text) of an arm whose links, uniform rods [m, kg], swing in one vertical plane.
+
+    Its dynamics can be written down by hand. Link k is "link_k" on the joint "joint_k" about the horizontal y axis, k
+    from 1 on; at 0 every rod points along the x axis of the one before.
+    """
+    parts, parent, start = ['<link name="base"/>'], "base", 0.0
+    for number, (length, mass) in enumerate(zip(lengths, masses, strict=True), 1):
+        across, along = mass * length**2 / 12, mass * length**2 / 1200
+        parts.append(
+            f'<link name="link_{number}"><inertial><origin xyz="{length / 2} 0 0"/><mass value="{mass}"/>'
+            f'<inertia ixx="{along}" iyy="{across}" izz="{across}" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+            f'<joint name="joint_{number}" type="revolute"><origin xyz="{start} 0 0"/><axis xyz="0 1 0"/>'
+            f'<parent link="{parent}"/><child link="link_{number}"/>'
+            '<limit lower="-3" upper="3" effort="200" velocity="10"/></joint>'
+        )
+        parent, start = f"link_{number}", length
+    return f'<robot name="planar_arm">{"".join(parts)}</robot>'

@@ -52,17 +52,12 @@ class Drives:
         return np.tanh(v / self.breakaway) * level + np.asarray(self.viscous) * v
 
     def efforts(self, q: Array, v: Array, a: Array, torque: Array, transmitted: Array) -> Array:
-        """Return what the drives measure if their sensors are perfect, (n, n_joints) [N m, or A with a gain].
-
-        Of a motion q, v, a, the torque of the rigid bodies, and what the gear transmits of it, (n, n_joints) each.
+        """Return what perfect sensors of the drives measure of a motion, the torque of the rigid bodies, and what gears
+        transmit of it, (n, n_joints) each [N m, or A with a gain].
         """
-        n = q.shape[1]
-        rotor, offset, ripple = (
-            np.asarray(values if len(values) else np.zeros(n))
-            for values in (self.rotor_inertia, self.offset, self.ripple)
-        )
-        own = rotor * a + self.friction(v, torque) + offset + ripple * np.sin(self.ripple_periods * q)
-        return (transmitted + own) / np.asarray(self.gain if len(self.gain) else np.ones(n))
+        own = np.asarray(self.rotor_inertia or 0.0) * a + self.friction(v, torque) + np.asarray(self.offset or 0.0)
+        own = own + np.asarray(self.ripple or 0.0) * np.sin(self.ripple_periods * q)
+        return (transmitted + own) / np.asarray(self.gain or 1.0)
 
     def parameters(self, joints: Sequence[str]) -> dict[str, float]:
         """True values of the parameters of friction that are linear, by the names that the regressor gives them."""

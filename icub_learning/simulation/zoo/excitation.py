@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.simulation.arm.quintic import QuinticSpline
+from icub_learning.simulation.arm.quintic import QuinticSpline, sum_of_sines
 
 Path = Callable[[Array], tuple[Array, Array, Array]]  # times (n,) [s] to q, v, a, (n, n_joints) each
 
@@ -23,7 +23,6 @@ class Excitation(Protocol):
 
     def path(self, low: Array, high: Array, duration: float, rng: np.random.Generator) -> Path:
         """Draw a motion within [low, high], (n_joints,) each [rad or m], for times from 0 to `duration` [s]."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,6 @@ class SumOfSines:
     swell: float = 2.0  # time over which the motion swells from rest [s]
 
     def path(self, low: Array, high: Array, duration: float, rng: np.random.Generator) -> Path:
-        """Draw a motion; see Excitation."""
         shape = (self.n_sines, len(low))
         slowest, fastest = np.log(self.frequencies).tolist()
         rates = 2 * np.pi * np.exp(rng.uniform(slowest, fastest, size=shape))  # [rad/s]
@@ -50,13 +48,7 @@ class SumOfSines:
         ramp = QuinticSpline(np.array([0.0, self.swell]), np.array([[[0.0], [1.0]], [[0.0], [0.0]], [[0.0], [0.0]]]))
 
         def path(times: Array) -> tuple[Array, Array, Array]:
-            position, velocity, acceleration = np.zeros((3, len(times), len(low)))
-            for amplitude, rate, phase in zip(amplitudes, rates, phases, strict=True):
-                angle = times[:, None] * rate + phase
-                wave, slope = amplitude * np.sin(angle), amplitude * rate * np.cos(angle)
-                position += wave
-                velocity += slope
-                acceleration -= rate**2 * wave
+            position, velocity, acceleration = sum_of_sines(times, amplitudes, rates, phases)
             w, dw, ddw = ramp(times)
             middle = (low + high) / 2
             return (
@@ -76,7 +68,6 @@ class PointToPoint:
     pause: float = 0.3  # mean time for which the robot rests after a move [s]
 
     def path(self, low: Array, high: Array, duration: float, rng: np.random.Generator) -> Path:
-        """Draw a motion; see Excitation."""
         knots, points = _postures(low, high, duration, rng, self.pause, lambda way: QUINTIC_PEAK * way / self.speed)
         states = np.zeros((3, *points.shape))
         states[0] = points
@@ -92,7 +83,6 @@ class Trapezoids:
     pause: float = 0.3  # mean time for which the robot rests after a move [s]
 
     def path(self, low: Array, high: Array, duration: float, rng: np.random.Generator) -> Path:
-        """Draw a motion; see Excitation."""
         knots, points = _postures(low, high, duration, rng, self.pause, self._time)
 
         def path(times: Array) -> tuple[Array, Array, Array]:

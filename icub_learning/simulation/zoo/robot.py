@@ -1,6 +1,6 @@
 """One robot of the zoo: what it is made of, and recordings of it with the truth beside them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -88,13 +88,20 @@ class ZooRobot:
         motion = path(instants)
         outputs = self._outputs(path, instants, motion)
         stamps = self.clock.stamps(instants, rng)
-        fields = self._joint_states(path, instants, motion, stamps, rng)
+        sources = self.clock.sources(len(instants), rng)
+        fields = {"position": self.joint_sensors.positions(motion[0], rng)[sources]}
+        if self.joint_sensors.velocity:
+            velocity = self._delayed(path, instants, motion[1])
+            fields["velocity"] = self.joint_sensors.velocities(velocity, rng)[sources]
+        fields["joint_arrivals"] = self.clock.arrivals(stamps, rng)
+        shown = self.output_sensor.measure(self._filtered(path, instants, outputs), instants, rng)
         if self.sensor:
-            fields |= self._wrenches(path, instants, outputs, rng, fields["joint_arrivals"])
+            later = rng.uniform(0.0, 5e-4, len(instants))  # [s] after the joint states, by a sender of its own
+            wrench_stamps = np.round((instants + later) * 1e9).astype(np.int64)
+            arrivals = np.maximum.accumulate(np.maximum(wrench_stamps, fields["joint_arrivals"]))
+            fields |= {"wrench": shown, "wrench_stamps": wrench_stamps, "wrench_arrivals": arrivals}
         else:
-            shown = self.output_sensor.measure(self._filtered(path, instants, outputs), instants, rng)
-            fields["effort"] = shown[fields.pop("sources")]
-        fields.pop("sources", None)
+            fields["effort"] = shown[sources]
         recording = Recording(joint_names=self.joints, joint_stamps=stamps, **fields)
         return ZooRecording(recording, *motion, outputs, self.parameters, self.settings, self.output_sensor.variance)
 
@@ -104,63 +111,38 @@ class ZooRobot:
         middle, half = (low + high) / 2, np.minimum((high - low) / 2, WIDEST) * self.reach
         return middle - half, middle + half
 
-    def _joint_states(
-        self,
-        path: Path,
-        instants: Array,
-        motion: tuple[Array, Array, Array],
-        stamps: np.ndarray,
-        rng: np.random.Generator,
-    ) -> dict[str, Any]:
-        """Fields of the recording that hold positions and velocities, and the index of the sample that each shows."""
-        sources = self.clock.sources(len(instants), rng)
-        fields: dict[str, Any] = {"position": self.joint_sensors.positions(motion[0], rng)[sources], "sources": sources}
-        if self.joint_sensors.velocity:
-            velocity = motion[1]
-            if self.joint_sensors.delays_velocity:
-                grid, step = self._grid(instants)
-                past = low_pass(path(grid)[1], self.joint_sensors.velocity_bandwidth, step)
-                velocity = _interpolate(instants - self.joint_sensors.velocity_delay, grid, past)
-            fields["velocity"] = self.joint_sensors.velocities(velocity, rng)[sources]
-        fields["joint_arrivals"] = self.clock.arrivals(stamps, rng)
-        return fields
-
-    def _wrenches(
-        self, path: Path, instants: Array, outputs: Array, rng: np.random.Generator, joint_arrivals: np.ndarray
-    ) -> dict[str, Any]:
-        """Fields of the recording that hold the wrench: each stamped as its joint state and arriving just after it."""
-        shown = self.output_sensor.measure(self._filtered(path, instants, outputs), instants, rng)
-        later = rng.uniform(0.0, 5e-4, len(instants))  # [s] after the joint states, by a sender of its own
-        stamps = np.round((instants + later) * 1e9).astype(np.int64)
-        arrivals = np.maximum.accumulate(np.maximum(stamps, joint_arrivals))
-        return {"wrench": shown, "wrench_stamps": stamps, "wrench_arrivals": arrivals}
-
     def _outputs(self, path: Path, instants: Array, motion: tuple[Array, Array, Array]) -> Array:
         """True outputs at the instants of the samples; with an elastic gear from what went before each of them."""
-        outputs = self.bodies.outputs(*motion)
-        if self.drives is None:
+        outputs = transmitted = self.bodies.outputs(*motion)
+        if (drives := self.drives) is None:
             return outputs
-        transmitted = outputs
-        if self.drives.gear_frequency:
-            grid, step = self._grid(instants)
-            past = self.drives.transmitted(self.bodies.outputs(*path(grid)), step)
-            transmitted = _interpolate(instants, grid, past)
-        return self.drives.efforts(*motion, outputs, transmitted)
+        if drives.gear_frequency:
+            transmitted = self._from_past(
+                instants, lambda grid, step: drives.transmitted(self.bodies.outputs(*path(grid)), step)
+            )
+        return drives.efforts(*motion, outputs, transmitted)
+
+    def _delayed(self, path: Path, instants: Array, velocity: Array) -> Array:
+        """The true velocities as the filter of their sensor shows them, as late as they come."""
+        sensors = self.joint_sensors
+        if not sensors.delays_velocity:
+            return velocity
+        return self._from_past(
+            instants - sensors.velocity_delay,
+            lambda grid, step: low_pass(path(grid)[1], sensors.velocity_bandwidth, step),
+        )
 
     def _filtered(self, path: Path, instants: Array, outputs: Array) -> Array:
-        """The true outputs as the filter of their sensor shows them at the instants of the samples."""
-        if not self.output_sensor.bandwidth:
+        """The true outputs as the filter of their sensor shows them."""
+        bandwidth = self.output_sensor.bandwidth
+        if not bandwidth:
             return outputs
-        grid, step = self._grid(instants)
-        past = self._outputs(path, grid, path(grid))
-        return _interpolate(instants, grid, low_pass(past, self.output_sensor.bandwidth, step))
+        return self._from_past(
+            instants, lambda grid, step: low_pass(self._outputs(path, grid, path(grid)), bandwidth, step)
+        )
 
-    def _grid(self, instants: Array) -> tuple[Array, float]:
-        """Equally spaced times that span the instants, and their distance [s]."""
+    def _from_past(self, times: Array, values: Callable[[Array, float], Array]) -> Array:
+        """Read what `values` finds at equally spaced times and their distance [s] at `times` (n,) in between."""
         step = 1 / max(SLOWEST_GRID, self.clock.rate)
-        return np.arange(0.0, instants[-1] + 2 * step, step), step
-
-
-def _interpolate(times: Array, grid: Array, values: Array) -> Array:
-    """Columns of values (k, m), given at rising times `grid` (k,), read at `times` (n,) in between."""
-    return np.column_stack([np.interp(times, grid, column) for column in values.T])
+        grid = np.arange(0.0, times[-1] + 2 * step, step)
+        return np.column_stack([np.interp(times, grid, column) for column in values(grid, step).T])

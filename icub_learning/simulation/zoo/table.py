@@ -5,66 +5,25 @@ whose currents are read at 125 Hz, an arm with a six-axis sensor that shows larg
 currents, direct drives read at 2 kHz.
 """
 
+from dataclasses import replace
+
 from icub_learning.robots import find_urdf
+from icub_learning.simulation.zoo.bodies import planar_arm_urdf
 from icub_learning.simulation.zoo.drives import Drives
 from icub_learning.simulation.zoo.excitation import PointToPoint, SumOfSines, Trapezoids
-from icub_learning.simulation.zoo.planar_arm import planar_arm_urdf
 from icub_learning.simulation.zoo.robot import ZooRobot
 from icub_learning.simulation.zoo.sensing import Clock, JointSensors, OutputSensor
 
-_PANDA = tuple(f"panda_joint{number}" for number in range(1, 8))
-_XARM = tuple(f"joint{number}" for number in range(1, 8))
 _UR = ("shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint")
-_TIAGO = tuple(f"arm_{number}_joint" for number in range(1, 8))
 _ICUB_ARM = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_prosup", "wrist_pitch", "wrist_yaw")
 _ENCODER_16 = 9.6e-5  # [rad] 16 bits a turn
 _WRENCH_NOISE = (0.3, 0.3, 0.4, 0.006, 0.006, 0.005)  # [N, N m]
-
-_PANDA_DRIVES = Drives(
-    coulomb=(0.55, 0.6, 0.5, 0.5, 0.3, 0.2, 0.25),
-    viscous=(0.4, 0.3, 0.3, 0.3, 0.15, 0.1, 0.15),
-    breakaway=0.01,
-    rotor_inertia=(0.6, 0.6, 0.45, 0.45, 0.2, 0.2, 0.2),
-    offset=(0.1, -0.3, 0.2, 0.15, -0.1, 0.05, 0.08),
-    ripple=(0.15, 0.2, 0.1, 0.15, 0.05, 0.05, 0.03),
-    gear_frequency=25.0,
-)
-# Stamps 0.7 to 8.8 ms apart (median 1.0), positions in steps of 1e-4 rad, velocity noise of 0.01 rad/s.
-_PANDA_CLOCK = Clock(1000.0, irregularity=0.05, shortest=0.7, stall_share=0.002, longest_stall=0.0088)
-_PANDA_JOINTS = JointSensors(position_step=1e-4, velocity_noise=0.01)
-_PANDA_TORQUE = OutputSensor((0.12, 0.12, 0.1, 0.1, 0.05, 0.05, 0.05), bandwidth=200.0)
-
-_UR_DRIVES = Drives(
-    coulomb=(9.0, 11.0, 7.0, 2.2, 2.2, 1.9),
-    viscous=(12.0, 13.0, 8.0, 2.5, 2.5, 2.0),
-    stribeck=0.35,
-    stribeck_velocity=0.06,
-    load_friction=0.04,
-    rotor_inertia=(4.5, 4.5, 2.2, 0.5, 0.5, 0.5),
-    offset=(0.4, -0.6, 0.3, 0.1, 0.1, -0.2),
-    ripple=(0.8, 0.9, 0.6, 0.25, 0.2, 0.2),
-    ripple_periods=31.0,
-    gain=(14.9, 13.3, 11.1, 10.6, 11.0, 11.5),
-)
-_UR_CLOCK = Clock(125.0, irregularity=0.03, shortest=0.8, repeated=0.05)
-_UR_JOINTS = JointSensors(position_step=2e-5, velocity_noise=0.004, velocity_bandwidth=30.0)
-_UR_CURRENT = OutputSensor((0.12, 0.12, 0.1, 0.05, 0.05, 0.05), step=0.01)
-
-_TIAGO_DRIVES = Drives(
-    coulomb=(3.0, 3.5, 2.0, 2.2, 0.3, 0.6, 0.6),
-    viscous=(2.0, 2.5, 1.5, 1.5, 0.2, 0.3, 0.3),
-    stribeck=0.5,
-    stribeck_velocity=0.1,
-    load_friction=0.12,
-    rotor_inertia=(0.5, 0.5, 0.3, 0.3, 0.02, 0.02, 0.02),
-    ripple=(0.5, 0.5, 0.4, 0.4, 0.05, 0.05, 0.05),
-)
 
 _DEVELOPMENT = (
     ZooRobot(
         "xarm7_500hz",
         find_urdf("xarm7"),
-        _XARM,
+        tuple(f"joint{number}" for number in range(1, 8)),
         SumOfSines(1.0),
         Clock(500.0, irregularity=0.1, shortest=0.3, stall_share=0.005, longest_stall=0.02, late=0.001),
         JointSensors(position_step=2e-4, velocity_noise=0.02),
@@ -110,12 +69,20 @@ _DEVELOPMENT = (
     ZooRobot(
         "tiago_slow_100hz",
         find_urdf("tiago"),
-        _TIAGO,
+        tuple(f"arm_{number}_joint" for number in range(1, 8)),
         SumOfSines(0.25, frequencies=(0.02, 0.1), swell=8.0),
         Clock(100.0, stamp_error=1e-4),
         JointSensors(position_step=3e-4, velocity_noise=0.005),
         OutputSensor((0.2, 0.2, 0.15, 0.15, 0.1, 0.2, 0.2), step=0.15),
-        _TIAGO_DRIVES,
+        Drives(
+            coulomb=(3.0, 3.5, 2.0, 2.2, 0.3, 0.6, 0.6),
+            viscous=(2.0, 2.5, 1.5, 1.5, 0.2, 0.3, 0.3),
+            stribeck=0.5,
+            stribeck_velocity=0.1,
+            load_friction=0.12,
+            rotor_inertia=(0.5, 0.5, 0.3, 0.3, 0.02, 0.02, 0.02),
+            ripple=(0.5, 0.5, 0.4, 0.4, 0.05, 0.05, 0.05),
+        ),
         reach=0.4,
     ),
     ZooRobot(
@@ -146,81 +113,97 @@ _DEVELOPMENT = (
     ),
 )
 
+_PANDA = ZooRobot(
+    "panda_1khz",
+    find_urdf("panda"),
+    tuple(f"panda_joint{number}" for number in range(1, 8)),
+    SumOfSines(1.0),
+    # Stamps 0.7 to 8.8 ms apart (median 1.0), positions in steps of 1e-4 rad, velocity noise of 0.01 rad/s.
+    Clock(1000.0, irregularity=0.05, shortest=0.7, stall_share=0.002, longest_stall=0.0088),
+    JointSensors(position_step=1e-4, velocity_noise=0.01),
+    OutputSensor((0.12, 0.12, 0.1, 0.1, 0.05, 0.05, 0.05), bandwidth=200.0),
+    Drives(
+        coulomb=(0.55, 0.6, 0.5, 0.5, 0.3, 0.2, 0.25),
+        viscous=(0.4, 0.3, 0.3, 0.3, 0.15, 0.1, 0.15),
+        breakaway=0.01,
+        rotor_inertia=(0.6, 0.6, 0.45, 0.45, 0.2, 0.2, 0.2),
+        offset=(0.1, -0.3, 0.2, 0.15, -0.1, 0.05, 0.08),
+        ripple=(0.15, 0.2, 0.1, 0.15, 0.05, 0.05, 0.03),
+        gear_frequency=25.0,
+    ),
+)
+_UR10 = ZooRobot(
+    "ur10_currents_125hz",
+    find_urdf("ur10"),
+    _UR,
+    SumOfSines(1.2),
+    Clock(125.0, irregularity=0.03, shortest=0.8, repeated=0.05),
+    JointSensors(position_step=2e-5, velocity_noise=0.004, velocity_bandwidth=30.0),
+    OutputSensor((0.12, 0.12, 0.1, 0.05, 0.05, 0.05), step=0.01),
+    Drives(
+        coulomb=(9.0, 11.0, 7.0, 2.2, 2.2, 1.9),
+        viscous=(12.0, 13.0, 8.0, 2.5, 2.5, 2.0),
+        stribeck=0.35,
+        stribeck_velocity=0.06,
+        load_friction=0.04,
+        rotor_inertia=(4.5, 4.5, 2.2, 0.5, 0.5, 0.5),
+        offset=(0.4, -0.6, 0.3, 0.1, 0.1, -0.2),
+        ripple=(0.8, 0.9, 0.6, 0.25, 0.2, 0.2),
+        ripple_periods=31.0,
+        gain=(14.9, 13.3, 11.1, 10.6, 11.0, 11.5),
+    ),
+)
+_ICUB = ZooRobot(
+    "icub_wrench_50hz",
+    find_urdf("icub"),
+    tuple(f"r_{joint}" for joint in _ICUB_ARM),
+    PointToPoint(0.9),
+    Clock(50.0, irregularity=0.05),
+    JointSensors(position_step=_ENCODER_16, velocity_step=0.005),
+    OutputSensor(_WRENCH_NOISE, offset=(30.0, 12.0, -70.0, -1.5, 0.8, 0.4)),
+    sensor="r_arm_ft_sensor",
+)
 _JUDGING = (
-    ZooRobot(
-        "panda_1khz",
-        find_urdf("panda"),
+    _PANDA,
+    replace(
         _PANDA,
-        SumOfSines(1.0),
-        _PANDA_CLOCK,
-        _PANDA_JOINTS,
-        _PANDA_TORQUE,
-        _PANDA_DRIVES,
+        name="panda_1khz_late_point_to_point",
+        excitation=PointToPoint(0.8, pause=0.5),
+        clock=Clock(1000.0, irregularity=0.05, shortest=0.7, stamp_error=1e-4, late=0.003, repeated=0.02),
+        joint_sensors=JointSensors(position_step=1e-4, velocity_noise=0.01, velocity_bandwidth=50.0),
     ),
-    ZooRobot(
-        "panda_1khz_late_point_to_point",
-        find_urdf("panda"),
-        _PANDA,
-        PointToPoint(0.8, pause=0.5),
-        Clock(1000.0, irregularity=0.05, shortest=0.7, stamp_error=1e-4, late=0.003, repeated=0.02),
-        JointSensors(position_step=1e-4, velocity_noise=0.01, velocity_bandwidth=50.0),
-        _PANDA_TORQUE,
-        _PANDA_DRIVES,
+    _UR10,
+    replace(
+        _UR10,
+        name="ur10_trapezoids_no_velocity_125hz",
+        excitation=Trapezoids(1.0, 3.0),
+        joint_sensors=JointSensors(position_step=1e-4, velocity=False),
     ),
-    ZooRobot(
-        "ur10_currents_125hz", find_urdf("ur10"), _UR, SumOfSines(1.2), _UR_CLOCK, _UR_JOINTS, _UR_CURRENT, _UR_DRIVES
-    ),
-    ZooRobot(
-        "ur10_trapezoids_no_velocity_125hz",
-        find_urdf("ur10"),
-        _UR,
-        Trapezoids(1.0, 3.0),
-        _UR_CLOCK,
-        JointSensors(position_step=1e-4, velocity=False),
-        _UR_CURRENT,
-        _UR_DRIVES,
-    ),
-    ZooRobot(
-        "ur10_slow_two_joints_still_125hz",
-        find_urdf("ur10"),
-        _UR,
-        SumOfSines(0.2, frequencies=(0.02, 0.08), swell=8.0),
-        Clock(125.0, late=0.004),
-        _UR_JOINTS,
-        _UR_CURRENT,
-        _UR_DRIVES,
+    replace(
+        _UR10,
+        name="ur10_slow_two_joints_still_125hz",
+        excitation=SumOfSines(0.2, frequencies=(0.02, 0.08), swell=8.0),
+        clock=Clock(125.0, late=0.004),
         reach=(0.3, 0.3, 0.3, 0.3, 0.0, 0.0),
     ),
-    ZooRobot(
-        "icub_wrench_50hz",
-        find_urdf("icub"),
-        tuple(f"r_{joint}" for joint in _ICUB_ARM),
-        PointToPoint(0.9),
-        Clock(50.0, irregularity=0.05),
-        JointSensors(position_step=_ENCODER_16, velocity_step=0.005),
-        OutputSensor(_WRENCH_NOISE, offset=(30.0, 12.0, -70.0, -1.5, 0.8, 0.4)),
-        sensor="r_arm_ft_sensor",
-    ),
-    ZooRobot(
-        "icub_wrench_100hz",
-        find_urdf("icub"),
-        tuple(f"r_{joint}" for joint in _ICUB_ARM),
-        SumOfSines(1.0, frequencies=(0.05, 0.6)),
-        Clock(100.0, irregularity=0.02, repeated=0.01),
-        JointSensors(position_step=_ENCODER_16, velocity_noise=0.01, velocity_bandwidth=15.0),
-        OutputSensor(
+    _ICUB,
+    replace(
+        _ICUB,
+        name="icub_wrench_100hz",
+        excitation=SumOfSines(1.0, frequencies=(0.05, 0.6)),
+        clock=Clock(100.0, irregularity=0.02, repeated=0.01),
+        joint_sensors=JointSensors(position_step=_ENCODER_16, velocity_noise=0.01, velocity_bandwidth=15.0),
+        output_sensor=OutputSensor(
             _WRENCH_NOISE, offset=(-70.0, 25.0, 40.0, 1.2, -0.7, 0.9), drift=(1.0, 1.0, 1.5, 0.03, 0.03, 0.03)
         ),
-        sensor="r_arm_ft_sensor",
     ),
-    ZooRobot(
-        "icub_wrench_200hz",
-        find_urdf("icub"),
-        tuple(f"r_{joint}" for joint in _ICUB_ARM),
-        SumOfSines(1.2, frequencies=(0.1, 0.8)),
-        Clock(200.0, irregularity=0.03, late=0.002),
-        JointSensors(position_step=_ENCODER_16, velocity=False),
-        OutputSensor(
+    replace(
+        _ICUB,
+        name="icub_wrench_200hz",
+        excitation=SumOfSines(1.2, frequencies=(0.1, 0.8)),
+        clock=Clock(200.0, irregularity=0.03, late=0.002),
+        joint_sensors=JointSensors(position_step=_ENCODER_16, velocity=False),
+        output_sensor=OutputSensor(
             _WRENCH_NOISE,
             offset=(20.0, -70.0, 35.0, -0.9, 1.4, -0.3),
             gain=(
@@ -232,7 +215,6 @@ _JUDGING = (
                 (0.0003, 0.0002, -0.0003, 0.01, -0.02, 0.6),
             ),
         ),
-        sensor="r_arm_ft_sensor",
     ),
     ZooRobot(
         "planar_arm_2khz",

@@ -6,7 +6,7 @@ from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.experiments.peers import contacts
 from icub_learning.experiments.peers.contacts import MomentumObserver, momentum_rows
 from icub_learning.experiments.peers.loads import batch
-from icub_learning.simulation.zoo.planar_arm import planar_arm_urdf
+from icub_learning.simulation.zoo.bodies import planar_arm_urdf
 
 STEP, GAIN = 1e-3, 20.0
 EXTERNAL = np.array([0.4, -0.2])  # [N m]

@@ -24,7 +24,6 @@ from icub_learning.errors import ObjectError, RenderingError
 from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.simulation import find_objects
 from icub_learning.simulation.objects import offscreen
-from icub_learning.simulation.objects.eye_process import EyeSettings
 from icub_learning_msgs.srv import AttachPayload, SetTask, ShowObject
 
 NODE = "/icub_simulation"
@@ -236,7 +235,7 @@ class Eye:
 
     made: list["Eye"]
 
-    def __init__(self, settings: EyeSettings) -> None:
+    def __init__(self, settings: dict) -> None:
         self.settings, self.ended, self._reply, self.name = settings, False, None, ""
         self.made.append(self)
 
@@ -270,7 +269,7 @@ def test_images_are_those_of_the_object_that_was_asked_for(simulate, monkeypatch
     images = probe.hear(Image, "/image")
     probe.until(lambda: len(images) > 5, "images")
     (eye,) = Eye.made
-    assert (eye.settings.side, eye.settings.size, eye.settings.field_of_view) == ("right", (96, 64), 30.0)
+    assert [eye.settings[name] for name in ("side", "size", "field_of_view")] == ["right", (96, 64), 30.0]
     message = images[-1]
     assert (message.width, message.height, message.step, message.encoding) == (96, 64, 288, "rgb8")
     assert message.header.frame_id == "r_eye" and (pixels(message) == len("mug")).all()

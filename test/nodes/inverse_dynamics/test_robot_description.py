@@ -5,7 +5,7 @@ from helpers.ros_probe import LATCHED, RosProbe
 from std_msgs.msg import String
 
 from icub_learning.nodes.inverse_dynamics.robot_description import movable_joints
-from icub_learning.simulation.zoo.planar_arm import planar_arm_urdf
+from icub_learning.simulation.zoo.bodies import planar_arm_urdf
 
 pytestmark = pytest.mark.check
 ARM = planar_arm_urdf((0.4, 0.3, 0.2), (2.0, 1.0, 0.5))

@@ -3,17 +3,17 @@
 import numpy as np
 import pinocchio
 import pytest
+from helpers.arm_steps import steps
 
 from icub_learning.simulation import ArmSimulation, SimulationSettings
 from icub_learning.simulation.arm.effects import (
     FULL_SCALE,
     CableBundle,
-    CrossTalk,
     DahlFriction,
     Encoders,
-    JointFriction,
     SensorDrift,
-    SensorNoise,
+    cross_talk,
+    joint_friction,
 )
 
 IDEAL = SimulationSettings.without_effects
@@ -116,26 +116,20 @@ def test_left_arm_is_the_mirror_image() -> None:
     shares = {}
     for side in ("right", "left"):
         simulation = ArmSimulation(IDEAL(cable_stiffness=200.0, side=side, circle_wander=0.0))
-        for _ in range(100):
-            simulation.step()
-        shares[side] = simulation.truth().cable_wrench
+        shares[side] = steps(simulation, 100)[-1][1].cable_wrench
     mirrored = shares["left"] * [1, -1, 1, -1, 1, -1]
     np.testing.assert_allclose(mirrored, shares["right"], atol=0.05)
 
 
 def test_cross_talk_is_linear_and_small() -> None:
-    simulation = ArmSimulation(IDEAL(cross_talk=0.01))
-    true, shown = [], []
-    for _ in range(400):
-        simulation.step()
-        true.append(simulation.truth().wrench)
-        shown.append(simulation.sensors().wrench)
-    matrix = CrossTalk(0.01, np.random.default_rng([0, 100])).matrix
+    made = steps(ArmSimulation(IDEAL(cross_talk=0.01)), 400)
+    shown, true = ([reading.wrench for reading in readings] for readings in zip(*made, strict=True))
+    matrix = cross_talk(0.01, np.random.default_rng([0, 100]))
     np.testing.assert_allclose(shown, np.array(true) @ matrix.T, atol=1e-12)
     np.testing.assert_array_equal(np.diag(matrix), np.ones(6))
     relative = np.abs(matrix - np.eye(6)) / FULL_SCALE[:, None] * FULL_SCALE
     assert 0.001 < relative.max() <= 0.01
-    np.testing.assert_array_equal(CrossTalk(0.0, np.random.default_rng(0)).matrix, np.eye(6))
+    np.testing.assert_array_equal(cross_talk(0.0, np.random.default_rng(0)), np.eye(6))
 
 
 def test_drift_is_slow_and_has_its_deviation() -> None:
@@ -150,15 +144,10 @@ def test_drift_is_slow_and_has_its_deviation() -> None:
 
 
 def test_noise_is_white_with_its_deviation() -> None:
-    simulation = ArmSimulation(IDEAL(noise=0.4, task="hold"))
-    errors = []
-    for _ in range(3000):
-        simulation.step()
-        errors.append(simulation.sensors().wrench - simulation.truth().wrench)
-    errors = np.array(errors)
+    made = steps(ArmSimulation(IDEAL(noise=0.4, task="hold")), 3000)
+    errors = np.array([sensors.wrench - truth.wrench for sensors, truth in made])
     np.testing.assert_allclose(errors.std(axis=0), 0.4 * FULL_SCALE / FULL_SCALE[0], rtol=0.06)
     assert np.abs(np.mean(errors[1:] * errors[:-1], axis=0) / errors.var(axis=0)).max() < 0.08
-    np.testing.assert_array_equal(SensorNoise(0.0).step(np.ones(6)), np.zeros(6))
 
 
 def test_encoders_count_and_their_velocity_is_late_by_half_a_window() -> None:
@@ -166,7 +155,7 @@ def test_encoders_count_and_their_velocity_is_late_by_half_a_window() -> None:
     start, speed = np.full(7, 0.1), np.full(7, rate)
     encoders = Encoders(bits, start, speed)
     resolution = 2 * np.pi / 2**bits
-    assert encoders.velocity_delay == pytest.approx(0.004)
+    assert pytest.approx(0.004) == Encoders.DELAY
     for number in range(1, 300):
         time = number * 1e-3
         q = 0.1 + np.sin(rate * time) * np.ones(7)
@@ -174,28 +163,23 @@ def test_encoders_count_and_their_velocity_is_late_by_half_a_window() -> None:
         np.testing.assert_allclose(position, q, atol=resolution / 2 + 1e-12)
         np.testing.assert_allclose(position / resolution, np.round(position / resolution), atol=1e-6)
         if number > Encoders.WINDOW:
-            before = rate * np.cos(rate * (time - encoders.velocity_delay))
+            before = rate * np.cos(rate * (time - Encoders.DELAY))
             np.testing.assert_allclose(velocity, before, atol=resolution / 0.008 + 1e-3)
     exact = Encoders(0, start, speed)
     np.testing.assert_array_equal(exact.step(start, speed), (start, speed))
-    assert exact.velocity_delay == 0.0
 
 
 def test_encoders_are_right_from_the_first_reading() -> None:
-    simulation = ArmSimulation(IDEAL(encoder_bits=20, task="circle_xz"))
-    simulation.step()
+    ((sensors, truth),) = steps(ArmSimulation(IDEAL(encoder_bits=20, task="circle_xz")), 1)
     # An acceleration of up to 50 rad/s^2 over the 4 ms that velocities are late.
-    np.testing.assert_allclose(simulation.sensors().velocity, simulation.truth().velocity, atol=0.25)
+    np.testing.assert_allclose(sensors.velocity, truth.velocity, atol=0.25)
 
 
 def test_friction_shows_in_efforts_only() -> None:
-    rubbing, smooth = ArmSimulation(IDEAL(joint_friction=1.0)), ArmSimulation(IDEAL())
-    for _ in range(200):
-        rubbing.step()
-        smooth.step()
-    np.testing.assert_array_equal(rubbing.truth().position, smooth.truth().position)
-    np.testing.assert_array_equal(rubbing.sensors().wrench, smooth.sensors().wrench)
-    v = smooth.truth().velocity
-    extra = rubbing.sensors().effort - smooth.sensors().effort
-    np.testing.assert_allclose(extra, JointFriction(1.0).torque(v), atol=1e-9)
+    rubbing, smooth = (steps(ArmSimulation(IDEAL(joint_friction=scale)), 200)[-1] for scale in (1.0, 0.0))
+    np.testing.assert_array_equal(rubbing[1].position, smooth[1].position)
+    np.testing.assert_array_equal(rubbing[0].wrench, smooth[0].wrench)
+    v = smooth[1].velocity
+    extra = rubbing[0].effort - smooth[0].effort
+    np.testing.assert_allclose(extra, joint_friction(1.0, v), atol=1e-9)
     assert (extra * v > 0).all()

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from helpers.arm_steps import hand_position, steps
 from scipy.interpolate import CubicSpline
 
 from icub_learning.errors import NotFiniteError, ShapeError, SimulationError
 from icub_learning.simulation import ArmSimulation, SimulationSettings
 from icub_learning.simulation.arm.arm_model import ArmModel
 from icub_learning.simulation.arm.circles import circle
-from icub_learning.simulation.arm.motions import Blend, Hold, task_motions
+from icub_learning.simulation.arm.motions import Blend, task_motions
 from icub_learning.simulation.arm.quintic import QuinticSpline, hermite_accelerations, spline_velocities
 from icub_learning.simulation.arm.trajectory import TrajectoryMotion
 
@@ -24,7 +25,7 @@ def test_hand_follows_the_circle_at_constant_speed(task: str, side: str) -> None
     period = 2 * np.pi * 0.1 / 0.6
     times = np.linspace(0, period, 1000)
     q, _, a = motion(times)
-    path = np.array([arm.hand_position(one) for one in q])
+    path = np.array([hand_position(arm, one) for one in q])
     target = circle(task, side, 0.1)
     np.testing.assert_allclose(path, target.points(times * 6.0), atol=5e-4)  # 10 cm radius, within 0.5 mm
     flat = 2 if task == "circle_xy" else 1
@@ -35,14 +36,17 @@ def test_hand_follows_the_circle_at_constant_speed(task: str, side: str) -> None
     assert np.abs(a).max() < 80.0  # rad/s^2: no kink where a joint nears its limit
 
 
-@pytest.mark.parametrize("task", ["circle_xy", "circle_xz", "random"])
-def test_velocities_and_accelerations_are_derivatives(task: str) -> None:
-    motion = task_motions(SimulationSettings())[task]
-    step = 1e-4
-    times = np.arange(20.0, 21.0, step)
+def check_derivatives(motion, times: np.ndarray) -> None:
+    """Velocities and accelerations against central differences."""
+    step = times[1] - times[0]
     q, v, a = motion(times)
     np.testing.assert_allclose((q[2:] - q[:-2]) / (2 * step), v[1:-1], atol=1e-5)
     np.testing.assert_allclose((v[2:] - v[:-2]) / (2 * step), a[1:-1], atol=1e-3)
+
+
+@pytest.mark.parametrize("task", ["circle_xy", "circle_xz", "random"])
+def test_velocities_and_accelerations_are_derivatives(task: str) -> None:
+    check_derivatives(task_motions(SimulationSettings())[task], np.arange(20.0, 21.0, 1e-4))
 
 
 def test_random_motion_excites_every_joint() -> None:
@@ -59,18 +63,15 @@ def test_blend_meets_both_motions_with_two_derivatives() -> None:
     for time, motion in ((1.0, "circle_xy"), (3.0, "random"), (5.0, "random")):
         for found, wanted in zip(blend(np.array([time])), motions[motion](np.array([time])), strict=True):
             np.testing.assert_allclose(found, wanted, atol=1e-12)
-    times = np.arange(1.2, 2.8, 1e-4)
-    q, v, a = blend(times)
-    np.testing.assert_allclose((q[2:] - q[:-2]) / 2e-4, v[1:-1], atol=1e-5)
-    np.testing.assert_allclose((v[2:] - v[:-2]) / 2e-4, a[1:-1], atol=1e-3)
+    check_derivatives(blend, np.arange(1.2, 2.8, 1e-4))
 
 
 def test_splines_agree_with_scipy() -> None:
     rng = np.random.default_rng(0)
     knots = np.sort(rng.uniform(0, 5, 9))
-    positions, first, last = rng.normal(size=(9, 3)), *rng.normal(size=(2, 3))
-    reference = CubicSpline(knots, positions, bc_type=((1, first), (1, last)))
-    velocities = spline_velocities(knots, positions, first, last)
+    positions = rng.normal(size=(9, 3))
+    reference = CubicSpline(knots, positions, bc_type="clamped")
+    velocities = spline_velocities(knots, positions)
     np.testing.assert_allclose(velocities, reference(knots, 1), atol=1e-10)
     inner = hermite_accelerations(knots, positions, velocities)
     np.testing.assert_allclose(inner, reference(knots[1:-1], 2), atol=1e-9)
@@ -88,22 +89,16 @@ def test_quintic_meets_given_states() -> None:
 
 def test_trajectory_passes_its_points_and_then_holds() -> None:
     simulation = ArmSimulation(SimulationSettings.without_effects())
-    for _ in range(333):
-        simulation.step()
-    moving = simulation.truth().acceleration
+    moving = steps(simulation, 333)[-1][1].acceleration
     names = ["r_elbow", "r_shoulder_pitch"]  # another order than the arm's, and not all
     points = np.deg2rad([[60.0, -20.0], [80.0, -40.0], [50.0, -30.0]])
     start = simulation.time
     simulation.command_trajectory(names, [1.0, 2.0, 3.5], points)
-    accelerations = [moving]
-    passed = {}
-    for _ in range(4000):
-        simulation.step()
-        truth = simulation.truth()
-        accelerations.append(truth.acceleration)
-        passed[round(truth.stamp * 1e-9 - start, 3)] = truth.position
+    made = [truth for _, truth in steps(simulation, 4000)]
+    passed = {round(truth.stamp * 1e-9 - start, 3): truth.position for truth in made}
     for time, point in zip((1.0, 2.0, 3.5, 3.9), [*points, points[-1]], strict=True):
         np.testing.assert_allclose(passed[time][[3, 0]], point, atol=1e-3)
+    accelerations = [moving, *(truth.acceleration for truth in made)]
     assert np.abs(np.diff(accelerations, axis=0)).max() < 1.0
     assert simulation.task == "trajectory"
     simulation.set_task("circle_xy")
@@ -150,23 +145,13 @@ def test_bad_trajectory_is_refused_with_a_reason(changes, error, match, twins) -
     with pytest.raises(error, match=match):
         simulation.command_trajectory(**(good | changes))
     assert simulation.task == "circle_xy"
-    for _ in range(40):
-        simulation.step()
-        untouched.step()
-    np.testing.assert_array_equal(simulation.truth().position, untouched.truth().position)
+    (_, found), (_, wanted) = steps(simulation, 40)[-1], steps(untouched, 40)[-1]
+    np.testing.assert_array_equal(found.position, wanted.position)
 
 
 def test_trajectory_may_begin_where_the_arm_is() -> None:
     start = np.mean(RIGHT.limits, axis=0)
-    given = {"arm_joints": RIGHT.joint_names, "limits": RIGHT.limits}
-    motion = TrajectoryMotion(5.0, start, RIGHT.joint_names, [0.0, 1.0], [start, start + 0.1], **given)
+    motion = TrajectoryMotion(RIGHT, 5.0, start, RIGHT.joint_names, [0.0, 1.0], [start, start + 0.1])
     np.testing.assert_allclose(motion(np.array([5.0, 6.0]))[0], [start, start + 0.1], atol=1e-12)
-    stop = TrajectoryMotion(5.0, start, RIGHT.joint_names, [0.0], [start], **given)
+    stop = TrajectoryMotion(RIGHT, 5.0, start, RIGHT.joint_names, [0.0], [start])
     np.testing.assert_allclose(stop(np.array([7.0]))[0][0], start, atol=1e-12)
-
-
-def test_hold_stays() -> None:
-    q, v, a = Hold(np.arange(7.0))(np.array([0.0, 9.0]))
-    np.testing.assert_array_equal(q, [np.arange(7.0)] * 2)
-    assert not v.any()
-    assert not a.any()

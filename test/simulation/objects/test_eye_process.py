@@ -5,11 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from icub_learning.errors import IcubLearningError
-from icub_learning.simulation.objects.eye_process import EyeProcess, EyeSettings
-from icub_learning.simulation.objects.scene import ObjectScene
-
-SETTINGS = EyeSettings(seed=3, size=(64, 48))
+from icub_learning.simulation.objects.eye_process import EyeProcess
 
 
 def ask(eye):
@@ -21,12 +17,8 @@ def ask(eye):
 
 
 @pytest.fixture
-def eye():
-    try:
-        ObjectScene(["duck"]).close()
-    except IcubLearningError as error:
-        pytest.skip(str(error))
-    eye = EyeProcess(SETTINGS)
+def eye(renderer):
+    eye = EyeProcess({"seed": 3, "size": (64, 48)})
     yield eye
     eye.close()
 

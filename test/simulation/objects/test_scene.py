@@ -11,21 +11,20 @@ from pathlib import Path
 import numpy as np
 import pinocchio
 import pytest
+from helpers.arm_steps import hand_position
 from PIL import Image
 
-from icub_learning.errors import ObjectError, ParameterError, RenderingError
+from icub_learning.errors import ObjectError, ParameterError
 from icub_learning.robots import find_urdf
 from icub_learning.simulation import UNSEEN, ObjectScene, View, find_objects
 from icub_learning.simulation.arm.arm_model import ArmModel
 from icub_learning.simulation.objects import catalogue as object_catalogue
-from icub_learning.simulation.objects import offscreen
 from icub_learning.simulation.objects.catalogue import KNOWN, ObjectFile, known_files
-from icub_learning.simulation.objects.eye import eye_position, gaze_axes
 from icub_learning.simulation.objects.fetch import LICENCE, unpack
 from icub_learning.simulation.objects.image_folders import write_images
 from icub_learning.simulation.objects.meshes import RADIUS, read_object
 from icub_learning.simulation.objects.scene_model import SHOWING
-from icub_learning.simulation.objects.views import SCENE_PERIOD, random_view, turning_view
+from icub_learning.simulation.objects.views import SCENE_PERIOD, eye_position, gaze_axes, random_view, turning_view
 
 SQUARE = """\
 v 0 0 0
@@ -37,14 +36,7 @@ f 1 3 4
 """
 
 
-@pytest.fixture(scope="module", autouse=True)
-def renderer() -> None:
-    """Set-up fetches objects and names the packages for OpenGL; without them there is nothing to test here."""
-    try:
-        offscreen.find_backend()
-        find_objects()
-    except (RenderingError, ObjectError) as error:
-        pytest.skip(str(error))
+pytestmark = pytest.mark.usefixtures("renderer")
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +131,7 @@ def test_the_hand_with_the_object_is_before_the_eye(side: str) -> None:
     q = np.deg2rad(SHOWING)
     assert (q >= low - 1e-6).all()
     assert (q <= high + 1e-6).all()
-    eye, hand = eye_position(side), arm.hand_position(q)
+    eye, hand = eye_position(side), hand_position(arm, q)
     assert eye[1] * (1 if side == "right" else -1) == pytest.approx(0.034)  # the root's y points to the right
     forward, down = eye[0] - hand[0], eye[2] - hand[2]  # the root's x points backward
     assert 0.2 < forward < 0.35
@@ -244,7 +236,7 @@ def test_broken_files_are_named(tmp_path: Path, name: str, content: str, part: s
     (tmp_path / "square.obj").write_text(SQUARE)
     (tmp_path / name).write_text(content)
     with pytest.raises(ObjectError, match=part):
-        read_object(ObjectFile("thing", tmp_path / name))
+        read_object(ObjectFile(tmp_path / name))
 
 
 def test_shapes_without_an_area_are_refused(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from icub_learning.errors import IcubLearningError
-from icub_learning.simulation.objects.scene_folders import write_scenes
+from icub_learning.simulation.objects.image_folders import write_scenes
 from icub_learning.simulation.objects.table_scene import TableScene
 from icub_learning.simulation.objects.views import UNSEEN
 
@@ -15,15 +15,21 @@ NAMES = ("duck", "lego", "red_ball", "ring")
 
 
 @pytest.fixture(scope="module")
-def scene():
+def scene(renderer):
     with TableScene(NAMES, seed=1) as made:
         yield made
 
 
-def test_a_box_holds_what_changes_when_the_object_is_alone(scene):
+@pytest.fixture(scope="module")
+def ball(renderer):
+    with TableScene(("red_ball",), seed=1) as made:
+        yield made
+
+
+def test_a_box_holds_what_changes_when_the_object_is_alone(ball):
     """Without shadows there is no other way to see an object than its pixels: the ball's are red."""
     for number in range(6):
-        shown = scene.render(number, always=("red_ball",), count=1)
+        shown = ball.render(number)
         assert shown.labels == ["red_ball"]
         red = shown.image[:, :, 0].astype(int) - shown.image[:, :, 1:].max(axis=2)
         x1, y1, x2, y2 = shown.boxes[0].astype(int)
@@ -43,23 +49,18 @@ def test_scenes_are_drawn_from_seed_and_number(scene):
 
 
 def test_objects_hide_each_other(scene):
-    shares = np.concatenate([scene.render(number, count=4).visible for number in range(12)])
+    shares = np.concatenate([scene.render(number).visible for number in range(12)])
     assert shares.min() < 0.95
     assert shares.max() == 1.0
 
 
 def test_bad_requests(scene):
-    for bad in (
-        lambda: scene.render(-1),
-        lambda: scene.render(0, always=("nothing",)),
-        lambda: scene.render(0, count=9),
-        lambda: TableScene(("nothing",)),
-    ):
+    for bad in (lambda: scene.render(-1), lambda: TableScene(("nothing",))):
         with pytest.raises(IcubLearningError):
             bad()
 
 
-def test_scenes_as_files(tmp_path):
+def test_scenes_as_files(tmp_path, renderer):
     written = write_scenes(tmp_path / "tables", NAMES, scenes=2, unseen=1, seed=1)
     assert written == {"train": 2, "test": 1}
     content = json.loads((tmp_path / "tables" / "train.json").read_text())

@@ -7,9 +7,8 @@ from scipy.integrate import trapezoid
 
 from icub_learning.dynamics import TorqueRegressor, WrenchRegressor
 from icub_learning.simulation.zoo import ZOO
-from icub_learning.simulation.zoo.bodies import TrueBodies, changed_inertia
+from icub_learning.simulation.zoo.bodies import TrueBodies, changed_inertia, planar_arm_urdf
 from icub_learning.simulation.zoo.drives import Drives
-from icub_learning.simulation.zoo.planar_arm import planar_arm_urdf
 
 LENGTHS, MASSES = (0.4, 0.3), (2.0, 1.0)
 

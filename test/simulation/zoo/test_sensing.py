@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from icub_learning.simulation.zoo.sensing import Clock, JointSensors, OutputSensor, in_steps, low_pass
+from icub_learning.simulation.zoo.sensing import Clock, JointSensors, OutputSensor, low_pass
 
 
 def rng():
@@ -78,8 +78,3 @@ def test_a_low_pass_halves_the_power_at_its_bandwidth_and_starts_settled():
     assert passed[5000:].std() == pytest.approx(wave.std() / np.sqrt(2), rel=0.05)
     assert passed[0] == wave[0]
     np.testing.assert_array_equal(low_pass(wave, 0.0, 1e-3), wave)
-
-
-def test_steps_of_zero_are_none():
-    values = rng().normal(size=5)
-    np.testing.assert_array_equal(in_steps(values, 0.0), values)

@@ -64,12 +64,6 @@ def test_what_is_shown_differs_from_the_truth_by_the_sensors_errors(name, record
             np.testing.assert_allclose(error.std(axis=0), np.sqrt(found.output_variance), rtol=0.2)
 
 
-def test_a_wrench_of_the_zoo_has_an_offset_of_seventy_newtons(recordings):
-    found = recordings["icub_wrench_100hz"]
-    shift = (found.recording.wrench - found.outputs).mean(axis=0)
-    np.testing.assert_allclose(shift[:3], [-70.0, 25.0, 40.0], atol=6.0)  # and some newtons of drift
-
-
 def test_joints_without_reach_stand_still_and_hold_mere_noise(recordings):
     found = recordings["ur10_slow_two_joints_still_125hz"]
     assert not found.velocity[:, 4:].any()

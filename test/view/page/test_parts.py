@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from icub_learning.simulation.zoo.planar_arm import planar_arm_urdf
+from icub_learning.simulation.zoo.bodies import planar_arm_urdf
 from icub_learning.view.page.actions import Action
 from icub_learning.view.page.camera import smaller, words
 from icub_learning.view.page.errors import lines_of

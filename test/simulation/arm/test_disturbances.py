@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from helpers.arm_steps import steps
 
 from icub_learning.dynamics.regressors.link_effects import LinkEffects
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
 from icub_learning.robots import find_urdf
 from icub_learning.simulation.arm.arm_simulation import ArmSimulation
-from icub_learning.simulation.arm.push import Push
+from icub_learning.simulation.arm.disturbances import Push
 from icub_learning.simulation.arm.settings import SimulationSettings
 
 
@@ -41,9 +42,7 @@ def test_sensor_shows_the_push():
     effects = LinkEffects(regressor, arm.hand)
     force = np.array([2.0, -3.0, 1.0])
     simulation.push(force, 1.0)
-    for _ in range(600):
-        simulation.step()
-    truth = simulation.truth()
+    truth = steps(simulation, 600)[-1][1]
     np.testing.assert_allclose(truth.push, force)
     motion = truth.position, truth.velocity, truth.acceleration
     body = regressor(*motion) @ regressor.nominal_parameters

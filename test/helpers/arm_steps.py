@@ -1,0 +1,19 @@
+"""The simulated arm step by step, and where its hand is."""
+
+import pinocchio
+
+
+def steps(simulation, count):
+    """Sensors and truth of the next `count` steps."""
+    shown = []
+    for _ in range(count):
+        simulation.step()
+        shown.append((simulation.sensors(), simulation.truth()))
+    return shown
+
+
+def hand_position(arm, q):
+    """Position of the hand in the root frame [m], (3,), at joint positions (7,) [rad]."""
+    model, data = arm.kinematics.model, arm.kinematics.data
+    pinocchio.framesForwardKinematics(model, data, q)
+    return data.oMf[model.getFrameId(arm.hand)].translation.copy()
