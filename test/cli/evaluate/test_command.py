@@ -126,7 +126,7 @@ def test_real_ur10(seconds, shared_data, tmp_path, evaluate):
 def test_a_class_of_ones_own_is_evaluated_beside_the_others(checkout, rigid, tmp_path, evaluate, monkeypatch):
     """Its figures are those of the same class taught sample by sample; the others' are as without it."""
     write_own_package(checkout, tmp_path / "elsewhere", monkeypatch)
-    options = [*UR10, *SMALL, "--derivatives", "recorded", "--output-filter", "none"]
+    options = [*UR10, *SMALL, "--derivatives", "recorded"]
     without = evaluate(rigid, *options)[1]
     out, including = evaluate(rigid, *options, "--estimator", "my_package.learner.SineLearner")
     assert "SineLearner recorded" in out
