@@ -1,30 +1,42 @@
-"""A thread for what may take long and is not urgent: reading and writing files."""
+"""A thread for what may take long and is not urgent, reading and writing files; and waiting for what is under way."""
 
 import contextlib
+import math
 import os
 import threading
-from collections.abc import Callable
+import time
+import types
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any
+
+from icub_learning.errors import StateError
+
+PAUSE = 0.0005  # [s] between two looks, by which other work of the executor is delayed at most
 
 
 @dataclass
 class Job:
     """Something to be done, and its result or error once `done` is set."""
 
-    work: Callable[[], Any]
+    work: Callable[..., Any]
     result: Any = None
     error: Exception | None = None
     done: threading.Event = field(default_factory=threading.Event)
 
-    def run(self) -> None:
-        """Do it; what it raises is kept for whoever waits."""
-        try:
-            self.result = self.work()
-        except Exception as error:
-            self.error = error
+    def finish(self, result: Any = None, error: Exception | None = None) -> None:
+        """Set result or error."""
+        self.result, self.error = result, error
         self.done.set()
+
+    def outcome(self) -> Any:
+        """Return the result of a job that is done. Raises its error, a MemoryError as StateError."""
+        if isinstance(self.error, MemoryError):
+            raise StateError("there is not enough memory for this model") from self.error
+        if self.error is not None:
+            raise self.error
+        return self.result
 
 
 class Background:
@@ -55,7 +67,10 @@ class Background:
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
             self._step_back()
-            job.run()
+            try:
+                job.finish(job.work())
+            except Exception as error:
+                job.finish(error=error)
 
     def _step_back(self) -> None:
         """Go one below the real-time priority that the node gave all its threads when it was activated."""
@@ -64,3 +79,25 @@ class Background:
             if given > 1 and given != self._priority:
                 self._priority = given - 1
                 os.sched_setscheduler(0, os.sched_getscheduler(0), os.sched_param(self._priority))
+
+
+@types.coroutine
+def until(condition: Callable[[], bool], timeout: float = math.inf) -> Generator[None, None, bool]:
+    """Wait in the coroutine of a service until a condition holds; return whether it did within `timeout` [s].
+
+    Executors of rclpy resume a waiting coroutine again and again without a pause, which keeps a core busy.
+    """
+    deadline = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(PAUSE)
+        yield
+    return True
+
+
+async def finished(job: Job, deadline: float) -> Any:
+    """Return the outcome of a job about a file. Raises StateError too: not done by `deadline` [s, time.monotonic()]."""
+    if not await until(job.done.is_set, deadline - time.monotonic()):
+        raise StateError("the file was not read or written in time: the disk is slow, or others wait for it too")
+    return job.outcome()

@@ -15,39 +15,34 @@ class Endpoints:
     """Remembers what is to be destroyed at cleanup, keeps services, and notices others that do not match.
 
     A service is made once and stays for the life of the node, since a request that waits when its service ends is never
-    answered.
+    answered. `closed` returns why requests cannot be served, "" while they can.
     """
 
-    def __init__(self) -> None:
-        self._node: Node | None = None  # set when the node itself has been made
-        self._gate: Gate
-        self._closed: Callable[[], str] = lambda: ""
+    def __init__(self, node: Node, gate: Gate, closed: Callable[[], str]) -> None:
+        self._node, self._gate, self._closed = node, gate, closed
+        self.remember = False  # until the node itself, with endpoints of rclpy, has been made
         self._made: list[tuple[Any, Callable[[Any], Any]]] = []
         self._services: dict[str, Any] = {}
         self._mismatched: set[Any] = set()  # of the endpoints made: those that another end once did not fit
 
-    def start(self, node: Node, gate: Gate, closed: Callable[[], str]) -> None:
-        """Remember from now on; `closed` returns why requests cannot be served, "" while they can."""
-        self._node, self._gate, self._closed = node, gate, closed
-
     def add(self, made: Any, destroy: Callable[[Any], Any]) -> Any:
         """Remember what was made and how to destroy it; return it."""
-        if self._node is not None:
+        if self.remember:
             self._made = [(one, way) for one, way in self._made if _exists(one)]
             self._made.append((made, destroy))
         return made
 
-    def service(self, name: str, callback: Callable[..., Any], make: Callable[..., Any], gate: Gate) -> Any:
+    def service(self, name: str, callback: Callable[..., Any], make: Callable[..., Any]) -> Any:
         """Return the service of that name, made if there is none yet."""
-        if self._node is None:  # one of rclpy's own
-            return make(gate.service(name, callback))
+        if not self.remember:  # one of rclpy's own
+            return make(self._gate.service(name, callback))
         if name not in self._services:
-            self._services[name] = make(gate.service(name, callback, self._closed))
+            self._services[name] = make(self._gate.service(name, callback, self._closed))
         return self._services[name]
 
     def watched(self, topic: str, options: dict[str, Any], *, subscription: bool) -> dict[str, Any]:
         """Return the options of an endpoint, with a callback that notes that the QoS of another end did not match."""
-        if self._node is None:
+        if not self.remember:
             return options
 
         def mismatch(_event: Any) -> None:
@@ -58,7 +53,6 @@ class Endpoints:
 
     def others(self) -> list[str]:
         """Return a text for each topic with several publishers, and for each node whose QoS does not match."""
-        assert self._node is not None
         found = []
         for topic, subscription in sorted(self._mismatched):  # who did not match may have left
             if reasons := self._incompatible(topic, subscription):
@@ -72,7 +66,6 @@ class Endpoints:
 
     def _incompatible(self, topic: str, subscription: bool) -> list[str]:
         """Return why publishers and subscribers of a topic, one side of which is this node, do not match."""
-        assert self._node is not None
         full, name = self._node.resolve_topic_name(topic), self._node.get_name()
         publishers = self._node.get_publishers_info_by_topic(full)
         subscribers = self._node.get_subscriptions_info_by_topic(full)
@@ -95,7 +88,6 @@ class Endpoints:
 
 
 def _exists(one: Any) -> bool:
-    """Return whether an endpoint has not been destroyed."""
     try:
         with one.handle:
             return True

@@ -1,4 +1,4 @@
-"""Real-time priority, processor cores and locked memory, as far as the system permits them."""
+"""Priority, processor cores, locked and returned memory: what a node asks of the system, as far as that permits it."""
 
 import contextlib
 import ctypes
@@ -17,6 +17,9 @@ HELP = "rtprio and memlock in /etc/security/limits.conf, or CAP_SYS_NICE and CAP
 # 10 (2026-11-25).
 NICENESS = 5
 _MCL_CURRENT, _MCL_FUTURE = 1, 2  # of Linux's mlockall
+LARGE = 1 << 20  # [bytes]
+_M_MMAP_THRESHOLD = -3  # of glibc's mallopt
+_VARIABLE = "MALLOC_MMAP_THRESHOLD_"  # glibc's own, by which a user may choose otherwise
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,18 @@ def ask_for_locked_memory() -> str:
     if failed:
         return f"memory not locked ({os.strerror(ctypes.get_errno())}); {HELP}"
     return "memory locked"
+
+
+def return_large_blocks() -> bool:
+    """Have blocks of at least 1 MiB returned as soon as they are freed; return whether the C library knows how.
+
+    By default glibc keeps ever larger freed blocks for itself, up to 32 MiB each, so that a process that saves models
+    or calibrates classifiers now and then seems to grow for hours. The small blocks of a prediction stay as they are.
+    """
+    if _VARIABLE in os.environ:
+        return False
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    return bool(mallopt is not None and mallopt(_M_MMAP_THRESHOLD, LARGE))
 
 
 def _threads() -> list[int]:

@@ -23,7 +23,7 @@ from icub_learning.errors import IcubLearningError
 from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.endpoints import Endpoints
 from icub_learning.nodes.common.gate import Gate
-from icub_learning.nodes.common.memory import return_large_blocks
+from icub_learning.nodes.common.scheduling import return_large_blocks
 from icub_learning.settings import Setting, setting
 from icub_learning.signals import stop_signals
 
@@ -56,7 +56,7 @@ def transition(method: Callable[[NodeT], None]) -> Callable[..., TransitionCallb
             method(self)
         except IcubLearningError as error:
             self.get_logger().error(str(error))
-            if not self._configured:
+            if not self.configured:
                 self._release_once()
             return TransitionCallbackReturn.FAILURE
         except Exception as error:  # whatever it is, it must be logged and end the transition
@@ -68,24 +68,23 @@ def transition(method: Callable[[NodeT], None]) -> Callable[..., TransitionCallb
 
 
 class ManagedNode(LifecycleNode):
-    """A lifecycle node with parameters (`settings`, `on_change`: see `parameters.declare`) and a gate, which releases
-    at cleanup and shutdown what it made at configure.
+    """A lifecycle node with parameters and a gate, which releases at cleanup and shutdown what it made at configure.
 
-    Topics, timers and services are made by the usual methods, whose callbacks pass the gate. What was made at configure
-    is destroyed at cleanup, also after an error halfway. Only services stay: a request that comes too late is answered
-    with the reason instead of never. A subclass sets `_configured` at the end of on_configure; what ends whatever else
-    it starts there it adds to `started`. It works between `_start` and `_stop`.
+    A subclass makes what it needs in `_configure` and works between `_start` and `_stop`. Topics, timers and services
+    are made by the usual methods, whose callbacks pass the gate. What was made at configure is destroyed at cleanup,
+    also after an error halfway; what ends whatever else was started there is added to `started`. Only services stay: a
+    request that comes too late is answered with the reason instead of never.
     """
 
-    def __init__(
-        self, name: str, settings: Sequence[Setting], on_change: Callable[[str, Any], None] | None = None
-    ) -> None:
-        self._configured = self._active = False
+    def __init__(self, name: str, settings: Sequence[Setting]) -> None:
+        self.configured = self.active = False
         self.started = contextlib.ExitStack()  # called in reverse order when the node is cleaned up
-        self.gate, self.endpoints = Gate(self), Endpoints()  # super().__init__ makes services already
-        super().__init__(name)
-        self.endpoints.start(self, self.gate, lambda: "" if self._configured else "the node is not configured")
-        parameters.declare(self, settings, on_change, lambda: self._configured)
+        self.gate, self._declared = Gate(self), settings
+        closed = "the node is not configured"
+        self.endpoints = Endpoints(self, self.gate, lambda: "" if self.configured else closed)
+        super().__init__(name)  # makes services already
+        self.endpoints.remember = True
+        parameters.declare(self, settings, self._on_parameter, lambda: self.configured)
         self.steady = Clock(clock_type=ClockType.STEADY_TIME)  # for timers that simulated time must not stop
 
     def create_subscription(
@@ -102,7 +101,7 @@ class ManagedNode(LifecycleNode):
         if srv_type in (SetParameters, SetParametersAtomically):
             callback = parameters.with_known_types(callback)
         make = functools.partial(super().create_service, srv_type, srv_name, **kwargs)
-        return self.endpoints.service(srv_name, callback, make, self.gate)
+        return self.endpoints.service(srv_name, callback, make)
 
     def create_timer(self, timer_period_sec: float, callback: Callable[[], None], *args: Any, **kwargs: Any) -> Any:
         """Start a timer as rclpy does; its callback passes the gate."""
@@ -122,16 +121,23 @@ class ManagedNode(LifecycleNode):
         return self.endpoints.add(made, self.destroy_lifecycle_publisher)
 
     @transition
+    def on_configure(self) -> None:
+        """Make what the node works with, from its parameters."""
+        self.gate.declined, self.gate.last_declined = 0, ""
+        self._configure(parameters.values(self, self._declared))
+        self.configured = True
+
+    @transition
     def on_activate(self) -> None:
         """Publish from now on, and start to work."""
         super().on_activate(None)
-        self._active = True
+        self.active = True
         self._start()
 
     @transition
     def on_deactivate(self) -> None:
         """Stop working and publishing; what was learned stays."""
-        self._active = False
+        self.active = False
         self._stop("the node was deactivated")
         super().on_deactivate(None)
         self._deactivated()
@@ -141,10 +147,7 @@ class ManagedNode(LifecycleNode):
         """Release everything that on_configure made."""
         self._release_once()
 
-    @transition
-    def on_shutdown(self) -> None:
-        """Release everything that on_configure made, if it was configured."""
-        self._release_once()
+    on_shutdown = on_cleanup
 
     @transition
     def on_error(self) -> None:
@@ -158,12 +161,18 @@ class ManagedNode(LifecycleNode):
             with contextlib.ExitStack() as all_of_them:  # an error of one does not keep the others from their release
                 all_of_them.callback(self.endpoints.release)
                 all_of_them.callback(self.started.close)
-                if self._configured:
+                if self.configured:
                     all_of_them.callback(self._stop, "the node was shut down")
         except Exception as error:
             self.gate.failed("release", error)
         finally:
-            self._configured = self._active = False
+            self.configured = self.active = False
+
+    def _configure(self, settings: dict[str, Any]) -> None:
+        """Make what the node works with, from the values of its parameters by name."""
+
+    def _on_parameter(self, name: str, value: Any) -> None:
+        """Take over a parameter that changed; see `parameters.declare`."""
 
     def _start(self) -> None:
         """Start to work: publishers are active."""

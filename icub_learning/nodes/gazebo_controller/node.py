@@ -13,12 +13,11 @@ from trajectory_msgs.msg import JointTrajectory
 
 from icub_learning.arrays import Array
 from icub_learning.errors import IcubLearningError, SampleError
-from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.nodes.common.diagnostics import publish_every, status_of
 from icub_learning.nodes.common.gate import LOG_PERIOD
 from icub_learning.nodes.common.qos import SENSOR
-from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run, transition
+from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run
 from icub_learning.nodes.common.trajectories import step_trajectory, trajectory_points
 from icub_learning.settings import setting, settings_of
 from icub_learning.simulation.gazebo_trajectory import INSIDE, Commands, brake, follow, joints_of
@@ -61,27 +60,23 @@ class GazeboControllerNode(ManagedNode):
     def __init__(self) -> None:
         super().__init__("gazebo_controller", PARAMETERS)
 
-    @transition
-    def on_configure(self) -> None:
+    def _configure(self, settings: dict[str, Any]) -> None:
         """Read the robot, and make topics."""
-        settings = parameters.values(self, PARAMETERS)
         self._joints = joints_of(settings["config"], settings["velocity_limit"], settings["acceleration_limit"])
         self._stamp, self._position, self._velocity = 0, np.zeros(0), np.zeros(0)  # of the newest joint state
         self._homed = False  # whether the joints have been sent to where they may be
         self._target: Array | None = None  # the last one sent
         self._end = 0  # stamp at which the arm may have come to rest there [ns]
         self._waiting: dict[str, Any] | None = None  # the trajectory that begins when the arm is at rest
-        self._accepted = self._refused = 0
-        self._last_refusal = ""
+        self._accepted = 0
         self._publisher = self.create_lifecycle_publisher(JointTrajectory, "gazebo/joint_trajectory", COMMANDS)
         self.create_subscription(JointState, "joint_states", self._on_state, SENSOR)
         self.create_subscription(JointTrajectory, "joint_trajectory", self._on_trajectory, COMMANDS)
         publish_every(self, REPORT_PERIOD, self._statuses)
-        self._configured = True
 
     def _on_state(self, message: JointState) -> None:
         places = {name: place for place, name in enumerate(message.name)}
-        if not self._active or any(name not in places for name in self._joints.names):
+        if not self.active or any(name not in places for name in self._joints.names):
             return
         fields = [self._ordered(name, getattr(message, name), places) for name in ("position", "velocity")]
         self._position, self._velocity = fields
@@ -136,7 +131,7 @@ class GazeboControllerNode(ManagedNode):
         return still and not self._is_near()
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
-        if not self._active:
+        if not self.active:
             return
         points = trajectory_points(message)
         points.pop("accelerations")
@@ -158,9 +153,7 @@ class GazeboControllerNode(ManagedNode):
             start = self._position if self._target is None else self._target
             commands = follow(self._joints, start, **points)
         except (IcubLearningError, ValueError) as error:
-            self._refused += 1
-            self._last_refusal = str(error)
-            self.get_logger().warning(f"refused: {error}")
+            self.gate.decline(error)
             return False
         if not only_check:
             self._accepted += 1
@@ -181,10 +174,10 @@ class GazeboControllerNode(ManagedNode):
         level, message = (DiagnosticStatus.OK, doing) if arrived else (DiagnosticStatus.STALE, "no joint states arrive")
         values = {
             "trajectories followed": self._accepted,
-            "trajectories refused": self._refused,
+            "trajectories refused": self.gate.declined,
             "messages received": self.gate.received,
             "refused": self.gate.refused.total(),
-            "last refusal": self._last_refusal or self.gate.last_refusal,
+            "last refusal": self.gate.last_declined or self.gate.last_refusal,
         }
         return [status_of(self, "trajectories", level, message, values)]
 

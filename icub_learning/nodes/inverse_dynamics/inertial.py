@@ -1,6 +1,6 @@
 """The learned inertial parameters as messages, with the nearest that real bodies could have."""
 
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from icub_learning.arrays import Array
@@ -11,13 +11,6 @@ from icub_learning.nodes.common.conversions import doubles
 from icub_learning.nodes.common.spinning import ManagedNode
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread, Request
 from icub_learning_msgs.msg import InertialParameters
-
-
-@dataclass(frozen=True)
-class _Estimate:
-    n_samples: int
-    values: Array
-    consistent: Array
 
 
 class InertialReport:
@@ -31,7 +24,6 @@ class InertialReport:
         self._bodies = bodies_of(regressor.parameter_names)
         self._finder = ConsistentParameters.of(regressor.parameter_names, regressor.nominal_parameters)
         self._question: Request | None = None
-        self._answer: list[_Estimate] = []
         self._asked_samples = -1
 
     def message(self, learner: LearningThread) -> InertialParameters | None:
@@ -41,33 +33,29 @@ class InertialReport:
         """
         estimate = None
         if self._question is not None and self._question.done.is_set():
-            self._question = None
-            estimate = self._answer.pop() if self._answer else None
+            estimate, self._question = self._question.result, None
         has_parameters = getattr(learner.predictor, "parameters", None) is not None
         if self._question is None and has_parameters and learner.n_samples != self._asked_samples:
             self._asked_samples = learner.n_samples
-            self._ask(learner)
-        return self._made(estimate) if estimate is not None else None
+            self._question = learner.ask(partial(self._find, learner), changes=False)
+        return None if estimate is None else self._made(*estimate)
 
-    def _ask(self, learner: LearningThread) -> None:
-        def find(estimator: Any) -> tuple[Any, str]:
-            consistent, predictor = consistent_part(estimator, self._finder), learner.predictor
-            if consistent is not None:
-                values = predictor.parameters.copy()  # type: ignore[attr-defined]
-                self._answer.append(_Estimate(estimator.n_samples, values, consistent))
-            return estimator, ""
+    def _find(self, learner: LearningThread, estimator: Any) -> tuple[int, Array, Array] | None:
+        """Number of samples, parameters and the nearest consistent ones; runs in the learning thread."""
+        consistent, predictor = consistent_part(estimator, self._finder), learner.predictor
+        if consistent is None:
+            return None
+        return estimator.n_samples, predictor.parameters.copy(), consistent  # type: ignore[attr-defined]
 
-        self._question = learner.ask(find, changes=False)
-
-    def _made(self, estimate: _Estimate) -> InertialParameters:
-        regressor, values = self._regressor, estimate.values
-        message = InertialParameters(names=list(regressor.parameter_names), n_samples=estimate.n_samples)
+    def _made(self, n_samples: int, values: Array, consistent: Array) -> InertialParameters:
+        regressor = self._regressor
+        message = InertialParameters(names=list(regressor.parameter_names), n_samples=n_samples)
         message.header.stamp = self._node.get_clock().now().to_msg()
         message.header.frame_id = self._frame
         message.values, message.nominal = doubles(values), doubles(regressor.nominal_parameters)
         message.base_values = doubles(base_values(regressor, values))
         message.consistent = all(is_consistent(values[body]) for body in self._bodies)
         possible = values.copy()
-        possible[self._bodies] = estimate.consistent[self._bodies]
+        possible[self._bodies] = consistent[self._bodies]
         message.consistent_values = doubles(possible)
         return message

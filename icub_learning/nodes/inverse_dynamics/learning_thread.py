@@ -17,6 +17,7 @@ from icub_learning.dynamics.stream.records import Sample
 from icub_learning.errors import IcubLearningError, StateError
 from icub_learning.models.ledger import accounted
 from icub_learning.models.states import broken_entries
+from icub_learning.nodes.common.background import Job
 from icub_learning.nodes.common.timing import DurationWindow
 
 # Longest time that a thread waits for the interpreter lock while another one runs Python [s].
@@ -25,24 +26,16 @@ LONGEST_WORK = 30.0  # [s] on one sample or request, beyond which the thread is 
 
 
 @dataclass
-class Request:
-    """A request to act on the estimator between two samples, and its result once `done` is set."""
+class Request(Job):
+    """A request for `work` on the estimator between two samples; see `LearningThread.ask`."""
 
-    act: Callable[[Any], Any]  # takes the estimator; returns the estimator to continue with, and a message
-    changes: bool  # whether acting changes what was learned
-    success: bool = False
-    message: str = ""
-    done: threading.Event = field(default_factory=threading.Event)
+    changes: bool = True
+    exchanges: bool = False
     _taken: threading.Lock = field(default_factory=threading.Lock)  # by the thread, or by who withdraws it
 
     def take(self) -> bool:
         """Take the request to act on it or to withdraw it; False if that has happened already."""
         return self._taken.acquire(blocking=False)
-
-    def finish(self, success: bool, message: str) -> None:
-        """Set the result."""
-        self.success, self.message = success, message
-        self.done.set()
 
 
 _WAKE = object()  # in the queue of samples: there is a request, or the thread is to end
@@ -51,11 +44,11 @@ _WAKE = object()  # in the queue of samples: there is a request, or the thread i
 class LearningThread:
     """Owns an estimator, which no other thread may use: they see `predictor`, which is replaced after each sample.
 
-    Requests go before samples that wait, so none waits longer than one sample takes to learn. The thread is supervised:
-    `supervise` replaces it if it has died or works on one thing for more than `longest_work` [s], and the estimator by
-    the last good state of it. So does the thread itself after an error that no estimator foresees, since what was
-    learned may be half changed then. Predictions go on, with a `regressor` that the two threads do not share.
-    `thinning` says which samples are learned, and `on_error` gets an unexpected error in words with its traceback.
+    Requests go before samples that wait, so none waits longer than one sample takes to learn. `supervise` replaces the
+    thread if it has died or works on one thing for more than `longest_work` [s], and the estimator by its last good
+    state. So does the thread itself after an error that no estimator foresees, since what was learned may be half
+    changed then. Predictions go on, with a `regressor` that the two threads do not share. `thinning` says which samples
+    are learned, and `on_error` gets an unexpected error in words with its traceback.
     """
 
     def __init__(
@@ -104,9 +97,13 @@ class LearningThread:
         else:
             self.skipped += 1
 
-    def ask(self, act: Callable[[Any], tuple[Any, str]], *, changes: bool = True) -> Request:
-        """Request `act` on the estimator before the next sample; if it raises, nothing changes."""
-        request = Request(act, changes)
+    def ask(self, act: Callable[[Any], Any], *, changes: bool = True, exchanges: bool = False) -> Request:
+        """Request `act` on the estimator before the next sample; if it raises, nothing changes.
+
+        `changes` says whether acting changes what was learned; `exchanges`, that it returns the estimator to continue
+        with, and the result.
+        """
+        request = Request(act, changes=changes, exchanges=exchanges)
         self._requests.append(request)
         self._queue.put(_WAKE)
         return request
@@ -114,11 +111,11 @@ class LearningThread:
     def checkpoint(self, use: Callable[[dict[str, Any], int, int], None] | None = None) -> Request:
         """Request that the present state become the one that is restored after an error.
 
-        `use` is called in the thread with the state, which is then the caller's too but not to be changed, the number
-        of its samples and its revision.
+        The result is the state, which is then the caller's too but not to be changed, the number of its samples and its
+        revision; `use` is called with them in the thread.
         """
 
-        def keep(estimator: Any) -> tuple[Any, str]:
+        def keep(estimator: Any) -> tuple[dict[str, Any], int, int]:
             state = accounted(estimator)
             if broken_entries(state):
                 self._restore()
@@ -127,7 +124,7 @@ class LearningThread:
             self._good, self._good_samples = state, estimator.n_samples
             if use is not None:
                 use(state, estimator.n_samples, self.revision)
-            return estimator, ""
+            return state, estimator.n_samples, self.revision
 
         return self.ask(keep, changes=False)
 
@@ -151,7 +148,7 @@ class LearningThread:
             return ""
         self._generation += 1  # a thread that comes back after all finds out that it was replaced
         if self._current is not None:
-            self._current.finish(False, f"{found}; nothing was changed")
+            self._current.finish(error=StateError(f"{found}; nothing was changed"))
             self._current = None
         self._busy_since = 0.0
         self._regressor = self._regressor.twin()  # the other thread may still use the old one, and the old estimator
@@ -169,7 +166,7 @@ class LearningThread:
         while self._requests:
             request = self._requests.popleft()
             if request.take():
-                request.finish(False, "the node has stopped learning")
+                request.finish(error=StateError("the node has stopped learning"))
         return ended
 
     def _start(self) -> None:
@@ -213,25 +210,26 @@ class LearningThread:
         self._busy_since = 0.0
 
     def _serve(self, request: Request, generation: int) -> None:
-        success = False
+        result: Any = None
+        failure: IcubLearningError | None = None
         try:
-            estimator, message = request.act(self._estimator)
-            success = True
+            result = request.work(self._estimator)
             if generation == self._generation:
-                self._estimator = estimator
+                if request.exchanges:
+                    self._estimator, result = result
                 if request.changes:
                     self._publish()
                     self.replaced += 1
         except IcubLearningError as error:
-            message = str(error)
+            failure = error
         except Exception as error:
-            message, details = f"failed: {error}", traceback.format_exc()
+            failure, details = StateError(f"failed: {error}"), traceback.format_exc()
             if request.changes and generation == self._generation:
                 self._restore()
                 details = f"the last good state is restored: {details}"
             self._on_error(f"a request failed: {details}")
         if generation == self._generation:
-            request.finish(success, message)
+            request.finish(result, failure)
 
     def _publish(self) -> None:
         self.predictor = self._estimator.predictor(self._regressor)

@@ -1,6 +1,7 @@
 """Diagnostics of the inverse dynamics node."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 from icub_learning.nodes.common.diagnostics import StreamReport
 from icub_learning.nodes.common.model_keeper import ModelKeeper
 from icub_learning.nodes.common.spinning import ManagedNode
-from icub_learning.nodes.common.timing import CycleStatistics
+from icub_learning.nodes.common.timing import CycleStatistics, in_words, verdict
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread, Request
 
 # What the motion filter reports, by the names and units of diagnostics.
@@ -45,9 +46,7 @@ class DynamicsReport(StreamReport):
         if finding:
             self.node.get_logger().warning(f"first measurements: {finding}")
 
-    def status(
-        self, stream: InverseDynamicsStream, learner: LearningThread, keeper: ModelKeeper, active: bool
-    ) -> DiagnosticStatus:
+    def status(self, stream: InverseDynamicsStream, learner: LearningThread, keeper: ModelKeeper) -> DiagnosticStatus:
         """Return the report on a stream, the thread that learns from it, and the file of what it has learned."""
         counts, times = stream.counts, self.cycle.times()
         rate = self.rate(counts.predicted)
@@ -62,7 +61,7 @@ class DynamicsReport(StreamReport):
             "last good state restored": learner.restored,
             "joint states without measurement": counts.unpaired,
             "measurements beyond one for each joint state": counts.surplus,
-            **times.pairs(),
+            **{name: in_words(found) for name, found in times.items()},
             "learning": learner.times.summary(),
             "first measurements": self._sensor,
             **motion_in_words(stream.motion_report()),
@@ -74,17 +73,17 @@ class DynamicsReport(StreamReport):
         running = keeper.verdict(f"{'learning' if stream.learning else 'predicting only'} at {rate:.1f} Hz")
         if self._sensor not in (NOT_CHECKED, PLAUSIBLE):
             running = DiagnosticStatus.WARN, self._sensor
-        elif rate and not keeper.failure and (late := times.verdict(self.limits))[1]:
+        elif rate and not keeper.failure and (late := verdict(times, self.limits))[1]:
             running = late
-        return self.report(active, rate, running, values, counts.refused, counts.last_refusal)
+        return self.report(rate, running, values, counts.refused, counts.last_refusal)
 
     def _ask_for_weights(self, names: tuple[str, ...], learner: LearningThread) -> None:
         """Take the answer to the last report's question after the experts' weights, and ask again once answered."""
         if self._question is not None:
             if not self._question.done.is_set():
                 return
-            self._weights = self._question.message
-        self._question = learner.ask(lambda estimator: (estimator, weights_in_words(names, estimator)), changes=False)
+            self._weights = self._question.result or ""
+        self._question = learner.ask(partial(weights_in_words, names), changes=False)
 
 
 def motion_in_words(found: Mapping[str, Array | float]) -> dict[str, str]:

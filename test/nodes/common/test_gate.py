@@ -17,7 +17,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from icub_learning.errors import ParameterError, SampleError
 from icub_learning.nodes.common.diagnostics import StreamReport
-from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, spin_once, transition
+from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, spin_once
 from icub_learning.settings import setting, settings_of
 
 LIMIT = 20.0  # [s]
@@ -40,8 +40,7 @@ class Trouble(ManagedNode):
         self.released = 0
         super().__init__("trouble", settings_of(LifecycleSettings, MoreSettings))
 
-    @transition
-    def on_configure(self):
+    def _configure(self, _settings):
         self.started.callback(self.count)
         self.create_subscription(WrenchStamped, "wrench", self.on_wrench, 10)
         self.publisher = self.create_lifecycle_publisher(WrenchStamped, "~/out", 10)
@@ -49,18 +48,11 @@ class Trouble(ManagedNode):
         self.create_service(Trigger, "~/later", self.on_later)
         self.fail("configure")
         self.report = StreamReport(self, "stream", "nothing arrives")
-        self._configured = True
 
-    @transition
-    def on_activate(self):
-        super().on_activate(None)
+    def _start(self):
         self.fail("activate")
-        self._active = True
 
-    @transition
-    def on_deactivate(self):
-        super().on_deactivate(None)
-        self._active = False
+    def _deactivated(self):
         self.fail("deactivate")
 
     def count(self):
@@ -83,13 +75,12 @@ class Trouble(ManagedNode):
         response.success = True
         return response
 
-    async def on_later(self, _request, response):
+    async def on_later(self, _request, _response):
         self.fail("later")
-        response.success = True
-        return response
+        return "done"
 
     def level(self):
-        status = self.report.report(True, self.report.rate(1), (DiagnosticStatus.OK, ""), {}, {}, "")
+        status = self.report.report(self.report.rate(1), (DiagnosticStatus.OK, ""), {})
         return status.level, status.message
 
 
@@ -154,7 +145,7 @@ def test_what_is_unforeseen_in_a_callback_is_counted_and_turns_diagnostics_to_er
 
 def test_bytes_that_are_no_message_are_refused(world):
     node, other, until, _ = world
-    node.trigger_configure()
+    assert node.trigger_configure() == node.trigger_activate()
     publisher = publisher_of(other, until)
     for data in (b"", b"\x00\x01\x00\x00", b"\x00\x01\x00\x00" + b"\xff" * 40, bytes(3)):
         publisher.publish(data)
@@ -172,7 +163,12 @@ def test_bytes_that_are_no_message_are_refused(world):
 def test_a_service_that_fails_answers_with_the_reason(world, service, kind):
     node, _, _, call = world
     node.trigger_configure()
-    assert call(kind, service).success
+    good = call(kind, service)
+    assert (good.success, good.message) == (True, "done" if service == "later" else "")
+    node.fail_at = f"refuse {service}"
+    answer = call(kind, service)
+    assert (answer.success, answer.message) == (False, f"{service} is 1, but must be another")
+    assert (node.gate.declined, node.gate.last_declined, node.gate.internal_errors) == (1, answer.message, 0)
     node.fail_at = service
     answer = call(kind, service)
     assert not answer.success

@@ -115,9 +115,9 @@ def test_a_request_goes_before_the_samples_that_wait(made):
     estimator.gate.clear()
     for k in range(4):
         thread.offer(Number(k))
-    request = thread.ask(lambda estimator: (estimator, str(len(estimator.learned))))
+    request = thread.ask(lambda estimator: len(estimator.learned))
     estimator.gate.set()
-    assert int(done(request).message) <= 1
+    assert done(request).result <= 1
     until(lambda: thread.learned == 4)
 
 
@@ -130,12 +130,12 @@ def test_a_request_may_exchange_the_estimator_and_a_refused_one_changes_nothing(
         raise StateError("no such file")
 
     refused = done(thread.ask(refuse))
-    assert (refused.success, refused.message) == (False, "no such file")
+    assert str(refused.error) == "no such file"
     assert thread.predictor.known == (1,)
     before = thread.revision
     other = Sums([7, 8])
-    answered = done(thread.ask(lambda _: (other, "loaded")))
-    assert (answered.success, answered.message, thread.n_samples) == (True, "loaded", 2)
+    answered = done(thread.ask(lambda _: (other, "loaded"), exchanges=True))
+    assert (answered.outcome(), thread.n_samples) == ("loaded", 2)
     assert thread.revision > before
     thread.offer(Number(9))
     until(lambda: thread.learned == 2)
@@ -147,10 +147,10 @@ def test_a_request_that_is_withdrawn_is_not_acted_on(made):
     estimator.gate.clear()
     thread.offer(Number(1))
     time.sleep(0.05)
-    request = thread.ask(lambda _: (Sums([5]), "exchanged"))
+    request = thread.ask(lambda _: (Sums([5]), "exchanged"), exchanges=True)
     assert request.take()
     estimator.gate.set()
-    done(thread.ask(lambda estimator: (estimator, "")))
+    done(thread.ask(lambda _: None))
     assert not request.done.is_set()
     assert estimator.learned == [1]
 
@@ -187,7 +187,7 @@ def test_a_failed_question_is_told_and_changes_nothing(made):
     thread.offer(Number(1))
     until(lambda: thread.learned == 1)
     failed = done(thread.ask(lambda estimator: 1 / 0, changes=False))
-    assert (failed.success, failed.message) == (False, "failed: division by zero")
+    assert str(failed.error) == "failed: division by zero"
     assert "ZeroDivisionError" in errors[0]
     assert (thread.predictor.known, thread.restored) == ((1,), 0)
 
@@ -213,9 +213,9 @@ def test_a_thread_that_hangs_is_replaced_and_what_it_did_does_not_count(made):
     done(thread.checkpoint())
     estimator.gate.clear()
     thread.offer(Number(2))
-    waiting = thread.ask(lambda estimator: (estimator, "answered"))
+    waiting = thread.ask(lambda _: "answered")
     assert until(thread.supervise).startswith("the learning thread has worked on one thing")
-    assert done(waiting).message == "answered"  # by the new thread
+    assert done(waiting).outcome() == "answered"  # by the new thread
     thread.offer(Number(3))
     until(lambda: thread.predictor.known == (1, 3))
     estimator.gate.set()  # the old one comes back
@@ -231,7 +231,7 @@ def test_numbers_that_are_not_finite_never_become_the_last_good_state(made):
     done(thread.checkpoint())
     thread.offer(Number(np.nan))
     until(lambda: thread.learned == 2)
-    assert not done(thread.checkpoint()).success
+    assert "not finite" in str(done(thread.checkpoint()).error)
     assert "not finite" in errors[0]
     assert thread.predictor.known == (1,)
 

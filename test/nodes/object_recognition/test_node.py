@@ -11,7 +11,7 @@ from std_srvs.srv import Trigger
 
 from icub_learning.models import read_model
 from icub_learning.nodes.common.conversions import stamp_to_ns
-from icub_learning.nodes.object_recognition.parameters import PARAMETERS
+from icub_learning.nodes.object_recognition.node import PARAMETERS
 from icub_learning_msgs.srv import ForgetObject, ListObjects, ModelFile, RenameObject, TeachObject
 
 D = 64
