@@ -7,36 +7,13 @@ import threading
 import time
 import types
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Any
 
 from icub_learning.errors import StateError
 
 PAUSE = 0.0005  # [s] between two looks, by which other work of the executor is delayed at most
-
-
-@dataclass
-class Job:
-    """Something to be done, and its result or error once `done` is set."""
-
-    work: Callable[..., Any]
-    result: Any = None
-    error: Exception | None = None
-    done: threading.Event = field(default_factory=threading.Event)
-
-    def finish(self, result: Any = None, error: Exception | None = None) -> None:
-        """Set result or error."""
-        self.result, self.error = result, error
-        self.done.set()
-
-    def outcome(self) -> Any:
-        """Return the result of a job that is done. Raises its error, a MemoryError as StateError."""
-        if isinstance(self.error, MemoryError):
-            raise StateError("there is not enough memory for this model") from self.error
-        if self.error is not None:
-            raise self.error
-        return self.result
 
 
 class Background:
@@ -47,15 +24,15 @@ class Background:
     """
 
     def __init__(self) -> None:
-        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._jobs: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
         self._priority = 0  # that this thread gave itself
         self._thread = threading.Thread(target=self._run, name="files", daemon=True)
         self._thread.start()
 
-    def submit(self, work: Callable[[], Any]) -> Job:
+    def submit(self, work: Callable[[], Any]) -> "Future[Any]":
         """Have `work` done after what waits already."""
-        job = Job(work)
-        self._jobs.put(job)
+        job: Future[Any] = Future()
+        self._jobs.put((job, work))
         return job
 
     def stop(self, timeout: float) -> bool:
@@ -65,12 +42,13 @@ class Background:
         return not self._thread.is_alive()
 
     def _run(self) -> None:
-        while (job := self._jobs.get()) is not None:
+        while (item := self._jobs.get()) is not None:
             self._step_back()
+            job, work = item
             try:
-                job.finish(job.work())
+                job.set_result(work())
             except Exception as error:
-                job.finish(error=error)
+                job.set_exception(error)
 
     def _step_back(self) -> None:
         """Go one below the real-time priority that the node gave all its threads when it was activated."""
@@ -96,8 +74,13 @@ def until(condition: Callable[[], bool], timeout: float = math.inf) -> Generator
     return True
 
 
-async def finished(job: Job, deadline: float) -> Any:
-    """Return the outcome of a job about a file. Raises StateError too: not done by `deadline` [s, time.monotonic()]."""
-    if not await until(job.done.is_set, deadline - time.monotonic()):
+async def finished(job: "Future[Any]", deadline: float) -> Any:
+    """Return the result of a job about a file. Raises its error, and StateError: there was not enough memory, or it is
+    not done by `deadline` [s, time.monotonic()].
+    """
+    if not await until(job.done, deadline - time.monotonic()):
         raise StateError("the file was not read or written in time: the disk is slow, or others wait for it too")
-    return job.outcome()
+    try:
+        return job.result()
+    except MemoryError as error:
+        raise StateError("there is not enough memory for this model") from error

@@ -20,8 +20,8 @@ INTERNAL = "internal_error"  # the reason under which whatever is unforeseen is 
 class Gate:
     """Wraps callbacks, so that no message, request or timer can raise into the executor.
 
-    Messages are taken as bytes and deserialized here: what the middleware would raise on malformed bytes in the middle
-    of the executor becomes a refusal like any other.
+    Messages are taken as bytes and deserialized here: malformed ones are refused like others, in place of an error of
+    the middleware in the middle of the executor.
     """
 
     def __init__(self, node: Node) -> None:
@@ -35,7 +35,7 @@ class Gate:
 
     @property
     def internal_errors(self) -> int:
-        """How often something unforeseen happened."""
+        """Number of unforeseen errors."""
         return self.refused[INTERNAL]
 
     def subscription(self, kind: type, callback: Callable[[Any], None], raw: bool) -> Callable[[bytes], None]:
@@ -93,25 +93,15 @@ class Gate:
 
         return answer_later if inspect.iscoroutinefunction(callback) else answer
 
-    def timer(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Return a callback for a timer."""
+    def guarded(self, what: str, work: Callable[..., None]) -> Callable[..., None]:
+        """Return `work`, which is `what` in words, as a timer or a thread that must not end may call it."""
 
-        def tick() -> None:
-            try:
-                callback()
-            except InvalidHandle:  # it came due while the node is being destroyed
-                pass
-            except Exception as error:
-                self.failed("timer", error)
-
-        return tick
-
-    def worker(self, what: str, work: Callable[..., None]) -> Callable[..., None]:
-        """Return a function for a thread of its own, which must not end, that works on messages, `what` in words."""
-
+        @functools.wraps(work)  # rclpy looks at the signature of a timer's callback
         def done(*arguments: Any) -> None:
             try:
                 work(*arguments)
+            except InvalidHandle:  # it came due while the node is being destroyed
+                pass
             except SampleError as error:
                 self.refuse(error)
             except Exception as error:
@@ -120,7 +110,7 @@ class Gate:
         return done
 
     def refuse(self, error: SampleError) -> None:
-        """Count and log a message that is refused here; those that a stream refuses are counted there."""
+        """Count and log a message that is refused here."""
         self.refused[error.reason] += 1
         self.last_refusal = f"{error.reason}: {error}"
         self.log(error)

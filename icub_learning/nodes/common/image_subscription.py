@@ -35,7 +35,7 @@ class ImageSettings:
 
 
 class RepeatedStamps:
-    """Recognizes a message that has come before in another way: another topic, another subscription."""
+    """Recognizes messages that have come before in another way: another topic, another subscription."""
 
     def __init__(self) -> None:
         self._stamps: dict[Hashable, deque[int]] = {}
@@ -46,7 +46,7 @@ class RepeatedStamps:
         return stamp != 0 and any(stamp in stamps for other, stamps in self._stamps.items() if other != way)
 
     def forget(self, way: Hashable) -> None:
-        """Forget the stamps of messages that came in one way."""
+        """Forget what came in one way."""
         self._stamps.pop(way, None)
 
 
@@ -106,7 +106,7 @@ class NewestImages:
     """
 
     def __init__(self, node: ManagedNode, reliability: str, work: Callable[[Any, float], None]) -> None:
-        self._work, self._stamps = node.gate.worker("image", work), RepeatedStamps()
+        self._work, self._stamps = node.gate.guarded("image", work), RepeatedStamps()
         self._waiting: list[tuple[Any, float]] = []
         self._running = False
         self._changed = threading.Condition()

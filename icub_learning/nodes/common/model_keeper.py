@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -12,7 +13,7 @@ from icub_learning.models.files import read_model, write_model
 from icub_learning.models.folder import ModelsFolder
 from icub_learning.models.header import ModelHeader
 from icub_learning.models.kept import KeptModels
-from icub_learning.nodes.common.background import Background, Job
+from icub_learning.nodes.common.background import Background
 from icub_learning.settings import setting
 
 ResultT = TypeVar("ResultT")
@@ -75,7 +76,7 @@ class ModelKeeper:
         name = settings["model_file"]
         self._kept = KeptModels(self._folder.path(name), settings["keep_models"], largest()) if name else None
         self._background = Background()
-        self._autosaving: Job | None = None
+        self._autosaving: Future[None] | None = None
 
     def deadline(self) -> float:
         """Return when a service that is called now must have answered [s, time.monotonic()]."""
@@ -108,11 +109,11 @@ class ModelKeeper:
             logger.warning(f"{self._kept.path}: starting with nothing learned")
         return made
 
-    def check(self, name: str) -> Job:
+    def check(self, name: str) -> "Future[Any]":
         """Have a name checked before work is done for it; the result is its path."""
         return self._background.submit(lambda: self._folder.path(name))
 
-    def read(self, name: str) -> Job:
+    def read(self, name: str) -> "Future[Any]":
         """Have the state of a model read and checked; a failure is an IcubLearningError."""
 
         def read() -> dict[str, Any]:
@@ -122,13 +123,13 @@ class ModelKeeper:
 
         return self._background.submit(read)
 
-    def write(self, name: str, state: dict[str, Any], header: ModelHeader) -> Job:
+    def write(self, name: str, state: dict[str, Any], header: ModelHeader) -> "Future[Any]":
         """Have a model written; the result is its path."""
         return self._background.submit(lambda: write_model(self._folder.path(name), state, header))
 
     def autosave(self, state: dict[str, Any], header: ModelHeader, revision: int) -> None:
         """Have the model file written, unless the last one is still being written."""
-        if self._kept is not None and (self._autosaving is None or self._autosaving.done.is_set()):
+        if self._kept is not None and (self._autosaving is None or self._autosaving.done()):
             self._autosaving = self._background.submit(lambda: self._save(state, header, revision))
 
     def save_now(self, state: dict[str, Any], header: ModelHeader, revision: int) -> None:
@@ -136,7 +137,7 @@ class ModelKeeper:
         if not self.lacks(revision):
             return
         job = self._background.submit(lambda: self._save(state, header, revision))
-        if not job.done.wait(self.answer_timeout):
+        if not wait([job], self.answer_timeout).done:
             self.failure = f"the model was not saved within {self.answer_timeout:g} s"
 
     def status(self) -> dict[str, object]:

@@ -105,17 +105,15 @@ class ManagedNode(LifecycleNode):
 
     def create_timer(self, timer_period_sec: float, callback: Callable[[], None], *args: Any, **kwargs: Any) -> Any:
         """Start a timer as rclpy does; its callback passes the gate."""
-        made = super().create_timer(timer_period_sec, self.gate.timer(callback), *args, **kwargs)
+        made = super().create_timer(timer_period_sec, self.gate.guarded("timer", callback), *args, **kwargs)
         return self.endpoints.add(made, self.destroy_timer)
 
     def create_publisher(self, msg_type: Any, topic: str, *args: Any, **kwargs: Any) -> Any:
-        """Publish as rclpy does."""
         kwargs = self.endpoints.watched(topic, kwargs, subscription=False)
         made = super().create_publisher(msg_type, topic, *args, **kwargs)
         return self.endpoints.add(made, self.destroy_publisher)
 
     def create_lifecycle_publisher(self, msg_type: Any, topic: str, *args: Any, **kwargs: Any) -> Any:
-        """Publish, while active, as rclpy does."""
         kwargs = self.endpoints.watched(topic, kwargs, subscription=False)
         made = super().create_lifecycle_publisher(msg_type, topic, *args, **kwargs)
         return self.endpoints.add(made, self.destroy_lifecycle_publisher)

@@ -6,9 +6,9 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from concurrent.futures import Future
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, NamedTuple
 
 from icub_learning.dynamics.estimators.prediction import Predictor
 from icub_learning.dynamics.regressors.regressor import Regressor
@@ -17,7 +17,6 @@ from icub_learning.dynamics.stream.records import Sample
 from icub_learning.errors import IcubLearningError, StateError
 from icub_learning.models.ledger import accounted
 from icub_learning.models.states import broken_entries
-from icub_learning.nodes.common.background import Job
 from icub_learning.nodes.common.timing import DurationWindow
 
 # Longest time that a thread waits for the interpreter lock while another one runs Python [s].
@@ -25,17 +24,13 @@ SWITCH_INTERVAL = 1e-4
 LONGEST_WORK = 30.0  # [s] on one sample or request, beyond which the thread is taken to hang
 
 
-@dataclass
-class Request(Job):
-    """A request for `work` on the estimator between two samples; see `LearningThread.ask`."""
+class Request(NamedTuple):
+    """What LearningThread.ask got."""
 
-    changes: bool = True
-    exchanges: bool = False
-    _taken: threading.Lock = field(default_factory=threading.Lock)  # by the thread, or by who withdraws it
-
-    def take(self) -> bool:
-        """Take the request to act on it or to withdraw it; False if that has happened already."""
-        return self._taken.acquire(blocking=False)
+    act: Callable[[Any], Any]
+    changes: bool
+    exchanges: bool
+    answer: "Future[Any]"
 
 
 _WAKE = object()  # in the queue of samples: there is a request, or the thread is to end
@@ -97,18 +92,18 @@ class LearningThread:
         else:
             self.skipped += 1
 
-    def ask(self, act: Callable[[Any], Any], *, changes: bool = True, exchanges: bool = False) -> Request:
+    def ask(self, act: Callable[[Any], Any], *, changes: bool = True, exchanges: bool = False) -> "Future[Any]":
         """Request `act` on the estimator before the next sample; if it raises, nothing changes.
 
         `changes` says whether acting changes what was learned; `exchanges`, that it returns the estimator to continue
-        with, and the result.
+        with, and the result. Until it is acted on, the request may be cancelled.
         """
-        request = Request(act, changes=changes, exchanges=exchanges)
-        self._requests.append(request)
+        answer: Future[Any] = Future()
+        self._requests.append(Request(act, changes, exchanges, answer))
         self._queue.put(_WAKE)
-        return request
+        return answer
 
-    def checkpoint(self, use: Callable[[dict[str, Any], int, int], None] | None = None) -> Request:
+    def checkpoint(self, use: Callable[[dict[str, Any], int, int], None] | None = None) -> "Future[Any]":
         """Request that the present state become the one that is restored after an error.
 
         The result is the state, which is then the caller's too but not to be changed, the number of its samples and its
@@ -148,7 +143,7 @@ class LearningThread:
             return ""
         self._generation += 1  # a thread that comes back after all finds out that it was replaced
         if self._current is not None:
-            self._current.finish(error=StateError(f"{found}; nothing was changed"))
+            self._current.answer.set_exception(StateError(f"{found}; nothing was changed"))
             self._current = None
         self._busy_since = 0.0
         self._regressor = self._regressor.twin()  # the other thread may still use the old one, and the old estimator
@@ -164,9 +159,9 @@ class LearningThread:
         ended = not self._thread.is_alive()
         self._generation += 1
         while self._requests:
-            request = self._requests.popleft()
-            if request.take():
-                request.finish(error=StateError("the node has stopped learning"))
+            answer = self._requests.popleft().answer
+            if answer.set_running_or_notify_cancel():
+                answer.set_exception(StateError("the node has stopped learning"))
         return ended
 
     def _start(self) -> None:
@@ -186,7 +181,7 @@ class LearningThread:
     def _serve_all(self, generation: int) -> None:
         while self._requests and generation == self._generation:
             request = self._requests.popleft()
-            if request.take():
+            if request.answer.set_running_or_notify_cancel():
                 self._busy_since, self._current = time.monotonic(), request
                 self._serve(request, generation)
                 self._busy_since, self._current = 0.0, None
@@ -210,10 +205,9 @@ class LearningThread:
         self._busy_since = 0.0
 
     def _serve(self, request: Request, generation: int) -> None:
-        result: Any = None
         failure: IcubLearningError | None = None
         try:
-            result = request.work(self._estimator)
+            result = request.act(self._estimator)
             if generation == self._generation:
                 if request.exchanges:
                     self._estimator, result = result
@@ -228,8 +222,12 @@ class LearningThread:
                 self._restore()
                 details = f"the last good state is restored: {details}"
             self._on_error(f"a request failed: {details}")
-        if generation == self._generation:
-            request.finish(result, failure)
+        if generation != self._generation:
+            return
+        if failure is None:
+            request.answer.set_result(result)
+        else:
+            request.answer.set_exception(failure)
 
     def _publish(self) -> None:
         self.predictor = self._estimator.predictor(self._regressor)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from concurrent.futures import wait
 from typing import Any
 
 from icub_learning.dynamics.saved_model import ModelDescription
@@ -74,12 +75,11 @@ class ModelServices:
         if not self._keeper.lacks(self._learner.revision):
             return
         kept = self._learner.checkpoint()
-        kept.done.wait(self._keeper.answer_timeout)
-        if kept.result is None:
-            self._warn("the model could not be saved: the learning thread did not answer")
-        else:
-            state, n_samples, revision = kept.result
+        if wait([kept], self._keeper.answer_timeout).done and not kept.exception():
+            state, n_samples, revision = kept.result()
             self._keeper.save_now(state, self._description.header(n_samples), revision)
+        else:
+            self._warn("the model could not be saved: the learning thread did not answer")
 
     def stop(self) -> None:
         """End the learning thread and save what it has learned."""
@@ -97,9 +97,8 @@ class ModelServices:
         return await self._asked(lambda estimator: act(estimator, state), deadline, **kind)
 
     async def _asked(self, act: Callable[[Any], Any], deadline: float, **kind: bool) -> Any:
-        request = self._learner.ask(act, **kind)
-        if not await until(request.done.is_set, deadline - time.monotonic()):
-            withdrawn = request.take()
-            outcome = "the request is withdrawn, nothing was changed" if withdrawn else "it is still under way"
+        answer = self._learner.ask(act, **kind)
+        if not await until(answer.done, deadline - time.monotonic()):
+            outcome = "the request is withdrawn, nothing was changed" if answer.cancel() else "it is still under way"
             raise StateError(f"not done within {self._keeper.answer_timeout:g} s: {outcome}")
-        return request.outcome()
+        return answer.result()

@@ -31,13 +31,12 @@ from icub_learning.nodes.common.spinning import ManagedNode, run
 from icub_learning.nodes.common.timing import TimingLimits
 from icub_learning.nodes.inverse_dynamics.changes import ChangeEndpoints
 from icub_learning.nodes.inverse_dynamics.controllers import ControllerEndpoints
-from icub_learning.nodes.inverse_dynamics.inertial import InertialReport
 from icub_learning.nodes.inverse_dynamics.joint_state_layout import JointStateDecoder
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
 from icub_learning.nodes.inverse_dynamics.message_template import MessageTemplate
 from icub_learning.nodes.inverse_dynamics.model_services import ModelServices
 from icub_learning.nodes.inverse_dynamics.parameters import PARAMETERS
-from icub_learning.nodes.inverse_dynamics.report import DynamicsReport
+from icub_learning.nodes.inverse_dynamics.report import DynamicsReport, InertialReport
 from icub_learning.nodes.inverse_dynamics.robot_description import (
     TOPIC,
     joints_of_controller,

@@ -61,9 +61,8 @@ def test_a_disk_that_answers_late_is_told_and_the_model_is_written_all_the_same(
     keeper.autosave(state(2), HEADER, 2)
     keeper.autosave(state(3), HEADER, 3)  # dropped: the last one still waits
     go_on.set()
-    assert waiting.done.wait(60.0)
-    np.testing.assert_array_equal(waiting.outcome()["weights"], state(1)["weights"])
-    assert keeper.check("kept").done.wait(60.0) and keeper.saved_revision == 2 and not keeper.failure
+    np.testing.assert_array_equal(waiting.result(60.0)["weights"], state(1)["weights"])
+    assert keeper.check("kept").result(60.0) and keeper.saved_revision == 2 and not keeper.failure
 
 
 def test_a_disk_that_is_full_is_told(keep, monkeypatch):
@@ -82,19 +81,16 @@ def test_models_of_others_too_large_ones_and_names_that_lead_out_are_refused(kee
         ("other", ModelHeader("inverse_dynamics"), "inverse_dynamics"),
         ("mine", HEADER, None),
     ):
-        written = keeper.write(name, state(5), header)
-        assert written.done.wait(60.0) and written.outcome().name == f"{name}.npz"
+        assert keeper.write(name, state(5), header).result(60.0).name == f"{name}.npz"
         read = keeper.read(name)
-        assert read.done.wait(60.0)
         if message:
             with pytest.raises(StateError, match=message):
-                read.outcome()
+                read.result(60.0)
         else:
-            np.testing.assert_array_equal(read.outcome()["weights"], state(5)["weights"])
+            np.testing.assert_array_equal(read.result(60.0)["weights"], state(5)["weights"])
     small, outside = keep(model_file="", largest=10).read("mine"), keeper.check("../mine")
     for job in (small, outside):
-        assert job.done.wait(60.0)
         with pytest.raises(IcubLearningError):
-            job.outcome()
+            job.result(60.0)
     with pytest.raises(IcubLearningError):
         keep(model_file="../kept")

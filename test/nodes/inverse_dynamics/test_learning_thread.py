@@ -79,11 +79,6 @@ def until(condition):
     return found
 
 
-def done(request):
-    assert request.done.wait(LIMIT)
-    return request
-
-
 def test_learns_in_order_and_shows_a_new_predictor_after_each(made):
     thread, _, errors = made
     assert thread.predictor.known == ()
@@ -117,7 +112,7 @@ def test_a_request_goes_before_the_samples_that_wait(made):
         thread.offer(Number(k))
     request = thread.ask(lambda estimator: len(estimator.learned))
     estimator.gate.set()
-    assert done(request).result <= 1
+    assert request.result(LIMIT) <= 1
     until(lambda: thread.learned == 4)
 
 
@@ -129,13 +124,12 @@ def test_a_request_may_exchange_the_estimator_and_a_refused_one_changes_nothing(
     def refuse(_):
         raise StateError("no such file")
 
-    refused = done(thread.ask(refuse))
-    assert str(refused.error) == "no such file"
+    assert str(thread.ask(refuse).exception(LIMIT)) == "no such file"
     assert thread.predictor.known == (1,)
     before = thread.revision
     other = Sums([7, 8])
-    answered = done(thread.ask(lambda _: (other, "loaded"), exchanges=True))
-    assert (answered.outcome(), thread.n_samples) == ("loaded", 2)
+    assert thread.ask(lambda _: (other, "loaded"), exchanges=True).result(LIMIT) == "loaded"
+    assert thread.n_samples == 2
     assert thread.revision > before
     thread.offer(Number(9))
     until(lambda: thread.learned == 2)
@@ -148,10 +142,9 @@ def test_a_request_that_is_withdrawn_is_not_acted_on(made):
     thread.offer(Number(1))
     time.sleep(0.05)
     request = thread.ask(lambda _: (Sums([5]), "exchanged"), exchanges=True)
-    assert request.take()
+    assert request.cancel()
     estimator.gate.set()
-    done(thread.ask(lambda _: None))
-    assert not request.done.is_set()
+    thread.ask(lambda _: None).result(LIMIT)
     assert estimator.learned == [1]
 
 
@@ -161,8 +154,9 @@ def test_after_something_unforeseen_the_last_good_state_goes_on(made):
         thread.offer(Number(k))
     until(lambda: thread.learned == 2)
     taken = []
-    done(thread.checkpoint(lambda *state: taken.append(state)))
-    assert taken[0][0]["learned"].tolist() == [1, 2]
+    kept = thread.checkpoint(lambda *state: taken.append(state)).result(LIMIT)
+    assert taken == [kept]
+    assert kept[0]["learned"].tolist() == [1, 2]
     thread.offer(Number(3))
     until(lambda: thread.learned == 3)
     thread.offer(Number(-1))  # leaves its mark in the estimator before it raises
@@ -186,8 +180,8 @@ def test_a_failed_question_is_told_and_changes_nothing(made):
     thread, _, errors = made
     thread.offer(Number(1))
     until(lambda: thread.learned == 1)
-    failed = done(thread.ask(lambda estimator: 1 / 0, changes=False))
-    assert str(failed.error) == "failed: division by zero"
+    failed = thread.ask(lambda estimator: 1 / 0, changes=False).exception(LIMIT)
+    assert str(failed) == "failed: division by zero"
     assert "ZeroDivisionError" in errors[0]
     assert (thread.predictor.known, thread.restored) == ((1,), 0)
 
@@ -197,7 +191,7 @@ def test_a_thread_that_died_is_replaced(made):
     thread, _, _ = made
     thread.offer(Number(1))
     until(lambda: thread.learned == 1)
-    done(thread.checkpoint())
+    thread.checkpoint().result(LIMIT)
     assert thread.supervise() == ""
     thread.offer(Number(-2))  # SystemExit ends a thread
     until(lambda: "died" in thread.supervise())
@@ -210,12 +204,12 @@ def test_a_thread_that_hangs_is_replaced_and_what_it_did_does_not_count(made):
     thread, estimator, _ = made
     thread.offer(Number(1))
     until(lambda: thread.learned == 1)
-    done(thread.checkpoint())
+    thread.checkpoint().result(LIMIT)
     estimator.gate.clear()
     thread.offer(Number(2))
     waiting = thread.ask(lambda _: "answered")
     assert until(thread.supervise).startswith("the learning thread has worked on one thing")
-    assert done(waiting).outcome() == "answered"  # by the new thread
+    assert waiting.result(LIMIT) == "answered"  # by the new thread
     thread.offer(Number(3))
     until(lambda: thread.predictor.known == (1, 3))
     estimator.gate.set()  # the old one comes back
@@ -228,10 +222,10 @@ def test_numbers_that_are_not_finite_never_become_the_last_good_state(made):
     thread, _, errors = made
     thread.offer(Number(1))
     until(lambda: thread.learned == 1)
-    done(thread.checkpoint())
+    thread.checkpoint().result(LIMIT)
     thread.offer(Number(np.nan))
     until(lambda: thread.learned == 2)
-    assert "not finite" in str(done(thread.checkpoint()).error)
+    assert "not finite" in str(thread.checkpoint().exception(LIMIT))
     assert "not finite" in errors[0]
     assert thread.predictor.known == (1,)
 

@@ -193,7 +193,7 @@ def test_when_the_learning_thread_dies_predictions_go_on_with_what_was_learned_j
         for death in range(1, deaths + 1):
             n_kept = len(kept)
             drive(probe, arm, range(sent, sent + 10))  # so that there is something new to keep
-            probe.until(lambda n=n_kept: len(kept) > n and kept[-1].done.is_set(), "a state that is kept")
+            probe.until(lambda n=n_kept: len(kept) > n and kept[-1].done(), "a state that is kept")
             monkeypatch.setattr(SemiparametricEstimator, "update", die)
             first, sent = sent + 10, sent + 10 + int(rng.integers(20, 60))
             drive(probe, arm, range(first, sent))
