@@ -70,7 +70,6 @@ class CNNFeaturesNode(ManagedNode):
         super().__init__("cnn_features", PARAMETERS)
 
     def _configure(self, settings: dict[str, Any]) -> None:
-        """Load the network, and make topics and timers."""
         cv2.setNumThreads(settings["n_threads"])
         self._features = _features_of(settings)
         self._report = StreamReport(self, "images", "no images arrive")

@@ -39,7 +39,6 @@ class StreamReport:
     def __init__(self, node: ManagedNode, subject: str, stale: str) -> None:
         self.node = node
         self._subject, self._stale = subject, stale
-        self._reported_errors = 0
         self._reported_answers = self._reported_refusals = 0
         self._last_time = node.steady.now()  # simulated time may pause, or jump
 
@@ -69,10 +68,9 @@ class StreamReport:
         last_refusal = "; ".join(text for text in (gate.last_refusal, last_refusal) if text)
         n_refused = sum(refused.values())
         new_refusals, self._reported_refusals = n_refused - self._reported_refusals, n_refused
-        new_errors, self._reported_errors = gate.internal_errors - self._reported_errors, gate.internal_errors
         others = self.node.endpoints.others()
-        if new_errors:
-            level, message = DiagnosticStatus.ERROR, f"{new_errors} internal errors; last: {gate.last_refusal}"
+        if errors := gate.new_errors():
+            level, message = DiagnosticStatus.ERROR, errors
         elif not self.node.active:
             level, message = DiagnosticStatus.OK, "inactive"
         elif new_refusals:

@@ -1,6 +1,7 @@
 """The topics, timers and services of a node, and other nodes on its topics whose QoS does not match."""
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
@@ -55,29 +56,26 @@ class Endpoints:
         """Return a text for each topic with several publishers, and for each node whose QoS does not match."""
         found = []
         for topic, subscription in sorted(self._mismatched):  # who did not match may have left
-            if reasons := self._incompatible(topic, subscription):
+            if reason := self._mismatch(topic, subscription):
                 end = "publisher" if subscription else "subscriber"
-                found.append(f"{topic}: the QoS of a {end} does not match: {reasons[0]}")
+                found.append(f"{topic}: the QoS of a {end} does not match: {reason}")
             else:
                 self._mismatched.discard((topic, subscription))
         topics = {one.topic_name for one, _ in self._made if _exists(one) and hasattr(one, "get_publisher_count")}
         counts = {topic: self._node.count_publishers(topic) for topic in sorted(topics)}
         return found + [f"{count} publishers on {topic}" for topic, count in counts.items() if count > 1]
 
-    def _incompatible(self, topic: str, subscription: bool) -> list[str]:
-        """Return why publishers and subscribers of a topic, one side of which is this node, do not match."""
+    def _mismatch(self, topic: str, subscription: bool) -> str:
+        """Return why a publisher and a subscriber of a topic, one of which is this node, do not match, "" if all do."""
         full, name = self._node.resolve_topic_name(topic), self._node.get_name()
         publishers = self._node.get_publishers_info_by_topic(full)
         subscribers = self._node.get_subscriptions_info_by_topic(full)
-        ours = [one for one in (subscribers if subscription else publishers) if one.node_name == name]
-        reasons = []
-        for own in ours:
-            for other in publishers if subscription else subscribers:
-                pair = (other, own) if subscription else (own, other)
-                level, reason = qos_check_compatible(pair[0].qos_profile, pair[1].qos_profile)
-                if level == QoSCompatibility.ERROR:
-                    reasons.append(f"{other.node_name}: {reason.removeprefix('ERROR: ').rstrip(';')}")
-        return reasons
+        for publisher, subscriber in product(publishers, subscribers):
+            own, other = (subscriber, publisher) if subscription else (publisher, subscriber)
+            level, reason = qos_check_compatible(publisher.qos_profile, subscriber.qos_profile)
+            if own.node_name == name and level == QoSCompatibility.ERROR:
+                return f"{other.node_name}: {reason.removeprefix('ERROR: ').rstrip(';')}"
+        return ""
 
     def release(self) -> None:
         """Destroy everything but services; what does not exist any more is left alone."""

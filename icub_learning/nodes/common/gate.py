@@ -32,11 +32,12 @@ class Gate:
         self.declined = 0  # requests and commands that the node could not fulfil
         self.last_declined = ""  # why not the newest one
         self.pending = 0  # requests that wait for their answer
+        self._reported = 0  # internal errors
 
-    @property
-    def internal_errors(self) -> int:
-        """Number of unforeseen errors."""
-        return self.refused[INTERNAL]
+    def new_errors(self) -> str:
+        """Return in words how many unforeseen errors there were since the last call, "" for none."""
+        new, self._reported = self.refused[INTERNAL] - self._reported, self.refused[INTERNAL]
+        return f"{new} internal errors; last: {self.last_refusal}" if new else ""
 
     def subscription(self, kind: type, callback: Callable[[Any], None], raw: bool) -> Callable[[bytes], None]:
         """Return a callback for a raw subscription that hands messages of type `kind`, or with `raw` bytes, on."""

@@ -3,7 +3,6 @@
 import contextlib
 import ctypes
 import os
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -51,11 +50,9 @@ def apply(settings: dict[str, Any], learner: int | None = None) -> list[str]:
 def ask_for_real_time(priority: int, learner: int | None = None) -> str:
     """Have the system run all threads of this process before ordinary ones (SCHED_FIFO); return the result in words.
 
-    On a busy machine an ordinary process may wait tens of milliseconds for a core, and predictions come that much
-    later. Threads that are started later inherit the priority, 1 to 99; with 0 all return to ordinary scheduling.
-    Without permission nothing changes. The thread of native id `learner` gets ordinary scheduling: under overload it
-    takes all the time there is, and the system would suspend all real-time threads of its core for 50 ms of each
-    second.
+    Threads that are started later inherit the priority, 1 to 99; with 0 all return to ordinary scheduling. Without
+    permission nothing changes. The thread of native id `learner` gets ordinary scheduling: under overload it takes all
+    the time there is, and the system would suspend all real-time threads of its core for 50 ms of each second.
     """
     try:
         for thread in _threads():
@@ -116,7 +113,7 @@ def return_large_blocks() -> bool:
     """Have blocks of at least 1 MiB returned as soon as they are freed; return whether the C library knows how.
 
     By default glibc keeps ever larger freed blocks for itself, up to 32 MiB each, so that a process that saves models
-    or calibrates classifiers now and then seems to grow for hours. The small blocks of a prediction stay as they are.
+    now and then seems to grow for hours.
     """
     if _VARIABLE in os.environ:
         return False
@@ -125,6 +122,4 @@ def return_large_blocks() -> bool:
 
 
 def _threads() -> list[int]:
-    if os.path.isdir("/proc/self/task"):
-        return [int(thread) for thread in os.listdir("/proc/self/task")]
-    return [threading.get_native_id()]
+    return [int(thread) for thread in os.listdir("/proc/self/task")]

@@ -43,11 +43,10 @@ NodeT = TypeVar("NodeT", bound="ManagedNode")
 
 
 def transition(method: Callable[[NodeT], None]) -> Callable[..., TransitionCallbackReturn]:
-    """Make a lifecycle callback of a method that returns nothing and raises when the transition must fail.
+    """Make a lifecycle callback of a method that raises when the transition must fail.
 
-    Errors of this package become FAILURE and one log line; anything else becomes ERROR, is counted as an internal error
-    and leads through `on_error` to the unconfigured state (rclpy itself drops exceptions of these callbacks silently).
-    A node whose configuration fails releases what it had made until then.
+    Errors of this package become FAILURE and one log line, and what a configuration had made is released. Anything else
+    is an internal error and leads through `on_error` to the unconfigured state; rclpy itself drops it silently.
     """
 
     @functools.wraps(method)
@@ -120,21 +119,18 @@ class ManagedNode(LifecycleNode):
 
     @transition
     def on_configure(self) -> None:
-        """Make what the node works with, from its parameters."""
         self.gate.declined, self.gate.last_declined = 0, ""
         self._configure(parameters.values(self, self._declared))
         self.configured = True
 
     @transition
     def on_activate(self) -> None:
-        """Publish from now on, and start to work."""
         super().on_activate(None)
         self.active = True
         self._start()
 
     @transition
     def on_deactivate(self) -> None:
-        """Stop working and publishing; what was learned stays."""
         self.active = False
         self._stop("the node was deactivated")
         super().on_deactivate(None)
@@ -142,14 +138,12 @@ class ManagedNode(LifecycleNode):
 
     @transition
     def on_cleanup(self) -> None:
-        """Release everything that on_configure made."""
         self._release_once()
 
     on_shutdown = on_cleanup
 
     @transition
     def on_error(self) -> None:
-        """Release everything, so that the node is cleanly unconfigured after a transition that failed."""
         with contextlib.suppress(Exception):  # publishers that are active must not publish any more
             super().on_deactivate(None)
         self._release_once()
@@ -183,10 +177,9 @@ class ManagedNode(LifecycleNode):
 
 
 def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> int:
-    """Run one lifecycle node until SIGINT, SIGTERM, its own or its context's shutdown.
+    """Run one lifecycle node, with LifecycleSettings, until SIGINT, SIGTERM, its own or its context's shutdown.
 
-    `make_node` makes it, and has declared LifecycleSettings. Returns the exit code of the process: 0, or 1 if the node
-    could not be made or activated.
+    Returns the exit code of the process: 0, or 1 if the node could not be made or activated.
     """
     return_large_blocks()
     # rclpy's own signal handlers would invalidate the context before the node can deactivate.
@@ -226,7 +219,7 @@ def _run(make_node: Callable[[], ManagedNode], stopped: Callable[[], bool]) -> i
 
 
 def is_finalized(node: LifecycleNode) -> bool:
-    """Return whether a lifecycle manager has shut the node down: its process has nothing left to do."""
+    """Return whether the node has been shut down."""
     return node._state_machine.current_state[1] == "finalized"  # rclpy has no public way to ask
 
 

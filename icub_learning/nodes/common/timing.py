@@ -50,11 +50,7 @@ class DurationWindow:
 
 
 class CycleStatistics:
-    """Period, jitter, latency and execution time of a stream whose messages are answered at once.
-
-    Call `published` when a message has been answered, or `arrived` if it is not answered; and `end` when its work is
-    done.
-    """
+    """Period, jitter, latency and execution time of a stream whose messages are answered at once, or not at all."""
 
     def __init__(self) -> None:
         self.period = DurationWindow()  # between arrivals

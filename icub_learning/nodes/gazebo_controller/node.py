@@ -61,7 +61,6 @@ class GazeboControllerNode(ManagedNode):
         super().__init__("gazebo_controller", PARAMETERS)
 
     def _configure(self, settings: dict[str, Any]) -> None:
-        """Read the robot, and make topics."""
         self._joints = joints_of(settings["config"], settings["velocity_limit"], settings["acceleration_limit"])
         self._stamp, self._position, self._velocity = 0, np.zeros(0), np.zeros(0)  # of the newest joint state
         self._homed = False  # whether the joints have been sent to where they may be
@@ -85,16 +84,17 @@ class GazeboControllerNode(ManagedNode):
             self._target, self._end, self._waiting, self._homed = None, 0, None, False
         self._stamp = stamp
         if not self._homed:
-            # What is sent before the bridge to Gazebo listens is lost.
-            if self._publisher.get_subscription_count():
+            if self._publisher.get_subscription_count():  # what is sent before the bridge to Gazebo listens is lost
                 self._homed = True
-                self._home()
-        elif self._target is not None and self._stands_elsewhere():
+                inside = np.clip(self._position, self._joints.lower, self._joints.upper)
+                if np.abs(inside - self._position).max() > INSIDE:  # Gazebo starts all joints at 0
+                    self._move_to(inside)
+        elif self._target is not None and self._is_still(PATIENCE_NS) and not self._is_near():
             self.get_logger().warning("the joints stand still away from their target: sent to it once more")
             self._move_to(self._target)
         elif self._waiting is not None and self._at_rest():
             waiting, self._waiting = self._waiting, None
-            self._try(waiting)
+            self._follow(waiting)
 
     def _ordered(self, field: str, values: Sequence[float], places: dict[str, int]) -> Array:
         """Return a field of a joint state in the order of the joints. Raises SampleError."""
@@ -106,12 +106,6 @@ class GazeboControllerNode(ManagedNode):
             raise SampleError("range", f"{field} is not finite, or beyond {LARGEST:g}", name=field, value=ordered)
         return ordered
 
-    def _home(self) -> None:
-        """Move joints that start beyond their limits to them: Gazebo starts all joints at 0."""
-        inside = np.clip(self._position, self._joints.lower, self._joints.upper)
-        if np.abs(inside - self._position).max() > INSIDE:
-            self._move_to(inside)
-
     def _move_to(self, target: Array) -> None:
         try:
             commands = follow(self._joints, self._position, self._joints.names, [HOMING_TIME], target[None])
@@ -122,13 +116,11 @@ class GazeboControllerNode(ManagedNode):
     def _is_near(self) -> bool:
         return self._target is None or float(np.abs(self._position - self._target).max()) < STILL
 
-    def _at_rest(self) -> bool:
-        return self._stamp >= self._end and self._is_near() and float(np.abs(self._velocity).max()) < STILL
+    def _is_still(self, patience: int = 0) -> bool:
+        return self._stamp >= self._end + patience and float(np.abs(self._velocity).max()) < STILL
 
-    def _stands_elsewhere(self) -> bool:
-        """Whether the last trajectory seems to be lost, or something held the joints."""
-        still = self._stamp >= self._end + PATIENCE_NS and float(np.abs(self._velocity).max()) < STILL
-        return still and not self._is_near()
+    def _at_rest(self) -> bool:
+        return self._is_still() and self._is_near()
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         if not self.active:
@@ -140,28 +132,27 @@ class GazeboControllerNode(ManagedNode):
             missing = "its first joint state" if not len(self._position) else "the bridge that takes trajectories"
             self.get_logger().info(f"waiting for Gazebo: {missing}", throttle_duration_sec=LOG_PERIOD)
             return
-        if not self._at_rest():
-            if self._try(points, only_check=True):
-                self._waiting = points
-                self._send(brake(self._joints, self._position, self._velocity))
-        else:
-            self._try(points)
+        if self._at_rest():
+            self._follow(points)
+        elif self._commands(points) is not None:
+            self._waiting = points
+            self._send(brake(self._joints, self._position, self._velocity))
 
-    def _try(self, points: dict[str, Any], only_check: bool = False) -> bool:
-        """Send a trajectory, or only find out whether it can be; return that. A refused one changes nothing."""
+    def _commands(self, points: dict[str, Any]) -> Commands | None:
+        """Return what follows a trajectory; None for one that is refused."""
         try:
-            start = self._position if self._target is None else self._target
-            commands = follow(self._joints, start, **points)
+            return follow(self._joints, self._position if self._target is None else self._target, **points)
         except (IcubLearningError, ValueError) as error:
             self.gate.decline(error)
-            return False
-        if not only_check:
+            return None
+
+    def _follow(self, points: dict[str, Any]) -> None:
+        if (commands := self._commands(points)) is not None:
             self._accepted += 1
             if commands.reason:
                 slower = f"{commands.slower:.3g} times the time"
                 self.get_logger().warning(f"followed more slowly, in {slower}: {commands.reason}")
             self._send(commands)
-        return True
 
     def _send(self, commands: Commands) -> None:
         self._publisher.publish(step_trajectory(self._joints.names, STEP_NS, commands.positions))

@@ -57,7 +57,6 @@ class GazeboJointStatesNode(ManagedNode):
         super().__init__("gazebo_joint_states", PARAMETERS)
 
     def _configure(self, settings: dict[str, Any]) -> None:
-        """Make topics."""
         self._scheduling = settings
         self._period = round(NANOSECONDS / settings["rate"])
         self._published = 0.0  # when the last message was [s, of a steady clock]

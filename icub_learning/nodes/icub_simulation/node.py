@@ -72,14 +72,12 @@ class IcubSimulationNode(ManagedNode):
         self._timers: list[Timer] = []  # likewise
 
     def _configure(self, settings: dict[str, Any]) -> None:
-        """Build the arm, its camera, topics and services."""
         self._factor, self._scheduling = settings["real_time_factor"], settings
         self._every = steps_per_sample(settings["rate"])
         self._simulation = ArmSimulation(pick(SimulationSettings, settings))
         arm = self._simulation.arm
         self._messages, self._truth_messages = SensorMessages(arm), TruthMessages(arm)
         self._clock_message = Clock()
-        self._reported_errors = 0
         self._make_endpoints()
         self._camera = ObjectCamera(self, settings)
         self.started.callback(self._camera.drop)
@@ -91,8 +89,9 @@ class IcubSimulationNode(ManagedNode):
         self._camera.publish_truth()
         self._start_pacing()
 
-    def _stop(self, _reason: str) -> None:
-        self._stop_pacing()  # the arm stays where it is in its motion
+    def _stop(self, _reason: str = "") -> None:
+        while self._timers:  # the arm stays where it is in its motion
+            self.destroy_timer(self._timers.pop())
 
     def _deactivated(self) -> None:
         self._camera.deactivate("the node has been deactivated")
@@ -125,10 +124,6 @@ class IcubSimulationNode(ManagedNode):
             self.create_timer(period / self._factor, self._tick, clock=self.steady),
             self.create_timer(REPORT_PERIOD, self._report, clock=self.steady),
         ]
-
-    def _stop_pacing(self) -> None:
-        while self._timers:
-            self.destroy_timer(self._timers.pop())
 
     def _tick(self) -> None:
         if not self.active:  # it came due before its timer was destroyed
@@ -194,7 +189,7 @@ class IcubSimulationNode(ManagedNode):
         if name == "real_time_factor":
             self._factor = value
             if self.active:
-                self._stop_pacing()
+                self._stop()
                 self._start_pacing()
 
     def _report(self) -> None:
@@ -202,7 +197,7 @@ class IcubSimulationNode(ManagedNode):
         reached = pacer.reached(time.monotonic())
         slow = reached < KEEPS_UP * self._factor
         level = DiagnosticStatus.WARN if slow else DiagnosticStatus.OK
-        gate, new_errors = self.gate, self.gate.internal_errors - self._reported_errors
+        gate = self.gate
         message = f"{'behind' if slow else 'in step with'} the wall clock: {reached:.3f} of {self._factor:g}"
         values = {
             "real-time factor": f"{reached:.4f}",
@@ -217,9 +212,8 @@ class IcubSimulationNode(ManagedNode):
             "refused commands": gate.declined + gate.refused.total(),
             "last refusal": "; ".join(text for text in (gate.last_refusal, gate.last_declined) if text),
         }
-        if new_errors:
-            level, message = DiagnosticStatus.ERROR, f"{new_errors} internal errors; last: {gate.last_refusal}"
-        self._reported_errors = gate.internal_errors
+        if errors := gate.new_errors():
+            level, message = DiagnosticStatus.ERROR, errors
         pace = status_of(self, "pace", level, message, values)
         self._diagnostics_publisher.publish(diagnostics_of(self, pace, self._camera.status()))
 

@@ -25,7 +25,7 @@ LONGEST_WORK = 30.0  # [s] on one sample or request, beyond which the thread is 
 
 
 class Request(NamedTuple):
-    """What LearningThread.ask got."""
+    """A request of `LearningThread.ask`."""
 
     act: Callable[[Any], Any]
     changes: bool
@@ -63,15 +63,14 @@ class LearningThread:
         self.times = DurationWindow()  # of a sample: its learning and the new predictor
         self._estimator = estimator
         self._regressor: Any = regressor
-        self._good: dict[str, Any] = accounted(estimator)
-        self._good_samples: int = estimator.n_samples
+        self._good: tuple[dict[str, Any], int] = accounted(estimator), estimator.n_samples  # state and its samples
         self._thinning, self._longest_work = thinning, longest_work
         self._queue: SimpleQueue[Any] = SimpleQueue()  # samples with how many each stands for, and _WAKE
         self._requests: deque[Request] = deque()
         self._on_error = on_error
         self._generation, self._stopping = 0, False
         self._busy_since = 0.0  # [s, monotonic], 0 while nothing is worked on
-        self._current: Request | None = None
+        self._current: Request | None = None  # that is acted on
         sys.setswitchinterval(SWITCH_INTERVAL)
         self._start()
 
@@ -103,11 +102,11 @@ class LearningThread:
         self._queue.put(_WAKE)
         return answer
 
-    def checkpoint(self, use: Callable[[dict[str, Any], int, int], None] | None = None) -> "Future[Any]":
+    def checkpoint(self) -> "Future[tuple[dict[str, Any], int, int]]":
         """Request that the present state become the one that is restored after an error.
 
         The result is the state, which is then the caller's too but not to be changed, the number of its samples and its
-        revision; `use` is called with them in the thread.
+        revision.
         """
 
         def keep(estimator: Any) -> tuple[dict[str, Any], int, int]:
@@ -116,9 +115,7 @@ class LearningThread:
                 self._restore()
                 self._on_error("what was learned held numbers that are not finite: the last good state is restored")
                 raise StateError("what was learned held numbers that are not finite")
-            self._good, self._good_samples = state, estimator.n_samples
-            if use is not None:
-                use(state, estimator.n_samples, self.revision)
+            self._good = state, estimator.n_samples
             return state, estimator.n_samples, self.revision
 
         return self.ask(keep, changes=False)
@@ -126,9 +123,9 @@ class LearningThread:
     def final_state(self) -> tuple[dict[str, Any], int]:
         """Return the state and its number of samples after `stop`; the last good state if the thread has not ended."""
         if self._thread.is_alive():
-            return self._good, self._good_samples
+            return self._good
         state = accounted(self._estimator)
-        return (self._good, self._good_samples) if broken_entries(state) else (state, self._estimator.n_samples)
+        return self._good if broken_entries(state) else (state, self._estimator.n_samples)
 
     def supervise(self) -> str:
         """Replace the thread if it has died or hangs; return what happened, in words, or ""."""
@@ -151,18 +148,16 @@ class LearningThread:
         self._start()
         return f"{found}: it was replaced, with the last good state of {self.n_samples} samples"
 
-    def stop(self, timeout: float = 5.0) -> bool:
-        """End the thread after all samples and requests that wait, or after `timeout` [s]; whether it ended in time."""
+    def stop(self, timeout: float = 5.0) -> None:
+        """End the thread after all samples and requests that wait, or after `timeout` [s]."""
         self._stopping = True
         self._queue.put(_WAKE)
         self._thread.join(timeout)
-        ended = not self._thread.is_alive()
         self._generation += 1
         while self._requests:
             answer = self._requests.popleft().answer
             if answer.set_running_or_notify_cancel():
                 answer.set_exception(StateError("the node has stopped learning"))
-        return ended
 
     def _start(self) -> None:
         self._thread = threading.Thread(target=self._run, args=(self._generation,), name="learning", daemon=True)
@@ -237,7 +232,8 @@ class LearningThread:
     def _restore(self, *, own_regressor: bool = False) -> None:
         """Replace the estimator by its last good state."""
         regressor = self._estimator.regressor
-        self._estimator = type(self._estimator).from_state(self._good, regressor.twin() if own_regressor else regressor)
+        regressor = regressor.twin() if own_regressor else regressor
+        self._estimator = type(self._estimator).from_state(self._good[0], regressor)
         self.restored += 1
         self._publish()
         self.replaced += 1

@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Callable
-from concurrent.futures import wait
+from concurrent.futures import Future, wait
+from functools import partial
 from typing import Any
 
 from icub_learning.dynamics.saved_model import ModelDescription
@@ -27,15 +28,22 @@ class ModelServices:
         self._learner, self._keeper, self._description, self._warn = learner, keeper, description, warn
         self._checkpointed = 0  # revision
 
-    async def ask(self, act: Callable[[Any], Any], **kind: bool) -> Any:
-        """Return what `act` returns in the learning thread; for `kind` see LearningThread.ask."""
-        return await self._asked(act, self._keeper.deadline(), **kind)
+    async def ask(self, act: Callable[[Any], Any], deadline: float = 0.0, **kind: bool) -> Any:
+        """Return what `act` returns in the learning thread; for `kind` see LearningThread.ask.
+
+        Raises StateError: it was not done by `deadline` [s, time.monotonic()], 0: that of a service called now.
+        """
+        answer = self._learner.ask(act, **kind)
+        if not await until(answer.done, (deadline or self._keeper.deadline()) - time.monotonic()):
+            outcome = "the request is withdrawn, nothing was changed" if answer.cancel() else "it is still under way"
+            raise StateError(f"not done within {self._keeper.answer_timeout:g} s: {outcome}")
+        return answer.result()
 
     async def save(self, request: ModelFile.Request, _response: Any) -> str:
         """Save the present model under a name."""
         name, deadline = request.path, self._keeper.deadline()
         await finished(self._keeper.check(name), deadline)
-        state, n_samples = await self._asked(lambda one: (accounted(one), one.n_samples), deadline, changes=False)
+        state, n_samples = await self.ask(lambda one: (accounted(one), one.n_samples), deadline, changes=False)
         path = await finished(self._keeper.write(name, state, self._description.header(n_samples)), deadline)
         return f"saved to {path}"
 
@@ -62,7 +70,7 @@ class ModelServices:
     def autosave(self) -> None:
         """Save the present state, if it has changed; returns at once."""
         if self._keeper.lacks(self._learner.revision):
-            self._learner.checkpoint(self._autosave)
+            self._learner.checkpoint().add_done_callback(partial(self._save, self._keeper.autosave))
 
     def checkpoint(self) -> None:
         """Keep the present state as the one to go back to if learning fails, if it has changed; returns at once."""
@@ -76,8 +84,7 @@ class ModelServices:
             return
         kept = self._learner.checkpoint()
         if wait([kept], self._keeper.answer_timeout).done and not kept.exception():
-            state, n_samples, revision = kept.result()
-            self._keeper.save_now(state, self._description.header(n_samples), revision)
+            self._save(self._keeper.save_now, kept)
         else:
             self._warn("the model could not be saved: the learning thread did not answer")
 
@@ -88,17 +95,12 @@ class ModelServices:
             state, n_samples = self._learner.final_state()
             self._keeper.save_now(state, self._description.header(n_samples), self._learner.revision)
 
-    def _autosave(self, state: dict[str, Any], n_samples: int, revision: int) -> None:
-        self._keeper.autosave(state, self._description.header(n_samples), revision)
+    def _save(self, save: Callable[..., None], kept: "Future[Any]") -> None:
+        if not kept.exception():
+            state, n_samples, revision = kept.result()
+            save(state, self._description.header(n_samples), revision)
 
     async def _ask_with_model(self, name: str, act: Callable[[Any, dict[str, Any]], Any], **kind: bool) -> Any:
         deadline = self._keeper.deadline()
         state = await finished(self._keeper.read(name), deadline)
-        return await self._asked(lambda estimator: act(estimator, state), deadline, **kind)
-
-    async def _asked(self, act: Callable[[Any], Any], deadline: float, **kind: bool) -> Any:
-        answer = self._learner.ask(act, **kind)
-        if not await until(answer.done, deadline - time.monotonic()):
-            outcome = "the request is withdrawn, nothing was changed" if answer.cancel() else "it is still under way"
-            raise StateError(f"not done within {self._keeper.answer_timeout:g} s: {outcome}")
-        return answer.result()
+        return await self.ask(lambda estimator: act(estimator, state), deadline, **kind)

@@ -17,7 +17,6 @@ from icub_learning.dynamics.saved_model import ModelDescription
 from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.overload import Thinning
 from icub_learning.dynamics.stream.recent import RecentMeasurements, mean_error
-from icub_learning.dynamics.stream.records import StateRecord
 from icub_learning.dynamics.stream.sensor_check import SensorCheck
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 from icub_learning.errors import SampleError, StateError
@@ -37,12 +36,7 @@ from icub_learning.nodes.inverse_dynamics.message_template import MessageTemplat
 from icub_learning.nodes.inverse_dynamics.model_services import ModelServices
 from icub_learning.nodes.inverse_dynamics.parameters import PARAMETERS
 from icub_learning.nodes.inverse_dynamics.report import DynamicsReport, InertialReport
-from icub_learning.nodes.inverse_dynamics.robot_description import (
-    TOPIC,
-    joints_of_controller,
-    movable_joints,
-    receive_urdf,
-)
+from icub_learning.nodes.inverse_dynamics.robot_description import joints_of_controller, movable_joints, receive_urdf
 from icub_learning.nodes.inverse_dynamics.wrench_layout import WrenchDecoder
 from icub_learning.robots import find_urdf
 from icub_learning.settings import pick
@@ -62,7 +56,6 @@ class InverseDynamicsNode(ManagedNode):
         self._stream: InverseDynamicsStream  # from configure to cleanup
 
     def _configure(self, settings: dict[str, Any]) -> None:
-        """Build learner, stream, topics and services."""
         self._settings = self._about_the_robot(settings)
         self._regressor = assembly.make_regressor(self._settings)
         estimator = assembly.make_estimator(self._settings, self._regressor)
@@ -73,7 +66,8 @@ class InverseDynamicsNode(ManagedNode):
         # The regressor that the learning thread works with is the estimator's; predictions get one of their own.
         own = self._regressor.twin()
         thinning = Thinning(settings["learning_share"], settings["learning_backlog"])
-        self._learner = LearningThread(estimator, own, thinning, self._on_learning_error)
+        on_error = partial(self.get_logger().error, throttle_duration_sec=LOG_PERIOD)
+        self._learner = LearningThread(estimator, own, thinning, on_error)
         self._replaced = 0
         self._models = ModelServices(self._learner, self._keeper, description, self.get_logger().warning)
         self.started.callback(self._models.stop)
@@ -109,7 +103,7 @@ class InverseDynamicsNode(ManagedNode):
 
     def _about_the_robot(self, settings: dict[str, Any]) -> Settings:
         """Return the settings with URDF and joints that other nodes describe, where the parameters say so."""
-        by_topic, timeout = settings["urdf"] == TOPIC, settings["description_timeout"]
+        by_topic, timeout = settings["urdf"] == "topic", settings["description_timeout"]
         urdf = receive_urdf(self, timeout) if by_topic else find_urdf(settings["urdf"])
         joints = tuple(settings["joints"])
         if not joints and settings["controller"]:
@@ -179,7 +173,12 @@ class InverseDynamicsNode(ManagedNode):
         self._has_subscriber = self._output_publishers["predicted"].get_subscription_count() > 0
         cycle = self._report.cycle
         cycle.published(arrival, (self.get_clock().now().nanoseconds - stamp) * 1e-9)
-        self._publish_parts(record)
+        prediction = record.prediction
+        if self._prediction_publisher.get_subscription_count():
+            parts = (prediction.total, prediction.parametric, prediction.residual, prediction.variance)
+            self._prediction_publisher.publish(self._prediction.bytes_of(stamp, *parts))
+        self._publish_output("parametric", stamp, prediction.parametric)
+        self._controllers.publish(record)
         if self._is_wrench and not self._stream.waiting and self._stream.counts.predicted % UNPAIRED:
             self._stream.settle()  # all else has time until the wrench comes
         else:
@@ -211,9 +210,6 @@ class InverseDynamicsNode(ManagedNode):
         if (ratio := self._stream.take_change()) is not None:
             self._learner.ask(lambda estimator: estimator.body_changed(ratio))
 
-    def _on_learning_error(self, text: str) -> None:
-        self.get_logger().error(text, throttle_duration_sec=LOG_PERIOD)
-
     def _supervise(self) -> None:
         if found := self._learner.supervise():
             self.get_logger().error(found)
@@ -236,15 +232,6 @@ class InverseDynamicsNode(ManagedNode):
 
     def _stamp(self, given: int) -> int:
         return self.get_clock().now().nanoseconds if self._by_arrival else given
-
-    def _publish_parts(self, record: StateRecord) -> None:
-        """Publish the parts of the prediction."""
-        prediction = record.prediction
-        if self._prediction_publisher.get_subscription_count():
-            parts = (prediction.total, prediction.parametric, prediction.residual, prediction.variance)
-            self._prediction_publisher.publish(self._prediction.bytes_of(record.stamp, *parts))
-        self._publish_output("parametric", record.stamp, prediction.parametric)
-        self._controllers.publish(record)
 
     def _publish_output(self, kind: str, stamp: int, values: Array, subscribed: bool = False) -> None:
         """Publish if there is a subscriber, as `subscribed` may say already: a message for no one costs as much."""

@@ -22,14 +22,13 @@ from icub_learning.errors import IcubLearningError, RecognitionError, SampleErro
 from icub_learning.models.header import ModelHeader
 from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.nodes.common.diagnostics import StreamReport, publish_every
-from icub_learning.nodes.common.image_messages import image_message, rgb_of
+from icub_learning.nodes.common.image_messages import detection_array, image_message, rgb_of, vision_msgs
 from icub_learning.nodes.common.image_subscription import ImageSettings, NewestImages
 from icub_learning.nodes.common.model_keeper import ModelSettings
 from icub_learning.nodes.common.qos import SENSOR, STREAM
 from icub_learning.nodes.common.spinning import LifecycleSettings, run
 from icub_learning.nodes.common.taught_node import TaughtNode, list_objects
 from icub_learning.nodes.common.timing import DurationWindow
-from icub_learning.nodes.common.vision_messages import detection_array, vision_msgs
 from icub_learning.nodes.object_detection.teaching import Teaching
 from icub_learning.settings import pick, setting, settings_of
 from icub_learning_msgs.msg import Detection, Detections
@@ -68,7 +67,6 @@ class ObjectDetectionNode(TaughtNode):
         super().__init__("object_detection", PARAMETERS)
 
     def _configure(self, settings: dict[str, Any]) -> None:
-        """Load the network, and make topics, services and timers."""
         self._detector = OnlineDetector(
             settings["n_centers"],
             bootstrap=Bootstrap(n_batches=settings["n_batches"], batch_size=settings["batch_size"]),
@@ -123,7 +121,7 @@ class ObjectDetectionNode(TaughtNode):
         self._boxes.append((stamp_to_ns(message.header.stamp), boxes))
 
     def _work(self, message: Image | CompressedImage, arrival: float) -> None:
-        """Decode an image, detect, publish, and show it to a lesson; runs in a thread of its own."""
+        """Work on an image, in a thread of its own."""
         lesson = self._teaching.lesson  # one that begins meanwhile has nothing to do with this image
         image = self._newest = rgb_of(message)
         try:

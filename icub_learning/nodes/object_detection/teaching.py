@@ -21,13 +21,11 @@ LONGEST_LESSON = 3600.0  # [s]
 
 
 class GivenBox:
-    """The box that another node publishes for the image of a stamp."""
+    """The box that another node publishes for the image of a stamp, a BoxSource."""
 
-    def __init__(self) -> None:
-        self.box: Array | None = None
+    box: Array | None = None
 
     def update(self, _image: NDArray[np.uint8]) -> Array | None:
-        """See BoxSource."""
         box, self.box = self.box, None
         return box
 
@@ -49,10 +47,10 @@ class Teaching:
         period: float,
         min_frames: int,
         finished: Callable[[OnlineDetector | None, str, float], None],
-        box_source: str = "motion",
+        box_source: str,
     ) -> None:
-        self._box_source = box_source
-        self._period, self._min_frames, self._finished = round(period * NANOSECONDS), min_frames, finished
+        self._period, self._min_frames = round(period * NANOSECONDS), min_frames
+        self._finished, self._box_source = finished, box_source
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self.lesson: DetectionLesson | None = None  # the one that collects images, or None

@@ -15,12 +15,12 @@ from icub_learning.errors import IcubLearningError, RecognitionError, SampleErro
 from icub_learning.models.header import ModelHeader
 from icub_learning.nodes.common.conversions import doubles, stamp_to_ns
 from icub_learning.nodes.common.diagnostics import StreamReport, publish_every
+from icub_learning.nodes.common.image_messages import classification, vision_msgs
 from icub_learning.nodes.common.model_keeper import ModelSettings
 from icub_learning.nodes.common.qos import SENSOR, STATE, STREAM
 from icub_learning.nodes.common.spinning import LifecycleSettings, run
 from icub_learning.nodes.common.taught_node import TaughtNode, list_objects
 from icub_learning.nodes.common.timing import DurationWindow
-from icub_learning.nodes.common.vision_messages import classification, vision_msgs
 from icub_learning.recognition import assembly, saved_model
 from icub_learning.recognition.recognizer import ObjectRecognizer
 from icub_learning.recognition.settings import Settings
@@ -59,7 +59,6 @@ class ObjectRecognitionNode(TaughtNode):
         self._recall = np.zeros(0)  # as published
 
     def _configure(self, settings: dict[str, Any]) -> None:
-        """Build recognizer, topics and services."""
         self._settings = pick(Settings, settings)
         self._recognizer = assembly.make_recognizer(self._settings)
         self._network = ""  # of the newest features

@@ -6,9 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from diagnostic_msgs.msg import DiagnosticStatus
 from helpers.camera_probe import CameraProbe
-from lifecycle_msgs.msg import Transition
 from PIL import Image
 from rclpy.qos import ReliabilityPolicy
 
@@ -134,40 +132,6 @@ def test_an_image_that_comes_raw_and_compressed_is_worked_on_once(started, pictu
         for count, show in enumerate((camera.show, camera.show_compressed) * 2, 6):  # without stamps nobody can tell
             show(picture if show == camera.show else jpeg(picture), 0)
             camera.until(lambda count=count: len(camera.features) == count, f"features {count}")
-
-
-def test_lifecycle(node_here, picture):
-    node = node_here("cnn_features", autostart=False, **QUICK)
-    with CameraProbe() as camera:
-        assert camera.change(Transition.TRANSITION_CONFIGURE)
-        camera.connect()
-        camera.show(picture, 1)
-        camera.report(lambda values: values["messages received"] == "1", "of one message")
-        assert camera.diagnostics["images received"] == "0"
-        assert camera.message == "inactive"
-        assert not camera.features
-        for stamp in (2, 4):
-            assert camera.change(Transition.TRANSITION_ACTIVATE)
-            camera.show(picture, stamp)
-            camera.features_of(stamp)
-            assert camera.change(Transition.TRANSITION_DEACTIVATE)
-            camera.show(picture, stamp + 1)
-            received = str(stamp + 1)
-            camera.report(lambda values, n=received: values["messages received"] == n, f"of message {received}")
-        assert len(camera.features) == 2
-        assert camera.change(Transition.TRANSITION_ACTIVATE)
-        camera.report(lambda _: camera.message != "inactive", "after activation")
-        camera.report()
-        assert (camera.level, camera.message) == (DiagnosticStatus.STALE, "no images arrive")
-        assert camera.change(Transition.TRANSITION_DEACTIVATE)
-        assert camera.change(Transition.TRANSITION_CLEANUP)
-        assert camera.change(Transition.TRANSITION_CONFIGURE)
-        assert camera.change(Transition.TRANSITION_ACTIVATE)
-        camera.connect()
-        camera.show(picture, 6)
-        camera.features_of(6)
-        assert camera.change(Transition.TRANSITION_ACTIVE_SHUTDOWN)
-    assert node.wait() == 0
 
 
 def test_another_layer_of_another_topic(started, features, picture):
