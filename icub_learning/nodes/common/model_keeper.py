@@ -54,25 +54,20 @@ class ModelKeeper:
     folder, or another process uses it.
 
     Args:
-        settings: values of ModelSettings, by name.
+        settings: values of ModelSettings, by name; and `any_urdf`, see ModelHeader.check_origin.
         describe: returns the description of the model as it would be saved now, to compare others with.
         largest: number of bytes that a model may have.
-        any_urdf: see ModelHeader.check_origin.
     """
 
     def __init__(
-        self,
-        settings: dict[str, Any],
-        describe: Callable[[], ModelHeader],
-        largest: Callable[[], int],
-        any_urdf: bool = False,
+        self, settings: dict[str, Any], describe: Callable[[], ModelHeader], largest: Callable[[], int]
     ) -> None:
         self._folder = ModelsFolder(settings["models_folder"], anywhere=settings["any_model_path"])
         self.answer_timeout: float = settings["answer_timeout"]
         self.failure = ""  # why the last model could not be loaded or saved
         self.saved = ""  # where the last one was written
         self.saved_revision = 0  # of the last one that was written
-        self._describe, self._largest, self._any_urdf = describe, largest, any_urdf
+        self._describe, self._largest, self._any_urdf = describe, largest, settings.get("any_urdf", False)
         name = settings["model_file"]
         self._kept = KeptModels(self._folder.path(name), settings["keep_models"], largest()) if name else None
         self._background = Background()

@@ -10,6 +10,7 @@ from icub_learning.nodes.common.background import finished, until
 from icub_learning.nodes.common.model_keeper import ModelKeeper
 from icub_learning.nodes.common.spinning import ManagedNode
 
+LONGEST_LESSON = 3600.0  # [s]
 ModelT = TypeVar("ModelT")
 
 

@@ -10,7 +10,6 @@ from icub_learning.dynamics.control.feed_forward import FeedForward, effort_limi
 from icub_learning.dynamics.control.trajectory_points import complete
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
-from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.records import StateRecord
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 from icub_learning.errors import ParameterError
@@ -27,20 +26,14 @@ class ControllerEndpoints:
     """Serves controllers from what the learning thread knows; for output: joint_torque."""
 
     def __init__(
-        self,
-        node: LifecycleNode,
-        stream: InverseDynamicsStream,
-        regressor: Any,
-        learner: LearningThread,
-        settings: Settings,
+        self, node: LifecycleNode, stream: InverseDynamicsStream, regressor: Any, learner: LearningThread, urdf: str
     ) -> None:
-        self._node, self._stream, self._regressor, self._learner = node, stream, regressor, learner
-        self._torque = isinstance(regressor, TorqueRegressor)
+        self._stream, self._regressor, self._learner = stream, regressor, learner
         node.create_service(PredictTrajectory, "~/predict_trajectory", self._predict_trajectory)
         self._gravity, limits = None, np.zeros(0)
-        if self._torque:
+        if isinstance(regressor, TorqueRegressor):
             self._gravity = node.create_lifecycle_publisher(JointState, "~/gravity_effort", STREAM)
-            limits = effort_limits(settings.urdf, regressor.joints)
+            limits = effort_limits(urdf, regressor.joints)
         self._feed_forward = FeedForward(limits)
         self._count = 0
 
@@ -62,7 +55,7 @@ class ControllerEndpoints:
 
     def _predict_trajectory(self, request: PredictTrajectory.Request, response: PredictTrajectory.Response) -> str:
         response.trajectory = request.trajectory
-        if not self._torque:
+        if self._gravity is None:
             raise ParameterError("output", "wrench", "joint_torque: a wrench is no effort of joints")
         given, joints = trajectory_points(request.trajectory), self._regressor.joints
         names = given["joint_names"]

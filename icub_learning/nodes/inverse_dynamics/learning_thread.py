@@ -40,19 +40,14 @@ class LearningThread:
     """Owns an estimator, which no other thread may use: they see `predictor`, which is replaced after each sample.
 
     Requests go before samples that wait, so none waits longer than one sample takes to learn. `supervise` replaces the
-    thread if it has died or works on one thing for more than `longest_work` [s], and the estimator by its last good
+    thread if it has died or works on one thing for more than LONGEST_WORK, and the estimator by its last good
     state. So does the thread itself after an error that no estimator foresees, since what was learned may be half
     changed then. Predictions go on, with a `regressor` that the two threads do not share. `thinning` says which samples
     are learned, and `on_error` gets an unexpected error in words with its traceback.
     """
 
     def __init__(
-        self,
-        estimator: Any,
-        regressor: Regressor,
-        thinning: Thinning,
-        on_error: Callable[[str], None],
-        longest_work: float = LONGEST_WORK,
+        self, estimator: Any, regressor: Regressor, thinning: Thinning, on_error: Callable[[str], None]
     ) -> None:
         self.predictor: Predictor = estimator.predictor(regressor)  # makes the predictions
         self.n_samples: int = estimator.n_samples  # of the estimator
@@ -64,10 +59,9 @@ class LearningThread:
         self._estimator = estimator
         self._regressor: Any = regressor
         self._good: tuple[dict[str, Any], int] = accounted(estimator), estimator.n_samples  # state and its samples
-        self._thinning, self._longest_work = thinning, longest_work
         self._queue: SimpleQueue[Any] = SimpleQueue()  # samples with how many each stands for, and _WAKE
         self._requests: deque[Request] = deque()
-        self._on_error = on_error
+        self._thinning, self._on_error = thinning, on_error
         self._generation, self._stopping = 0, False
         self._busy_since = 0.0  # [s, monotonic], 0 while nothing is worked on
         self._current: Request | None = None  # that is acted on
@@ -134,7 +128,7 @@ class LearningThread:
         busy = time.monotonic() - self._busy_since if self._busy_since else 0.0
         if not self._thread.is_alive():
             found = "the learning thread had died"
-        elif busy > self._longest_work:
+        elif busy > LONGEST_WORK:
             found = f"the learning thread has worked on one thing for {busy:.0f} s"
         else:
             return ""

@@ -30,14 +30,13 @@ from icub_learning.nodes.common.spinning import ManagedNode, run
 from icub_learning.nodes.common.timing import TimingLimits
 from icub_learning.nodes.inverse_dynamics.changes import ChangeEndpoints
 from icub_learning.nodes.inverse_dynamics.controllers import ControllerEndpoints
-from icub_learning.nodes.inverse_dynamics.joint_state_layout import JointStateDecoder
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
+from icub_learning.nodes.inverse_dynamics.message_layouts import JointStateDecoder, WrenchDecoder
 from icub_learning.nodes.inverse_dynamics.message_template import MessageTemplate
 from icub_learning.nodes.inverse_dynamics.model_services import ModelServices
 from icub_learning.nodes.inverse_dynamics.parameters import PARAMETERS
 from icub_learning.nodes.inverse_dynamics.report import DynamicsReport, InertialReport
 from icub_learning.nodes.inverse_dynamics.robot_description import joints_of_controller, movable_joints, receive_urdf
-from icub_learning.nodes.inverse_dynamics.wrench_layout import WrenchDecoder
 from icub_learning.robots import find_urdf
 from icub_learning.settings import pick
 from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
@@ -82,7 +81,7 @@ class InverseDynamicsNode(ManagedNode):
         self._recent = RecentMeasurements()
         self._changes = ChangeEndpoints(self, self._stream)
         self.started.callback(self._changes.close)
-        self._controllers = ControllerEndpoints(self, self._stream, self._regressor, self._learner, self._settings)
+        self._controllers = ControllerEndpoints(self, self._stream, self._regressor, self._learner, self._settings.urdf)
         self._sensor_check = SensorCheck(self._regressor.output_names, self._is_wrench)
         every = partial(self.create_timer, clock=self.steady)
         publish_every(self, settings["report_period"], self._statuses)
@@ -114,8 +113,7 @@ class InverseDynamicsNode(ManagedNode):
 
     def _keep_model(self, settings: dict[str, Any], description: ModelDescription, estimator: Any) -> Any:
         """Keep the model file; return its estimator, or the given one where there is none."""
-        header, any_urdf = partial(description.header, 0), settings["any_urdf"]
-        self._keeper = ModelKeeper(settings, header, lambda: description.largest, any_urdf)
+        self._keeper = ModelKeeper(settings, partial(description.header, 0), lambda: description.largest)
         self.started.callback(self._keeper.close)
 
         def loaded(state: dict[str, Any]) -> Any:

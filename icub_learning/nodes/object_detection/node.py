@@ -152,9 +152,7 @@ class ObjectDetectionNode(TaughtNode):
         """Answer when the lesson is over; meanwhile the executor handles images and other services."""
         if not self.active:
             raise RecognitionError("cannot teach now: the node is not active", name="teach")
-        lesson = self._teaching.start(
-            self._detector, request.label, request.seconds, request.source, request.box, self._newest
-        )
+        lesson = self._teaching.start(self._detector, request, self._newest)
         learned, message = await self._end_of_lesson(request.seconds, self._teaching.end)
         if not learned:
             raise RecognitionError(message, name="teach")

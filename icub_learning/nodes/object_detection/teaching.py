@@ -3,7 +3,7 @@
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,11 @@ from icub_learning.detection.detector import OnlineDetector
 from icub_learning.detection.lesson import DetectionLesson
 from icub_learning.errors import IcubLearningError, ParameterError, RecognitionError
 from icub_learning.nodes.common.conversions import NANOSECONDS
+from icub_learning.nodes.common.taught_node import LONGEST_LESSON
 from icub_learning.recognition.lesson import check_name
+from icub_learning_msgs.srv import TeachDetection
 
 SOURCES = ("tracker", "motion", "boxes")
-LONGEST_LESSON = 3600.0  # [s]
 
 
 class GivenBox:
@@ -62,29 +63,23 @@ class Teaching:
             raise RecognitionError(f"cannot {action} now: {self.doing}", name=action, bound="no lesson under way")
 
     def start(
-        self,
-        detector: OnlineDetector,
-        label: str,
-        seconds: float,
-        source: str,
-        box: Sequence[float],
-        newest: NDArray[np.uint8] | None,
+        self, detector: OnlineDetector, request: TeachDetection.Request, newest: NDArray[np.uint8] | None
     ) -> DetectionLesson:
-        """Start to collect images of an object; see TeachDetection. Raises ParameterError, ShapeError: a field is
-        outside its range, or there is no image to start the tracker on; RecognitionError: a lesson is under way.
+        """Start to collect images of an object. Raises ParameterError, ShapeError: a field is outside its range, or
+        there is no image to start the tracker on; RecognitionError: a lesson is under way.
         """
         self.check_free("teach")
-        name = check_name(label)
-        real("seconds", seconds, 0.0, LONGEST_LESSON, low_open=True)
-        chosen = source or ("tracker" if len(box) else self._box_source)
+        name, box = check_name(request.label), list(request.box)
+        real("seconds", request.seconds, 0.0, LONGEST_LESSON, low_open=True)
+        chosen = request.source or ("tracker" if box else self._box_source)
         accepted = dict.fromkeys([*SOURCES, self._box_source])  # a request makes no node import a class
         if chosen not in accepted:
-            raise ParameterError("source", source, f"one of {', '.join(accepted)}, or empty (see box_source)")
+            raise ParameterError("source", request.source, f"one of {', '.join(accepted)}, or empty (see box_source)")
         boxes: BoxSource
         if chosen == "tracker":
             if newest is None:
-                raise ParameterError("box", list(box), "one in an image: none has come yet")
-            boxes = TrackedBox(newest, list(box))
+                raise ParameterError("box", box, "one in an image: none has come yet")
+            boxes = TrackedBox(newest, box)
         elif chosen in SOURCES:
             boxes = MovingBox() if chosen == "motion" else GivenBox()
         else:

@@ -19,7 +19,7 @@ from icub_learning.nodes.common.image_messages import classification, vision_msg
 from icub_learning.nodes.common.model_keeper import ModelSettings
 from icub_learning.nodes.common.qos import SENSOR, STATE, STREAM
 from icub_learning.nodes.common.spinning import LifecycleSettings, run
-from icub_learning.nodes.common.taught_node import TaughtNode, list_objects
+from icub_learning.nodes.common.taught_node import LONGEST_LESSON, TaughtNode, list_objects
 from icub_learning.nodes.common.timing import DurationWindow
 from icub_learning.recognition import assembly, saved_model
 from icub_learning.recognition.recognizer import ObjectRecognizer
@@ -27,8 +27,6 @@ from icub_learning.recognition.settings import Settings
 from icub_learning.settings import pick, setting, settings_of
 from icub_learning_msgs.msg import FeatureVector, ObjectList, Recognition
 from icub_learning_msgs.srv import ForgetObject, ListObjects, ModelFile, RenameObject, TeachObject
-
-LONGEST_LESSON = 3600.0  # [s]
 
 
 @dataclass(frozen=True)

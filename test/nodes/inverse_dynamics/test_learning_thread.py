@@ -9,6 +9,7 @@ import pytest
 
 from icub_learning.dynamics.stream.overload import Thinning
 from icub_learning.errors import ParameterError, StateError
+from icub_learning.nodes.inverse_dynamics import learning_thread
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
 
 LIMIT = 30.0  # s, longest wait
@@ -62,9 +63,10 @@ class Number:
 
 
 @pytest.fixture
-def made():
+def made(monkeypatch):
+    monkeypatch.setattr(learning_thread, "LONGEST_WORK", 0.5)
     errors, estimator = [], Sums()
-    thread = LearningThread(estimator, Robot(), Thinning(1.0, 4), errors.append, longest_work=0.5)
+    thread = LearningThread(estimator, Robot(), Thinning(1.0, 4), errors.append)
     yield thread, estimator, errors
     estimator.gate.set()
     thread.stop()
