@@ -33,7 +33,9 @@ NAME = re.compile(r"^( +)(\w+):(?!\S)(.*)$")
 
 def parameters(node: str) -> tuple[Setting, ...]:
     """Return the parameters of a node, by its own name or one of `SAME`."""
-    return import_module(f"icub_learning.nodes.{SAME.get(node, node)}.node").PARAMETERS
+    name = SAME.get(node, node)
+    module = "parameters" if name == "inverse_dynamics" else "node"
+    return import_module(f"icub_learning.nodes.{name}.{module}").PARAMETERS
 
 
 def table(settings: tuple[Setting, ...]) -> str:

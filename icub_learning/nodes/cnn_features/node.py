@@ -60,11 +60,7 @@ PARAMETERS = settings_of(LifecycleSettings, NodeSettings, ImageSettings)
 
 
 class CNNFeaturesNode(ManagedNode):
-    """Subscribes to images, raw and compressed, publishes features; see docs/ros_interface.md.
-
-    The executor only receives images. A thread decodes them and computes; of those that come meanwhile, the newest
-    waits.
-    """
+    """Subscribes to images, raw and compressed, publishes features; see docs/ros_interface.md."""
 
     def __init__(self) -> None:
         super().__init__("cnn_features", PARAMETERS)

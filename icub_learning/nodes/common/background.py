@@ -19,8 +19,8 @@ PAUSE = 0.0005  # [s] between two looks, by which other work of the executor is 
 class Background:
     """Does one job after the other in a thread whose real-time priority is one below that of the others.
 
-    Ordinary scheduling would not do: between two system calls the thread holds the interpreter lock, and if another
-    process takes its core then, the thread that predicts waits for both, for tenths of a second on a busy machine.
+    With ordinary scheduling another process may take its core while it holds the interpreter lock, and the thread that
+    predicts waits for both, for tenths of a second on a busy machine.
     """
 
     def __init__(self) -> None:

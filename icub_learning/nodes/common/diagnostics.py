@@ -25,9 +25,9 @@ def diagnostics_of(node: Node, *statuses: DiagnosticStatus) -> DiagnosticArray:
 
 
 def publish_every(node: ManagedNode, period: float, statuses: Callable[[], list[DiagnosticStatus]]) -> None:
-    """Publish statuses on /diagnostics every `period` [s], by the steady clock: simulated time may pause."""
+    """Publish statuses on /diagnostics every `period` [s]."""
     publisher = node.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
-    node.create_timer(period, lambda: publisher.publish(diagnostics_of(node, *statuses())), clock=node.steady)
+    node.create_timer(period, lambda: publisher.publish(diagnostics_of(node, *statuses())))
 
 
 class StreamReport:

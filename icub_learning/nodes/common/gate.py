@@ -20,8 +20,7 @@ INTERNAL = "internal_error"  # the reason under which whatever is unforeseen is 
 class Gate:
     """Wraps callbacks, so that no message, request or timer can raise into the executor.
 
-    Messages are taken as bytes and deserialized here: malformed ones are refused like others, in place of an error of
-    the middleware in the middle of the executor.
+    Messages are taken as bytes and deserialized here, so that malformed ones are refused like others.
     """
 
     def __init__(self, node: Node) -> None:
@@ -97,7 +96,6 @@ class Gate:
     def guarded(self, what: str, work: Callable[..., None]) -> Callable[..., None]:
         """Return `work`, which is `what` in words, as a timer or a thread that must not end may call it."""
 
-        @functools.wraps(work)  # rclpy looks at the signature of a timer's callback
         def done(*arguments: Any) -> None:
             try:
                 work(*arguments)

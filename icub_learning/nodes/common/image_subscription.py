@@ -98,11 +98,6 @@ class NewestImages:
 
     `work` is called in a thread of its own with a message and when it arrived [s, time.perf_counter()]; at most one
     image waits for it. What `work` raises is counted by the node's gate.
-
-    Attributes:
-        received: number of images that came.
-        repeated: of those that came both raw and compressed.
-        dropped: of those that a newer one replaced while they waited.
     """
 
     def __init__(self, node: ManagedNode, reliability: str, work: Callable[[Any, float], None]) -> None:
@@ -111,12 +106,13 @@ class NewestImages:
         self._running = False
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
-        self.received = self.repeated = self.dropped = 0
+        self.received = self.repeated = 0  # images, and those that came both raw and compressed
+        self.dropped = 0  # those that a newer one replaced while they waited
         self._images = [
             ImageSubscription(node, kind, topic, self._on_image, reliability)
             for topic, kind in (("image", Image), ("image/compressed", CompressedImage))
         ]
-        node.create_timer(ADAPT_PERIOD, self._adapt, clock=node.steady)
+        node.create_timer(ADAPT_PERIOD, self._adapt)
 
     def start(self) -> None:
         """Start to work."""

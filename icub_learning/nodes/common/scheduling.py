@@ -70,10 +70,9 @@ def share_core(thread: int) -> int | None:
     """Let another thread of this process, by its native id, run only on the core on which the calling one runs now;
     return its number, None where it is not permitted.
 
-    For a learning thread beside a predicting one. The interpreter lock lets one of them run at a time, so a second core
-    gains them nothing; but on a core of its own the learner wants the lock back again and again while the other
-    predicts, and whoever waits for the prediction may find no core free. With real-time priority the calling thread
-    preempts the other one on their core; without it, the other one is made less urgent by NICENESS.
+    For a learning thread beside a predicting one: the interpreter lock lets one of them run at a time, so a second core
+    gains nothing, and whoever waits for the prediction may find no core free. With real-time priority the caller
+    preempts the other thread; without it, the other one is made less urgent by NICENESS.
     """
     try:
         if os.sched_getscheduler(0) != os.SCHED_FIFO:

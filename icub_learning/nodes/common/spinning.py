@@ -82,9 +82,9 @@ class ManagedNode(LifecycleNode):
         closed = "the node is not configured"
         self.endpoints = Endpoints(self, self.gate, lambda: "" if self.configured else closed)
         super().__init__(name)  # makes services already
-        self.endpoints.remember = True
+        self.endpoints.start()
         parameters.declare(self, settings, self._on_parameter, lambda: self.configured)
-        self.steady = Clock(clock_type=ClockType.STEADY_TIME)  # for timers that simulated time must not stop
+        self.steady = Clock(clock_type=ClockType.STEADY_TIME)
 
     def create_subscription(
         self, msg_type: type, topic: str, callback: Callable[[Any], None], *args: Any, raw: bool = False, **kwargs: Any
@@ -92,8 +92,7 @@ class ManagedNode(LifecycleNode):
         """Subscribe as rclpy does; the callback takes a message, or with `raw` its bytes, and passes the gate."""
         passed = self.gate.subscription(msg_type, callback, raw)
         kwargs = self.endpoints.watched(topic, kwargs, subscription=True)
-        made = super().create_subscription(msg_type, topic, passed, *args, raw=True, **kwargs)
-        return self.endpoints.add(made, self.destroy_subscription)
+        return super().create_subscription(msg_type, topic, passed, *args, raw=True, **kwargs)
 
     def create_service(self, srv_type: Any, srv_name: str, callback: Callable[..., Any], **kwargs: Any) -> Any:
         """Offer a service as rclpy does, once for the life of the node; its callback passes the gate."""
@@ -103,19 +102,18 @@ class ManagedNode(LifecycleNode):
         return self.endpoints.service(srv_name, callback, make)
 
     def create_timer(self, timer_period_sec: float, callback: Callable[[], None], *args: Any, **kwargs: Any) -> Any:
-        """Start a timer as rclpy does; its callback passes the gate."""
-        made = super().create_timer(timer_period_sec, self.gate.guarded("timer", callback), *args, **kwargs)
-        return self.endpoints.add(made, self.destroy_timer)
+        """Start a timer as rclpy does, but of a steady clock, since simulated time may pause; it passes the gate."""
+        kwargs.setdefault("clock", self.steady)
+        passed = self.gate.guarded("timer", callback)  # rclpy gives a TimerInfo to whatever can take an argument
+        return super().create_timer(timer_period_sec, lambda: passed(), *args, **kwargs)
 
     def create_publisher(self, msg_type: Any, topic: str, *args: Any, **kwargs: Any) -> Any:
         kwargs = self.endpoints.watched(topic, kwargs, subscription=False)
-        made = super().create_publisher(msg_type, topic, *args, **kwargs)
-        return self.endpoints.add(made, self.destroy_publisher)
+        return super().create_publisher(msg_type, topic, *args, **kwargs)
 
     def create_lifecycle_publisher(self, msg_type: Any, topic: str, *args: Any, **kwargs: Any) -> Any:
         kwargs = self.endpoints.watched(topic, kwargs, subscription=False)
-        made = super().create_lifecycle_publisher(msg_type, topic, *args, **kwargs)
-        return self.endpoints.add(made, self.destroy_lifecycle_publisher)
+        return super().create_lifecycle_publisher(msg_type, topic, *args, **kwargs)
 
     @transition
     def on_configure(self) -> None:
@@ -176,14 +174,14 @@ class ManagedNode(LifecycleNode):
         """Do what is left when the node has been deactivated, such as saving."""
 
 
-def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> int:
+def run(make_node: Callable[[], ManagedNode]) -> int:
     """Run one lifecycle node, with LifecycleSettings, until SIGINT, SIGTERM, its own or its context's shutdown.
 
     Returns the exit code of the process: 0, or 1 if the node could not be made or activated.
     """
     return_large_blocks()
     # rclpy's own signal handlers would invalidate the context before the node can deactivate.
-    rclpy.init(args=None if args is None else list(args), signal_handler_options=SignalHandlerOptions.NO)
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     # More than one BLAS thread makes the small solves of a control loop a thousand times slower. And at real-time
     # priority a thread that waits for one of them by spinning may keep it from ever running: the whole machine hangs.
     with stop_signals() as stopped, threadpool_limits(limits=1, user_api="blas"):

@@ -43,7 +43,7 @@ class TaughtNode(ManagedNode):
         self._keeper = ModelKeeper(settings, self._describe, largest)
         self.started.callback(self._keeper.close)
         self.started.callback(self._save_now)
-        self.create_timer(settings["autosave_period"], self._autosave, clock=self.steady)
+        self.create_timer(settings["autosave_period"], self._autosave)
         return self._keeper.load_newest(make, self.get_logger())
 
     def _deactivated(self) -> None:
@@ -70,7 +70,7 @@ class TaughtNode(ManagedNode):
     async def _end_of_lesson(self, seconds: float, end: Callable[[], None]) -> Any:
         """Wait for the result of `_lesson_over`, while other callbacks go on; `end` is called after `seconds`."""
         self._lesson_over = Future(executor=self.executor)
-        timer = self.create_timer(seconds, end, clock=self.steady)
+        timer = self.create_timer(seconds, end)
         await until(self._lesson_over.done)
         self.destroy_timer(timer)
         return self._lesson_over.result()

@@ -52,9 +52,7 @@ PARAMETERS = settings_of(LifecycleSettings, NodeSettings)
 class GazeboControllerNode(ManagedNode):
     """Makes trajectories smooth, within the joints' limits and as fine as the steps of the physics; see docs/gazebo.md.
 
-    Gazebo starts a trajectory when it arrives there, at an instant that nobody here knows. So every trajectory begins
-    at rest: one that comes while the arm moves lets it brake first. An inactive node takes none, and the arm follows
-    the last one to its end.
+    An inactive node takes none, and the arm follows the last one to its end.
     """
 
     def __init__(self) -> None:

@@ -47,11 +47,7 @@ PARAMETERS = settings_of(LifecycleSettings, NodeSettings, scheduling.SchedulingS
 
 
 class GazeboJointStatesNode(ManagedNode):
-    """Publishes some of the joint states that Gazebo publishes at every step; see docs/gazebo.md.
-
-    The wrench of a step is that of the state in which the step began, whose stamp is one step older. So the joint
-    states one step before each multiple of the period are those of the wrenches, which come at its multiples.
-    """
+    """Publishes the joint states one step before each multiple of the period, those of the wrenches: docs/gazebo.md."""
 
     def __init__(self) -> None:
         super().__init__("gazebo_joint_states", PARAMETERS)

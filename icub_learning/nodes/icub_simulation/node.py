@@ -67,9 +67,7 @@ class IcubSimulationNode(ManagedNode):
 
     def __init__(self) -> None:
         super().__init__("icub_simulation", PARAMETERS)
-        self._simulation: ArmSimulation  # from configure to cleanup
-        self._pacer: Pacer  # from activate to deactivate
-        self._timers: list[Timer] = []  # likewise
+        self._paced: list[Timer] = []  # from activate to deactivate
 
     def _configure(self, settings: dict[str, Any]) -> None:
         self._factor, self._scheduling = settings["real_time_factor"], settings
@@ -90,8 +88,8 @@ class IcubSimulationNode(ManagedNode):
         self._start_pacing()
 
     def _stop(self, _reason: str = "") -> None:
-        while self._timers:  # the arm stays where it is in its motion
-            self.destroy_timer(self._timers.pop())
+        while self._paced:  # the arm stays where it is in its motion
+            self.destroy_timer(self._paced.pop())
 
     def _deactivated(self) -> None:
         self._camera.deactivate("the node has been deactivated")
@@ -120,9 +118,9 @@ class IcubSimulationNode(ManagedNode):
         self.get_logger().info("; ".join(scheduling.apply(self._scheduling | fast)))
         period = self._every / STEPS_PER_SECOND
         self._pacer = Pacer(period, self._factor, time.monotonic())
-        self._timers = [
-            self.create_timer(period / self._factor, self._tick, clock=self.steady),
-            self.create_timer(REPORT_PERIOD, self._report, clock=self.steady),
+        self._paced = [
+            self.create_timer(period / self._factor, self._tick),
+            self.create_timer(REPORT_PERIOD, self._report),
         ]
 
     def _tick(self) -> None:

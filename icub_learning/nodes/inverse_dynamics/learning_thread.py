@@ -69,11 +69,6 @@ class LearningThread:
         self._start()
 
     @property
-    def thread_id(self) -> int | None:
-        """The native id of the thread."""
-        return self._thread.native_id
-
-    @property
     def waiting(self) -> int:
         """The number of samples and requests that wait."""
         return self._queue.qsize()
@@ -156,6 +151,7 @@ class LearningThread:
     def _start(self) -> None:
         self._thread = threading.Thread(target=self._run, args=(self._generation,), name="learning", daemon=True)
         self._thread.start()
+        self.thread_id = self._thread.native_id or 0  # by which the system knows it
 
     def _run(self, generation: int) -> None:
         while generation == self._generation:

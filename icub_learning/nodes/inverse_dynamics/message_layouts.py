@@ -116,10 +116,7 @@ def _same(one: JointStateNumbers, other: JointStateNumbers) -> bool:
 
 
 class WrenchDecoder:
-    """Decodes serialized geometry_msgs/WrenchStamped messages, quickly if they have the frame of the last one.
-
-    As in JointStateDecoder, a layout is checked against the middleware's own deserialization of the same message.
-    """
+    """Decodes serialized geometry_msgs/WrenchStamped as JointStateDecoder does, quickly with the last one's frame."""
 
     def __init__(self) -> None:
         self._frame: bytes | None = None  # its length and text, with what aligns the numbers behind it

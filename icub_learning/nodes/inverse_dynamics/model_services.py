@@ -16,11 +16,7 @@ from icub_learning_msgs.srv import ModelFile
 
 
 class ModelServices:
-    """Saves, loads and merges models, within the time that `keeper` allows; a refused request changes nothing.
-
-    Files are read and written in the thread of `keeper`; the learning thread only exchanges or pools what it has.
-    `warn` logs that a model was not saved.
-    """
+    """Saves, loads and merges models within the time that `keeper` allows; `warn` logs that one was not saved."""
 
     def __init__(
         self, learner: LearningThread, keeper: ModelKeeper, description: ModelDescription, warn: Callable[[str], Any]

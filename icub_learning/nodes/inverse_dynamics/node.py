@@ -18,7 +18,6 @@ from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.overload import Thinning
 from icub_learning.dynamics.stream.recent import RecentMeasurements, mean_error
 from icub_learning.dynamics.stream.sensor_check import SensorCheck
-from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 from icub_learning.errors import SampleError, StateError
 from icub_learning.nodes.common import scheduling
 from icub_learning.nodes.common.conversions import doubles, set_wrench
@@ -52,7 +51,6 @@ class InverseDynamicsNode(ManagedNode):
 
     def __init__(self) -> None:
         super().__init__("inverse_dynamics", PARAMETERS)
-        self._stream: InverseDynamicsStream  # from configure to cleanup
 
     def _configure(self, settings: dict[str, Any]) -> None:
         self._settings = self._about_the_robot(settings)
@@ -83,11 +81,10 @@ class InverseDynamicsNode(ManagedNode):
         self.started.callback(self._changes.close)
         self._controllers = ControllerEndpoints(self, self._stream, self._regressor, self._learner, self._settings.urdf)
         self._sensor_check = SensorCheck(self._regressor.output_names, self._is_wrench)
-        every = partial(self.create_timer, clock=self.steady)
         publish_every(self, settings["report_period"], self._statuses)
-        every(settings["report_period"], self._publish_inertial)
-        every(settings["autosave_period"], self._models.autosave)
-        every(SUPERVISION_PERIOD, self._supervise)
+        self.create_timer(settings["report_period"], self._publish_inertial)
+        self.create_timer(settings["autosave_period"], self._models.autosave)
+        self.create_timer(SUPERVISION_PERIOD, self._supervise)
         self.get_logger().info(
             f"{self._settings.estimator} estimator of {self._regressor.n_outputs} outputs from "
             f"{self._regressor.n_joints} joints, {self._regressor.n_base} identifiable of "
@@ -129,7 +126,7 @@ class InverseDynamicsNode(ManagedNode):
         output = WrenchStamped() if self._is_wrench else JointState(name=names)
         prediction.header.frame_id = output.header.frame_id = self._frame
         self._prediction = MessageTemplate(prediction, (n,) * 4, _fill_prediction)
-        self._output = MessageTemplate(output, (n,), _fill_wrench if self._is_wrench else _fill_effort)
+        self._output = MessageTemplate(output, (n,), _fill_output)
 
     def _make_endpoints(self) -> None:
         kind, suffix = (WrenchStamped, "wrench") if self._is_wrench else (JointState, "effort")
@@ -214,19 +211,14 @@ class InverseDynamicsNode(ManagedNode):
             if self.active:
                 self._schedule()
         if self.active:
-            self._share_core()
+            scheduling.share_core(self._learner.thread_id)  # the system may have moved this thread
             self._models.checkpoint()
 
     def _schedule(self) -> list[str]:
         """Ask for priorities and cores; return the results in words."""
         results = scheduling.apply(self._scheduling, self._learner.thread_id)
-        self._share_core()
+        scheduling.share_core(self._learner.thread_id)
         return results
-
-    def _share_core(self) -> None:
-        """Keep the learning thread on the core of this one, which the system may have moved."""
-        if (thread := self._learner.thread_id) is not None:
-            scheduling.share_core(thread)
 
     def _stamp(self, given: int) -> int:
         return self.get_clock().now().nanoseconds if self._by_arrival else given
@@ -291,12 +283,11 @@ def _fill_prediction(message: DynamicsPrediction, *parts: Array) -> None:
     message.total, message.parametric, message.residual, message.variance = map(doubles, parts)
 
 
-def _fill_wrench(message: WrenchStamped, values: Array) -> None:
-    set_wrench(message.wrench, values)
-
-
-def _fill_effort(message: JointState, values: Array) -> None:
-    message.effort = doubles(values)
+def _fill_output(message: WrenchStamped | JointState, values: Array) -> None:
+    if isinstance(message, WrenchStamped):
+        set_wrench(message.wrench, values)
+    else:
+        message.effort = doubles(values)
 
 
 main = partial(run, InverseDynamicsNode)

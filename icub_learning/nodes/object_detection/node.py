@@ -58,10 +58,7 @@ PARAMETERS = settings_of(LifecycleSettings, Settings, NodeSettings, ImageSetting
 
 
 class ObjectDetectionNode(TaughtNode):
-    """Subscribes to images, publishes detections, and learns objects by services; see docs/ros_interface.md.
-
-    A thread decodes images and detects, always in the newest; another one trains during a lesson.
-    """
+    """Subscribes to images, publishes detections, and learns objects by services; see docs/ros_interface.md."""
 
     def __init__(self) -> None:
         super().__init__("object_detection", PARAMETERS)

@@ -34,13 +34,13 @@ class GivenBox:
 class Teaching:
     """At most one lesson at a time: a copy of the detector is shown images and trained, and then handed over.
 
-    `see` is called in the thread of the images, everything else in that of the executor; training has its own.
+    `see` is called in the thread of the images, all else in that of the executor; training has its own.
 
     Args:
         period: smallest time between two images that are learned from [s].
         min_frames: images that a lesson needs.
         finished: called in the training thread with the trained copy or None, what to answer, and the training time.
-        box_source: where a lesson names none: "motion", "boxes", or a class by its path, which requests may name too.
+        box_source: where a lesson names none: "motion", "boxes", or a class by its path.
     """
 
     def __init__(

@@ -22,7 +22,6 @@ from icub_learning.nodes.common.spinning import LifecycleSettings, run
 from icub_learning.nodes.common.taught_node import LONGEST_LESSON, TaughtNode, list_objects
 from icub_learning.nodes.common.timing import DurationWindow
 from icub_learning.recognition import assembly, saved_model
-from icub_learning.recognition.recognizer import ObjectRecognizer
 from icub_learning.recognition.settings import Settings
 from icub_learning.settings import pick, setting, settings_of
 from icub_learning_msgs.msg import FeatureVector, ObjectList, Recognition
@@ -52,7 +51,6 @@ class ObjectRecognitionNode(TaughtNode):
 
     def __init__(self) -> None:
         super().__init__("object_recognition", PARAMETERS)
-        self._recognizer: ObjectRecognizer  # from configure to cleanup
         self._repeat_timer: Timer | None = None
         self._recall = np.zeros(0)  # as published
 
@@ -219,7 +217,7 @@ class ObjectRecognitionNode(TaughtNode):
         """Publish the newest recognition again and again at `rate` [Hz]; 0: each recognition once."""
         if self._repeat_timer is not None:
             self.destroy_timer(self._repeat_timer)
-        self._repeat_timer = self.create_timer(1.0 / rate, self._publish_newest, clock=self.steady) if rate else None
+        self._repeat_timer = self.create_timer(1.0 / rate, self._publish_newest) if rate else None
 
     def _publish_newest(self) -> None:
         if self.active and self._message is not None:

@@ -81,12 +81,19 @@ def until(condition):
     return found
 
 
+def teach(thread, *values):
+    """Offer numbers, and wait until they have been learned."""
+    learned = thread.learned + len(values)
+    for value in values:
+        thread.offer(Number(value))
+    until(lambda: thread.learned == learned)
+
+
 def test_learns_in_order_and_shows_a_new_predictor_after_each(made):
     thread, _, errors = made
     assert thread.predictor.known == ()
     for k in range(3):
-        thread.offer(Number(k))
-        until(lambda k=k: thread.learned == k + 1)
+        teach(thread, k)
         assert thread.predictor.known == tuple(range(k + 1))
     assert (thread.learned, thread.skipped, thread.n_samples, errors) == (3, 0, 3, [])
 
@@ -120,8 +127,7 @@ def test_a_request_goes_before_the_samples_that_wait(made):
 
 def test_a_request_may_exchange_the_estimator_and_a_refused_one_changes_nothing(made):
     thread, estimator, errors = made
-    thread.offer(Number(1))
-    until(lambda: thread.learned == 1)
+    teach(thread, 1)
 
     def refuse(_):
         raise StateError("no such file")
@@ -133,8 +139,7 @@ def test_a_request_may_exchange_the_estimator_and_a_refused_one_changes_nothing(
     assert thread.ask(lambda _: (other, "loaded"), exchanges=True).result(LIMIT) == "loaded"
     assert thread.n_samples == 2
     assert thread.revision > before
-    thread.offer(Number(9))
-    until(lambda: thread.learned == 2)
+    teach(thread, 9)
     assert (other.learned, estimator.learned, errors) == ([7, 8, 9], [1], [])
 
 
@@ -152,13 +157,10 @@ def test_a_request_that_is_withdrawn_is_not_acted_on(made):
 
 def test_after_something_unforeseen_the_last_good_state_goes_on(made):
     thread, _, errors = made
-    for k in (1, 2):
-        thread.offer(Number(k))
-    until(lambda: thread.learned == 2)
+    teach(thread, 1, 2)
     state, n_samples, revision = thread.checkpoint().result(LIMIT)
     assert (state["learned"].tolist(), n_samples, revision) == ([1, 2], 2, thread.revision)
-    thread.offer(Number(3))
-    until(lambda: thread.learned == 3)
+    teach(thread, 3)
     thread.offer(Number(-1))  # leaves its mark in the estimator before it raises
     until(lambda: errors)
     assert "should never be" in errors[0]
@@ -178,8 +180,7 @@ def test_a_sample_that_the_estimator_refuses_is_counted(made):
 
 def test_a_failed_question_is_told_and_changes_nothing(made):
     thread, _, errors = made
-    thread.offer(Number(1))
-    until(lambda: thread.learned == 1)
+    teach(thread, 1)
     failed = thread.ask(lambda estimator: 1 / 0, changes=False).exception(LIMIT)
     assert str(failed) == "failed: division by zero"
     assert "ZeroDivisionError" in errors[0]
@@ -189,8 +190,7 @@ def test_a_failed_question_is_told_and_changes_nothing(made):
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_thread_that_died_is_replaced(made):
     thread, _, _ = made
-    thread.offer(Number(1))
-    until(lambda: thread.learned == 1)
+    teach(thread, 1)
     thread.checkpoint().result(LIMIT)
     assert thread.supervise() == ""
     thread.offer(Number(-2))  # SystemExit ends a thread
@@ -202,8 +202,7 @@ def test_a_thread_that_died_is_replaced(made):
 
 def test_a_thread_that_hangs_is_replaced_and_what_it_did_does_not_count(made):
     thread, estimator, _ = made
-    thread.offer(Number(1))
-    until(lambda: thread.learned == 1)
+    teach(thread, 1)
     thread.checkpoint().result(LIMIT)
     estimator.gate.clear()
     thread.offer(Number(2))
@@ -220,11 +219,9 @@ def test_a_thread_that_hangs_is_replaced_and_what_it_did_does_not_count(made):
 
 def test_numbers_that_are_not_finite_never_become_the_last_good_state(made):
     thread, _, errors = made
-    thread.offer(Number(1))
-    until(lambda: thread.learned == 1)
+    teach(thread, 1)
     thread.checkpoint().result(LIMIT)
-    thread.offer(Number(np.nan))
-    until(lambda: thread.learned == 2)
+    teach(thread, np.nan)
     assert "not finite" in str(thread.checkpoint().exception(LIMIT))
     assert "not finite" in errors[0]
     assert thread.predictor.known == (1,)
