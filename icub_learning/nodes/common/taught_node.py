@@ -31,10 +31,6 @@ class TaughtNode(ManagedNode):
         """Return what was taught, also if that is nothing."""
         raise NotImplementedError
 
-    def _may_autosave(self) -> bool:
-        """Whether what was taught is complete at the moment."""
-        return True
-
     def _keep_model(
         self, settings: dict[str, Any], largest: Callable[[], int], make: Callable[[dict[str, Any]], ModelT]
     ) -> ModelT | None:
@@ -50,7 +46,7 @@ class TaughtNode(ManagedNode):
         self._save_now()
 
     def _autosave(self) -> None:
-        if self._may_autosave() and self._keeper.lacks(self._revision):
+        if self._keeper.lacks(self._revision):
             self._keeper.autosave(self._state(), self._describe(), self._revision)
 
     def _save_now(self) -> None:

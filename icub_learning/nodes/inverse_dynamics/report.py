@@ -75,19 +75,15 @@ class DynamicsReport(StreamReport):
             **filters_in_words(stream.output_names, stream.filter_report()),
             **keeper.status(),
         }
-        self._ask_for_weights(stream.output_names, learner)
+        if self._asked is None or self._asked.done():
+            self._weights = answer_of(self._asked) or ""
+            self._asked = learner.ask(partial(weights_in_words, stream.output_names), changes=False)
         running = keeper.verdict(f"{'learning' if stream.learning else 'predicting only'} at {rate:.1f} Hz")
         if self._sensor not in (NOT_CHECKED, PLAUSIBLE):
             running = DiagnosticStatus.WARN, self._sensor
         elif rate and not keeper.failure and (late := verdict(times, self.limits))[1]:
             running = late
         return self.report(rate, running, values, counts.refused, counts.last_refusal)
-
-    def _ask_for_weights(self, names: tuple[str, ...], learner: LearningThread) -> None:
-        """Take what the last report asked for, and ask again once that has been answered."""
-        if self._asked is None or self._asked.done():
-            self._weights = answer_of(self._asked) or ""
-            self._asked = learner.ask(partial(weights_in_words, names), changes=False)
 
 
 class InertialReport:

@@ -77,8 +77,9 @@ class ObjectRecognitionNode(TaughtNode):
     def _state(self) -> dict[str, Any]:
         return saved_model.state_of(self._recognizer)
 
-    def _may_autosave(self) -> bool:
-        return self._recognizer.lesson is None
+    def _autosave(self) -> None:
+        if self._recognizer.lesson is None:  # else what was taught is not complete
+            super()._autosave()
 
     def _largest(self) -> int:
         known = self._recognizer.classifier
