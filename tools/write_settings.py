@@ -15,15 +15,15 @@ from icub_learning.nodes.common.parameters import ros_default
 from icub_learning.settings import Setting
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-MODULES = {  # of each node, the module that holds its PARAMETERS
-    "inverse_dynamics": "icub_learning.nodes.inverse_dynamics.parameters",
-    "icub_simulation": "icub_learning.nodes.icub_simulation.node",
-    "gazebo_controller": "icub_learning.nodes.gazebo_controller.node",
-    "gazebo_joint_states": "icub_learning.nodes.gazebo_joint_states.node",
-    "cnn_features": "icub_learning.nodes.cnn_features.parameters",
-    "object_detection": "icub_learning.nodes.object_detection.parameters",
-    "object_recognition": "icub_learning.nodes.object_recognition.parameters",
-}
+NODES = (
+    "inverse_dynamics",
+    "icub_simulation",
+    "gazebo_controller",
+    "gazebo_joint_states",
+    "cnn_features",
+    "object_detection",
+    "object_recognition",
+)
 SAME = {"right_arm_dynamics": "inverse_dynamics", "left_arm_dynamics": "inverse_dynamics"}  # names in config/: nodes
 DOCS = Path("docs", "ros_interface.md")
 HEAD = "| parameter | default | meaning | range | can be set |\n|---|---|---|---|---|"
@@ -33,7 +33,9 @@ NAME = re.compile(r"^( +)(\w+):(?!\S)(.*)$")
 
 def parameters(node: str) -> tuple[Setting, ...]:
     """Return the parameters of a node, by its own name or one of `SAME`."""
-    return import_module(MODULES[SAME.get(node, node)]).PARAMETERS
+    name = SAME.get(node, node)
+    module = "parameters" if name == "inverse_dynamics" else "node"
+    return import_module(f"icub_learning.nodes.{name}.{module}").PARAMETERS
 
 
 def table(settings: tuple[Setting, ...]) -> str:
@@ -50,7 +52,7 @@ def _row(setting: Setting) -> str:
 
 def described_docs(text: str) -> str:
     """Return docs/ros_interface.md with the parameter table of every node, in its section."""
-    for node in MODULES:
+    for node in NODES:
         start = text.index(HEAD, text.index(f"\n## {node} "))
         end = text.index("\n\n", start) if "\n\n" in text[start:] else len(text.rstrip("\n"))
         text = text[:start] + table(parameters(node)) + text[end:]

@@ -196,7 +196,7 @@ def joint_states() -> tuple[Target, list[bytes]]:
     from icub_learning.dynamics.motion.joint_states import JointStateReader
     from icub_learning.errors import SampleError
     from icub_learning.nodes.common.serialized import message_of
-    from icub_learning.nodes.inverse_dynamics.joint_state_layout import JointStateDecoder
+    from icub_learning.nodes.inverse_dynamics.message_layouts import JointStateDecoder
 
     joints = ("elbow", "wrist")
     seeds = [

@@ -19,7 +19,7 @@ from icub_learning.clients.session import Session
 from icub_learning.nodes.common.conversions import doubles, set_stamp, stamp_to_ns, wrench_to_array
 from icub_learning.nodes.common.qos import DEEP, STATE
 from icub_learning.nodes.common.serialized import stamp_in
-from icub_learning.nodes.inverse_dynamics.joint_state_layout import JointStateDecoder
+from icub_learning.nodes.inverse_dynamics.message_layouts import JointStateDecoder
 from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
 
 START_LIMIT = 180.0  # [s] until the first prediction

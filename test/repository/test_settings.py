@@ -90,7 +90,7 @@ def test_values_are_checked_against_type_and_range(default, limits, good, bad):
 
 
 def test_descriptions_are_phrases_with_units_apart(write_settings):
-    for node in write_settings.MODULES:
+    for node in write_settings.NODES:
         for declared in write_settings.parameters(node):
             assert not declared.description.startswith(("of ", "s ", "s;", "Hz ")), declared.name
             assert not declared.description.endswith("."), declared.name

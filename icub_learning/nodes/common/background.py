@@ -1,49 +1,38 @@
-"""A thread for what may take long and is not urgent: reading and writing files."""
+"""A thread for what may take long and is not urgent, reading and writing files; and waiting for what is under way."""
 
 import contextlib
+import math
 import os
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import time
+import types
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Any
 
+from icub_learning.errors import StateError
 
-@dataclass
-class Job:
-    """Something to be done, and its result or error once `done` is set."""
-
-    work: Callable[[], Any]
-    result: Any = None
-    error: Exception | None = None
-    done: threading.Event = field(default_factory=threading.Event)
-
-    def run(self) -> None:
-        """Do it; what it raises is kept for whoever waits."""
-        try:
-            self.result = self.work()
-        except Exception as error:
-            self.error = error
-        self.done.set()
+PAUSE = 0.0005  # [s] between two looks, by which other work of the executor is delayed at most
 
 
 class Background:
     """Does one job after the other in a thread whose real-time priority is one below that of the others.
 
-    Ordinary scheduling would not do: between two system calls the thread holds the interpreter lock, and if another
-    process takes its core then, the thread that predicts waits for both, for tenths of a second on a busy machine.
+    With ordinary scheduling another process may take its core while it holds the interpreter lock, and the thread that
+    predicts waits for both, for tenths of a second on a busy machine.
     """
 
     def __init__(self) -> None:
-        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._jobs: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
         self._priority = 0  # that this thread gave itself
         self._thread = threading.Thread(target=self._run, name="files", daemon=True)
         self._thread.start()
 
-    def submit(self, work: Callable[[], Any]) -> Job:
+    def submit(self, work: Callable[[], Any]) -> "Future[Any]":
         """Have `work` done after what waits already."""
-        job = Job(work)
-        self._jobs.put(job)
+        job: Future[Any] = Future()
+        self._jobs.put((job, work))
         return job
 
     def stop(self, timeout: float) -> bool:
@@ -53,9 +42,13 @@ class Background:
         return not self._thread.is_alive()
 
     def _run(self) -> None:
-        while (job := self._jobs.get()) is not None:
+        while (item := self._jobs.get()) is not None:
             self._step_back()
-            job.run()
+            job, work = item
+            try:
+                job.set_result(work())
+            except Exception as error:
+                job.set_exception(error)
 
     def _step_back(self) -> None:
         """Go one below the real-time priority that the node gave all its threads when it was activated."""
@@ -64,3 +57,30 @@ class Background:
             if given > 1 and given != self._priority:
                 self._priority = given - 1
                 os.sched_setscheduler(0, os.sched_getscheduler(0), os.sched_param(self._priority))
+
+
+@types.coroutine
+def until(condition: Callable[[], bool], timeout: float = math.inf) -> Generator[None, None, bool]:
+    """Wait in the coroutine of a service until a condition holds; return whether it did within `timeout` [s].
+
+    Executors of rclpy resume a waiting coroutine again and again without a pause, which keeps a core busy.
+    """
+    deadline = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(PAUSE)
+        yield
+    return True
+
+
+async def finished(job: "Future[Any]", deadline: float) -> Any:
+    """Return the result of a job about a file. Raises its error, and StateError: there was not enough memory, or it is
+    not done by `deadline` [s, time.monotonic()].
+    """
+    if not await until(job.done, deadline - time.monotonic()):
+        raise StateError("the file was not read or written in time: the disk is slow, or others wait for it too")
+    try:
+        return job.result()
+    except MemoryError as error:
+        raise StateError("there is not enough memory for this model") from error

@@ -4,7 +4,7 @@ import array
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Wrench
+from geometry_msgs.msg import InertiaStamped, Wrench
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
@@ -32,6 +32,18 @@ def set_wrench(wrench: Wrench, values: Array) -> None:
     """Write force [N] and torque [N m] (6,) into a message."""
     f, t = wrench.force, wrench.torque
     f.x, f.y, f.z, t.x, t.y, t.z = values.tolist()
+
+
+def inertia_message(stamp: int, frame: str, mass: float, centre: Array, inertia: Array) -> InertiaStamped:
+    """Return mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m^2], with a stamp [ns]."""
+    message = InertiaStamped()
+    set_stamp(message.header.stamp, stamp)
+    message.header.frame_id = frame
+    body = message.inertia
+    body.m = mass
+    body.com.x, body.com.y, body.com.z = centre.tolist()
+    body.ixx, body.ixy, body.ixz, body.iyy, body.iyz, body.izz = inertia[np.triu_indices(3)].tolist()
+    return message
 
 
 def doubles(values: Array) -> array.array:

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
-from icub_learning.errors import SampleError
-from icub_learning.nodes.common.gate import LOG_PERIOD
 from icub_learning.nodes.common.qos import STREAM
 from icub_learning.nodes.common.spinning import ManagedNode
 
@@ -27,13 +25,13 @@ def diagnostics_of(node: Node, *statuses: DiagnosticStatus) -> DiagnosticArray:
 
 
 def publish_every(node: ManagedNode, period: float, statuses: Callable[[], list[DiagnosticStatus]]) -> None:
-    """Publish statuses on /diagnostics every `period` [s], by the steady clock: simulated time may pause."""
+    """Publish statuses on /diagnostics every `period` [s]."""
     publisher = node.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
-    node.create_timer(period, lambda: publisher.publish(diagnostics_of(node, *statuses())), clock=node.steady)
+    node.create_timer(period, lambda: publisher.publish(diagnostics_of(node, *statuses())))
 
 
 class StreamReport:
-    """Logs refused messages of a stream, and reports what was refused since the last report.
+    """Reports how a node answers a stream of messages, and what was refused since the last report.
 
     `subject` is what of the node the report is about, `stale` its message while nothing arrives.
     """
@@ -41,7 +39,6 @@ class StreamReport:
     def __init__(self, node: ManagedNode, subject: str, stale: str) -> None:
         self.node = node
         self._subject, self._stale = subject, stale
-        self._reported_errors = 0
         self._reported_answers = self._reported_refusals = 0
         self._last_time = node.steady.now()  # simulated time may pause, or jump
 
@@ -53,34 +50,28 @@ class StreamReport:
         self._last_time, self._reported_answers = now, answers
         return rate
 
-    def refused(self, error: SampleError) -> None:
-        """Log a refusal, at most one per LOG_PERIOD."""
-        self.node.get_logger().warning(f"refused ({error.reason}): {error}", throttle_duration_sec=LOG_PERIOD)
-
     def report(
         self,
-        active: bool,
         rate: float,
         running: tuple[bytes, str],
         values: Mapping[str, object],
-        refused: Mapping[str, int],
-        last_refusal: str,
+        refused: Mapping[str, int] | None = None,
+        last_refusal: str = "",
     ) -> DiagnosticStatus:
         """Return an error after something unforeseen, a warning while messages are refused, or while others on the
         node's topics do not fit, stale while nothing arrives; else `running`, a level and a summary.
 
-        `refused` counts messages so far, by reason; `values` are shown before the refusals.
+        `values` are shown before the refusals. `refused` counts messages that passed the gate, by reason.
         """
-        gate, endpoints = self.node.gate, self.node.endpoints
-        refused = Counter(refused) + gate.refused
+        gate = self.node.gate
+        refused = Counter(refused) + Counter(dict(gate.refused))  # a copy: other threads refuse messages too
         last_refusal = "; ".join(text for text in (gate.last_refusal, last_refusal) if text)
         n_refused = sum(refused.values())
         new_refusals, self._reported_refusals = n_refused - self._reported_refusals, n_refused
-        new_errors, self._reported_errors = gate.internal_errors - self._reported_errors, gate.internal_errors
-        others = endpoints.others()
-        if new_errors:
-            level, message = DiagnosticStatus.ERROR, f"{new_errors} internal errors; last: {gate.last_refusal}"
-        elif not active:
+        others = self.node.endpoints.others()
+        if errors := gate.new_errors():
+            level, message = DiagnosticStatus.ERROR, errors
+        elif not self.node.active:
             level, message = DiagnosticStatus.OK, "inactive"
         elif new_refusals:
             level, message = DiagnosticStatus.WARN, f"{new_refusals} refused; last: {last_refusal}"
@@ -99,24 +90,3 @@ class StreamReport:
             "others on the topics": "; ".join(others),
         }
         return status_of(self.node, self._subject, level, message, shown)
-
-
-class ImageReport(StreamReport):
-    """The report of a node that works on images, which counts those that it refuses itself."""
-
-    def __init__(self, node: ManagedNode, subject: str) -> None:
-        super().__init__(node, subject, "no images arrive")
-        self._refused: Counter[str] = Counter()  # in another thread: a report takes a copy
-        self._last_refusal = ""
-
-    def refused(self, error: SampleError) -> None:
-        """Count a refusal and log it."""
-        self._refused[error.reason] += 1
-        self._last_refusal = str(error)
-        super().refused(error)
-
-    def report_images(
-        self, active: bool, rate: float, running: tuple[bytes, str], values: Mapping[str, object]
-    ) -> DiagnosticStatus:
-        """Return what `report` does, with the refusals that were counted here."""
-        return self.report(active, rate, running, values, dict(self._refused), self._last_refusal)

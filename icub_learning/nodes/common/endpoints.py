@@ -1,53 +1,44 @@
 """The topics, timers and services of a node, and other nodes on its topics whose QoS does not match."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import product
 from typing import Any
 
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
-from rclpy.exceptions import InvalidHandle
-from rclpy.node import Node
+from rclpy.lifecycle import LifecycleNode
 from rclpy.qos import QoSCompatibility, qos_check_compatible
 
 from icub_learning.nodes.common.gate import Gate
 
 
 class Endpoints:
-    """Remembers what is to be destroyed at cleanup, keeps services, and notices others that do not match.
+    """Destroys what is to be made anew, keeps services, and notices others that do not match.
 
     A service is made once and stays for the life of the node, since a request that waits when its service ends is never
-    answered.
+    answered. `closed` returns why requests cannot be served, "" while they can.
     """
 
-    def __init__(self) -> None:
-        self._node: Node | None = None  # set when the node itself has been made
-        self._gate: Gate
-        self._closed: Callable[[], str] = lambda: ""
-        self._made: list[tuple[Any, Callable[[Any], Any]]] = []
+    def __init__(self, node: LifecycleNode, gate: Gate, closed: Callable[[], str]) -> None:
+        self._node, self._gate, self._closed = node, gate, closed
+        self._of_rclpy: set[Any] | None = None  # what a node has before any of its own; None until then
         self._services: dict[str, Any] = {}
         self._mismatched: set[Any] = set()  # of the endpoints made: those that another end once did not fit
 
-    def start(self, node: Node, gate: Gate, closed: Callable[[], str]) -> None:
-        """Remember from now on; `closed` returns why requests cannot be served, "" while they can."""
-        self._node, self._gate, self._closed = node, gate, closed
+    def start(self) -> None:
+        """Take what has been made so far for rclpy's own."""
+        self._of_rclpy = {*self._node.timers, *self._node.subscriptions, *self._node.publishers}
 
-    def add(self, made: Any, destroy: Callable[[Any], Any]) -> Any:
-        """Remember what was made and how to destroy it; return it."""
-        if self._node is not None:
-            self._made = [(one, way) for one, way in self._made if _exists(one)]
-            self._made.append((made, destroy))
-        return made
-
-    def service(self, name: str, callback: Callable[..., Any], make: Callable[..., Any], gate: Gate) -> Any:
+    def service(self, name: str, callback: Callable[..., Any], make: Callable[..., Any]) -> Any:
         """Return the service of that name, made if there is none yet."""
-        if self._node is None:  # one of rclpy's own
-            return make(gate.service(name, callback))
+        if self._of_rclpy is None:
+            return make(self._gate.service(name, callback))
         if name not in self._services:
-            self._services[name] = make(gate.service(name, callback, self._closed))
+            self._services[name] = make(self._gate.service(name, callback, self._closed))
         return self._services[name]
 
     def watched(self, topic: str, options: dict[str, Any], *, subscription: bool) -> dict[str, Any]:
         """Return the options of an endpoint, with a callback that notes that the QoS of another end did not match."""
-        if self._node is None:
+        if self._of_rclpy is None:
             return options
 
         def mismatch(_event: Any) -> None:
@@ -58,46 +49,38 @@ class Endpoints:
 
     def others(self) -> list[str]:
         """Return a text for each topic with several publishers, and for each node whose QoS does not match."""
-        assert self._node is not None
         found = []
         for topic, subscription in sorted(self._mismatched):  # who did not match may have left
-            if reasons := self._incompatible(topic, subscription):
+            if reason := self._mismatch(topic, subscription):
                 end = "publisher" if subscription else "subscriber"
-                found.append(f"{topic}: the QoS of a {end} does not match: {reasons[0]}")
+                found.append(f"{topic}: the QoS of a {end} does not match: {reason}")
             else:
                 self._mismatched.discard((topic, subscription))
-        topics = {one.topic_name for one, _ in self._made if _exists(one) and hasattr(one, "get_publisher_count")}
+        topics = {one.topic_name for one in self._own(self._node.subscriptions)}
         counts = {topic: self._node.count_publishers(topic) for topic in sorted(topics)}
         return found + [f"{count} publishers on {topic}" for topic, count in counts.items() if count > 1]
 
-    def _incompatible(self, topic: str, subscription: bool) -> list[str]:
-        """Return why publishers and subscribers of a topic, one side of which is this node, do not match."""
-        assert self._node is not None
+    def _mismatch(self, topic: str, subscription: bool) -> str:
+        """Return why a publisher and a subscriber of a topic, one of which is this node, do not match, "" if all do."""
         full, name = self._node.resolve_topic_name(topic), self._node.get_name()
         publishers = self._node.get_publishers_info_by_topic(full)
         subscribers = self._node.get_subscriptions_info_by_topic(full)
-        ours = [one for one in (subscribers if subscription else publishers) if one.node_name == name]
-        reasons = []
-        for own in ours:
-            for other in publishers if subscription else subscribers:
-                pair = (other, own) if subscription else (own, other)
-                level, reason = qos_check_compatible(pair[0].qos_profile, pair[1].qos_profile)
-                if level == QoSCompatibility.ERROR:
-                    reasons.append(f"{other.node_name}: {reason.removeprefix('ERROR: ').rstrip(';')}")
-        return reasons
+        for publisher, subscriber in product(publishers, subscribers):
+            own, other = (subscriber, publisher) if subscription else (publisher, subscriber)
+            level, reason = qos_check_compatible(publisher.qos_profile, subscriber.qos_profile)
+            if own.node_name == name and level == QoSCompatibility.ERROR:
+                return f"{other.node_name}: {reason.removeprefix('ERROR: ').rstrip(';')}"
+        return ""
 
     def release(self) -> None:
-        """Destroy everything but services; what does not exist any more is left alone."""
-        made, self._made = self._made, []
+        """Destroy all timers, subscriptions and publishers of the node's own."""
         self._mismatched.clear()
-        for one, destroy in reversed(made):
-            destroy(one)
+        for one in self._own(self._node.timers):
+            self._node.destroy_timer(one)
+        for one in self._own(self._node.subscriptions):
+            self._node.destroy_subscription(one)
+        for one in self._own(self._node.publishers):
+            self._node.destroy_lifecycle_publisher(one)
 
-
-def _exists(one: Any) -> bool:
-    """Return whether an endpoint has not been destroyed."""
-    try:
-        with one.handle:
-            return True
-    except InvalidHandle:
-        return False
+    def _own(self, made: Iterable[Any]) -> list[Any]:
+        return [one for one in made if one not in (self._of_rclpy or ())]

@@ -10,7 +10,7 @@ from typing import Any
 from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 
-from icub_learning.errors import SampleError
+from icub_learning.errors import IcubLearningError, SampleError
 from icub_learning.nodes.common.serialized import message_of
 
 LOG_PERIOD = 5.0  # [s] between two log lines about refused messages, or about internal errors
@@ -20,21 +20,23 @@ INTERNAL = "internal_error"  # the reason under which whatever is unforeseen is 
 class Gate:
     """Wraps callbacks, so that no message, request or timer can raise into the executor.
 
-    Messages are taken as bytes and deserialized here: what the middleware would raise on malformed bytes in the middle
-    of the executor becomes a refusal like any other.
+    Messages are taken as bytes and deserialized here, so that malformed ones are refused like others.
     """
 
     def __init__(self, node: Node) -> None:
         self._node = node
         self.received = 0  # messages that have come, those refused here too
-        self.refused: Counter[str] = Counter()  # numbers of messages refused here, by reason: MALFORMED and INTERNAL
+        self.refused: Counter[str] = Counter()  # numbers of messages refused here, by reason
         self.last_refusal = ""  # reason and text of the newest one
+        self.declined = 0  # requests and commands that the node could not fulfil
+        self.last_declined = ""  # why not the newest one
         self.pending = 0  # requests that wait for their answer
+        self._reported = 0  # internal errors
 
-    @property
-    def internal_errors(self) -> int:
-        """How often something unforeseen happened."""
-        return self.refused[INTERNAL]
+    def new_errors(self) -> str:
+        """Return in words how many unforeseen errors there were since the last call, "" for none."""
+        new, self._reported = self.refused[INTERNAL] - self._reported, self.refused[INTERNAL]
+        return f"{new} internal errors; last: {self.last_refusal}" if new else ""
 
     def subscription(self, kind: type, callback: Callable[[Any], None], raw: bool) -> Callable[[bytes], None]:
         """Return a callback for a raw subscription that hands messages of type `kind`, or with `raw` bytes, on."""
@@ -57,50 +59,71 @@ class Gate:
     ) -> Callable[[Any, Any], Any]:
         """Return a callback for the service `name`, which answers whatever happens; the answer gives the reason.
 
-        `closed` returns why no request can be served now, "" while they can.
+        `callback` returns the response, or what to say in it, a success; an error of this package that it raises is the
+        reason of a refusal. `closed` returns why no request can be served now, "" while they can.
         """
+
+        def answered(response: Any, said: Any) -> Any:
+            return _filled(response, True, said) if isinstance(said, str) else said
+
+        def refused(response: Any, error: Exception) -> Any:
+            known = isinstance(error, IcubLearningError)
+            return _filled(response, False, self.decline(error) if known else self.failed(f"request to {name}", error))
 
         @functools.wraps(callback)
         def answer(request: Any, response: Any) -> Any:
             if reason := closed():
-                return _refusal(response, reason)
+                return _filled(response, False, reason)
             try:
-                return callback(request, response)
+                return answered(response, callback(request, response))
             except Exception as error:
-                return _refusal(response, self.failed(f"request to {name}", error))
+                return refused(response, error)
 
         @functools.wraps(callback)
         async def answer_later(request: Any, response: Any) -> Any:
             if reason := closed():
-                return _refusal(response, reason)
+                return _filled(response, False, reason)
             self.pending += 1
             try:
-                return await callback(request, response)
+                return answered(response, await callback(request, response))
             except Exception as error:
-                return _refusal(response, self.failed(f"request to {name}", error))
+                return refused(response, error)
             finally:
                 self.pending -= 1
 
         return answer_later if inspect.iscoroutinefunction(callback) else answer
 
-    def timer(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Return a callback for a timer."""
+    def guarded(self, what: str, work: Callable[..., None]) -> Callable[..., None]:
+        """Return `work`, which is `what` in words, as a timer or a thread that must not end may call it."""
 
-        def tick() -> None:
+        def done(*arguments: Any) -> None:
             try:
-                callback()
+                work(*arguments)
             except InvalidHandle:  # it came due while the node is being destroyed
                 pass
+            except SampleError as error:
+                self.refuse(error)
             except Exception as error:
-                self.failed("timer", error)
+                self.failed(what, error)
 
-        return tick
+        return done
 
     def refuse(self, error: SampleError) -> None:
-        """Count and log a message that is refused here; those that a stream refuses are counted there."""
+        """Count and log a message that is refused here."""
         self.refused[error.reason] += 1
         self.last_refusal = f"{error.reason}: {error}"
+        self.log(error)
+
+    def log(self, error: SampleError) -> None:
+        """Log that a message is refused, at most once per LOG_PERIOD."""
         self._node.get_logger().warning(f"refused ({error.reason}): {error}", throttle_duration_sec=LOG_PERIOD)
+
+    def decline(self, error: Exception) -> str:
+        """Count and log a request or command that cannot be fulfilled; return why not."""
+        self.declined += 1
+        self.last_declined = str(error)
+        self._node.get_logger().warning(f"refused: {error}")
+        return self.last_declined
 
     def failed(self, what: str, error: BaseException) -> str:
         """Count what is unforeseen and log it, at most once per LOG_PERIOD; return it in words."""
@@ -112,10 +135,9 @@ class Gate:
         return text
 
 
-def _refusal(response: Any, reason: str) -> Any:
-    """Return the response with success false and the reason, as far as its type has such fields."""
-    if hasattr(response, "success"):
-        response.success = False
-    if hasattr(response, "message"):
-        response.message = reason
+def _filled(response: Any, success: bool, message: str) -> Any:
+    """Return the response with these values, as far as its type has such fields."""
+    for field, value in (("success", success), ("message", message)):
+        if hasattr(response, field):
+            setattr(response, field, value)
     return response

@@ -1,5 +1,7 @@
-"""A subscription for large messages: best-effort, and reliable as soon as all publishers are."""
+"""Images: subscribed to reliably as soon as all publishers are, and the newest one worked on, so that nothing lags."""
 
+import threading
+import time
 from collections import deque
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -8,12 +10,15 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.subscription import Subscription
+from sensor_msgs.msg import CompressedImage, Image
 
 from icub_learning.nodes.common.conversions import stamp_to_ns
+from icub_learning.nodes.common.spinning import ManagedNode
 from icub_learning.settings import setting
 
 DEPTH = 5  # images in the queue
 REMEMBERED = 16  # stamps of each way; both copies of a message arrive closer together than that
+ADAPT_PERIOD = 0.2  # [s] between looks at the reliability that publishers of images offer
 
 
 @dataclass(frozen=True)
@@ -30,7 +35,7 @@ class ImageSettings:
 
 
 class RepeatedStamps:
-    """Recognizes a message that has come before in another way: another topic, another subscription."""
+    """Recognizes messages that have come before in another way: another topic, another subscription."""
 
     def __init__(self) -> None:
         self._stamps: dict[Hashable, deque[int]] = {}
@@ -41,7 +46,7 @@ class RepeatedStamps:
         return stamp != 0 and any(stamp in stamps for other, stamps in self._stamps.items() if other != way)
 
     def forget(self, way: Hashable) -> None:
-        """Forget the stamps of messages that came in one way."""
+        """Forget what came in one way."""
         self._stamps.pop(way, None)
 
 
@@ -58,11 +63,11 @@ class ImageSubscription:
     ) -> None:
         self._node, self._kind, self._topic, self._callback = node, kind, topic, callback
         self._automatic = reliability == "auto"
-        first = ReliabilityPolicy.RELIABLE if reliability == "reliable" else ReliabilityPolicy.BEST_EFFORT
         self._made: dict[ReliabilityPolicy, Subscription] = {}
         self._stamps = RepeatedStamps()
-        self._subscribe(first)
-        self._current = first
+        reliable = reliability == "reliable"
+        self._current = ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT
+        self._subscribe(self._current)
 
     def adapt(self) -> None:
         """Follow the reliability that publishers offer; to be called from time to time."""
@@ -71,24 +76,13 @@ class ImageSubscription:
         offers = self._node.get_publishers_info_by_topic(self._made[self._current].topic_name)
         all_reliable = offers and all(offer.qos_profile.reliability == ReliabilityPolicy.RELIABLE for offer in offers)
         wanted = ReliabilityPolicy.RELIABLE if all_reliable else ReliabilityPolicy.BEST_EFFORT
-        if wanted is self._current:
-            self._keep_only(wanted)
-        elif wanted not in self._made:
+        if wanted is not self._current and wanted not in self._made:
             self._subscribe(wanted)
-        elif self._made[wanted].get_publisher_count() >= len(offers):  # they have found it
+        elif wanted is self._current or self._made[wanted].get_publisher_count() >= len(offers):  # they have found it
             self._current = wanted
-            self._keep_only(wanted)
-
-    def destroy(self) -> None:
-        """End the subscription."""
-        self._automatic = False
-        for policy in list(self._made):
-            self._node.destroy_subscription(self._made.pop(policy))
-
-    def _keep_only(self, policy: ReliabilityPolicy) -> None:
-        for other in [made for made in self._made if made is not policy]:
-            self._node.destroy_subscription(self._made.pop(other))
-            self._stamps.forget(other)
+            for other in [made for made in self._made if made is not wanted]:
+                self._node.destroy_subscription(self._made.pop(other))
+                self._stamps.forget(other)
 
     def _subscribe(self, policy: ReliabilityPolicy) -> None:
         def received(message: Any) -> None:
@@ -97,3 +91,67 @@ class ImageSubscription:
 
         profile = QoSProfile(depth=DEPTH, reliability=policy)
         self._made[policy] = self._node.create_subscription(self._kind, self._topic, received, profile)
+
+
+class NewestImages:
+    """The images of a camera, raw and compressed, the newest of which is worked on between `start` and `stop`.
+
+    `work` is called in a thread of its own with a message and when it arrived [s, time.perf_counter()]; at most one
+    image waits for it. What `work` raises is counted by the node's gate.
+    """
+
+    def __init__(self, node: ManagedNode, reliability: str, work: Callable[[Any, float], None]) -> None:
+        self._work, self._stamps = node.gate.guarded("image", work), RepeatedStamps()
+        self._waiting: list[tuple[Any, float]] = []
+        self._running = False
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self.received = self.repeated = 0  # images, and those that came both raw and compressed
+        self.dropped = 0  # those that a newer one replaced while they waited
+        self._images = [
+            ImageSubscription(node, kind, topic, self._on_image, reliability)
+            for topic, kind in (("image", Image), ("image/compressed", CompressedImage))
+        ]
+        node.create_timer(ADAPT_PERIOD, self._adapt)
+
+    def start(self) -> None:
+        """Start to work."""
+        self._running = True
+        self._thread = threading.Thread(target=self._run, name="newest", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop working, when the current image is done; one that waits is dropped."""
+        with self._changed:
+            self._running = False
+            self._waiting.clear()
+            self._changed.notify()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def _adapt(self) -> None:
+        for images in self._images:
+            images.adapt()
+
+    def _on_image(self, message: Any) -> None:
+        if not self._running:
+            return
+        self.received += 1
+        # A camera may publish each image raw and compressed.
+        if self._stamps.repeated(type(message).__name__, stamp_to_ns(message.header.stamp)):
+            self.repeated += 1
+            return
+        with self._changed:
+            self.dropped += len(self._waiting)
+            self._waiting = [(message, time.perf_counter())]
+            self._changed.notify()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or not self._running)
+                if not self._running:
+                    return
+                image = self._waiting.pop()
+            self._work(*image)

@@ -16,17 +16,6 @@ TYPES = frozenset(kind.value for kind in Parameter.Type)
 FIXED = "what it was when the node was configured; clean the node up to change it"
 
 
-def _unchanged(node: Node, setting: Setting, value: Any) -> bool:
-    present = node.get_parameter(setting.name).value
-    return list(present) == list(value) if isinstance(setting.default, tuple) else present == value
-
-
-def _check_present(node: Node, setting: Setting, value: Any) -> None:
-    """Raise ParameterError for another class than the present one: nobody on the network chooses what is imported."""
-    if not _unchanged(node, setting, value):
-        raise ParameterError(setting.name, value, f"one of {', '.join(setting.choices)}; a class is named at start-up")
-
-
 def ros_default(setting: Setting) -> Any:
     """Return the default as ROS holds it: a tuple as a list, which for strings must not be empty."""
     return (list(setting.default) or [""]) if isinstance(setting.default, tuple) else setting.default
@@ -37,19 +26,15 @@ def descriptor(setting: Setting) -> ParameterDescriptor:
     described = ParameterDescriptor(description=setting.meaning)
     described.additional_constraints = setting.bound
     described.dynamic_typing = setting.or_number
-    low, high = setting.low, setting.high
-    if isinstance(setting.default, float) and not (low is None and high is None):
-        described.floating_point_range = [
-            FloatingPointRange(
-                from_value=-math.inf if low is None else float(low), to_value=math.inf if high is None else float(high)
-            )
-        ]
-    elif isinstance(setting.default, int) and not (low is None and high is None):
-        described.integer_range = [
-            IntegerRange(
-                from_value=-(2**63) if low is None else int(low), to_value=2**63 - 1 if high is None else int(high)
-            )
-        ]
+    kind, low, high = type(setting.default), setting.low, setting.high
+    if low is None and high is None:
+        return described
+    if kind is float:
+        limits = [-math.inf if low is None else float(low), math.inf if high is None else float(high)]
+        described.floating_point_range = [FloatingPointRange(from_value=limits[0], to_value=limits[1])]
+    elif kind is int:
+        bounds = [-(2**63) if low is None else int(low), 2**63 - 1 if high is None else int(high)]
+        described.integer_range = [IntegerRange(from_value=bounds[0], to_value=bounds[1])]
     return described
 
 
@@ -79,23 +64,30 @@ def declare(
     """Declare all parameters of `settings` on `node`, and guard them from then on.
 
     A parameter that is not live takes effect when the node is configured; while it is `configured`, a change is
-    refused. `on_change` gets name and new value when an accepted parameter changes later; raising ParameterError there
-    refuses the change with its message. Raises ParameterError: one given at start-up is outside its range.
+    refused, and `on_change` gets name and new value of those that are accepted; raising ParameterError there refuses
+    the change with its message. Raises ParameterError: one given at start-up is outside its range.
     """
     table = {setting.name: setting for setting in settings}
+
+    def unchanged(setting: Setting, value: Any) -> bool:
+        present = node.get_parameter(setting.name).value
+        return list(present) == list(value) if isinstance(setting.default, tuple) else present == value
 
     def guard(parameters: list[Parameter]) -> SetParametersResult:
         ours = [parameter for parameter in parameters if parameter.name in table]
         try:
             for parameter in ours:
                 setting = table[parameter.name]
-                if setting.names_class(parameter.value) and node.has_parameter(setting.name):
-                    _check_present(node, setting, parameter.value)
-                setting.validate(parameter.value)
-                if configured() and not setting.live and not _unchanged(node, setting, parameter.value):
-                    raise ParameterError(setting.name, parameter.value, FIXED)
+                value = parameter.value
+                if setting.names_class(value) and node.has_parameter(setting.name) and not unchanged(setting, value):
+                    # Nobody on the network chooses what is imported.
+                    choices = ", ".join(setting.choices)
+                    raise ParameterError(setting.name, value, f"one of {choices}; a class is named at start-up")
+                setting.validate(value)
+                if configured() and not setting.live and not unchanged(setting, value):
+                    raise ParameterError(setting.name, value, FIXED)
             for parameter in ours:
-                if on_change and node.has_parameter(parameter.name):
+                if on_change and configured():
                     on_change(parameter.name, parameter.value)
         except ParameterError as error:
             return SetParametersResult(successful=False, reason=str(error))

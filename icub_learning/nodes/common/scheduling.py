@@ -1,9 +1,8 @@
-"""Real-time priority, processor cores and locked memory, as far as the system permits them."""
+"""Priority, processor cores, locked and returned memory: what a node asks of the system, as far as that permits it."""
 
 import contextlib
 import ctypes
 import os
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,9 @@ HELP = "rtprio and memlock in /etc/security/limits.conf, or CAP_SYS_NICE and CAP
 # 10 (2026-11-25).
 NICENESS = 5
 _MCL_CURRENT, _MCL_FUTURE = 1, 2  # of Linux's mlockall
+LARGE = 1 << 20  # [bytes]
+_M_MMAP_THRESHOLD = -3  # of glibc's mallopt
+_VARIABLE = "MALLOC_MMAP_THRESHOLD_"  # glibc's own, by which a user may choose otherwise
 
 
 @dataclass(frozen=True)
@@ -48,11 +50,9 @@ def apply(settings: dict[str, Any], learner: int | None = None) -> list[str]:
 def ask_for_real_time(priority: int, learner: int | None = None) -> str:
     """Have the system run all threads of this process before ordinary ones (SCHED_FIFO); return the result in words.
 
-    On a busy machine an ordinary process may wait tens of milliseconds for a core, and predictions come that much
-    later. Threads that are started later inherit the priority, 1 to 99; with 0 all return to ordinary scheduling.
-    Without permission nothing changes. The thread of native id `learner` gets ordinary scheduling: under overload it
-    takes all the time there is, and the system would suspend all real-time threads of its core for 50 ms of each
-    second.
+    Threads that are started later inherit the priority, 1 to 99; with 0 all return to ordinary scheduling. Without
+    permission nothing changes. The thread of native id `learner` gets ordinary scheduling: under overload it takes all
+    the time there is, and the system would suspend all real-time threads of its core for 50 ms of each second.
     """
     try:
         for thread in _threads():
@@ -70,10 +70,9 @@ def share_core(thread: int) -> int | None:
     """Let another thread of this process, by its native id, run only on the core on which the calling one runs now;
     return its number, None where it is not permitted.
 
-    For a learning thread beside a predicting one. The interpreter lock lets one of them run at a time, so a second core
-    gains them nothing; but on a core of its own the learner wants the lock back again and again while the other
-    predicts, and whoever waits for the prediction may find no core free. With real-time priority the calling thread
-    preempts the other one on their core; without it, the other one is made less urgent by NICENESS.
+    For a learning thread beside a predicting one: the interpreter lock lets one of them run at a time, so a second core
+    gains nothing, and whoever waits for the prediction may find no core free. With real-time priority the caller
+    preempts the other thread; without it, the other one is made less urgent by NICENESS.
     """
     try:
         if os.sched_getscheduler(0) != os.SCHED_FIFO:
@@ -109,7 +108,17 @@ def ask_for_locked_memory() -> str:
     return "memory locked"
 
 
+def return_large_blocks() -> bool:
+    """Have blocks of at least 1 MiB returned as soon as they are freed; return whether the C library knows how.
+
+    By default glibc keeps ever larger freed blocks for itself, up to 32 MiB each, so that a process that saves models
+    now and then seems to grow for hours.
+    """
+    if _VARIABLE in os.environ:
+        return False
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    return bool(mallopt is not None and mallopt(_M_MMAP_THRESHOLD, LARGE))
+
+
 def _threads() -> list[int]:
-    if os.path.isdir("/proc/self/task"):
-        return [int(thread) for thread in os.listdir("/proc/self/task")]
-    return [threading.get_native_id()]
+    return [int(thread) for thread in os.listdir("/proc/self/task")]

@@ -23,7 +23,7 @@ from icub_learning.errors import IcubLearningError
 from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.endpoints import Endpoints
 from icub_learning.nodes.common.gate import Gate
-from icub_learning.nodes.common.memory import return_large_blocks
+from icub_learning.nodes.common.scheduling import return_large_blocks
 from icub_learning.settings import Setting, setting
 from icub_learning.signals import stop_signals
 
@@ -43,11 +43,10 @@ NodeT = TypeVar("NodeT", bound="ManagedNode")
 
 
 def transition(method: Callable[[NodeT], None]) -> Callable[..., TransitionCallbackReturn]:
-    """Make a lifecycle callback of a method that returns nothing and raises when the transition must fail.
+    """Make a lifecycle callback of a method that raises when the transition must fail.
 
-    Errors of this package become FAILURE and one log line; anything else becomes ERROR, is counted as an internal error
-    and leads through `on_error` to the unconfigured state (rclpy itself drops exceptions of these callbacks silently).
-    A node whose configuration fails releases what it had made until then.
+    Errors of this package become FAILURE and one log line, and what a configuration had made is released. Anything else
+    is an internal error and leads through `on_error` to the unconfigured state; rclpy itself drops it silently.
     """
 
     @functools.wraps(method)
@@ -56,7 +55,7 @@ def transition(method: Callable[[NodeT], None]) -> Callable[..., TransitionCallb
             method(self)
         except IcubLearningError as error:
             self.get_logger().error(str(error))
-            if not self._configured:
+            if not self.configured:
                 self._release_once()
             return TransitionCallbackReturn.FAILURE
         except Exception as error:  # whatever it is, it must be logged and end the transition
@@ -68,25 +67,24 @@ def transition(method: Callable[[NodeT], None]) -> Callable[..., TransitionCallb
 
 
 class ManagedNode(LifecycleNode):
-    """A lifecycle node with parameters (`settings`, `on_change`: see `parameters.declare`) and a gate, which releases
-    at cleanup and shutdown what it made at configure.
+    """A lifecycle node with parameters and a gate, which releases at cleanup and shutdown what it made at configure.
 
-    Topics, timers and services are made by the usual methods, whose callbacks pass the gate. What was made at configure
-    is destroyed at cleanup, also after an error halfway. Only services stay: a request that comes too late is answered
-    with the reason instead of never. A subclass sets `_configured` at the end of on_configure; what ends whatever else
-    it starts there it adds to `started`. It works between `_start` and `_stop`.
+    A subclass makes what it needs in `_configure` and works between `_start` and `_stop`. Topics, timers and services
+    are made by the usual methods, whose callbacks pass the gate. What was made at configure is destroyed at cleanup,
+    also after an error halfway; what ends whatever else was started there is added to `started`. Only services stay: a
+    request that comes too late is answered with the reason instead of never.
     """
 
-    def __init__(
-        self, name: str, settings: Sequence[Setting], on_change: Callable[[str, Any], None] | None = None
-    ) -> None:
-        self._configured = self._active = False
+    def __init__(self, name: str, settings: Sequence[Setting]) -> None:
+        self.configured = self.active = False
         self.started = contextlib.ExitStack()  # called in reverse order when the node is cleaned up
-        self.gate, self.endpoints = Gate(self), Endpoints()  # super().__init__ makes services already
-        super().__init__(name)
-        self.endpoints.start(self, self.gate, lambda: "" if self._configured else "the node is not configured")
-        parameters.declare(self, settings, on_change, lambda: self._configured)
-        self.steady = Clock(clock_type=ClockType.STEADY_TIME)  # for timers that simulated time must not stop
+        self.gate, self._declared = Gate(self), settings
+        closed = "the node is not configured"
+        self.endpoints = Endpoints(self, self.gate, lambda: "" if self.configured else closed)
+        super().__init__(name)  # makes services already
+        self.endpoints.start()
+        parameters.declare(self, settings, self._on_parameter, lambda: self.configured)
+        self.steady = Clock(clock_type=ClockType.STEADY_TIME)
 
     def create_subscription(
         self, msg_type: type, topic: str, callback: Callable[[Any], None], *args: Any, raw: bool = False, **kwargs: Any
@@ -94,61 +92,56 @@ class ManagedNode(LifecycleNode):
         """Subscribe as rclpy does; the callback takes a message, or with `raw` its bytes, and passes the gate."""
         passed = self.gate.subscription(msg_type, callback, raw)
         kwargs = self.endpoints.watched(topic, kwargs, subscription=True)
-        made = super().create_subscription(msg_type, topic, passed, *args, raw=True, **kwargs)
-        return self.endpoints.add(made, self.destroy_subscription)
+        return super().create_subscription(msg_type, topic, passed, *args, raw=True, **kwargs)
 
     def create_service(self, srv_type: Any, srv_name: str, callback: Callable[..., Any], **kwargs: Any) -> Any:
         """Offer a service as rclpy does, once for the life of the node; its callback passes the gate."""
         if srv_type in (SetParameters, SetParametersAtomically):
             callback = parameters.with_known_types(callback)
         make = functools.partial(super().create_service, srv_type, srv_name, **kwargs)
-        return self.endpoints.service(srv_name, callback, make, self.gate)
+        return self.endpoints.service(srv_name, callback, make)
 
     def create_timer(self, timer_period_sec: float, callback: Callable[[], None], *args: Any, **kwargs: Any) -> Any:
-        """Start a timer as rclpy does; its callback passes the gate."""
-        made = super().create_timer(timer_period_sec, self.gate.timer(callback), *args, **kwargs)
-        return self.endpoints.add(made, self.destroy_timer)
+        """Start a timer as rclpy does, but of a steady clock, since simulated time may pause; it passes the gate."""
+        kwargs.setdefault("clock", self.steady)
+        passed = self.gate.guarded("timer", callback)  # rclpy gives a TimerInfo to whatever can take an argument
+        return super().create_timer(timer_period_sec, lambda: passed(), *args, **kwargs)
 
     def create_publisher(self, msg_type: Any, topic: str, *args: Any, **kwargs: Any) -> Any:
-        """Publish as rclpy does."""
         kwargs = self.endpoints.watched(topic, kwargs, subscription=False)
-        made = super().create_publisher(msg_type, topic, *args, **kwargs)
-        return self.endpoints.add(made, self.destroy_publisher)
+        return super().create_publisher(msg_type, topic, *args, **kwargs)
 
     def create_lifecycle_publisher(self, msg_type: Any, topic: str, *args: Any, **kwargs: Any) -> Any:
-        """Publish, while active, as rclpy does."""
         kwargs = self.endpoints.watched(topic, kwargs, subscription=False)
-        made = super().create_lifecycle_publisher(msg_type, topic, *args, **kwargs)
-        return self.endpoints.add(made, self.destroy_lifecycle_publisher)
+        return super().create_lifecycle_publisher(msg_type, topic, *args, **kwargs)
+
+    @transition
+    def on_configure(self) -> None:
+        self.gate.declined, self.gate.last_declined = 0, ""
+        self._configure(parameters.values(self, self._declared))
+        self.configured = True
 
     @transition
     def on_activate(self) -> None:
-        """Publish from now on, and start to work."""
         super().on_activate(None)
-        self._active = True
+        self.active = True
         self._start()
 
     @transition
     def on_deactivate(self) -> None:
-        """Stop working and publishing; what was learned stays."""
-        self._active = False
+        self.active = False
         self._stop("the node was deactivated")
         super().on_deactivate(None)
         self._deactivated()
 
     @transition
     def on_cleanup(self) -> None:
-        """Release everything that on_configure made."""
         self._release_once()
 
-    @transition
-    def on_shutdown(self) -> None:
-        """Release everything that on_configure made, if it was configured."""
-        self._release_once()
+    on_shutdown = on_cleanup
 
     @transition
     def on_error(self) -> None:
-        """Release everything, so that the node is cleanly unconfigured after a transition that failed."""
         with contextlib.suppress(Exception):  # publishers that are active must not publish any more
             super().on_deactivate(None)
         self._release_once()
@@ -158,12 +151,18 @@ class ManagedNode(LifecycleNode):
             with contextlib.ExitStack() as all_of_them:  # an error of one does not keep the others from their release
                 all_of_them.callback(self.endpoints.release)
                 all_of_them.callback(self.started.close)
-                if self._configured:
+                if self.configured:
                     all_of_them.callback(self._stop, "the node was shut down")
         except Exception as error:
             self.gate.failed("release", error)
         finally:
-            self._configured = self._active = False
+            self.configured = self.active = False
+
+    def _configure(self, settings: dict[str, Any]) -> None:
+        """Make what the node works with, from the values of its parameters by name."""
+
+    def _on_parameter(self, name: str, value: Any) -> None:
+        """Take over a parameter that changed; see `parameters.declare`."""
 
     def _start(self) -> None:
         """Start to work: publishers are active."""
@@ -175,15 +174,14 @@ class ManagedNode(LifecycleNode):
         """Do what is left when the node has been deactivated, such as saving."""
 
 
-def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> int:
-    """Run one lifecycle node until SIGINT, SIGTERM, its own or its context's shutdown.
+def run(make_node: Callable[[], ManagedNode]) -> int:
+    """Run one lifecycle node, with LifecycleSettings, until SIGINT, SIGTERM, its own or its context's shutdown.
 
-    `make_node` makes it, and has declared LifecycleSettings. Returns the exit code of the process: 0, or 1 if the node
-    could not be made or activated.
+    Returns the exit code of the process: 0, or 1 if the node could not be made or activated.
     """
     return_large_blocks()
     # rclpy's own signal handlers would invalidate the context before the node can deactivate.
-    rclpy.init(args=None if args is None else list(args), signal_handler_options=SignalHandlerOptions.NO)
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     # More than one BLAS thread makes the small solves of a control loop a thousand times slower. And at real-time
     # priority a thread that waits for one of them by spinning may keep it from ever running: the whole machine hangs.
     with stop_signals() as stopped, threadpool_limits(limits=1, user_api="blas"):
@@ -219,7 +217,7 @@ def _run(make_node: Callable[[], ManagedNode], stopped: Callable[[], bool]) -> i
 
 
 def is_finalized(node: LifecycleNode) -> bool:
-    """Return whether a lifecycle manager has shut the node down: its process has nothing left to do."""
+    """Return whether the node has been shut down."""
     return node._state_machine.current_state[1] == "finalized"  # rclpy has no public way to ask
 
 

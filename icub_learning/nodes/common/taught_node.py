@@ -1,24 +1,24 @@
-"""What the nodes share that are taught objects: a model file that outlives them, and answers to their services."""
+"""What the nodes share that are taught objects: a model file that outlives them, lessons, and the list of objects."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from rclpy.task import Future
 
-from icub_learning.errors import IcubLearningError
 from icub_learning.models.header import ModelHeader
-from icub_learning.nodes.common.model_keeper import ModelKeeper, finished
+from icub_learning.nodes.common.background import finished, until
+from icub_learning.nodes.common.model_keeper import ModelKeeper
 from icub_learning.nodes.common.spinning import ManagedNode
-from icub_learning.nodes.common.waiting import until
 
+LONGEST_LESSON = 3600.0  # [s]
 ModelT = TypeVar("ModelT")
 
 
 class TaughtNode(ManagedNode):
     """A node whose services change what it was taught, and which keeps that in a model file.
 
-    A subclass says in `_describe` and `_state` what there is to keep, calls `_keep_model` at configure, and passes
-    answers through `_answer` and `_answer_later`. A lesson ends by setting the result of `_lesson_over`.
+    A subclass says in `_describe` and `_state` what there is to keep, and calls `_keep_model` at configure. A lesson
+    ends by setting the result of `_lesson_over`.
     """
 
     _lesson_over: Future
@@ -31,10 +31,6 @@ class TaughtNode(ManagedNode):
         """Return what was taught, also if that is nothing."""
         raise NotImplementedError
 
-    def _may_autosave(self) -> bool:
-        """Whether what was taught is complete at the moment."""
-        return True
-
     def _keep_model(
         self, settings: dict[str, Any], largest: Callable[[], int], make: Callable[[dict[str, Any]], ModelT]
     ) -> ModelT | None:
@@ -43,55 +39,37 @@ class TaughtNode(ManagedNode):
         self._keeper = ModelKeeper(settings, self._describe, largest)
         self.started.callback(self._keeper.close)
         self.started.callback(self._save_now)
-        self.create_timer(settings["autosave_period"], self._autosave, clock=self.steady)
-        loaded, lines = self._keeper.load_newest(make)
-        for line in lines:
-            self.get_logger().info(line) if line.startswith("loaded") else self.get_logger().warning(line)
-        return loaded
+        self.create_timer(settings["autosave_period"], self._autosave)
+        return self._keeper.load_newest(make, self.get_logger())
 
     def _deactivated(self) -> None:
         self._save_now()
 
     def _autosave(self) -> None:
-        if self._may_autosave() and self._is_to_be_saved():
+        if self._keeper.lacks(self._revision):
             self._keeper.autosave(self._state(), self._describe(), self._revision)
 
     def _save_now(self) -> None:
-        if self._is_to_be_saved():
+        if self._keeper.lacks(self._revision):
             self._keeper.save_now(self._state(), self._describe(), self._revision)
 
-    def _is_to_be_saved(self) -> bool:
-        return self._keeper.keeps and self._revision != self._keeper.saved_revision
+    async def _read(self, name: str) -> dict[str, Any]:
+        """Return the state in the model file of that name, which a service asks for."""
+        return await finished(self._keeper.read(name), self._keeper.deadline())
 
-    def _answer(self, response: Any, act: Callable[[], str]) -> Any:
-        """Act for a service and answer; a refused request changes nothing, and the answer gives the reason."""
-        try:
-            response.success, response.message = True, act()
-        except IcubLearningError as error:
-            return self._refuse(response, str(error))
-        return response
-
-    async def _answer_later(self, response: Any, serve: Callable[[float], Awaitable[str]]) -> Any:
-        """Answer as `_answer` does when a file has been read or written, within `answer_timeout`."""
-        return await self._keeper.answer(response, serve, self.get_logger().warning)
-
-    async def _write(self, name: str, state: Callable[[], dict[str, Any]], deadline: float) -> str:
+    async def _write(self, name: str, state: Callable[[], dict[str, Any]]) -> str:
         """Write what was taught under a name that is checked first; return what to answer."""
+        deadline = self._keeper.deadline()
         await finished(self._keeper.check(name), deadline)
         return f"saved to {await finished(self._keeper.write(name, state(), self._describe()), deadline)}"
 
     async def _end_of_lesson(self, seconds: float, end: Callable[[], None]) -> Any:
         """Wait for the result of `_lesson_over`, while other callbacks go on; `end` is called after `seconds`."""
         self._lesson_over = Future(executor=self.executor)
-        timer = self.create_timer(seconds, end, clock=self.steady)
+        timer = self.create_timer(seconds, end)
         await until(self._lesson_over.done)
         self.destroy_timer(timer)
         return self._lesson_over.result()
-
-    def _refuse(self, response: Any, reason: str) -> Any:
-        response.success, response.message = False, reason
-        self.get_logger().warning(reason)
-        return response
 
 
 def list_objects(response: Any, counts: Mapping[str, int]) -> Any:

@@ -11,6 +11,7 @@ from icub_learning.settings import setting
 
 LIMIT: dict[str, Any] = {"unit": "s", "low": 0.0, "live": True}
 PERCENTILES = (50, 99, 100)  # that are reported
+LATENCY, JITTER = "latency, arrival to publication", "jitter, off the median period"  # in diagnostics
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,7 @@ class DurationWindow:
 
 
 class CycleStatistics:
-    """Period, jitter, latency and execution time of a stream whose messages are answered at once.
-
-    Call `published` when a message has been answered, or `arrived` if it is not answered; and `end` when its work is
-    done.
-    """
+    """Period, jitter, latency and execution time of a stream whose messages are answered at once, or not at all."""
 
     def __init__(self) -> None:
         self.period = DurationWindow()  # between arrivals
@@ -83,42 +80,26 @@ class CycleStatistics:
         periods = self.period.values()
         return np.abs(periods - percentiles(periods)[0]) if len(periods) else periods
 
-    def times(self) -> "CycleTimes":
-        """Return median, 99th percentile and maximum of each window as they are now."""
-        windows = self.period.values(), self.jitter(), self.latency.values(), self.age.values(), self.execution.values()
-        return CycleTimes(*map(percentiles, windows))
-
-
-@dataclass(frozen=True)
-class CycleTimes:
-    """Percentiles of CycleStatistics, each computed once: (50th, 99th, largest) in seconds, () where there are none."""
-
-    period: tuple[float, ...]
-    jitter: tuple[float, ...]
-    latency: tuple[float, ...]
-    age: tuple[float, ...]
-    execution: tuple[float, ...]
-
-    def pairs(self) -> dict[str, str]:
-        """Return the values that diagnostics show."""
-        return {
-            "period": in_words(self.period),
-            "jitter, off the median period": in_words(self.jitter),
-            "latency, arrival to publication": in_words(self.latency),
-            "latency, stamp to publication": in_words(self.age),
-            "execution": in_words(self.execution),
+    def times(self) -> dict[str, tuple[float, ...]]:
+        """Return the percentiles of each window as they are now, by their names in diagnostics."""
+        windows = {
+            "period": self.period.values(),
+            JITTER: self.jitter(),
+            LATENCY: self.latency.values(),
+            "latency, stamp to publication": self.age.values(),
+            "execution": self.execution.values(),
         }
+        return {name: percentiles(durations) for name, durations in windows.items()}
 
-    def verdict(self, limits: dict[str, float]) -> tuple[bytes, str]:
-        """Return level and reason, by the values of TimingLimits; "" if no limit is exceeded."""
-        found = {"latency": self.latency, "jitter": self.jitter}
-        for level, name in ((DiagnosticStatus.ERROR, "error"), (DiagnosticStatus.WARN, "warn")):
-            for what, times in found.items():
-                limit = limits[f"{what}_{name}"]
-                if times and limit and times[1] > limit:
-                    text = f"{what} p99 {1e3 * times[1]:.3f} ms is above {what}_{name} = {1e3 * limit:g} ms"
-                    return level, text
-        return DiagnosticStatus.OK, ""
+
+def verdict(times: dict[str, tuple[float, ...]], limits: dict[str, float]) -> tuple[bytes, str]:
+    """Return level and reason for CycleStatistics.times, by the values of TimingLimits; "" if no limit is exceeded."""
+    for level, name in ((DiagnosticStatus.ERROR, "error"), (DiagnosticStatus.WARN, "warn")):
+        for what, found in (("latency", times[LATENCY]), ("jitter", times[JITTER])):
+            limit = limits[f"{what}_{name}"]
+            if found and limit and found[1] > limit:
+                return level, f"{what} p99 {1e3 * found[1]:.3f} ms is above {what}_{name} = {1e3 * limit:g} ms"
+    return DiagnosticStatus.OK, ""
 
 
 def percentiles(values: np.ndarray) -> tuple[float, ...]:

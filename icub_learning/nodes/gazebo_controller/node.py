@@ -13,12 +13,11 @@ from trajectory_msgs.msg import JointTrajectory
 
 from icub_learning.arrays import Array
 from icub_learning.errors import IcubLearningError, SampleError
-from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.nodes.common.diagnostics import publish_every, status_of
 from icub_learning.nodes.common.gate import LOG_PERIOD
 from icub_learning.nodes.common.qos import SENSOR
-from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run, transition
+from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run
 from icub_learning.nodes.common.trajectories import step_trajectory, trajectory_points
 from icub_learning.settings import setting, settings_of
 from icub_learning.simulation.gazebo_trajectory import INSIDE, Commands, brake, follow, joints_of
@@ -53,35 +52,28 @@ PARAMETERS = settings_of(LifecycleSettings, NodeSettings)
 class GazeboControllerNode(ManagedNode):
     """Makes trajectories smooth, within the joints' limits and as fine as the steps of the physics; see docs/gazebo.md.
 
-    Gazebo starts a trajectory when it arrives there, at an instant that nobody here knows. So every trajectory begins
-    at rest: one that comes while the arm moves lets it brake first. An inactive node takes none, and the arm follows
-    the last one to its end.
+    An inactive node takes none, and the arm follows the last one to its end.
     """
 
     def __init__(self) -> None:
         super().__init__("gazebo_controller", PARAMETERS)
 
-    @transition
-    def on_configure(self) -> None:
-        """Read the robot, and make topics."""
-        settings = parameters.values(self, PARAMETERS)
+    def _configure(self, settings: dict[str, Any]) -> None:
         self._joints = joints_of(settings["config"], settings["velocity_limit"], settings["acceleration_limit"])
         self._stamp, self._position, self._velocity = 0, np.zeros(0), np.zeros(0)  # of the newest joint state
         self._homed = False  # whether the joints have been sent to where they may be
         self._target: Array | None = None  # the last one sent
         self._end = 0  # stamp at which the arm may have come to rest there [ns]
         self._waiting: dict[str, Any] | None = None  # the trajectory that begins when the arm is at rest
-        self._accepted = self._refused = 0
-        self._last_refusal = ""
+        self._accepted = 0
         self._publisher = self.create_lifecycle_publisher(JointTrajectory, "gazebo/joint_trajectory", COMMANDS)
         self.create_subscription(JointState, "joint_states", self._on_state, SENSOR)
         self.create_subscription(JointTrajectory, "joint_trajectory", self._on_trajectory, COMMANDS)
         publish_every(self, REPORT_PERIOD, self._statuses)
-        self._configured = True
 
     def _on_state(self, message: JointState) -> None:
         places = {name: place for place, name in enumerate(message.name)}
-        if not self._active or any(name not in places for name in self._joints.names):
+        if not self.active or any(name not in places for name in self._joints.names):
             return
         fields = [self._ordered(name, getattr(message, name), places) for name in ("position", "velocity")]
         self._position, self._velocity = fields
@@ -90,16 +82,17 @@ class GazeboControllerNode(ManagedNode):
             self._target, self._end, self._waiting, self._homed = None, 0, None, False
         self._stamp = stamp
         if not self._homed:
-            # What is sent before the bridge to Gazebo listens is lost.
-            if self._publisher.get_subscription_count():
+            if self._publisher.get_subscription_count():  # what is sent before the bridge to Gazebo listens is lost
                 self._homed = True
-                self._home()
-        elif self._target is not None and self._stands_elsewhere():
+                inside = np.clip(self._position, self._joints.lower, self._joints.upper)
+                if np.abs(inside - self._position).max() > INSIDE:  # Gazebo starts all joints at 0
+                    self._move_to(inside)
+        elif self._target is not None and self._is_still(PATIENCE_NS) and not self._is_near():
             self.get_logger().warning("the joints stand still away from their target: sent to it once more")
             self._move_to(self._target)
         elif self._waiting is not None and self._at_rest():
             waiting, self._waiting = self._waiting, None
-            self._try(waiting)
+            self._follow(waiting)
 
     def _ordered(self, field: str, values: Sequence[float], places: dict[str, int]) -> Array:
         """Return a field of a joint state in the order of the joints. Raises SampleError."""
@@ -111,12 +104,6 @@ class GazeboControllerNode(ManagedNode):
             raise SampleError("range", f"{field} is not finite, or beyond {LARGEST:g}", name=field, value=ordered)
         return ordered
 
-    def _home(self) -> None:
-        """Move joints that start beyond their limits to them: Gazebo starts all joints at 0."""
-        inside = np.clip(self._position, self._joints.lower, self._joints.upper)
-        if np.abs(inside - self._position).max() > INSIDE:
-            self._move_to(inside)
-
     def _move_to(self, target: Array) -> None:
         try:
             commands = follow(self._joints, self._position, self._joints.names, [HOMING_TIME], target[None])
@@ -127,16 +114,14 @@ class GazeboControllerNode(ManagedNode):
     def _is_near(self) -> bool:
         return self._target is None or float(np.abs(self._position - self._target).max()) < STILL
 
-    def _at_rest(self) -> bool:
-        return self._stamp >= self._end and self._is_near() and float(np.abs(self._velocity).max()) < STILL
+    def _is_still(self, patience: int = 0) -> bool:
+        return self._stamp >= self._end + patience and float(np.abs(self._velocity).max()) < STILL
 
-    def _stands_elsewhere(self) -> bool:
-        """Whether the last trajectory seems to be lost, or something held the joints."""
-        still = self._stamp >= self._end + PATIENCE_NS and float(np.abs(self._velocity).max()) < STILL
-        return still and not self._is_near()
+    def _at_rest(self) -> bool:
+        return self._is_still() and self._is_near()
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
-        if not self._active:
+        if not self.active:
             return
         points = trajectory_points(message)
         points.pop("accelerations")
@@ -145,30 +130,27 @@ class GazeboControllerNode(ManagedNode):
             missing = "its first joint state" if not len(self._position) else "the bridge that takes trajectories"
             self.get_logger().info(f"waiting for Gazebo: {missing}", throttle_duration_sec=LOG_PERIOD)
             return
-        if not self._at_rest():
-            if self._try(points, only_check=True):
-                self._waiting = points
-                self._send(brake(self._joints, self._position, self._velocity))
-        else:
-            self._try(points)
+        if self._at_rest():
+            self._follow(points)
+        elif self._commands(points) is not None:
+            self._waiting = points
+            self._send(brake(self._joints, self._position, self._velocity))
 
-    def _try(self, points: dict[str, Any], only_check: bool = False) -> bool:
-        """Send a trajectory, or only find out whether it can be; return that. A refused one changes nothing."""
+    def _commands(self, points: dict[str, Any]) -> Commands | None:
+        """Return what follows a trajectory; None for one that is refused."""
         try:
-            start = self._position if self._target is None else self._target
-            commands = follow(self._joints, start, **points)
+            return follow(self._joints, self._position if self._target is None else self._target, **points)
         except (IcubLearningError, ValueError) as error:
-            self._refused += 1
-            self._last_refusal = str(error)
-            self.get_logger().warning(f"refused: {error}")
-            return False
-        if not only_check:
+            self.gate.decline(error)
+            return None
+
+    def _follow(self, points: dict[str, Any]) -> None:
+        if (commands := self._commands(points)) is not None:
             self._accepted += 1
             if commands.reason:
                 slower = f"{commands.slower:.3g} times the time"
                 self.get_logger().warning(f"followed more slowly, in {slower}: {commands.reason}")
             self._send(commands)
-        return True
 
     def _send(self, commands: Commands) -> None:
         self._publisher.publish(step_trajectory(self._joints.names, STEP_NS, commands.positions))
@@ -181,10 +163,10 @@ class GazeboControllerNode(ManagedNode):
         level, message = (DiagnosticStatus.OK, doing) if arrived else (DiagnosticStatus.STALE, "no joint states arrive")
         values = {
             "trajectories followed": self._accepted,
-            "trajectories refused": self._refused,
+            "trajectories refused": self.gate.declined,
             "messages received": self.gate.received,
             "refused": self.gate.refused.total(),
-            "last refusal": self._last_refusal or self.gate.last_refusal,
+            "last refusal": self.gate.last_declined or self.gate.last_refusal,
         }
         return [status_of(self, "trajectories", level, message, values)]
 

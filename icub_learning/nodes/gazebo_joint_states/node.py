@@ -3,18 +3,19 @@
 import time
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
 from icub_learning.errors import SampleError
-from icub_learning.nodes.common import parameters, scheduling
+from icub_learning.nodes.common import scheduling
 from icub_learning.nodes.common.conversions import NANOSECONDS
 from icub_learning.nodes.common.diagnostics import publish_every, status_of
 from icub_learning.nodes.common.qos import STREAM
 from icub_learning.nodes.common.serialized import MALFORMED, STAMP_END, stamp_in
-from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run, transition
+from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run
 from icub_learning.settings import setting, settings_of
 from icub_learning.simulation.gazebo_world import STEP_NS
 
@@ -46,35 +47,28 @@ PARAMETERS = settings_of(LifecycleSettings, NodeSettings, scheduling.SchedulingS
 
 
 class GazeboJointStatesNode(ManagedNode):
-    """Publishes some of the joint states that Gazebo publishes at every step; see docs/gazebo.md.
-
-    The wrench of a step is that of the state in which the step began, whose stamp is one step older. So the joint
-    states one step before each multiple of the period are those of the wrenches, which come at its multiples.
-    """
+    """Publishes the joint states one step before each multiple of the period, those of the wrenches: docs/gazebo.md."""
 
     def __init__(self) -> None:
         super().__init__("gazebo_joint_states", PARAMETERS)
 
-    @transition
-    def on_configure(self) -> None:
-        """Make topics."""
-        self._settings = parameters.values(self, PARAMETERS)
-        self._period = round(NANOSECONDS / self._settings["rate"])
+    def _configure(self, settings: dict[str, Any]) -> None:
+        self._scheduling = settings
+        self._period = round(NANOSECONDS / settings["rate"])
         self._published = 0.0  # when the last message was [s, of a steady clock]
         self._passed = self._missing = self._last = 0
         self._publisher = self.create_lifecycle_publisher(JointState, "joint_states", STREAM)
         self.create_subscription(JointState, "gazebo/joint_states", self._on_state, ALL, raw=True)
         publish_every(self, REPORT_PERIOD, self._statuses)
-        self._configured = True
 
     def _start(self) -> None:
-        self.get_logger().info("; ".join(scheduling.apply(self._settings)))
+        self.get_logger().info("; ".join(scheduling.apply(self._scheduling)))
 
     def _on_state(self, data: bytes) -> None:
         if len(data) < STAMP_END:
             raise SampleError(MALFORMED, f"{len(data)} bytes are no JointState", name="JointState", value=len(data))
         stamp = stamp_in(data)
-        if not self._active or (stamp + STEP_NS) % self._period:
+        if not self.active or (stamp + STEP_NS) % self._period:
             return
         time.sleep(max(0.0, self._published + SPACING - time.monotonic()))
         self._publisher.publish(data)

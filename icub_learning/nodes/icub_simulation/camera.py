@@ -1,7 +1,7 @@
 """The camera of the simulated iCub: images of the object in its hand, rendered by a separate process."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
@@ -42,15 +42,11 @@ class CameraSettings:
     )
 
 
-@dataclass
-class _ObjectRequest:
-    """A request to show an object, and the future of its answer."""
-
+class _ObjectRequest(NamedTuple):
     name: str
-    future: Future | None = None
+    future: Future | None = None  # none for the object that is there from the start
 
     def answer(self, refusal: str) -> None:
-        """Answer with the reason of a refusal, "" if the object is shown."""
         if self.future is not None and not self.future.done():
             self.future.set_result(refusal)
 
@@ -72,15 +68,15 @@ class ObjectCamera:
         self._truth = node.create_lifecycle_publisher(String, "~/truth/object", STATE)
         self._frame = f"{side[0]}_eye"
         self._eye: EyeProcess | None = None
-        self.shown = ""
+        self._shown = ""
         self._requests: list[_ObjectRequest] = [_ObjectRequest(parameters["object"])]
-        self._current: _ObjectRequest | int = 0  # what the process works on: a request, or the stamp of an image [ns]
+        self._current: Any = 0  # what the process works on: a request, or the stamp of an image [ns]
         self._next = 0  # stamp at which the next image is due [ns]
         self._failure = ""
         self._published = 0
 
     def show(self, name: str) -> Future:
-        """Request an object in the hand; the future holds "" when it is shown, or the reason why nothing changed."""
+        """Request an object in the hand; the future holds "" when it is shown, or why nothing changed."""
         future: Future = Future(executor=self._node.executor)
         if self._period:
             self._requests.append(_ObjectRequest(name, future))
@@ -94,11 +90,8 @@ class ObjectCamera:
             if self._period and (len(self._requests) > 1 or self._images.get_subscription_count()):
                 self._eye = EyeProcess(self._settings)
             return
-        answer = self._eye.answer()
-        if isinstance(answer, str):
-            self._on_object_reply(answer)
-        elif answer is not None:
-            self._publish(answer)
+        if (answer := self._eye.answer()) is not None:
+            self._take(answer)
         if self._eye.busy:
             return
         if self._requests:
@@ -120,43 +113,35 @@ class ObjectCamera:
         self._requests = [request for request in self._requests if request.future is None]
 
     def drop(self) -> None:
-        """End the process and destroy the topics."""
+        """End the process."""
         self.deactivate("the node has been cleaned up")
         if self._eye is not None:
             self._eye.close()
-        for publisher in (self._images, self._truth):
-            self._node.destroy_lifecycle_publisher(publisher)
+
+    def publish_truth(self) -> None:
+        """Publish which object is in the hand."""
+        self._truth.publish(String(data=self._shown))
 
     def status(self) -> DiagnosticStatus:
         """Return the diagnostic status of the images."""
         level, message = DiagnosticStatus.OK, "no image has been asked for" if self._eye is None else "rendering"
         if self._failure:
             level, message = DiagnosticStatus.WARN, self._failure
-        values = {"object": self.shown, "images": self._published}
+        values = {"object": self._shown, "images": self._published}
         return status_of(self._node, "image", level, message, values)
 
-    def _on_object_reply(self, failure: str) -> None:
-        """Handle the reply to a request for an object, "" if it is shown; or the reason why an image failed."""
-        request = self._current
-        if not isinstance(request, _ObjectRequest):
-            self._fail(failure)
-            return
-        if not failure:
-            self.shown, self._failure = request.name, ""
-            self.publish_truth()
-        elif request.future is None:
-            self._fail(failure)
-        request.answer(failure)
-
-    def _fail(self, reason: str) -> None:
-        self._failure = reason
-        self._node.get_logger().warning(f"no images: {reason}")
-
-    def _publish(self, picture: NDArray[np.uint8]) -> None:
-        if isinstance(self._current, int):
-            self._images.publish(image_message(picture, self._current, self._frame))
+    def _take(self, answer: NDArray[np.uint8] | str) -> None:
+        """Take an image, the reason why it or an object could not be shown, or "" for an object that is."""
+        current = self._current
+        if not isinstance(answer, str):
+            self._images.publish(image_message(answer, current, self._frame))
             self._published += 1
-
-    def publish_truth(self) -> None:
-        """Publish which object is in the hand."""
-        self._truth.publish(String(data=self.shown))
+            return
+        if isinstance(current, _ObjectRequest):
+            current.answer(answer)
+            if not answer:
+                self._shown, self._failure = current.name, ""
+                self.publish_truth()
+        if answer and getattr(current, "future", None) is None:  # who asked for an object is told the reason
+            self._failure = answer
+            self._node.get_logger().warning(f"no images: {answer}")

@@ -2,16 +2,13 @@
 
 from typing import Any
 
-import numpy as np
-from geometry_msgs.msg import InertiaStamped, PointStamped, WrenchStamped
+from geometry_msgs.msg import PointStamped, WrenchStamped
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from icub_learning.arrays import Array
 from icub_learning.nodes.common.conversions import doubles, set_stamp, set_wrench
 from icub_learning.simulation import Sensors, Truth
 from icub_learning.simulation.arm.arm_model import ArmModel
-from icub_learning.simulation.arm.disturbances import ball_inertia
 
 ROOT_FRAME = "root_link"
 
@@ -61,15 +58,3 @@ class TruthMessages:
         else:
             set_wrench(message.wrench, getattr(truth, name))
         return message
-
-
-def payload_message(stamp: int, hand: str, mass: float, position: Array) -> InertiaStamped:
-    """Return the payload in the frame of the hand, with the inertia about its centre of mass."""
-    message = InertiaStamped()
-    set_stamp(message.header.stamp, stamp)
-    message.header.frame_id = hand
-    inertia = message.inertia
-    inertia.m = mass
-    inertia.com.x, inertia.com.y, inertia.com.z = np.asarray(position).tolist()
-    inertia.ixx = inertia.iyy = inertia.izz = ball_inertia(mass)
-    return message

@@ -1,11 +1,11 @@
 """The node of the simulated iCub arm: steps it in time with the wall clock and publishes what it senses."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from rclpy.timer import Timer
@@ -14,18 +14,19 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 
-from icub_learning.errors import IcubLearningError, ParameterError
-from icub_learning.nodes.common import parameters, scheduling
-from icub_learning.nodes.common.conversions import set_stamp
+from icub_learning.errors import IcubLearningError, ParameterError, SimulationError
+from icub_learning.nodes.common import scheduling
+from icub_learning.nodes.common.conversions import inertia_message, set_stamp
 from icub_learning.nodes.common.diagnostics import diagnostics_of, status_of
 from icub_learning.nodes.common.qos import STATE, STREAM
-from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run, transition
+from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run
 from icub_learning.nodes.common.trajectories import trajectory_points
 from icub_learning.nodes.icub_simulation.camera import CameraSettings, ObjectCamera
-from icub_learning.nodes.icub_simulation.messages import SensorMessages, TruthMessages, payload_message
+from icub_learning.nodes.icub_simulation.messages import SensorMessages, TruthMessages
 from icub_learning.nodes.icub_simulation.pacing import Pacer
 from icub_learning.settings import pick, setting, settings_of
 from icub_learning.simulation import TASKS, ArmSimulation, SimulationSettings
+from icub_learning.simulation.arm.disturbances import ball_inertia
 from icub_learning.simulation.arm.settings import STEPS_PER_SECOND, TIME_STEP_NS, steps_per_sample
 from icub_learning_msgs.srv import AttachPayload, Push, SetTask, ShowObject
 
@@ -65,27 +66,20 @@ class IcubSimulationNode(ManagedNode):
     """Publishes joint states, wrenches, /clock and ground truth; see docs/ros_interface.md."""
 
     def __init__(self) -> None:
-        super().__init__("icub_simulation", PARAMETERS, self._on_parameter)
-        self._simulation: ArmSimulation  # from configure to cleanup
-        self._pacer: Pacer  # from activate to deactivate
-        self._timers: list[Timer] = []  # likewise
+        super().__init__("icub_simulation", PARAMETERS)
+        self._paced: list[Timer] = []  # from activate to deactivate
 
-    @transition
-    def on_configure(self) -> None:
-        """Build the arm, its camera, topics and services."""
-        chosen = parameters.values(self, PARAMETERS)
-        self._factor, self._scheduling = chosen["real_time_factor"], chosen
-        self._every = steps_per_sample(chosen["rate"])
-        self._simulation = ArmSimulation(pick(SimulationSettings, chosen))
+    def _configure(self, settings: dict[str, Any]) -> None:
+        self._factor, self._scheduling = settings["real_time_factor"], settings
+        self._every = steps_per_sample(settings["rate"])
+        self._simulation = ArmSimulation(pick(SimulationSettings, settings))
         arm = self._simulation.arm
         self._messages, self._truth_messages = SensorMessages(arm), TruthMessages(arm)
         self._clock_message = Clock()
-        self._refused, self._last_refusal, self._reported_errors = 0, "", 0
         self._make_endpoints()
-        self._camera = ObjectCamera(self, chosen)
+        self._camera = ObjectCamera(self, settings)
         self.started.callback(self._camera.drop)
-        self._configured = True
-        self.get_logger().info(f"{self._simulation.settings.side} arm at {chosen['rate']:g} Hz: {chosen['task']}")
+        self.get_logger().info(f"{settings['side']} arm at {settings['rate']:g} Hz: {settings['task']}")
 
     def _start(self) -> None:
         self._publish_task()
@@ -93,8 +87,9 @@ class IcubSimulationNode(ManagedNode):
         self._camera.publish_truth()
         self._start_pacing()
 
-    def _stop(self, _reason: str) -> None:
-        self._stop_pacing()  # the arm stays where it is in its motion
+    def _stop(self, _reason: str = "") -> None:
+        while self._paced:  # the arm stays where it is in its motion
+            self.destroy_timer(self._paced.pop())
 
     def _deactivated(self) -> None:
         self._camera.deactivate("the node has been deactivated")
@@ -123,17 +118,13 @@ class IcubSimulationNode(ManagedNode):
         self.get_logger().info("; ".join(scheduling.apply(self._scheduling | fast)))
         period = self._every / STEPS_PER_SECOND
         self._pacer = Pacer(period, self._factor, time.monotonic())
-        self._timers = [
-            self.create_timer(period / self._factor, self._tick, clock=self.steady),
-            self.create_timer(REPORT_PERIOD, self._report, clock=self.steady),
+        self._paced = [
+            self.create_timer(period / self._factor, self._tick),
+            self.create_timer(REPORT_PERIOD, self._report),
         ]
 
-    def _stop_pacing(self) -> None:
-        while self._timers:
-            self.destroy_timer(self._timers.pop())
-
     def _tick(self) -> None:
-        if not self._active:  # it came due before its timer was destroyed
+        if not self.active:  # it came due before its timer was destroyed
             return
         for _ in range(self._pacer.due(time.monotonic())):
             for _ in range(self._every):
@@ -159,70 +150,44 @@ class IcubSimulationNode(ManagedNode):
 
     def _publish_payload(self) -> None:
         simulation = self._simulation
-        mass, position = simulation.payload
-        self._payload_publisher.publish(payload_message(simulation.stamp, simulation.arm.hand, mass, position))
+        mass, centre = simulation.payload
+        inertia = ball_inertia(mass) * np.eye(3)
+        message = inertia_message(simulation.stamp, simulation.arm.hand, mass, centre, inertia)
+        self._payload_publisher.publish(message)
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
-        def command() -> str:
-            self._simulation.command_trajectory(**trajectory_points(message))
-            self._publish_task()
-            return "trajectory"
-
-        self._try(command)
-
-    def _set_task(self, request: SetTask.Request, response: SetTask.Response) -> SetTask.Response:
-        def change() -> str:
-            self._simulation.set_task(request.task)
-            self._publish_task()
-            return f"changing over to {request.task}, one of {', '.join(TASKS)}"
-
-        return self._try(change, response)
-
-    def _attach_payload(self, request: AttachPayload.Request, response: Any) -> Any:
-        def attach() -> str:
-            self._simulation.attach_payload(request.mass, request.position)
-            self._publish_payload()
-            return f"carrying {request.mass:g} kg" if request.mass else "carrying nothing"
-
-        return self._try(attach, response)
-
-    def _push(self, request: Push.Request, response: Push.Response) -> Push.Response:
-        def push() -> str:
-            self._simulation.push(request.force, request.duration)
-            return f"pushing for {request.duration:g} s"
-
-        return self._try(push, response)
-
-    async def _show_object(self, request: ShowObject.Request, response: ShowObject.Response) -> ShowObject.Response:
-        """Answer when the object is in the hand, or cannot be shown; the simulation goes on meanwhile."""
-        refusal = await self._camera.show(request.name) if self._active else "the node is not active"
-        response.success = not refusal
-        response.message = refusal or (f"showing {request.name}" if request.name else "showing the empty hand")
-        if refusal:
-            self._refuse(refusal)
-        return response
-
-    def _try(self, act: Callable[[], str], response: Any = None) -> Any:
-        """Act on a command, and answer where it came by a service. A refused command changes nothing."""
         try:
-            success, message = True, act()
+            self._simulation.command_trajectory(**trajectory_points(message))
         except IcubLearningError as error:
-            success, message = False, str(error)
-            self._refuse(message)
-        if response is not None:
-            response.success, response.message = success, message
-        return response
+            self.gate.decline(error)
+        else:
+            self._publish_task()
 
-    def _refuse(self, reason: str) -> None:
-        self._refused += 1
-        self._last_refusal = reason
-        self.get_logger().warning(f"refused: {reason}")
+    def _set_task(self, request: SetTask.Request, _response: Any) -> str:
+        self._simulation.set_task(request.task)
+        self._publish_task()
+        return f"changing over to {request.task}, one of {', '.join(TASKS)}"
+
+    def _attach_payload(self, request: AttachPayload.Request, _response: Any) -> str:
+        self._simulation.attach_payload(request.mass, request.position)
+        self._publish_payload()
+        return f"carrying {request.mass:g} kg" if request.mass else "carrying nothing"
+
+    def _push(self, request: Push.Request, _response: Any) -> str:
+        self._simulation.push(request.force, request.duration)
+        return f"pushing for {request.duration:g} s"
+
+    async def _show_object(self, request: ShowObject.Request, _response: Any) -> str:
+        """Answer when the object is in the hand, or cannot be shown; the simulation goes on meanwhile."""
+        if refusal := await self._camera.show(request.name) if self.active else "the node is not active":
+            raise SimulationError(refusal)
+        return f"showing {request.name}" if request.name else "showing the empty hand"
 
     def _on_parameter(self, name: str, value: Any) -> None:
         if name == "real_time_factor":
             self._factor = value
-            if self._active:
-                self._stop_pacing()
+            if self.active:
+                self._stop()
                 self._start_pacing()
 
     def _report(self) -> None:
@@ -230,7 +195,7 @@ class IcubSimulationNode(ManagedNode):
         reached = pacer.reached(time.monotonic())
         slow = reached < KEEPS_UP * self._factor
         level = DiagnosticStatus.WARN if slow else DiagnosticStatus.OK
-        gate, new_errors = self.gate, self.gate.internal_errors - self._reported_errors
+        gate = self.gate
         message = f"{'behind' if slow else 'in step with'} the wall clock: {reached:.3f} of {self._factor:g}"
         values = {
             "real-time factor": f"{reached:.4f}",
@@ -242,12 +207,11 @@ class IcubSimulationNode(ManagedNode):
             "task": simulation.task,
             "payload [kg]": f"{simulation.payload[0]:g}",
             "messages received": gate.received,
-            "refused commands": self._refused + gate.refused.total(),
-            "last refusal": "; ".join(text for text in (gate.last_refusal, self._last_refusal) if text),
+            "refused commands": gate.declined + gate.refused.total(),
+            "last refusal": "; ".join(text for text in (gate.last_refusal, gate.last_declined) if text),
         }
-        if new_errors:
-            level, message = DiagnosticStatus.ERROR, f"{new_errors} internal errors; last: {gate.last_refusal}"
-        self._reported_errors = gate.internal_errors
+        if errors := gate.new_errors():
+            level, message = DiagnosticStatus.ERROR, errors
         pace = status_of(self, "pace", level, message, values)
         self._diagnostics_publisher.publish(diagnostics_of(self, pace, self._camera.status()))
 

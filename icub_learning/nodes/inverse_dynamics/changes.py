@@ -3,18 +3,21 @@
 import time
 from typing import Any
 
+import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import InertiaStamped
 from rclpy.lifecycle import LifecycleNode
 from std_msgs.msg import Bool
 
+from icub_learning.arrays import Array, real
 from icub_learning.dynamics.changes.load import Load, about_centre
 from icub_learning.dynamics.changes.monitor import ChangeMonitor
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream
-from icub_learning.nodes.common.conversions import set_stamp
+from icub_learning.errors import StateError
+from icub_learning.nodes.common.background import until
+from icub_learning.nodes.common.conversions import inertia_message
 from icub_learning.nodes.common.diagnostics import status_of
 from icub_learning.nodes.common.qos import STATE
-from icub_learning.nodes.common.waiting import until
 from icub_learning_msgs.srv import IdentifyPayload
 
 PUBLISH_PERIOD = 0.2  # [s] between publications of a load that is known ever better
@@ -58,41 +61,25 @@ class ChangeEndpoints:
         if load is self._shown_load or (load is not None and self._shown_load is not None and now < self._next_load):
             return
         self._shown_load, self._next_load = load, now + PUBLISH_PERIOD
-        self._payload.publish(self._message(load, stamp))
+        self._payload.publish(inertia_message(stamp, monitor.effects.link, *_body(load)))
 
-    def _message(self, load: Load | None, stamp: int) -> InertiaStamped:
-        message = InertiaStamped()
-        set_stamp(message.header.stamp, stamp)
-        message.header.frame_id = self.monitor.effects.link if self.monitor else ""
-        if load is not None:
-            parameters = load.consistent()
-            about, inertia = about_centre(parameters), message.inertia
-            inertia.m = float(parameters[0])
-            inertia.com.x, inertia.com.y, inertia.com.z = (parameters[1:4] / parameters[0]).tolist()
-            inertia.ixx, inertia.ixy, inertia.ixz = about[0].tolist()
-            inertia.iyy, inertia.iyz, inertia.izz = float(about[1, 1]), float(about[1, 2]), float(about[2, 2])
-        return message
-
-    async def _identify_payload(self, request: IdentifyPayload.Request, response: Any) -> Any:
+    async def _identify_payload(self, request: IdentifyPayload.Request, response: IdentifyPayload.Response) -> Any:
         """Answer when the load is known as well as asked for, or when the time is over."""
         monitor = self.monitor
         if monitor is None:
-            response.message = OFF
-            return response
+            raise StateError(OFF)
         response.frame_id = monitor.effects.link
-        if not (0.0 <= request.timeout <= 600.0 and 0.0 <= request.mass_deviation <= 10.0):
-            response.message = "timeout must be within [0, 600] s, mass_deviation within [0, 10] kg"
-            return response
+        timeout = real("timeout", request.timeout, 0.0, 600.0)
+        wanted = real("mass_deviation", request.mass_deviation, 0.0, 10.0)
 
         def known() -> bool:
             load = monitor.load
-            return request.mass_deviation > 0 and load is not None and load.mass_deviation <= request.mass_deviation
+            return wanted > 0 and load is not None and load.mass_deviation <= wanted
 
-        await until(lambda: self._closed or known(), request.timeout or USUAL_TIMEOUT)
+        await until(lambda: self._closed or known(), timeout or USUAL_TIMEOUT)
         if self._closed:
-            response.message = CLOSED
-            return response
-        return self._answer(monitor, request.mass_deviation, response)
+            raise StateError(CLOSED)
+        return self._answer(monitor, wanted, response)
 
     def _answer(self, monitor: ChangeMonitor, asked: float, response: Any) -> Any:
         load = monitor.load
@@ -100,12 +87,10 @@ class ChangeEndpoints:
             usual = "nothing is carried" if monitor.ready else "what errors are usual is not known yet"
             response.message = "something pushes, and is no load" if monitor.contact else usual
             return response
-        parameters = load.consistent()
-        about = about_centre(parameters)
-        response.mass, response.mass_std = float(parameters[0]), load.mass_deviation
-        response.centre = (parameters[1:4] / parameters[0]).tolist()
-        response.centre_std = load.centre_deviation.tolist()
-        response.inertia = [float(about[i, j]) for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))]
+        mass, centre, inertia = _body(load)
+        response.mass, response.mass_std = mass, load.mass_deviation
+        response.centre, response.centre_std = centre.tolist(), load.centre_deviation.tolist()
+        response.inertia = inertia[np.triu_indices(3)].tolist()
         response.seconds = load.seconds
         response.success = not asked or load.mass_deviation <= asked
         response.message = in_words(load)
@@ -131,6 +116,14 @@ class ChangeEndpoints:
         if monitor.load is not None:
             values["load"] = in_words(monitor.load)
         return status_of(self._node, "changes", DiagnosticStatus.OK, monitor.phase, values)
+
+
+def _body(load: Load | None) -> tuple[float, Array, Array]:
+    """Mass, centre of mass and inertia about it of the nearest body that could be this load; zeros without one."""
+    if load is None:
+        return 0.0, np.zeros(3), np.zeros((3, 3))
+    parameters = load.consistent()
+    return float(parameters[0]), parameters[1:4] / parameters[0], about_centre(parameters)
 
 
 def in_words(load: Load) -> str:

@@ -6,16 +6,15 @@ import numpy as np
 from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
 
-from icub_learning.arrays import Array
 from icub_learning.dynamics.control import FeedForward, complete, effort_limits
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
-from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.records import StateRecord
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream
-from icub_learning.errors import IcubLearningError, ParameterError
-from icub_learning.nodes.common.conversions import NANOSECONDS, doubles, set_stamp
+from icub_learning.errors import ParameterError
+from icub_learning.nodes.common.conversions import doubles, set_stamp
 from icub_learning.nodes.common.qos import STREAM
+from icub_learning.nodes.common.trajectories import trajectory_points
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
 from icub_learning_msgs.srv import PredictTrajectory
 
@@ -26,20 +25,14 @@ class ControllerEndpoints:
     """Serves controllers from what the learning thread knows; for output: joint_torque."""
 
     def __init__(
-        self,
-        node: LifecycleNode,
-        stream: InverseDynamicsStream,
-        regressor: Any,
-        learner: LearningThread,
-        settings: Settings,
+        self, node: LifecycleNode, stream: InverseDynamicsStream, regressor: Any, learner: LearningThread, urdf: str
     ) -> None:
-        self._node, self._stream, self._regressor, self._learner = node, stream, regressor, learner
-        self._torque = isinstance(regressor, TorqueRegressor)
+        self._stream, self._regressor, self._learner = stream, regressor, learner
         node.create_service(PredictTrajectory, "~/predict_trajectory", self._predict_trajectory)
         self._gravity, limits = None, np.zeros(0)
-        if self._torque:
+        if isinstance(regressor, TorqueRegressor):
             self._gravity = node.create_lifecycle_publisher(JointState, "~/gravity_effort", STREAM)
-            limits = effort_limits(settings.urdf, regressor.joints)
+            limits = effort_limits(urdf, regressor.joints)
         self._feed_forward = FeedForward(limits)
         self._count = 0
 
@@ -59,52 +52,36 @@ class ControllerEndpoints:
             message.effort = doubles(effort.values)
             self._gravity.publish(message)
 
-    def _predict_trajectory(self, request: PredictTrajectory.Request, response: Any) -> Any:
+    def _predict_trajectory(self, request: PredictTrajectory.Request, response: PredictTrajectory.Response) -> str:
         response.trajectory = request.trajectory
-        try:
-            self._fill(request, response)
-        except IcubLearningError as error:
-            response.success, response.message = False, str(error)
-        return response
-
-    def _fill(self, request: PredictTrajectory.Request, response: Any) -> None:
-        if not self._torque:
+        if self._gravity is None:
             raise ParameterError("output", "wrench", "joint_torque: a wrench is no effort of joints")
-        trajectory, joints = request.trajectory, self._regressor.joints
-        names = list(trajectory.joint_names)
+        given, joints = trajectory_points(request.trajectory), self._regressor.joints
+        names = given["joint_names"]
         if sorted(names) != sorted(joints):
             raise ParameterError("joint_names", names, f"the learned joints {list(joints)} in any order")
-        order = [names.index(joint) for joint in joints]
-        times = np.array([_seconds(point.time_from_start) for point in trajectory.points])
-        positions, velocities, accelerations = (
-            _field(trajectory.points, field, order) for field in ("positions", "velocities", "accelerations")
-        )
-        if positions is None:
+        if not any(given["positions"]):
             raise ParameterError("positions", None, "there in every point")
-        v, a = complete(times, positions, velocities, accelerations)
+        order = [names.index(joint) for joint in joints]
+        motion = (_ordered(field, given[field], order) for field in ("positions", "velocities", "accelerations"))
+        positions, velocities, accelerations = motion
+        v, a = complete(np.array(given["times"]), positions, velocities, accelerations)
         predictor, limited = self._learner.predictor, 0
         back = np.argsort(order)
-        for point, *motion in zip(trajectory.points, positions, v, a, strict=True):
-            effort = self._feed_forward.effort(predictor, self._stream.watch, Motion(0, *motion))
+        for point, *state in zip(response.trajectory.points, positions, v, a, strict=True):
+            effort = self._feed_forward.effort(predictor, self._stream.watch, Motion(0, *state))
             point.effort = doubles(effort.values[back])
             response.std.extend(effort.deviation[back].tolist())
             response.rigid.append(effort.rigid)
             limited += effort.limited
-        response.success = True
-        n = len(trajectory.points)
-        response.message = f"{n} points, {sum(response.rigid)} by rigid bodies alone, {limited} at a limit"
+        return f"{len(positions)} points, {sum(response.rigid)} by rigid bodies alone, {limited} at a limit"
 
 
-def _seconds(duration: Any) -> float:
-    return float(duration.sec + duration.nanosec / NANOSECONDS)
-
-
-def _field(points: Any, field: str, order: list[int]) -> Array | None:
-    """One field of all points (n, n_joints) in the order of the learner; None if no point has it."""
-    values = [getattr(point, field) for point in points]
-    if not any(len(one) for one in values):
+def _ordered(field: str, rows: list[list[float]] | None, order: list[int]) -> Any:
+    """Return a field of all points (n, n_joints) in the order of the learner; None if no point has it."""
+    if rows is None:
         return None
-    for index, one in enumerate(values):
-        if len(one) != len(order):
-            raise ParameterError(f"points[{index}].{field}", len(one), f"{len(order)} numbers, as in the other points")
-    return np.array(values)[:, order]
+    for index, row in enumerate(rows):
+        if len(row) != len(order):
+            raise ParameterError(f"points[{index}].{field}", len(row), f"{len(order)} numbers, as in the other points")
+    return np.array(rows)[:, order]

@@ -6,9 +6,9 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from concurrent.futures import Future
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, NamedTuple
 
 from icub_learning.dynamics.estimators.prediction import Predictor
 from icub_learning.dynamics.regressors.regressor import Regressor
@@ -24,25 +24,13 @@ SWITCH_INTERVAL = 1e-4
 LONGEST_WORK = 30.0  # [s] on one sample or request, beyond which the thread is taken to hang
 
 
-@dataclass
-class Request:
-    """A request to act on the estimator between two samples, and its result once `done` is set."""
+class Request(NamedTuple):
+    """A request of `LearningThread.ask`."""
 
-    act: Callable[[Any], Any]  # takes the estimator; returns the estimator to continue with, and a message
-    changes: bool  # whether acting changes what was learned
-    success: bool = False
-    message: str = ""
-    done: threading.Event = field(default_factory=threading.Event)
-    _taken: threading.Lock = field(default_factory=threading.Lock)  # by the thread, or by who withdraws it
-
-    def take(self) -> bool:
-        """Take the request to act on it or to withdraw it; False if that has happened already."""
-        return self._taken.acquire(blocking=False)
-
-    def finish(self, success: bool, message: str) -> None:
-        """Set the result."""
-        self.success, self.message = success, message
-        self.done.set()
+    act: Callable[[Any], Any]
+    changes: bool
+    exchanges: bool
+    answer: "Future[Any]"
 
 
 _WAKE = object()  # in the queue of samples: there is a request, or the thread is to end
@@ -51,20 +39,15 @@ _WAKE = object()  # in the queue of samples: there is a request, or the thread i
 class LearningThread:
     """Owns an estimator, which no other thread may use: they see `predictor`, which is replaced after each sample.
 
-    Requests go before samples that wait, so none waits longer than one sample takes to learn. The thread is supervised:
-    `supervise` replaces it if it has died or works on one thing for more than `longest_work` [s], and the estimator by
-    the last good state of it. So does the thread itself after an error that no estimator foresees, since what was
-    learned may be half changed then. Predictions go on, with a `regressor` that the two threads do not share.
-    `thinning` says which samples are learned, and `on_error` gets an unexpected error in words with its traceback.
+    Requests go before samples that wait, so none waits longer than one sample takes to learn. `supervise` replaces the
+    thread if it has died or works on one thing for more than LONGEST_WORK, and the estimator by its last good
+    state. So does the thread itself after an error that no estimator foresees, since what was learned may be half
+    changed then. Predictions go on, with a `regressor` that the two threads do not share. `thinning` says which samples
+    are learned, and `on_error` gets an unexpected error in words with its traceback.
     """
 
     def __init__(
-        self,
-        estimator: Any,
-        regressor: Regressor,
-        thinning: Thinning,
-        on_error: Callable[[str], None],
-        longest_work: float = LONGEST_WORK,
+        self, estimator: Any, regressor: Regressor, thinning: Thinning, on_error: Callable[[str], None]
     ) -> None:
         self.predictor: Predictor = estimator.predictor(regressor)  # makes the predictions
         self.n_samples: int = estimator.n_samples  # of the estimator
@@ -74,22 +57,15 @@ class LearningThread:
         self.times = DurationWindow()  # of a sample: its learning and the new predictor
         self._estimator = estimator
         self._regressor: Any = regressor
-        self._good: dict[str, Any] = accounted(estimator)
-        self._good_samples: int = estimator.n_samples
-        self._thinning, self._longest_work = thinning, longest_work
+        self._good: tuple[dict[str, Any], int] = accounted(estimator), estimator.n_samples  # state and its samples
         self._queue: SimpleQueue[Any] = SimpleQueue()  # samples with how many each stands for, and _WAKE
         self._requests: deque[Request] = deque()
-        self._on_error = on_error
+        self._thinning, self._on_error = thinning, on_error
         self._generation, self._stopping = 0, False
         self._busy_since = 0.0  # [s, monotonic], 0 while nothing is worked on
-        self._current: Request | None = None
+        self._current: Request | None = None  # that is acted on
         sys.setswitchinterval(SWITCH_INTERVAL)
         self._start()
-
-    @property
-    def thread_id(self) -> int | None:
-        """The native id of the thread."""
-        return self._thread.native_id
 
     @property
     def waiting(self) -> int:
@@ -103,39 +79,41 @@ class LearningThread:
         else:
             self.skipped += 1
 
-    def ask(self, act: Callable[[Any], tuple[Any, str]], *, changes: bool = True) -> Request:
-        """Request `act` on the estimator before the next sample; if it raises, nothing changes."""
-        request = Request(act, changes)
-        self._requests.append(request)
-        self._queue.put(_WAKE)
-        return request
+    def ask(self, act: Callable[[Any], Any], *, changes: bool = True, exchanges: bool = False) -> "Future[Any]":
+        """Request `act` on the estimator before the next sample; if it raises, nothing changes.
 
-    def checkpoint(self, use: Callable[[dict[str, Any], int, int], None] | None = None) -> Request:
+        `changes` says whether acting changes what was learned; `exchanges`, that it returns the estimator to continue
+        with, and the result. Until it is acted on, the request may be cancelled.
+        """
+        answer: Future[Any] = Future()
+        self._requests.append(Request(act, changes, exchanges, answer))
+        self._queue.put(_WAKE)
+        return answer
+
+    def checkpoint(self) -> "Future[tuple[dict[str, Any], int, int]]":
         """Request that the present state become the one that is restored after an error.
 
-        `use` is called in the thread with the state, which is then the caller's too but not to be changed, the number
-        of its samples and its revision.
+        The result is the state, which is then the caller's too but not to be changed, the number of its samples and its
+        revision.
         """
 
-        def keep(estimator: Any) -> tuple[Any, str]:
+        def keep(estimator: Any) -> tuple[dict[str, Any], int, int]:
             state = accounted(estimator)
             if broken_entries(state):
                 self._restore()
                 self._on_error("what was learned held numbers that are not finite: the last good state is restored")
                 raise StateError("what was learned held numbers that are not finite")
-            self._good, self._good_samples = state, estimator.n_samples
-            if use is not None:
-                use(state, estimator.n_samples, self.revision)
-            return estimator, ""
+            self._good = state, estimator.n_samples
+            return state, estimator.n_samples, self.revision
 
         return self.ask(keep, changes=False)
 
     def final_state(self) -> tuple[dict[str, Any], int]:
         """Return the state and its number of samples after `stop`; the last good state if the thread has not ended."""
         if self._thread.is_alive():
-            return self._good, self._good_samples
+            return self._good
         state = accounted(self._estimator)
-        return (self._good, self._good_samples) if broken_entries(state) else (state, self._estimator.n_samples)
+        return self._good if broken_entries(state) else (state, self._estimator.n_samples)
 
     def supervise(self) -> str:
         """Replace the thread if it has died or hangs; return what happened, in words, or ""."""
@@ -144,13 +122,13 @@ class LearningThread:
         busy = time.monotonic() - self._busy_since if self._busy_since else 0.0
         if not self._thread.is_alive():
             found = "the learning thread had died"
-        elif busy > self._longest_work:
+        elif busy > LONGEST_WORK:
             found = f"the learning thread has worked on one thing for {busy:.0f} s"
         else:
             return ""
         self._generation += 1  # a thread that comes back after all finds out that it was replaced
         if self._current is not None:
-            self._current.finish(False, f"{found}; nothing was changed")
+            self._current.answer.set_exception(StateError(f"{found}; nothing was changed"))
             self._current = None
         self._busy_since = 0.0
         self._regressor = self._regressor.twin()  # the other thread may still use the old one, and the old estimator
@@ -158,22 +136,21 @@ class LearningThread:
         self._start()
         return f"{found}: it was replaced, with the last good state of {self.n_samples} samples"
 
-    def stop(self, timeout: float = 5.0) -> bool:
-        """End the thread after all samples and requests that wait, or after `timeout` [s]; whether it ended in time."""
+    def stop(self, timeout: float = 5.0) -> None:
+        """End the thread after all samples and requests that wait, or after `timeout` [s]."""
         self._stopping = True
         self._queue.put(_WAKE)
         self._thread.join(timeout)
-        ended = not self._thread.is_alive()
         self._generation += 1
         while self._requests:
-            request = self._requests.popleft()
-            if request.take():
-                request.finish(False, "the node has stopped learning")
-        return ended
+            answer = self._requests.popleft().answer
+            if answer.set_running_or_notify_cancel():
+                answer.set_exception(StateError("the node has stopped learning"))
 
     def _start(self) -> None:
         self._thread = threading.Thread(target=self._run, args=(self._generation,), name="learning", daemon=True)
         self._thread.start()
+        self.thread_id = self._thread.native_id or 0  # by which the system knows it
 
     def _run(self, generation: int) -> None:
         while generation == self._generation:
@@ -188,7 +165,7 @@ class LearningThread:
     def _serve_all(self, generation: int) -> None:
         while self._requests and generation == self._generation:
             request = self._requests.popleft()
-            if request.take():
+            if request.answer.set_running_or_notify_cancel():
                 self._busy_since, self._current = time.monotonic(), request
                 self._serve(request, generation)
                 self._busy_since, self._current = 0.0, None
@@ -212,24 +189,28 @@ class LearningThread:
         self._busy_since = 0.0
 
     def _serve(self, request: Request, generation: int) -> None:
-        success = False
+        failure: IcubLearningError | None = None
         try:
-            estimator, message = request.act(self._estimator)
-            success = True
+            result = request.act(self._estimator)
             if generation == self._generation:
-                self._estimator = estimator
+                if request.exchanges:
+                    self._estimator, result = result
                 if request.changes:
                     self._publish()
         except IcubLearningError as error:
-            message = str(error)
+            failure = error
         except Exception as error:
-            message, details = f"failed: {error}", traceback.format_exc()
+            failure, details = StateError(f"failed: {error}"), traceback.format_exc()
             if request.changes and generation == self._generation:
                 self._restore()
                 details = f"the last good state is restored: {details}"
             self._on_error(f"a request failed: {details}")
-        if generation == self._generation:
-            request.finish(success, message)
+        if generation != self._generation:
+            return
+        if failure is None:
+            request.answer.set_result(result)
+        else:
+            request.answer.set_exception(failure)
 
     def _publish(self) -> None:
         self.predictor = self._estimator.predictor(self._regressor)
@@ -239,6 +220,7 @@ class LearningThread:
     def _restore(self, *, own_regressor: bool = False) -> None:
         """Replace the estimator by its last good state."""
         regressor = self._estimator.regressor
-        self._estimator = type(self._estimator).from_state(self._good, regressor.twin() if own_regressor else regressor)
+        regressor = regressor.twin() if own_regressor else regressor
+        self._estimator = type(self._estimator).from_state(self._good[0], regressor)
         self.restored += 1
         self._publish()

@@ -1,26 +1,22 @@
 """What services and the model file do with the estimator in the learning thread, while predictions go on."""
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from functools import partial
 from typing import Any
 
 from icub_learning.dynamics.saved_model import ModelDescription
 from icub_learning.errors import StateError
 from icub_learning.models.ledger import accounted
-from icub_learning.nodes.common.model_keeper import ModelKeeper, finished
-from icub_learning.nodes.common.waiting import until
+from icub_learning.nodes.common.background import finished, until
+from icub_learning.nodes.common.model_keeper import ModelKeeper
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
-
-# What the learning thread does: it takes the estimator, and returns it or another one, and a message.
-Act = Callable[[Any], tuple[Any, str]]
+from icub_learning_msgs.srv import ModelFile
 
 
 class ModelServices:
-    """Saves, loads and merges models, within the time that `keeper` allows; a refused request changes nothing.
-
-    Files are read and written in the thread of `keeper`; the learning thread only exchanges or pools what it has.
-    `warn` logs why a request was refused.
-    """
+    """Saves, loads and merges models within the time that `keeper` allows; `warn` logs that one was not saved."""
 
     def __init__(
         self, learner: LearningThread, keeper: ModelKeeper, description: ModelDescription, warn: Callable[[str], Any]
@@ -28,58 +24,49 @@ class ModelServices:
         self._learner, self._keeper, self._description, self._warn = learner, keeper, description, warn
         self._checkpointed = 0  # revision
 
-    async def ask(self, response: Any, act: Act) -> Any:
-        """Answer with what `act` says in the learning thread."""
-        return await self._answer(response, lambda deadline: self._asked(act, deadline))
+    async def ask(self, act: Callable[[Any], Any], deadline: float = 0.0, **kind: bool) -> Any:
+        """Return what `act` returns in the learning thread; for `kind` see LearningThread.ask.
 
-    async def save(self, response: Any, name: str) -> Any:
+        Raises StateError: it was not done by `deadline` [s, time.monotonic()], 0: that of a service called now.
+        """
+        answer = self._learner.ask(act, **kind)
+        if not await until(answer.done, (deadline or self._keeper.deadline()) - time.monotonic()):
+            outcome = "the request is withdrawn, nothing was changed" if answer.cancel() else "it is still under way"
+            raise StateError(f"not done within {self._keeper.answer_timeout:g} s: {outcome}")
+        return answer.result()
+
+    async def save(self, request: ModelFile.Request, _response: Any) -> str:
         """Save the present model under a name."""
+        name, deadline = request.path, self._keeper.deadline()
+        await finished(self._keeper.check(name), deadline)
+        state, n_samples = await self.ask(lambda one: (accounted(one), one.n_samples), deadline, changes=False)
+        path = await finished(self._keeper.write(name, state, self._description.header(n_samples)), deadline)
+        return f"saved to {path}"
 
-        async def serve(deadline: float) -> str:
-            await finished(self._keeper.check(name), deadline)
-            taken: list[tuple[dict[str, Any], int]] = []
-
-            def take(estimator: Any) -> tuple[Any, str]:
-                taken.append((accounted(estimator), estimator.n_samples))
-                return estimator, ""
-
-            await self._asked(take, deadline, changes=False)
-            state, n_samples = taken[0]
-            path = await finished(self._keeper.write(name, state, self._description.header(n_samples)), deadline)
-            return f"saved to {path}"
-
-        return await self._answer(response, serve)
-
-    async def load(self, response: Any, name: str) -> Any:
+    async def load(self, request: ModelFile.Request, _response: Any) -> str:
         """Continue with a model of that name."""
 
-        def exchange(state: dict[str, Any]) -> Act:
-            def act(estimator: Any) -> tuple[Any, str]:
-                loaded = type(estimator).from_state(state, estimator.regressor)
-                return loaded, f"loaded a model of {loaded.n_samples} samples"
+        def exchange(estimator: Any, state: dict[str, Any]) -> tuple[Any, str]:
+            loaded = type(estimator).from_state(state, estimator.regressor)
+            return loaded, f"loaded a model of {loaded.n_samples} samples"
 
-            return act
+        return await self._ask_with_model(request.path, exchange, exchanges=True)
 
-        return await self._answer(response, lambda deadline: self._read(name, exchange, deadline))
-
-    async def merge(self, response: Any, name: str) -> Any:
+    async def merge(self, request: ModelFile.Request, _response: Any) -> str:
         """Pool the present model with one of that name."""
 
-        def pool(state: dict[str, Any]) -> Act:
-            def act(estimator: Any) -> tuple[Any, str]:
-                other, before = type(estimator).from_state(state, estimator.regressor), estimator.n_samples
-                estimator.merge(other)
-                new = estimator.n_samples - before
-                return estimator, f"merged {new} samples that are new; the model now holds {estimator.n_samples}"
+        def pool(estimator: Any, state: dict[str, Any]) -> str:
+            other, before = type(estimator).from_state(state, estimator.regressor), estimator.n_samples
+            estimator.merge(other)
+            new = estimator.n_samples - before
+            return f"merged {new} samples that are new; the model now holds {estimator.n_samples}"
 
-            return act
-
-        return await self._answer(response, lambda deadline: self._read(name, pool, deadline))
+        return await self._ask_with_model(request.path, pool)
 
     def autosave(self) -> None:
         """Save the present state, if it has changed; returns at once."""
-        if self._keeper.keeps and self._learner.revision != self._keeper.saved_revision:
-            self._learner.checkpoint(self._autosave)
+        if self._keeper.lacks(self._learner.revision):
+            self._learner.checkpoint().add_done_callback(partial(self._save, self._keeper.autosave))
 
     def checkpoint(self) -> None:
         """Keep the present state as the one to go back to if learning fails, if it has changed; returns at once."""
@@ -89,39 +76,27 @@ class ModelServices:
 
     def save_now(self) -> None:
         """Save what has been learned, and wait for it, within the time that `keeper` allows."""
-        if not self._keeper.keeps or self._learner.revision == self._keeper.saved_revision:
+        if not self._keeper.lacks(self._learner.revision):
             return
-        taken: list[tuple[dict[str, Any], int, int]] = []
-        self._learner.checkpoint(lambda *state: taken.append(state)).done.wait(self._keeper.answer_timeout)
-        if taken:
-            state, n_samples, revision = taken[0]
-            self._keeper.save_now(state, self._description.header(n_samples), revision)
+        kept = self._learner.checkpoint()
+        if wait([kept], self._keeper.answer_timeout).done and not kept.exception():
+            self._save(self._keeper.save_now, kept)
         else:
             self._warn("the model could not be saved: the learning thread did not answer")
 
     def stop(self) -> None:
         """End the learning thread and save what it has learned."""
         self._learner.stop(self._keeper.answer_timeout)
-        if self._keeper.keeps and self._learner.revision != self._keeper.saved_revision:
+        if self._keeper.lacks(self._learner.revision):
             state, n_samples = self._learner.final_state()
             self._keeper.save_now(state, self._description.header(n_samples), self._learner.revision)
 
-    def _autosave(self, state: dict[str, Any], n_samples: int, revision: int) -> None:
-        self._keeper.autosave(state, self._description.header(n_samples), revision)
+    def _save(self, save: Callable[..., None], kept: "Future[Any]") -> None:
+        if not kept.exception():
+            state, n_samples, revision = kept.result()
+            save(state, self._description.header(n_samples), revision)
 
-    async def _answer(self, response: Any, serve: Callable[[float], Awaitable[str]]) -> Any:
-        return await self._keeper.answer(response, serve, self._warn)
-
-    async def _read(self, name: str, make: Callable[[dict[str, Any]], Act], deadline: float) -> str:
+    async def _ask_with_model(self, name: str, act: Callable[[Any, dict[str, Any]], Any], **kind: bool) -> Any:
+        deadline = self._keeper.deadline()
         state = await finished(self._keeper.read(name), deadline)
-        return await self._asked(make(state), deadline)
-
-    async def _asked(self, act: Act, deadline: float, *, changes: bool = True) -> str:
-        request = self._learner.ask(act, changes=changes)
-        if not await until(request.done.is_set, deadline - time.monotonic()):
-            withdrawn = request.take()
-            outcome = "the request is withdrawn, nothing was changed" if withdrawn else "it is still under way"
-            raise StateError(f"not done within {self._keeper.answer_timeout:g} s: {outcome}")
-        if not request.success:
-            raise StateError(request.message)
-        return request.message
+        return await self.ask(lambda estimator: act(estimator, state), deadline, **kind)

@@ -16,34 +16,26 @@ from icub_learning.dynamics import assembly
 from icub_learning.dynamics.saved_model import ModelDescription
 from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.overload import Thinning
-from icub_learning.dynamics.stream.records import RecentMeasurements, StateRecord, mean_error
+from icub_learning.dynamics.stream.records import RecentMeasurements, mean_error
 from icub_learning.dynamics.stream.sensor_faults import SensorCheck
-from icub_learning.dynamics.stream.stream import InverseDynamicsStream
-from icub_learning.errors import SampleError
-from icub_learning.nodes.common import parameters, scheduling
+from icub_learning.errors import SampleError, StateError
+from icub_learning.nodes.common import scheduling
 from icub_learning.nodes.common.conversions import doubles, set_wrench
 from icub_learning.nodes.common.diagnostics import publish_every
 from icub_learning.nodes.common.gate import LOG_PERIOD
 from icub_learning.nodes.common.model_keeper import ModelKeeper
 from icub_learning.nodes.common.qos import SAMPLES, STATE, STREAM
-from icub_learning.nodes.common.spinning import ManagedNode, run, transition
+from icub_learning.nodes.common.spinning import ManagedNode, run
 from icub_learning.nodes.common.timing import TimingLimits
 from icub_learning.nodes.inverse_dynamics.changes import ChangeEndpoints
 from icub_learning.nodes.inverse_dynamics.controllers import ControllerEndpoints
-from icub_learning.nodes.inverse_dynamics.inertial import InertialReport
-from icub_learning.nodes.inverse_dynamics.joint_state_layout import JointStateDecoder
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
+from icub_learning.nodes.inverse_dynamics.message_layouts import JointStateDecoder, WrenchDecoder
 from icub_learning.nodes.inverse_dynamics.message_template import MessageTemplate
 from icub_learning.nodes.inverse_dynamics.model_services import ModelServices
 from icub_learning.nodes.inverse_dynamics.parameters import PARAMETERS
-from icub_learning.nodes.inverse_dynamics.report import DynamicsReport
-from icub_learning.nodes.inverse_dynamics.robot_description import (
-    TOPIC,
-    joints_of_controller,
-    movable_joints,
-    receive_urdf,
-)
-from icub_learning.nodes.inverse_dynamics.wrench_layout import WrenchDecoder
+from icub_learning.nodes.inverse_dynamics.report import DynamicsReport, InertialReport
+from icub_learning.nodes.inverse_dynamics.robot_description import joints_of_controller, movable_joints, receive_urdf
 from icub_learning.robots import find_urdf
 from icub_learning.settings import pick
 from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
@@ -58,27 +50,23 @@ class InverseDynamicsNode(ManagedNode):
     """Subscribes to joint states and wrenches, publishes predictions; see docs/ros_interface.md."""
 
     def __init__(self) -> None:
-        super().__init__("inverse_dynamics", PARAMETERS, self._on_parameter)
-        self._stream: InverseDynamicsStream  # from configure to cleanup
+        super().__init__("inverse_dynamics", PARAMETERS)
 
-    @transition
-    def on_configure(self) -> None:
-        """Build learner, stream, topics and services from the parameters."""
-        settings = parameters.values(self, PARAMETERS)
+    def _configure(self, settings: dict[str, Any]) -> None:
         self._settings = self._about_the_robot(settings)
         self._regressor = assembly.make_regressor(self._settings)
         estimator = assembly.make_estimator(self._settings, self._regressor)
         self._stream = assembly.make_stream(self._settings, self._regressor, estimator)
         self._stream.learning = settings["learning"]
-        estimator, keeper = self._make_keeper(settings, estimator)
+        description = ModelDescription(self._settings, self._regressor)
+        estimator = self._keep_model(settings, description, estimator)
         # The regressor that the learning thread works with is the estimator's; predictions get one of their own.
         own = self._regressor.twin()
         thinning = Thinning(settings["learning_share"], settings["learning_backlog"])
-        self._learner = LearningThread(estimator, own, thinning, self._on_learning_error)
-        description = self._description
-        self._models = ModelServices(self._learner, keeper, description, self.get_logger().warning)
+        on_error = partial(self.get_logger().error, throttle_duration_sec=LOG_PERIOD)
+        self._learner = LearningThread(estimator, own, thinning, on_error)
+        self._models = ModelServices(self._learner, self._keeper, description, self.get_logger().warning)
         self.started.callback(self._models.stop)
-        self._keeper = keeper
         self._by_arrival = settings["stamp_source"] == "arrival"
         self._is_wrench = settings["output"] == "wrench"
         self._scheduling = settings
@@ -90,14 +78,12 @@ class InverseDynamicsNode(ManagedNode):
         self._recent = RecentMeasurements()
         self._changes = ChangeEndpoints(self, self._stream)
         self.started.callback(self._changes.close)
-        self._controllers = ControllerEndpoints(self, self._stream, self._regressor, self._learner, self._settings)
+        self._controllers = ControllerEndpoints(self, self._stream, self._regressor, self._learner, self._settings.urdf)
         self._sensor_check = SensorCheck(self._regressor.output_names, self._is_wrench)
-        every = partial(self.create_timer, clock=self.steady)
         publish_every(self, settings["report_period"], self._statuses)
-        every(settings["report_period"], self._publish_inertial)
-        every(settings["autosave_period"], self._models.autosave)
-        every(SUPERVISION_PERIOD, self._supervise)
-        self._configured = True
+        self.create_timer(settings["report_period"], self._publish_inertial)
+        self.create_timer(settings["autosave_period"], self._models.autosave)
+        self.create_timer(SUPERVISION_PERIOD, self._supervise)
         self.get_logger().info(
             f"{self._settings.estimator} estimator of {self._regressor.n_outputs} outputs from "
             f"{self._regressor.n_joints} joints, {self._regressor.n_base} identifiable of "
@@ -112,7 +98,7 @@ class InverseDynamicsNode(ManagedNode):
 
     def _about_the_robot(self, settings: dict[str, Any]) -> Settings:
         """Return the settings with URDF and joints that other nodes describe, where the parameters say so."""
-        by_topic, timeout = settings["urdf"] == TOPIC, settings["description_timeout"]
+        by_topic, timeout = settings["urdf"] == "topic", settings["description_timeout"]
         urdf = receive_urdf(self, timeout) if by_topic else find_urdf(settings["urdf"])
         joints = tuple(settings["joints"])
         if not joints and settings["controller"]:
@@ -121,17 +107,15 @@ class InverseDynamicsNode(ManagedNode):
             joints = movable_joints(urdf)
         return pick(Settings, settings, urdf=urdf, joints=joints)
 
-    def _make_keeper(self, settings: dict[str, Any], estimator: Any) -> tuple[Any, ModelKeeper]:
-        """Return the estimator of the model file, or the given one where there is none, and what keeps the file."""
-        self._description = description = ModelDescription(self._settings, self._regressor)
-        keeper = ModelKeeper(
-            settings, partial(description.header, 0), lambda: description.largest, settings["any_urdf"]
-        )
-        self.started.callback(keeper.close)
-        loaded, lines = keeper.load_newest(lambda state: type(estimator).from_state(state, self._regressor))
-        for line in lines:
-            self.get_logger().info(line) if line.startswith("loaded") else self.get_logger().warning(line)
-        return loaded or estimator, keeper
+    def _keep_model(self, settings: dict[str, Any], description: ModelDescription, estimator: Any) -> Any:
+        """Keep the model file; return its estimator, or the given one where there is none."""
+        self._keeper = ModelKeeper(settings, partial(description.header, 0), lambda: description.largest)
+        self.started.callback(self._keeper.close)
+
+        def loaded(state: dict[str, Any]) -> Any:
+            return type(estimator).from_state(state, self._regressor)
+
+        return self._keeper.load_newest(loaded, self.get_logger()) or estimator
 
     def _make_messages(self) -> None:
         """Make messages of which only stamps and numbers change later."""
@@ -141,7 +125,7 @@ class InverseDynamicsNode(ManagedNode):
         output = WrenchStamped() if self._is_wrench else JointState(name=names)
         prediction.header.frame_id = output.header.frame_id = self._frame
         self._prediction = MessageTemplate(prediction, (n,) * 4, _fill_prediction)
-        self._output = MessageTemplate(output, (n,), _fill_wrench if self._is_wrench else _fill_effort)
+        self._output = MessageTemplate(output, (n,), _fill_output)
 
     def _make_endpoints(self) -> None:
         kind, suffix = (WrenchStamped, "wrench") if self._is_wrench else (JointState, "effort")
@@ -155,19 +139,15 @@ class InverseDynamicsNode(ManagedNode):
         self.create_subscription(JointState, "joint_states", self._on_joint_state, SAMPLES, raw=True)
         if self._is_wrench:
             self.create_subscription(WrenchStamped, "wrench", self._on_wrench, SAMPLES, raw=True)
-        services = (
-            (SetBool, "set_learning", self._set_learning),
-            (Trigger, "reset", self._reset),
-            (Trigger, "tare", self._tare),
-            (ModelFile, "save_model", self._save_model),
-            (ModelFile, "load_model", self._load_model),
-            (ModelFile, "merge_model", self._merge_model),
-        )
-        for kind, name, call in services:
-            self.create_service(kind, f"~/{name}", call)
+        self.create_service(SetBool, "~/set_learning", self._set_learning)
+        self.create_service(Trigger, "~/reset", self._reset)
+        self.create_service(Trigger, "~/tare", self._tare)
+        self.create_service(ModelFile, "~/save_model", self._models.save)
+        self.create_service(ModelFile, "~/load_model", self._load_model)
+        self.create_service(ModelFile, "~/merge_model", self._models.merge)
 
     def _on_joint_state(self, data: bytes) -> None:
-        if not self._active:
+        if not self.active:
             return
         arrival = time.perf_counter()
         message = self._decoder.decode(data)
@@ -176,7 +156,7 @@ class InverseDynamicsNode(ManagedNode):
         try:
             record = self._stream.joint_state(stamp, message.name, message.position, message.velocity, message.effort)
         except SampleError as error:
-            self._report.refused(error)
+            self.gate.log(error)
             self._report.cycle.arrived(arrival)
             return
         self._publish_output("predicted", stamp, record.prediction.total, self._has_subscriber)
@@ -184,7 +164,12 @@ class InverseDynamicsNode(ManagedNode):
         self._has_subscriber = self._output_publishers["predicted"].get_subscription_count() > 0
         cycle = self._report.cycle
         cycle.published(arrival, (self.get_clock().now().nanoseconds - stamp) * 1e-9)
-        self._publish_parts(record)
+        prediction = record.prediction
+        if self._prediction_publisher.get_subscription_count():
+            parts = (prediction.total, prediction.parametric, prediction.residual, prediction.variance)
+            self._prediction_publisher.publish(self._prediction.bytes_of(stamp, *parts))
+        self._publish_output("parametric", stamp, prediction.parametric)
+        self._controllers.publish(record)
         if self._is_wrench and not self._stream.waiting and self._stream.counts.predicted % UNPAIRED:
             self._stream.settle()  # all else has time until the wrench comes
         else:
@@ -192,13 +177,13 @@ class InverseDynamicsNode(ManagedNode):
         cycle.end()
 
     def _on_wrench(self, data: bytes) -> None:
-        if not self._active:
+        if not self.active:
             return
         stamp, wrench = self._wrench_decoder.decode(data)
         try:
             self._stream.measurement(self._stamp(stamp), wrench)
         except SampleError as error:
-            self._report.refused(error)
+            self.gate.log(error)
             return
         self._pair_and_hand_over()
 
@@ -214,42 +199,25 @@ class InverseDynamicsNode(ManagedNode):
         if paired:
             self._changes.publish(paired[-1].stamp)
         if (ratio := self._stream.take_change()) is not None:
-            self._learner.ask(lambda estimator: (_body_changed(estimator, ratio), ""))
-
-    def _on_learning_error(self, text: str) -> None:
-        self.get_logger().error(text, throttle_duration_sec=LOG_PERIOD)
+            self._learner.ask(lambda estimator: estimator.body_changed(ratio))
 
     def _supervise(self) -> None:
         if found := self._learner.supervise():
             self.get_logger().error(found)
-            if self._active:
+            if self.active:
                 self._schedule()
-        if self._active:
-            self._share_core()
+        if self.active:
+            scheduling.share_core(self._learner.thread_id)  # the system may have moved this thread
             self._models.checkpoint()
 
     def _schedule(self) -> list[str]:
         """Ask for priorities and cores; return the results in words."""
         results = scheduling.apply(self._scheduling, self._learner.thread_id)
-        self._share_core()
+        scheduling.share_core(self._learner.thread_id)
         return results
-
-    def _share_core(self) -> None:
-        """Keep the learning thread on the core of this one, which the system may have moved."""
-        if (thread := self._learner.thread_id) is not None:
-            scheduling.share_core(thread)
 
     def _stamp(self, given: int) -> int:
         return self.get_clock().now().nanoseconds if self._by_arrival else given
-
-    def _publish_parts(self, record: StateRecord) -> None:
-        """Publish the parts of the prediction."""
-        prediction = record.prediction
-        if self._prediction_publisher.get_subscription_count():
-            parts = (prediction.total, prediction.parametric, prediction.residual, prediction.variance)
-            self._prediction_publisher.publish(self._prediction.bytes_of(record.stamp, *parts))
-        self._publish_output("parametric", record.stamp, prediction.parametric)
-        self._controllers.publish(record)
 
     def _publish_output(self, kind: str, stamp: int, values: Array, subscribed: bool = False) -> None:
         """Publish if there is a subscriber, as `subscribed` may say already: a message for no one costs as much."""
@@ -258,86 +226,64 @@ class InverseDynamicsNode(ManagedNode):
             publisher.publish(self._output.bytes_of(stamp, values))
 
     def _statuses(self) -> list[DiagnosticStatus]:
-        report = self._report.status(self._stream, self._learner, self._keeper, self._active)
-        return [report, self._changes.status()]
+        return [self._report.status(self._stream, self._learner, self._keeper), self._changes.status()]
 
     def _publish_inertial(self) -> None:
-        if self._active and (message := self._inertial.message(self._learner)) is not None:
+        if self.active and (message := self._inertial.message(self._learner)) is not None:
             self._inertial_publisher.publish(message)
 
     def _on_parameter(self, name: str, value: Any) -> None:
-        if not self._configured:
-            return
         if name == "learning":
             self._stream.learning = bool(value)
         elif name in self._report.limits:
             self._report.limits[name] = value
 
-    def _set_learning(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+    def _set_learning(self, request: SetBool.Request, _response: Any) -> str:
         self.set_parameters([Parameter("learning", value=request.data)])  # so that it says what is so
-        response.success, response.message = True, "learning" if request.data else "predicting only"
-        return response
+        return "learning" if request.data else "predicting only"
 
-    async def _reset(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        settings, regressor = self._settings, self._regressor
-        answer = await self._models.ask(
-            response, lambda _: (assembly.make_estimator(settings, regressor), "all that was learned is forgotten")
-        )
-        self._watch_anew(answer)
-        return answer
+    async def _reset(self, _request: Trigger.Request, _response: Any) -> str:
+        def forget(_estimator: Any) -> tuple[Any, str]:
+            return assembly.make_estimator(self._settings, self._regressor), "all that was learned is forgotten"
 
-    def _watch_anew(self, answer: Any) -> None:
-        """After what is known has been replaced, errors are others too."""
-        if answer.success:
-            self._stream.watch = assembly.make_watch(self._settings, self._regressor)
+        return self._watch_anew(await self._models.ask(forget, exchanges=True))
 
-    async def _tare(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+    def _watch_anew(self, message: str) -> str:
+        """After what is known has been replaced, errors are others too; return the message."""
+        self._stream.watch = assembly.make_watch(self._settings, self._regressor)
+        return message
+
+    async def _tare(self, _request: Trigger.Request, _response: Any) -> str:
         watch = self._changes.monitor
         if not self._is_wrench:
-            response.message = "with output: joint_torque there is no force/torque sensor to tare"
-        elif watch is not None and (watch.load is not None or watch.contact):
-            response.message = f"the hand is not free: {watch.phase}; put down what it carries first"
-        if response.message:
-            return response  # its success is false
+            raise StateError("with output: joint_torque there is no force/torque sensor to tare")
+        if watch is not None and (watch.load is not None or watch.contact):
+            raise StateError(f"the hand is not free: {watch.phase}; put down what it carries first")
         recent = self._recent.within(time.perf_counter())
 
-        def tare(estimator: Any) -> tuple[Any, str]:
+        def tare(estimator: Any) -> str:
             change = mean_error(estimator, recent)
             estimator.tare(change)
             moved = ", ".join(
                 f"{name} {value:+.3g}" for name, value in zip(self._regressor.output_names, change, strict=True)
             )
-            return estimator, f"offsets moved by {moved}, the mean of {len(recent)} measurements"
+            return f"offsets moved by {moved}, the mean of {len(recent)} measurements"
 
-        return await self._models.ask(response, tare)
+        return await self._models.ask(tare)
 
-    async def _save_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
-        return await self._models.save(response, request.path)
-
-    async def _load_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
-        answer = await self._models.load(response, request.path)
-        self._watch_anew(answer)
-        return answer
-
-    async def _merge_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
-        return await self._models.merge(response, request.path)
-
-
-def _body_changed(estimator: Any, ratio: float) -> Any:
-    estimator.body_changed(ratio)
-    return estimator
+    async def _load_model(self, request: ModelFile.Request, response: ModelFile.Response) -> str:
+        return self._watch_anew(await self._models.load(request, response))
 
 
 def _fill_prediction(message: DynamicsPrediction, *parts: Array) -> None:
     message.total, message.parametric, message.residual, message.variance = map(doubles, parts)
 
 
-def _fill_wrench(message: WrenchStamped, values: Array) -> None:
-    set_wrench(message.wrench, values)
-
-
-def _fill_effort(message: JointState, values: Array) -> None:
-    message.effort = doubles(values)
+def _fill_output(message: WrenchStamped | JointState, values: Array) -> None:
+    if isinstance(message, WrenchStamped):
+        set_wrench(message.wrench, values)
+    else:
+        message.effort = doubles(values)
 
 
 main = partial(run, InverseDynamicsNode)

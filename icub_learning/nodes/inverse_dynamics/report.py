@@ -1,18 +1,24 @@
-"""Diagnostics of the inverse dynamics node."""
+"""What the inverse dynamics node reports now and then: diagnostics, and the inertial parameters that it has learned."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.changes.consistency import ConsistentParameters, bodies_of, consistent_part, is_consistent
+from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream
+from icub_learning.nodes.common.conversions import doubles
 from icub_learning.nodes.common.diagnostics import StreamReport
 from icub_learning.nodes.common.model_keeper import ModelKeeper
 from icub_learning.nodes.common.spinning import ManagedNode
-from icub_learning.nodes.common.timing import CycleStatistics
-from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread, Request
+from icub_learning.nodes.common.timing import CycleStatistics, in_words, verdict
+from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
+from icub_learning_msgs.msg import InertialParameters
 
 # What the motion filter reports, by the names and units of diagnostics.
 MOTION = {
@@ -34,8 +40,8 @@ class DynamicsReport(StreamReport):
         self.limits = limits
         self.cycle = CycleStatistics()  # joint states, answered by predictions
         self._sensor = NOT_CHECKED
-        self._question: Request | None = None  # to the learning thread, answered between two samples
-        self._weights = ""  # its last answer
+        self._asked: Future[str] | None = None  # for weights, of the learning thread, which answers between two samples
+        self._weights = ""  # the last answer
 
     def checked(self, finding: str | None) -> None:
         """Keep the result of the check of the first measurements; None while it is not done."""
@@ -45,9 +51,7 @@ class DynamicsReport(StreamReport):
         if finding:
             self.node.get_logger().warning(f"first measurements: {finding}")
 
-    def status(
-        self, stream: InverseDynamicsStream, learner: LearningThread, keeper: ModelKeeper, active: bool
-    ) -> DiagnosticStatus:
+    def status(self, stream: InverseDynamicsStream, learner: LearningThread, keeper: ModelKeeper) -> DiagnosticStatus:
         """Return the report on a stream, the thread that learns from it, and the file of what it has learned."""
         counts, times = stream.counts, self.cycle.times()
         rate = self.rate(counts.predicted)
@@ -62,28 +66,75 @@ class DynamicsReport(StreamReport):
             "last good state restored": learner.restored,
             "joint states without measurement": counts.unpaired,
             "measurements beyond one for each joint state": counts.surplus,
-            **times.pairs(),
+            **{name: in_words(found) for name, found in times.items()},
             "learning": learner.times.summary(),
             "first measurements": self._sensor,
             **motion_in_words(stream.motions.report()),
             "weights of experts": self._weights,
             **keeper.status(),
         }
-        self._ask_for_weights(stream.output_names, learner)
+        if self._asked is None or self._asked.done():
+            self._weights = answer_of(self._asked) or ""
+            self._asked = learner.ask(partial(weights_in_words, stream.output_names), changes=False)
         running = keeper.verdict(f"{'learning' if stream.learning else 'predicting only'} at {rate:.1f} Hz")
         if self._sensor not in (NOT_CHECKED, PLAUSIBLE):
             running = DiagnosticStatus.WARN, self._sensor
-        elif rate and not keeper.failure and (late := times.verdict(self.limits))[1]:
+        elif rate and not keeper.failure and (late := verdict(times, self.limits))[1]:
             running = late
-        return self.report(active, rate, running, values, counts.refused, counts.last_refusal)
+        return self.report(rate, running, values, counts.refused, counts.last_refusal)
 
-    def _ask_for_weights(self, names: tuple[str, ...], learner: LearningThread) -> None:
-        """Take the answer to the last report's question after the experts' weights, and ask again once answered."""
-        if self._question is not None:
-            if not self._question.done.is_set():
-                return
-            self._weights = self._question.message
-        self._question = learner.ask(lambda estimator: (estimator, weights_in_words(names, estimator)), changes=False)
+
+class InertialReport:
+    """Asks the learning thread for the estimate of the regressor's parameters, and makes a message of the answer.
+
+    The answer is taken one call later: predictions must not wait for it.
+    """
+
+    def __init__(self, node: ManagedNode, regressor: Regressor, frame: str) -> None:
+        self._node, self._regressor, self._frame = node, regressor, frame
+        self._bodies = bodies_of(regressor.parameter_names)
+        self._finder = ConsistentParameters(regressor.nominal_parameters, self._bodies)
+        self._asked: Future[tuple[int, Array, Array] | None] | None = None
+        self._asked_samples = -1
+
+    def message(self, learner: LearningThread) -> InertialParameters | None:
+        """Return the estimate that was asked for by the last call, and ask again if more was learned since.
+
+        None if it has not come yet, if nothing was learned since, or for an estimator without such parameters.
+        """
+        if self._asked is not None and not self._asked.done():
+            return None
+        estimate, self._asked = answer_of(self._asked), None
+        has_parameters = getattr(learner.predictor, "parameters", None) is not None
+        if has_parameters and learner.n_samples != self._asked_samples:
+            self._asked_samples = learner.n_samples
+            self._asked = learner.ask(partial(self._find, learner), changes=False)
+        return None if estimate is None else self._made(*estimate)
+
+    def _find(self, learner: LearningThread, estimator: Any) -> tuple[int, Array, Array] | None:
+        """Number of samples, parameters and the nearest consistent ones; runs in the learning thread."""
+        consistent, predictor = consistent_part(estimator, self._finder), learner.predictor
+        if consistent is None:
+            return None
+        return estimator.n_samples, predictor.parameters.copy(), consistent  # type: ignore[attr-defined]
+
+    def _made(self, n_samples: int, values: Array, consistent: Array) -> InertialParameters:
+        regressor = self._regressor
+        message = InertialParameters(names=list(regressor.parameter_names), n_samples=n_samples)
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        message.header.frame_id = self._frame
+        message.values, message.nominal = doubles(values), doubles(regressor.nominal_parameters)
+        message.base_values = doubles(regressor.base_projection @ values)
+        message.consistent = all(is_consistent(values[body]) for body in self._bodies)
+        possible = values.copy()
+        possible[self._bodies] = consistent[self._bodies]
+        message.consistent_values = doubles(possible)
+        return message
+
+
+def answer_of(asked: "Future[Any] | None") -> Any:
+    """Return an answer that has come; None without one, or if what was asked failed, which has been logged."""
+    return None if asked is None or asked.exception() else asked.result()
 
 
 def motion_in_words(found: Mapping[str, Array | float]) -> dict[str, str]:

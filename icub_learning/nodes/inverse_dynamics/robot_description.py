@@ -15,18 +15,16 @@ from icub_learning.dynamics.regressors.robot_model import joint_names, read_urdf
 from icub_learning.errors import ModelError, ParameterError
 from icub_learning.nodes.common.qos import STATE
 
-TOPIC = "topic"  # value of the parameter urdf
-DESCRIPTION = "robot_description"
 STEP = 0.1  # [s] between two looks at the clock
 ASK_AGAIN = 2.0  # [s]
 
 
 def receive_urdf(node: Node, timeout: float) -> str:
-    """Return the URDF that robot_state_publisher keeps on its latched topic, as the node has it remapped.
+    """Return the URDF on the latched topic of robot_state_publisher, also in the middle of a callback of `node`.
 
-    The node may be in the middle of a callback. Raises ModelError: none came within `timeout` [s], or it is no URDF.
+    Raises ModelError: none came within `timeout` [s], or it is no URDF.
     """
-    topic = node.resolve_topic_name(DESCRIPTION)
+    topic = node.resolve_topic_name("robot_description")
     received: list[str] = []
     with _aside(node) as (other, wait):
         other.create_subscription(String, topic, lambda message: received.append(message.data), STATE)
@@ -39,10 +37,9 @@ def receive_urdf(node: Node, timeout: float) -> str:
 
 
 def joints_of_controller(node: Node, controller: str, timeout: float) -> tuple[str, ...]:
-    """Return the parameter `joints` of the node of a controller, such as joint_trajectory_controller has.
+    """Return the parameter `joints` of a controller's node, also in the middle of a callback of `node`.
 
-    The asking node, in whose namespace a relative name is, may be in the middle of a callback. Raises ParameterError:
-    no such node answers within `timeout` [s], or it has no such parameter.
+    Raises ParameterError: no such node answers within `timeout` [s], or it has no such parameter.
     """
     service = node.resolve_service_name(f"{controller}/get_parameters")
     with _aside(node) as (other, wait):

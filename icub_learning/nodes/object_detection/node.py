@@ -1,8 +1,8 @@
 """The node that finds objects in images, and learns new ones while it goes on with the old."""
 
 import time
-import traceback
 from collections import deque
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,42 +17,53 @@ from icub_learning.detection.box_sources import DetectionLesson
 from icub_learning.detection.boxes import Detections as Found
 from icub_learning.detection.detector import OnlineDetector
 from icub_learning.detection.drawing import annotated
-from icub_learning.detection.settings import Settings
+from icub_learning.detection.settings import OWN_BOXES, Settings
 from icub_learning.errors import IcubLearningError, RecognitionError, SampleError, StateError
 from icub_learning.models.header import ModelHeader
-from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.conversions import stamp_to_ns
-from icub_learning.nodes.common.diagnostics import publish_every
-from icub_learning.nodes.common.image_messages import image_message, rgb_of
-from icub_learning.nodes.common.model_keeper import finished
-from icub_learning.nodes.common.newest_images import NewestImages
+from icub_learning.nodes.common.diagnostics import StreamReport, publish_every
+from icub_learning.nodes.common.image_messages import detection_array, image_message, rgb_of, vision_msgs
+from icub_learning.nodes.common.image_subscription import ImageSettings, NewestImages
+from icub_learning.nodes.common.model_keeper import ModelSettings
 from icub_learning.nodes.common.qos import SENSOR, STREAM
-from icub_learning.nodes.common.spinning import run, transition
+from icub_learning.nodes.common.spinning import LifecycleSettings, run
 from icub_learning.nodes.common.taught_node import TaughtNode, list_objects
-from icub_learning.nodes.common.vision_messages import detection_array, vision_msgs
-from icub_learning.nodes.object_detection.parameters import PARAMETERS
-from icub_learning.nodes.object_detection.report import DetectionReport
+from icub_learning.nodes.common.timing import DurationWindow
 from icub_learning.nodes.object_detection.teaching import Teaching
-from icub_learning.settings import pick
+from icub_learning.settings import pick, setting, settings_of
 from icub_learning_msgs.msg import Detection, Detections
 from icub_learning_msgs.srv import ForgetObject, ListObjects, ModelFile, TeachDetection
 
 MOST_BOXES = 50  # messages with boxes of other nodes that wait for their images
 
 
-class ObjectDetectionNode(TaughtNode):
-    """Subscribes to images, publishes detections, and learns objects by services; see docs/ros_interface.md.
+@dataclass(frozen=True)
+class NodeSettings:
+    """Settings of the node itself, beside those of detection."""
 
-    A thread decodes images and detects, always in the newest; another one trains during a lesson.
-    """
+    box_source: str = setting(
+        "motion",
+        "where the box of an object comes from in a lesson that gives neither a source nor a box: motion, boxes, or a"
+        " class of your own",
+        choices=("motion", "boxes"),
+        methods=OWN_BOXES,
+    )
+    collect_rate: float = setting(
+        5.0, "images per second that are learned from during a lesson, at most", unit="Hz", low=0.1, high=100.0
+    )
+    min_frames: int = setting(5, "images that a lesson needs at least", low=1, high=10000)
+
+
+PARAMETERS = settings_of(LifecycleSettings, Settings, NodeSettings, ImageSettings, ModelSettings)
+
+
+class ObjectDetectionNode(TaughtNode):
+    """Subscribes to images, publishes detections, and learns objects by services; see docs/ros_interface.md."""
 
     def __init__(self) -> None:
-        super().__init__("object_detection", PARAMETERS, self._on_parameter)
+        super().__init__("object_detection", PARAMETERS)
 
-    @transition
-    def on_configure(self) -> None:
-        """Load the network, and make topics, services and timers."""
-        settings = parameters.values(self, PARAMETERS)
+    def _configure(self, settings: dict[str, Any]) -> None:
         self._detector = OnlineDetector(
             settings["n_centers"],
             bootstrap=Bootstrap(n_batches=settings["n_batches"], batch_size=settings["batch_size"]),
@@ -66,7 +77,10 @@ class ObjectDetectionNode(TaughtNode):
         self._teaching = Teaching(
             1.0 / settings["collect_rate"], settings["min_frames"], self._lesson_finished, settings["box_source"]
         )
-        self._report = DetectionReport(self)
+        self._report = StreamReport(self, "detection", "no images arrive")
+        self._n_images = 0
+        self._latency = DurationWindow(500)  # from the image's callback to its published detections
+        self._training = DurationWindow()
         self._newest: Any = None  # image, RGB
         self._boxes: deque[tuple[int, dict[str, Array]]] = deque(maxlen=MOST_BOXES)
         self._vision = vision_msgs()
@@ -77,17 +91,12 @@ class ObjectDetectionNode(TaughtNode):
             self._boxes_2d = self.create_lifecycle_publisher(kind, "~/detections_2d", STREAM)
         self._images = NewestImages(self, settings["reliability"], self._work)
         self.create_subscription(Detections, "boxes", self._on_boxes, SENSOR)
-        services = (
-            (TeachDetection, "~/teach_detection", self._teach),
-            (ForgetObject, "~/forget_object", self._forget),
-            (ListObjects, "~/list_objects", self._list),
-            (ModelFile, "~/save_model", self._save),
-            (ModelFile, "~/load_model", self._load),
-        )
-        for kind, name, call in services:
-            self.create_service(kind, name, call)
+        self.create_service(TeachDetection, "~/teach_detection", self._teach)
+        self.create_service(ForgetObject, "~/forget_object", self._forget)
+        self.create_service(ListObjects, "~/list_objects", self._list)
+        self.create_service(ModelFile, "~/save_model", self._save)
+        self.create_service(ModelFile, "~/load_model", self._load)
         publish_every(self, settings["report_period"], self._statuses)
-        self._configured = True
         known = len(self._detector.counts)
         self.get_logger().info(f"regions from {self._detector.source}; {known or 'no'} objects are known")
 
@@ -109,23 +118,16 @@ class ObjectDetectionNode(TaughtNode):
         self._boxes.append((stamp_to_ns(message.header.stamp), boxes))
 
     def _work(self, message: Image | CompressedImage, arrival: float) -> None:
-        """Decode an image, detect, publish, and show it to a lesson; runs in the worker's thread."""
+        """Work on an image, in a thread of its own."""
         lesson = self._teaching.lesson  # one that begins meanwhile has nothing to do with this image
+        image = self._newest = rgb_of(message)
         try:
-            image = rgb_of(message)
-            self._newest = image
-            found = self._detector.detect(image)
-            self._publish(message, image, found)
-            self._report.images += 1
-            self._report.detection.add(time.perf_counter() - arrival)
+            self._publish(message, image, self._detector.detect(image))
+            self._n_images += 1
+            self._latency.add(time.perf_counter() - arrival)
             self._show(lesson, stamp_to_ns(message.header.stamp), image)
-        except SampleError as error:
-            self._report.refused(error)
         except IcubLearningError as error:
-            self._report.refused(SampleError("image", str(error)))
-        except Exception as error:  # a node never dies of a message
-            self.get_logger().error(traceback.format_exc())
-            self._report.refused(SampleError("internal", str(error)))
+            raise SampleError("image", str(error)) from error
 
     def _publish(self, message: Any, image: Any, found: Found) -> None:
         entries = zip(found.labels, found.scores.tolist(), found.boxes.tolist(), strict=True)
@@ -143,21 +145,16 @@ class ObjectDetectionNode(TaughtNode):
             box = next((boxes.get(lesson.label) for when, boxes in list(self._boxes) if when == stamp), None)
             self._teaching.see(lesson, stamp, image, box)
 
-    async def _teach(self, request: TeachDetection.Request, response: Any) -> Any:
+    async def _teach(self, request: TeachDetection.Request, response: TeachDetection.Response) -> str:
         """Answer when the lesson is over; meanwhile the executor handles images and other services."""
-        try:
-            if not self._active:
-                raise RecognitionError("cannot teach now: the node is not active", name="teach")
-            lesson = self._teaching.start(
-                self._detector, request.label, request.seconds, request.source, request.box, self._newest
-            )
-        except IcubLearningError as error:
-            return self._refuse(response, str(error))
+        if not self.active:
+            raise RecognitionError("cannot teach now: the node is not active", name="teach")
+        lesson = self._teaching.start(self._detector, request, self._newest)
         learned, message = await self._end_of_lesson(request.seconds, self._teaching.end)
         if not learned:
-            return self._refuse(response, message)
-        response.success, response.message, response.n_frames = True, message, lesson.n_taken
-        return response
+            raise RecognitionError(message, name="teach")
+        response.n_frames = lesson.n_taken
+        return message
 
     def _lesson_finished(self, student: OnlineDetector | None, message: str, seconds: float) -> None:
         """Keep the newly trained detector for the next image; may run in the training thread."""
@@ -165,49 +162,53 @@ class ObjectDetectionNode(TaughtNode):
             student.threshold = self._detector.threshold
             self._detector = student
             self._revision += 1
-            self._report.training.add(seconds)
+            self._training.add(seconds)
         self._lesson_over.set_result((student is not None, message))
 
-    def _forget(self, request: ForgetObject.Request, response: ForgetObject.Response) -> ForgetObject.Response:
-        def forget() -> str:
-            self._teaching.check_free("forget")
-            left = self._detector.copy()
-            left.forget(request.label)
-            self._detector = left
-            self._revision += 1
-            return f"forgot '{request.label}'"
-
-        return self._answer(response, forget)
+    def _forget(self, request: ForgetObject.Request, _response: Any) -> str:
+        self._teaching.check_free("forget")
+        left = self._detector.copy()
+        left.forget(request.label)
+        self._detector = left
+        self._revision += 1
+        return f"forgot '{request.label}'"
 
     def _list(self, _request: ListObjects.Request, response: ListObjects.Response) -> ListObjects.Response:
         return list_objects(response, self._detector.counts)
 
-    async def _save(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
-        async def save(deadline: float) -> str:
-            self._teaching.check_free("save")
-            if not self._detector.labels:
-                raise StateError("nothing has been taught yet", name="detector")
-            return await self._write(request.path, self._detector.state, deadline)
+    async def _save(self, request: ModelFile.Request, _response: Any) -> str:
+        self._teaching.check_free("save")
+        if not self._detector.labels:
+            raise StateError("nothing has been taught yet", name="detector")
+        return await self._write(request.path, self._detector.state)
 
-        return await self._answer_later(response, save)
-
-    async def _load(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
-        async def load(deadline: float) -> str:
-            self._teaching.check_free("load")
-            state = await finished(self._keeper.read(request.path), deadline)
-            self._teaching.check_free("load")  # a lesson may have begun while the file was read
-            self._detector = saved_model.restored(self._detector, state)
-            self._revision += 1
-            return f"loaded {len(self._detector.labels)} objects"
-
-        return await self._answer_later(response, load)
+    async def _load(self, request: ModelFile.Request, _response: Any) -> str:
+        self._teaching.check_free("load")
+        state = await self._read(request.path)
+        self._teaching.check_free("load")  # a lesson may have begun while the file was read
+        self._detector = saved_model.restored(self._detector, state)
+        self._revision += 1
+        return f"loaded {len(self._detector.labels)} objects"
 
     def _statuses(self) -> list[DiagnosticStatus]:
-        counts, doing, dropped = self._detector.counts, self._teaching.doing, self._images.dropped
-        return [self._report.status(counts, doing, self._keeper, self._active, dropped)]
+        counts, doing, n_images = self._detector.counts, self._teaching.doing, self._n_images
+        rate = self._report.rate(n_images)
+        values = {
+            "images": n_images,
+            "rate [Hz]": f"{rate:.1f}",
+            "dropped for a newer image": self._images.dropped,
+            "objects": len(counts),
+            "frames learned": sum(counts.values()),
+            "lesson": doing or "none",
+            "latency, arrival to publication": self._latency.summary(),
+            "training": self._training.summary(),
+            **self._keeper.status(),
+        }
+        running = f"{doing or f'looking for {len(counts)} objects'} at {rate:.1f} Hz"
+        return [self._report.report(rate, self._keeper.verdict(running), values)]
 
     def _on_parameter(self, name: str, value: Any) -> None:
-        if self._configured and name == "threshold":
+        if name == "threshold":
             self._detector.threshold = value
 
 

@@ -3,7 +3,7 @@
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +13,19 @@ from icub_learning.detection.box_sources import BoxSource, DetectionLesson, Movi
 from icub_learning.detection.detector import OnlineDetector
 from icub_learning.errors import IcubLearningError, ParameterError, RecognitionError
 from icub_learning.nodes.common.conversions import NANOSECONDS
+from icub_learning.nodes.common.taught_node import LONGEST_LESSON
 from icub_learning.recognition.lesson import check_name
+from icub_learning_msgs.srv import TeachDetection
 
 SOURCES = ("tracker", "motion", "boxes")
-LONGEST_LESSON = 3600.0  # [s]
 
 
 class GivenBox:
-    """The box that another node publishes for the image of a stamp."""
+    """The box that another node publishes for the image of a stamp, a BoxSource."""
 
-    def __init__(self) -> None:
-        self.box: Array | None = None
+    box: Array | None = None
 
     def update(self, _image: NDArray[np.uint8]) -> Array | None:
-        """See BoxSource."""
         box, self.box = self.box, None
         return box
 
@@ -34,13 +33,13 @@ class GivenBox:
 class Teaching:
     """At most one lesson at a time: a copy of the detector is shown images and trained, and then handed over.
 
-    `see` is called in the thread of the images, everything else in that of the executor; training has its own.
+    `see` is called in the thread of the images, all else in that of the executor; training has its own.
 
     Args:
         period: smallest time between two images that are learned from [s].
         min_frames: images that a lesson needs.
         finished: called in the training thread with the trained copy or None, what to answer, and the training time.
-        box_source: where a lesson names none: "motion", "boxes", or a class by its path, which requests may name too.
+        box_source: where a lesson names none: "motion", "boxes", or a class by its path.
     """
 
     def __init__(
@@ -48,10 +47,10 @@ class Teaching:
         period: float,
         min_frames: int,
         finished: Callable[[OnlineDetector | None, str, float], None],
-        box_source: str = "motion",
+        box_source: str,
     ) -> None:
-        self._box_source = box_source
-        self._period, self._min_frames, self._finished = round(period * NANOSECONDS), min_frames, finished
+        self._period, self._min_frames = round(period * NANOSECONDS), min_frames
+        self._finished, self._box_source = finished, box_source
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self.lesson: DetectionLesson | None = None  # the one that collects images, or None
@@ -63,29 +62,23 @@ class Teaching:
             raise RecognitionError(f"cannot {action} now: {self.doing}", name=action, bound="no lesson under way")
 
     def start(
-        self,
-        detector: OnlineDetector,
-        label: str,
-        seconds: float,
-        source: str,
-        box: Sequence[float],
-        newest: NDArray[np.uint8] | None,
+        self, detector: OnlineDetector, request: TeachDetection.Request, newest: NDArray[np.uint8] | None
     ) -> DetectionLesson:
-        """Start to collect images of an object; see TeachDetection. Raises ParameterError, ShapeError: a field is
-        outside its range, or there is no image to start the tracker on; RecognitionError: a lesson is under way.
+        """Start to collect images of an object. Raises ParameterError, ShapeError: a field is outside its range, or
+        there is no image to start the tracker on; RecognitionError: a lesson is under way.
         """
         self.check_free("teach")
-        name = check_name(label)
-        real("seconds", seconds, 0.0, LONGEST_LESSON, low_open=True)
-        chosen = source or ("tracker" if len(box) else self._box_source)
+        name, box = check_name(request.label), list(request.box)
+        real("seconds", request.seconds, 0.0, LONGEST_LESSON, low_open=True)
+        chosen = request.source or ("tracker" if box else self._box_source)
         accepted = dict.fromkeys([*SOURCES, self._box_source])  # a request makes no node import a class
         if chosen not in accepted:
-            raise ParameterError("source", source, f"one of {', '.join(accepted)}, or empty (see box_source)")
+            raise ParameterError("source", request.source, f"one of {', '.join(accepted)}, or empty (see box_source)")
         boxes: BoxSource
         if chosen == "tracker":
             if newest is None:
-                raise ParameterError("box", list(box), "one in an image: none has come yet")
-            boxes = TrackedBox(newest, list(box))
+                raise ParameterError("box", box, "one in an image: none has come yet")
+            boxes = TrackedBox(newest, box)
         elif chosen in SOURCES:
             boxes = MovingBox() if chosen == "motion" else GivenBox()
         else:

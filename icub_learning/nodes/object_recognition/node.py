@@ -1,60 +1,71 @@
 """The node that recognizes objects in feature vectors, and learns new objects in lessons."""
 
 import time
-from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
+from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.timer import Timer
 from std_srvs.srv import Trigger
 
 from icub_learning.arrays import real
 from icub_learning.errors import IcubLearningError, RecognitionError, SampleError
 from icub_learning.models.header import ModelHeader
-from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.conversions import doubles, stamp_to_ns
-from icub_learning.nodes.common.diagnostics import publish_every
-from icub_learning.nodes.common.model_keeper import finished
+from icub_learning.nodes.common.diagnostics import StreamReport, publish_every
+from icub_learning.nodes.common.image_messages import classification, vision_msgs
+from icub_learning.nodes.common.model_keeper import ModelSettings
 from icub_learning.nodes.common.qos import SENSOR, STATE, STREAM
-from icub_learning.nodes.common.spinning import run, transition
-from icub_learning.nodes.common.taught_node import TaughtNode, list_objects
-from icub_learning.nodes.common.vision_messages import classification, vision_msgs
-from icub_learning.nodes.object_recognition.parameters import PARAMETERS
-from icub_learning.nodes.object_recognition.report import RecognitionReport
+from icub_learning.nodes.common.spinning import LifecycleSettings, run
+from icub_learning.nodes.common.taught_node import LONGEST_LESSON, TaughtNode, list_objects
+from icub_learning.nodes.common.timing import DurationWindow
 from icub_learning.recognition import assembly, saved_model
-from icub_learning.recognition.recognizer import ObjectRecognizer
-from icub_learning.settings import pick
+from icub_learning.recognition.settings import Settings
+from icub_learning.settings import pick, setting, settings_of
 from icub_learning_msgs.msg import FeatureVector, ObjectList, Recognition
 from icub_learning_msgs.srv import ForgetObject, ListObjects, ModelFile, RenameObject, TeachObject
 
-LONGEST_LESSON = 3600.0  # [s]
+
+@dataclass(frozen=True)
+class NodeSettings:
+    """Settings of the node itself, beside those of recognition."""
+
+    publish_rate: float = setting(
+        0.0,
+        "rate at which the newest recognition is published repeatedly; 0: each recognition once",
+        unit="Hz",
+        low=0.0,
+        high=1000.0,
+        live=True,
+    )
+    report_period: float = setting(1.0, "period of /diagnostics", unit="s", low=0.05, high=60.0)
+
+
+PARAMETERS = settings_of(LifecycleSettings, Settings, NodeSettings, ModelSettings)
 
 
 class ObjectRecognitionNode(TaughtNode):
     """Subscribes to features, publishes recognitions, and learns objects by services; see docs/ros_interface.md."""
 
     def __init__(self) -> None:
-        super().__init__("object_recognition", PARAMETERS, self._on_parameter)
-        self._recognizer: ObjectRecognizer  # from configure to cleanup
+        super().__init__("object_recognition", PARAMETERS)
         self._repeat_timer: Timer | None = None
         self._recall = np.zeros(0)  # as published
 
-    @transition
-    def on_configure(self) -> None:
-        """Build recognizer, topics and services from the parameters."""
-        settings = parameters.values(self, PARAMETERS)
-        self._settings = pick(assembly.Settings, settings)
+    def _configure(self, settings: dict[str, Any]) -> None:
+        self._settings = pick(Settings, settings)
         self._recognizer = assembly.make_recognizer(self._settings)
         self._network = ""  # of the newest features
         self._n_features: int | None = None  # likewise
         self._keep_model(settings, self._largest, lambda state: saved_model.restore(self._recognizer, state))
         self._message: Recognition | None = None  # the newest, published again and again at publish_rate
         self._make_endpoints()
-        self._report = RecognitionReport(self)
-        status = partial(self._report.status, self._recognizer, self._keeper)
-        publish_every(self, settings["report_period"], lambda: [status(self._active)])
-        self._configured = True
+        self._report = StreamReport(self, "recognition", "no features arrive")
+        self._latency = DurationWindow()  # from the features' callback to the published recognition
+        self._learning = DurationWindow()
+        publish_every(self, settings["report_period"], self._statuses)
         self._repeat(settings["publish_rate"])
         self.started.callback(self._repeat, 0.0)
         known = len(self._recognizer.objects())
@@ -66,8 +77,9 @@ class ObjectRecognitionNode(TaughtNode):
     def _state(self) -> dict[str, Any]:
         return saved_model.state_of(self._recognizer)
 
-    def _may_autosave(self) -> bool:
-        return self._recognizer.lesson is None
+    def _autosave(self) -> None:
+        if self._recognizer.lesson is None:  # else what was taught is not complete
+            super()._autosave()
 
     def _largest(self) -> int:
         known = self._recognizer.classifier
@@ -81,18 +93,14 @@ class ObjectRecognitionNode(TaughtNode):
             self._classifications = self.create_lifecycle_publisher(kind, "~/classification", STREAM)
         self._objects = self.create_lifecycle_publisher(ObjectList, "~/objects", STATE)
         self.create_subscription(FeatureVector, "features", self._on_features, SENSOR)
-        services = (
-            (TeachObject, "~/teach", self._teach),
-            (ForgetObject, "~/forget_object", self._forget_object),
-            (RenameObject, "~/rename_object", self._rename_object),
-            (ListObjects, "~/list_objects", self._list_objects),
-            (ModelFile, "~/save_model", self._save_model),
-            (ModelFile, "~/load_model", self._load_model),
-            (ModelFile, "~/merge_model", self._merge_model),
-            (Trigger, "~/reset", self._reset),
-        )
-        for kind, name, call in services:
-            self.create_service(kind, name, call)
+        self.create_service(TeachObject, "~/teach", self._teach)
+        self.create_service(ForgetObject, "~/forget_object", self._forget_object)
+        self.create_service(RenameObject, "~/rename_object", self._rename_object)
+        self.create_service(ListObjects, "~/list_objects", self._list_objects)
+        self.create_service(ModelFile, "~/save_model", self._save_model)
+        self.create_service(ModelFile, "~/load_model", self._load_model)
+        self.create_service(ModelFile, "~/merge_model", self._merge_model)
+        self.create_service(Trigger, "~/reset", self._reset)
 
     def _start(self) -> None:
         self._publish_objects()
@@ -101,14 +109,14 @@ class ObjectRecognitionNode(TaughtNode):
         self._end_lesson(reason)  # an unfinished one is undone
 
     def _on_features(self, message: FeatureVector) -> None:
-        if not self._active:
+        if not self.active:
             return
         arrival = time.perf_counter()
         stamp = stamp_to_ns(message.header.stamp)
         try:
             result = self._recognizer.recognize(stamp, message.source, message.values)
         except SampleError as error:
-            self._report.refused(error)
+            self.gate.log(error)
             return
         if self._recognizer.lesson is None and not np.array_equal(self._recall, self._recognizer.recall(), True):
             self._publish_objects()  # it was calibrated
@@ -121,7 +129,7 @@ class ObjectRecognitionNode(TaughtNode):
         if self._vision is not None:
             label = classification(self._vision, message.header, result.label, result.confidence)
             self._classifications.publish(label)
-        self._report.latency.add(time.perf_counter() - arrival)
+        self._latency.add(time.perf_counter() - arrival)
         self._learn()
 
     def _learn(self) -> None:
@@ -132,26 +140,21 @@ class ObjectRecognitionNode(TaughtNode):
             self._end_lesson(str(error))
             return
         if learned:
-            self._report.learning.add(time.perf_counter() - start)
+            self._learning.add(time.perf_counter() - start)
             if self._recognizer.lesson is not None and self._recognizer.lesson.done:
                 self._end_lesson("")
 
-    async def _teach(self, request: TeachObject.Request, response: TeachObject.Response) -> TeachObject.Response:
+    async def _teach(self, request: TeachObject.Request, response: TeachObject.Response) -> str:
         """Answer when the lesson is over; meanwhile the executor handles features and other services."""
-        try:
-            if not self._active:
-                raise RecognitionError("cannot teach now: the node is not active", name="teach")
-            timeout = real("timeout", request.timeout, 0.0, LONGEST_LESSON, low_open=True)
-            lesson = self._recognizer.start_lesson(request.label, request.n_frames)
-        except IcubLearningError as error:
-            return self._refuse(response, str(error))
+        if not self.active:
+            raise RecognitionError("cannot teach now: the node is not active", name="teach")
+        timeout = real("timeout", request.timeout, 0.0, LONGEST_LESSON, low_open=True)
+        lesson = self._recognizer.start_lesson(request.label, request.n_frames)
         late = f"timed out after {timeout:g} s"
-        failure: str = await self._end_of_lesson(timeout, lambda: self._end_lesson(late))
-        if failure:
-            return self._refuse(response, failure)
-        response.success, response.n_examples = True, lesson.n_taken
-        response.message = f"learned {lesson.n_taken} frames of '{lesson.label}'"
-        return response
+        if failure := await self._end_of_lesson(timeout, lambda: self._end_lesson(late)):
+            raise RecognitionError(failure, name="teach")
+        response.n_examples = lesson.n_taken
+        return f"learned {lesson.n_taken} frames of '{lesson.label}'"
 
     def _end_lesson(self, reason: str) -> None:
         """End the current lesson, if there is one; an unfinished one is undone, and the answer gives the reason."""
@@ -166,51 +169,32 @@ class ObjectRecognitionNode(TaughtNode):
         else:
             self._lesson_over.set_result(f"{reason}: '{lesson.label}' was not learned ({lesson.progress()})")
 
-    def _forget_object(self, request: ForgetObject.Request, response: ForgetObject.Response) -> ForgetObject.Response:
-        def forget() -> str:
-            self._recognizer.forget(request.label)
-            return f"forgot '{request.label}'"
+    def _forget_object(self, request: ForgetObject.Request, _response: Any) -> str:
+        self._recognizer.forget(request.label)
+        return self._changed(f"forgot '{request.label}'")
 
-        return self._change(response, forget)
-
-    def _rename_object(self, request: RenameObject.Request, response: RenameObject.Response) -> RenameObject.Response:
-        def rename() -> str:
-            self._recognizer.rename(request.old_label, request.new_label)
-            return f"'{request.old_label}' is now '{request.new_label}'"
-
-        return self._change(response, rename)
+    def _rename_object(self, request: RenameObject.Request, _response: Any) -> str:
+        self._recognizer.rename(request.old_label, request.new_label)
+        return self._changed(f"'{request.old_label}' is now '{request.new_label}'")
 
     def _list_objects(self, _request: ListObjects.Request, response: ListObjects.Response) -> ListObjects.Response:
         response.recall = doubles(self._recognizer.recall())
         return list_objects(response, self._recognizer.objects())
 
-    async def _save_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
-        return await self._answer_later(response, lambda end: self._write(request.path, self._recognizer.saved, end))
+    async def _save_model(self, request: ModelFile.Request, _response: Any) -> str:
+        return await self._write(request.path, self._recognizer.saved)
 
-    async def _load_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
-        async def load(deadline: float) -> str:
-            saved_model.restore(self._recognizer, await finished(self._keeper.read(request.path), deadline))
-            return self._changed(f"loaded {len(self._recognizer.objects())} objects")
+    async def _load_model(self, request: ModelFile.Request, _response: Any) -> str:
+        saved_model.restore(self._recognizer, await self._read(request.path))
+        return self._changed(f"loaded {len(self._recognizer.objects())} objects")
 
-        return await self._answer_later(response, load)
+    async def _merge_model(self, request: ModelFile.Request, _response: Any) -> str:
+        self._recognizer.merge(await self._read(request.path))
+        return self._changed(f"merged; {len(self._recognizer.objects())} objects are known now")
 
-    async def _merge_model(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
-        async def merge(deadline: float) -> str:
-            self._recognizer.merge(await finished(self._keeper.read(request.path), deadline))
-            return self._changed(f"merged; {len(self._recognizer.objects())} objects are known now")
-
-        return await self._answer_later(response, merge)
-
-    def _reset(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        def reset() -> str:
-            self._recognizer.reset()
-            return "all objects are forgotten"
-
-        return self._change(response, reset)
-
-    def _change(self, response: Any, act: Callable[[], str]) -> Any:
-        """Answer as `_answer` does, for an act that changes what was taught."""
-        return self._answer(response, lambda: self._changed(act()))
+    def _reset(self, _request: Trigger.Request, _response: Any) -> str:
+        self._recognizer.reset()
+        return self._changed("all objects are forgotten")
 
     def _changed(self, message: str) -> str:
         """Note and publish that the taught objects have changed; return the message."""
@@ -225,8 +209,6 @@ class ObjectRecognitionNode(TaughtNode):
         self._objects.publish(message)
 
     def _on_parameter(self, name: str, value: Any) -> None:
-        if not self._configured:
-            return
         if name == "reject_known":
             self._recognizer.reject_known = value
         elif name == "publish_rate":
@@ -236,11 +218,31 @@ class ObjectRecognitionNode(TaughtNode):
         """Publish the newest recognition again and again at `rate` [Hz]; 0: each recognition once."""
         if self._repeat_timer is not None:
             self.destroy_timer(self._repeat_timer)
-        self._repeat_timer = self.create_timer(1.0 / rate, self._publish_newest, clock=self.steady) if rate else None
+        self._repeat_timer = self.create_timer(1.0 / rate, self._publish_newest) if rate else None
 
     def _publish_newest(self) -> None:
-        if self._active and self._message is not None:
+        if self.active and self._message is not None:
             self._recognitions.publish(self._message)
+
+    def _statuses(self) -> list[DiagnosticStatus]:
+        recognizer = self._recognizer
+        counts, objects, lesson = recognizer.counts, recognizer.objects(), recognizer.lesson
+        rate = self._report.rate(counts.recognized)
+        values = {
+            "feature vectors": counts.recognized,
+            "rate [Hz]": f"{rate:.1f}",
+            "examples learned": counts.learned,
+            "objects": len(objects),
+            "examples known": sum(objects.values()),
+            "lesson": f"{lesson.label}: {lesson.progress()}" if lesson else "none",
+            "network": recognizer.source if recognizer.classifier is not None else "none yet",
+            "latency, arrival to publication": self._latency.summary(),
+            "learning": self._learning.summary(),
+            **self._keeper.status(),
+        }
+        doing = f"learning '{lesson.label}'" if lesson else f"recognizing {len(objects)} objects"
+        running = self._keeper.verdict(f"{doing} at {rate:.1f} Hz")
+        return [self._report.report(rate, running, values, counts.refused, counts.last_refusal)]
 
 
 main = partial(run, ObjectRecognitionNode)

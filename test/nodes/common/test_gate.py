@@ -17,7 +17,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from icub_learning.errors import ParameterError, SampleError
 from icub_learning.nodes.common.diagnostics import StreamReport
-from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, spin_once, transition
+from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, spin_once
 from icub_learning.settings import setting, settings_of
 
 LIMIT = 20.0  # [s]
@@ -40,8 +40,7 @@ class Trouble(ManagedNode):
         self.released = 0
         super().__init__("trouble", settings_of(LifecycleSettings, MoreSettings))
 
-    @transition
-    def on_configure(self):
+    def _configure(self, _settings):
         self.started.callback(self.count)
         self.create_subscription(WrenchStamped, "wrench", self.on_wrench, 10)
         self.publisher = self.create_lifecycle_publisher(WrenchStamped, "~/out", 10)
@@ -49,18 +48,11 @@ class Trouble(ManagedNode):
         self.create_service(Trigger, "~/later", self.on_later)
         self.fail("configure")
         self.report = StreamReport(self, "stream", "nothing arrives")
-        self._configured = True
 
-    @transition
-    def on_activate(self):
-        super().on_activate(None)
+    def _start(self):
         self.fail("activate")
-        self._active = True
 
-    @transition
-    def on_deactivate(self):
-        super().on_deactivate(None)
-        self._active = False
+    def _deactivated(self):
         self.fail("deactivate")
 
     def count(self):
@@ -83,13 +75,12 @@ class Trouble(ManagedNode):
         response.success = True
         return response
 
-    async def on_later(self, _request, response):
+    async def on_later(self, _request, _response):
         self.fail("later")
-        response.success = True
-        return response
+        return "done"
 
     def level(self):
-        status = self.report.report(True, self.report.rate(1), (DiagnosticStatus.OK, ""), {}, {}, "")
+        status = self.report.report(self.report.rate(1), (DiagnosticStatus.OK, ""), {})
         return status.level, status.message
 
 
@@ -142,7 +133,7 @@ def test_what_is_unforeseen_in_a_callback_is_counted_and_turns_diagnostics_to_er
     publisher = publisher_of(other, until)
     node.fail_at = "wrench"
     publisher.publish(WrenchStamped())
-    assert until(lambda: node.gate.internal_errors == 1)
+    assert until(lambda: node.gate.refused["internal_error"] == 1)
     level, message = node.level()
     assert level == DiagnosticStatus.ERROR
     assert "ZeroDivisionError: wrench" in message
@@ -154,7 +145,7 @@ def test_what_is_unforeseen_in_a_callback_is_counted_and_turns_diagnostics_to_er
 
 def test_bytes_that_are_no_message_are_refused(world):
     node, other, until, _ = world
-    node.trigger_configure()
+    assert node.trigger_configure() == node.trigger_activate()
     publisher = publisher_of(other, until)
     for data in (b"", b"\x00\x01\x00\x00", b"\x00\x01\x00\x00" + b"\xff" * 40, bytes(3)):
         publisher.publish(data)
@@ -165,19 +156,24 @@ def test_bytes_that_are_no_message_are_refused(world):
     assert until(lambda: node.gate.refused["negative"] == 1)
     assert node.gate.received == node.gate.refused.total()
     assert node.level()[0] == DiagnosticStatus.WARN
-    assert not node.gate.internal_errors
+    assert not node.gate.refused["internal_error"]
 
 
 @pytest.mark.parametrize("service, kind", [("now", SetBool), ("later", Trigger)])
 def test_a_service_that_fails_answers_with_the_reason(world, service, kind):
     node, _, _, call = world
     node.trigger_configure()
-    assert call(kind, service).success
+    good = call(kind, service)
+    assert (good.success, good.message) == (True, "done" if service == "later" else "")
+    node.fail_at = f"refuse {service}"
+    answer = call(kind, service)
+    assert (answer.success, answer.message) == (False, f"{service} is 1, but must be another")
+    assert (node.gate.declined, node.gate.last_declined, node.gate.refused["internal_error"]) == (1, answer.message, 0)
     node.fail_at = service
     answer = call(kind, service)
     assert not answer.success
     assert "ZeroDivisionError" in answer.message
-    assert node.gate.internal_errors == 1
+    assert node.gate.refused["internal_error"] == 1
     assert node.gate.pending == 0
     node.trigger_cleanup()
     node.fail_at = ""
@@ -198,7 +194,7 @@ def test_an_error_in_a_transition_leads_to_a_clean_unconfigured_state(world, fai
             break
     assert call(GetState, "get_state").current_state.label == "unconfigured"
     assert node.released == 1
-    assert bool(node.gate.internal_errors) == (fail_at == place)
+    assert bool(node.gate.refused["internal_error"]) == (fail_at == place)
     assert not [name for name, _ in node.get_subscriber_names_and_types_by_node("trouble", "/") if name == "/wrench"]
     node.fail_at = ""
     for number in (1, 3, 4, 2):
@@ -238,7 +234,7 @@ def test_a_parameter_of_no_type_is_refused(world):
         answer = call(kind, name, parameters=[odd, odd])
         results = answer.results if hasattr(answer, "results") else [answer.result]
         assert all("type 99" in result.reason and not result.successful for result in results)
-    assert not node.gate.internal_errors
+    assert not node.gate.refused["internal_error"]
 
 
 def test_others_on_a_topic_that_do_not_fit_are_shown(world):
@@ -275,4 +271,4 @@ def test_an_event_of_a_topic_that_was_released_meanwhile_is_no_error(world):
     gone = other.create_publisher(WrenchStamped, "gone", 10)
     other.destroy_publisher(gone)
     spin_once(Late(), node, 0.0)
-    assert node.gate.internal_errors == 0
+    assert node.gate.refused["internal_error"] == 0

@@ -76,9 +76,11 @@ def test_changes_are_guarded_and_reported(make_node) -> None:
             raise ParameterError(name, value, "possible now")
         seen.append((name, value))
 
-    node = make_node()
-    declare(node, SETTINGS, on_change)
+    node, configured = make_node(), []
+    declare(node, SETTINGS, on_change, lambda: bool(configured))
+    node.set_parameters([Parameter("rate", value=10.0)])
     assert seen == []
+    configured.append(True)
     for value, accepted in [(3.0, False), (float("nan"), False), (500.0, False), (100.0, True)]:
         [result] = node.set_parameters([Parameter("rate", value=value)])
         assert result.successful == accepted

@@ -1,4 +1,4 @@
-"""Priority, cores and locked memory where they are permitted, and a plain answer where they are not."""
+"""Priority, cores and locked memory where they are permitted, a plain answer where not; freed memory is returned."""
 
 import ast
 import os
@@ -25,6 +25,27 @@ print(*sorted(f"{os.sched_getscheduler(thread)}/{os.sched_getparam(thread).sched
 print(*({tuple(sorted(os.sched_getaffinity(thread))) for thread in threads}))
 print([line.split()[1] for line in open("/proc/self/status") if line.startswith("VmLck")][0])
 leave.set()
+"""
+
+
+MEMORY = """
+import sys
+import numpy as np
+from icub_learning.nodes.common.scheduling import return_large_blocks
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096 / 2**20
+
+if sys.argv[1] == "returned" and not return_large_blocks():
+    raise SystemExit(3)
+for size in (8, 8, 8):  # [MiB]; having freed one, glibc keeps the next ones below this size
+    np.ones(size * 2**17)
+held = [np.ones(4 * 2**17) for _ in range(10)]
+pin = [np.ones(2**13) for _ in range(10)]  # smaller blocks behind them
+before = resident()
+del held
+print(before - resident())
 """
 
 
@@ -95,3 +116,17 @@ def test_what_is_not_permitted_is_said(monkeypatch):
     assert scheduling.apply({"realtime_priority": 0, "cpu_affinity": [-1], "lock_memory": False}) == [
         "ordinary scheduling"
     ]
+
+
+def returned(how: str) -> float:
+    """MiB of 40 that a process gives back when it frees them."""
+    done = subprocess.run([sys.executable, "-c", MEMORY, how], capture_output=True, text=True, check=False)
+    if done.returncode == 3:
+        pytest.skip("the C library has no mallopt, or MALLOC_MMAP_THRESHOLD_ is set")
+    assert not done.returncode, done.stderr
+    return float(done.stdout)
+
+
+def test_large_blocks_are_returned_at_once():
+    assert returned("returned") > 38.0
+    assert returned("as by default") < 20.0  # else there would be nothing to do

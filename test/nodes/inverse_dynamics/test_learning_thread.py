@@ -9,6 +9,7 @@ import pytest
 
 from icub_learning.dynamics.stream.overload import Thinning
 from icub_learning.errors import ParameterError, StateError
+from icub_learning.nodes.inverse_dynamics import learning_thread
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
 
 LIMIT = 30.0  # s, longest wait
@@ -62,9 +63,10 @@ class Number:
 
 
 @pytest.fixture
-def made():
+def made(monkeypatch):
+    monkeypatch.setattr(learning_thread, "LONGEST_WORK", 0.5)
     errors, estimator = [], Sums()
-    thread = LearningThread(estimator, Robot(), Thinning(1.0, 4), errors.append, longest_work=0.5)
+    thread = LearningThread(estimator, Robot(), Thinning(1.0, 4), errors.append)
     yield thread, estimator, errors
     estimator.gate.set()
     thread.stop()
@@ -79,17 +81,19 @@ def until(condition):
     return found
 
 
-def done(request):
-    assert request.done.wait(LIMIT)
-    return request
+def teach(thread, *values):
+    """Offer numbers, and wait until they have been learned."""
+    learned = thread.learned + len(values)
+    for value in values:
+        thread.offer(Number(value))
+    until(lambda: thread.learned == learned)
 
 
 def test_learns_in_order_and_shows_a_new_predictor_after_each(made):
     thread, _, errors = made
     assert thread.predictor.known == ()
     for k in range(3):
-        thread.offer(Number(k))
-        until(lambda k=k: thread.learned == k + 1)
+        teach(thread, k)
         assert thread.predictor.known == tuple(range(k + 1))
     assert (thread.learned, thread.skipped, thread.n_samples, errors) == (3, 0, 3, [])
 
@@ -115,30 +119,27 @@ def test_a_request_goes_before_the_samples_that_wait(made):
     estimator.gate.clear()
     for k in range(4):
         thread.offer(Number(k))
-    request = thread.ask(lambda estimator: (estimator, str(len(estimator.learned))))
+    request = thread.ask(lambda estimator: len(estimator.learned))
     estimator.gate.set()
-    assert int(done(request).message) <= 1
+    assert request.result(LIMIT) <= 1
     until(lambda: thread.learned == 4)
 
 
 def test_a_request_may_exchange_the_estimator_and_a_refused_one_changes_nothing(made):
     thread, estimator, errors = made
-    thread.offer(Number(1))
-    until(lambda: thread.learned == 1)
+    teach(thread, 1)
 
     def refuse(_):
         raise StateError("no such file")
 
-    refused = done(thread.ask(refuse))
-    assert (refused.success, refused.message) == (False, "no such file")
+    assert str(thread.ask(refuse).exception(LIMIT)) == "no such file"
     assert thread.predictor.known == (1,)
     before = thread.revision
     other = Sums([7, 8])
-    answered = done(thread.ask(lambda _: (other, "loaded")))
-    assert (answered.success, answered.message, thread.n_samples) == (True, "loaded", 2)
+    assert thread.ask(lambda _: (other, "loaded"), exchanges=True).result(LIMIT) == "loaded"
+    assert thread.n_samples == 2
     assert thread.revision > before
-    thread.offer(Number(9))
-    until(lambda: thread.learned == 2)
+    teach(thread, 9)
     assert (other.learned, estimator.learned, errors) == ([7, 8, 9], [1], [])
 
 
@@ -147,24 +148,19 @@ def test_a_request_that_is_withdrawn_is_not_acted_on(made):
     estimator.gate.clear()
     thread.offer(Number(1))
     time.sleep(0.05)
-    request = thread.ask(lambda _: (Sums([5]), "exchanged"))
-    assert request.take()
+    request = thread.ask(lambda _: (Sums([5]), "exchanged"), exchanges=True)
+    assert request.cancel()
     estimator.gate.set()
-    done(thread.ask(lambda estimator: (estimator, "")))
-    assert not request.done.is_set()
+    thread.ask(lambda _: None).result(LIMIT)
     assert estimator.learned == [1]
 
 
 def test_after_something_unforeseen_the_last_good_state_goes_on(made):
     thread, _, errors = made
-    for k in (1, 2):
-        thread.offer(Number(k))
-    until(lambda: thread.learned == 2)
-    taken = []
-    done(thread.checkpoint(lambda *state: taken.append(state)))
-    assert taken[0][0]["learned"].tolist() == [1, 2]
-    thread.offer(Number(3))
-    until(lambda: thread.learned == 3)
+    teach(thread, 1, 2)
+    state, n_samples, revision = thread.checkpoint().result(LIMIT)
+    assert (state["learned"].tolist(), n_samples, revision) == ([1, 2], 2, thread.revision)
+    teach(thread, 3)
     thread.offer(Number(-1))  # leaves its mark in the estimator before it raises
     until(lambda: errors)
     assert "should never be" in errors[0]
@@ -184,10 +180,9 @@ def test_a_sample_that_the_estimator_refuses_is_counted(made):
 
 def test_a_failed_question_is_told_and_changes_nothing(made):
     thread, _, errors = made
-    thread.offer(Number(1))
-    until(lambda: thread.learned == 1)
-    failed = done(thread.ask(lambda estimator: 1 / 0, changes=False))
-    assert (failed.success, failed.message) == (False, "failed: division by zero")
+    teach(thread, 1)
+    failed = thread.ask(lambda estimator: 1 / 0, changes=False).exception(LIMIT)
+    assert str(failed) == "failed: division by zero"
     assert "ZeroDivisionError" in errors[0]
     assert (thread.predictor.known, thread.restored) == ((1,), 0)
 
@@ -195,9 +190,8 @@ def test_a_failed_question_is_told_and_changes_nothing(made):
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_thread_that_died_is_replaced(made):
     thread, _, _ = made
-    thread.offer(Number(1))
-    until(lambda: thread.learned == 1)
-    done(thread.checkpoint())
+    teach(thread, 1)
+    thread.checkpoint().result(LIMIT)
     assert thread.supervise() == ""
     thread.offer(Number(-2))  # SystemExit ends a thread
     until(lambda: "died" in thread.supervise())
@@ -208,14 +202,13 @@ def test_a_thread_that_died_is_replaced(made):
 
 def test_a_thread_that_hangs_is_replaced_and_what_it_did_does_not_count(made):
     thread, estimator, _ = made
-    thread.offer(Number(1))
-    until(lambda: thread.learned == 1)
-    done(thread.checkpoint())
+    teach(thread, 1)
+    thread.checkpoint().result(LIMIT)
     estimator.gate.clear()
     thread.offer(Number(2))
-    waiting = thread.ask(lambda estimator: (estimator, "answered"))
+    waiting = thread.ask(lambda _: "answered")
     assert until(thread.supervise).startswith("the learning thread has worked on one thing")
-    assert done(waiting).message == "answered"  # by the new thread
+    assert waiting.result(LIMIT) == "answered"  # by the new thread
     thread.offer(Number(3))
     until(lambda: thread.predictor.known == (1, 3))
     estimator.gate.set()  # the old one comes back
@@ -226,12 +219,10 @@ def test_a_thread_that_hangs_is_replaced_and_what_it_did_does_not_count(made):
 
 def test_numbers_that_are_not_finite_never_become_the_last_good_state(made):
     thread, _, errors = made
-    thread.offer(Number(1))
-    until(lambda: thread.learned == 1)
-    done(thread.checkpoint())
-    thread.offer(Number(np.nan))
-    until(lambda: thread.learned == 2)
-    assert not done(thread.checkpoint()).success
+    teach(thread, 1)
+    thread.checkpoint().result(LIMIT)
+    teach(thread, np.nan)
+    assert "not finite" in str(thread.checkpoint().exception(LIMIT))
     assert "not finite" in errors[0]
     assert thread.predictor.known == (1,)
 
@@ -240,5 +231,5 @@ def test_at_the_end_all_that_waits_is_learned_and_later_requests_are_answered(ma
     thread, _, _ = made
     for k in range(3):
         thread.offer(Number(k))
-    assert thread.stop()
+    thread.stop(LIMIT)
     assert thread.final_state()[0]["learned"].tolist() == [0, 1, 2]

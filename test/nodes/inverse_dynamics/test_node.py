@@ -5,7 +5,6 @@ import pytest
 from helpers.driven_arm import SETTINGS, Arm, drive, settle
 from helpers.node_probe import PERIOD, START, NodeProbe
 from helpers.robots import RIGHT_ARM, UR10_JOINTS
-from lifecycle_msgs.msg import Transition
 from rcl_interfaces.srv import GetParameters
 from std_srvs.srv import SetBool, Trigger
 
@@ -193,7 +192,7 @@ def test_when_the_learning_thread_dies_predictions_go_on_with_what_was_learned_j
         for death in range(1, deaths + 1):
             n_kept = len(kept)
             drive(probe, arm, range(sent, sent + 10))  # so that there is something new to keep
-            probe.until(lambda n=n_kept: len(kept) > n and kept[-1].done.is_set(), "a state that is kept")
+            probe.until(lambda n=n_kept: len(kept) > n and kept[-1].done(), "a state that is kept")
             monkeypatch.setattr(SemiparametricEstimator, "update", die)
             first, sent = sent + 10, sent + 10 + int(rng.integers(20, 60))
             drive(probe, arm, range(first, sent))
@@ -207,34 +206,6 @@ def test_when_the_learning_thread_dies_predictions_go_on_with_what_was_learned_j
             assert np.all(np.abs(probe.predictions[k].total - arm.sample(k)[2]) < 0.15 * deviation)
     assert node.stop() == 0
     kept.clear()  # what is kept holds the node
-
-
-def test_lifecycle_by_hand(node_here, regressor):
-    node, arm = node_here("inverse_dynamics", autostart=False, **SETTINGS), Arm(regressor)
-    with NodeProbe(RIGHT_ARM) as probe:
-        change = probe.change
-        assert not change(Transition.TRANSITION_ACTIVATE)
-        assert change(Transition.TRANSITION_CONFIGURE)
-        probe.connect()
-        drive(probe, arm, range(5))
-        probe.report()
-        assert not probe.predictions
-        assert change(Transition.TRANSITION_ACTIVATE)
-        drive(probe, arm, range(5, 45))
-        settle(probe, 40)
-        assert change(Transition.TRANSITION_DEACTIVATE)
-        drive(probe, arm, range(45, 50))
-        probe.report()
-        assert len(probe.predictions) == 40
-        assert change(Transition.TRANSITION_ACTIVATE)
-        drive(probe, arm, range(50, 60))
-        settle(probe, 50)
-        assert change(Transition.TRANSITION_DEACTIVATE)
-        assert change(Transition.TRANSITION_CLEANUP)
-        assert change(Transition.TRANSITION_CONFIGURE)
-        assert change(Transition.TRANSITION_CLEANUP)
-        assert change(Transition.TRANSITION_UNCONFIGURED_SHUTDOWN)
-    assert node.wait() == 0
 
 
 def test_tare_explains_a_jump_of_the_sensor_at_once(started, regressor):

@@ -11,7 +11,7 @@ from std_srvs.srv import Trigger
 
 from icub_learning.models import read_model
 from icub_learning.nodes.common.conversions import stamp_to_ns
-from icub_learning.nodes.object_recognition.parameters import PARAMETERS
+from icub_learning.nodes.object_recognition.node import PARAMETERS
 from icub_learning_msgs.srv import ForgetObject, ListObjects, ModelFile, RenameObject, TeachObject
 
 D = 64
@@ -166,9 +166,13 @@ def test_bad_requests_and_bad_features_are_refused_also_in_a_lesson_and_change_n
     assert (answer.success, answer.n_examples) == (False, 0)
     assert "deactivated" in answer.message and "2 of 3 frames, and 5 refused" in answer.message
     assert "'another'" in answer.message
+    assert "not active" in probe.call(TeachObject, "teach", **fine).message
     assert probe.change(Transition.TRANSITION_ACTIVATE)
     assert known(probe) == {"mug": 5}
     assert probe.teach("duck", views("duck", 3)).success
+    for transition in ("DEACTIVATE", "CLEANUP", "CONFIGURE", "ACTIVATE"):
+        assert probe.change(getattr(Transition, f"TRANSITION_{transition}")), transition
+    assert known(probe) == {}
 
 
 def test_the_newest_recognition_is_repeated_at_publish_rate(started):
@@ -201,38 +205,6 @@ def test_parameters_are_described_and_the_threshold_of_unknown_can_be_set_while_
     for name, value in (("reject_known", 1.5), ("reject_known", float("nan")), ("publish_rate", -1.0)):
         refused = probe.set_parameter(name, value)
         assert not refused.successful and refused.reason
-
-
-def test_lifecycle_by_hand(node_here):
-    node = node_here("object_recognition", autostart=False, **SETTINGS)
-    with RecognitionProbe() as probe:
-        change = probe.change
-        assert not change(Transition.TRANSITION_ACTIVATE)
-        assert change(Transition.TRANSITION_CONFIGURE)
-        probe.connect()
-        probe.publish(views("mug", 1)[0])
-        inactive = probe.call(TeachObject, "teach", label="mug", n_frames=1, timeout=1.0)
-        assert not inactive.success
-        assert "not active" in inactive.message
-        probe.report(lambda values: values["messages received"] == "1", "of a message")
-        assert not probe.recognitions
-        assert change(Transition.TRANSITION_ACTIVATE)
-        assert probe.teach("mug", views("mug", 3)).success
-        assert change(Transition.TRANSITION_DEACTIVATE)
-        assert known(probe) == {"mug": 3}
-        count = len(probe.recognitions)
-        probe.publish(views("mug", 1)[0])
-        probe.report(lambda values: values["messages received"] == str(count + 2), "of one more message")
-        assert len(probe.recognitions) == count
-        assert change(Transition.TRANSITION_ACTIVATE)
-        assert probe.feed(views("mug", 5))[-1].label in ("mug", "unknown")
-        for transition in ("DEACTIVATE", "CLEANUP", "CONFIGURE", "ACTIVATE"):
-            assert change(getattr(Transition, f"TRANSITION_{transition}")), transition
-        probe.connect()
-        assert known(probe) == {}
-        assert change(Transition.TRANSITION_ACTIVE_SHUTDOWN)
-    assert node.wait() == 0
-    assert "Traceback" not in node.output
 
 
 def test_a_lesson_under_way_is_answered_when_the_process_is_asked_to_end(start_node, tmp_path):

@@ -1,13 +1,17 @@
-"""Decodes serialized joint states quickly: what is equal in successive messages is read once."""
+"""Decodes serialized joint states and wrenches quickly: what is equal in successive messages is read once."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
 
-from icub_learning.nodes.common.conversions import stamp_to_ns
+from icub_learning.arrays import Array
+from icub_learning.nodes.common.conversions import stamp_to_ns, wrench_to_array
 from icub_learning.nodes.common.serialized import HEADER, LITTLE_ENDIAN, STAMP_END, message_of, stamp_in
+
+_NUMBERS = 6 * 8  # bytes of force and torque, at the end of a wrench
 
 
 class JointStateNumbers(NamedTuple):
@@ -109,3 +113,27 @@ def _same(one: JointStateNumbers, other: JointStateNumbers) -> bool:
         np.array_equal(getattr(one, field), getattr(other, field), equal_nan=True)
         for field in ("position", "velocity", "effort")
     )
+
+
+class WrenchDecoder:
+    """Decodes serialized geometry_msgs/WrenchStamped as JointStateDecoder does, quickly with the last one's frame."""
+
+    def __init__(self) -> None:
+        self._frame: bytes | None = None  # its length and text, with what aligns the numbers behind it
+
+    def decode(self, data: bytes) -> tuple[int, Array]:
+        """Return stamp [ns] and wrench (6,) [N, N m] in `data`. Raises SampleError for bytes that are none."""
+        if data[:2] == LITTLE_ENDIAN and data[STAMP_END:-_NUMBERS] == self._frame:
+            return _read(data)
+        message = message_of(data, WrenchStamped)
+        found = stamp_to_ns(message.header.stamp), wrench_to_array(message.wrench)
+        self._frame = None
+        if data[:2] == LITTLE_ENDIAN and len(data) >= STAMP_END + _NUMBERS and (len(data) - HEADER) % 8 == 0:
+            read = _read(data)
+            if read[0] == found[0] and np.array_equal(read[1], found[1], equal_nan=True):
+                self._frame = data[STAMP_END:-_NUMBERS]
+        return found
+
+
+def _read(data: bytes) -> tuple[int, Array]:
+    return stamp_in(data), np.frombuffer(data, offset=len(data) - _NUMBERS).copy()

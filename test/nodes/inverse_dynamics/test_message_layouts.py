@@ -1,10 +1,11 @@
-"""Joint states read from their bytes beside the middleware's own deserialization."""
+"""Joint states and wrenches read from their bytes beside the middleware's own deserialization."""
 
 import array
 import struct
 
 import numpy as np
 import pytest
+from geometry_msgs.msg import WrenchStamped
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rclpy.serialization import deserialize_message as deserialize
@@ -12,9 +13,9 @@ from rclpy.serialization import serialize_message as serialize
 from sensor_msgs.msg import JointState
 
 from icub_learning.errors import SampleError
-from icub_learning.nodes.common.conversions import set_stamp, stamp_to_ns
-from icub_learning.nodes.inverse_dynamics import joint_state_layout
-from icub_learning.nodes.inverse_dynamics.joint_state_layout import JointStateDecoder
+from icub_learning.nodes.common.conversions import set_stamp, set_wrench, stamp_to_ns
+from icub_learning.nodes.inverse_dynamics import message_layouts
+from icub_learning.nodes.inverse_dynamics.message_layouts import JointStateDecoder, WrenchDecoder
 
 FIELDS = ("position", "velocity", "effort")
 
@@ -55,7 +56,7 @@ def test_any_message_after_any_other(shapes):
 def test_messages_alike_are_not_deserialized(monkeypatch):
     decoder = JointStateDecoder()
     check(decoder, serialize(message("abc", (3, 3, 0))))
-    monkeypatch.setattr(joint_state_layout, "message_of", None)
+    monkeypatch.setattr(message_layouts, "message_of", None)
     check(decoder, serialize(message("abc", (3, 3, 0), 5, seed=1)))
     with pytest.raises(TypeError):  # nothing is assumed of others
         decoder.decode(serialize(message("abd", (3, 3, 0))))
@@ -78,9 +79,7 @@ def test_the_other_byte_order_is_left_to_the_middleware(monkeypatch):
     little = serialize(message("ab", (2, 0, 0)))
     decoder.decode(little)
     seen = []
-    monkeypatch.setattr(
-        joint_state_layout, "message_of", lambda data, kind: seen.append(data) or message("ab", (2, 0, 0))
-    )
+    monkeypatch.setattr(message_layouts, "message_of", lambda data, kind: seen.append(data) or message("ab", (2, 0, 0)))
     decoder.decode(b"\x00\x00" + little[2:])
     assert len(seen) == 1
 
@@ -101,3 +100,49 @@ def test_a_lying_count_is_not_believed():
     whole[place : place + 4] = struct.pack("<I", 2_000_000)
     with pytest.raises(SampleError):
         JointStateDecoder().decode(bytes(whole))
+
+
+def wrench(frame, stamp, values):
+    made = WrenchStamped()
+    made.header.frame_id = frame
+    set_stamp(made.header.stamp, stamp)
+    set_wrench(made.wrench, np.array(values))
+    return serialize(made)
+
+
+WRENCHES = st.tuples(texts, st.integers(-(2**60), 2**60), st.lists(st.floats(), min_size=6, max_size=6))
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(WRENCHES, min_size=1, max_size=4))
+def test_any_wrench_after_any_other(told):
+    decoder = WrenchDecoder()
+    for frame, stamp, values in told:
+        for at in (stamp, stamp + 999_999_999):
+            found = decoder.decode(wrench(frame, at, values))
+            assert found[0] == at
+            np.testing.assert_array_equal(found[1], values)
+
+
+def test_messages_of_one_frame_are_not_deserialized_and_all_others_are(monkeypatch):
+    decoder, values = WrenchDecoder(), np.arange(6.0)
+    for frame in ("sensor", "", "sensor"):
+        decoder.decode(wrench(frame, 5, values))
+    monkeypatch.setattr(message_layouts, "message_of", None)
+    stamp, found = decoder.decode(wrench("sensor", 7, values + 1))
+    assert stamp == 7
+    np.testing.assert_array_equal(found, values + 1)
+    found[0] = 0.0  # may be written to
+    for other in (wrench("hand", 7, values), b"\0\0" + wrench("sensor", 7, values)[2:]):
+        with pytest.raises(TypeError):
+            decoder.decode(other)
+
+
+@pytest.mark.parametrize("length", range(0, 76, 7))
+def test_bytes_that_are_no_wrench_are_refused_also_after_good_ones(length):
+    decoder, data = WrenchDecoder(), wrench("sensor", 5, np.arange(6.0))
+    decoder.decode(data)
+    assert length < len(data)
+    with pytest.raises(SampleError):
+        decoder.decode(data[:length])
+    assert decoder.decode(data)[0] == 5

@@ -7,7 +7,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 
 from icub_learning.detection.boxes import Detections
-from icub_learning.nodes.common.vision_messages import classification, detection_array, vision_msgs
+from icub_learning.nodes.common.image_messages import classification, detection_array, vision_msgs
 
 
 def bounding_box():
