@@ -34,7 +34,10 @@ def find_urdf(robot: str | os.PathLike[str]) -> str:
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
         return text
     if text.startswith("package://"):
-        return str(_in_ros_package(text))
+        if (found := _in_ros_package(text.removeprefix("package://"))) is None:
+            message = f"{text} is in no sourced ROS workspace (AMENT_PREFIX_PATH)"
+            raise ModelError(message, name="urdf", value=text, bound="a file of an installed package")
+        return str(found)
     if Path(text).expanduser().is_file():
         return str(Path(text).expanduser())
     if text in _EXAMPLE_ROBOTS:
@@ -55,11 +58,7 @@ def _icub(name: str) -> Path | None:
         return Path(icub_models.get_model_file(name))
     except (ImportError, FileNotFoundError):
         pass
-    for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
-        candidate = Path(prefix) / "share" / "iCub" / "robots" / name / "model.urdf"
-        if prefix and candidate.is_file():
-            return candidate
-    return None
+    return _in_ros_package(f"iCub/robots/{name}/model.urdf")
 
 
 def _in_distribution(distribution: str, ending: str) -> Path:
@@ -74,11 +73,11 @@ def _in_distribution(distribution: str, ending: str) -> Path:
     raise ModelError(f"{distribution} has no file {ending}", name="urdf", value=ending, bound=distribution)
 
 
-def _in_ros_package(uri: str) -> Path:
-    package, _, inside = uri.removeprefix("package://").partition("/")
-    for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
-        candidate = Path(prefix) / "share" / package / inside
-        if prefix and candidate.is_file():
-            return candidate
-    message = f"{uri} is in no sourced ROS workspace (AMENT_PREFIX_PATH)"
-    raise ModelError(message, name="urdf", value=uri, bound="a file of an installed package")
+def _in_ros_package(file: str) -> Path | None:
+    candidates = (prefix / "share" / file for prefix in ament_prefixes())
+    return next((candidate for candidate in candidates if candidate.is_file()), None)
+
+
+def ament_prefixes() -> list[Path]:
+    """Return the folders of the sourced ROS workspaces."""
+    return [Path(prefix) for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if prefix]

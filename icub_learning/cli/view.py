@@ -1,6 +1,7 @@
 """`icub-learning view`: running nodes, or a recording, as a page in a browser: see, teach, save."""
 
 import argparse
+import secrets
 import time
 from pathlib import Path
 from typing import Any
@@ -42,12 +43,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from icub_learning.arrays import integer
     from icub_learning.errors import ParameterError
-    from icub_learning.view.page.guard import is_local, new_token
+    from icub_learning.view.page.guard import is_local
     from icub_learning.view.page.page import HIGHEST_PORT
 
     if integer("--port", args.port, 0) > HIGHEST_PORT:
         raise ParameterError("--port", args.port, f"within [0, {HIGHEST_PORT}]")
-    token = args.token or ("" if is_local(args.host) else new_token())
+    token = args.token or ("" if is_local(args.host) else secrets.token_urlsafe(18))
     if args.recording is not None:
         _play(args, token)
     else:

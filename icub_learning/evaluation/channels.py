@@ -35,24 +35,25 @@ def channels(recording: Recording, path: Path | None = None) -> dict[str, Channe
     .csv or .npz file `path`.
     """
     found: dict[str, Channel] = {}
+
+    def add(field: str, names: Sequence[str], stamps: np.ndarray, table: Array) -> None:
+        for name, column in zip(names, table.T, strict=True):
+            _add(found, f"{field}.{name}", stamps, column)
+
+    joints = recording.joint_names
     fields = {name: getattr(recording, name) for name in ("position", "velocity", "effort", "acceleration")}
     for field, values in fields.items():
         if values is not None:
-            for joint, column in zip(recording.joint_names, values.T, strict=True):
-                _add(found, f"{field}.{joint}", recording.joint_stamps, column)
+            add(field, joints, recording.joint_stamps, values)
     missing = [field for field in ("velocity", "acceleration") if fields[field] is None]
     if missing:
-        reader = JointStateReader(recording.joint_names, recording.joint_names, any_order=True)
-        motions = smooth(recording.events(), reader, MotionFilter(len(recording.joint_names)))
-        stamps = np.fromiter(motions, dtype=np.int64)
-        for field in missing:
+        reader = JointStateReader(joints, joints, any_order=True)
+        motions = smooth(recording.events(), reader, MotionFilter(len(joints)))
+        for field in missing if motions else ():
             rows = np.array([getattr(motion, field) for motion in motions.values()])
-            for place, joint in enumerate(recording.joint_names):
-                if len(rows):
-                    _add(found, f"{field}.{joint}", stamps, rows[:, place])
+            add(field, joints, np.fromiter(motions, dtype=np.int64), rows)
     if recording.wrench is not None:
-        for axis, column in zip(AXES, recording.wrench.T, strict=True):
-            _add(found, f"wrench.{axis}", recording.wrench_stamps, column)
+        add("wrench", AXES, recording.wrench_stamps, recording.wrench)
     for name, (stamps, column) in _other_columns(path).items():
         if name not in found:
             _add(found, name, stamps, column)

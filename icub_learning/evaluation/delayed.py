@@ -38,21 +38,21 @@ class DelayedEstimator:
 
     def advance(self, stamp: int) -> None:
         """Do what is due when a joint state of this stamp [ns] comes; all of it when the clock was set back."""
-        for waiting in (self._verdicts, self._samples):
-            while waiting and is_due(waiting[0][0], stamp, self._delay):
-                waiting.popleft()[1]()
+        self._do(lambda counted_from: is_due(counted_from, stamp, self._delay))
         self._now = stamp
 
     def finish(self) -> None:
         """Do all that waits."""
+        self._do(lambda _: True)
+
+    def _do(self, due: Callable[[int], bool]) -> None:
         for waiting in (self._verdicts, self._samples):
-            while waiting:
+            while waiting and due(waiting[0][0]):
                 waiting.popleft()[1]()
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        made: Prediction = self._estimator.predict(q, v, a)
-        return made
+        return self._estimator.predict(q, v, a)
 
     def answer(self, *motion: Any) -> Prediction:
         """Predict before it is found how well the motion is known; see JointPredictor.answer."""
@@ -60,8 +60,7 @@ class DelayedEstimator:
 
     def undisturbed(self, prediction: Prediction) -> Prediction:
         """Return a prediction as it would be by weights that no push moves."""
-        found: Prediction = self._estimator.undisturbed(prediction)
-        return found
+        return self._estimator.undisturbed(prediction)
 
     def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:
         """Learn from a measurement (n_outputs,) which experts were right, after the delay."""

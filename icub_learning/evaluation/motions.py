@@ -16,8 +16,7 @@ from icub_learning.recording.recording import Event, Recording, WrenchEvent
 class KnownMotions:
     """Replaces the MotionFilter of a stream by motions that are known beforehand for every stamp [ns].
 
-    Both `newest` and `smoothed` return the motion at the newest sample. Not for a running robot, where the smoothed
-    motion would need samples of the future.
+    Both `newest` and `smoothed` return the motion at the newest sample.
     """
 
     def __init__(self, motions: Mapping[int, Motion]) -> None:
@@ -56,10 +55,7 @@ class KnownMotions:
 
 
 def smooth(events: Iterable[Event], reader: JointStateReader, motion_filter: MotionFilter) -> dict[int, Motion]:
-    """Return smoothed motions by stamp [ns], of all joint states that a stream with these settings would accept.
-
-    `reader` and `motion_filter` are new ones, with the stream's settings.
-    """
+    """Return smoothed motions by stamp [ns] of the joint states that a stream with this new reader and filter takes."""
     motions: dict[int, Motion] = {}
     stamps = StampSequence()
     for event in events:

@@ -29,7 +29,7 @@ DERIVATIVES = ("causal", "smoothed", "recorded")
 class Evaluation:
     """Predictions and measurements of one estimator, for the n joint states that have both."""
 
-    output_names: tuple[str, ...]  # names of the outputs
+    output_names: tuple[str, ...]
     stamps: np.ndarray  # (n,) int64 [ns], rising unless the clock was set back
     predicted: Array  # (n, n_outputs), made before the sample was learned
     parametric: Array  # (n, n_outputs), the part of the rigid-body model in it
@@ -96,8 +96,12 @@ def compare(
         for each, known in zip(recordings, motions, strict=True):
             stream = assembly.make_stream(settings, own, learner, None if known is None else KnownMotions(known))
             stream.learning = each is recording
-            results[short] = evaluate(stream, watch(each.events(), short), horizon)
-            _check_accepted(results[short])
+            result = results[short] = evaluate(stream, watch(each.events(), short), horizon)
+            if not result.n_predicted:
+                text = f"none of {result.n_joint_states} joint states was accepted ({result.refusals});"
+                text += f" the last refusal: {result.last_refusal or 'none'}"
+                bound = "at least one accepted"
+                raise RecordingError(text, name="joint_states", value=dict(result.refused), bound=bound)
     return results
 
 
@@ -117,13 +121,6 @@ def _known_motions(
         reader = assembly.make_reader(settings, regressor)
         return smooth(recording.events(), reader, assembly.make_motion_filter(settings, regressor.n_joints))
     return recorded(recording, regressor.joints) if derivatives == "recorded" else None
-
-
-def _check_accepted(result: Evaluation) -> None:
-    if not result.n_predicted:
-        text = f"none of {result.n_joint_states} joint states was accepted ({result.refusals});"
-        text += f" the last refusal: {result.last_refusal or 'none'}"
-        raise RecordingError(text, name="joint_states", value=dict(result.refused), bound="at least one accepted")
 
 
 def check_outputs(recording: Recording, settings: Settings) -> None:

@@ -33,9 +33,7 @@ class Signals:
 class FilteredSignals:
     """Signals within a bandwidth, with derivatives by central differences; arrays as in Signals."""
 
-    position: Array
-    velocity: Array
-    acceleration: Array
+    motion: tuple[Array, Array, Array]  # position, velocity and acceleration
     outputs: Array
 
 
@@ -49,21 +47,14 @@ def resample(recording: Recording, settings: Settings) -> Signals:
     if missing:
         raise RecordingError(f"the recording has no joint {', '.join(missing)}", name=missing[0], value=missing)
     columns = [recording.joint_names.index(joint) for joint in settings.joints]
-    use_velocity = settings.velocity_source != "estimated" and recording.velocity is not None
     torque = settings.output == "joint_torque"
-    fields = [recording.position[:, columns]]
-    if use_velocity:
-        assert recording.velocity is not None
-        fields.append(recording.velocity[:, columns])
-    if torque:
-        assert recording.effort is not None  # see predict_then_learn.check_outputs
-        fields.append(recording.effort[:, columns])
-    times, kept = _rising(recording.joint_stamps, fields)
-    position, velocity = kept[0], kept[1] if use_velocity else None
-    measured_times, measured = times, kept[-1]
-    if not torque:
-        assert recording.wrench is not None
-        measured_times, (measured,) = _rising(recording.wrench_stamps, [recording.wrench])
+    outputs = recording.effort if torque else recording.wrench
+    assert outputs is not None  # see predict_then_learn.check_outputs
+    velocity = None if settings.velocity_source == "estimated" else recording.velocity
+    of_joints = (recording.position, velocity, outputs if torque else None)
+    given = [values[:, columns] for values in of_joints if values is not None]
+    times, (position, *others) = _rising(recording.joint_stamps, given)
+    measured_times, (measured,) = (times, others[-1:]) if torque else _rising(recording.wrench_stamps, [outputs])
     first, last = max(times[0], measured_times[0]), min(times[-1], measured_times[-1])
     step = float(np.median(np.diff(times)))
     grid = np.arange(first, last + 0.5 * step, step)  # half a step more: rounding must not lose the last sample
@@ -75,9 +66,9 @@ def resample(recording: Recording, settings: Settings) -> Signals:
     inside = (measured_times >= first) & (measured_times <= last)
     return Signals(
         step,
-        _interpolate(grid, times, position),
-        None if velocity is None else _interpolate(grid, times, velocity),
-        _interpolate(grid, measured_times, measured),
+        interpolate(grid, times, position),
+        None if velocity is None else interpolate(grid, times, others[0]),
+        interpolate(grid, measured_times, measured),
         trusted,
         grid - first,
         measured_times[inside] - first,
@@ -98,7 +89,7 @@ def zero_phase(signals: Signals, bandwidth: float, measured_velocity: bool) -> F
         velocity = filtfilt(b, a, signals.velocity, axis=0, padlen=padding)
     else:
         velocity = np.gradient(position, signals.step, axis=0)
-    return FilteredSignals(position, velocity, np.gradient(velocity, signals.step, axis=0), outputs)
+    return FilteredSignals((position, velocity, np.gradient(velocity, signals.step, axis=0)), outputs)
 
 
 def _rising(stamps: np.ndarray, fields: list[Array]) -> tuple[Array, list[Array]]:
@@ -119,5 +110,6 @@ def _distance(grid: Array, times: Array) -> Array:
     return np.minimum(np.abs(grid - times[after - 1]), np.abs(times[after] - grid))
 
 
-def _interpolate(grid: Array, times: Array, values: Array) -> Array:
+def interpolate(grid: Array, times: Array, values: Array) -> Array:
+    """Return values (n, k) at rising times (n,), interpolated at those of `grid` (m,), (m, k)."""
     return np.column_stack([np.interp(grid, times, column) for column in values.T])

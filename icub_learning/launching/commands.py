@@ -10,7 +10,7 @@ from typing import Any
 
 from icub_learning.errors import IcubLearningError, ParameterError
 from icub_learning.launching.installation import find_executable
-from icub_learning.launching.table import AtEnd, Process, System
+from icub_learning.launching.table import Process, System
 from icub_learning.launching.templates import fill
 
 
@@ -47,7 +47,7 @@ class Command:
     name: str
     line: tuple[str, ...]
     environment: Mapping[str, str]
-    at_end: AtEnd
+    finishes: bool  # as of a Process
 
     def __str__(self) -> str:
         """Return the command as one would type it into a shell."""
@@ -69,15 +69,12 @@ def parse(system: System, assignments: Iterable[str]) -> dict[str, str]:
             raise ParameterError("argument", name, f"one of {', '.join(known)} for the system {system.name}")
         given[name] = text
     values: dict[str, str] = {}
-    for argument in system.arguments:
-        if argument.name in given:
-            values[argument.name] = given[argument.name]
-        elif argument.default is not None:
-            values[argument.name] = fill(argument.default, values)
-        else:
-            raise ParameterError(argument.name, None, f"given as {argument.name}:=... ({argument.description})")
-        if argument.choices and values[argument.name] not in argument.choices:
-            raise ParameterError(argument.name, values[argument.name], f"one of {', '.join(argument.choices)}")
+    for name, argument in known.items():
+        if name not in given and argument.default is None:
+            raise ParameterError(name, None, f"given as {name}:=... ({argument.description})")
+        values[name] = given[name] if name in given else fill(argument.default or "", values)
+        if argument.choices and values[name] not in argument.choices:
+            raise ParameterError(name, values[name], f"one of {', '.join(argument.choices)}")
     return values
 
 
@@ -88,29 +85,23 @@ def commands(
     package. Raises IcubLearningError: programs of others are not installed; the message says how to install them.
     ParameterError: an executable or a parameter file is not there.
     """
-    executables: list[str] = []
+    found: list[tuple[Process, str]] = []
     missing: list[tuple[Process, ParameterError]] = []
     for process in system.processes:
         try:
-            executables.append(find(process.package, process.executable))
+            found.append((process, find(process.package, process.executable)))
         except ParameterError as error:
             missing.append((process, error))
     if of_others := [process for process, _ in missing if process.installation]:
-        raise IcubLearningError(_what_is_missing(system, of_others))
+        names = " and ".join(
+            f"{one.executable} of the ROS package {one.package}" if one.package else f"the program {one.executable}"
+            for one in of_others
+        )
+        advice = of_others[0].installation
+        raise IcubLearningError(f"the system {system.name} needs {names}, not installed here: {advice}")
     if missing:
         raise missing[0][1]
-    pairs = zip(system.processes, executables, strict=True)
-    return [_command(process, arguments, executable) for process, executable in pairs]
-
-
-def _what_is_missing(system: System, missing: Sequence[Process]) -> str:
-    names = " and ".join(
-        f"{process.executable} of the ROS package {process.package}"
-        if process.package
-        else f"the program {process.executable}"
-        for process in missing
-    )
-    return f"the system {system.name} needs {names}, not installed here: {missing[0].installation}"
+    return [_command(process, arguments, executable) for process, executable in found]
 
 
 def _command(process: Process, arguments: Mapping[str, str], executable: str) -> Command:
@@ -120,14 +111,10 @@ def _command(process: Process, arguments: Mapping[str, str], executable: str) ->
         for path in files:
             if not Path(path).is_file():
                 raise ParameterError("parameter file", path, "a file")
-        line += ros_arguments(
-            process.name,
-            _fill_all(process.parameters, arguments),
-            parameter_files=files,
-            remappings=_fill_all(process.remappings, arguments),
-        )
+        parameters, remappings = (_fill_all(one, arguments) for one in (process.parameters, process.remappings))
+        line += ros_arguments(process.name, parameters, parameter_files=files, remappings=remappings)
         line += ["--log-level", arguments["log_level"]]
-    return Command(process.name, tuple(line), _fill_all(process.environment, arguments), process.at_end)
+    return Command(process.name, tuple(line), _fill_all(process.environment, arguments), process.finishes)
 
 
 def _fill_all(templates: Mapping[str, str], arguments: Mapping[str, str]) -> dict[str, str]:

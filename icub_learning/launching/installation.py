@@ -8,6 +8,7 @@ from pathlib import Path
 import icub_learning
 from icub_learning.errors import ParameterError
 from icub_learning.launching.table import PACKAGE
+from icub_learning.robots import ament_prefixes
 
 
 def share_folder() -> Path:
@@ -15,7 +16,7 @@ def share_folder() -> Path:
     checkout = Path(icub_learning.__file__).resolve().parents[1]
     if (checkout / "package.xml").is_file():
         return checkout
-    for prefix in [*_ament_prefixes(), Path(sys.prefix)]:
+    for prefix in [*ament_prefixes(), Path(sys.prefix)]:
         if (prefix / "share" / PACKAGE / "package.xml").is_file():
             return prefix / "share" / PACKAGE
     raise ParameterError("AMENT_PREFIX_PATH", os.environ.get("AMENT_PREFIX_PATH", ""), f"a path to share/{PACKAGE}")
@@ -23,7 +24,7 @@ def share_folder() -> Path:
 
 def find_executable(package: str, executable: str) -> str:
     """Return the path of an executable of a ROS package, or for package "" of a program. Raises ParameterError."""
-    folders = [prefix / "lib" / package for prefix in _ament_prefixes()]
+    folders = [prefix / "lib" / package for prefix in ament_prefixes()]
     if package == PACKAGE:  # colcon puts them beside icub-learning, pip beside the interpreter
         folders = [Path(sys.argv[0]).resolve().parent, Path(sys.executable).parent, *folders]
     if package:
@@ -36,7 +37,3 @@ def find_executable(package: str, executable: str) -> str:
     if found is None:
         raise ParameterError("executable", executable, needed)
     return found
-
-
-def _ament_prefixes() -> list[Path]:
-    return [Path(prefix) for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if prefix]

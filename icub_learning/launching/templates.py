@@ -1,9 +1,9 @@
 """Replaces the fields of the templates in the table of processes."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
+from typing import NamedTuple
 
 from icub_learning.launching.installation import share_folder
 
@@ -16,12 +16,11 @@ def fields(template: str) -> Iterator[tuple[str, str | None]]:
 
 def fill(template: str, arguments: Mapping[str, str]) -> str:
     """Return the template with every field replaced. Raises KeyError for an unknown field."""
-    return "".join(text + ("" if name is None else value(name, arguments)) for text, name in fields(template))
 
+    def value(name: str) -> str:
+        return MADE[name].make(arguments) if name in MADE else arguments[name]
 
-def value(name: str, arguments: Mapping[str, str]) -> str:
-    """Return the value of one field. Raises KeyError for an unknown one."""
-    return MADE[name].text(arguments) if name in MADE else arguments[name]
+    return "".join(text + ("" if name is None else value(name)) for text, name in fields(template))
 
 
 def _gazebo_config(arguments: Mapping[str, str]) -> str:
@@ -41,16 +40,11 @@ def _gazebo_resources(arguments: Mapping[str, str]) -> str:
     return resource_path(arguments["config"], Path(arguments["world"]).resolve().parent)
 
 
-@dataclass(frozen=True)
-class Made:
+class Made(NamedTuple):
     """A field that is made at launch: `make` returns its text from the values of the arguments that it `uses`."""
 
     make: Callable[[Mapping[str, str]], str]
     uses: tuple[str, ...] = ()
-
-    def text(self, arguments: Mapping[str, str]) -> str:
-        """Return the text. Raises KeyError for an argument that is not there."""
-        return self.make({name: arguments[name] for name in self.uses})
 
 
 MADE: Mapping[str, Made] = {

@@ -4,22 +4,18 @@ import os
 from pathlib import Path
 
 from icub_learning.errors import StateError
-from icub_learning.files import state_folder
 
 SUFFIX = ".npz"
 LONGEST_NAME = 200  # bytes of one part of a name; file systems hold 255, and files that are being written add some
 
 
 def default_folder() -> Path:
-    """Return the folder of models where none is given: "models" in the user's state folder."""
-    return state_folder() / "models"
+    """Return the folder of models where none is given: icub_learning/models in $XDG_STATE_HOME, or ~/.local/state."""
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "icub_learning" / "models"
 
 
 class ModelsFolder:
-    """Turns names of models into paths inside one folder ("": `default_folder`), or anywhere.
-
-    It is made when the first model is written.
-    """
+    """Turns names of models into paths inside one folder ("": `default_folder`), made when needed, or anywhere."""
 
     def __init__(self, folder: str | os.PathLike[str] = "", *, anywhere: bool = False) -> None:
         self.folder = Path(folder).expanduser().absolute() if str(folder) else default_folder()

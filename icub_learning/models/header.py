@@ -27,35 +27,20 @@ ORIGIN = {
 
 @dataclass(frozen=True)
 class ModelHeader:
-    """The description of a model in its file.
+    """The description of a model in its file."""
 
-    Attributes:
-        kind: what it is a model of: "inverse_dynamics" or "object_recognition".
-        robot: name of the robot in its URDF; "" where there is none.
-        urdf_digest: SHA-256 of the URDF's elements, see `digest_of_urdf`.
-        joints: names of the joints, in the order of all arrays.
-        sensor: force/torque sensor, "" for none.
-        network: network and layer of the features, "" for none.
-        settings: how it was learned, seeds among them, by name.
-        statistics: what it has seen, such as the number of samples, by name.
-        saved_at: when it was written, in seconds since 1970 (UTC).
-        release: version of icub_learning that wrote it.
-        checksums: SHA-256 of each entry of the state: its type, shape and bytes.
-        format_version: version of this description.
-    """
-
-    kind: str
-    robot: str = ""
-    urdf_digest: str = ""
-    joints: tuple[str, ...] = ()
-    sensor: str = ""
-    network: str = ""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    statistics: Mapping[str, Any] = field(default_factory=dict)
-    saved_at: float = field(default_factory=time.time)
-    release: str = ""
-    checksums: Mapping[str, str] = field(default_factory=dict)
-    format_version: int = FORMAT_VERSION
+    kind: str  # what it is a model of: "inverse_dynamics", "object_recognition" or "object_detection"
+    robot: str = ""  # its name in its URDF
+    urdf_digest: str = ""  # SHA-256 of the URDF's elements, see `digest_of_urdf`
+    joints: tuple[str, ...] = ()  # names, in the order of all arrays
+    sensor: str = ""  # force/torque sensor
+    network: str = ""  # network and layer of the features
+    settings: Mapping[str, Any] = field(default_factory=dict)  # how it was learned, seeds among them, by name
+    statistics: Mapping[str, Any] = field(default_factory=dict)  # what it has seen, such as the number of samples
+    saved_at: float = field(default_factory=time.time)  # in seconds since 1970 (UTC)
+    release: str = ""  # version of icub_learning that wrote it
+    checksums: Mapping[str, str] = field(default_factory=dict)  # see `digest_of`, by entry of the state
+    format_version: int = FORMAT_VERSION  # of this description
 
     def text(self) -> str:
         """Return the description as JSON."""
@@ -85,13 +70,10 @@ class ModelHeader:
         return cls(**{**vars(header), "joints": tuple(header.joints)})
 
     def check_origin(self, ours: "ModelHeader", *, any_urdf: bool = False) -> None:
-        """Raise StateError, which names both, if this model is of another kind, robot, sensor or network than `ours`.
+        """Raise StateError, which names both, if this model is of another kind, robot, sensor or network than `ours`,
+        which it would replace or be pooled with, or, unless `any_urdf`, of another URDF.
 
         Names that one of the two does not know, "" or (), are not compared.
-
-        Args:
-            ours: description of the model that this one would replace or be pooled with.
-            any_urdf: whether the URDFs may differ.
         """
         for name, words in ORIGIN.items():
             theirs, own = getattr(self, name), getattr(ours, name)
@@ -126,9 +108,7 @@ def digest_of_urdf(urdf: str) -> tuple[str, str]:
 
 def _plain(value: Any) -> Any:
     """Return a value of a kind that JSON does not know as one that it knows."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     return list(value) if isinstance(value, (tuple, set, frozenset)) else str(value)
 

@@ -31,13 +31,9 @@ class KeptModels:
     time: a process or machine that ends at any moment leaves at least one whole model. A file that was refused when it
     was loaded is never removed: it is put aside as NAME.TIME.refused.npz before it would be replaced.
 
-    One process at a time uses a name. A folder that cannot be written can still be loaded from. Raises ParameterError:
-    `keep` is below 1; StateError: another process uses this name.
-
-    Args:
-        path: the newest model, with its suffix ".npz".
-        keep: number of models to keep, the newest among them.
-        largest: number of bytes of a model that may be read.
+    `path` is the newest of the `keep` models that are kept, with its suffix ".npz"; at most `largest` bytes of one are
+    read. One process at a time uses a name. A folder that cannot be written can still be loaded from. Raises
+    ParameterError: `keep` is below 1; StateError: another process uses this name.
     """
 
     def __init__(self, path: Path, keep: int, largest: int = LARGEST_FILE) -> None:
@@ -96,16 +92,12 @@ class KeptModels:
 
     def _keep_newest(self) -> None:
         """Give the present newest file its name with a time, while it keeps its own until it is replaced."""
-        try:
-            found = self.path.stat()
-        except OSError:
-            return
-        moment = datetime.fromtimestamp(found.st_mtime, timezone.utc).strftime(_TIME)
         refused = _identity(self.path) in self._refused
-        other = self.path.with_name(f"{self._stem}.{moment}{'.refused' if refused else ''}{SUFFIX}")
         if not refused and self._keep == 1:
             return
         with contextlib.suppress(OSError):
+            moment = datetime.fromtimestamp(self.path.stat().st_mtime, timezone.utc).strftime(_TIME)
+            other = self.path.with_name(f"{self._stem}.{moment}{'.refused' if refused else ''}{SUFFIX}")
             other.unlink(missing_ok=True)
             try:
                 os.link(self.path, other)

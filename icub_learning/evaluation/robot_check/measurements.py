@@ -172,9 +172,9 @@ def _compared(
     filtered = zero_phase(signals, min(BANDWIDTH, 0.4 / signals.step), False)
     edge = min(int(EDGE / signals.step), len(signals.times) // 8)
     inside = slice(edge, len(signals.times) - edge, max(1, len(signals.times) // ROWS))
-    motion = (filtered.position[inside], filtered.velocity[inside], filtered.acceleration[inside])
+    motion = [values[inside] for values in filtered.motion]
     expected = np.array([regressor(*state) @ regressor.nominal_parameters for state in zip(*motion, strict=True)])
-    return expected, filtered.outputs[inside], filtered.velocity[inside]
+    return expected, filtered.outputs[inside], motion[1]
 
 
 CHECKS = (check_frame, check_frozen, check_lever, check_gravity)

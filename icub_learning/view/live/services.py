@@ -11,7 +11,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from icub_learning.clients.services import FIND_LIMIT, SPARE
 from icub_learning.nodes.common.qos import DISCOVERY_TIME
-from icub_learning.view.shown.answers import Answer
+from icub_learning.view.shown.state import Answer
 from icub_learning_msgs.srv import ForgetObject, IdentifyPayload, ModelFile, RenameObject, TeachDetection, TeachObject
 
 KINDS = {
@@ -53,7 +53,7 @@ class ServiceCalls:
         self._known: set[str] = set()  # services that have known their client long enough
 
     def ask(self, node: str, service: str, takes: float = 0.0, **fields: object) -> Answer:
-        """Call one of KINDS and wait for its answer; see `icub_learning.view.shown.answers.Ask`."""
+        """Call one of KINDS and wait for its answer; see `icub_learning.view.shown.state.Ask`."""
         if not node:
             return Answer(False, "there is no node to ask: none is running, or none is chosen")
         try:

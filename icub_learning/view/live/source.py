@@ -1,6 +1,7 @@
 """The state of running nodes: what there is, what it publishes, and what its services answer."""
 
 import contextlib
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -17,17 +18,17 @@ from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT, STATE, STREAM
 from icub_learning.robots import find_urdf
 from icub_learning.view.followed import STATUS
 from icub_learning.view.live import graph
-from icub_learning.view.live.health import health_of, weights_of
 from icub_learning.view.live.learners import LearnerTopics
 from icub_learning.view.live.objects import ObjectTopics
 from icub_learning.view.live.raw_topic import RawTopic
 from icub_learning.view.live.services import ServiceCalls
-from icub_learning.view.shown.state import State
+from icub_learning.view.shown.state import Health, State
 
 LOOK_PERIOD = 1.0  # [s] between looks at which nodes there are
 ASK_PERIOD = 3.0  # [s] between questions that nodes do not answer by themselves
 SETTINGS = ("urdf", "estimator", "output", "sensor")  # parameters of a learner that the page needs
 FORGOTTEN = 60.0  # [s] after which a status that nobody reports any more is left out
+WEIGHT = re.compile(r"(P|NP|SP) (\d+(?:\.\d+)?)")
 
 
 class LiveSource:
@@ -156,8 +157,18 @@ class LiveSource:
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
-            health = self.state.health[status.name] = health_of(status)
+            values = {pair.key: pair.value for pair in status.values}
+            level = status.level[0] if isinstance(status.level, bytes) else int(status.level)
+            level = level if 0 <= level <= 3 else 2  # one that nobody knows is an error
+            self.state.health[status.name] = Health(level, status.message, values, time.monotonic())
             node = "/" + status.hardware_id.lstrip("/")
             for name, learner in self.state.learners.items():
-                if name.endswith(node) and (text := health.values.get("weights of experts")):
+                if name.endswith(node) and (text := values.get("weights of experts")):
                     learner.weights = weights_of(text)
+
+
+def weights_of(text: str) -> dict[str, dict[str, float]]:
+    """Return the weights of P, NP and SP by output, from the text "force.x: P 0.10 NP 0.20 SP 0.70; force.y: ..."."""
+    parts = (part.partition(":") for part in text.split(";"))
+    found = {output.strip(): {kind: float(value) for kind, value in WEIGHT.findall(said)} for output, _, said in parts}
+    return {output: weights for output, weights in found.items() if weights}

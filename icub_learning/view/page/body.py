@@ -4,10 +4,8 @@ import viser
 
 from icub_learning.reporting.tables import number
 from icub_learning.view.page import style
-from icub_learning.view.page.actions import Action
-from icub_learning.view.page.choice import Choice
-from icub_learning.view.shown.answers import Answer, Ask
-from icub_learning.view.shown.state import Learner, Load
+from icub_learning.view.page.controls import Action, Choice
+from icub_learning.view.shown.state import Answer, Ask, Learner, Load
 
 OBSERVED = 5.0  # [s] that a load is observed for, by default
 

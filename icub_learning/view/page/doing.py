@@ -44,10 +44,8 @@ class DoingView:
             picture = picture.convert("RGB")
             picture.thumbnail((WIDEST, 10 * WIDEST))
             pixels = np.asarray(picture)
-        handle = self.pictures.get(path.name)
-        if handle is None:
-            self.pictures[path.name] = self._server.gui.add_image(
-                pixels, label=path.stem, format="jpeg", jpeg_quality=85
-            )
+        if path.name in self.pictures:
+            self.pictures[path.name].image = pixels
         else:
-            handle.image = pixels
+            add = self._server.gui.add_image
+            self.pictures[path.name] = add(pixels, label=path.stem, format="jpeg", jpeg_quality=85)

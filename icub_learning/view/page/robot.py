@@ -61,7 +61,8 @@ class RobotView:
         except ModelError as error:
             self._show(str(error))
             return
-        for number in sorted({0}.union(*(_chain(geometry, body) for body, _ in geometry.carriers.values()))):
+        chains = [geometry.chain(body) for body, _ in geometry.carriers.values()]
+        for number in sorted({0}.union(*chains)):
             self._bodies[number] = self._server.scene.add_frame(_path(geometry, number), show_axes=False)
         self._sent = np.full((len(geometry.parents), 7), np.inf)
         if geometry.missing:
@@ -71,9 +72,16 @@ class RobotView:
         lowest = min((pose[2, 3] for pose in poses.values()), default=0.0)
         self._server.scene.add_grid("/floor", width=4.0, height=4.0, position=(0.0, 0.0, lowest - 0.1),
                                     cell_color=(225, 227, 230), section_color=(200, 204, 208))  # fmt: skip
-        look_at(self._server, np.array([pose[:3, 3] for pose in poses.values()]))
+        self._look_at(np.array([pose[:3, 3] for pose in poses.values()]))
         # Large meshes take seconds to read: meanwhile curves and buttons work.
         threading.Thread(target=self._add_shapes, args=(geometry,), daemon=True).start()
+
+    def _look_at(self, points: Array) -> None:
+        """Have the camera of pages that are opened look at points (n, 3) [m] from the front and above."""
+        middle, size = (points.min(axis=0) + points.max(axis=0)) / 2.0, float(np.ptp(points, axis=0).max())
+        distance, camera = max(1.0, 1.25 * size), self._server.initial_camera
+        camera.look_at = tuple(middle)
+        camera.position = tuple(middle + distance * np.array([-0.85, -0.75, 0.45]))
 
     def _add_shapes(self, geometry: RobotGeometry) -> None:
         for number, (name, (body, pose)) in enumerate(geometry.carriers.items()):
@@ -98,7 +106,8 @@ class RobotView:
         scene, colour = self._server.scene, tuple(round(255 * value) for value in shape.colour)
         # Without shadows: a browser without a graphics card draws each frame twice for them.
         placed: dict[str, Any] = {"cast_shadow": False, "receive_shadow": False}
-        placed |= {"position": pose[:3, 3], "wxyz": _quaternion(pose), "color": colour}
+        wxyz = np.asarray(transforms.SO3.from_matrix(pose[:3, :3]).wxyz)
+        placed |= {"position": pose[:3, 3], "wxyz": wxyz, "color": colour}
         if shape.kind == "mesh":
             vertices, faces = load_mesh(shape)
             scene.add_mesh_simple(name, vertices, faces, side="double", **placed)
@@ -156,26 +165,6 @@ class RobotView:
         return LONGEST_ARROW / self._largest[unit]
 
 
-def look_at(server: viser.ViserServer, points: Array) -> None:
-    """Have the camera of pages that are opened look at points (n, 3) [m] from the front and above."""
-    middle, size = (points.min(axis=0) + points.max(axis=0)) / 2.0, float(np.ptp(points, axis=0).max())
-    distance = max(1.0, 1.25 * size)
-    server.initial_camera.look_at = tuple(middle)
-    server.initial_camera.position = tuple(middle + distance * np.array([-0.85, -0.75, 0.45]))
-
-
-def _chain(geometry: RobotGeometry, body: int) -> list[int]:
-    """Return a body after those that carry it, from the one that stands still."""
-    found = [body]
-    while found[0]:
-        found.insert(0, geometry.parents[found[0]])
-    return found
-
-
 def _path(geometry: RobotGeometry, body: int) -> str:
     """Return the name of a body in the scene, which contains those of the bodies that carry it."""
-    return "/robot/" + "/".join(map(str, _chain(geometry, body)))
-
-
-def _quaternion(pose: Array) -> Array:
-    return np.asarray(transforms.SO3.from_matrix(pose[:3, :3]).wxyz)
+    return "/robot/" + "/".join(map(str, geometry.chain(body)))

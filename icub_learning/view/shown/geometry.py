@@ -27,12 +27,10 @@ class RobotGeometry:
         except (ElementTree.ParseError, RuntimeError, ValueError) as error:
             text = f"the robot cannot be drawn: {' '.join(str(error).split())}"
             raise ModelError(text, name="urdf", value=path or "text", bound="a valid URDF") from error
-        self._data = self._model.createData()
-        self._neutral = pinocchio.neutral(self._model)
         model = self._model
-        self._joint_ids = {
-            name: number for number, name in enumerate(model.names) if number and model.joints[number].nv == 1
-        }
+        self._data = model.createData()
+        movable = [(name, number) for number, name in enumerate(model.names) if number and model.joints[number].nv == 1]
+        self._joint_ids = dict(movable)
         self.joints = tuple(self._joint_ids)  # names of the joints that have a position
         self._frames = {
             frame.name: number
@@ -59,9 +57,16 @@ class RobotGeometry:
         # For each link with shapes, the number of its body, and its pose (4, 4) on it.
         self.carriers = {name: (int(frame.parentJoint), frame.placement.homogeneous) for name, frame in frames.items()}
 
+    def chain(self, body: int) -> list[int]:
+        """Return the number of a body after those of the bodies that carry it, from the one that stands still."""
+        found = [body]
+        while found[0]:
+            found.insert(0, self.parents[found[0]])
+        return found
+
     def poses(self, joints: Mapping[str, float], links: Iterable[str]) -> dict[str, Array]:
         """Return the pose (4, 4) of links and other frames in that of the root; joints that are not given are at 0."""
-        q = self._neutral.copy()
+        q = pinocchio.neutral(self._model)
         for name, value in joints.items():
             number = self._joint_ids.get(name)
             if number is None or not np.isfinite(value):
@@ -82,19 +87,15 @@ class RobotGeometry:
     def joint_axes(self, names: Iterable[str]) -> dict[str, tuple[Array, Array]]:
         """Return origin and unit axis (3,) each of joints, as of the last call of `poses`."""
         found = {}
-        for name in names:
-            number = self._joint_ids.get(name)
-            if number is not None:
-                placement = self._data.oMi[number]
-                axis = self._model.joints[number].createData().S
-                column = np.asarray(axis).reshape(6, -1)[:, 0]
-                direction = column[3:] if np.any(column[3:]) else column[:3]
-                found[name] = placement.translation.copy(), placement.rotation @ direction
+        for name, number in ((name, self._joint_ids[name]) for name in names if name in self._joint_ids):
+            placement = self._data.oMi[number]
+            column = np.asarray(self._model.joints[number].createData().S).reshape(6, -1)[:, 0]
+            direction = column[3:] if np.any(column[3:]) else column[:3]
+            found[name] = placement.translation.copy(), placement.rotation @ direction
         return found
 
     def _shape(self, visual: ElementTree.Element, folders: list[Path], materials: dict) -> Shape | None:
-        geometry = visual.find("geometry")
-        kind = next(iter(geometry), None) if geometry is not None else None
+        kind = visual.find("geometry/*")
         if kind is None:
             return None
         placement = _origin(visual.find("origin"))
@@ -103,20 +104,18 @@ class RobotGeometry:
         try:
             if kind.tag == "mesh":
                 name = kind.get("filename", "")
-                path = find_mesh(name, folders)
-                if path is None:
-                    self.missing.append(name)
-                    return None
-                return Shape("mesh", placement, _numbers(kind.get("scale", "1 1 1"), 3), path, colour)
-            if kind.tag == "box":
+                if (path := find_mesh(name, folders)) is not None:
+                    return Shape("mesh", placement, _numbers(kind.get("scale", "1 1 1"), 3), path, colour)
+                self.missing.append(name)
+            elif kind.tag == "box":
                 return Shape("box", placement, _numbers(kind.get("size", ""), 3), colour=colour)
-            if kind.tag in ("cylinder", "capsule"):
+            elif kind.tag in ("cylinder", "capsule"):
                 size = float(kind.get("radius", "")), float(kind.get("length", ""))
                 return Shape("cylinder", placement, size, colour=colour)
-            if kind.tag == "sphere":
+            elif kind.tag == "sphere":
                 return Shape("sphere", placement, (float(kind.get("radius", "")),), colour=colour)
         except ValueError:
-            return None
+            pass
         return None
 
 

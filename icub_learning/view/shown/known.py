@@ -22,7 +22,7 @@ UNSURE_FIRST, SURE_FIRST, BY_NAME, BY_COUNT, NEWEST_FIRST = ORDERS = (
 
 @dataclass(frozen=True)
 class Known:
-    """A known object: its label, views learned, and recall in [0, 1]; NaN: it has not been found out."""
+    """A known object: its label, views learned, and recall in [0, 1], NaN where that is not known."""
 
     label: str
     count: int
@@ -93,7 +93,7 @@ class Thumbnails:
 
     def number(self, label: str) -> int | None:
         """Return the number of the picture of an object, or None."""
-        return self._numbers[label][0] if label in self._numbers else None
+        return self._numbers.get(label, (None,))[0]
 
     def picture(self, number: int) -> bytes | None:
         """Return a JPEG, or None if there is none with this number."""

@@ -50,23 +50,20 @@ def mesh_folders(urdf_path: str) -> list[Path]:
 def find_mesh(name: str, folders: Iterable[Path]) -> Path | None:
     """Return the file of a mesh that a URDF names by package://, model://, file:// or a path, or None."""
     scheme, separator, rest = name.partition("://")
-    if separator and scheme == "file":
-        candidates: Iterable[Path] = [Path(rest)]
-    elif separator and scheme in ("package", "model"):
-        inside = rest.partition("/")[2]
-        candidates = (folder / part for folder in folders for part in ((rest, inside) if inside else (rest,)))
-    elif separator:
-        return None
-    else:
+    candidates: list[Path] = []
+    if not separator:
         candidates = [Path(name), *(folder / name for folder in folders)]
+    elif scheme == "file":
+        candidates = [Path(rest)]
+    elif scheme in ("package", "model"):
+        parts = [part for part in (rest, rest.partition("/")[2]) if part]
+        candidates = [folder / part for folder in folders for part in parts]
     return next((path for path in candidates if path.is_file()), None)
 
 
 def load_mesh(shape: Shape) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
-    """Read a mesh; return vertices (n, 3) [m] in the axes of its shape and triangles (m, 3), coarser if it is large.
-
-    A mesh of many separate parts keeps some more triangles than MOST_TRIANGLES. Raises ModelError: no mesh can be read
-    from the file.
+    """Read a mesh; return vertices (n, 3) [m] in the axes of its shape and triangles (m, 3), coarser if it is large:
+    some more than MOST_TRIANGLES of one with many parts. Raises ModelError: no mesh can be read from the file.
     """
     path, scale = shape.path, np.asarray(shape.size)
     try:
@@ -81,7 +78,7 @@ def load_mesh(shape: Shape) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
             loaded = MeshLoader().load(str(path), scale)
             vertices = np.array(loaded.vertices())
             triangles = map(loaded.tri_indices, range(loaded.num_tris))
-            faces = np.array([[one[0], one[1], one[2]] for one in triangles])
+            faces = np.array([[one[place] for place in range(3)] for one in triangles])
         if not len(faces) or not np.isfinite(vertices).all():
             raise ValueError("no triangles")
     except Exception as error:  # readers of many formats raise errors of many types

@@ -1,11 +1,11 @@
-"""All that the page shows at one moment; sources fill it, parts of the page read it.
+"""All that the page shows at one moment, which sources fill and parts of the page read, and what it asks services.
 
 What holds arrays is compared by identity: a new message is a new object.
 """
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,23 @@ from icub_learning.view.shown.curves import Curves
 
 WRENCH_OUTPUTS = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
 TOGETHER = 3  # joints whose curves are shown at once
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Whether a service did what was asked, and what it said."""
+
+    success: bool
+    message: str
+
+
+class Ask(Protocol):
+    """Calls services of nodes; blocks until they answer, so not from the thread that handles messages."""
+
+    def __call__(self, node: str, service: str, takes: float = 0.0, **fields: object) -> Answer:
+        """Call a service, one of view.live.services.KINDS, that may take some time [s]; return what it answered, or why
+        it did not.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +63,8 @@ class Learner:
     outputs: tuple[str, ...]  # names of what it predicts
     frame: str = ""  # frame of the wrench; "" for efforts
     curves: Curves = field(init=False)  # the newest seconds
-    # those of its parameters that the page needs, as far as they are known
-    settings: dict[str, Any] = field(default_factory=dict)
-    # of P, NP and SP in the prediction of each output
-    weights: dict[str, dict[str, float]] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)  # its parameters that the page needs, as far as known
+    weights: dict[str, dict[str, float]] = field(default_factory=dict)  # of P, NP and SP in each output's prediction
     masses: Masses | None = None  # as published last; None before
     load: Load | None = None  # likewise
     contact: bool | None = None  # likewise
@@ -118,17 +133,14 @@ class State:
     learners: dict[str, Learner] = field(default_factory=dict)  # by name
     recognizers: list[str] = field(default_factory=list)  # names of nodes that are taught objects
     detectors: list[str] = field(default_factory=list)  # likewise
-    # what each of them knows: number of examples, or of images, by label
-    objects: dict[str, dict[str, int]] = field(default_factory=dict)
-    # how surely each is known, by label; NaN where that is not known
-    recall: dict[str, dict[str, float]] = field(default_factory=dict)
+    objects: dict[str, dict[str, int]] = field(default_factory=dict)  # of each, how many views or images, by label
+    recall: dict[str, dict[str, float]] = field(default_factory=dict)  # how surely each is known; NaN: unknown
     recognized: Recognized | None = None  # newest ones; None before the first
     boxes: Boxes | None = None  # likewise
     image: NDArray[np.uint8] | None = None  # newest image, RGB; `image_number` rises with each
     image_number: int = 0
     health: dict[str, Health] = field(default_factory=dict)  # by name of the status
-    # messages missing in the streams, by topic; None where its rate is not known
-    lost: dict[str, int] = field(default_factory=dict)
+    lost: dict[str, int] = field(default_factory=dict)  # messages missing in the streams, by topic
     doing: str = ""  # what a program that leads the nodes is doing, in words
 
     def set_urdf(self, urdf: str) -> None:

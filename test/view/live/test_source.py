@@ -1,5 +1,7 @@
 """What running nodes publish becomes the state that the page shows; nodes that leave are forgotten."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -9,9 +11,10 @@ from std_msgs.msg import String
 from icub_learning.errors import ModelError
 from icub_learning.nodes.common.conversions import set_stamp
 from icub_learning.nodes.common.qos import DEEP, STATE, STREAM
+from icub_learning.nodes.inverse_dynamics.report import weights_in_words
 from icub_learning.robots import find_urdf
 from icub_learning.view.followed import STATUS
-from icub_learning.view.live.source import LiveSource
+from icub_learning.view.live.source import LiveSource, weights_of
 from icub_learning_msgs.msg import Detection, Detections, DynamicsPrediction, FeatureVector, ObjectList, Recognition
 from icub_learning_msgs.srv import ListObjects
 
@@ -131,3 +134,12 @@ def test_the_robot_is_the_one_that_is_described(beside, source, tmp_path):
     assert chosen.state.urdf_path == find_urdf("ur10")  # chosen by hand: the description changes nothing
     with pytest.raises(ModelError, match="nowhere"):
         LiveSource(beside.spun, beside.polled, "joint_states", urdf="/nowhere.urdf")
+
+
+def test_weights_are_those_that_the_node_put_into_words():
+    weights = {"P": [0.125, 0.5], "NP 1": [0.25, 0.25], "NP 5": [0.125, 0.0], "SP 1": [0.5, 0.25]}
+    estimator = SimpleNamespace(expert_weights={name: np.array(row) for name, row in weights.items()})
+    found = weights_of(weights_in_words(("force.x", "elbow joint"), estimator))
+    assert list(found) == ["force.x", "elbow joint"]
+    assert found["elbow joint"] == pytest.approx({"P": 0.5, "NP": 0.25, "SP": 0.25}, abs=0.006)
+    assert weights_of("") == {} and weights_of("nonsense: here; none") == {}

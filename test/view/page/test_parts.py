@@ -11,13 +11,22 @@ import pytest
 from PIL import Image
 
 from icub_learning.simulation.zoo.planar_arm import planar_arm_urdf
-from icub_learning.view.page.actions import Action
 from icub_learning.view.page.camera import smaller, words
-from icub_learning.view.page.errors import lines_of
+from icub_learning.view.page.controls import Action
+from icub_learning.view.page.curves import lines_of
 from icub_learning.view.page.page import Page
 from icub_learning.view.page.robot import BESIDE, LONGEST_ARROW
-from icub_learning.view.shown.answers import Answer
-from icub_learning.view.shown.state import WRENCH_OUTPUTS, Boxes, Health, Learner, Load, Masses, Recognized, State
+from icub_learning.view.shown.state import (
+    WRENCH_OUTPUTS,
+    Answer,
+    Boxes,
+    Health,
+    Learner,
+    Load,
+    Masses,
+    Recognized,
+    State,
+)
 
 SECOND = 10**9  # [ns]
 JOINTS = ("joint_1", "joint_2", "joint_3", "joint_4")
