@@ -9,7 +9,7 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from std_srvs.srv import SetBool
 
-from icub_learning.clients.prediction_monitor import PredictionMonitor
+from icub_learning.clients.polling import PredictionMonitor
 from icub_learning.clients.processes import Processes
 from icub_learning.clients.session import Session
 from icub_learning.errors import IcubLearningError

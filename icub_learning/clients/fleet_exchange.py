@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from rcl_interfaces.srv import GetParameters
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_srvs.srv import SetBool
 
-from icub_learning.clients.parameters import ask_parameters, parameters_in
-from icub_learning.clients.services import Services
+from icub_learning.clients.services import Services, parameters_in
 from icub_learning.errors import IcubLearningError
 from icub_learning.files import replacing
 from icub_learning.models import read_model
@@ -33,7 +33,6 @@ from icub_learning_msgs.srv import ModelFile
 MODELS, POOLED = "/fleet/models", "/fleet/pooled"
 # Of all robots: a queue of one would keep the model of the last one alone.
 FROM_ALL = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-
 
 Gather = Callable[[Sequence[tuple[str, Path]]], Sequence[Any]]  # as dynamics.fleet.Fleet.gather
 
@@ -128,13 +127,15 @@ class FleetMember:
         refused something, or no such model came within `patience` [s].
         """
         subscription = self._node.create_subscription(Model, POOLED, self._on_pooled, STATE)
-        names = ["learning"]
-        answer = ask_parameters(self._services.call, self._learner, names)
-        learning = parameters_in(answer, names).get("learning") is True
+        answer = self._services.call(GetParameters, f"{self._learner}/get_parameters", names=["learning"])
+        learning = parameters_in(answer, ["learning"]).get("learning") is True
         self._ask(SetBool, "set_learning", data=False)
         try:
             sent, own = self._published()
-            received = self._wait_for(own, patience)
+            if not self._wait(lambda: self._is_pooled(own), patience):
+                found = f"no pooled model with what {self._robot} has learned came within {patience:g} s"
+                raise IcubLearningError(f"{found}: is `icub-learning fleet pool` running?", name=POOLED)
+            received = self._pooled[0]
             with replacing(self._folder.path(self._name("pooled"))) as file:
                 file.write(received)
             self._ask(ModelFile, "load_model", path=self._name("pooled"))
@@ -155,18 +156,10 @@ class FleetMember:
         self._publisher.publish(_message(self._node, self._robot, data))
         return data, read_holdings(read_model(path)[0])
 
-    def _wait_for(self, own: Holdings, patience: float) -> bytes:
-        """Return the first pooled model that holds all of `own`."""
-
-        def holds() -> bool:
-            data, holdings = self._pooled
-            return bool(data) and all(holdings.get(source, 0) >= count for source, count in own.items())
-
-        if not self._wait(holds, patience):
-            found = f"no pooled model with what {self._robot} has learned came within {patience:g} s"
-            text = f"{found}: is `icub-learning fleet pool` running?"
-            raise IcubLearningError(text, name=POOLED)
-        return self._pooled[0]
+    def _is_pooled(self, own: Holdings) -> bool:
+        """Whether a pooled model has come that holds all of `own`."""
+        data, holdings = self._pooled
+        return bool(data) and all(holdings.get(source, 0) >= count for source, count in own.items())
 
     def _on_pooled(self, message: Model) -> None:
         data = bytes(message.data)

@@ -36,6 +36,12 @@ class Series:
     stamps: np.ndarray
     values: Array
 
+    @classmethod
+    def of(cls, stamps: Sequence[int], values: Sequence[Array]) -> "Series":
+        """Return values (width,) by stamp [ns], in any order."""
+        order = np.argsort(np.array(stamps, dtype=np.int64), kind="stable")
+        return cls(np.array(stamps, dtype=np.int64)[order], np.array(values)[order])
+
     def at(self, stamps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return which of `stamps` are here, and where."""
         place = np.searchsorted(self.stamps, stamps)
@@ -124,26 +130,30 @@ class GazeboTrial(Session):
         """Return the messages of the trial as arrays, with what the nodes complained about."""
         kept, end = self._kept, self._now()
         wall = (time.monotonic() - self._began[0]) / max((end - self._began[1]) * 1e-9, 1e-9)
-        names, every = _states(kept.every)
-        _, states = _states(kept.states)
         wrenches = [deserialize_message(data, WrenchStamped) for data in kept.wrenches]
         predictions = [deserialize_message(data, DynamicsPrediction) for data in kept.predictions]
         newest = kept.parameters[-1] if kept.parameters else InertialParameters()
         is_mass = [name.endswith(".m") for name in newest.names]
+        learned, nominal = (float(np.array(one)[is_mass].sum()) for one in (newest.values, newest.nominal))
         stamps = _stamps(predictions)
         return Trial(
-            names,
-            every,
-            states,
-            _series(_stamps(wrenches), [wrench_to_array(one.wrench) for one in wrenches]),
+            self._decoder.decode(kept.every[-1]).name,
+            self._positions(kept.every),
+            self._positions(kept.states),
+            Series.of(_stamps(wrenches), [wrench_to_array(one.wrench) for one in wrenches]),
             wrenches[-1].header.frame_id if wrenches else "",
-            _series(stamps, [np.array(one.total) for one in predictions]),
-            _series(stamps, [np.array(one.parametric) for one in predictions]),
-            (float(np.array(newest.values)[is_mass].sum()), float(np.array(newest.nominal)[is_mass].sum())),
+            Series.of(stamps, [np.array(one.total) for one in predictions]),
+            Series.of(stamps, [np.array(one.parametric) for one in predictions]),
+            (learned, nominal),
             list(kept.warnings),
             (self._moving, end),
             wall,
         )
+
+    def _positions(self, messages: list[bytes]) -> Series:
+        numbers = [self._decoder.decode(data) for data in messages]
+        values = [np.concatenate([one.position, one.velocity]) for one in numbers]
+        return Series.of([one.stamp for one in numbers], values)
 
     def _is_moving(self) -> bool:
         return bool(np.abs(self._decoder.decode(self._kept.states[-1]).velocity).max() > MOVING)
@@ -160,15 +170,3 @@ class GazeboTrial(Session):
 
 def _stamps(messages: Sequence[Any]) -> list[int]:
     return [stamp_to_ns(one.header.stamp) for one in messages]
-
-
-def _series(stamps: list[int], values: list[Array]) -> Series:
-    order = np.argsort(np.array(stamps, dtype=np.int64), kind="stable")
-    return Series(np.array(stamps, dtype=np.int64)[order], np.array(values)[order])
-
-
-def _states(messages: list[bytes]) -> tuple[tuple[str, ...], Series]:
-    decoder = JointStateDecoder()
-    numbers = [decoder.decode(data) for data in messages]
-    values = [np.concatenate([one.position, one.velocity]) for one in numbers]
-    return numbers[-1].name, _series([one.stamp for one in numbers], values)

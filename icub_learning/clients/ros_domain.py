@@ -15,11 +15,11 @@ _BASE, _PER_DOMAIN, _UNICAST, _PER_PARTICIPANT = 7400, 250, 10, 2
 class RosDomain:
     """A domain (`number`) without participants on this machine; a context manager that keeps other objects like it out.
 
-    It holds the port of the domain's first participant: DDS gives later participants the next ports.
+    It holds the port of the domain's first participant: DDS gives later participants the next ports. Raises
+    IcubLearningError: no domain is free.
     """
 
     def __init__(self) -> None:
-        """Find a free domain. Raises IcubLearningError if there is none."""
         for domain in random.sample(DOMAINS, len(DOMAINS)):
             if holder := reserve(domain):
                 self.number, self._holder = domain, holder
@@ -44,5 +44,4 @@ def reserve(domain: int) -> socket.socket | None:
                 holder.bind(("", _BASE + _PER_DOMAIN * domain + _UNICAST + _PER_PARTICIPANT * participant))
         except OSError:
             return None
-        kept = holders[0].dup()
-    return kept
+        return holders[0].dup()

@@ -12,6 +12,13 @@ from icub_learning.errors import ParameterError, SampleError
 from icub_learning.recursive import RecursiveLeastSquares
 from icub_learning.recursive.growth import grown
 
+try:  # the base classes of river's estimators, where it is installed
+    from river.base import Classifier, MultiTargetRegressor, Regressor
+except ModuleNotFoundError:
+    Classifier = MultiTargetRegressor = Regressor = object
+
+__all__ = ["Classifier", "KeptByState", "MultiTargetRegressor", "NamedLeastSquares", "Regressor", "Sample", "numbers"]
+
 Sample = Mapping[Hashable, Any]
 
 
@@ -28,19 +35,10 @@ class KeptByState:
 
 
 class NamedLeastSquares(KeptByState):
-    """Least squares on dictionaries: a name that is missing in a sample is 0 there.
+    """Least squares on dictionaries: a name that is missing in a sample is 0 there; arguments as of RLSRegressor.
 
     A new name adds an input, or an output, as if it had been 0 in all samples before. That is exact, and costs O(d^2)
-    once; a sample without new names costs O(d^2 + d T), as in RecursiveLeastSquares.
-
-    Args:
-        regularization: lambda > 0, in squared units of the inputs.
-        forgetting: in (0, 1]; factor on the weight of all past samples at each new one.
-        intercept: whether a constant 1 is among the inputs.
-        max_features: largest number of inputs: memory and time grow with its square.
-
-    Raises:
-        ParameterError: an argument is outside its range.
+    once; a sample without new names costs O(d^2 + d T), as in RecursiveLeastSquares. Raises ParameterError.
     """
 
     def __init__(self, regularization: float, forgetting: float, intercept: bool, max_features: int) -> None:
@@ -58,9 +56,7 @@ class NamedLeastSquares(KeptByState):
         return self._learner.weights
 
     def learn(self, x: Sample, y: Sample) -> None:
-        """Learn one sample. Raises SampleError: a value is no finite number; nothing changes then. ParameterError: more
-        than `max_features` names have come; nothing changes then.
-        """
+        """Learn one sample, or nothing. Raises SampleError for what is no finite number, ParameterError: too many names."""
         values, targets = numbers("x", x), numbers("y", y)
         inputs = _with_new(self.inputs, values)
         if len(inputs) > self._max_features:

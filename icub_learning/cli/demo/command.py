@@ -13,7 +13,7 @@ from icub_learning.cli.demo.status_line import StatusLine
 from icub_learning.reporting.tables import add_json_option, add_value, number, write_json
 
 if TYPE_CHECKING:  # loaded when the command runs: help appears at once
-    from icub_learning.clients.prediction_monitor import PredictionMonitor
+    from icub_learning.clients.polling import PredictionMonitor
 
 DESCRIPTION = "Simulate an iCub that learns its inverse dynamics, then objects; show how well it does."
 EXAMPLE = """\

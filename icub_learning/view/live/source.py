@@ -8,11 +8,12 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
+from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from icub_learning.clients.parameters import ask_parameters, parameters_in
+from icub_learning.clients.services import parameters_in
 from icub_learning.errors import IcubLearningError, SampleError
 from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT, STATE, STREAM
 from icub_learning.robots import find_urdf
@@ -140,7 +141,7 @@ class LiveSource:
             if values.get("urdf") and not self._chosen_urdf and not self.state.urdf:
                 self._set_urdf(values["urdf"])
 
-        ask_parameters(self._calls.send, name, SETTINGS).add_done_callback(keep)
+        self._calls.send(GetParameters, f"{name}/get_parameters", names=list(SETTINGS)).add_done_callback(keep)
 
     def _set_urdf(self, robot: str) -> None:
         try:
