@@ -9,7 +9,7 @@ import numpy as np
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError
 from icub_learning.recursive import RecursiveLeastSquares
-from icub_learning.streaming.named_least_squares import KeptByState, Regressor, Sample, numbers
+from icub_learning.streaming.linear import KeptByState, Regressor, Sample, numbers
 
 
 class RandomFourierRegressor(KeptByState, Regressor):

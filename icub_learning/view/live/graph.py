@@ -1,6 +1,7 @@
 """Finds the nodes that the page can show, by the types of their topics."""
 
 from dataclasses import dataclass
+from itertools import chain
 
 from rclpy.node import Node
 
@@ -31,10 +32,10 @@ def look(node: Node, image: str = "") -> Found:
         found = [name for name, one in topics.items() if one == kind and name.endswith(ending)]
         return sorted(name.removesuffix(ending) for name in found if node.count_publishers(name))
 
-    learners = {
-        owner: (_subscribed(node, owner, JOINT_STATE), _subscribed(node, owner, WRENCH))
-        for owner in owners(PREDICTION, "/prediction")
-    }
+    def first(owner: str, kind: str) -> str:
+        return next(iter(_subscribed(node, owner, kind)), "")
+
+    learners = {one: (first(one, JOINT_STATE), first(one, WRENCH)) for one in owners(PREDICTION, "/prediction")}
     recognizers, detectors = owners(RECOGNITION, "/recognition"), owners(DETECTIONS, "/detections")
     features = [name for name, kind in topics.items() if kind == FEATURES]
     publishers = [info for name in features for info in node.get_publishers_info_by_topic(name)]
@@ -42,29 +43,21 @@ def look(node: Node, image: str = "") -> Found:
     return Found(learners, tuple(recognizers), tuple(detectors), _image(node, topics, watchers, image))
 
 
-def _subscribed(node: Node, owner: str, kind: str, published: bool = False) -> str:
-    """Return the topic of a type that a node subscribes to; "" if there is none."""
+def _subscribed(node: Node, owner: str, kind: str) -> list[str]:
+    """Return the topics of a type that a node subscribes to."""
     namespace, _, name = owner.rpartition("/")
     try:
         found = node.get_subscriber_names_and_types_by_node(name, namespace or "/")
     except Exception:  # rclpy's NodeNameNonExistentError: it has left since
-        return ""
-    return next(
-        (topic for topic, types in found if kind in types and (not published or node.count_publishers(topic))), ""
-    )
+        return []
+    return [topic for topic, types in found if kind in types]
 
 
 def _image(node: Node, topics: dict[str, str], watchers: list[str], given: str) -> tuple[str, str]:
     if given:
         return given, topics.get(given, IMAGE)
-    for owner in watchers:
-        for kind in (IMAGE, COMPRESSED):
-            topic = _subscribed(node, owner, kind, published=True)
-            if topic:
-                return topic, kind
-    cameras = [
-        (name, kind)
-        for name, kind in topics.items()
-        if kind in (IMAGE, COMPRESSED) and not name.endswith("/annotated") and node.count_publishers(name)
-    ]
-    return min(cameras, default=("", ""))
+    kinds = (IMAGE, COMPRESSED)
+    watched = ((topic, kind) for one in watchers for kind in kinds for topic in _subscribed(node, one, kind))
+    published = sorted((name, kind) for name, kind in topics.items() if kind in kinds)
+    cameras = ((name, kind) for name, kind in published if not name.endswith("/annotated"))
+    return next((one for one in chain(watched, cameras) if node.count_publishers(one[0])), ("", ""))

@@ -2,7 +2,8 @@
 
 import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,13 +40,16 @@ class LearnerTopics:
         self._predictions = RawTopic(polled, DynamicsPrediction, f"{name}/prediction", DEEP_BEST_EFFORT)
         self._waiting: list[tuple[int, bytes]] = []  # predictions whose measurement may still be on its way
         self._last, self._heard = 0, time.monotonic()
-        self.learner: Learner | None = None  # state of the learner; None before its first prediction
+        self.learner: Learner | None = None  # None before its first prediction
         self._early: dict[str, Any] = {}  # latched messages that came before the first prediction
-        subscribe = spun.create_subscription
+        latched = (
+            (InertialParameters, "inertial_parameters", "masses", masses_of),
+            (InertiaStamped, "payload", "load", load_of),
+            (Bool, "contact", "contact", lambda message: bool(message.data)),
+        )
         self._subscriptions = [
-            subscribe(InertialParameters, f"{name}/inertial_parameters", self._on_parameters, STATE),
-            subscribe(InertiaStamped, f"{name}/payload", self._on_payload, STATE),
-            subscribe(Bool, f"{name}/contact", lambda message: self._set("contact", bool(message.data)), STATE),
+            spun.create_subscription(kind, f"{name}/{topic}", partial(self._set, field, read), STATE)
+            for kind, topic, field, read in latched
         ]
 
     @property
@@ -76,9 +80,8 @@ class LearnerTopics:
                 setattr(learner, name, value)
         measured = self._measured(learner, stamp)
         if measured is not None:
-            learner.curves.add(
-                stamp, measured, *(np.array(values) for values in (message.total, message.parametric, message.variance))
-            )
+            predicted = map(np.array, (message.total, message.parametric, message.variance))
+            learner.curves.add(stamp, measured, *predicted)
 
     def _measured(self, learner: Learner, stamp: int) -> Array | None:
         topic = self._wrenches if learner.is_wrench else self._joint_states
@@ -95,18 +98,17 @@ class LearnerTopics:
         for one in self._subscriptions:
             self._spun.destroy_subscription(one)
 
-    def _set(self, name: str, value: Any) -> None:
+    def _set(self, field: str, read: Callable[[Any], Any], message: Any) -> None:
         if self.learner is None:
-            self._early[name] = value
+            self._early[field] = read(message)
         else:
-            setattr(self.learner, name, value)
+            setattr(self.learner, field, read(message))
 
-    def _on_payload(self, message: InertiaStamped) -> None:
-        centre = message.inertia.com
-        self._set("load", Load(message.inertia.m, np.array([centre.x, centre.y, centre.z]), message.header.frame_id))
 
-    def _on_parameters(self, message: InertialParameters) -> None:
-        self._set("masses", masses_of(message))
+def load_of(message: InertiaStamped) -> Load:
+    """Return what is carried."""
+    centre = message.inertia.com
+    return Load(message.inertia.m, np.array([centre.x, centre.y, centre.z]), message.header.frame_id)
 
 
 def masses_of(message: Any) -> Masses:
@@ -120,5 +122,5 @@ def masses_of(message: Any) -> Masses:
 
 def efforts(message: JointState, joints: tuple[str, ...]) -> Array | None:
     """Return the efforts of joints, or None if the message lacks one."""
-    values: Mapping[str, float] = dict(zip(message.name, message.effort, strict=False))
+    values = dict(zip(message.name, message.effort, strict=False))
     return np.array([values[name] for name in joints]) if all(name in values for name in joints) else None

@@ -20,21 +20,16 @@ from icub_learning_msgs.srv import ListObjects
 
 
 class ObjectTopics:
-    """Recognitions, detections, lists of objects and images, as they come into a state.
-
-    `calls` asks detectors, which publish no list, for their objects.
-    """
+    """Recognitions, detections, lists of objects, for which `calls` asks detectors, and images come into a state."""
 
     def __init__(self, state: State, spun: Node, polled: Node, calls: ServiceCalls) -> None:
         self._state, self._spun, self._polled, self._calls = state, spun, polled, calls
         self._subscriptions: dict[str, list[Any]] = {}
         self._images: RawTopic | None = None
-        self._detectors: tuple[str, ...] = ()
 
     def follow(self, recognizers: tuple[str, ...], detectors: tuple[str, ...], image: tuple[str, str]) -> None:
         """Subscribe to what these nodes publish, and to their images; leave those that have gone."""
         self._state.recognizers, self._state.detectors = list(recognizers), list(detectors)
-        self._detectors = detectors
         for name in [one for one in self._subscriptions if one not in (*recognizers, *detectors)]:
             for subscription in self._subscriptions.pop(name):
                 self._spun.destroy_subscription(subscription)
@@ -45,19 +40,19 @@ class ObjectTopics:
         if not detectors:
             self._state.boxes = None
         subscribe = self._spun.create_subscription
-        for name in (one for one in (*recognizers, *detectors) if one not in self._subscriptions):
-            made = self._subscriptions[name] = []
-            if name in recognizers:
-                made.append(subscribe(Recognition, f"{name}/recognition", self._on_recognition, SENSOR))
-                made.append(subscribe(ObjectList, f"{name}/objects", partial(self._on_objects, name), STATE))
-            else:
-                made.append(subscribe(Detections, f"{name}/detections", self._on_detections, SENSOR))
+        for name in (one for one in recognizers if one not in self._subscriptions):
+            self._subscriptions[name] = [
+                subscribe(Recognition, f"{name}/recognition", self._on_recognition, SENSOR),
+                subscribe(ObjectList, f"{name}/objects", partial(self._on_objects, name), STATE),
+            ]
+        for name in (one for one in detectors if one not in self._subscriptions):
+            self._subscriptions[name] = [subscribe(Detections, f"{name}/detections", self._on_detections, SENSOR)]
         topic, kind = image
-        if (self._images.name if self._images is not None else "") != topic:
-            if self._images is not None:
-                self._images.close()
-            message = CompressedImage if kind == COMPRESSED else Image
-            self._images = RawTopic(self._polled, message, topic, SENSOR) if topic else None
+        if self._images is not None and self._images.name != topic:
+            self._images.close()
+            self._images = None
+        if self._images is None and topic:
+            self._images = RawTopic(self._polled, CompressedImage if kind == COMPRESSED else Image, topic, SENSOR)
 
     def take(self) -> None:
         """Decode the newest image that has come."""
@@ -69,23 +64,24 @@ class ObjectTopics:
 
     def ask_detectors(self) -> None:
         """Ask detectors which objects they know; the answers come later."""
-        for name in self._detectors:
+        for name in self._state.detectors:
             self._calls.send(ListObjects, f"{name}/list_objects").add_done_callback(partial(self._on_list, name))
 
     def _on_list(self, name: str, future: Any) -> None:
         if future.exception() is None:
-            found = future.result()
-            self._state.objects[name] = dict(zip(found.labels, map(int, found.counts), strict=True))
+            self._count(name, future.result())
+
+    def _count(self, name: str, found: Any) -> None:
+        self._state.objects[name] = dict(zip(found.labels, map(int, found.counts), strict=True))
 
     def _on_objects(self, name: str, message: ObjectList) -> None:
-        self._state.objects[name] = dict(zip(message.labels, map(int, message.counts), strict=True))
+        self._count(name, message)
         self._state.recall[name] = dict(zip(message.labels, message.recall, strict=False))
 
     def _on_recognition(self, message: Recognition) -> None:
         scores = dict(zip(message.labels, map(float, message.scores), strict=False))
-        self._state.recognized = Recognized(
-            message.label, message.nearest, message.confidence, message.typicality, scores
-        )
+        named = message.label, message.nearest, message.confidence, message.typicality
+        self._state.recognized = Recognized(*named, scores)
 
     def _on_detections(self, message: Detections) -> None:
         found = message.detections

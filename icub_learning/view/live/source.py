@@ -57,7 +57,7 @@ class LiveSource:
         self._learners: dict[str, LearnerTopics] = {}
         self._objects = ObjectTopics(self.state, spun, polled, self._calls)
         self._asked: set[str] = set()
-        self._settings: dict[str, dict[str, str]] = {}  # of learners that have not predicted yet
+        self._settings: dict[str, dict[str, str]] = {}  # of learners
         self._next_look = self._next_question = 0.0
         self._chosen_urdf = bool(urdf)
         if urdf:
@@ -82,10 +82,9 @@ class LiveSource:
                 self._move(newest[-1][1])
         for name, topics in self._learners.items():
             topics.take()
-            learner, before = topics.learner, self.state.learners.get(name)
-            if learner is not None and learner is not before:
-                learner.settings = before.settings if before is not None else self._settings.pop(name, {})
-                self.state.learners[name] = learner
+            if topics.learner is not None:
+                topics.learner.settings = self._settings.get(name, {})
+                self.state.learners[name] = topics.learner
         self._objects.take()
         lost = {name: one.lost for name, one in self._streams.items()}
         lost |= {f"{name}/prediction": one.lost for name, one in self._learners.items()}
@@ -104,6 +103,7 @@ class LiveSource:
         for name in [one for one in self._learners if one not in found.learners]:
             self._learners.pop(name).close()
             self.state.learners.pop(name, None)
+            self._settings.pop(name, None)
             self._asked.discard(name)
         self._objects.follow(found.recognizers, found.detectors, found.image)
         limit = time.monotonic() - FORGOTTEN
@@ -134,10 +134,7 @@ class LiveSource:
                 return
             found = parameters_in(future.result(), SETTINGS)
             values = {key: value if isinstance(value, str) else "" for key, value in found.items()}
-            if name in self.state.learners:
-                self.state.learners[name].settings = values
-            else:
-                self._settings[name] = values
+            self._settings[name] = values
             if values.get("urdf") and not self._chosen_urdf and not self.state.urdf:
                 self._set_urdf(values["urdf"])
 

@@ -9,10 +9,9 @@ from icub_learning.detection.drawing import annotated
 from icub_learning.view.page import style
 from icub_learning.view.shown.state import Boxes, Recognized, State
 
-WIDTH, HEIGHT = 320, 240  # [px] of the picture before the first image
 LARGEST = 480  # [px], longest side of what is sent to a page
 MOST_SCORES = 12  # that are shown; of fewer objects all
-BLANK = np.full((HEIGHT, WIDTH, 3), 236, dtype=np.uint8)  # a light grey
+BLANK = np.full((240, 320, 3), 236, dtype=np.uint8)  # before the first image, a light grey
 
 
 class CameraView:
@@ -22,24 +21,20 @@ class CameraView:
         self.image = server.gui.add_image(BLANK, format="jpeg", jpeg_quality=75)
         self.words = server.gui.add_html(style.note("no image has come yet"))
         self._shown = -1
-        self.said: object = None
+        self._said: object = None
 
     def update(self, state: State) -> None:
         """Show the newest image and what was recognized."""
         if state.image is not None and state.image_number != self._shown:
             self._shown = state.image_number
-            self.image.image = smaller(drawn(state.image, state.boxes))
+            image, boxes = state.image, state.boxes
+            if boxes is not None and len(boxes.labels):
+                image = annotated(image, Detections(boxes.boxes, list(boxes.labels), boxes.scores))
+            self.image.image = smaller(image)
         said = (state.recognized, state.boxes if state.recognized is None else None)
-        if said != self.said:
-            self.said = said
+        if said != self._said:
+            self._said = said
             self.words.content = words(state.recognized, state.boxes)
-
-
-def drawn(image: NDArray[np.uint8], boxes: Boxes | None) -> NDArray[np.uint8]:
-    """Return an image with boxes in it."""
-    if boxes is None or not len(boxes.labels):
-        return image
-    return annotated(image, Detections(boxes.boxes, list(boxes.labels), boxes.scores))
 
 
 def smaller(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -57,15 +52,15 @@ def words(recognized: Recognized | None, boxes: Boxes | None) -> str:
         return style.table(["found", "score"], found) if found else style.note("no known object is in sight")
     known = recognized.scores
     unsure = f", nearest {recognized.nearest}" if recognized.nearest not in ("", recognized.label) else ""
-    text = f"{recognized.label}{unsure}"
+    named = style.large(recognized.label + unsure)
     sure = f"confidence {recognized.confidence:.2f}, typicality {recognized.typicality:.2f}" if known else ""
     low, high = min([0.0, *known.values()]), max([1.0, *known.values()])
-    shown = list(known.items())
-    if len(shown) > MOST_SCORES:
+    shown, n_lower = list(known.items()), len(known) - MOST_SCORES
+    if n_lower > 0:
         shown = sorted(shown, key=lambda one: -one[1])[:MOST_SCORES]
     entries = [(label, (score - low) / (high - low), f"{score:.2f}") for label, score in shown]
-    more = style.note(f"and {len(known) - len(shown)} lower ones") if len(shown) < len(known) else ""
+    more = style.note(f"and {n_lower} lower ones") if n_lower > 0 else ""
     return (
-        f'<div data-label class="il-text">{style.large(text)}<span style="color:{style.MUTED}"> {sure}</span></div>'
+        f'<div data-label class="il-text">{named}<span style="color:{style.MUTED}"> {sure}</span></div>'
         f"{style.bars(entries, recognized.nearest)}{more}"
     )

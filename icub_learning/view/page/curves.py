@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 import viser
 
-from icub_learning.arrays import Array
 from icub_learning.reporting.colours import COLOURS, GREEN, LABELS, RED
 from icub_learning.reporting.tables import number
 from icub_learning.view.page import style
-from icub_learning.view.shown.curves import ERROR_SPAN, SIGMAS, Curves, ErrorCurve
+from icub_learning.view.shown.curves import ERROR_SPAN, SIGMAS, ErrorCurve
 from icub_learning.view.shown.state import TOGETHER, Learner, State
 
 BAND = "rgba(42, 157, 92, 0.18)"  # GREEN
@@ -73,22 +72,16 @@ class CurvesView:
         if self.group.options != tuple(groups):
             self.group.options = tuple(groups)
         columns, unit = groups.get(self.group.value) or next(iter(groups.values()))
-        names = learner.outputs[columns]
+        curves, names = learner.curves, learner.outputs[columns]
+        half = SIGMAS * curves.deviation
+        lines = [curves.predicted - half, curves.predicted + half, curves.measured, curves.predicted, curves.external]
         for place, (title, drawn) in enumerate(zip(self.titles, self.plots, strict=True)):
             content = style.note(f"{names[place]} [{unit}]", style.INK, True) if place < len(names) else ""
             if title.content != content:
                 title.content, drawn.visible = content, bool(content)
             if content:
-                drawn.data = data_of(learner.curves, columns.start + place, self._predicted)
-
-
-def data_of(curves: Curves, column: int, predicted: bool) -> tuple[Array, ...]:
-    """Return what one plot shows: seconds; edges of the band, measured, predicted and external, or measured alone."""
-    measured = curves.measured[:, column]
-    if not predicted:
-        return curves.seconds, measured
-    middle, half = curves.predicted[:, column], SIGMAS * curves.deviation[:, column]
-    return curves.seconds, middle - half, middle + half, measured, middle, curves.external[:, column]
+                shown = lines if self._predicted else [curves.measured]
+                drawn.data = (curves.seconds, *(values[:, columns.start + place] for values in shown))
 
 
 class ErrorsView:
@@ -131,9 +124,11 @@ class ErrorsView:
             part.remove()
         self.plots, self.titles = {}, {}
         self._kept = {group: ErrorCurve() for group in groups}
-        entries = [(LABELS.get(name, name), _colour(name, place)) for place, name in enumerate(lines)]
+        spare = list(COLOURS.values())[: len(KINDS)]
+        colours = {name: COLOURS.get(name, spare[place % len(spare)]) for place, name in enumerate(lines)}
+        entries = [(LABELS.get(name, name), colour) for name, colour in colours.items()]
         self.legend.content = style.note(f"RMSE over {ERROR_SPAN:g} s") + style.legend(entries)
-        drawn = [line(name, _colour(name, place), 2.0) for place, name in enumerate(lines)]
+        drawn = [line(name, colour, 2.0) for name, colour in colours.items()]
         with self._folder:
             for group in groups:
                 self.titles[group], self.plots[group] = plot(self._server, drawn, {"distr": 3})
@@ -174,7 +169,3 @@ def lines_of(state: State, chosen: Learner) -> list[tuple[str, Learner, str]]:
     if estimator in ("parametric", "nonparametric"):
         return [("P" if estimator == "parametric" else "NP", chosen, "predicted")]
     return [("P", chosen, "parametric"), ("SP", chosen, "predicted")]
-
-
-def _colour(name: str, place: int) -> str:
-    return COLOURS.get(name, list(COLOURS.values())[place % len(KINDS)])

@@ -22,7 +22,7 @@ class DoingView:
         self._server, self._folder = server, folder
         self.line = server.gui.add_html(style.note("starting"))
         self.pictures: dict[str, viser.GuiImageHandle] = {}
-        self.seen = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.png")}
+        self._seen = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.png")}
         self._updates = 0
 
     def update(self, doing: str) -> None:
@@ -31,12 +31,10 @@ class DoingView:
         if content != self.line.content:
             self.line.content = content
         self._updates += 1
-        if self._updates % PERIOD:
-            return
-        for path in sorted(self._folder.glob("*.png")):
+        for path in sorted(self._folder.glob("*.png")) if self._updates % PERIOD == 0 else ():
             changed = path.stat().st_mtime_ns
-            if self.seen.get(path.name) != changed:
-                self.seen[path.name] = changed
+            if self._seen.get(path.name) != changed:
+                self._seen[path.name] = changed
                 self._show(path)
 
     def _show(self, path: Path) -> None:

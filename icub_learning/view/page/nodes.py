@@ -22,11 +22,10 @@ class NodesView:
 
     def update(self, state: State) -> None:
         """Show the newest reports."""
-        blocks = [block(name, health, time.monotonic()) for name, health in sorted(state.health.items())]
+        content = "".join(block(name, health, time.monotonic()) for name, health in sorted(state.health.items()))
         if state.lost:
             rows = [[topic, str(count)] for topic, count in sorted(state.lost.items())]
-            blocks.append(style.table(["messages lost on the way here", ""], rows))
-        content = "".join(blocks)
+            content += style.table(["messages lost on the way here", ""], rows)
         if content and content != self.content.content:
             self.content.content = content
 

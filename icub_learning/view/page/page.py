@@ -27,6 +27,9 @@ LEFT, RIGHT = 330, 430  # [px], widths of the panels
 HIGHEST_PORT = 65535  # of TCP
 BRAND = (24, 74, 112)  # RGB, dark blue
 MOST_LINES = 4  # of what is not drawn as it is
+START = "Start one, for instance with: icub-learning launch simulation (in the same ROS domain)."
+WAITING = f"No learner of inverse dynamics is running here. {START}"
+NOTHING_PREDICTED = "Measurements alone: name --urdf, --joints and --output, and what is learned is shown too."
 
 
 class Page:
@@ -75,7 +78,8 @@ class Page:
         with tabs.add_tab("Motion", viser.Icon.CHART_LINE):
             self.errors = ErrorsView(server) if predicted else None
             self.curves = CurvesView(server, predicted)
-            self.weights = WeightsView(server) if ask is not None else None
+            if ask is not None:
+                self.weights = WeightsView(server)
         if ask is not None:
             with tabs.add_tab("Body", viser.Icon.SCALE):
                 self.body = BodyView(server, self._choice, ask)
@@ -84,13 +88,13 @@ class Page:
                 self.nodes = NodesView(server)
         self.robot = RobotView(server, self._say)
         self._live, self._predicted = ask is not None, predicted
-        self.doing: DoingView | None = None
         if ask is not None:
             self._make_left(ask, folder)
 
     def _make_left(self, ask: Ask, folder: Path | None) -> None:
         server = self.server
         panel = server.gui.add_panel()
+        self.doing: DoingView | None = None
         if folder is not None:
             with panel.add_tab("Demonstration", viser.Icon.PLAYER_PLAY):
                 self.doing = DoingView(server, folder)
@@ -118,10 +122,9 @@ class Page:
             show(learner is None or not self._predicted, self.waiting)
             self._safely(self.robot.update, state, learner)
             self._safely(self.curves.update, learner)
-            if self.weights is not None:
-                self._safely(self.weights.update, learner)
             if not self._live:
                 return
+            self._safely(self.weights.update, learner)
             self._recognizer.offer(state.recognizers)
             self._detector.offer(state.detectors)
             self._safely(self.thumbnails.update, state)
@@ -153,13 +156,6 @@ class Page:
         self._note.visible = True
 
 
-WAITING = (
-    "No learner of inverse dynamics is running here. Start one, for instance with: icub-learning launch simulation "
-    "(in the same ROS domain)."
-)
-NOTHING_PREDICTED = "Measurements alone: name --urdf, --joints and --output, and what is learned is shown too."
-
-
 def start(host: str, port: int, token: str, thumbnails: Thumbnails) -> viser.ViserServer:
     """Start the server, of these pictures too. Raises IcubLearningError if the port cannot be had."""
     check_port(host, port)
@@ -179,6 +175,7 @@ def check_port(host: str, port: int) -> None:
         try:
             probe.bind((host, port))
         except OSError as error:
-            text = f"the page cannot be served at {host}, port {port}: {error.strerror}"
-            text += ". --port takes another one, 0 any"
+            text = (
+                f"the page cannot be served at {host}, port {port}: {error.strerror}. --port takes another one, 0 any"
+            )
             raise IcubLearningError(text, name="--port", value=port, bound="a free port") from error

@@ -126,16 +126,14 @@ class RobotView:
                 if handle is not None:
                     handle.visible = False
             elif handle is None or len(handle.points) != len(points):
-                self.arrows[kind] = self._server.scene.add_arrows(
-                    f"/arrows/{kind}", points, rgb(colour), shaft_radius=0.008, head_radius=0.0176, head_length=0.05
-                )
+                shape = {"shaft_radius": 0.008, "head_radius": 0.0176, "head_length": 0.05}
+                self.arrows[kind] = self._server.scene.add_arrows(f"/arrows/{kind}", points, rgb(colour), **shape)
             else:
                 handle.points, handle.visible = points, True
 
     def _arrows_of(self, learner: Learner, poses: dict[str, Array]) -> dict[str, np.ndarray]:
         """Return arrows (n, 2, 3): of the force at the sensor, or of each joint's effort along its axis."""
-        curves = learner.curves
-        newest = {"measured": curves.measured[-1], "predicted": curves.predicted[-1], "external": curves.external[-1]}
+        newest = {kind: getattr(learner.curves, kind)[-1] for kind in ARROW_COLOURS}
         if learner.is_wrench:
             pose = poses.get(learner.frame)
             if pose is None:
@@ -152,11 +150,9 @@ class RobotView:
             starts, beside = np.array([axes[name][0] for name in learner.outputs]), np.ones(3)
             directions = np.array([axes[name][1] for name in learner.outputs])
             vectors = {kind: values[:, None] * directions for kind, values in newest.items()}
-        arrows = {}
-        for kind, vector in vectors.items():
-            begin = starts + BESIDE[kind] * beside
-            arrows[kind] = np.stack([begin, begin + scale * vector], axis=1).astype(np.float32)
-        return arrows
+        begins = {kind: starts + BESIDE[kind] * beside for kind in vectors}
+        ends = {kind: begins[kind] + scale * vector for kind, vector in vectors.items()}
+        return {kind: np.stack([begins[kind], ends[kind]], axis=1).astype(np.float32) for kind in vectors}
 
     def _scale(self, unit: str, vectors: list[Array]) -> float:
         """Return metres per unit, such that nothing seen so far is longer than LONGEST_ARROW."""
