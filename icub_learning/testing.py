@@ -8,7 +8,7 @@ import inspect
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,25 +23,8 @@ State = Mapping[str, NDArray[Any]]
 Sample = tuple[tuple[Array, ...], Array]  # the inputs of one prediction, and what is measured afterwards
 
 
-class Learner(Protocol):
-    """What the contract calls; `update` takes the inputs of `predict` and then the measurement."""
-
-    def predict(self, *inputs: Any) -> Any:
-        """Predict from the inputs of one sample."""
-
-    def update(self, *inputs_and_measurement: Any) -> Any:
-        """Learn one sample."""
-
-    def state(self) -> State:
-        """Return all that was learned, as arrays by name."""
-
-
 class ContractError(IcubLearningError, AssertionError):
-    """A learner breaks its contract; the message lists each check that failed, and how.
-
-    Attributes:
-        value: the messages by name of the check.
-    """
+    """A learner breaks its contract; the message lists each check that failed, and how, as `value` does by check."""
 
 
 class Contract:
@@ -74,17 +57,13 @@ class Contract:
 
 
 class LearnerContract(Contract):
-    """Promises that every learner keeps; each method `test_...` checks one of them.
+    """Promises that every learner keeps: predict(*inputs), update(*inputs, measurement) and state(), arrays by name.
 
     Inherit, and define `make` and `sample`; define `restore` and `answer` too where the defaults do not fit.
-
-    Attributes:
-        n_until_full: samples after which the state must not grow any more: the bound of a memory of samples, if any.
-        n_until_learned: samples within which the error must fall; 300 unless each takes long.
     """
 
-    n_until_full = N_SAMPLES
-    n_until_learned = 300
+    n_until_full = N_SAMPLES  # samples after which the state must not grow: the bound of a memory of samples, if any
+    n_until_learned = 300  # samples within which the error must fall; fewer where each takes long
     whose = "the learner's"
 
     def sample(self, rng: np.random.Generator) -> Sample:
@@ -299,8 +278,7 @@ def check_learner(
         answer: all numbers of a prediction as one array, those that predict the measurement first; by default the
             prediction itself.
 
-    Raises:
-        ContractError: the learner fails a check; the message lists every failure.
+    Raises ContractError: the learner fails a check; the message lists every failure.
     """
 
     class Given(LearnerContract):
@@ -320,11 +298,9 @@ def check_learner(
 
 
 class ClassifierAsLearner:
-    """A classifier seen as a learner of 0/1 targets: an example is learned as the class whose target is 1.
+    """A classifier (learn, scores, classes, state as of IncrementalClassifier) seen as a learner of 0/1 targets.
 
-    Args:
-        classifier: has `learn(x, label)`, `scores(x)`, `classes` and `state()`, as IncrementalClassifier has.
-        n_classes: size of the targets; the labels are "0", "1", ...
+    An example is learned as the class, "0", "1" ... of `n_classes`, whose target is 1.
     """
 
     def __init__(self, classifier: Any, n_classes: int = 3) -> None:

@@ -105,9 +105,8 @@ class GazeboTrial(Session):
         Not all the time: they would take as much of the processor as the nodes that are tried.
         """
         self._wait(max(0.0, seconds - WATCHED))
-        every = self.node.create_subscription(
-            JointState, "/gazebo/joint_states", self._kept.every.append, DEEP, raw=True
-        )
+        keep = self._kept.every.append
+        every = self.node.create_subscription(JointState, "/gazebo/joint_states", keep, DEEP, raw=True)
         self._wait(min(seconds, WATCHED))
         self.node.destroy_subscription(every)
 
@@ -123,7 +122,11 @@ class GazeboTrial(Session):
             set_stamp(point.time_from_start, round(seconds * 1e9))
             message.points.append(point)
         self._commands.publish(message)
-        self.require(self._is_moving, START_LIMIT, "the robot to move")
+
+        def is_moving() -> bool:
+            return bool(np.abs(self._decoder.decode(self._kept.states[-1]).velocity).max() > MOVING)
+
+        self.require(is_moving, START_LIMIT, "the robot to move")
         self._moving = self._now()
 
     def finish(self) -> Trial:
@@ -154,9 +157,6 @@ class GazeboTrial(Session):
         numbers = [self._decoder.decode(data) for data in messages]
         values = [np.concatenate([one.position, one.velocity]) for one in numbers]
         return Series.of([one.stamp for one in numbers], values)
-
-    def _is_moving(self) -> bool:
-        return bool(np.abs(self._decoder.decode(self._kept.states[-1]).velocity).max() > MOVING)
 
     def _now(self) -> int:
         """Stamp of the newest joint state [ns]."""

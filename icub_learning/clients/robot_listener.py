@@ -68,23 +68,20 @@ class RobotListener:
 def topic_use(node: Node, name: str) -> TopicUse:
     """Return the publishers of a topic, and its subscriptions that match none of them, as far as discovery has come."""
     publishers = node.get_publishers_info_by_topic(name)
-    unserved = [
+    unserved = tuple(
         f"{_full_name(subscription)} on {name}, because of {reason}"
         for subscription in node.get_subscriptions_info_by_topic(name)
         if (reason := _reason(publishers, subscription))
-    ]
-    return TopicUse(name, tuple(_full_name(publisher) for publisher in publishers), tuple(unserved))
+    )
+    return TopicUse(name, tuple(map(_full_name, publishers)), unserved)
 
 
 def _reason(publishers: Iterable[Any], subscription: Any) -> str:
     """Why a subscription receives nothing of any publisher, in the words of the middleware; "" if it receives."""
-    reasons = []
-    for publisher in publishers:
-        compatible, reason = qos_check_compatible(publisher.qos_profile, subscription.qos_profile)
-        if compatible != QoSCompatibility.ERROR:
-            return ""
-        reasons.append(" ".join(reason.removeprefix("ERROR: ").rstrip(";").split()))
-    return "; ".join(dict.fromkeys(reasons))
+    found = [qos_check_compatible(publisher.qos_profile, subscription.qos_profile) for publisher in publishers]
+    if any(compatible != QoSCompatibility.ERROR for compatible, _ in found):
+        return ""
+    return "; ".join(dict.fromkeys(" ".join(why.removeprefix("ERROR: ").rstrip(";").split()) for _, why in found))
 
 
 def _full_name(endpoint: Any) -> str:

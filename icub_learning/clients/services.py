@@ -31,14 +31,13 @@ class Services:
     def find_all(self, kinds: Mapping[str, Any], limit: float = FIND_LIMIT) -> dict[str, Any]:
         """Find several services at once: `kinds` are their types by name, as are the clients returned. See `find`."""
 
-        def missing() -> str:
-            return ", ".join(
-                name for name in kinds if name not in self._clients or not self._clients[name].service_is_ready()
-            )
+        new = kinds.keys() - self._clients.keys()
+        self._clients |= {name: self._node.create_client(kinds[name], name) for name in new}
 
-        if missing():
-            for name in kinds.keys() - self._clients.keys():
-                self._clients[name] = self._node.create_client(kinds[name], name)
+        def missing() -> str:
+            return ", ".join(name for name in kinds if not self._clients[name].service_is_ready())
+
+        if new or missing():
             if not self._wait(lambda: not missing(), limit):
                 text = missing()
                 raise IcubLearningError(f"there is no service {text}", name=text, bound="a service that is offered")

@@ -19,8 +19,8 @@ SessionT = TypeVar("SessionT", bound="Session")
 
 
 class Session:
-    """Initializes ROS and makes a node; a context manager. `processes` must run all the time, and `show` is called with
-    a line that says how far the session is.
+    """Initializes ROS and makes a node; a context manager. `show` is called with a line that says how far it is, while
+    `processes` must run.
     """
 
     def __init__(self, name: str, processes: Processes, show: Callable[[str], None]) -> None:

@@ -80,7 +80,5 @@ def stream_of(times: np.ndarray) -> dict[str, Any]:
 
 def regularity_of(times: np.ndarray) -> dict[str, dict[str, float]]:
     """Compute percentiles [s] of the periods between publications, and of their deviation from the median (jitter)."""
-    periods = np.diff(np.sort(times[:, 1])) * 1e-9
-    if not len(periods):
-        periods = np.zeros(1)
+    periods = np.diff(np.sort(times[:, 1])) * 1e-9 if len(times) > 1 else np.zeros(1)
     return {"period_s": percentiles(periods), "jitter_s": percentiles(np.abs(periods - np.median(periods)))}

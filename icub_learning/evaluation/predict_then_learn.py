@@ -88,7 +88,14 @@ def compare(
     for each in recordings:
         check_outputs(each, settings)
     regressor = assembly.make_regressor(settings)
-    motions = [_known_motions(each, settings, derivatives, regressor) for each in recordings]
+
+    def motions_of(each: Recording) -> dict[int, Motion] | None:
+        if derivatives == "smoothed":
+            reader = assembly.make_reader(settings, regressor)
+            return smooth(each.events(), reader, assembly.make_motion_filter(settings, regressor.n_joints))
+        return recorded(each, regressor.joints) if derivatives == "recorded" else None
+
+    motions = list(map(motions_of, recordings))
     results = {}
     for short, estimator in estimators_of(settings).items():
         own = assembly.make_regressor(settings)  # it follows the noise of the velocities that its stream has seen
@@ -111,16 +118,6 @@ def estimators_of(settings: Settings) -> dict[str, str]:
     name = path.rpartition(".")[2]
     own = {} if path in ESTIMATORS.values() else {path if name in (*ESTIMATORS, "hold", "off-line") else name: path}
     return {**ESTIMATORS, **own}
-
-
-def _known_motions(
-    recording: Recording, settings: Settings, derivatives: str, regressor: assembly.AnyRegressor
-) -> dict[int, Motion] | None:
-    """Motions by stamp [ns]; None where the stream finds them itself."""
-    if derivatives == "smoothed":
-        reader = assembly.make_reader(settings, regressor)
-        return smooth(recording.events(), reader, assembly.make_motion_filter(settings, regressor.n_joints))
-    return recorded(recording, regressor.joints) if derivatives == "recorded" else None
 
 
 def check_outputs(recording: Recording, settings: Settings) -> None:
