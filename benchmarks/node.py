@@ -11,8 +11,7 @@ from tqdm import tqdm
 
 from benchmarks.report import Result
 from icub_learning.clients.arm_session import NODES, SIMULATION, ArmSession, commands
-from icub_learning.clients.processes import Processes
-from icub_learning.clients.ros_domain import RosDomain
+from icub_learning.clients.processes import Processes, RosDomain
 from icub_learning.clients.topic_statistics import stream_of, timing_of
 
 SECONDS = 60.0

@@ -85,7 +85,7 @@ def _share(args: argparse.Namespace) -> int:
     from icub_learning.clients.fleet_exchange import FleetMember
     from icub_learning.clients.topics import ros_node
     from icub_learning.errors import IcubLearningError, ParameterError
-    from icub_learning.models.folder import ModelsFolder
+    from icub_learning.models.kept import ModelsFolder
 
     if args.every is not None and args.every <= 0:
         raise ParameterError("--every", args.every, "more than 0 s")

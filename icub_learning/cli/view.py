@@ -87,7 +87,7 @@ def _play(args: argparse.Namespace, token: str) -> None:
     """Show a recording."""
     from icub_learning.signals import stop_signals
     from icub_learning.view.page.page import Page
-    from icub_learning.view.played.source import RecordedSource
+    from icub_learning.view.played import RecordedSource
 
     recording, urdf, predicted, frame = _recorded(args)
     source = RecordedSource(recording, urdf, predicted, frame)

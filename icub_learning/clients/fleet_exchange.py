@@ -23,7 +23,7 @@ from icub_learning.clients.services import Services, parameters_in
 from icub_learning.errors import IcubLearningError
 from icub_learning.files import replacing
 from icub_learning.models import read_model
-from icub_learning.models.folder import ModelsFolder
+from icub_learning.models.kept import ModelsFolder
 from icub_learning.models.ledger import Holdings, read_holdings
 from icub_learning.nodes.common.conversions import set_stamp
 from icub_learning.nodes.common.qos import STATE

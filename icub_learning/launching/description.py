@@ -9,8 +9,8 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.substitutions import ExecutableInPackage, FindPackageShare
 
+from icub_learning.launching.commands import MADE, fields
 from icub_learning.launching.table import PACKAGE, Process, System
-from icub_learning.launching.templates import MADE, fields
 
 
 def launch_description(system: System) -> LaunchDescription:

@@ -4,6 +4,7 @@ import io
 import math
 import os
 import stat
+import struct
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -80,8 +81,11 @@ def read_model(path: str | os.PathLike[str], largest: int = LARGEST_FILE) -> tup
     with _refusing(source):
         if source.suffix != ".npz" and not source.exists():
             source = source.with_name(source.name + ".npz")
-    with _refusing(source), _open_file(source) as file:
-        n_entries = _check_directory(file, source)
+    # A pipe or device could keep the reader waiting for ever.
+    with _refusing(source), open(source, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise ValueError("not an ordinary file")
+        n_entries = _check_directory(file)
         with zipfile.ZipFile(file) as archive:
             # A damaged length in the list of entries lets one entry swallow those that follow, checksums included.
             if len(archive.infolist()) != n_entries:
@@ -106,16 +110,7 @@ def _refusing(source: Path) -> Iterator[None]:
         raise StateError(f"{source} is no saved model: {reason}", name="path", value=str(source)) from error
 
 
-@contextmanager
-def _open_file(source: Path) -> Iterator[IO[bytes]]:
-    """Open an ordinary file; a pipe or device, which could keep the reader waiting for ever, is refused."""
-    with open(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise StateError(f"{source} is no saved model: not an ordinary file", name="path", value=str(source))
-        yield file
-
-
-def _check_directory(file: IO[bytes], source: Path) -> int:
+def _check_directory(file: IO[bytes]) -> int:
     """Check the list of entries at the end of an archive before it is read as a whole; return their number."""
     size = os.fstat(file.fileno()).st_size
     start = max(size - _END_SIZE - 0xFFFF, 0)
@@ -123,28 +118,25 @@ def _check_directory(file: IO[bytes], source: Path) -> int:
     tail = file.read(size - start)
     place = tail.rfind(_END)
     if place < 0 or len(tail) < place + _END_SIZE:
-        raise StateError(f"{source} is no saved model: not an .npz archive, or cut off", name="path", value=str(source))
-    entries = int.from_bytes(tail[place + 10 : place + 12], "little")
-    directory = int.from_bytes(tail[place + 12 : place + 16], "little")
+        raise ValueError("not an .npz archive, or cut off")
+    entries, directory = struct.unpack_from("<HI", tail, place + 10)
     is_zip64 = place >= 20 and tail[place - 20 : place - 16] == _LOCATOR
     if is_zip64 or entries > MOST_ENTRIES or directory > LARGEST_DIRECTORY:
-        text = f"{source} is no saved model: its list of entries is too long"
-        raise StateError(text, name="path", value=str(source), bound=f"{MOST_ENTRIES} entries")
+        raise ValueError("its list of entries is too long")
     file.seek(0)
     return entries
 
 
 def _check_sizes(archive: zipfile.ZipFile, source: Path, largest: int) -> None:
     """Check what each entry claims to hold against the archive and the limit, reading no more than their headers."""
-    total = 0
-    names = set()
+    total, names = 0, set()
     for entry in archive.infolist():
         total += entry.file_size
         if total > largest:
             text = f"{source} claims to hold {total} bytes or more, above the limit of {largest}"
             raise StateError(text, name="path", value=total, bound=f"at most {largest} bytes")
         if entry.filename in names or not entry.filename.endswith(".npy") or entry.compress_type not in _PACKINGS:
-            raise StateError(f"{source} is no saved model: entry {entry.filename!r}", name="path", value=str(source))
+            raise ValueError(f"entry {entry.filename!r}")
         names.add(entry.filename)
         with archive.open(entry) as content:
             shape, dtype, head = _array_header(content)

@@ -22,11 +22,10 @@ from helpers.waiting import PATIENCE, wait_until
 from icub_learning.cli.main import BAD_INPUT, main
 from icub_learning.errors import ParameterError
 from icub_learning.launching import installation, table
-from icub_learning.launching.commands import Command, commands, parse
+from icub_learning.launching.commands import MADE, Command, commands, fields, parse
 from icub_learning.launching.installation import find_executable, share_folder
 from icub_learning.launching.supervisor import Supervisor
 from icub_learning.launching.table import SYSTEMS
-from icub_learning.launching.templates import MADE, fields
 
 HAS_LAUNCH = importlib.util.find_spec("launch_ros") is not None
 LAUNCHERS = ["stand_in", pytest.param("launch", marks=pytest.mark.skipif(not HAS_LAUNCH, reason="needs launch_ros"))]

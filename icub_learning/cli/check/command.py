@@ -95,8 +95,7 @@ def _live(args: argparse.Namespace) -> tuple[str, "Observation"]:
 def _observation(args: argparse.Namespace, urdf: str, recording: object, **known: object) -> tuple[str, "Observation"]:
     """Find the URDF and the sensor that were not given."""
     from icub_learning.errors import ParameterError
-    from icub_learning.evaluation.robot_check.observation import Observation
-    from icub_learning.evaluation.robot_check.robot_guess import guess_robot, guess_sensor
+    from icub_learning.evaluation.robot_check.observation import Observation, guess_robot, guess_sensor
     from icub_learning.recording import Recording
     from icub_learning.robots import find_urdf
 

@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> None:
     from icub_learning.arrays import integer, real
     from icub_learning.cli.demo import changes, objects_report, report, watching
     from icub_learning.cli.report import Block, write_report
-    from icub_learning.clients.ros_domain import RosDomain
+    from icub_learning.clients.processes import RosDomain
     from icub_learning.errors import ParameterError
 
     seconds, views = real("--seconds", args.seconds, 5.0, 3600.0), integer("--views", args.views, 1)

@@ -9,9 +9,8 @@ from diagnostic_msgs.msg import DiagnosticStatus
 
 from icub_learning.errors import IcubLearningError, StateError
 from icub_learning.models.files import read_model, write_model
-from icub_learning.models.folder import ModelsFolder
 from icub_learning.models.header import ModelHeader
-from icub_learning.models.kept import KeptModels
+from icub_learning.models.kept import KeptModels, ModelsFolder
 from icub_learning.nodes.common.background import Background, Job
 from icub_learning.nodes.common.waiting import until
 from icub_learning.settings import setting

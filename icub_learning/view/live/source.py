@@ -19,10 +19,9 @@ from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT, STATE, STREAM
 from icub_learning.robots import find_urdf
 from icub_learning.view.followed import STATUS
 from icub_learning.view.live import graph
-from icub_learning.view.live.learners import LearnerTopics
-from icub_learning.view.live.objects import ObjectTopics
 from icub_learning.view.live.raw_topic import RawTopic
 from icub_learning.view.live.services import ServiceCalls
+from icub_learning.view.live.topics import LearnerTopics, ObjectTopics
 from icub_learning.view.shown.state import Health, State
 
 LOOK_PERIOD = 1.0  # [s] between looks at which nodes there are

@@ -9,8 +9,7 @@ import viser
 from icub_learning.reporting.colours import COLOURS, GREEN, LABELS, RED
 from icub_learning.reporting.tables import number
 from icub_learning.view.page import style
-from icub_learning.view.shown.curves import ERROR_SPAN, SIGMAS, ErrorCurve
-from icub_learning.view.shown.state import TOGETHER, Learner, State
+from icub_learning.view.shown.state import ERROR_SPAN, SIGMAS, TOGETHER, ErrorCurve, Learner, State
 
 BAND = "rgba(42, 157, 92, 0.18)"  # GREEN
 EDGE = "rgba(42, 157, 92, 0.35)"

@@ -8,9 +8,8 @@ from std_msgs.msg import Bool
 
 from icub_learning.nodes.common.conversions import set_stamp, set_wrench
 from icub_learning.nodes.common.qos import DEEP, DEEP_BEST_EFFORT, STATE
-from icub_learning.view.live import learners
-from icub_learning.view.live.learners import STEP, LearnerTopics, efforts, masses_of
 from icub_learning.view.live.raw_topic import RawTopic
+from icub_learning.view.live.topics import STEP, LearnerTopics, efforts, masses_of
 from icub_learning.view.shown.state import WRENCH_OUTPUTS
 from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
 
@@ -97,7 +96,7 @@ def test_predictions_are_paired_with_what_was_measured_then(beside, robot, monke
 
     take()
     assert learner.alive
-    monkeypatch.setattr(learners, "SILENT", 0.0)
+    monkeypatch.setattr("icub_learning.view.live.topics.SILENT", 0.0)
     take()
     assert not learner.alive
     topics.close()

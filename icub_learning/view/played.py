@@ -8,8 +8,7 @@ from icub_learning.arrays import Array
 from icub_learning.errors import RecordingError
 from icub_learning.evaluation.predict_then_learn import Evaluation
 from icub_learning.recording import Recording
-from icub_learning.view.shown.curves import PERIOD, SPAN
-from icub_learning.view.shown.state import WRENCH_OUTPUTS, Learner, State
+from icub_learning.view.shown.state import PERIOD, SPAN, WRENCH_OUTPUTS, Learner, State
 
 
 class RecordedSource:
