@@ -2,14 +2,12 @@
 
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TypeVar
-
-import rclpy
-from rclpy.experimental import EventsExecutor
-from rclpy.signals import SignalHandlerOptions
 
 from icub_learning.clients.processes import Processes
 from icub_learning.clients.services import Services
+from icub_learning.clients.topics import executed_node
 from icub_learning.errors import IcubLearningError
 
 POLL_PERIOD = 0.02  # [s] between two looks whether what is waited for has come
@@ -25,9 +23,8 @@ class Session:
 
     def __init__(self, name: str, processes: Processes, show: Callable[[str], None]) -> None:
         self._processes, self._show = processes, show
-        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-        self.node = rclpy.create_node(name)
-        self._executor = EventsExecutor()
+        self._stack = ExitStack()
+        self.node, self._executor = self._stack.enter_context(executed_node(name))
         self._executor.add_node(self.node)
         self.services = Services(self.node, self.wait)  # calls of services, during which messages are taken in
 
@@ -35,9 +32,7 @@ class Session:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._executor.shutdown()
-        self.node.destroy_node()
-        rclpy.try_shutdown()
+        self._stack.close()
 
     def poll(self) -> None:
         """Handle messages that the executor does not handle; called again and again while the session waits."""

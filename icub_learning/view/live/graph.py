@@ -18,8 +18,8 @@ class Found:
     """The nodes that were found, by name, and the topics that they subscribe to."""
 
     learners: dict[str, tuple[str, str]]  # topic of joint states and of wrenches of each learner; "" for none
-    recognizers: tuple[str, ...]
-    detectors: tuple[str, ...]
+    recognizers: list[str]
+    detectors: list[str]
     image: tuple[str, str]  # topic and type of the camera's images that they look at; "" for none
 
 
@@ -40,7 +40,7 @@ def look(node: Node, image: str = "") -> Found:
     features = [name for name, kind in topics.items() if kind == FEATURES]
     publishers = [info for name in features for info in node.get_publishers_info_by_topic(name)]
     watchers = [*detectors, *(f"{one.node_namespace.rstrip('/')}/{one.node_name}" for one in publishers)]
-    return Found(learners, tuple(recognizers), tuple(detectors), _image(node, topics, watchers, image))
+    return Found(learners, recognizers, detectors, _image(node, topics, watchers, image))
 
 
 def _subscribed(node: Node, owner: str, kind: str) -> list[str]:

@@ -51,19 +51,17 @@ class LiveSource:
         self._spun, self._polled, self._image, self._folder = spun, polled, image, folder
         self._calls = ServiceCalls(spun)
         self.ask = self._calls.ask  # calls services, from any thread
-        self._default_joint_states = spun.resolve_topic_name(joint_states)
         self._streams: dict[str, RawTopic] = {}
         self._learners: dict[str, LearnerTopics] = {}
         self._objects = ObjectTopics(self.state, spun, polled, self._calls)
-        self._asked: set[str] = set()
-        self._settings: dict[str, dict[str, str]] = {}  # of learners
+        self._settings: dict[str, dict[str, str]] = {}  # of learners that were asked for them
         self._next_look = self._next_question = 0.0
         self._chosen_urdf = bool(urdf)
         if urdf:
-            self._set_urdf(urdf)
+            self.state.set_urdf(find_urdf(urdf))
         spun.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, STREAM)
         spun.create_subscription(String, "robot_description", self._on_description, STATE)
-        self._joints = self._stream(self._default_joint_states, JointState)
+        self._joints = self._stream(joint_states, JointState)
 
     def poll(self) -> None:
         """Take in what has come, and look for nodes that are new or gone."""
@@ -78,7 +76,9 @@ class LiveSource:
         for name, stream in self._streams.items():
             newest = stream.take()
             if newest and name == self._joints.name:
-                self._move(newest[-1][1])
+                with contextlib.suppress(SampleError):  # bytes that are no message
+                    message = stream.decode(newest[-1][1])
+                    self.state.joints.update(zip(message.name, message.position, strict=False))
         for name, topics in self._learners.items():
             topics.take()
             if topics.learner is not None:
@@ -86,7 +86,7 @@ class LiveSource:
                 self.state.learners[name] = topics.learner
         self._objects.take()
         lost = {name: one.lost for name, one in self._streams.items()}
-        lost |= {f"{name}/prediction": one.lost for name, one in self._learners.items()}
+        lost |= {f"{name}/prediction": one.predictions.lost for name, one in self._learners.items()}
         self.state.lost = {name: count for name, count in lost.items() if count is not None}
 
     def _look(self) -> None:
@@ -103,7 +103,6 @@ class LiveSource:
             self._learners.pop(name).close()
             self.state.learners.pop(name, None)
             self._settings.pop(name, None)
-            self._asked.discard(name)
         self._objects.follow(found.recognizers, found.detectors, found.image)
         limit = time.monotonic() - FORGOTTEN
         self.state.health = {name: one for name, one in self.state.health.items() if one.arrival > limit}
@@ -117,36 +116,23 @@ class LiveSource:
             self._streams[name] = RawTopic(self._polled, kind, name, DEEP_BEST_EFFORT)
         return self._streams[name]
 
-    def _move(self, data: bytes) -> None:
-        with contextlib.suppress(SampleError):  # bytes that are no message
-            message = self._joints.decode(data)
-            self.state.joints.update(zip(message.name, message.position, strict=False))
-
     def _ask_settings(self, name: str) -> None:
-        if name in self._asked:
+        if name in self._settings:
             return
-        self._asked.add(name)
+        self._settings[name] = {}
 
         def keep(future: Any) -> None:
             if future.exception() is not None:
-                self._asked.discard(name)  # it may come up later
+                self._settings.pop(name, None)  # it may come up later
                 return
             found = parameters_in(future.result(), SETTINGS)
             values = {key: value if isinstance(value, str) else "" for key, value in found.items()}
             self._settings[name] = values
             if values.get("urdf") and not self._chosen_urdf and not self.state.urdf:
-                self._set_urdf(values["urdf"])
+                with contextlib.suppress(IcubLearningError):  # a path on another machine
+                    self.state.set_urdf(find_urdf(values["urdf"]))
 
         self._calls.send(GetParameters, f"{name}/get_parameters", names=list(SETTINGS)).add_done_callback(keep)
-
-    def _set_urdf(self, robot: str) -> None:
-        try:
-            found = find_urdf(robot)
-        except IcubLearningError:
-            if self._chosen_urdf:
-                raise
-            return  # a path on another machine
-        self.state.set_urdf(found)
 
     def _on_description(self, message: String) -> None:
         if not self._chosen_urdf and message.data:

@@ -7,12 +7,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from geometry_msgs.msg import InertiaStamped
 from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage, Image, JointState
 from std_msgs.msg import Bool
 
 from icub_learning.arrays import Array
+from icub_learning.detection.boxes import Detections as Boxes
 from icub_learning.errors import SampleError
 from icub_learning.nodes.common.conversions import wrench_to_array
 from icub_learning.nodes.common.image_messages import rgb_of
@@ -20,7 +21,7 @@ from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT, SENSOR, STATE
 from icub_learning.view.live.graph import COMPRESSED
 from icub_learning.view.live.raw_topic import RawTopic, sampled
 from icub_learning.view.live.services import ServiceCalls
-from icub_learning.view.shown.state import PERIOD, Boxes, Learner, Load, Masses, Recognized, State
+from icub_learning.view.shown.state import PERIOD, Learner, Load, Masses, Recognized, State
 from icub_learning_msgs.msg import Detections, DynamicsPrediction, InertialParameters, ObjectList, Recognition
 from icub_learning_msgs.srv import ListObjects
 
@@ -41,7 +42,7 @@ class LearnerTopics:
         self.name = name
         self._spun = spun
         self._joint_states, self._wrenches = joint_states, wrenches
-        self._predictions = RawTopic(polled, DynamicsPrediction, f"{name}/prediction", DEEP_BEST_EFFORT)
+        self.predictions = RawTopic(polled, DynamicsPrediction, f"{name}/prediction", DEEP_BEST_EFFORT)
         self._waiting: list[tuple[int, bytes]] = []  # predictions whose measurement may still be on its way
         self._last, self._heard = 0, time.monotonic()
         self.learner: Learner | None = None  # None before its first prediction
@@ -56,14 +57,9 @@ class LearnerTopics:
             for kind, topic, field, read in latched
         ]
 
-    @property
-    def lost(self) -> int | None:
-        """Predictions that are missing in their stream."""
-        return self._predictions.lost
-
     def take(self) -> None:
         """Take in predictions, and pair those that are shown with what was measured then."""
-        new = self._predictions.take()
+        new = self.predictions.take()
         now = time.monotonic()
         if new:
             self._heard = now
@@ -74,7 +70,7 @@ class LearnerTopics:
             self._last = self._waiting[-1][0]
         for stamp, data in paired:
             with contextlib.suppress(Exception):  # bytes that are no message: the next ones may be
-                self._pair(stamp, self._predictions.decode(data))
+                self._pair(stamp, self.predictions.decode(data))
 
     def _pair(self, stamp: int, message: DynamicsPrediction) -> None:
         learner = self.learner
@@ -82,23 +78,18 @@ class LearnerTopics:
             learner = self.learner = Learner(self.name, tuple(message.names), message.header.frame_id)
             for name, value in self._early.items():
                 setattr(learner, name, value)
-        measured = self._measured(learner, stamp)
+        topic = self._wrenches if learner.is_wrench else self._joint_states
+        if topic is None or (data := topic.nearest(stamp, TOLERANCE)) is None:
+            return
+        found = topic.decode(data)
+        measured = wrench_to_array(found.wrench) if learner.is_wrench else efforts(found, learner.outputs)
         if measured is not None:
             predicted = map(np.array, (message.total, message.parametric, message.variance))
             learner.curves.add(stamp, measured, *predicted)
 
-    def _measured(self, learner: Learner, stamp: int) -> Array | None:
-        topic = self._wrenches if learner.is_wrench else self._joint_states
-        if topic is None or (data := topic.nearest(stamp, TOLERANCE)) is None:
-            return None
-        message = topic.decode(data)
-        if isinstance(message, WrenchStamped):
-            return wrench_to_array(message.wrench)
-        return efforts(message, learner.outputs)
-
     def close(self) -> None:
         """End the subscriptions."""
-        self._predictions.close()
+        self.predictions.close()
         for one in self._subscriptions:
             self._spun.destroy_subscription(one)
 
@@ -138,9 +129,9 @@ class ObjectTopics:
         self._subscriptions: dict[str, list[Any]] = {}
         self._images: RawTopic | None = None
 
-    def follow(self, recognizers: tuple[str, ...], detectors: tuple[str, ...], image: tuple[str, str]) -> None:
+    def follow(self, recognizers: list[str], detectors: list[str], image: tuple[str, str]) -> None:
         """Subscribe to what these nodes publish, and to their images; leave those that have gone."""
-        self._state.recognizers, self._state.detectors = list(recognizers), list(detectors)
+        self._state.recognizers, self._state.detectors = recognizers, detectors
         for name in [one for one in self._subscriptions if one not in (*recognizers, *detectors)]:
             for subscription in self._subscriptions.pop(name):
                 self._spun.destroy_subscription(subscription)
@@ -180,14 +171,11 @@ class ObjectTopics:
 
     def _on_list(self, name: str, future: Any) -> None:
         if future.exception() is None:
-            self._count(name, future.result())
+            self._on_objects(name, future.result())
 
-    def _count(self, name: str, found: Any) -> None:
+    def _on_objects(self, name: str, found: Any) -> None:
         self._state.objects[name] = dict(zip(found.labels, map(int, found.counts), strict=True))
-
-    def _on_objects(self, name: str, message: ObjectList) -> None:
-        self._count(name, message)
-        self._state.recall[name] = dict(zip(message.labels, message.recall, strict=False))
+        self._state.recall[name] = dict(zip(found.labels, getattr(found, "recall", ()), strict=False))
 
     def _on_recognition(self, message: Recognition) -> None:
         scores = dict(zip(message.labels, map(float, message.scores), strict=False))
@@ -198,4 +186,4 @@ class ObjectTopics:
         found = message.detections
         boxes = np.array([one.box for one in found], dtype=float).reshape(-1, 4)
         scores = np.array([one.score for one in found])
-        self._state.boxes = Boxes(boxes, tuple(one.label for one in found), scores)
+        self._state.boxes = Boxes(boxes, [one.label for one in found], scores)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from icub_learning.detection.boxes import Detections
 from icub_learning.detection.drawing import annotated
 from icub_learning.view.page import style
-from icub_learning.view.shown.state import Boxes, Recognized, State
+from icub_learning.view.shown.state import Recognized, State
 
 LARGEST = 480  # [px], longest side of what is sent to a page
 MOST_SCORES = 12  # that are shown; of fewer objects all
@@ -21,20 +21,15 @@ class CameraView:
         self.image = server.gui.add_image(BLANK, format="jpeg", jpeg_quality=75)
         self.words = server.gui.add_html(style.note("no image has come yet"))
         self._shown = -1
-        self._said: object = None
 
     def update(self, state: State) -> None:
         """Show the newest image and what was recognized."""
         if state.image is not None and state.image_number != self._shown:
             self._shown = state.image_number
-            image, boxes = state.image, state.boxes
-            if boxes is not None and len(boxes.labels):
-                image = annotated(image, Detections(boxes.boxes, list(boxes.labels), boxes.scores))
-            self.image.image = smaller(image)
-        said = (state.recognized, state.boxes if state.recognized is None else None)
-        if said != self._said:
-            self._said = said
-            self.words.content = words(state.recognized, state.boxes)
+            self.image.image = smaller(annotated(state.image, state.boxes) if state.boxes else state.image)
+        content = words(state.recognized, state.boxes)
+        if content != self.words.content:
+            self.words.content = content
 
 
 def smaller(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -43,7 +38,7 @@ def smaller(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return np.ascontiguousarray(image[::step, ::step])
 
 
-def words(recognized: Recognized | None, boxes: Boxes | None) -> str:
+def words(recognized: Recognized | None, boxes: Detections | None) -> str:
     """Return what was recognized: the label, how sure it is, and the highest scores; or the objects found."""
     if recognized is None:
         if boxes is None:

@@ -9,16 +9,7 @@ import viser
 from icub_learning.view.page import style
 from icub_learning.view.page.controls import Action, Choice, show
 from icub_learning.view.page.guard import PICTURES
-from icub_learning.view.shown.known import (
-    BY_COUNT,
-    BY_NAME,
-    NEWEST_FIRST,
-    ORDERS,
-    Known,
-    Thumbnails,
-    found,
-    known_objects,
-)  # fmt: skip
+from icub_learning.view.shown.known import BY_COUNT, BY_NAME, NEWEST_FIRST, ORDERS, Known, Thumbnails, found
 from icub_learning.view.shown.state import Answer, Ask, State
 
 MOST_ROWS = 1000  # of the list; a word finds the others
@@ -48,7 +39,7 @@ class ObjectsView:
         asked = (counts, recall, self.words.value, self.order.value, pictures)
         if asked != self._asked:
             self._asked = asked
-            rows = found(known_objects(counts, recall), self.words.value, self.order.value)
+            rows = found(counts, recall, self.words.value, self.order.value)
             said = style.note(f"{len(rows)} of {len(counts)} objects" if counts else "none yet")
             lines = "".join(self._row(one) for one in rows[:MOST_ROWS])
             more = style.note(f"and {len(rows) - MOST_ROWS} more") if len(rows) > MOST_ROWS else ""

@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
+from icub_learning.detection.boxes import Detections
 from icub_learning.evaluation.metrics import group_rmse
+from icub_learning.recording.recording import AXES
 from icub_learning.reporting.wrench_errors import GROUPS, UNITS
 
 SPAN = 8.0  # [s] of the curves
 PERIOD = 0.05  # [s] between two points of a curve
 ERROR_SPAN = 3.0  # [s] under the mean of squared errors
 SIGMAS = 2.0  # half the width of the band around a prediction, in standard deviations
-WRENCH_OUTPUTS = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
 TOGETHER = 3  # joints whose curves are shown at once
 
 
@@ -30,12 +31,11 @@ class Curves:
         self.clear()
 
     def clear(self) -> None:
-        """Drop all points: time has been set back, or the learner is another one."""
-        n = self._n_outputs
+        """Drop all points: time has been set back."""
         self._start = self.newest_stamp = 0  # [ns]
         self.seconds = np.zeros(0)  # (n,) since the first point ever [s]
         # (n, n_outputs) each, the last one a standard deviation
-        self.measured, self.predicted, self.parametric, self.deviation = (np.zeros((0, n)) for _ in range(4))
+        self.measured = self.predicted = self.parametric = self.deviation = np.zeros((0, self._n_outputs))
 
     def __len__(self) -> int:
         return len(self.seconds)
@@ -49,12 +49,9 @@ class Curves:
         self.newest_stamp = stamp
         kept = slice(max(0, len(self) + 1 - self._capacity), None)
         self.seconds = np.append(self.seconds[kept], (stamp - self._start) * 1e-9)
-        for name, row in (
-            ("measured", measured),
-            ("predicted", predicted),
-            ("parametric", parametric),
-            ("deviation", np.sqrt(np.maximum(variance, 0.0))),
-        ):
+        rows = {"measured": measured, "predicted": predicted, "parametric": parametric}
+        rows["deviation"] = np.sqrt(np.maximum(variance, 0.0))
+        for name, row in rows.items():
             setattr(self, name, np.vstack([getattr(self, name)[kept], row]))
 
     @property
@@ -149,7 +146,7 @@ class Learner:
     @property
     def is_wrench(self) -> bool:
         """Whether wrenches are predicted, not efforts."""
-        return self.outputs == WRENCH_OUTPUTS
+        return self.outputs == AXES
 
     @property
     def short(self) -> str:
@@ -187,15 +184,6 @@ class Recognized:
     scores: dict[str, float]
 
 
-@dataclass(frozen=True, eq=False)
-class Boxes:
-    """Objects found in an image: boxes (n, 4) [px], labels and scores."""
-
-    boxes: Array
-    labels: tuple[str, ...]
-    scores: Array
-
-
 @dataclass
 class State:
     """What is known now."""
@@ -209,7 +197,7 @@ class State:
     objects: dict[str, dict[str, int]] = field(default_factory=dict)  # of each, how many views or images, by label
     recall: dict[str, dict[str, float]] = field(default_factory=dict)  # how surely each is known; NaN: unknown
     recognized: Recognized | None = None  # newest ones; None before the first
-    boxes: Boxes | None = None  # likewise
+    boxes: Detections | None = None  # likewise
     image: NDArray[np.uint8] | None = None  # newest image, RGB; `image_number` rises with each
     image_number: int = 0
     health: dict[str, Health] = field(default_factory=dict)  # by name of the status

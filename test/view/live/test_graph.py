@@ -24,7 +24,7 @@ def test_a_learner_is_found_with_the_topics_that_it_takes(beside):
     expected = {"/inverse_dynamics": ("/arm/states", "/arm/ft")}
     beside.until(lambda: look(beside.spun).learners == expected, f"{expected}")
     found = look(beside.spun)
-    assert (found.recognizers, found.detectors, found.image) == ((), (), ("", ""))
+    assert (found.recognizers, found.detectors, found.image) == ([], [], ("", ""))
     assert look(beside.spun, "/given").image == ("/given", IMAGE)
 
 
@@ -51,6 +51,6 @@ def test_the_camera_is_the_one_that_nodes_look_at(beside):
     def found() -> bool:
         now = look(beside.spun)
         names = (now.recognizers, now.detectors)
-        return names == (("/inverse_dynamics",), ("/detector",)) and now.image == ("/eye/compressed", COMPRESSED)
+        return names == (["/inverse_dynamics"], ["/detector"]) and now.image == ("/eye/compressed", COMPRESSED)
 
     beside.until(found, "recognizer, detector and camera")
