@@ -68,12 +68,12 @@ class FleetStation:
 
     def _take(self, robot: str, data: bytes) -> bool:
         """Add one model; return whether it was taken, be it with nothing new."""
-        with _as_file(data) as file:
-            try:
+        try:
+            with _as_file(data) as file:
                 (found,) = self._gather([(robot, file)])
-            except IcubLearningError as error:  # the others go on
-                self._tell(f"refused: {robot}: {error}")
-                return False
+        except IcubLearningError as error:  # the others go on
+            self._tell(f"refused: {robot}: {error}")
+            return False
         self._tell(f"{robot}: {len(data) / 1e6:.3g} MB, {found.samples} samples, {found.new} of them new")
         return True
 
@@ -84,10 +84,9 @@ class FleetStation:
 
 
 class FleetMember:
-    """Publishes the model of the node `learner`, whose models are in `folder`, and has it load the pooled one.
+    """Publishes the model of a robot's node `learner`, whose models are in `folder`, and has it load the pooled one.
 
-    `wait` handles messages until a condition holds, at most for some seconds, and returns whether it does; `robot` is
-    its name.
+    `wait` handles messages until a condition holds, at most for some seconds, and returns whether it does.
     """
 
     def __init__(
@@ -108,15 +107,12 @@ class FleetMember:
 
         Raises IcubLearningError: the node refused something, or no station took the model.
         """
-        sent = len(self._published()[0])
+        sent, publisher = len(self._published()[0]), self._publisher
 
         def delivered() -> bool:
-            """Return whether there is a subscriber, and every subscriber has received what was published."""
-            return self._publisher.get_subscription_count() > 0 and self._publisher.wait_for_all_acked(Duration())
+            return publisher.get_subscription_count() > 0 and publisher.wait_for_all_acked(Duration())
 
-        if not self._wait(delivered, patience):
-            text = f"no station took what {self._robot} has learned within {patience:g} s"
-            raise IcubLearningError(f"{text}: is `icub-learning fleet pool` running?", name=MODELS)
+        self._require(delivered, patience, f"no station took what {self._robot} has learned", MODELS)
         return sent
 
     def exchange(self, patience: float) -> tuple[int, int]:
@@ -132,9 +128,8 @@ class FleetMember:
         self._ask(SetBool, "set_learning", data=False)
         try:
             sent, own = self._published()
-            if not self._wait(lambda: self._is_pooled(own), patience):
-                found = f"no pooled model with what {self._robot} has learned came within {patience:g} s"
-                raise IcubLearningError(f"{found}: is `icub-learning fleet pool` running?", name=POOLED)
+            otherwise = f"no pooled model with what {self._robot} has learned came"
+            self._require(lambda: self._is_pooled(own), patience, otherwise, POOLED)
             received = self._pooled[0]
             with replacing(self._folder.path(self._name("pooled"))) as file:
                 file.write(received)
@@ -166,6 +161,11 @@ class FleetMember:
         # Bytes that are no model are not waited for.
         with contextlib.suppress(IcubLearningError), _as_file(data) as file:
             self._pooled = (data, read_holdings(read_model(file)[0]))
+
+    def _require(self, done: Callable[[], bool], patience: float, otherwise: str, topic: str) -> None:
+        if not self._wait(done, patience):
+            text = f"{otherwise} within {patience:g} s: is `icub-learning fleet pool` running?"
+            raise IcubLearningError(text, name=topic)
 
     def _name(self, what: str) -> str:
         return f"fleet_{self._robot}_{what}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,21 +46,16 @@ class Views:
         """Return the first `share` of the views of each object, and the others. Raises ParameterError."""
         share = real("share", share, 0.0, 1.0, low_open=True)
         cuts = {label: round(share * len(values)) for label, values in self.features.items()}
-        fewest = min(min(cut, len(self.features[label]) - cut) for label, cut in cuts.items())
-        if fewest < 1:
+        first = {label: values[: cuts[label]] for label, values in self.features.items()}
+        others = {label: values[cuts[label] :] for label, values in self.features.items()}
+        if not all(map(len, (*first.values(), *others.values()))):
             raise ParameterError("share", share, "such that each object has views in both parts")
-        return (
-            Views({label: values[: cuts[label]] for label, values in self.features.items()}),
-            Views({label: values[cuts[label] :] for label, values in self.features.items()}),
-        )
+        return Views(first), Views(others)
 
     def in_turns(self) -> Iterable[tuple[str, Array]]:
         """Yield label and features of the first view of each object, then of the second of each, and so on."""
-        most = max(map(len, self.features.values()))
-        for place in range(most):
-            for label, values in self.features.items():
-                if place < len(values):
-                    yield label, values[place]
+        for turn in zip_longest(*self.features.values()):
+            yield from ((label, x) for label, x in zip(self.features, turn, strict=True) if x is not None)
 
     def folds(self, n_folds: int, gap: int) -> list[Fold]:
         """Return folds by forward chaining within each object (see `forward_folds`); targets are one-hot codes."""

@@ -4,7 +4,7 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -15,14 +15,8 @@ from icub_learning.errors import StateError
 FORMAT_VERSION = 1  # of all files
 HEADER_ENTRY, CHECKSUM_ENTRY = "model_header", "model_checksum"  # of a file, beside those of the state
 # What must agree between two models that can replace or pool each other, in words, in the order it is compared.
-ORIGIN = {
-    "kind": "kind",
-    "robot": "robot",
-    "joints": "joints",
-    "sensor": "sensor",
-    "network": "network",
-    "urdf_digest": "digest of the URDF",
-}
+ORIGIN = {name: name for name in ("kind", "robot", "joints", "sensor", "network")}
+ORIGIN["urdf_digest"] = "digest of the URDF"
 
 
 @dataclass(frozen=True)
@@ -57,17 +51,17 @@ class ModelHeader:
                 raise StateError(f"{reason}; this release reads formats up to {FORMAT_VERSION}", value=version)
             known = {one.name for one in fields(cls)}
             header = cls(**{name: value for name, value in found.items() if name in known})
-            checked = [header.kind, header.robot, header.urdf_digest, header.sensor, header.network, header.release]
+            names = [header.kind, header.robot, header.urdf_digest, header.sensor, header.network, header.release]
             tables = [header.settings, header.statistics, header.checksums]
-            if not all(isinstance(one, str) for one in [*checked, *header.joints]):
+            if not all(isinstance(one, str) for one in [*names, *header.joints]):
                 raise TypeError("a name is no text")
             if not all(isinstance(one, dict) for one in tables) or not isinstance(header.saved_at, (int, float)):
                 raise TypeError("an entry has another type")
+            return replace(header, joints=tuple(header.joints))
         except StateError:
             raise
         except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
             raise StateError(f"the description of the model cannot be read: {error}", name=HEADER_ENTRY) from None
-        return cls(**{**vars(header), "joints": tuple(header.joints)})
 
     def check_origin(self, ours: "ModelHeader", *, any_urdf: bool = False) -> None:
         """Raise StateError, which names both, if this model is of another kind, robot, sensor or network than `ours`,

@@ -124,10 +124,10 @@ class ErrorsView:
         self.plots, self.titles = {}, {}
         self._kept = {group: ErrorCurve() for group in groups}
         spare = list(COLOURS.values())[: len(KINDS)]
-        colours = {name: COLOURS.get(name, spare[place % len(spare)]) for place, name in enumerate(lines)}
-        entries = [(LABELS.get(name, name), colour) for name, colour in colours.items()]
+        colours = [COLOURS.get(name, spare[place % len(spare)]) for place, name in enumerate(lines)]
+        entries = [(LABELS.get(name, name), colour) for name, colour in zip(lines, colours, strict=True)]
         self.legend.content = style.note(f"RMSE over {ERROR_SPAN:g} s") + style.legend(entries)
-        drawn = [line(name, colour, 2.0) for name, colour in colours.items()]
+        drawn = [line(name, colour, 2.0) for name, colour in zip(lines, colours, strict=True)]
         with self._folder:
             for group in groups:
                 self.titles[group], self.plots[group] = plot(self._server, drawn, {"distr": 3})

@@ -80,21 +80,20 @@ class Page:
             self.curves = CurvesView(server, predicted)
             if ask is not None:
                 self.weights = WeightsView(server)
+        self.robot = RobotView(server, self._say)
+        self._live, self._predicted = ask is not None, predicted
+        self.doing: DoingView | None = None
         if ask is not None:
             with tabs.add_tab("Body", viser.Icon.SCALE):
                 self.body = BodyView(server, self._choice, ask)
                 self._models = [ModelsView(server, self._choice, ask)]
             with tabs.add_tab("Nodes", viser.Icon.HEARTBEAT):
                 self.nodes = NodesView(server)
-        self.robot = RobotView(server, self._say)
-        self._live, self._predicted = ask is not None, predicted
-        if ask is not None:
             self._make_left(ask, folder)
 
     def _make_left(self, ask: Ask, folder: Path | None) -> None:
         server = self.server
         panel = server.gui.add_panel()
-        self.doing: DoingView | None = None
         if folder is not None:
             with panel.add_tab("Demonstration", viser.Icon.PLAYER_PLAY):
                 self.doing = DoingView(server, folder)

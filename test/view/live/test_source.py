@@ -119,7 +119,7 @@ def test_objects_and_the_camera_come_from_nodes_that_recognize_and_detect(beside
     assert (state.recognizers, state.detectors) == (["/inverse_dynamics"], ["/detector"])
     assert (state.recognized.nearest, state.recognized.scores) == ("duck", {"duck": 0.5, "cup": -0.5})
     np.testing.assert_array_equal(state.boxes.boxes, [[1.0, 2.0, 3.0, 4.0]])
-    assert state.boxes.labels == ("cup",)
+    assert state.boxes.labels == ["cup"]
     # Recognizers publish what they know, detectors are asked.
     assert state.objects == {"/inverse_dynamics": {"duck": 20, "cup": 5}, "/detector": {"cup": 30}}
     assert state.recall == {"/inverse_dynamics": {"duck": 0.75, "cup": 1.0}}
