@@ -6,9 +6,6 @@ from pathlib import Path
 
 from icub_learning.errors import ModelError
 
-# Short names of robots whose descriptions are installed with this package (see requirements.in).
-KNOWN_ROBOTS = ("icub", "ur10", "panda", "tiago", "ur5", "xarm7", "z1")
-
 _EXAMPLE_ROBOTS = {
     "ur10": "ur_description/urdf/ur10_robot.urdf",
     "panda": "panda_description/urdf/panda.urdf",
@@ -17,18 +14,17 @@ _EXAMPLE_ROBOTS = {
     "xarm7": "xarm_description/urdf/xarm7.urdf",
     "z1": "z1_description/urdf/z1.urdf",
 }
+# Short names of robots whose descriptions are installed with this package (see requirements.in).
+KNOWN_ROBOTS = ("icub", *_EXAMPLE_ROBOTS)
 ICUB_MODEL = "iCubGenova01"  # newer descriptions carry inertias that were raised for the sake of simulators
 
 
 def find_urdf(robot: str | os.PathLike[str]) -> str:
     """Return what `robot` means as a path or XML text that the regressors take.
 
-    Args:
-        robot: one of KNOWN_ROBOTS ("icub" is iCubGenova01); the name of any robot of icub-models ("iCubGazeboV2_5");
-            "package://PACKAGE/FILE" in a sourced ROS workspace; the path of a URDF; or XML text.
-
-    Raises:
-        ModelError: nothing of that name is found; the message lists what would be.
+    That is one of KNOWN_ROBOTS ("icub" is iCubGenova01); the name of any robot of icub-models ("iCubGazeboV2_5");
+    "package://PACKAGE/FILE" in a sourced ROS workspace; the path of a URDF; or XML text. Raises ModelError: nothing of
+    that name is found; the message lists what would be.
     """
     text = os.fspath(robot)
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
@@ -67,9 +63,8 @@ def _in_distribution(distribution: str, ending: str) -> Path:
     except metadata.PackageNotFoundError:
         message = f"the description is in the Python package {distribution}: pip install {distribution}"
         raise ModelError(message, name="urdf", value=ending, bound=distribution) from None
-    for file in files:
-        if str(file).endswith(ending):
-            return Path(str(file.locate())).resolve()
+    if found := next((file for file in files if str(file).endswith(ending)), None):
+        return Path(str(found.locate())).resolve()
     raise ModelError(f"{distribution} has no file {ending}", name="urdf", value=ending, bound=distribution)
 
 

@@ -73,7 +73,8 @@ def windowed_mean_rmse(errors: ArrayLike, window: int) -> Array:
     table = _table("errors", errors)
     if not table.shape[1]:
         raise ShapeError("errors", table.shape, "(n, n_outputs), n_outputs at least 1")
-    return np.mean([windowed_rmse(column, window) for column in np.hsplit(table, table.shape[1])], axis=0)
+    means: Array = np.mean([windowed_rmse(column, window) for column in np.hsplit(table, table.shape[1])], axis=0)
+    return means
 
 
 def percentiles(values: ArrayLike) -> dict[str, float]:

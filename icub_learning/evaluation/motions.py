@@ -14,10 +14,7 @@ from icub_learning.recording.recording import Event, Recording, WrenchEvent
 
 
 class KnownMotions:
-    """Replaces the MotionFilter of a stream by motions that are known beforehand for every stamp [ns].
-
-    Both `newest` and `smoothed` return the motion at the newest sample.
-    """
+    """Replaces the MotionFilter of a stream by motions that are known beforehand for every stamp [ns]."""
 
     def __init__(self, motions: Mapping[int, Motion]) -> None:
         self._motions = motions
@@ -42,7 +39,7 @@ class KnownMotions:
         return True
 
     def deviation(self) -> Array:
-        """Return standard deviations of zero, (3, n_joints): the motions are taken as they are."""
+        """Return zeros, (3, n_joints): the motions are taken as they are."""
         return np.zeros((3, len(self.newest().position)))
 
     def report(self) -> dict[str, Array | float]:

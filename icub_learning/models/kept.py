@@ -90,7 +90,9 @@ class KeptModels:
         with contextlib.suppress(OSError):
             self.path.parent.mkdir(parents=True, exist_ok=True)
         self._take_lock()
-        self._remove_unfinished()
+        for unfinished in self._beside() if self._lock is not None else ():  # left by processes that were killed
+            if unfinished.name.startswith(f".{self.path.name}."):
+                shutil.rmtree(unfinished, ignore_errors=True)
 
     def files(self) -> list[Path]:
         """Return the models of this name that there are, the newest first."""
@@ -171,12 +173,6 @@ class KeptModels:
             lock.write(str(os.getpid()))
             lock.flush()
         self._lock = lock
-
-    def _remove_unfinished(self) -> None:
-        """Remove what processes that were killed have left; whoever holds the lock is the only one that writes."""
-        for path in self._beside() if self._lock is not None else ():
-            if path.name.startswith(f".{self.path.name}."):
-                shutil.rmtree(path, ignore_errors=True)
 
 
 def _locked(file: IO[str]) -> bool:

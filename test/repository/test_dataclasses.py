@@ -11,7 +11,7 @@ import icub_learning
 CHANGING = {
     *("Attempt", "Counts", "DetectionLesson", "Event", "Frame", "Job", "Learner", "Lesson", "Outcome", "Positives"),
     *("RecognizedView", "Request", "Series", "State", "StateRecord", "StreamCounts", "Trial"),
-    *("KernelSettings", "_Kept", "_ObjectRequest", "_Request"),
+    *("KernelSettings", "_ObjectRequest"),
 }
 WITHOUT_ROS_2 = "launching.description"  # needs launch_ros
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from icub_learning.arrays import Array
 from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG, Finding, Observation
 from icub_learning.recording.recording import Recording
 
@@ -101,7 +100,8 @@ def check_rates(seen: Observation) -> list[Finding]:
         steps = np.diff(times)
         rate = float(1 / max(np.median(steps), 1e-6))
         periods.append(1 / rate)
-        fresh = min(rate, _fresh(values) * rate)
+        new = (np.diff(values, axis=0) != 0).any(axis=1)  # which messages show other numbers than the one before
+        fresh = float(new.mean()) * rate if new.any() else rate
         if rate < SLOWEST:
             text = f"{what} come at {rate:.3g} Hz, too slow for accelerations"
             found.append(Finding("rate", WRONG, text, f"set the driver to 100 Hz or more, at least {SLOWEST:g} Hz"))
@@ -119,11 +119,6 @@ def check_rates(seen: Observation) -> list[Finding]:
             settings: dict[str, object] = {"tolerance": tolerance} if what == "wrenches" else {}
             found.append(Finding("rate", RIGHT, text, settings=settings))
     return found
-
-
-def _fresh(values: Array) -> float:
-    """Share of the messages that show other numbers than the one before."""
-    return float((np.diff(values, axis=0) != 0).any(axis=1).mean()) if np.ptp(values, axis=0).any() else 1.0
 
 
 CHECKS = (check_stamps, check_clocks, check_rates)

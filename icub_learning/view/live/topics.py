@@ -175,7 +175,8 @@ class ObjectTopics:
 
     def _on_objects(self, name: str, found: Any) -> None:
         self._state.objects[name] = dict(zip(found.labels, map(int, found.counts), strict=True))
-        self._state.recall[name] = dict(zip(found.labels, getattr(found, "recall", ()), strict=False))
+        if isinstance(found, ObjectList):
+            self._state.recall[name] = dict(zip(found.labels, found.recall, strict=False))
 
     def _on_recognition(self, message: Recognition) -> None:
         scores = dict(zip(message.labels, map(float, message.scores), strict=False))
