@@ -52,7 +52,8 @@ class DelayedEstimator:
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError."""
-        return self._estimator.predict(q, v, a)
+        made: Prediction = self._estimator.predict(q, v, a)
+        return made
 
     def answer(self, *motion: Any) -> Prediction:
         """Predict before it is found how well the motion is known; see JointPredictor.answer."""
@@ -60,7 +61,8 @@ class DelayedEstimator:
 
     def undisturbed(self, prediction: Prediction) -> Prediction:
         """Return a prediction as it would be by weights that no push moves."""
-        return self._estimator.undisturbed(prediction)
+        found: Prediction = self._estimator.undisturbed(prediction)
+        return found
 
     def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:
         """Learn from a measurement (n_outputs,) which experts were right, after the delay."""

@@ -83,7 +83,8 @@ def judge(results: Mapping[str, Evaluation], off_line: Array | None, steady_from
 
 def roughness(values: Array) -> Array:
     """Return the standard deviation of the successive differences of each column, (n_columns,)."""
-    return np.std(np.diff(values, axis=0), axis=0)
+    deviation: Array = np.diff(values, axis=0).std(axis=0)
+    return deviation
 
 
 def mere_quantization(measured: Array) -> np.ndarray:

@@ -67,20 +67,14 @@ class OffLineIdentification:
 
 def identify_off_line(
     recording: Recording,
-    settings: Settings,
-    training: tuple[float, float] = (0.0, 0.7),
-    bandwidths: tuple[float, ...] = BANDWIDTHS,
+    settings: Settings,  # of what concerns learning while it runs none is used
+    training: tuple[float, float] = (0.0, 0.7),  # where the part to learn from begins and ends, as shares of the time
+    bandwidths: tuple[float, ...] = BANDWIDTHS,  # [Hz] to choose from, those above 0.4 of the recording's rate left out
 ) -> OffLineIdentification:
     """Identify the parameters of a robot by least squares on zero-phase filtered signals of a part of a recording.
 
-    Args:
-        settings: its urdf, joints, output, sensor and regressor; what concerns learning while it runs is not used.
-        training: where the part to learn from begins and ends, as shares of the recording's time.
-        bandwidths: [Hz] to choose from; those above 0.4 of the recording's rate are left out.
-
-    Raises:
-        RecordingError: the recording lacks what the settings need, or is too short.
-        ModelError, ParameterError: the settings do not fit the robot, or are outside their ranges.
+    Raises RecordingError: the recording lacks what the settings need, or is too short; ModelError, ParameterError: the
+    settings do not fit the robot, or are outside their ranges.
     """
     check_outputs(recording, settings)
     regressor = assembly.make_regressor(settings)

@@ -226,4 +226,5 @@ class _Comparison:
         stamps = np.array(self._stamps, dtype=np.int64)
         table = np.array(self._numbers).reshape(len(stamps), 5, len(self._output_names))
         columns = np.ascontiguousarray(table.swapaxes(0, 1))
-        return Evaluation(self._output_names, stamps, *columns, n_unpaired=self._unpaired, **others)
+        others |= zip(("predicted", "parametric", "measured", "held", "variance"), columns, strict=True)
+        return Evaluation(self._output_names, stamps, n_unpaired=self._unpaired, **others)

@@ -90,7 +90,7 @@ class KeptModels:
         with contextlib.suppress(OSError):
             self.path.parent.mkdir(parents=True, exist_ok=True)
         self._take_lock()
-        for unfinished in self._beside() if self._lock is not None else ():  # left by processes that were killed
+        for unfinished in self._beside() if self._lock is not None else []:  # left by processes that were killed
             if unfinished.name.startswith(f".{self.path.name}."):
                 shutil.rmtree(unfinished, ignore_errors=True)
 

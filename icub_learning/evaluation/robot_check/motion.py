@@ -70,7 +70,8 @@ def _joint_limits(seen: Observation) -> tuple[Array, Array]:
 
 def _outside(position: Array, low: Array, high: Array) -> Array:
     """Share of the samples (n, k) in which each joint lies beyond its limits (k,)."""
-    return np.mean((position < low - MARGIN) | (position > high + MARGIN), axis=0)
+    share: Array = ((position < low - MARGIN) | (position > high + MARGIN)).mean(axis=0)
+    return share
 
 
 def check_velocities(seen: Observation) -> list[Finding]:

@@ -20,7 +20,7 @@ FLOOR = 1e-4  # smallest error of the logarithmic scale
 KINDS = ("P", "NP", "SP")
 
 
-def plot(server: viser.ViserServer, lines: Sequence[Any], y: dict[str, Any], **options: Any) -> tuple[Any, Any]:
+def plot(server: viser.ViserServer, lines: Sequence[Any], y: Any, **options: Any) -> tuple[Any, Any]:
     """Add a title and a plot of lines over seconds, with a scale `y` and further options of add_uplot; return both.
 
     The title is HTML: viser draws a plot anew, and loses its place in time, when more than its data changes.

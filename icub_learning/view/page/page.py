@@ -33,26 +33,17 @@ NOTHING_PREDICTED = "Measurements alone: name --urdf, --joints and --output, and
 
 
 class Page:
-    """A page at `address`. Raises IcubLearningError: the port is taken, or may not be used.
-
-    Args:
-        port: to listen on at the address `host`; 0 takes a free one.
-        token: that requests must carry; "" for none, with an address of this machine alone.
-        ask: calls services; None: there are none, and no buttons.
-        folder: of a program whose progress and pictures are shown, or None.
-        duration: length of a recording that is played, with the slider `player` [s], or None.
-        predicted: whether there are predictions, not measurements alone.
-    """
+    """A page at `address`. Raises IcubLearningError: the port is taken, or may not be used."""
 
     def __init__(
         self,
-        host: str,
-        port: int,
-        token: str = "",
-        ask: Ask | None = None,
-        folder: Path | None = None,
-        duration: float | None = None,
-        predicted: bool = True,
+        host: str,  # address to listen on
+        port: int,  # 0 takes a free one
+        token: str = "",  # that requests must carry; "" for none, with an address of this machine alone
+        ask: Ask | None = None,  # calls services; None: there are none, and no buttons
+        folder: Path | None = None,  # of a program whose progress and pictures are shown
+        duration: float | None = None,  # of a recording that is played, with the slider `player` [s]
+        predicted: bool = True,  # whether there are predictions, not measurements alone
     ) -> None:
         assert token or is_local(host)
         self.thumbnails = Thumbnails()

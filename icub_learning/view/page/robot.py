@@ -126,7 +126,7 @@ class RobotView:
                 if handle is not None:
                     handle.visible = False
             elif handle is None or len(handle.points) != len(points):
-                shape = {"shaft_radius": 0.008, "head_radius": 0.0176, "head_length": 0.05}
+                shape: Any = {"shaft_radius": 0.008, "head_radius": 0.0176, "head_length": 0.05}
                 self.arrows[kind] = self._server.scene.add_arrows(f"/arrows/{kind}", points, rgb(colour), **shape)
             else:
                 handle.points, handle.visible = points, True
