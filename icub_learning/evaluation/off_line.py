@@ -14,8 +14,8 @@ from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.evaluation.metrics import nmse
+from icub_learning.evaluation.motions import FilteredSignals, Signals, interpolate, resample, zero_phase
 from icub_learning.evaluation.predict_then_learn import check_outputs
-from icub_learning.evaluation.zero_phase import FilteredSignals, Signals, interpolate, resample, zero_phase
 from icub_learning.recording.recording import Recording
 
 BANDWIDTHS = (1.0, 2.0, 3.5, 5.0, 8.0, 12.0, 20.0, 40.0, 80.0)  # [Hz]

@@ -90,7 +90,8 @@ class KeptModels:
         with contextlib.suppress(OSError):
             self.path.parent.mkdir(parents=True, exist_ok=True)
         self._take_lock()
-        for unfinished in self._beside() if self._lock is not None else []:  # left by processes that were killed
+        held = self._lock is not None
+        for unfinished in (path for path in self._beside() if held):  # left by processes that were killed
             if unfinished.name.startswith(f".{self.path.name}."):
                 shutil.rmtree(unfinished, ignore_errors=True)
 

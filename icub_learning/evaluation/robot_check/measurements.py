@@ -11,8 +11,8 @@ from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.sensor_check import LONGEST_LEVER
 from icub_learning.errors import ModelError, RecordingError
+from icub_learning.evaluation.motions import resample, zero_phase
 from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG, Finding, Observation
-from icub_learning.evaluation.zero_phase import resample, zero_phase
 from icub_learning.recording.recording import AXES
 
 MOVED = 0.05  # [rad] that some joint must have moved

@@ -11,14 +11,12 @@ import viser
 from icub_learning.errors import IcubLearningError
 from icub_learning.view.page import style
 from icub_learning.view.page.body import BodyView
-from icub_learning.view.page.camera import CameraView
-from icub_learning.view.page.controls import Choice, show
+from icub_learning.view.page.controls import Choice, Player, show
 from icub_learning.view.page.curves import CurvesView, ErrorsView, WeightsView
-from icub_learning.view.page.doing import DoingView
 from icub_learning.view.page.guard import Guard, guarding, is_local
 from icub_learning.view.page.nodes import ModelsView, NodesView
 from icub_learning.view.page.objects import DetectionView, TeachingView
-from icub_learning.view.page.player import Player
+from icub_learning.view.page.pictures import CameraView, DoingView
 from icub_learning.view.page.robot import RobotView
 from icub_learning.view.shown.known import Thumbnails
 from icub_learning.view.shown.state import Ask, State

@@ -12,8 +12,7 @@ from icub_learning.arrays import Array
 from icub_learning.errors import ModelError
 from icub_learning.reporting.colours import COLOURS, GREEN, RED
 from icub_learning.view.page.style import rgb
-from icub_learning.view.shown.geometry import RobotGeometry
-from icub_learning.view.shown.meshes import Shape, load_mesh
+from icub_learning.view.shown.geometry import RobotGeometry, Shape, load_mesh
 from icub_learning.view.shown.state import Learner, State
 
 ARROW_COLOURS = {"measured": COLOURS["measured"], "predicted": GREEN, "external": RED}

@@ -13,10 +13,10 @@ from PIL import Image
 from icub_learning.detection.boxes import Detections
 from icub_learning.recording.recording import AXES
 from icub_learning.simulation.zoo.planar_arm import planar_arm_urdf
-from icub_learning.view.page.camera import smaller, words
 from icub_learning.view.page.controls import Action
 from icub_learning.view.page.curves import lines_of
 from icub_learning.view.page.page import Page
+from icub_learning.view.page.pictures import smaller, words
 from icub_learning.view.page.robot import BESIDE, LONGEST_ARROW
 from icub_learning.view.shown.state import Answer, Health, Learner, Load, Masses, Recognized, State
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from icub_learning.view.page.player import SPEEDS, Player
+from icub_learning.view.page.controls import SPEEDS, Player
 
 
 class Form:

@@ -1,8 +1,11 @@
-"""What the camera sees, and what it is recognized as."""
+"""What the camera sees and is recognized as, and what a program that runs the nodes does and draws."""
+
+from pathlib import Path
 
 import numpy as np
 import viser
 from numpy.typing import NDArray
+from PIL import Image
 
 from icub_learning.detection.boxes import Detections
 from icub_learning.detection.drawing import annotated
@@ -12,6 +15,8 @@ from icub_learning.view.shown.state import Recognized, State
 LARGEST = 480  # [px], longest side of what is sent to a page
 MOST_SCORES = 12  # that are shown; of fewer objects all
 BLANK = np.full((240, 320, 3), 236, dtype=np.uint8)  # before the first image, a light grey
+WIDEST = 1100  # [px] of a picture on the page
+PERIOD = 20  # updates between two looks at the folder
 
 
 class CameraView:
@@ -59,3 +64,40 @@ def words(recognized: Recognized | None, boxes: Detections | None) -> str:
         f'<div data-label class="il-text">{named}<span style="color:{style.MUTED}"> {sure}</span></div>'
         f"{style.bars(entries, recognized.nearest)}{more}"
     )
+
+
+class DoingView:
+    """Follows a folder, whose file STATUS holds a line: its pictures (.png) are shown as soon as they come, or change.
+
+    Pictures that were there before the page was started are those of an earlier run, and left out.
+    """
+
+    def __init__(self, server: viser.ViserServer, folder: Path) -> None:
+        self._server, self._folder = server, folder
+        self.line = server.gui.add_html(style.note("starting"))
+        self.pictures: dict[str, viser.GuiImageHandle] = {}
+        self._seen = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.png")}
+        self._updates = 0
+
+    def update(self, doing: str) -> None:
+        """Show what is being done, and now and then new pictures."""
+        content = style.note(doing or "starting", style.INK, True)
+        if content != self.line.content:
+            self.line.content = content
+        self._updates += 1
+        for path in sorted(self._folder.glob("*.png")) if self._updates % PERIOD == 0 else ():
+            changed = path.stat().st_mtime_ns
+            if self._seen.get(path.name) != changed:
+                self._seen[path.name] = changed
+                self._show(path)
+
+    def _show(self, path: Path) -> None:
+        with Image.open(path) as picture:
+            picture = picture.convert("RGB")
+            picture.thumbnail((WIDEST, 10 * WIDEST))
+            pixels = np.asarray(picture)
+        if path.name in self.pictures:
+            self.pictures[path.name].image = pixels
+        else:
+            add = self._server.gui.add_image
+            self.pictures[path.name] = add(pixels, label=path.stem, format="jpeg", jpeg_quality=85)
