@@ -14,8 +14,7 @@ from icub_learning.clients.processes import Processes
 from icub_learning.clients.session import Session
 from icub_learning.errors import IcubLearningError
 from icub_learning.evaluation.predict_then_learn import ESTIMATORS
-from icub_learning.launching.commands import node_command
-from icub_learning.launching.installation import share_folder
+from icub_learning.launching.commands import node_command, share_folder
 from icub_learning.nodes.common.qos import DISCOVERY_TIME
 from icub_learning_msgs.srv import SetTask
 

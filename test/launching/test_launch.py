@@ -19,11 +19,11 @@ from helpers.loading import module_at
 from helpers.processes import runs
 from helpers.waiting import PATIENCE, wait_until
 
+import icub_learning
 from icub_learning.cli.main import BAD_INPUT, main
 from icub_learning.errors import ParameterError
-from icub_learning.launching import installation, table
-from icub_learning.launching.commands import MADE, Command, commands, fields, parse
-from icub_learning.launching.installation import find_executable, share_folder
+from icub_learning.launching import table
+from icub_learning.launching.commands import MADE, Command, commands, fields, find_executable, parse, share_folder
 from icub_learning.launching.supervisor import Supervisor
 from icub_learning.launching.table import SYSTEMS
 
@@ -261,8 +261,8 @@ def test_executables_are_found_where_colcon_and_pip_put_them(tmp_path: Path, mon
 
 def test_files_are_found_in_the_checkout_or_where_they_were_installed(tmp_path, checkout, monkeypatch):
     assert share_folder() == checkout
-    monkeypatch.setattr(installation.icub_learning, "__file__", str(tmp_path / "lib" / "icub_learning" / "__init__.py"))
-    monkeypatch.setattr(installation.sys, "prefix", str(tmp_path / "none"))
+    monkeypatch.setattr(icub_learning, "__file__", str(tmp_path / "lib" / "icub_learning" / "__init__.py"))
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "none"))
     monkeypatch.setenv("AMENT_PREFIX_PATH", f"/nowhere:{tmp_path}")
     with pytest.raises(ParameterError, match="share/icub_learning"):
         share_folder()

@@ -21,7 +21,7 @@ from helpers.ros_probe import RosProbe
 from helpers.waiting import wait_until
 
 from icub_learning.errors import ParameterError
-from icub_learning.launching.installation import find_executable
+from icub_learning.launching.commands import find_executable
 from icub_learning.launching.table import SYSTEMS
 
 FOLDER = os.environ.get("ICUB_LEARNING_LAUNCH", "")

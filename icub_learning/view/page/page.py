@@ -10,11 +10,10 @@ import viser
 
 from icub_learning.errors import IcubLearningError
 from icub_learning.view.page import style
-from icub_learning.view.page.body import BodyView
 from icub_learning.view.page.controls import Choice, Player, show
 from icub_learning.view.page.curves import CurvesView, ErrorsView, WeightsView
 from icub_learning.view.page.guard import Guard, guarding, is_local
-from icub_learning.view.page.nodes import ModelsView, NodesView
+from icub_learning.view.page.nodes import BodyView, ModelsView, NodesView
 from icub_learning.view.page.objects import DetectionView, TeachingView
 from icub_learning.view.page.pictures import CameraView, DoingView
 from icub_learning.view.page.robot import RobotView

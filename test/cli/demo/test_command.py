@@ -18,8 +18,8 @@ from helpers.waiting import wait_until
 from icub_learning.cli.demo import report
 from icub_learning.cli.demo.command import CHANGEOVER, PLANES
 from icub_learning.cli.main import main
+from icub_learning.clients.polling import stream_of
 from icub_learning.clients.processes import RosDomain
-from icub_learning.clients.topic_statistics import stream_of
 from icub_learning.errors import IcubLearningError
 from icub_learning.evaluation.predict_then_learn import ESTIMATORS
 from icub_learning.simulation import ArmSimulation, SimulationSettings

@@ -4,7 +4,7 @@ import pytest
 from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import CompressedImage, Image, JointState
 
-from icub_learning.view.live.graph import COMPRESSED, IMAGE, look
+from icub_learning.view.live.source import COMPRESSED, IMAGE, look
 from icub_learning_msgs.msg import Detections, DynamicsPrediction, FeatureVector, Recognition
 
 

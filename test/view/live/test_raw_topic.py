@@ -7,7 +7,7 @@ from rclpy.serialization import serialize_message
 from icub_learning.nodes.common.conversions import set_stamp
 from icub_learning.nodes.common.qos import DEEP, DEEP_BEST_EFFORT
 from icub_learning.nodes.common.serialized import stamp_in
-from icub_learning.view.live.raw_topic import RawTopic, sampled
+from icub_learning.view.live.topics import RawTopic, sampled
 
 START = 1_700_000_000 * 10**9  # [ns]
 PERIOD = 5_000_000  # [ns]

@@ -9,8 +9,7 @@ from std_msgs.msg import Bool
 from icub_learning.nodes.common.conversions import set_stamp, set_wrench
 from icub_learning.nodes.common.qos import DEEP, DEEP_BEST_EFFORT, STATE
 from icub_learning.recording.recording import AXES
-from icub_learning.view.live.raw_topic import RawTopic
-from icub_learning.view.live.topics import STEP, LearnerTopics, efforts, masses_of
+from icub_learning.view.live.topics import STEP, LearnerTopics, RawTopic, efforts, masses_of
 from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
 
 START = 1_700_000_000 * 10**9  # [ns]
