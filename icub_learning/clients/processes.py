@@ -39,7 +39,6 @@ class Processes:
             self._children[name] = children.start(command, environment, log)
 
     def pid(self, name: str) -> int:
-        """Return the process id of a process that was started."""
         return self._children[name].pid
 
     def check(self) -> None:

@@ -14,7 +14,6 @@ from icub_learning.launching.table import PACKAGE, Process, System
 
 
 def launch_description(system: System) -> LaunchDescription:
-    """Return the launch description of a system."""
     arguments = [
         DeclareLaunchArgument(
             argument.name,

@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from icub_learning.view.followed import STATUS
+from icub_learning.view import STATUS
 
 
 class StatusLine:

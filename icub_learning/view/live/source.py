@@ -19,7 +19,7 @@ from icub_learning.clients.services import parameters_in
 from icub_learning.errors import IcubLearningError, SampleError
 from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT, STATE, STREAM
 from icub_learning.robots import find_urdf
-from icub_learning.view.followed import STATUS
+from icub_learning.view import STATUS
 from icub_learning.view.live.services import ServiceCalls
 from icub_learning.view.live.topics import COMPRESSED, IMAGE, LearnerTopics, ObjectTopics, RawTopic
 from icub_learning.view.shown.state import Health, State
@@ -87,16 +87,12 @@ def _image(node: Node, topics: dict[str, str], watchers: list[str], given: str) 
 
 
 class LiveSource:
-    """Keeps a state up to date with what nodes publish.
+    """Keeps a state up to date with what nodes publish. Raises ModelError: there is no such URDF.
 
     The thread that runs the executor of `spun` calls `poll` about ten times a second; no executor spins `polled`, which
-    is for streams. Raises ModelError: there is no such URDF.
-
-    Args:
-        joint_states: topic of the robot's joint states where no learner says which it takes.
-        urdf: of the robot, as `find_urdf` takes it; "": of robot_description, or of a learner's parameter.
-        image: topic of images; "": the one that nodes look at.
-        folder: of a program that writes what it does into its file STATUS, or None.
+    is for streams. `joint_states` is their topic where no learner says which it takes; `urdf` as `find_urdf` takes it,
+    "" for that of robot_description or of a learner's parameter; `image` a topic, "" for the one that nodes look at;
+    `folder` that of a program that writes what it does into its file STATUS.
     """
 
     def __init__(

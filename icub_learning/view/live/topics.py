@@ -70,7 +70,6 @@ class RawTopic:
         return near[1] if near is not None and abs(near[0] - stamp) <= tolerance else None
 
     def close(self) -> None:
-        """End the subscription."""
         self._node.destroy_subscription(self._subscription)
 
     def _count(self, stamps: list[int]) -> None:
@@ -152,7 +151,6 @@ class LearnerTopics:
             learner.curves.add(stamp, measured, *predicted)
 
     def close(self) -> None:
-        """End the subscriptions."""
         self.predictions.close()
         for one in self._subscriptions:
             self._spun.destroy_subscription(one)

@@ -64,7 +64,6 @@ class CurvesView:
         self.titles, self.plots = zip(*made, strict=True)
 
     def update(self, learner: Learner | None) -> None:
-        """Show the newest seconds of a learner."""
         if learner is None or not len(learner.curves):
             return
         groups = learner.groups()
@@ -141,7 +140,6 @@ class WeightsView:
             self.content = server.gui.add_html(style.note("known after some seconds, of a learner that weighs experts"))
 
     def update(self, learner: Learner | None) -> None:
-        """Show those of a learner."""
         if learner is None or not learner.weights:
             return
         rows = [

@@ -39,11 +39,9 @@ def is_local(host: str) -> bool:
 
 
 class Guard:
-    """Decides which requests to a host are answered.
-
-    A request must name this server in its Host header (a name that somebody else made to point here does not), a page
-    of another origin may open no WebSocket, and a token, where there is one, comes once in the address, then in a
-    cookie.
+    """Decides which requests to a host are answered: those that name this server in their Host header (a name that
+    somebody else made to point here does not), from no page of another origin, and with the token, where there is one,
+    which comes once in the address, then in a cookie.
     """
 
     def __init__(self, host: str, token: str = "") -> None:

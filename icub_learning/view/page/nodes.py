@@ -39,7 +39,6 @@ class BodyView:
         self._shown: object = None
 
     def update(self, learner: Learner | None) -> None:
-        """Show what the learner has published."""
         if learner is None or (learner.name, learner.masses, learner.load, learner.contact) == self._shown:
             return
         self._shown = learner.name, learner.masses, learner.load, learner.contact
@@ -77,7 +76,6 @@ class NodesView:
         self.content = server.gui.add_html(style.note("no node has reported yet"))
 
     def update(self, state: State) -> None:
-        """Show the newest reports."""
         content = "".join(block(name, health, time.monotonic()) for name, health in sorted(state.health.items()))
         if state.lost:
             rows = [[topic, str(count)] for topic, count in sorted(state.lost.items())]
@@ -116,5 +114,4 @@ class ModelsView:
         self._choice = choice
 
     def update(self) -> None:
-        """Show it as long as there is a node."""
         show(bool(self._choice.name), self._folder)

@@ -134,7 +134,6 @@ class Page:
                 self._say(text)
 
     def close(self) -> None:
-        """Close the port and all pages."""
         self.server.stop()
 
     def _say(self, text: str) -> None:

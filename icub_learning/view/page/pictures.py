@@ -28,7 +28,6 @@ class CameraView:
         self._shown = -1
 
     def update(self, state: State) -> None:
-        """Show the newest image and what was recognized."""
         if state.image is not None and state.image_number != self._shown:
             self._shown = state.image_number
             self.image.image = smaller(annotated(state.image, state.boxes) if state.boxes else state.image)
@@ -80,7 +79,6 @@ class DoingView:
         self._updates = 0
 
     def update(self, doing: str) -> None:
-        """Show what is being done, and now and then new pictures."""
         content = style.note(doing or "starting", style.INK, True)
         if content != self.line.content:
             self.line.content = content

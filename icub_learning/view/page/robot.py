@@ -38,7 +38,6 @@ class RobotView:
         self._largest: dict[str, float] = {}
 
     def update(self, state: State, learner: Learner | None) -> None:
-        """Move links and arrows to what the state says."""
         if state.urdf != self._urdf:
             self._load(state.urdf, state.urdf_path)
         if self.geometry is None:

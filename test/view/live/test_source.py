@@ -13,7 +13,7 @@ from icub_learning.nodes.common.conversions import set_stamp
 from icub_learning.nodes.common.qos import DEEP, STATE, STREAM
 from icub_learning.nodes.inverse_dynamics.report import weights_in_words
 from icub_learning.robots import find_urdf
-from icub_learning.view.followed import STATUS
+from icub_learning.view import STATUS
 from icub_learning.view.live.source import LiveSource, weights_of
 from icub_learning_msgs.msg import Detection, Detections, DynamicsPrediction, FeatureVector, ObjectList, Recognition
 from icub_learning_msgs.srv import ListObjects
