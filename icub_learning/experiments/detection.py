@@ -17,7 +17,7 @@ from icub_learning.detection.bootstrap import ITERATIONS, TOLERANCE, Bootstrap
 from icub_learning.detection.boxes import Detections
 from icub_learning.detection.detector import LENGTH_SCALE, OnlineDetector
 from icub_learning.detection.region_classifier import Rows
-from icub_learning.evaluation.detections import TrueBoxes, average_precisions, mean_average_precision
+from icub_learning.evaluation.detections import average_precisions
 from icub_learning.experiments.comparison import STAND_IN, TIME, Comparison, Figures
 from icub_learning.experiments.measuring import seconds
 from icub_learning.experiments.options import checked_seed, options
@@ -85,7 +85,7 @@ class Result:
     @property
     def mean(self) -> float:
         """Mean average precision in [0, 1]."""
-        return mean_average_precision(self.precisions)
+        return float(np.nanmean(list(self.precisions.values())))
 
 
 def run(args: argparse.Namespace) -> None:
@@ -157,8 +157,8 @@ def judge(detector: OnlineDetector, tests: list[TableImage], names: list[str]) -
     return Result(training, detection, average_precisions(found, [_truth(test) for test in tests], names))
 
 
-def _truth(test: TableImage) -> TrueBoxes:
-    return TrueBoxes(test.boxes, test.labels)
+def _truth(test: TableImage) -> Detections:
+    return Detections(test.boxes, test.labels)
 
 
 class RegressorDetector(OnlineDetector):

@@ -76,10 +76,9 @@ class Finding:
     corrected: Recording | None = None
 
 
-def listed(names: Sequence[str], most: int = 6) -> str:
-    """Return names in a row, the first `most` of them."""
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+def listed(names: Sequence[str]) -> str:
+    """Return names in a row, the first six of them."""
+    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
 def guess_robot(names: Sequence[str]) -> str | None:
