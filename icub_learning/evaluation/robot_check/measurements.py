@@ -27,8 +27,8 @@ SURE = 0.85  # partial correlation of an effort with the URDF's torque
 LEAST_TORQUE = 0.2  # [N m] standard deviation of the URDF's torque of a joint that tells
 NO_REASON = "too little is known to compare measurements with gravity"
 Order = tuple[tuple[int, ...], tuple[int, ...]]  # sign of each measured axis, and which true axis it shows
-ORDERS: tuple[Order, ...] = tuple(product(product((1, -1), repeat=3), permutations(range(3))))
-STRAIGHT, REACTION = ((1, 1, 1), (0, 1, 2)), ((-1, -1, -1), (0, 1, 2))
+ORDERS: tuple[Order, ...] = tuple(product(product((1, -1), repeat=3), permutations(range(3))))  # all that there are
+STRAIGHT, REACTION = ((1, 1, 1), (0, 1, 2)), ((-1, -1, -1), (0, 1, 2))  # axis by axis, and with the opposite sign
 
 
 def check_frozen(seen: Observation) -> list[Finding]:
