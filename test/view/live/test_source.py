@@ -1,11 +1,12 @@
-"""What running nodes publish becomes the state that the page shows; nodes that leave are forgotten."""
+"""Nodes are found by the types of their topics; what they publish becomes the state that the page shows."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from sensor_msgs.msg import Image, JointState
+from geometry_msgs.msg import WrenchStamped
+from sensor_msgs.msg import CompressedImage, Image, JointState
 from std_msgs.msg import String
 
 from icub_learning.errors import ModelError
@@ -14,12 +15,54 @@ from icub_learning.nodes.common.qos import DEEP, STATE, STREAM
 from icub_learning.nodes.inverse_dynamics.report import weights_in_words
 from icub_learning.robots import find_urdf
 from icub_learning.view import STATUS
-from icub_learning.view.live.source import LiveSource, weights_of
+from icub_learning.view.live.source import COMPRESSED, IMAGE, LiveSource, look, weights_of
 from icub_learning_msgs.msg import Detection, Detections, DynamicsPrediction, FeatureVector, ObjectList, Recognition
 from icub_learning_msgs.srv import ListObjects
 
 START = 1_700_000_000 * 10**9  # [ns]
 JOINTS = ("elbow", "wrist")
+
+
+def test_a_learner_is_found_with_the_topics_that_it_takes(beside):
+    robot = beside.robot
+    robot.create_publisher(DynamicsPrediction, "~/prediction", 1)
+    robot.create_subscription(JointState, "/arm/states", lambda _: None, 1)
+    robot.create_subscription(WrenchStamped, "/arm/ft", lambda _: None, 1)
+    expected = {"/inverse_dynamics": ("/arm/states", "/arm/ft")}
+    beside.until(lambda: look(beside.spun).learners == expected, f"{expected}")
+    found = look(beside.spun)
+    assert (found.recognizers, found.detectors, found.image) == ([], [], ("", ""))
+    assert look(beside.spun, "/given").image == ("/given", IMAGE)
+
+
+def test_a_learner_whose_name_says_nothing_and_whose_subscriptions_are_not_known_is_found_too(beside):
+    learner = beside.node("one")
+    learner.create_publisher(DynamicsPrediction, "/left/arm/prediction", 1)
+    beside.until(lambda: look(beside.spun).learners == {"/left/arm": ("", "")}, "the learner")
+    learner.destroy_node()
+    beside.until(lambda: not look(beside.spun).learners, "its end")
+
+
+def test_the_camera_is_the_one_that_nodes_look_at(beside):
+    cameras = beside.node("cameras")
+    cameras.create_publisher(Image, "/a_first", 1)
+    beside.until(lambda: look(beside.spun).image == ("/a_first", IMAGE), "the only camera")
+    cameras.create_publisher(CompressedImage, "/eye/compressed", 1)
+    features = beside.node("features")
+    features.create_subscription(Image, "/eye", lambda _: None, 1)  # which nobody publishes
+    features.create_subscription(CompressedImage, "/eye/compressed", lambda _: None, 1)
+    features.create_publisher(FeatureVector, "~/features", 1)
+    beside.robot.create_publisher(Recognition, "~/recognition", 1)
+    detector = beside.node("detector")
+    detector.create_publisher(Detections, "~/detections", 1)
+    detector.create_publisher(Image, "~/annotated", 1)
+
+    def found() -> bool:
+        now = look(beside.spun)
+        names = (now.recognizers, now.detectors)
+        return names == (["/inverse_dynamics"], ["/detector"]) and now.image == ("/eye/compressed", COMPRESSED)
+
+    beside.until(found, "recognizer, detector and camera")
 
 
 @pytest.fixture
