@@ -19,18 +19,14 @@ PARTICIPANTS = 10  # of a domain, whose ports are checked
 _BASE, _PER_DOMAIN, _UNICAST, _PER_PARTICIPANT = 7400, 250, 10, 2
 
 
-class Processes:
+class Processes(ExitStack):
     """Starts processes, with NAME.log of each in a folder, and ends all of them at the end of its context."""
 
     def __init__(self, log_folder: Path) -> None:
+        super().__init__()
         self._log_folder = log_folder
         self._children: dict[str, subprocess.Popen[bytes]] = {}
-
-    def __enter__(self) -> "Processes":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
+        self.callback(self.stop)
 
     def start(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
         """Start one process; see `icub_learning.launching.children.start`."""
@@ -61,7 +57,7 @@ class Processes:
         return self._log_folder / f"{name}.log"
 
 
-class RosDomain:
+class RosDomain(ExitStack):
     """A domain (`number`) without participants on this machine; a context manager that keeps other objects like it out.
 
     It holds the port of the domain's first participant: DDS gives later participants the next ports. Raises
@@ -69,19 +65,15 @@ class RosDomain:
     """
 
     def __init__(self) -> None:
+        super().__init__()
         for domain in random.sample(DOMAINS, len(DOMAINS)):
             if holder := reserve(domain):
-                self.number, self._holder = domain, holder
+                self.enter_context(holder)
+                self.number = domain
                 first = holder.getsockname()[1]
                 self.ports = range(first + 1, first + _PER_DOMAIN - _UNICAST)
                 return
         raise IcubLearningError("every ROS domain from 1 to 101 is in use on this machine", name="ROS_DOMAIN_ID")
-
-    def __enter__(self) -> "RosDomain":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._holder.close()
 
 
 def reserve(domain: int) -> socket.socket | None:

@@ -30,7 +30,6 @@ class Services:
 
     def find_all(self, kinds: Mapping[str, Any], limit: float = FIND_LIMIT) -> dict[str, Any]:
         """Find several services at once: `kinds` are their types by name, as are the clients returned. See `find`."""
-
         new = kinds.keys() - self._clients.keys()
         self._clients |= {name: self._node.create_client(kinds[name], name) for name in new}
 

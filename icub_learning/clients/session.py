@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import TypeVar
 
 from icub_learning.clients.processes import Processes
 from icub_learning.clients.services import Services
@@ -13,26 +12,18 @@ from icub_learning.errors import IcubLearningError
 POLL_PERIOD = 0.02  # [s] between two looks whether what is waited for has come
 CHECK_PERIOD = 0.5  # [s] between two checks of the processes
 
-SessionT = TypeVar("SessionT", bound="Session")
 
-
-class Session:
+class Session(ExitStack):
     """Initializes ROS and makes a node; a context manager. `show` is called with a line that says how far it is, while
     `processes` must run.
     """
 
     def __init__(self, name: str, processes: Processes, show: Callable[[str], None]) -> None:
+        super().__init__()
         self._processes, self._show = processes, show
-        self._stack = ExitStack()
-        self.node, self._executor = self._stack.enter_context(executed_node(name))
+        self.node, self._executor = self.enter_context(executed_node(name))
         self._executor.add_node(self.node)
         self.services = Services(self.node, self.wait)  # calls of services, during which messages are taken in
-
-    def __enter__(self: SessionT) -> SessionT:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
 
     def poll(self) -> None:
         """Handle messages that the executor does not handle; called again and again while the session waits."""

@@ -30,15 +30,13 @@ def share_folder() -> Path:
 
 def find_executable(package: str, executable: str) -> str:
     """Return the path of an executable of a ROS package, or for package "" of a program. Raises ParameterError."""
-    folders = [prefix / "lib" / package for prefix in ament_prefixes()]
-    if package == PACKAGE:  # colcon puts them beside icub-learning, pip beside the interpreter
-        folders = [Path(sys.argv[0]).resolve().parent, Path(sys.executable).parent, *folders]
+    search, needed = os.environ.get("PATH", os.defpath), "a program on the PATH: install it"
     if package:
+        folders = [prefix / "lib" / package for prefix in ament_prefixes()]
+        if package == PACKAGE:  # colcon puts them beside icub-learning, pip beside the interpreter
+            folders = [Path(sys.argv[0]).resolve().parent, Path(sys.executable).parent, *folders]
         search = os.pathsep.join(map(str, folders))
         needed = f"an executable of package {package}: build and source its workspace, or install the package"
-    else:
-        search = os.environ.get("PATH", os.defpath)
-        needed = "a program on the PATH: install it"
     found = shutil.which(executable, path=search)
     if found is None:
         raise ParameterError("executable", executable, needed)
