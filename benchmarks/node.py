@@ -11,9 +11,8 @@ from tqdm import tqdm
 
 from benchmarks.report import Result
 from icub_learning.clients.arm_session import NODES, SIMULATION, ArmSession, commands
-from icub_learning.clients.processes import Processes
-from icub_learning.clients.ros_domain import RosDomain
-from icub_learning.clients.topic_statistics import stream_of, timing_of
+from icub_learning.clients.polling import stream_of, timing_of
+from icub_learning.clients.processes import Processes, RosDomain
 
 SECONDS = 60.0
 TASK, RATE = "circle_xy", 200.0  # motion of the arm; joint states and wrenches [Hz]

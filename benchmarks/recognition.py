@@ -12,8 +12,7 @@ from tqdm import tqdm
 
 from benchmarks.node import schedule
 from benchmarks.report import Result
-from icub_learning.clients.processes import Processes
-from icub_learning.clients.ros_domain import RosDomain
+from icub_learning.clients.processes import Processes, RosDomain
 from icub_learning.launching.commands import node_command
 
 SIZE = 224  # pixels

@@ -14,8 +14,7 @@ from tqdm import tqdm
 
 from benchmarks.report import Result
 from icub_learning.clients import echo
-from icub_learning.clients.processes import Processes
-from icub_learning.clients.ros_domain import RosDomain
+from icub_learning.clients.processes import Processes, RosDomain
 from icub_learning.launching.commands import node_command
 from icub_learning.nodes.inverse_dynamics.robot_description import movable_joints
 from icub_learning.robots import find_urdf

@@ -17,8 +17,7 @@ from benchmarks.node import follow
 from benchmarks.page_reader import read
 from benchmarks.report import Result
 from icub_learning.cli.demo.watching import free_port
-from icub_learning.clients.processes import Processes
-from icub_learning.clients.ros_domain import RosDomain
+from icub_learning.clients.processes import Processes, RosDomain
 
 SECONDS, TURNS = 30.0, 7  # of each run; runs with the page and without, by turns: their p99 differ by half
 LEAK_SECONDS = 600.0  # in which pages are opened and closed

@@ -4,19 +4,13 @@ from typing import Any
 
 
 class IcubLearningError(Exception):
-    """Base of all errors of icub_learning.
-
-    Attributes:
-        name: the argument, field, joint or file at fault.
-        value: the offending value.
-        bound: accepted values, in words.
-    """
+    """Base of all errors of icub_learning."""
 
     def __init__(self, message: str, *, name: str = "", value: Any = None, bound: str = "") -> None:
         super().__init__(message)
-        self.name = name
-        self.value = value
-        self.bound = bound
+        self.name = name  # of the argument, field, joint or file at fault
+        self.value = value  # the offending one
+        self.bound = bound  # accepted values, in words
 
 
 class ParameterError(IcubLearningError, ValueError):

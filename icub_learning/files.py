@@ -9,14 +9,6 @@ from tempfile import TemporaryDirectory
 from typing import IO, Any, Literal
 
 
-def state_folder() -> Path:
-    """Return $XDG_STATE_HOME/icub_learning, or ~/.local/state/icub_learning where it is not set; it may not exist yet.
-
-    For what a program wants to find again when it runs the next time, such as what it learned.
-    """
-    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "icub_learning"
-
-
 def cache_folder() -> Path:
     """Return $XDG_CACHE_HOME/icub_learning, or ~/.cache/icub_learning where it is not set; it may not exist yet."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "icub_learning"

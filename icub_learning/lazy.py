@@ -6,12 +6,7 @@ from typing import Any
 
 
 def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` (PEP 562) of a package.
-
-    Args:
-        package: full name of the package.
-        homes: public name: module below the package that defines it.
-    """
+    """Return the `__getattr__` (PEP 562) of a package; `homes` are the modules below it that define public names."""
 
     def find(name: str) -> Any:
         if name not in homes:

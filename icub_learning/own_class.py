@@ -12,15 +12,9 @@ from icub_learning.errors import IcubLearningError, ParameterError
 
 
 def find_class(setting: str, path: str, methods: Sequence[str]) -> type[Any]:
-    """Return the class at an import path.
+    """Return the class at a path, module and class separated by dots, which is the value of a setting.
 
-    Args:
-        setting: name of the setting whose value is the path.
-        path: module and class, separated by dots.
-        methods: those that the class must have.
-
-    Raises:
-        ParameterError: the module cannot be imported, or holds no class of that name with these methods.
+    Raises ParameterError: the module cannot be imported, or holds no class of that name with these methods.
     """
     module_name, _, name = path.rpartition(".")
     advice = "install its package, or put its folder on PYTHONPATH"
@@ -40,11 +34,8 @@ def find_class(setting: str, path: str, methods: Sequence[str]) -> type[Any]:
 
 @contextmanager
 def running_own(setting: str, path: str, bound: str) -> Iterator[None]:
-    """Raise ParameterError, with the line of code, for whatever the code of a class raises in this block.
-
-    Args:
-        setting, path: as for `find_class`.
-        bound: what must be, in words.
+    """Raise ParameterError, with the line of code, for whatever the class at a path raises in this block; `bound` says
+    what must be.
     """
     try:
         yield
@@ -57,18 +48,12 @@ def running_own(setting: str, path: str, bound: str) -> Iterator[None]:
 
 
 class OwnClass:
-    """Base of adapters, which make of a class that a setting names what this package needs.
+    """Base of adapters, which make of a class that a setting names what this package needs."""
 
-    Attributes:
-        SETTING: name of the setting.
-        METHODS: those that the class must have.
-        path, kind: import path and class; only those of `of` have them.
-    """
-
-    SETTING: ClassVar[str]
-    METHODS: ClassVar[tuple[str, ...]]
-    path: ClassVar[str]
-    kind: ClassVar[type[Any]]
+    SETTING: ClassVar[str]  # name of the setting
+    METHODS: ClassVar[tuple[str, ...]]  # that the class must have
+    path: ClassVar[str]  # import path; of adapters made by `of`
+    kind: ClassVar[type[Any]]  # class; likewise
 
     @classmethod
     @cache

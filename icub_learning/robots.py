@@ -6,9 +6,6 @@ from pathlib import Path
 
 from icub_learning.errors import ModelError
 
-# Short names of robots whose descriptions are installed with this package (see requirements.in).
-KNOWN_ROBOTS = ("icub", "ur10", "panda", "tiago", "ur5", "xarm7", "z1")
-
 _EXAMPLE_ROBOTS = {
     "ur10": "ur_description/urdf/ur10_robot.urdf",
     "panda": "panda_description/urdf/panda.urdf",
@@ -17,24 +14,26 @@ _EXAMPLE_ROBOTS = {
     "xarm7": "xarm_description/urdf/xarm7.urdf",
     "z1": "z1_description/urdf/z1.urdf",
 }
+# Short names of robots whose descriptions are installed with this package (see requirements.in).
+KNOWN_ROBOTS = ("icub", *_EXAMPLE_ROBOTS)
 ICUB_MODEL = "iCubGenova01"  # newer descriptions carry inertias that were raised for the sake of simulators
 
 
 def find_urdf(robot: str | os.PathLike[str]) -> str:
     """Return what `robot` means as a path or XML text that the regressors take.
 
-    Args:
-        robot: one of KNOWN_ROBOTS ("icub" is iCubGenova01); the name of any robot of icub-models ("iCubGazeboV2_5");
-            "package://PACKAGE/FILE" in a sourced ROS workspace; the path of a URDF; or XML text.
-
-    Raises:
-        ModelError: nothing of that name is found; the message lists what would be.
+    That is one of KNOWN_ROBOTS ("icub" is iCubGenova01); the name of any robot of icub-models ("iCubGazeboV2_5");
+    "package://PACKAGE/FILE" in a sourced ROS workspace; the path of a URDF; or XML text. Raises ModelError: nothing of
+    that name is found; the message lists what would be.
     """
     text = os.fspath(robot)
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
         return text
     if text.startswith("package://"):
-        return str(_in_ros_package(text))
+        if (found := _in_ros_package(text.removeprefix("package://"))) is None:
+            message = f"{text} is in no sourced ROS workspace (AMENT_PREFIX_PATH)"
+            raise ModelError(message, name="urdf", value=text, bound="a file of an installed package")
+        return str(found)
     if Path(text).expanduser().is_file():
         return str(Path(text).expanduser())
     if text in _EXAMPLE_ROBOTS:
@@ -55,11 +54,7 @@ def _icub(name: str) -> Path | None:
         return Path(icub_models.get_model_file(name))
     except (ImportError, FileNotFoundError):
         pass
-    for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
-        candidate = Path(prefix) / "share" / "iCub" / "robots" / name / "model.urdf"
-        if prefix and candidate.is_file():
-            return candidate
-    return None
+    return _in_ros_package(f"iCub/robots/{name}/model.urdf")
 
 
 def _in_distribution(distribution: str, ending: str) -> Path:
@@ -68,17 +63,16 @@ def _in_distribution(distribution: str, ending: str) -> Path:
     except metadata.PackageNotFoundError:
         message = f"the description is in the Python package {distribution}: pip install {distribution}"
         raise ModelError(message, name="urdf", value=ending, bound=distribution) from None
-    for file in files:
-        if str(file).endswith(ending):
-            return Path(str(file.locate())).resolve()
+    if found := next((file for file in files if str(file).endswith(ending)), None):
+        return Path(str(found.locate())).resolve()
     raise ModelError(f"{distribution} has no file {ending}", name="urdf", value=ending, bound=distribution)
 
 
-def _in_ros_package(uri: str) -> Path:
-    package, _, inside = uri.removeprefix("package://").partition("/")
-    for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
-        candidate = Path(prefix) / "share" / package / inside
-        if prefix and candidate.is_file():
-            return candidate
-    message = f"{uri} is in no sourced ROS workspace (AMENT_PREFIX_PATH)"
-    raise ModelError(message, name="urdf", value=uri, bound="a file of an installed package")
+def _in_ros_package(file: str) -> Path | None:
+    candidates = (prefix / "share" / file for prefix in ament_prefixes())
+    return next((candidate for candidate in candidates if candidate.is_file()), None)
+
+
+def ament_prefixes() -> list[Path]:
+    """Return the folders of the sourced ROS workspaces."""
+    return [Path(prefix) for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if prefix]

@@ -18,32 +18,19 @@ KEY = "setting"  # of a field's metadata
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting; the type of its values is the type of `default`.
+    """One setting; the type of its values is the type of `default`."""
 
-    Attributes:
-        name: name of the field, the ROS parameter and, with dashes, the command-line option.
-        default: bool, int, float, str, or a tuple of one of them.
-        description: what the setting means, as a phrase without a final period.
-        unit: unit of its values, "" for none.
-        low, high: smallest and largest accepted value, or None.
-        choices: the only accepted strings, or () for any.
-        methods: where not empty, a class that has these is accepted too, by its import path; see `find_class`.
-        or_number: whether a number from low to high is accepted too, where `choices` are strings.
-        live: whether a running node accepts a change.
-        check: called with a value that passed all else; returns None, or in words what is accepted.
-    """
-
-    name: str
-    default: Any
-    description: str
-    unit: str = ""
-    low: float | None = None
-    high: float | None = None
-    choices: Sequence[str] = ()
-    methods: Sequence[str] = ()
-    or_number: bool = False
-    live: bool = False
-    check: Callable[[Any], str | None] | None = None
+    name: str  # of the field, the ROS parameter and, with dashes, the command-line option
+    default: Any  # bool, int, float, str, or a tuple of one of them
+    description: str  # what the setting means, as a phrase without a final period
+    unit: str = ""  # of its values
+    low: float | None = None  # smallest accepted value
+    high: float | None = None  # largest accepted value
+    choices: Sequence[str] = ()  # the only accepted strings; () for any
+    methods: Sequence[str] = ()  # if there are any, the path of a class with these is accepted too, see `find_class`
+    or_number: bool = False  # whether a number from low to high is accepted beside `choices`
+    live: bool = False  # whether a running node accepts a change
+    check: Callable[[Any], str | None] | None = None  # of what passed all else: None, or in words what is accepted
 
     @property
     def meaning(self) -> str:
@@ -58,13 +45,9 @@ class Setting:
         if self.choices:
             own = f", or the import path of a class with {', '.join(self.methods)}" if self.methods else ""
             return "one of " + ", ".join(self.choices) + own
-        if self.low is None and self.high is None:
-            return ""
         if self.high is None:
-            return f"at least {self.low:g}"
-        if self.low is None:
-            return f"at most {self.high:g}"
-        return f"within [{self.low:g}, {self.high:g}]"
+            return "" if self.low is None else f"at least {self.low:g}"
+        return f"at most {self.high:g}" if self.low is None else f"within [{self.low:g}, {self.high:g}]"
 
     def names_class(self, value: Any) -> bool:
         """Whether a value is meant as the import path of a class."""

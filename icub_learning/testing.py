@@ -6,8 +6,9 @@ check as a test of its own; the learners of this package are tested that way. Se
 
 import inspect
 import io
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,25 +23,8 @@ State = Mapping[str, NDArray[Any]]
 Sample = tuple[tuple[Array, ...], Array]  # the inputs of one prediction, and what is measured afterwards
 
 
-class Learner(Protocol):
-    """What the contract calls; `update` takes the inputs of `predict` and then the measurement."""
-
-    def predict(self, *inputs: Any) -> Any:
-        """Predict from the inputs of one sample."""
-
-    def update(self, *inputs_and_measurement: Any) -> Any:
-        """Learn one sample."""
-
-    def state(self) -> State:
-        """Return all that was learned, as arrays by name."""
-
-
 class ContractError(IcubLearningError, AssertionError):
-    """A learner breaks its contract; the message lists each check that failed, and how.
-
-    Attributes:
-        value: the messages by name of the check.
-    """
+    """A learner breaks its contract; the message lists each check that failed, and how, as `value` does by check."""
 
 
 class Contract:
@@ -73,17 +57,13 @@ class Contract:
 
 
 class LearnerContract(Contract):
-    """Promises that every learner keeps; each method `test_...` checks one of them.
+    """Promises that every learner keeps: predict(*inputs), update(*inputs, measurement) and state(), arrays by name.
 
     Inherit, and define `make` and `sample`; define `restore` and `answer` too where the defaults do not fit.
-
-    Attributes:
-        n_until_full: samples after which the state must not grow any more: the bound of a memory of samples, if any.
-        n_until_learned: samples within which the error must fall; 300 unless each takes long.
     """
 
-    n_until_full = N_SAMPLES
-    n_until_learned = 300
+    n_until_full = N_SAMPLES  # samples after which the state must not grow: the bound of a memory of samples, if any
+    n_until_learned = 300  # samples within which the error must fall; fewer where each takes long
     whose = "the learner's"
 
     def sample(self, rng: np.random.Generator) -> Sample:
@@ -103,9 +83,9 @@ class LearnerContract(Contract):
         rng = np.random.default_rng(seed)
         return [self.sample(rng) for _ in range(n)]
 
-    def taught(self) -> Any:
-        """Return a learner that has learned N_SAMPLES samples."""
-        return self._after(N_SAMPLES)
+    def taught(self, n: int = N_SAMPLES) -> Any:
+        """Return a learner that has learned `n` samples."""
+        return _teach(self.make(), self.samples(n))
 
     def test_it_learns(self) -> None:
         """The error on new samples falls below half of what it was at first."""
@@ -130,41 +110,38 @@ class LearnerContract(Contract):
             for array in given:
                 array.flags.writeable = False
             learner.predict(*inputs)
-            learner.update(*inputs, measured)
+            learner.update(*given)
             for place, (array, copy) in enumerate(zip(given, copies, strict=True)):
                 assert np.array_equal(array, copy), f"{_name(place, inputs)} was {copy} and has become {array}"
 
     def test_inputs_may_be_changed_afterwards(self) -> None:
         """The learner keeps no reference to an array that it was given."""
-        learner, other = self.make(), self.make()
+        learner = self.make()
         for inputs, measured in self.samples():
-            learner.update(*inputs, measured)
             handed_over = [array.copy() for array in (*inputs, measured)]
-            other.update(*handed_over)
+            learner.update(*handed_over)
             for array in handed_over:
                 array[...] = 1e9
-        assert_same(learner.state(), other.state(), "a learner whose inputs were overwritten after each update")
+        assert_same(self.taught().state(), learner.state(), "a learner whose inputs were overwritten after each update")
 
     def test_lists_are_as_good_as_arrays(self) -> None:
         """A sample given as lists of numbers is learned exactly as one given as arrays."""
-        learner, other = self.make(), self.make()
+        learner = self.make()
         for inputs, measured in self.samples():
-            learner.update(*inputs, measured)
-            other.update(*(array.tolist() for array in inputs), measured.tolist())
-        assert_same(learner.state(), other.state(), "a learner that was given lists")
+            learner.update(*(array.tolist() for array in inputs), measured.tolist())
+        assert_same(self.taught().state(), learner.state(), "a learner that was given lists")
 
     def test_predicting_changes_nothing(self) -> None:
         """Two predictions from the same inputs are equal, and the state stays as it was."""
         learner = self.taught()
         before = learner.state()
-        self._assert_same_answers(self._answers(learner), self._answers(learner), "the second time")
+        assert_same(self._answers(learner), self._answers(learner), "the second time")
         assert_same(before, learner.state(), "the learner after it predicted")
 
     def test_results_are_the_callers_own(self) -> None:
         """Whoever overwrites a prediction or a state does not change the learner."""
         learner = self.taught()
-        before = {key: value.copy() for key, value in learner.state().items()}
-        expected = self._answers(learner)
+        before, expected = _copy(learner.state()), self._answers(learner)
         for inputs, _ in self.samples(3, seed=2):
             for array in _arrays_of(learner.predict(*inputs)):
                 array[...] = 1e9
@@ -172,7 +149,7 @@ class LearnerContract(Contract):
             if array.dtype.kind in "fiu":
                 array[...] = 1
         assert_same(before, learner.state(), "the learner after its results were overwritten")
-        self._assert_same_answers(expected, self._answers(learner), "after its results were overwritten")
+        assert_same(expected, self._answers(learner), "after its results were overwritten")
 
     def test_a_state_holds_arrays_only_and_does_not_follow_the_learner(self) -> None:
         """A state maps names to arrays of numbers or text, which later updates do not change."""
@@ -182,28 +159,25 @@ class LearnerContract(Contract):
             assert isinstance(key, str), f"the key {key!r} of the state is not a str"
             assert isinstance(value, np.ndarray), f"state[{key!r}] is a {type(value).__name__}, not an array"
             assert value.dtype != object, f"state[{key!r}] has dtype object, which needs pickle"
-        copy = {key: value.copy() for key, value in state.items()}
-        for inputs, measured in self.samples(5, seed=3):
-            learner.update(*inputs, measured)
+        copy = _copy(state)
+        _teach(learner, self.samples(5, seed=3))
         assert_same(copy, state, "the state that was returned before more was learned")
 
     def test_a_restored_learner_predicts_and_learns_on_bit_for_bit(self) -> None:
         """A learner saved as .npz and restored, new or taught, cannot be told from the one that was saved."""
         for n in (0, 1, N_SAMPLES):
-            learner = self._after(n)
+            learner = self.taught(n)
             file = io.BytesIO()
             np.savez(file, allow_pickle=False, **learner.state())
             file.seek(0)
             with np.load(file, allow_pickle=False) as content:
                 restored = self.restore(dict(content))
             who = f"the learner restored after {n} samples"
-            assert_same(learner.state(), restored.state(), who)
-            self._assert_same_answers(self._answers(learner), self._answers(restored), who)
-            for inputs, measured in self.samples(seed=4):
-                learner.update(*inputs, measured)
-                restored.update(*inputs, measured)
-            assert_same(learner.state(), restored.state(), f"{who}, after {N_SAMPLES} more")
-            self._assert_same_answers(self._answers(learner), self._answers(restored), f"{who}, after {N_SAMPLES} more")
+            for said in (who, f"{who}, after {N_SAMPLES} more"):
+                assert_same(learner.state(), restored.state(), said)
+                assert_same(self._answers(learner), self._answers(restored), said)
+                _teach(learner, self.samples(seed=4))
+                _teach(restored, self.samples(seed=4))
 
     def test_equal_settings_and_samples_give_equal_learners(self) -> None:
         """Learning is deterministic: randomness comes from a seed among the settings."""
@@ -211,49 +185,43 @@ class LearnerContract(Contract):
 
     def test_a_refused_number_is_named_and_changes_nothing(self) -> None:
         """update refuses NaN and infinity by an IcubLearningError that has a name, and the learner stays as it was."""
+        inputs, measured = self.samples(1, seed=5)[0]
+        given = (*inputs, measured)
         for bad in (np.nan, np.inf, -np.inf):
             learner = self.taught()
             before = learner.state()
-            inputs, measured = self.samples(1, seed=5)[0]
-            for place, argument in enumerate((*inputs, measured)):
-                for index in range(argument.size):
-                    spoiled = [array.copy() for array in (*inputs, measured)]
-                    spoiled[place].flat[index] = bad
-                    what = f"{bad} in entry {index} of {_name(place, inputs)}"
-                    error = _refusal(learner.update, spoiled, what)
-                    assert error.name, f"the error for {what} has no name: {error!r}"
-                    assert_same(before, learner.state(), f"the learner after it refused {what}")
-            learner.update(*inputs, measured)
+            for place, index in ((place, index) for place, one in enumerate(given) for index in range(one.size)):
+                what = f"{bad} in entry {index} of {_name(place, inputs)}"
+                error = _refusal(learner.update, _spoiled(given, place, index, bad), what)
+                assert error.name, f"the error for {what} has no name: {error!r}"
+                assert_same(before, learner.state(), f"the learner after it refused {what}")
+            learner.update(*given)
             twin = self.restore(dict(before))
-            twin.update(*inputs, measured)
+            twin.update(*given)
             assert_same(twin.state(), learner.state(), f"the learner that has refused {bad}, after one more sample")
 
     def test_a_huge_number_is_refused_or_does_no_harm(self) -> None:
         """After an update with a finite but absurd number, all numbers of the state are finite."""
         inputs, measured = self.samples(1, seed=5)[0]
-        for huge in (1e60, 1e200, -1e300):
-            for place in range(len(inputs) + 1):
-                learner = self.taught()
-                before = learner.state()
-                arguments = [array.copy() for array in (*inputs, measured)]
-                arguments[place][0] = huge
-                what = f"{huge:g} in {_name(place, inputs)}"
-                try:
-                    learner.update(*arguments)
-                except IcubLearningError as error:
-                    assert error.name, f"the error for {what} has no name: {error!r}"
-                    assert_same(before, learner.state(), f"the learner after it refused {what}")
-                for key, value in learner.state().items():
-                    finite = value.dtype.kind != "f" or bool(np.isfinite(value).all())
-                    assert finite, f"after {what}, state[{key!r}] is not finite"
+        for huge, place in product((1e60, 1e200, -1e300), range(len(inputs) + 1)):
+            learner = self.taught()
+            before = learner.state()
+            what = f"{huge:g} in {_name(place, inputs)}"
+            try:
+                learner.update(*_spoiled((*inputs, measured), place, 0, huge))
+            except IcubLearningError as error:
+                assert error.name, f"the error for {what} has no name: {error!r}"
+                assert_same(before, learner.state(), f"the learner after it refused {what}")
+            for key, value in learner.state().items():
+                finite = value.dtype.kind != "f" or bool(np.isfinite(value).all())
+                assert finite, f"after {what}, state[{key!r}] is not finite"
 
     def test_a_wrong_size_is_refused_and_changes_nothing(self) -> None:
         """update and predict refuse arrays that are too short, too long, empty, or single numbers."""
         learner = self.taught()
         before = learner.state()
         inputs, measured = self.samples(1, seed=5)[0]
-        for place in range(len(inputs) + 1):
-            right = (*inputs, measured)[place]
+        for place, right in enumerate((*inputs, measured)):
             for wrong in (right[:-1], np.append(right, 0.0), np.empty(0), 0.0):
                 arguments: list[Any] = [*inputs, measured]
                 arguments[place] = wrong
@@ -274,12 +242,9 @@ class LearnerContract(Contract):
 
     def test_what_it_keeps_does_not_grow(self) -> None:
         """The state of a learner that has learned `n_until_full` samples has a fixed size, whatever it learns then."""
-        learner = self.taught()
-        for inputs, measured in self.samples(max(0, self.n_until_full - N_SAMPLES), seed=7):
-            learner.update(*inputs, measured)
+        learner = _teach(self.taught(), self.samples(max(0, self.n_until_full - N_SAMPLES), seed=7))
         before = {key: value.nbytes for key, value in learner.state().items()}
-        for inputs, measured in self.samples(3 * N_SAMPLES, seed=6):
-            learner.update(*inputs, measured)
+        _teach(learner, self.samples(3 * N_SAMPLES, seed=6))
         after = {key: value.nbytes for key, value in learner.state().items()}
         grown = {key: (before.get(key), size) for key, size in after.items() if size != before.get(key)}
         assert before == after, f"after {3 * N_SAMPLES} more samples these sizes [bytes] changed: {grown}"
@@ -292,18 +257,9 @@ class LearnerContract(Contract):
                     mutable = isinstance(parameter.default, (list, dict, set, np.ndarray))
                     assert not mutable, f"{kind.__name__}.{name} has a default that can be changed: {parameter}"
 
-    def _after(self, n: int) -> Any:
-        """Return a learner that has learned `n` samples."""
-        learner = self.make()
-        for inputs, measured in self.samples(n):
-            learner.update(*inputs, measured)
-        return learner
-
-    def _answers(self, learner: Any) -> Array:
-        return np.array([self.answer(learner.predict(*inputs)) for inputs, _ in self.samples(10, seed=1)])
-
-    def _assert_same_answers(self, expected: Array, found: Array, who: str) -> None:
-        assert_same({"prediction": expected}, {"prediction": found}, who)
+    def _answers(self, learner: Any) -> State:
+        answers = [self.answer(learner.predict(*inputs)) for inputs, _ in self.samples(10, seed=1)]
+        return {"prediction": np.array(answers)}
 
 
 def check_learner(
@@ -322,8 +278,7 @@ def check_learner(
         answer: all numbers of a prediction as one array, those that predict the measurement first; by default the
             prediction itself.
 
-    Raises:
-        ContractError: the learner fails a check; the message lists every failure.
+    Raises ContractError: the learner fails a check; the message lists every failure.
     """
 
     class Given(LearnerContract):
@@ -343,11 +298,9 @@ def check_learner(
 
 
 class ClassifierAsLearner:
-    """A classifier seen as a learner of 0/1 targets: an example is learned as the class whose target is 1.
+    """A classifier (learn, scores, classes, state as of IncrementalClassifier) seen as a learner of 0/1 targets.
 
-    Args:
-        classifier: has `learn(x, label)`, `scores(x)`, `classes` and `state()`, as IncrementalClassifier has.
-        n_classes: size of the targets; the labels are "0", "1", ...
+    An example is learned as the class, "0", "1" ... of `n_classes`, whose target is 1.
     """
 
     def __init__(self, classifier: Any, n_classes: int = 3) -> None:
@@ -364,8 +317,7 @@ class ClassifierAsLearner:
 
     def state(self) -> State:
         """Return the state of the classifier."""
-        state: State = self.classifier.state()
-        return state
+        return self.classifier.state()
 
 
 class FeaturesContract(Contract):
@@ -426,7 +378,7 @@ class BoxSourceContract(Contract):
 
 def same_arrays(first: State, second: State) -> bool:
     """Whether two states have equal names, dtypes, shapes and numbers, bit for bit."""
-    return not list(_differences(first, second))
+    return not any(_differences(first, second))
 
 
 def assert_same(expected: State, found: State, who: str) -> None:
@@ -456,6 +408,23 @@ def _refusal(call: Callable[..., Any], arguments: list[Any], what: str) -> IcubL
     except Exception as error:
         raise AssertionError(f"{what} raises {error!r} instead of an IcubLearningError") from error
     raise AssertionError(f"{what} is accepted by {getattr(call, '__name__', call)}")
+
+
+def _teach(learner: Any, samples: Iterable[Sample]) -> Any:
+    for inputs, measured in samples:
+        learner.update(*inputs, measured)
+    return learner
+
+
+def _copy(state: State) -> State:
+    return {key: value.copy() for key, value in state.items()}
+
+
+def _spoiled(arrays: Iterable[Array], place: int, index: int, number: float) -> list[Array]:
+    """Return copies of arrays, with a number at an index of one of them."""
+    copies = [array.copy() for array in arrays]
+    copies[place].flat[index] = number
+    return copies
 
 
 def _arrays_of(prediction: Any) -> list[NDArray[Any]]:

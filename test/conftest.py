@@ -20,7 +20,7 @@ from helpers.processes import Process, own_sockets, shy_node_command
 from hypothesis import settings as hypothesis_settings
 from threadpoolctl import threadpool_limits
 
-from icub_learning.clients.ros_domain import RosDomain
+from icub_learning.clients.processes import RosDomain
 
 # A busy machine is slow, which is no failure: times are compared in benchmarks. Each run has the same examples, so that
 # what fails was changed; `make test-all` looks for new ones (HYPOTHESIS_PROFILE=search).

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from icub_learning.clients.ros_domain import RosDomain
+from icub_learning.clients.processes import RosDomain
 from icub_learning.launching import children
 from icub_learning.launching.commands import node_command
 

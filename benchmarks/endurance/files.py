@@ -145,7 +145,7 @@ def description() -> tuple[Target, list[bytes]]:
 
 def model_name() -> tuple[Target, list[bytes]]:
     """Turning names into paths: none may lead out of the folder."""
-    from icub_learning.models.folder import ModelsFolder
+    from icub_learning.models.kept import ModelsFolder
 
     folder = ModelsFolder("/nowhere/models")
 

@@ -77,7 +77,7 @@ def _share(args: argparse.Namespace) -> None:
     from icub_learning.clients.fleet_exchange import FleetMember
     from icub_learning.clients.topics import ros_node
     from icub_learning.errors import IcubLearningError
-    from icub_learning.models.folder import ModelsFolder
+    from icub_learning.models.kept import ModelsFolder
 
     with ros_node(f"icub_learning_fleet_{args.robot}") as (node, spin, stopped):
 

@@ -90,7 +90,7 @@ def figures_of(joint_states: Any, predictions: Any, echoes: Any) -> dict[str, An
     """Return latencies, losses, rates and jitter, from stamp, publication and arrival (n, 3) of each message [ns]."""
     import numpy as np
 
-    from icub_learning.clients.topic_statistics import regularity_of, timing_of
+    from icub_learning.clients.polling import regularity_of, timing_of
     from icub_learning.evaluation.metrics import percentiles
 
     figures = timing_of(joint_states, predictions) | {"echo": timing_of(joint_states, echoes)}

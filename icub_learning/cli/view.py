@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import secrets
 import time
 from pathlib import Path
 from typing import Any
@@ -37,9 +38,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    from icub_learning.view.page.guard import is_local, new_token
+    from icub_learning.view.page.guard import is_local
 
-    token = args.token or ("" if is_local(args.host) else new_token())
+    token = args.token or ("" if is_local(args.host) else secrets.token_urlsafe(18))
     (_attach if args.recording is None else _play)(args, token)
 
 
@@ -71,7 +72,7 @@ def _attach(args: argparse.Namespace, token: str) -> None:
 def _play(args: argparse.Namespace, token: str) -> None:
     from icub_learning.signals import stop_signals
     from icub_learning.view.page.page import Page
-    from icub_learning.view.played.source import RecordedSource
+    from icub_learning.view.played import RecordedSource
 
     recording, urdf, predicted, frame = _recorded(args)
     source = RecordedSource(recording, urdf, predicted, frame)

@@ -9,13 +9,12 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from std_srvs.srv import SetBool
 
-from icub_learning.clients.prediction_monitor import PredictionMonitor
+from icub_learning.clients.polling import PredictionMonitor
 from icub_learning.clients.processes import Processes
 from icub_learning.clients.session import Session
 from icub_learning.errors import IcubLearningError
 from icub_learning.evaluation.predict_then_learn import ESTIMATORS
-from icub_learning.launching.commands import node_command
-from icub_learning.launching.installation import share_folder
+from icub_learning.launching.commands import node_command, share_folder
 from icub_learning.nodes.common.qos import DISCOVERY_TIME
 from icub_learning_msgs.srv import SetTask
 
@@ -31,12 +30,10 @@ def commands(task: str, rate: float) -> dict[str, list[str]]:
     config = share_folder() / "config" / "simulation.yaml"
     learner = yaml.safe_load(config.read_text(encoding="utf-8"))["inverse_dynamics"]["ros__parameters"]
     given = {"task": task, "rate": rate, "autostart": False}
-    simulation = node_command("icub_simulation", SIMULATION, given, parameter_files=[str(config)])
-    learners = {
-        name: node_command("inverse_dynamics", name, {**learner, "estimator": ESTIMATORS[short]})
-        for short, name in NODES.items()
-    }
-    return {SIMULATION: simulation, **learners}
+    found = {SIMULATION: node_command("icub_simulation", SIMULATION, given, parameter_files=[str(config)])}
+    for short, name in NODES.items():
+        found[name] = node_command("inverse_dynamics", name, {**learner, "estimator": ESTIMATORS[short]})
+    return found
 
 
 class ArmSession(Session):
@@ -48,17 +45,16 @@ class ArmSession(Session):
         self.monitor = PredictionMonitor(rclpy.create_node("icub_learning_prediction_monitor"), nodes)
 
     def poll(self) -> None:
-        """Record the messages that have arrived at the monitor."""
         self.monitor.poll()
 
     def start(self) -> None:
         """Start simulated time once all learners have subscribed, so that all learn from the same samples. Raises
         IcubLearningError: a process ended, or did not come up in time.
         """
-        subscribers = len(self._learners) + 1  # with the monitor
 
         def subscribed() -> bool:
-            return all(self.node.count_subscribers(topic) >= subscribers for topic in ("/joint_states", "/wrench"))
+            counts = map(self.node.count_subscribers, ("/joint_states", "/wrench"))
+            return min(counts) > len(self._learners)  # with the monitor
 
         self.require(subscribed, START_LIMIT, "the learners to subscribe")
         for node in self._learners:  # now, so that later all of them change at once
@@ -82,11 +78,10 @@ class ArmSession(Session):
 
     def follow(self, seconds: float, show: Callable[[float], str]) -> None:
         """Go on for some simulated seconds; `show` is given those that have passed and returns a line."""
-        states = self.monitor.joint_states
-        start = states.last_stamp
+        start = self.monitor.joint_states.last_stamp
 
         def passed() -> float:
-            return (states.last_stamp - start) * 1e-9
+            return (self.monitor.joint_states.last_stamp - start) * 1e-9
 
         self.wait(lambda: passed() >= seconds, SLACK * seconds + SPARE, lambda: show(passed()))
 

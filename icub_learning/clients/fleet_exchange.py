@@ -13,17 +13,17 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from rcl_interfaces.srv import GetParameters
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_srvs.srv import SetBool
 
-from icub_learning.clients.parameters import ask_parameters, parameters_in
-from icub_learning.clients.services import Services
+from icub_learning.clients.services import Services, parameters_in
 from icub_learning.errors import IcubLearningError
 from icub_learning.files import replacing
 from icub_learning.models import read_model
-from icub_learning.models.folder import ModelsFolder
+from icub_learning.models.kept import ModelsFolder
 from icub_learning.models.ledger import Holdings, read_holdings
 from icub_learning.nodes.common.conversions import set_stamp
 from icub_learning.nodes.common.qos import STATE
@@ -33,7 +33,6 @@ from icub_learning_msgs.srv import ModelFile
 MODELS, POOLED = "/fleet/models", "/fleet/pooled"
 # Of all robots: a queue of one would keep the model of the last one alone.
 FROM_ALL = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-
 
 Gather = Callable[[Sequence[tuple[str, Path]]], Sequence[Any]]  # as dynamics.fleet.Fleet.gather
 
@@ -69,12 +68,12 @@ class FleetStation:
 
     def _take(self, robot: str, data: bytes) -> bool:
         """Add one model; return whether it was taken, be it with nothing new."""
-        with _as_file(data) as file:
-            try:
+        try:
+            with _as_file(data) as file:
                 (found,) = self._gather([(robot, file)])
-            except IcubLearningError as error:  # the others go on
-                self._tell(f"refused: {robot}: {error}")
-                return False
+        except IcubLearningError as error:  # the others go on
+            self._tell(f"refused: {robot}: {error}")
+            return False
         self._tell(f"{robot}: {len(data) / 1e6:.3g} MB, {found.samples} samples, {found.new} of them new")
         return True
 
@@ -85,10 +84,9 @@ class FleetStation:
 
 
 class FleetMember:
-    """Publishes the model of the node `learner`, whose models are in `folder`, and has it load the pooled one.
+    """Publishes the model of a robot's node `learner`, whose models are in `folder`, and has it load the pooled one.
 
-    `wait` handles messages until a condition holds, at most for some seconds, and returns whether it does; `robot` is
-    its name.
+    `wait` handles messages until a condition holds, at most for some seconds, and returns whether it does.
     """
 
     def __init__(
@@ -109,15 +107,12 @@ class FleetMember:
 
         Raises IcubLearningError: the node refused something, or no station took the model.
         """
-        sent = len(self._published()[0])
+        sent, publisher = len(self._published()[0]), self._publisher
 
         def delivered() -> bool:
-            """Return whether there is a subscriber, and every subscriber has received what was published."""
-            return self._publisher.get_subscription_count() > 0 and self._publisher.wait_for_all_acked(Duration())
+            return publisher.get_subscription_count() > 0 and publisher.wait_for_all_acked(Duration())
 
-        if not self._wait(delivered, patience):
-            text = f"no station took what {self._robot} has learned within {patience:g} s"
-            raise IcubLearningError(f"{text}: is `icub-learning fleet pool` running?", name=MODELS)
+        self._require(delivered, patience, f"no station took what {self._robot} has learned", MODELS)
         return sent
 
     def exchange(self, patience: float) -> tuple[int, int]:
@@ -128,13 +123,14 @@ class FleetMember:
         refused something, or no such model came within `patience` [s].
         """
         subscription = self._node.create_subscription(Model, POOLED, self._on_pooled, STATE)
-        names = ["learning"]
-        answer = ask_parameters(self._services.call, self._learner, names)
-        learning = parameters_in(answer, names).get("learning") is True
+        answer = self._services.call(GetParameters, f"{self._learner}/get_parameters", names=["learning"])
+        learning = parameters_in(answer, ["learning"]).get("learning") is True
         self._ask(SetBool, "set_learning", data=False)
         try:
             sent, own = self._published()
-            received = self._wait_for(own, patience)
+            otherwise = f"no pooled model with what {self._robot} has learned came"
+            self._require(lambda: self._is_pooled(own), patience, otherwise, POOLED)
+            received = self._pooled[0]
             with replacing(self._folder.path(self._name("pooled"))) as file:
                 file.write(received)
             self._ask(ModelFile, "load_model", path=self._name("pooled"))
@@ -155,24 +151,21 @@ class FleetMember:
         self._publisher.publish(_message(self._node, self._robot, data))
         return data, read_holdings(read_model(path)[0])
 
-    def _wait_for(self, own: Holdings, patience: float) -> bytes:
-        """Return the first pooled model that holds all of `own`."""
-
-        def holds() -> bool:
-            data, holdings = self._pooled
-            return bool(data) and all(holdings.get(source, 0) >= count for source, count in own.items())
-
-        if not self._wait(holds, patience):
-            found = f"no pooled model with what {self._robot} has learned came within {patience:g} s"
-            text = f"{found}: is `icub-learning fleet pool` running?"
-            raise IcubLearningError(text, name=POOLED)
-        return self._pooled[0]
+    def _is_pooled(self, own: Holdings) -> bool:
+        """Whether a pooled model has come that holds all of `own`."""
+        data, holdings = self._pooled
+        return bool(data) and all(holdings.get(source, 0) >= count for source, count in own.items())
 
     def _on_pooled(self, message: Model) -> None:
         data = bytes(message.data)
         # Bytes that are no model are not waited for.
         with contextlib.suppress(IcubLearningError), _as_file(data) as file:
             self._pooled = (data, read_holdings(read_model(file)[0]))
+
+    def _require(self, done: Callable[[], bool], patience: float, otherwise: str, topic: str) -> None:
+        if not self._wait(done, patience):
+            text = f"{otherwise} within {patience:g} s: is `icub-learning fleet pool` running?"
+            raise IcubLearningError(text, name=topic)
 
     def _name(self, what: str) -> str:
         return f"fleet_{self._robot}_{what}"

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,12 @@ class Series:
     stamps: np.ndarray
     values: Array
 
+    @classmethod
+    def of(cls, stamps: Sequence[int], values: Sequence[Array]) -> "Series":
+        """Return values (width,) by stamp [ns], in any order."""
+        order = np.argsort(np.array(stamps, dtype=np.int64), kind="stable")
+        return cls(np.array(stamps, dtype=np.int64)[order], np.array(values)[order])
+
     def at(self, stamps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return which of `stamps` are here, and where."""
         place = np.searchsorted(self.stamps, stamps)
@@ -61,35 +67,30 @@ class Trial:
     wall: float  # seconds of the wall clock in which simulated time went from the first to the last joint state
 
 
-@dataclass
-class _Kept:
-    every: list[bytes] = field(default_factory=list)
-    states: list[bytes] = field(default_factory=list)
-    wrenches: list[bytes] = field(default_factory=list)
-    predictions: list[bytes] = field(default_factory=list)
-    parameters: list[InertialParameters] = field(default_factory=list)
-    warnings: dict[str, None] = field(default_factory=dict)
-
-
 class GazeboTrial(Session):
     """Leads a running system; use as a context manager. `show` is called with a line that says how far it is."""
 
     def __init__(self, processes: Processes, show: Callable[[str], None]) -> None:
         super().__init__("icub_learning_gazebo_trial", processes, show)
-        self._kept = kept = _Kept()
         self._decoder = JointStateDecoder()
         subscribe = self.node.create_subscription
+        self._parameters: list[InertialParameters] = []
+        self._warnings: dict[str, None] = {}
         # As bytes: what is decoded meanwhile would take the time of the nodes that are tried.
-        subscribe(JointState, "/joint_states", kept.states.append, DEEP, raw=True)
-        subscribe(WrenchStamped, "/wrench", kept.wrenches.append, DEEP, raw=True)
-        subscribe(DynamicsPrediction, "/inverse_dynamics/prediction", kept.predictions.append, DEEP, raw=True)
-        subscribe(InertialParameters, "/inverse_dynamics/inertial_parameters", kept.parameters.append, STATE)
+        self._every: list[bytes] = []
+        self._states: list[bytes] = []
+        self._wrenches: list[bytes] = []
+        self._predictions: list[bytes] = []
+        subscribe(JointState, "/joint_states", self._states.append, DEEP, raw=True)
+        subscribe(WrenchStamped, "/wrench", self._wrenches.append, DEEP, raw=True)
+        subscribe(DynamicsPrediction, "/inverse_dynamics/prediction", self._predictions.append, DEEP, raw=True)
+        subscribe(InertialParameters, "/inverse_dynamics/inertial_parameters", self._parameters.append, STATE)
         subscribe(DiagnosticArray, "/diagnostics", self._on_diagnostics, DEEP)
         self._commands = self.node.create_publisher(JointTrajectory, "/joint_trajectory", QoSProfile(depth=10))
 
     def start(self) -> None:
         """Wait until predictions come. Raises IcubLearningError if they do not, or a process ends."""
-        self.require(lambda: bool(self._kept.predictions), START_LIMIT, "the first prediction")
+        self.require(lambda: bool(self._predictions), START_LIMIT, "the first prediction")
         self.require(lambda: self._commands.get_subscription_count() > 0, START_LIMIT, "the controller")
         self._began = time.monotonic(), self._now()
 
@@ -99,9 +100,8 @@ class GazeboTrial(Session):
         Not all the time: they would take as much of the processor as the nodes that are tried.
         """
         self._wait(max(0.0, seconds - WATCHED))
-        every = self.node.create_subscription(
-            JointState, "/gazebo/joint_states", self._kept.every.append, DEEP, raw=True
-        )
+        keep = self._every.append
+        every = self.node.create_subscription(JointState, "/gazebo/joint_states", keep, DEEP, raw=True)
         self._wait(min(seconds, WATCHED))
         self.node.destroy_subscription(every)
 
@@ -117,58 +117,51 @@ class GazeboTrial(Session):
             set_stamp(point.time_from_start, round(seconds * 1e9))
             message.points.append(point)
         self._commands.publish(message)
-        self.require(self._is_moving, START_LIMIT, "the robot to move")
+
+        def is_moving() -> bool:
+            return bool(np.abs(self._decoder.decode(self._states[-1]).velocity).max() > MOVING)
+
+        self.require(is_moving, START_LIMIT, "the robot to move")
         self._moving = self._now()
 
     def finish(self) -> Trial:
         """Return the messages of the trial as arrays, with what the nodes complained about."""
-        kept, end = self._kept, self._now()
+        end = self._now()
         wall = (time.monotonic() - self._began[0]) / max((end - self._began[1]) * 1e-9, 1e-9)
-        names, every = _states(kept.every)
-        _, states = _states(kept.states)
-        wrenches = [deserialize_message(data, WrenchStamped) for data in kept.wrenches]
-        predictions = [deserialize_message(data, DynamicsPrediction) for data in kept.predictions]
-        newest = kept.parameters[-1] if kept.parameters else InertialParameters()
+        wrenches = [deserialize_message(data, WrenchStamped) for data in self._wrenches]
+        predictions = [deserialize_message(data, DynamicsPrediction) for data in self._predictions]
+        newest = self._parameters[-1] if self._parameters else InertialParameters()
         is_mass = [name.endswith(".m") for name in newest.names]
+        learned, nominal = (float(np.array(one)[is_mass].sum()) for one in (newest.values, newest.nominal))
         stamps = _stamps(predictions)
         return Trial(
-            names,
-            every,
-            states,
-            _series(_stamps(wrenches), [wrench_to_array(one.wrench) for one in wrenches]),
+            self._decoder.decode(self._every[-1]).name,
+            self._positions(self._every),
+            self._positions(self._states),
+            Series.of(_stamps(wrenches), [wrench_to_array(one.wrench) for one in wrenches]),
             wrenches[-1].header.frame_id if wrenches else "",
-            _series(stamps, [np.array(one.total) for one in predictions]),
-            _series(stamps, [np.array(one.parametric) for one in predictions]),
-            (float(np.array(newest.values)[is_mass].sum()), float(np.array(newest.nominal)[is_mass].sum())),
-            list(kept.warnings),
+            Series.of(stamps, [np.array(one.total) for one in predictions]),
+            Series.of(stamps, [np.array(one.parametric) for one in predictions]),
+            (learned, nominal),
+            list(self._warnings),
             (self._moving, end),
             wall,
         )
 
-    def _is_moving(self) -> bool:
-        return bool(np.abs(self._decoder.decode(self._kept.states[-1]).velocity).max() > MOVING)
+    def _positions(self, messages: list[bytes]) -> Series:
+        numbers = [self._decoder.decode(data) for data in messages]
+        values = [np.concatenate([one.position, one.velocity]) for one in numbers]
+        return Series.of([one.stamp for one in numbers], values)
 
     def _now(self) -> int:
         """Stamp of the newest joint state [ns]."""
-        return stamp_in(self._kept.states[-1]) if self._kept.states else 0
+        return stamp_in(self._states[-1]) if self._states else 0
 
     def _on_diagnostics(self, message: Any) -> None:
         for status in message.status:
             if status.level in (DiagnosticStatus.WARN, DiagnosticStatus.ERROR):
-                self._kept.warnings[f"{status.name}: {status.message}"] = None
+                self._warnings[f"{status.name}: {status.message}"] = None
 
 
 def _stamps(messages: Sequence[Any]) -> list[int]:
     return [stamp_to_ns(one.header.stamp) for one in messages]
-
-
-def _series(stamps: list[int], values: list[Array]) -> Series:
-    order = np.argsort(np.array(stamps, dtype=np.int64), kind="stable")
-    return Series(np.array(stamps, dtype=np.int64)[order], np.array(values)[order])
-
-
-def _states(messages: list[bytes]) -> tuple[tuple[str, ...], Series]:
-    decoder = JointStateDecoder()
-    numbers = [decoder.decode(data) for data in messages]
-    values = [np.concatenate([one.position, one.velocity]) for one in numbers]
-    return numbers[-1].name, _series([one.stamp for one in numbers], values)

@@ -1,29 +1,32 @@
-"""Child processes that write to log files and end with the program."""
+"""Child processes that write to log files and end with the program, and a ROS domain of their own."""
 
+import random
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from icub_learning.errors import IcubLearningError
 from icub_learning.launching import children
 
 LAST_LINES = 15  # of a failed child's log, in the error
+DOMAINS = range(1, 102)  # their UDP ports lie below Linux's ephemeral ports
+PARTICIPANTS = 10  # of a domain, whose ports are checked
+# Discovery ports of the participants of a domain (DDSI-RTPS 2.2, 9.6.1.1).
+_BASE, _PER_DOMAIN, _UNICAST, _PER_PARTICIPANT = 7400, 250, 10, 2
 
 
-class Processes:
+class Processes(ExitStack):
     """Starts processes, with NAME.log of each in a folder, and ends all of them at the end of its context."""
 
     def __init__(self, log_folder: Path) -> None:
+        super().__init__()
         self._log_folder = log_folder
         self._children: dict[str, subprocess.Popen[bytes]] = {}
-
-    def __enter__(self) -> "Processes":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
+        self.callback(self.stop)
 
     def start(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
         """Start one process; see `icub_learning.launching.children.start`."""
@@ -32,7 +35,6 @@ class Processes:
             self._children[name] = children.start(command, environment, log)
 
     def pid(self, name: str) -> int:
-        """Return the process id of a process that was started."""
         return self._children[name].pid
 
     def check(self) -> None:
@@ -53,3 +55,34 @@ class Processes:
 
     def _log(self, name: str) -> Path:
         return self._log_folder / f"{name}.log"
+
+
+class RosDomain(ExitStack):
+    """A domain (`number`) without participants on this machine; a context manager that keeps other objects like it out.
+
+    It holds the port of the domain's first participant: DDS gives later participants the next ports. Raises
+    IcubLearningError: no domain is free.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        for domain in random.sample(DOMAINS, len(DOMAINS)):
+            if holder := reserve(domain):
+                self.enter_context(holder)
+                self.number = domain
+                first = holder.getsockname()[1]
+                self.ports = range(first + 1, first + _PER_DOMAIN - _UNICAST)
+                return
+        raise IcubLearningError("every ROS domain from 1 to 101 is in use on this machine", name="ROS_DOMAIN_ID")
+
+
+def reserve(domain: int) -> socket.socket | None:
+    """Return a socket at the port of a domain's first participant, or None if the domain has a participant."""
+    with ExitStack() as probes:
+        holders = [probes.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(PARTICIPANTS)]
+        try:
+            for participant, holder in enumerate(holders):
+                holder.bind(("", _BASE + _PER_DOMAIN * domain + _UNICAST + _PER_PARTICIPANT * participant))
+        except OSError:
+            return None
+        return holders[0].dup()

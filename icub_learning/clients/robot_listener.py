@@ -42,8 +42,15 @@ class RobotListener:
         return self.collector.recording(with_wrench=self.collector.n_wrenches > 0)
 
     def topics(self) -> tuple[TopicUse, ...]:
-        """Return who publishes and subscribes now."""
-        return tuple(topic_use(self._node, name) for name in self._topics)
+        """Return who publishes and who hears nothing, as far as discovery has come."""
+        return tuple(map(self._use_of, self._topics))
+
+    def _use_of(self, name: str) -> TopicUse:
+        publishers = self._node.get_publishers_info_by_topic(name)
+        subscriptions = self._node.get_subscriptions_info_by_topic(name)
+        reasons = ((_full_name(one), _reason(publishers, one)) for one in subscriptions)
+        unserved = tuple(f"{who} on {name}, because of {reason}" for who, reason in reasons if reason)
+        return TopicUse(name, tuple(map(_full_name, publishers)), unserved)
 
     def other_joint_states(self) -> list[str]:
         """Return other topics on which joint states are published."""
@@ -65,26 +72,12 @@ class RobotListener:
         self.n_clock += 1
 
 
-def topic_use(node: Node, name: str) -> TopicUse:
-    """Return the publishers of a topic, and its subscriptions that match none of them, as far as discovery has come."""
-    publishers = node.get_publishers_info_by_topic(name)
-    unserved = [
-        f"{_full_name(subscription)} on {name}, because of {reason}"
-        for subscription in node.get_subscriptions_info_by_topic(name)
-        if (reason := _reason(publishers, subscription))
-    ]
-    return TopicUse(name, tuple(_full_name(publisher) for publisher in publishers), tuple(unserved))
-
-
 def _reason(publishers: Iterable[Any], subscription: Any) -> str:
     """Why a subscription receives nothing of any publisher, in the words of the middleware; "" if it receives."""
-    reasons = []
-    for publisher in publishers:
-        compatible, reason = qos_check_compatible(publisher.qos_profile, subscription.qos_profile)
-        if compatible != QoSCompatibility.ERROR:
-            return ""
-        reasons.append(" ".join(reason.removeprefix("ERROR: ").rstrip(";").split()))
-    return "; ".join(dict.fromkeys(reasons))
+    found = [qos_check_compatible(publisher.qos_profile, subscription.qos_profile) for publisher in publishers]
+    if any(compatible != QoSCompatibility.ERROR for compatible, _ in found):
+        return ""
+    return "; ".join(dict.fromkeys(" ".join(why.removeprefix("ERROR: ").rstrip(";").split()) for _, why in found))
 
 
 def _full_name(endpoint: Any) -> str:

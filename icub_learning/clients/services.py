@@ -1,9 +1,11 @@
 """Calls of ROS services, each within time limits."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
+from rclpy.parameter import parameter_value_to_python
 
 from icub_learning.errors import IcubLearningError
 from icub_learning.nodes.common.qos import DISCOVERY_TIME
@@ -20,7 +22,7 @@ class Services:
         self._clients: dict[str, Any] = {}  # by service: a second call does not wait for discovery
 
     def find(self, kind: Any, service: str, limit: float = FIND_LIMIT) -> Any:
-        """Wait up to `limit` seconds until a service and its client here have found each other; return the client.
+        """Wait up to `limit` seconds until a service and a client have found each other; return the client.
 
         Raises IcubLearningError: there is no such service.
         """
@@ -28,15 +30,13 @@ class Services:
 
     def find_all(self, kinds: Mapping[str, Any], limit: float = FIND_LIMIT) -> dict[str, Any]:
         """Find several services at once: `kinds` are their types by name, as are the clients returned. See `find`."""
+        new = kinds.keys() - self._clients.keys()
+        self._clients |= {name: self._node.create_client(kinds[name], name) for name in new}
 
         def missing() -> str:
-            return ", ".join(
-                name for name in kinds if name not in self._clients or not self._clients[name].service_is_ready()
-            )
+            return ", ".join(name for name in kinds if not self._clients[name].service_is_ready())
 
-        if missing():
-            for name in kinds.keys() - self._clients.keys():
-                self._clients[name] = self._node.create_client(kinds[name], name)
+        if new or missing():
             if not self._wait(lambda: not missing(), limit):
                 text = missing()
                 raise IcubLearningError(f"there is no service {text}", name=text, bound="a service that is offered")
@@ -57,3 +57,11 @@ class Services:
     def call(self, kind: Any, service: str, takes: float = 0.0, find_limit: float = FIND_LIMIT, **fields: Any) -> Any:
         """Call a service and return its response; `find`, `ask` and `answer` in one."""
         return self.answer(service, self.ask(kind, service, find_limit, **fields), takes)
+
+
+def parameters_in(response: GetParameters.Response, names: Sequence[str]) -> dict[str, Any]:
+    """Return the values of parameters that a node was asked for by their names, None of one that is not set.
+
+    Some nodes answer with fewer values, or none, where they lack a parameter; names without a value are left out.
+    """
+    return {name: parameter_value_to_python(value) for name, value in zip(names, response.values, strict=False)}

@@ -2,42 +2,28 @@
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
-
-import rclpy
-from rclpy.experimental import EventsExecutor
-from rclpy.signals import SignalHandlerOptions
+from contextlib import ExitStack
 
 from icub_learning.clients.processes import Processes
 from icub_learning.clients.services import Services
+from icub_learning.clients.topics import executed_node
 from icub_learning.errors import IcubLearningError
 
 POLL_PERIOD = 0.02  # [s] between two looks whether what is waited for has come
 CHECK_PERIOD = 0.5  # [s] between two checks of the processes
 
-SessionT = TypeVar("SessionT", bound="Session")
 
-
-class Session:
-    """Initializes ROS and makes a node; a context manager. `processes` must run all the time, and `show` is called with
-    a line that says how far the session is.
+class Session(ExitStack):
+    """Initializes ROS and makes a node; a context manager. `show` is called with a line that says how far it is, while
+    `processes` must run.
     """
 
     def __init__(self, name: str, processes: Processes, show: Callable[[str], None]) -> None:
+        super().__init__()
         self._processes, self._show = processes, show
-        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-        self.node = rclpy.create_node(name)
-        self._executor = EventsExecutor()
+        self.node, self._executor = self.enter_context(executed_node(name))
         self._executor.add_node(self.node)
         self.services = Services(self.node, self.wait)  # calls of services, during which messages are taken in
-
-    def __enter__(self: SessionT) -> SessionT:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._executor.shutdown()
-        self.node.destroy_node()
-        rclpy.try_shutdown()
 
     def poll(self) -> None:
         """Handle messages that the executor does not handle; called again and again while the session waits."""

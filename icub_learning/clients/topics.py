@@ -22,15 +22,25 @@ SPIN_TIMEOUT = 0.1  # [s], longest time until a signal is noticed
 
 
 @contextmanager
+def executed_node(name: str) -> Iterator[tuple[Node, EventsExecutor]]:
+    """Initialize ROS, and yield a node, and an executor for its messages, for a context."""
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    node, executor = rclpy.create_node(name), EventsExecutor()
+    try:
+        yield node, executor
+    finally:
+        executor.shutdown()
+        node.destroy_node()
+        rclpy.try_shutdown()
+
+
+@contextmanager
 def ros_node(name: str, polled: bool = False) -> Iterator[tuple[Node, Callable[[float], None], Callable[[], bool]]]:
     """Make a node for a command, as a context; a `polled` one handles no messages, and `spin` only waits.
 
     Yields the node; `spin(seconds)`, which handles what arrives; and `stopped()`: whether SIGINT or SIGTERM came.
     """
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    with stop_signals() as stopped:
-        node = rclpy.create_node(name)
-        executor = EventsExecutor()
+    with executed_node(name) as (node, executor), stop_signals() as stopped:
         if not polled:
             executor.add_node(node)
 
@@ -47,10 +57,6 @@ def ros_node(name: str, polled: bool = False) -> Iterator[tuple[Node, Callable[[
             yield node, spin, stopped
         except InvalidTopicNameException as error:
             raise IcubLearningError(str(error), name="topic", bound="a valid topic name") from error
-        finally:
-            executor.shutdown()
-            node.destroy_node()
-            rclpy.try_shutdown()
 
 
 def joint_state_event(message: JointState, arrival: int) -> JointStateEvent:

@@ -1,5 +1,6 @@
 """Channels of a recording: a name, stamps and one number per stamp for each measured or derived quantity."""
 
+import contextlib
 import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,32 +28,31 @@ class Channel:
 
 
 def channels(recording: Recording, path: Path | None = None) -> dict[str, Channel]:
-    """Return all channels of a recording: position, velocity, effort, acceleration of joints, wrench, columns of the
-    file.
+    """Return all channels of a recording: position, velocity, effort, acceleration of joints, wrench, other columns.
 
     Velocities and accelerations that the recording lacks are derived from positions, and from velocities where it has
-    them, smoothed from both sides in time. Other columns (temperature.<joint>, current.<joint>, ...) are those of a
-    .csv or .npz file `path`.
+    them, smoothed from both sides in time. Other columns (temperature.<joint>, ...) are those of a .csv or .npz `path`.
     """
     found: dict[str, Channel] = {}
+
+    def add(field: str, names: Sequence[str], stamps: np.ndarray, table: Array) -> None:
+        for name, column in zip(names, table.T, strict=True):
+            _add(found, f"{field}.{name}", stamps, column)
+
+    joints = recording.joint_names
     fields = {name: getattr(recording, name) for name in ("position", "velocity", "effort", "acceleration")}
     for field, values in fields.items():
         if values is not None:
-            for joint, column in zip(recording.joint_names, values.T, strict=True):
-                _add(found, f"{field}.{joint}", recording.joint_stamps, column)
+            add(field, joints, recording.joint_stamps, values)
     missing = [field for field in ("velocity", "acceleration") if fields[field] is None]
     if missing:
-        reader = JointStateReader(recording.joint_names, recording.joint_names, any_order=True)
-        motions = smooth(recording.events(), reader, MotionFilter(len(recording.joint_names)))
-        stamps = np.fromiter(motions, dtype=np.int64)
-        for field in missing:
+        reader = JointStateReader(joints, joints, any_order=True)
+        motions = smooth(recording.events(), reader, MotionFilter(len(joints)))
+        for field in missing if motions else ():
             rows = np.array([getattr(motion, field) for motion in motions.values()])
-            for place, joint in enumerate(recording.joint_names):
-                if len(rows):
-                    _add(found, f"{field}.{joint}", stamps, rows[:, place])
+            add(field, joints, np.fromiter(motions, dtype=np.int64), rows)
     if recording.wrench is not None:
-        for axis, column in zip(AXES, recording.wrench.T, strict=True):
-            _add(found, f"wrench.{axis}", recording.wrench_stamps, column)
+        add("wrench", AXES, recording.wrench_stamps, recording.wrench)
     for name, (stamps, column) in _other_columns(path).items():
         if name not in found:
             _add(found, name, stamps, column)
@@ -65,18 +65,16 @@ def align(found: Mapping[str, Channel], output: str, inputs: Sequence[str]) -> t
     Inputs fit patterns, such as "position.*"; without any they are all but those of the output's own kind. Raises
     RecordingError: there is no such channel, a pattern fits none, or the channels do not overlap in time.
     """
+    known = f"there are {', '.join(sorted(found))}"
     if output not in found:
-        text = f"there is no channel {output!r}; there are {', '.join(sorted(found))}"
-        raise RecordingError(text, name="output", value=output)
-    kind = output.split(".")[0] + "."
-    names: list[str] = []
-    for pattern in inputs:
-        fitting = [name for name in found if fnmatchcase(name, pattern) and name != output]
-        if not fitting:
-            text = f"no channel fits {pattern!r}; there are {', '.join(sorted(found))}"
-            raise RecordingError(text, name="inputs", value=pattern)
-        names += [name for name in fitting if name not in names]
+        raise RecordingError(f"there is no channel {output!r}; {known}", name="output", value=output)
+    fitting = {pattern: [name for name in found if fnmatchcase(name, pattern) and name != output] for pattern in inputs}
+    for pattern, some in fitting.items():
+        if not some:
+            raise RecordingError(f"no channel fits {pattern!r}; {known}", name="inputs", value=pattern)
+    names = list(dict.fromkeys(name for some in fitting.values() for name in some))
     if not inputs:
+        kind = output.split(".")[0] + "."
         names = [name for name in found if name != output and not (name.startswith(kind) and "." in output)]
     if not names:
         raise RecordingError(f"nothing is left to explain {output}", name="inputs", bound="at least one channel")
@@ -108,17 +106,11 @@ def _other_columns(path: Path | None) -> dict[str, tuple[np.ndarray, Array]]:
             table = {name: archive[name] for name in archive.files}
     else:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file)
-            header = [name.strip() for name in next(reader)]
-            columns = list(zip(*(row for row in reader if row), strict=False))
-        for name, cells in zip(header, columns, strict=False):
-            if name == "stamp_ns":
-                table[name] = np.array([int(cell) for cell in cells], dtype=np.int64)
-                continue
-            try:
-                table[name] = np.array([float(cell) if cell.strip() else np.nan for cell in cells])
-            except ValueError:
-                continue  # words
+            header, *rows = filter(None, csv.reader(file))
+        for name, cells in zip(map(str.strip, header), zip(*rows, strict=False), strict=False):
+            read = int if name == "stamp_ns" else float
+            with contextlib.suppress(ValueError):  # words
+                table[name] = np.array([read(cell) if cell.strip() else np.nan for cell in cells])
     stamps = table["stamp_ns"] if "stamp_ns" in table else np.rint(table["time"] * 1e9).astype(np.int64)
     return {
         name: (stamps, values)

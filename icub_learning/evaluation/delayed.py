@@ -38,15 +38,16 @@ class DelayedEstimator:
 
     def advance(self, stamp: int) -> None:
         """Do what is due when a joint state of this stamp [ns] comes; all of it when the clock was set back."""
-        for waiting in (self._verdicts, self._samples):
-            while waiting and is_due(waiting[0][0], stamp, self._delay):
-                waiting.popleft()[1]()
+        self._do(lambda counted_from: is_due(counted_from, stamp, self._delay))
         self._now = stamp
 
     def finish(self) -> None:
         """Do all that waits."""
+        self._do(lambda _: True)
+
+    def _do(self, due: Callable[[int], bool]) -> None:
         for waiting in (self._verdicts, self._samples):
-            while waiting:
+            while waiting and due(waiting[0][0]):
                 waiting.popleft()[1]()
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from icub_learning.errors import RecordingError
 from icub_learning.recording.recording import Recording
@@ -74,14 +75,11 @@ def match_joints(recorded: Sequence[str], known: Sequence[str], wanted: Sequence
 
 def _by_prefixes(recorded: Sequence[str], targets: set[str]) -> dict[tuple[str, str], set[str]]:
     """For each pair of prefixes, that of the recording and that of the URDF, the joints that they match."""
-    starts = {name: _prefixes(name) for name in (*recorded, *targets)}
     found: dict[tuple[str, str], set[str]] = {}
-    for name in recorded:
-        for target in targets:
-            for remove in starts[name]:
-                for add in starts[target]:
-                    if name[len(remove) :] == target[len(add) :]:
-                        found.setdefault((remove, add), set()).add(target)
+    for name, target in product(recorded, targets):
+        for remove, add in product(_prefixes(name), _prefixes(target)):
+            if name[len(remove) :] == target[len(add) :]:
+                found.setdefault((remove, add), set()).add(target)
     return found
 
 

@@ -17,7 +17,7 @@ FEW_LEVELS, NEARLY_ALL = 5, 0.98  # an output of so few values, or with so large
 class Judgement:
     """Figures of P, NP, SP, off-line identification and hold on the same outputs of one recording."""
 
-    output_names: tuple[str, ...]  # names of the outputs
+    output_names: tuple[str, ...]
     judged: np.ndarray  # (n_outputs,) bool; False for mere quantization noise, see `mere_quantization`
     # by method ("off-line", "P", "NP", "SP", "hold"), (n_outputs,); NaN where a method has none
     nmse: Mapping[str, Array]
@@ -39,10 +39,6 @@ class Judgement:
         ratio: Array = self.nmse["SP"] / np.fmin(self.nmse["P"], self.nmse["NP"])
         return np.where(self.judged, ratio, np.nan)
 
-    def mean_nmse(self, method: str) -> float:
-        """Geometric mean of a method's nMSE over the judged outputs; NaN where a method has none."""
-        return geometric_mean(self.nmse[method][self.judged])
-
     def figures(self) -> dict[str, float]:
         """Return one number for each figure of merit: means are geometric ones over the judged outputs.
 
@@ -50,18 +46,17 @@ class Judgement:
         (of the worst output), "coverage" (of all outputs together), "worst coverage" (of the output whose coverage is
         farthest from 0.954). NaN where nothing is judged.
         """
-        means = {method: self.mean_nmse(method) for method in self.nmse}
-        ratios, smoothness = self.relative_to_parts[self.judged], self.smoothness[self.judged]
-        coverage = self.coverage[self.judged]
-        any_judged = bool(self.judged.any())
+        means = {method: geometric_mean(errors[self.judged]) for method, errors in self.nmse.items()}
+        values = (self.relative_to_parts, self.smoothness, self.coverage)
+        ratios, smoothness, coverage = (one[self.judged] if self.judged.any() else np.full(1, np.nan) for one in values)
         return {
             **means,
             "SP/off-line": means["SP"] / means["off-line"],
             "SP/min(P,NP)": geometric_mean(ratios),
-            "worst SP/min(P,NP)": float(ratios.max()) if any_judged else float("nan"),
-            "smoothness": float(smoothness.max()) if any_judged else float("nan"),
-            "coverage": float(coverage.mean()) if any_judged else float("nan"),
-            "worst coverage": float(coverage[np.abs(coverage - 0.954).argmax()]) if any_judged else float("nan"),
+            "worst SP/min(P,NP)": float(ratios.max()),
+            "smoothness": float(smoothness.max()),
+            "coverage": float(coverage.mean()),
+            "worst coverage": float(coverage[np.abs(coverage - 0.954).argmax()]),
         }
 
 
@@ -80,17 +75,10 @@ def judge(results: Mapping[str, Evaluation], off_line: Array | None, steady_from
     errors = {short: nmse(result.errors[part], result.measured[part]) for short, result in results.items()}
     none = np.full(measured.shape[1], np.nan)
     within = np.abs(last.errors[part]) <= 2.0 * np.sqrt(last.variance[part])
-    return Judgement(
-        last.output_names,
-        ~mere_quantization(measured),
-        {
-            "off-line": none if off_line is None else off_line,
-            **errors,
-            "hold": nmse(last.held[part] - measured, measured),
-        },
-        roughness(last.predicted[part]) / np.maximum(roughness(measured), np.finfo(float).tiny),
-        within.mean(axis=0),
-    )
+    hold = nmse(last.held[part] - measured, measured)
+    smoothness = roughness(last.predicted[part]) / np.maximum(roughness(measured), np.finfo(float).tiny)
+    every = {"off-line": none if off_line is None else off_line, **errors, "hold": hold}
+    return Judgement(last.output_names, ~mere_quantization(measured), every, smoothness, within.mean(axis=0))
 
 
 def roughness(values: Array) -> Array:

@@ -34,9 +34,8 @@ def nmse(errors: ArrayLike, measured: ArrayLike) -> Array:
 
 
 def group_rmse(errors: ArrayLike) -> float:
-    """Return the root mean squared error over all entries, e.g. of the three axes of a force; NaN without samples.
-
-    Raises NotFiniteError.
+    """Return the root mean squared error over all entries, as of a force's three axes; NaN without samples. Raises
+    NotFiniteError.
     """
     table = finite("errors", errors)
     return float(np.sqrt(np.mean(table**2))) if table.size else float("nan")
@@ -58,9 +57,8 @@ def windowed_rmse(errors: ArrayLike, window: int) -> Array:
     1.
     """
     table, window = _table("errors", errors), integer("window", window, 1)
-    squares = np.mean(table**2, axis=1)
-    sums = np.concatenate([[0.0], np.cumsum(squares)])
-    ends = np.arange(1, len(squares) + 1)
+    sums = np.concatenate([[0.0], np.cumsum(np.mean(table**2, axis=1))])
+    ends = np.arange(1, len(sums))
     starts = np.maximum(ends - window, 0)
     # The difference of sums may round below zero where errors vanish after large ones.
     means: Array = np.maximum(sums[ends] - sums[starts], 0.0) / (ends - starts)
@@ -70,7 +68,7 @@ def windowed_rmse(errors: ArrayLike, window: int) -> Array:
 def windowed_mean_rmse(errors: ArrayLike, window: int) -> Array:
     """Return at each sample the mean of the columns' RMSE over the last `window` samples, (n,) (thesis fig. 8.4).
 
-    Errors, and what is raised, as for `windowed_rmse`.
+    Arguments and errors as for `windowed_rmse`.
     """
     table = _table("errors", errors)
     if not table.shape[1]:

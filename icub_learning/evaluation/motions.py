@@ -1,24 +1,26 @@
-"""Motions that only a recording can give, smoothed from both sides in time or recorded, to judge causal ones by."""
+"""Motions and measurements of a whole recording, smoothed or filtered from both sides in time, or recorded."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from scipy.signal import butter, filtfilt
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.motion.joint_states import JointStateReader
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.motion.motion_filter import MotionFilter
 from icub_learning.dynamics.motion.stamps import StampSequence
+from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import RecordingError, SampleError
 from icub_learning.recording.recording import Event, Recording, WrenchEvent
 
+ORDER = 4  # of the Butterworth filter; twice that after both passes
+FEWEST_SAMPLES = 50  # of a recording that is worth filtering
+
 
 class KnownMotions:
-    """Replaces the MotionFilter of a stream by motions that are known beforehand for every stamp [ns].
-
-    Both `newest` and `smoothed` return the motion at the newest sample. Not for a running robot, where the smoothed
-    motion would need samples of the future.
-    """
+    """Replaces the MotionFilter of a stream by motions that are known beforehand for every stamp [ns]."""
 
     def __init__(self, motions: Mapping[int, Motion]) -> None:
         self._motions = motions
@@ -43,7 +45,7 @@ class KnownMotions:
         return True
 
     def deviation(self) -> Array:
-        """Return standard deviations of zero, (3, n_joints): the motions are taken as they are."""
+        """Return zeros, (3, n_joints): the motions are taken as they are."""
         return np.zeros((3, len(self.newest().position)))
 
     def report(self) -> dict[str, Array | float]:
@@ -56,10 +58,7 @@ class KnownMotions:
 
 
 def smooth(events: Iterable[Event], reader: JointStateReader, motion_filter: MotionFilter) -> dict[int, Motion]:
-    """Return smoothed motions by stamp [ns], of all joint states that a stream with these settings would accept.
-
-    `reader` and `motion_filter` are new ones, with the stream's settings.
-    """
+    """Return smoothed motions by stamp [ns] of the joint states that a stream with this new reader and filter takes."""
     motions: dict[int, Motion] = {}
     stamps = StampSequence()
     for event in events:
@@ -85,10 +84,113 @@ def recorded(recording: Recording, joints: Sequence[str]) -> dict[int, Motion]:
     if recording.acceleration is None or recording.velocity is None:
         text = "the recording holds no velocities and accelerations: only CSV and NPZ can; let them be derived"
         raise RecordingError(text, name="acceleration")
-    missing = [joint for joint in joints if joint not in recording.joint_names]
-    if missing:
-        raise RecordingError(f"the recording has no joint {', '.join(missing)}", name=missing[0], value=missing)
-    columns = [recording.joint_names.index(joint) for joint in joints]
+    columns = _columns(recording, joints)
     fields = (values[:, columns] for values in (recording.position, recording.velocity, recording.acceleration))
     stamps = recording.joint_stamps.tolist()
     return {stamp: Motion(stamp, *row) for stamp, *row in zip(stamps, *fields, strict=True) if np.isfinite(row).all()}
+
+
+@dataclass(frozen=True)
+class Signals:
+    """What a recording holds for the settings, on equally spaced times."""
+
+    step: float  # time between two rows [s]
+    position: Array  # (n, n_joints) [rad]
+    velocity: Array | None  # likewise [rad/s]; None where the recording has none
+    outputs: Array  # (n, n_outputs), raw measurements
+    # (n,) whether there is a sample of both near that time, so that the row is no mere bridge over a gap
+    trusted: np.ndarray
+    times: Array  # (n,) [s] from the first stamp on
+    measured_times: Array  # (m,) [s] of the measurements, likewise
+    measured: Array  # (m, n_outputs), as recorded
+
+
+@dataclass(frozen=True)
+class FilteredSignals:
+    """Signals within a bandwidth, with derivatives by central differences; arrays as in Signals."""
+
+    motion: tuple[Array, Array, Array]  # position, velocity and acceleration
+    outputs: Array
+
+
+def resample(recording: Recording, settings: Settings) -> Signals:
+    """Return the recording on equally spaced times, the median of its own intervals apart, by linear interpolation.
+
+    Rows whose stamps do not rise or whose numbers are not finite are left out. Raises RecordingError: a joint is
+    missing, or too few rows are left.
+    """
+    columns = _columns(recording, settings.joints)
+    torque = settings.output == "joint_torque"
+    outputs = recording.effort if torque else recording.wrench
+    assert outputs is not None  # see predict_then_learn.check_outputs
+    velocity = None if settings.velocity_source == "estimated" else recording.velocity
+    of_joints = (recording.position, velocity, outputs if torque else None)
+    given = [values[:, columns] for values in of_joints if values is not None]
+    times, (position, *others) = _rising(recording.joint_stamps, given)
+    measured_times, (measured,) = (times, others[-1:]) if torque else _rising(recording.wrench_stamps, [outputs])
+    first, last = max(times[0], measured_times[0]), min(times[-1], measured_times[-1])
+    step = float(np.median(np.diff(times)))
+    grid = np.arange(first, last + 0.5 * step, step)  # half a step more: rounding must not lose the last sample
+    if len(grid) < FEWEST_SAMPLES:
+        text = f"joint states and measurements have {len(grid)} samples in common, too few to filter"
+        raise RecordingError(text, name="recording", value=len(grid), bound=f"at least {FEWEST_SAMPLES}")
+    farthest = max(0.05, 3 * step)  # [s]
+    trusted = (_distance(grid, times) < farthest) & (_distance(grid, measured_times) < farthest)
+    inside = (measured_times >= first) & (measured_times <= last)
+    return Signals(
+        step,
+        interpolate(grid, times, position),
+        None if velocity is None else interpolate(grid, times, others[0]),
+        interpolate(grid, measured_times, measured),
+        trusted,
+        grid - first,
+        measured_times[inside] - first,
+        measured[inside],
+    )
+
+
+def zero_phase(signals: Signals, bandwidth: float, measured_velocity: bool) -> FilteredSignals:
+    """Return the signals within `bandwidth` [Hz], without phase shift (Butterworth filter, forwards and backwards).
+
+    The bandwidth is below half the rate of the signals. With `measured_velocity` velocities are the measured ones, and
+    accelerations their differences, instead of differences of the positions.
+    """
+    b, a = butter(ORDER, 2 * bandwidth * signals.step)
+    padding = min(len(signals.times) - 1, int(3 / (bandwidth * signals.step)))
+    position, outputs = (filtfilt(b, a, x, axis=0, padlen=padding) for x in (signals.position, signals.outputs))
+    if measured_velocity and signals.velocity is not None:
+        velocity = filtfilt(b, a, signals.velocity, axis=0, padlen=padding)
+    else:
+        velocity = np.gradient(position, signals.step, axis=0)
+    return FilteredSignals((position, velocity, np.gradient(velocity, signals.step, axis=0)), outputs)
+
+
+def _columns(recording: Recording, joints: Sequence[str]) -> list[int]:
+    """Return the columns of joints. Raises RecordingError if one is missing."""
+    missing = [joint for joint in joints if joint not in recording.joint_names]
+    if missing:
+        raise RecordingError(f"the recording has no joint {', '.join(missing)}", name=missing[0], value=missing)
+    return [recording.joint_names.index(joint) for joint in joints]
+
+
+def _rising(stamps: np.ndarray, fields: list[Array]) -> tuple[Array, list[Array]]:
+    """Times [s] and rows of the samples whose numbers are finite and whose stamps exceed all before them."""
+    finite = np.all([np.isfinite(field).all(axis=1) for field in fields], axis=0)
+    stamps = np.where(finite, stamps, np.iinfo(np.int64).min)
+    newest = np.maximum.accumulate(stamps)
+    kept = finite & np.r_[True, stamps[1:] > newest[:-1]] if len(stamps) else finite
+    if kept.sum() < FEWEST_SAMPLES:
+        text = f"{kept.sum()} samples are finite and in the order of time, too few to filter"
+        raise RecordingError(text, name="recording", value=int(kept.sum()), bound=f"at least {FEWEST_SAMPLES}")
+    return stamps[kept] * 1e-9, [field[kept] for field in fields]
+
+
+def _distance(grid: Array, times: Array) -> Array:
+    """How far each of `grid` lies from the nearest of `times` (rising) [s]."""
+    after = np.clip(np.searchsorted(times, grid), 1, len(times) - 1)
+    return np.minimum(np.abs(grid - times[after - 1]), np.abs(times[after] - grid))
+
+
+def interpolate(grid: Array, times: Array, values: Array) -> Array:
+    """Return values (n, k) at rising times (n,), interpolated at those of `grid` (m,), (m, k)."""
+    return np.column_stack([np.interp(grid, times, column) for column in values.T])

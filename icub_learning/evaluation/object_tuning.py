@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +15,12 @@ from icub_learning.recognition.classifiers.kinds import AnyClassifier
 
 @dataclass(frozen=True)
 class Fold:
-    """Samples to learn, and later samples to predict.
+    """Samples to learn, and later samples to predict."""
 
-    Attributes:
-        inputs, targets: (n, d) and (n, T), to learn.
-        later_inputs, later_targets: (k, d) and (k, T), to predict.
-    """
-
-    inputs: Array
-    targets: Array
-    later_inputs: Array
-    later_targets: Array
+    inputs: Array  # (n, d), to learn
+    targets: Array  # (n, T)
+    later_inputs: Array  # (k, d), to predict
+    later_targets: Array  # (k, T)
 
 
 @dataclass(frozen=True)
@@ -51,35 +46,25 @@ class Views:
         """Return the first `share` of the views of each object, and the others. Raises ParameterError."""
         share = real("share", share, 0.0, 1.0, low_open=True)
         cuts = {label: round(share * len(values)) for label, values in self.features.items()}
-        fewest = min(min(cut, len(self.features[label]) - cut) for label, cut in cuts.items())
-        if fewest < 1:
+        first = {label: values[: cuts[label]] for label, values in self.features.items()}
+        others = {label: values[cuts[label] :] for label, values in self.features.items()}
+        if not all(map(len, (*first.values(), *others.values()))):
             raise ParameterError("share", share, "such that each object has views in both parts")
-        return (
-            Views({label: values[: cuts[label]] for label, values in self.features.items()}),
-            Views({label: values[cuts[label] :] for label, values in self.features.items()}),
-        )
+        return Views(first), Views(others)
 
     def in_turns(self) -> Iterable[tuple[str, Array]]:
         """Yield label and features of the first view of each object, then of the second of each, and so on."""
-        most = max(map(len, self.features.values()))
-        for place in range(most):
-            for label, values in self.features.items():
-                if place < len(values):
-                    yield label, values[place]
+        for turn in zip_longest(*self.features.values()):
+            yield from ((label, x) for label, x in zip(self.features, turn, strict=True) if x is not None)
 
     def folds(self, n_folds: int, gap: int) -> list[Fold]:
         """Return folds by forward chaining within each object (see `forward_folds`); targets are one-hot codes."""
-        parts = {label: forward_folds(len(values), n_folds, gap) for label, values in self.features.items()}
-        return [
-            Fold(
-                *self._gather({label: folds[k][0] for label, folds in parts.items()}),
-                *self._gather({label: folds[k][1] for label, folds in parts.items()}),
-            )
-            for k in range(n_folds)
-        ]
+        parts = [forward_folds(len(values), n_folds, gap) for values in self.features.values()]
+        of_folds = (zip(*fold, strict=True) for fold in zip(*parts, strict=True))
+        return [Fold(*self._gather(first), *self._gather(later)) for first, later in of_folds]
 
-    def _gather(self, parts: Mapping[str, slice]) -> tuple[Array, Array]:
-        rows = [self.features[label][part] for label, part in parts.items()]
+    def _gather(self, parts: Iterable[slice]) -> tuple[Array, Array]:
+        rows = [values[part] for values, part in zip(self.features.values(), parts, strict=True)]
         codes = np.repeat(np.arange(len(rows)), [len(some) for some in rows])
         return np.concatenate(rows), np.eye(len(rows))[codes]
 
@@ -88,10 +73,8 @@ def forward_folds(n: int, n_folds: int, gap: int) -> list[tuple[slice, slice]]:
     """Return slices (to learn, to predict) of n samples in order of time, the first growing, with a gap between.
 
     The later half is cut into `n_folds` equal intervals. A fold learns all samples before its interval and predicts
-    those of it after the first `gap`, which belong to neither part because consecutive samples are alike.
-
-    Raises:
-        ParameterError: there are too few samples.
+    those of it after the first `gap`, which belong to neither part because consecutive samples are alike. Raises
+    ParameterError: there are too few samples.
     """
     folds, gap = integer("n_folds", n_folds, 1), integer("gap", gap, 0)
     edges = np.linspace(n // 2, n, folds + 1).astype(int).tolist()

@@ -14,8 +14,8 @@ from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.evaluation.metrics import nmse
+from icub_learning.evaluation.motions import FilteredSignals, Signals, interpolate, resample, zero_phase
 from icub_learning.evaluation.predict_then_learn import check_outputs
-from icub_learning.evaluation.zero_phase import FilteredSignals, Signals, resample, zero_phase
 from icub_learning.recording.recording import Recording
 
 BANDWIDTHS = (1.0, 2.0, 3.5, 5.0, 8.0, 12.0, 20.0, 40.0, 80.0)  # [Hz]
@@ -29,7 +29,7 @@ RIDGE = 1.0  # [samples] of unit length for each column: small beside the data, 
 class OffLineIdentification:
     """Parameters found off line, and the filter with which they predict."""
 
-    regressor: Regressor  # regressor of the robot
+    regressor: Regressor  # of the robot
     settings: Settings  # with which it was made
     parameters: Array  # (n_parameters,)
     bandwidth_hz: float  # bandwidth of the filter, the same for motions and measurements
@@ -55,10 +55,7 @@ class OffLineIdentification:
         chosen = np.flatnonzero((times >= begin) & (times <= end) & trusted)
         if not len(chosen):
             raise RecordingError("no measurement lies in the part to predict", name="part", value=part)
-        motion = [
-            np.column_stack([np.interp(times[chosen], signals.times, column) for column in values.T])
-            for values in (filtered.position, filtered.velocity, filtered.acceleration)
-        ]
+        motion = (interpolate(times[chosen], signals.times, values) for values in filtered.motion)
         predicted = np.array([self.regressor(*state) @ self.parameters for state in zip(*motion, strict=True)])
         return predicted, signals.measured[chosen]
 
@@ -70,20 +67,14 @@ class OffLineIdentification:
 
 def identify_off_line(
     recording: Recording,
-    settings: Settings,
-    training: tuple[float, float] = (0.0, 0.7),
-    bandwidths: tuple[float, ...] = BANDWIDTHS,
+    settings: Settings,  # of what concerns learning while it runs none is used
+    training: tuple[float, float] = (0.0, 0.7),  # where the part to learn from begins and ends, as shares of the time
+    bandwidths: tuple[float, ...] = BANDWIDTHS,  # [Hz] to choose from, those above 0.4 of the recording's rate left out
 ) -> OffLineIdentification:
     """Identify the parameters of a robot by least squares on zero-phase filtered signals of a part of a recording.
 
-    Args:
-        settings: its urdf, joints, output, sensor and regressor; what concerns learning while it runs is not used.
-        training: where the part to learn from begins and ends, as shares of the recording's time.
-        bandwidths: [Hz] to choose from; those above 0.4 of the recording's rate are left out.
-
-    Raises:
-        RecordingError: the recording lacks what the settings need, or is too short.
-        ModelError, ParameterError: the settings do not fit the robot, or are outside their ranges.
+    Raises RecordingError: the recording lacks what the settings need, or is too short; ModelError, ParameterError: the
+    settings do not fit the robot, or are outside their ranges.
     """
     check_outputs(recording, settings)
     regressor = assembly.make_regressor(settings)
@@ -112,11 +103,11 @@ def predict_off_line(
     Returns the identification; predicted and measured outputs, (n, n_outputs) each. Raises as `identify_off_line` and
     `OffLineIdentification.predict`.
     """
-    if test is None:
-        found = identify_off_line(recording, settings, (0.0, steady_from))
-        return found, *found.predict(recording, (steady_from, 1.0))
-    found = identify_off_line(recording, settings, (0.0, 1.0))
-    return found, *found.predict(test)
+    if test is not None:
+        found = identify_off_line(recording, settings, (0.0, 1.0))
+        return found, *found.predict(test)
+    found = identify_off_line(recording, settings, (0.0, steady_from))
+    return found, *found.predict(recording, (steady_from, 1.0))
 
 
 class _Problem:
@@ -130,7 +121,7 @@ class _Problem:
         if len(rows) < 2 * N_BLOCKS:
             text = f"the training part has {len(rows)} rows of its own at {bandwidth:g} Hz"
             raise RecordingError(text, name="training", value=len(rows), bound=f"at least {2 * N_BLOCKS}")
-        motion = (filtered.position[rows], filtered.velocity[rows], filtered.acceleration[rows])
+        motion = (values[rows] for values in filtered.motion)
         self._design = np.array([regressor(*state) for state in zip(*motion, strict=True)])
         self._targets, self._raw = filtered.outputs[rows], signals.outputs[rows]
         self._times, self._guard = signals.times[rows], 1 / bandwidth
@@ -145,7 +136,7 @@ class _Problem:
 
     def parameters(self) -> Array:
         """The parameters (n_parameters,) that fit the whole training part."""
-        return self._solve(np.arange(len(self._design)))
+        return self._solve(slice(None))
 
     def cross_validated_error(self) -> float:
         """Geometric mean over the outputs of the nMSE of the raw measurements, each block predicted from the others.
@@ -160,7 +151,7 @@ class _Problem:
         varies = self._varies & (np.ptp(self._raw, axis=0) > 0)
         return float(np.exp(np.log(nmse(predicted - self._raw, self._raw)[varies]).mean()))
 
-    def _solve(self, rows: np.ndarray) -> Array:
+    def _solve(self, rows: np.ndarray | slice) -> Array:
         design = (self._design[rows] * self._weights[:, None] / self._scale).reshape(-1, len(self._scale))
         target = (self._targets[rows] * self._weights).reshape(-1)
         gram = design.T @ design

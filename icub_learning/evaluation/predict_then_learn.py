@@ -29,7 +29,7 @@ DERIVATIVES = ("causal", "smoothed", "recorded")
 class Evaluation:
     """Predictions and measurements of one estimator, for the n joint states that have both."""
 
-    output_names: tuple[str, ...]  # names of the outputs
+    output_names: tuple[str, ...]
     stamps: np.ndarray  # (n,) int64 [ns], rising unless the clock was set back
     predicted: Array  # (n, n_outputs), made before the sample was learned
     parametric: Array  # (n, n_outputs), the part of the rigid-body model in it
@@ -70,7 +70,8 @@ def compare(
     """Evaluate P, NP, SP and a class that the settings name on a recording, each untrained, with a stream of its own.
 
     Args:
-        settings: as for the node; its `estimator` counts where it names a class, whose results have its name.
+        settings: as for the node; its `estimator` counts where it names a class, whose results have its name, or its
+            import path if that is taken.
         derivatives: "causal": the node's own, so that the result is the node's; "smoothed": from samples on both sides
             in time, as no running robot has them; "recorded": the accelerations in the recording.
         watch: called with the events and the estimator's short name, returns the events: for a progress bar.
@@ -88,42 +89,32 @@ def compare(
     for each in recordings:
         check_outputs(each, settings)
     regressor = assembly.make_regressor(settings)
-    motions = [_known_motions(each, settings, derivatives, regressor) for each in recordings]
+
+    def motions_of(each: Recording) -> dict[int, Motion] | None:
+        if derivatives == "smoothed":
+            reader = assembly.make_reader(settings, regressor)
+            return smooth(each.events(), reader, assembly.make_motion_filter(settings, regressor.n_joints))
+        return recorded(each, regressor.joints) if derivatives == "recorded" else None
+
+    motions = list(map(motions_of, recordings))
     results = {}
-    for short, estimator in estimators_of(settings).items():
+    path = settings.estimator
+    name = path.rpartition(".")[2]
+    taken = (*ESTIMATORS, "hold", "off-line")
+    own_class = {} if path in ESTIMATORS.values() else {path if name in taken else name: path}
+    for short, estimator in {**ESTIMATORS, **own_class}.items():
         own = assembly.make_regressor(settings)  # it follows the noise of the velocities that its stream has seen
         learner = assembly.make_estimator(replace(settings, estimator=estimator), own)
         for each, known in zip(recordings, motions, strict=True):
             stream = assembly.make_stream(settings, own, learner, None if known is None else KnownMotions(known))
             stream.learning = each is recording
-            results[short] = evaluate(stream, watch(each.events(), short), horizon)
-            _check_accepted(results[short])
+            result = results[short] = evaluate(stream, watch(each.events(), short), horizon)
+            if not result.n_predicted:
+                text = f"none of {result.n_joint_states} joint states was accepted ({result.refusals});"
+                text += f" the last refusal: {result.last_refusal or 'none'}"
+                bound = "at least one accepted"
+                raise RecordingError(text, name="joint_states", value=dict(result.refused), bound=bound)
     return results
-
-
-def estimators_of(settings: Settings) -> dict[str, str]:
-    """Return P, NP, SP and, if the settings name one, a class by its name, or by its import path if that is taken."""
-    path = settings.estimator
-    name = path.rpartition(".")[2]
-    own = {} if path in ESTIMATORS.values() else {path if name in (*ESTIMATORS, "hold", "off-line") else name: path}
-    return {**ESTIMATORS, **own}
-
-
-def _known_motions(
-    recording: Recording, settings: Settings, derivatives: str, regressor: assembly.AnyRegressor
-) -> dict[int, Motion] | None:
-    """Motions by stamp [ns]; None where the stream finds them itself."""
-    if derivatives == "smoothed":
-        reader = assembly.make_reader(settings, regressor)
-        return smooth(recording.events(), reader, assembly.make_motion_filter(settings, regressor.n_joints))
-    return recorded(recording, regressor.joints) if derivatives == "recorded" else None
-
-
-def _check_accepted(result: Evaluation) -> None:
-    if not result.n_predicted:
-        text = f"none of {result.n_joint_states} joint states was accepted ({result.refusals});"
-        text += f" the last refusal: {result.last_refusal or 'none'}"
-        raise RecordingError(text, name="joint_states", value=dict(result.refused), bound="at least one accepted")
 
 
 def check_outputs(recording: Recording, settings: Settings) -> None:
@@ -178,17 +169,18 @@ def evaluate(stream: InverseDynamicsStream, events: Iterable[Event], horizon: fl
                 delayed.teach(sample)
         elif stream.learn():
             learn_times.append(perf_counter_ns() - start)
+    counts = stream.counts
     if delayed is not None:
         delayed.finish()
-        stream.counts.learned += len(delayed.seconds)
+        counts.learned += len(delayed.seconds)
     return comparison.result(
         predict_seconds=np.array(predict_times) * 1e-9,
         learn_seconds=np.array(learn_times) * 1e-9 if delayed is None else np.array(delayed.seconds),
         n_joint_states=n_joint_states,
-        n_predicted=stream.counts.predicted,
-        n_learned=stream.counts.learned,
-        refused=Counter(stream.counts.refused),
-        last_refusal=stream.counts.last_refusal,
+        n_predicted=counts.predicted,
+        n_learned=counts.learned,
+        refused=Counter(counts.refused),
+        last_refusal=counts.last_refusal,
     )
 
 
@@ -199,8 +191,8 @@ class _Comparison:
         self._output_names = output_names
         self._horizon = horizon  # ns
         self._received: deque[tuple[int, Array]] = deque()  # stamps and measurements newer than `_newest`
-        self._newest: Array | None = None  # measurement received that is older than the horizon
-        self._open: deque[tuple[StateRecord, Array | None]] = deque()  # whose measurement may still come
+        self._newest = np.zeros(len(output_names))  # measurement received that is older than the horizon
+        self._open: deque[tuple[StateRecord, Array]] = deque()  # whose measurement may still come
         self._stamps, self._numbers = array("q"), array("d")
         self._unpaired = 0
 
@@ -219,12 +211,11 @@ class _Comparison:
         if len(self._open) > REMEMBERED_STATES + 1:  # the stream no longer waits for its measurement
             self._close(*self._open.popleft())
 
-    def _close(self, record: StateRecord, held: Array | None) -> None:
+    def _close(self, record: StateRecord, held: Array) -> None:
         if record.measured is None:
             self._unpaired += 1
             return
         self._stamps.append(record.stamp)
-        held = np.zeros_like(record.measured) if held is None else held
         made = record.prediction
         for values in (made.total, made.parametric, record.measured, held, made.variance):
             self._numbers.extend(values.tolist())
@@ -232,16 +223,8 @@ class _Comparison:
     def result(self, **others: Any) -> Evaluation:
         while self._open:
             self._close(*self._open.popleft())
-        table = np.array(self._numbers).reshape(len(self._stamps), 5, len(self._output_names))
-        predicted, parametric, measured, held, variance = np.ascontiguousarray(table.swapaxes(0, 1))
-        return Evaluation(
-            output_names=self._output_names,
-            stamps=np.array(self._stamps, dtype=np.int64),
-            predicted=predicted,
-            parametric=parametric,
-            measured=measured,
-            held=held,
-            variance=variance,
-            n_unpaired=self._unpaired,
-            **others,
-        )
+        stamps = np.array(self._stamps, dtype=np.int64)
+        table = np.array(self._numbers).reshape(len(stamps), 5, len(self._output_names))
+        columns = np.ascontiguousarray(table.swapaxes(0, 1))
+        others |= zip(("predicted", "parametric", "measured", "held", "variance"), columns, strict=True)
+        return Evaluation(self._output_names, stamps, n_unpaired=self._unpaired, **others)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
@@ -11,7 +12,7 @@ from icub_learning.arrays import Array, integer
 from icub_learning.detection.bootstrap import ITERATIONS, TOLERANCE, Bootstrap
 from icub_learning.detection.boxes import Detections
 from icub_learning.detection.detector import LENGTH_SCALE, OnlineDetector
-from icub_learning.evaluation.detections import TrueBoxes, average_precisions, mean_average_precision
+from icub_learning.evaluation.detections import average_precisions
 from icub_learning.experiments.figures import STAND_IN, TIME, Comparison, Comparisons, Figures, conclude, seconds
 from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.kernel_methods.subsampling.falkon import FALKON
@@ -75,7 +76,7 @@ class Result:
     @property
     def mean(self) -> float:
         """Mean average precision in [0, 1]."""
-        return mean_average_precision(self.precisions)
+        return float(np.nanmean(list(self.precisions.values())))
 
 
 def run(args: Arguments) -> None:
@@ -141,7 +142,7 @@ def judge(detector: OnlineDetector, tests: list[TableImage], names: list[str]) -
 
 def judge_found(found: list[Detections], tests: list[TableImage], names: list[str]) -> dict[str, float]:
     """Return the average precision of each named object in what was found in the tests."""
-    return average_precisions(found, [TrueBoxes(test.boxes, test.labels) for test in tests], names)
+    return average_precisions(found, [Detections(test.boxes, test.labels) for test in tests], names)
 
 
 class TunedDetector(OnlineDetector):

@@ -1,17 +1,93 @@
-"""Command lines of nodes, and of the processes that `icub-learning launch` starts."""
+"""Command lines of nodes and of the processes that `icub-learning launch` starts, and where their files are."""
 
 import json
+import os
 import shlex
+import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from string import Formatter
+from typing import Any, NamedTuple
 
+import icub_learning
 from icub_learning.errors import IcubLearningError, ParameterError
-from icub_learning.launching.installation import find_executable
-from icub_learning.launching.table import AtEnd, Process, System
-from icub_learning.launching.templates import fill
+from icub_learning.launching.table import PACKAGE, Process, System
+from icub_learning.robots import ament_prefixes
+
+
+def share_folder() -> Path:
+    """Return the folder that holds config/, launch/ and urdf/. Raises ParameterError."""
+    checkout = Path(icub_learning.__file__).resolve().parents[1]
+    if (checkout / "package.xml").is_file():
+        return checkout
+    for prefix in [*ament_prefixes(), Path(sys.prefix)]:
+        if (prefix / "share" / PACKAGE / "package.xml").is_file():
+            return prefix / "share" / PACKAGE
+    raise ParameterError("AMENT_PREFIX_PATH", os.environ.get("AMENT_PREFIX_PATH", ""), f"a path to share/{PACKAGE}")
+
+
+def find_executable(package: str, executable: str) -> str:
+    """Return the path of an executable of a ROS package, or for package "" of a program. Raises ParameterError."""
+    search, needed = os.environ.get("PATH", os.defpath), "a program on the PATH: install it"
+    if package:
+        folders = [prefix / "lib" / package for prefix in ament_prefixes()]
+        if package == PACKAGE:  # colcon puts them beside icub-learning, pip beside the interpreter
+            folders = [Path(sys.argv[0]).resolve().parent, Path(sys.executable).parent, *folders]
+        search = os.pathsep.join(map(str, folders))
+        needed = f"an executable of package {package}: build and source its workspace, or install the package"
+    found = shutil.which(executable, path=search)
+    if found is None:
+        raise ParameterError("executable", executable, needed)
+    return found
+
+
+def fields(template: str) -> Iterator[tuple[str, str | None]]:
+    """Yield (text, name) for each field of a template: the text before it, and its name; None after the last one."""
+    for text, name, _, _ in Formatter().parse(template):
+        yield text, name
+
+
+def fill(template: str, arguments: Mapping[str, str]) -> str:
+    """Return the template with every field replaced. Raises KeyError for an unknown field."""
+
+    def value(name: str) -> str:
+        return MADE[name].make(arguments) if name in MADE else arguments[name]
+
+    return "".join(text + ("" if name is None else value(name)) for text, name in fields(template))
+
+
+def _gazebo_config(arguments: Mapping[str, str]) -> str:
+    suffix = "" if arguments["robot"] == "icub_right_arm" else f"_{arguments['robot']}"
+    return str(share_folder() / "config" / f"gazebo{suffix}.yaml")
+
+
+def _gazebo_world(arguments: Mapping[str, str]) -> str:
+    from icub_learning.simulation.gazebo_world import world_file
+
+    return str(world_file(arguments["config"], arguments["world"]))
+
+
+def _gazebo_resources(arguments: Mapping[str, str]) -> str:
+    from icub_learning.simulation.gazebo_model import resource_path
+
+    return resource_path(arguments["config"], Path(arguments["world"]).resolve().parent)
+
+
+class Made(NamedTuple):
+    """A field that is made at launch: `make` returns its text from the values of the arguments that it `uses`."""
+
+    make: Callable[[Mapping[str, str]], str]
+    uses: tuple[str, ...] = ()
+
+
+MADE: Mapping[str, Made] = {
+    "share": Made(lambda _: str(share_folder())),
+    "gazebo_config": Made(_gazebo_config, ("robot",)),
+    "gazebo_world": Made(_gazebo_world, ("config", "world")),
+    "gazebo_resources": Made(_gazebo_resources, ("config", "world")),
+}
 
 
 def ros_arguments(
@@ -47,7 +123,7 @@ class Command:
     name: str
     line: tuple[str, ...]
     environment: Mapping[str, str]
-    at_end: AtEnd
+    finishes: bool  # as of a Process
 
     def __str__(self) -> str:
         """Return the command as one would type it into a shell."""
@@ -69,15 +145,12 @@ def parse(system: System, assignments: Iterable[str]) -> dict[str, str]:
             raise ParameterError("argument", name, f"one of {', '.join(known)} for the system {system.name}")
         given[name] = text
     values: dict[str, str] = {}
-    for argument in system.arguments:
-        if argument.name in given:
-            values[argument.name] = given[argument.name]
-        elif argument.default is not None:
-            values[argument.name] = fill(argument.default, values)
-        else:
-            raise ParameterError(argument.name, None, f"given as {argument.name}:=... ({argument.description})")
-        if argument.choices and values[argument.name] not in argument.choices:
-            raise ParameterError(argument.name, values[argument.name], f"one of {', '.join(argument.choices)}")
+    for name, argument in known.items():
+        if name not in given and argument.default is None:
+            raise ParameterError(name, None, f"given as {name}:=... ({argument.description})")
+        values[name] = given[name] if name in given else fill(argument.default or "", values)
+        if argument.choices and values[name] not in argument.choices:
+            raise ParameterError(name, values[name], f"one of {', '.join(argument.choices)}")
     return values
 
 
@@ -88,29 +161,23 @@ def commands(
     package. Raises IcubLearningError: programs of others are not installed; the message says how to install them.
     ParameterError: an executable or a parameter file is not there.
     """
-    executables: list[str] = []
+    found: list[tuple[Process, str]] = []
     missing: list[tuple[Process, ParameterError]] = []
     for process in system.processes:
         try:
-            executables.append(find(process.package, process.executable))
+            found.append((process, find(process.package, process.executable)))
         except ParameterError as error:
             missing.append((process, error))
     if of_others := [process for process, _ in missing if process.installation]:
-        raise IcubLearningError(_what_is_missing(system, of_others))
+        names = " and ".join(
+            f"{one.executable} of the ROS package {one.package}" if one.package else f"the program {one.executable}"
+            for one in of_others
+        )
+        advice = of_others[0].installation
+        raise IcubLearningError(f"the system {system.name} needs {names}, not installed here: {advice}")
     if missing:
         raise missing[0][1]
-    pairs = zip(system.processes, executables, strict=True)
-    return [_command(process, arguments, executable) for process, executable in pairs]
-
-
-def _what_is_missing(system: System, missing: Sequence[Process]) -> str:
-    names = " and ".join(
-        f"{process.executable} of the ROS package {process.package}"
-        if process.package
-        else f"the program {process.executable}"
-        for process in missing
-    )
-    return f"the system {system.name} needs {names}, not installed here: {missing[0].installation}"
+    return [_command(process, arguments, executable) for process, executable in found]
 
 
 def _command(process: Process, arguments: Mapping[str, str], executable: str) -> Command:
@@ -120,14 +187,10 @@ def _command(process: Process, arguments: Mapping[str, str], executable: str) ->
         for path in files:
             if not Path(path).is_file():
                 raise ParameterError("parameter file", path, "a file")
-        line += ros_arguments(
-            process.name,
-            _fill_all(process.parameters, arguments),
-            parameter_files=files,
-            remappings=_fill_all(process.remappings, arguments),
-        )
+        parameters, remappings = (_fill_all(one, arguments) for one in (process.parameters, process.remappings))
+        line += ros_arguments(process.name, parameters, parameter_files=files, remappings=remappings)
         line += ["--log-level", arguments["log_level"]]
-    return Command(process.name, tuple(line), _fill_all(process.environment, arguments), process.at_end)
+    return Command(process.name, tuple(line), _fill_all(process.environment, arguments), process.finishes)
 
 
 def _fill_all(templates: Mapping[str, str], arguments: Mapping[str, str]) -> dict[str, str]:

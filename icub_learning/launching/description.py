@@ -9,12 +9,11 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.substitutions import ExecutableInPackage, FindPackageShare
 
-from icub_learning.launching.table import PACKAGE, AtEnd, Process, System
-from icub_learning.launching.templates import MADE, fields
+from icub_learning.launching.commands import MADE, fields
+from icub_learning.launching.table import PACKAGE, Process, System
 
 
 def launch_description(system: System) -> LaunchDescription:
-    """Return the launch description of a system."""
     arguments = [
         DeclareLaunchArgument(
             argument.name,
@@ -32,7 +31,8 @@ def _action(process: Process) -> Node | ExecuteProcess:
         return {name: _substitutions(template) for name, template in templates.items()}
 
     arguments = [_substitutions(argument) for argument in process.arguments]
-    shared = {"additional_env": texts(process.environment), "output": "screen", "on_exit": _on_exit(process.at_end)}
+    at_end = Shutdown(reason="a process ended")
+    shared = {"additional_env": texts(process.environment), "output": "screen", "on_exit": at_end}
     if not process.is_node:
         package, executable = process.package, process.executable
         program = ExecutableInPackage(package=package, executable=executable) if package else executable
@@ -50,12 +50,6 @@ def _action(process: Process) -> Node | ExecuteProcess:
         remappings=list(texts(process.remappings).items()),
         **shared,
     )
-
-
-def _on_exit(at_end: AtEnd) -> Any:
-    if at_end is AtEnd.CONTINUE:
-        return lambda event, _context: Shutdown(reason="a process failed") if event.returncode else None
-    return Shutdown(reason="a process ended")
 
 
 def _substitutions(template: str) -> list[Any]:
@@ -79,10 +73,8 @@ class _Made(Substitution):
         self._name = name
 
     def describe(self) -> str:
-        """Return what `ros2 launch --show-args` shows."""
         return f"Made({self._name})"
 
     def perform(self, context: LaunchContext) -> str:
-        """Return the text."""
         made = MADE[self._name]
-        return made.text({name: LaunchConfiguration(name).perform(context) for name in made.uses})
+        return made.make({name: LaunchConfiguration(name).perform(context) for name in made.uses})

@@ -9,7 +9,6 @@ from typing import IO
 
 from icub_learning.launching import children
 from icub_learning.launching.commands import Command
-from icub_learning.launching.table import AtEnd
 from icub_learning.signals import stop_signals
 
 
@@ -31,15 +30,17 @@ class Supervisor:
             failed = not self._start(commands)
             for reader in self._readers:  # after all are started: a process with threads must not fork into Python
                 reader.start()
-            while not failed and self._running and not stopped():
-                ended, failed = self._collect()
-                if ended:
-                    break
+            ended = False
+            while not (failed or ended or stopped()):
                 time.sleep(children.PERIOD)
-            killed = self._stop()
+                ended, failed = self._collect()
+            killed = children.end([process for _, process in self._running], signal.SIGINT)
+            for command, process in self._running:
+                if process in killed:
+                    self._write(f"[{command.name}] did not end within {children.GRACE:g} s: killed")
         for reader in self._readers:
             reader.join(timeout=1.0)  # a grandchild may hold the pipe for ever
-        return int(failed or killed)
+        return int(failed or bool(killed))
 
     def _start(self, commands: Sequence[Command]) -> bool:
         for command in commands:
@@ -49,9 +50,8 @@ class Supervisor:
                 self._write(f"[{command.name}] cannot be started: {error}")
                 return False
             self._running.append((command, process))
-            self._readers.append(
-                threading.Thread(target=self._forward, args=(command.name, process.stdout), daemon=True)
-            )
+            given = (command.name, process.stdout)
+            self._readers.append(threading.Thread(target=self._forward, args=given, daemon=True))
         return True
 
     def _forward(self, name: str, stream: IO[bytes]) -> None:
@@ -60,23 +60,13 @@ class Supervisor:
                 self._write(f"[{name}] {line.decode(errors='replace').rstrip()}")
 
     def _collect(self) -> tuple[bool, bool]:
-        """Remove processes that ended; return whether the system has to end, and whether because of a failure."""
-        for command, process in list(self._running):
-            code = process.poll()
-            if code is None:
-                continue
-            self._running.remove((command, process))
-            children.send(process, signal.SIGKILL)  # to what is left of its group
-            failed = code != 0 or command.at_end is AtEnd.FAIL
-            self._write(f"[{command.name}] {'ended unexpectedly' if failed else 'is done'}: {children.describe(code)}")
-            if failed or command.at_end is AtEnd.STOP:
+        """Remove a process that ended; return whether there is one, and whether that is a failure."""
+        for command, process in self._running:
+            if (code := process.poll()) is not None:
+                self._running.remove((command, process))
+                children.send(process, signal.SIGKILL)  # to what is left of its group
+                failed = code != 0 or not command.finishes
+                how = "ended unexpectedly" if failed else "is done"
+                self._write(f"[{command.name}] {how}: {children.describe(code)}")
                 return True, failed
         return False, False
-
-    def _stop(self) -> bool:
-        """End all processes; return whether one had to be killed."""
-        killed = children.end([process for _, process in self._running], signal.SIGINT)
-        for command, process in self._running:
-            if process in killed:
-                self._write(f"[{command.name}] did not end within {children.GRACE:g} s: killed")
-        return bool(killed)

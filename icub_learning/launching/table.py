@@ -6,19 +6,10 @@ Texts are templates: {name} stands for the launch argument `name`, {share} for t
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from types import MappingProxyType
 
 PACKAGE = "icub_learning"
 NOTHING: Mapping[str, str] = MappingProxyType({})
-
-
-class AtEnd(Enum):
-    """What happens when a process ends by itself."""
-
-    FAIL = "it should not end: stop all processes, as a failure"
-    STOP = "the system's work is done: stop all processes; a failure if its exit code is not 0"
-    CONTINUE = "the other processes go on; a failure if its exit code is not 0"
 
 
 @dataclass(frozen=True)
@@ -33,18 +24,18 @@ class Argument:
 
 @dataclass(frozen=True)
 class Process:
-    """A process; every text but the names and `at_end` is a template."""
+    """A process; every text but the names is a template."""
 
-    name: str  # name in the output; for a node, also its ROS name
+    name: str  # in the output; for a node, also its ROS name
     executable: str  # file in the package's folder of executables; without a package, a program on the PATH
     package: str = PACKAGE  # ROS package of the executable, or ""
-    arguments: tuple[str, ...] = ()  # arguments without those of ROS
+    arguments: tuple[str, ...] = ()  # without those of ROS
     is_node: bool = True  # whether it takes arguments of ROS
     parameter_files: tuple[str, ...] = ()  # YAML files; later ones override earlier ones
     parameters: Mapping[str, str] = field(default_factory=dict)  # override those of the files; values in YAML
     remappings: Mapping[str, str] = field(default_factory=dict)  # from a topic in the code to one of this system
     environment: Mapping[str, str] = field(default_factory=dict)  # variables that are set in addition
-    at_end: AtEnd = AtEnd.FAIL  # what happens when it ends
+    finishes: bool = False  # whether the system's work is done when it ends with exit code 0; else its end is a failure
     installation: str = ""  # how to install it, for a process of somebody else's
 
 
@@ -62,8 +53,6 @@ class System:
 LOG_LEVEL = Argument("log_level", "log level of all nodes", "info", choices=("debug", "info", "warn", "error", "fatal"))
 ROBOTS = "icub_right_arm, icub_left_arm, ur10, panda"
 ROBOT = Argument("robot", f"name of a file in config/, without .yaml: {ROBOTS}", "icub_right_arm")
-JOINT_STATES = Argument("joint_states", "topic of the robot's sensor_msgs/JointState", "/joint_states")
-WRENCH = Argument("wrench", "topic of the sensor's geometry_msgs/WrenchStamped (output: wrench)", "/wrench")
 
 
 def _config(nodes: str, file: str) -> Argument:
@@ -83,8 +72,8 @@ def _node(
     kind: str, remappings: Mapping[str, str] = NOTHING, parameters: Mapping[str, str] = _SIM_TIME, name: str = ""
 ) -> Process:
     """Return a node of this package with the parameter file {config}."""
-    files = ("{config}",)
-    return Process(name or kind, f"{kind}_node", parameter_files=files, parameters=parameters, remappings=remappings)
+    name = name or kind
+    return Process(name, f"{kind}_node", PACKAGE, (), True, ("{config}",), parameters, remappings)
 
 
 ROBOT_CONFIG = _config("inverse_dynamics", "{robot}")
@@ -92,15 +81,8 @@ SIMULATION = System(
     "simulation",
     "mujoco_simulation.launch.py",
     "a simulated iCub arm (MuJoCo), and the node that learns its inverse dynamics",
-    (
-        _config("icub_simulation and inverse_dynamics", "simulation"),
-        _sim_time("true"),
-        LOG_LEVEL,
-    ),
-    (
-        Process("icub_simulation", "icub_simulation_node", parameter_files=("{config}",)),
-        _node("inverse_dynamics"),
-    ),
+    (_config("icub_simulation and inverse_dynamics", "simulation"), _sim_time("true"), LOG_LEVEL),
+    (_node("icub_simulation", parameters=NOTHING), _node("inverse_dynamics")),
 )
 
 ROS_GZ = (
@@ -148,39 +130,40 @@ GAZEBO = System(
 )
 
 
-def _arm(side: str) -> Process:
-    topics = {"joint_states": f"{{{side}_joint_states}}", "wrench": f"{{{side}_wrench}}"}
-    return _node("inverse_dynamics", topics, name=f"{side}_arm_dynamics")
-
-
-def _arm_topics(side: str) -> tuple[Argument, ...]:
-    return (
-        Argument(
-            f"{side}_joint_states", f"topic of the {side} arm's sensor_msgs/JointState", f"/{side}_arm/joint_states"
-        ),
-        Argument(f"{side}_wrench", f"topic of the {side} arm's geometry_msgs/WrenchStamped", f"/{side}_arm/wrench"),
-    )
-
-
+ARMS = ("right", "left")
+KINDS = {"joint_states": "sensor_msgs/JointState", "wrench": "geometry_msgs/WrenchStamped"}
 REAL_ICUB = System(
     "icub",
     "icub_robot.launch.py",
     "the nodes that learn the inverse dynamics of both arms of a real iCub from its topics",
     (
         _config("right_arm_dynamics and left_arm_dynamics", "icub_arms"),
-        *_arm_topics("right"),
-        *_arm_topics("left"),
+        *(
+            Argument(f"{arm}_{topic}", f"topic of the {arm} arm's {kind}", f"/{arm}_arm/{topic}")
+            for arm in ARMS
+            for topic, kind in KINDS.items()
+        ),
         _sim_time("false"),
         LOG_LEVEL,
     ),
-    (_arm("right"), _arm("left")),
+    tuple(
+        _node("inverse_dynamics", {topic: f"{{{arm}_{topic}}}" for topic in KINDS}, name=f"{arm}_arm_dynamics")
+        for arm in ARMS
+    ),
 )
 
 REAL_ROBOT = System(
     "robot",
     "robot.launch.py",
     "the node that learns the inverse dynamics of a real robot from its topics",
-    (ROBOT, ROBOT_CONFIG, JOINT_STATES, WRENCH, _sim_time("false"), LOG_LEVEL),
+    (
+        ROBOT,
+        ROBOT_CONFIG,
+        Argument("joint_states", "topic of the robot's sensor_msgs/JointState", "/joint_states"),
+        Argument("wrench", "topic of the sensor's geometry_msgs/WrenchStamped (output: wrench)", "/wrench"),
+        _sim_time("false"),
+        LOG_LEVEL,
+    ),
     (_node("inverse_dynamics", _TOPICS),),
 )
 
@@ -206,7 +189,7 @@ RECORDING = System(
     ),
     (
         _node("inverse_dynamics", _TOPICS, {"stamp_source": "{stamp_source}"}),
-        Process("player", "icub-learning", arguments=tuple(REPLAY.split()), is_node=False, at_end=AtEnd.STOP),
+        Process("player", "icub-learning", arguments=tuple(REPLAY.split()), is_node=False, finishes=True),
     ),
 )
 
@@ -226,11 +209,7 @@ OBJECTS = System(
     "object_simulation.launch.py",
     "a simulated iCub that is shown objects, and the nodes that recognize them and are taught new ones",
     (RECOGNITION_CONFIG, _sim_time("true"), LOG_LEVEL),
-    (
-        Process("icub_simulation", "icub_simulation_node", parameter_files=("{config}",)),
-        _node("cnn_features"),
-        _node("object_recognition"),
-    ),
+    (_node("icub_simulation", parameters=NOTHING), _node("cnn_features"), _node("object_recognition")),
 )
 
 DETECTION = System(
@@ -247,7 +226,5 @@ DETECTION = System(
     (_node("object_detection", {**_IMAGES, "boxes": "{boxes}"}),),
 )
 
-SYSTEMS = {
-    system.name: system
-    for system in (SIMULATION, GAZEBO, REAL_ROBOT, REAL_ICUB, RECORDING, RECOGNITION, OBJECTS, DETECTION)
-}
+_ALL = (SIMULATION, GAZEBO, REAL_ROBOT, REAL_ICUB, RECORDING, RECOGNITION, OBJECTS, DETECTION)
+SYSTEMS = {system.name: system for system in _ALL}

@@ -16,22 +16,16 @@ D = TypeVar("D", bound="Declared")
 
 
 class Range(NamedTuple):
-    """Which numbers an entry may hold.
-
-    Attributes:
-        low: the least one.
-        low_open: whether that one is excluded.
-        infinite: whether an entry may be infinite, as a variance is of which nothing is known.
-    """
+    """Which numbers an entry may hold."""
 
     low: float = -inf
-    low_open: bool = False
-    infinite: bool = False
+    low_open: bool = False  # whether `low` itself is excluded
+    infinite: bool = False  # whether an entry may be infinite, as a variance is of which nothing is known
 
     def holds(self, values: Array) -> bool:
         """Whether all values are in the range; NaN is in none."""
         above = values > self.low if self.low_open else values >= self.low
-        return bool(np.all(above & ((values < inf) if not self.infinite else True)))
+        return bool(np.all(above & (self.infinite | (values < inf))))
 
     def __str__(self) -> str:
         """The range in words."""

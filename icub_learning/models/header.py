@@ -4,7 +4,7 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -15,47 +15,26 @@ from icub_learning.errors import StateError
 FORMAT_VERSION = 1  # of all files
 HEADER_ENTRY, CHECKSUM_ENTRY = "model_header", "model_checksum"  # of a file, beside those of the state
 # What must agree between two models that can replace or pool each other, in words, in the order it is compared.
-ORIGIN = {
-    "kind": "kind",
-    "robot": "robot",
-    "joints": "joints",
-    "sensor": "sensor",
-    "network": "network",
-    "urdf_digest": "digest of the URDF",
-}
+ORIGIN = {name: name for name in ("kind", "robot", "joints", "sensor", "network")}
+ORIGIN["urdf_digest"] = "digest of the URDF"
 
 
 @dataclass(frozen=True)
 class ModelHeader:
-    """The description of a model in its file.
+    """The description of a model in its file."""
 
-    Attributes:
-        kind: what it is a model of: "inverse_dynamics" or "object_recognition".
-        robot: name of the robot in its URDF; "" where there is none.
-        urdf_digest: SHA-256 of the URDF's elements, see `digest_of_urdf`.
-        joints: names of the joints, in the order of all arrays.
-        sensor: force/torque sensor, "" for none.
-        network: network and layer of the features, "" for none.
-        settings: how it was learned, seeds among them, by name.
-        statistics: what it has seen, such as the number of samples, by name.
-        saved_at: when it was written, in seconds since 1970 (UTC).
-        release: version of icub_learning that wrote it.
-        checksums: SHA-256 of each entry of the state: its type, shape and bytes.
-        format_version: version of this description.
-    """
-
-    kind: str
-    robot: str = ""
-    urdf_digest: str = ""
-    joints: tuple[str, ...] = ()
-    sensor: str = ""
-    network: str = ""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    statistics: Mapping[str, Any] = field(default_factory=dict)
-    saved_at: float = field(default_factory=time.time)
-    release: str = ""
-    checksums: Mapping[str, str] = field(default_factory=dict)
-    format_version: int = FORMAT_VERSION
+    kind: str  # what it is a model of: "inverse_dynamics", "object_recognition" or "object_detection"
+    robot: str = ""  # its name in its URDF
+    urdf_digest: str = ""  # SHA-256 of the URDF's elements, see `digest_of_urdf`
+    joints: tuple[str, ...] = ()  # names, in the order of all arrays
+    sensor: str = ""  # force/torque sensor
+    network: str = ""  # network and layer of the features
+    settings: Mapping[str, Any] = field(default_factory=dict)  # how it was learned, seeds among them, by name
+    statistics: Mapping[str, Any] = field(default_factory=dict)  # what it has seen, such as the number of samples
+    saved_at: float = field(default_factory=time.time)  # in seconds since 1970 (UTC)
+    release: str = ""  # version of icub_learning that wrote it
+    checksums: Mapping[str, str] = field(default_factory=dict)  # see `digest_of`, by entry of the state
+    format_version: int = FORMAT_VERSION  # of this description
 
     def text(self) -> str:
         """Return the description as JSON."""
@@ -72,26 +51,23 @@ class ModelHeader:
                 raise StateError(f"{reason}; this release reads formats up to {FORMAT_VERSION}", value=version)
             known = {one.name for one in fields(cls)}
             header = cls(**{name: value for name, value in found.items() if name in known})
-            checked = [header.kind, header.robot, header.urdf_digest, header.sensor, header.network, header.release]
+            names = [header.kind, header.robot, header.urdf_digest, header.sensor, header.network, header.release]
             tables = [header.settings, header.statistics, header.checksums]
-            if not all(isinstance(one, str) for one in [*checked, *header.joints]):
+            if not all(isinstance(one, str) for one in [*names, *header.joints]):
                 raise TypeError("a name is no text")
             if not all(isinstance(one, dict) for one in tables) or not isinstance(header.saved_at, (int, float)):
                 raise TypeError("an entry has another type")
+            return replace(header, joints=tuple(header.joints))
         except StateError:
             raise
         except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
             raise StateError(f"the description of the model cannot be read: {error}", name=HEADER_ENTRY) from None
-        return cls(**{**vars(header), "joints": tuple(header.joints)})
 
     def check_origin(self, ours: "ModelHeader", *, any_urdf: bool = False) -> None:
-        """Raise StateError, which names both, if this model is of another kind, robot, sensor or network than `ours`.
+        """Raise StateError, which names both, if this model is of another kind, robot, sensor or network than `ours`,
+        which it would replace or be pooled with, or, unless `any_urdf`, of another URDF.
 
         Names that one of the two does not know, "" or (), are not compared.
-
-        Args:
-            ours: description of the model that this one would replace or be pooled with.
-            any_urdf: whether the URDFs may differ.
         """
         for name, words in ORIGIN.items():
             theirs, own = getattr(self, name), getattr(ours, name)
@@ -126,9 +102,7 @@ def digest_of_urdf(urdf: str) -> tuple[str, str]:
 
 def _plain(value: Any) -> Any:
     """Return a value of a kind that JSON does not know as one that it knows."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     return list(value) if isinstance(value, (tuple, set, frozenset)) else str(value)
 

@@ -1,4 +1,4 @@
-"""The newest models of one name: the last K, by time, of which at least one is whole at any moment."""
+"""A folder of models, out of which no name leads, and the newest models of one name: the last K, by time."""
 
 import contextlib
 import fcntl
@@ -15,13 +15,57 @@ from icub_learning.arrays import integer
 from icub_learning.errors import IcubLearningError, StateError
 from icub_learning.files import flush_folder
 from icub_learning.models.files import LARGEST_FILE, read_model, write_model
-from icub_learning.models.folder import SUFFIX
 from icub_learning.models.header import ModelHeader
 
+SUFFIX = ".npz"
+LONGEST_NAME = 200  # bytes of one part of a name; file systems hold 255, and files that are being written add some
 WAIT_FOR_LOCK = 2.0  # [s] for another process that is about to end
 _TIME = "%Y%m%dT%H%M%S.%fZ"
 
 ModelT = TypeVar("ModelT")
+
+
+def default_folder() -> Path:
+    """Return the folder of models where none is given: icub_learning/models in $XDG_STATE_HOME, or ~/.local/state."""
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "icub_learning" / "models"
+
+
+class ModelsFolder:
+    """Turns names of models into paths inside one folder ("": `default_folder`), made when needed, or anywhere."""
+
+    def __init__(self, folder: str | os.PathLike[str] = "", *, anywhere: bool = False) -> None:
+        self.folder = Path(folder).expanduser().absolute() if str(folder) else default_folder()
+        self._anywhere = anywhere
+
+    def path(self, name: str) -> Path:
+        """Return the path of a model, with ".npz" added if missing.
+
+        Raises StateError: the name is empty, too long or not printable, is that of a folder, or leads out of this
+        folder: by "..", as an absolute path or through a symbolic link.
+        """
+        if not name or not name.strip():
+            raise StateError("path is empty: name a model", name="path", value=name)
+        if not name.isprintable() or any(len(part.encode()) > LONGEST_NAME for part in name.split("/")):
+            shown = name if len(name) <= 60 else name[:60] + "..."
+            text = f"path {shown!r} cannot be the name of a model: too long, or with characters that do not print"
+            raise StateError(text, name="path", value=shown, bound=f"{LONGEST_NAME} printable bytes")
+        given = Path(name).expanduser() if self._anywhere else Path(name)
+        if given.name in ("", "..") or name.endswith("/"):
+            raise StateError(f"path {name!r} names a folder, not a model", name="path", value=name)
+        given = given if given.suffix == SUFFIX else given.with_name(given.name + SUFFIX)
+        path = self.folder / given
+        if not self._anywhere:
+            self._check_inside(path, name)
+        return path
+
+    def _check_inside(self, path: Path, name: str) -> None:
+        try:
+            inside, folder = map(os.path.realpath, (path, self.folder))  # without symbolic links and ".."
+        except (OSError, ValueError) as error:
+            raise StateError(f"path {name!r} cannot be used: {error}", name="path", value=name) from None
+        if ".." in Path(name).parts or not inside.startswith(folder + os.sep):
+            text = f"path {name!r} is not inside the folder of models, {self.folder}"
+            raise StateError(text, name="path", value=name, bound=f"a name inside {self.folder}")
 
 
 class KeptModels:
@@ -31,13 +75,9 @@ class KeptModels:
     time: a process or machine that ends at any moment leaves at least one whole model. A file that was refused when it
     was loaded is never removed: it is put aside as NAME.TIME.refused.npz before it would be replaced.
 
-    One process at a time uses a name. A folder that cannot be written can still be loaded from. Raises ParameterError:
-    `keep` is below 1; StateError: another process uses this name.
-
-    Args:
-        path: the newest model, with its suffix ".npz".
-        keep: number of models to keep, the newest among them.
-        largest: number of bytes of a model that may be read.
+    `path` is the newest of the `keep` models that are kept, with its suffix ".npz"; at most `largest` bytes of one are
+    read. One process at a time uses a name. A folder that cannot be written can still be loaded from. Raises
+    ParameterError: `keep` is below 1; StateError: another process uses this name.
     """
 
     def __init__(self, path: Path, keep: int, largest: int = LARGEST_FILE) -> None:
@@ -50,16 +90,21 @@ class KeptModels:
         with contextlib.suppress(OSError):
             self.path.parent.mkdir(parents=True, exist_ok=True)
         self._take_lock()
-        self._remove_unfinished()
+        held = self._lock is not None
+        for unfinished in (path for path in self._beside() if held):  # left by processes that were killed
+            if unfinished.name.startswith(f".{self.path.name}."):
+                shutil.rmtree(unfinished, ignore_errors=True)
 
     def files(self) -> list[Path]:
         """Return the models of this name that there are, the newest first."""
+        older = [path for path in self._beside() if self._kept.fullmatch(path.name)]
+        return [path for path in (self.path, *sorted(older, reverse=True)) if path.exists()]
+
+    def _beside(self) -> list[Path]:
         try:
-            names = [name for name in os.listdir(self.path.parent) if self._kept.fullmatch(name)]
+            return list(self.path.parent.iterdir())
         except OSError:
-            names = []
-        newest = [self.path] if self.path.exists() else []
-        return newest + [self.path.parent / name for name in sorted(names, reverse=True)]
+            return []
 
     def load(
         self, make: Callable[[dict[str, Any], ModelHeader | None], ModelT]
@@ -96,16 +141,12 @@ class KeptModels:
 
     def _keep_newest(self) -> None:
         """Give the present newest file its name with a time, while it keeps its own until it is replaced."""
-        try:
-            found = self.path.stat()
-        except OSError:
-            return
-        moment = datetime.fromtimestamp(found.st_mtime, timezone.utc).strftime(_TIME)
         refused = _identity(self.path) in self._refused
-        other = self.path.with_name(f"{self._stem}.{moment}{'.refused' if refused else ''}{SUFFIX}")
         if not refused and self._keep == 1:
             return
         with contextlib.suppress(OSError):
+            moment = datetime.fromtimestamp(self.path.stat().st_mtime, timezone.utc).strftime(_TIME)
+            other = self.path.with_name(f"{self._stem}.{moment}{'.refused' if refused else ''}{SUFFIX}")
             other.unlink(missing_ok=True)
             try:
                 os.link(self.path, other)
@@ -120,34 +161,28 @@ class KeptModels:
             self.read_only = str(error)
             return
         deadline = time.monotonic() + WAIT_FOR_LOCK
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except OSError as error:
-                if not isinstance(error, BlockingIOError):  # a file system without locks
-                    break
-                if time.monotonic() > deadline:
-                    lock.seek(0)
-                    owner = lock.read(20).strip()
-                    lock.close()
-                    text = f"{self.path} is in use by process {owner}: two nodes cannot save under one name"
-                    raise StateError(text, name="model_file", value=str(self.path)) from None
-                time.sleep(0.05)
+        while not _locked(lock):
+            if time.monotonic() > deadline:
+                lock.seek(0)
+                owner = lock.read(20).strip()
+                lock.close()
+                text = f"{self.path} is in use by process {owner}: two nodes cannot save under one name"
+                raise StateError(text, name="model_file", value=str(self.path))
+            time.sleep(0.05)
         with contextlib.suppress(OSError):
             lock.truncate(0)
             lock.write(str(os.getpid()))
             lock.flush()
         self._lock = lock
 
-    def _remove_unfinished(self) -> None:
-        """Remove what processes that were killed have left; whoever holds the lock is the only one that writes."""
-        if self._lock is None:
-            return
-        with contextlib.suppress(OSError):
-            for name in os.listdir(self.path.parent):
-                if name.startswith(f".{self.path.name}."):
-                    shutil.rmtree(self.path.parent / name, ignore_errors=True)
+
+def _locked(file: IO[str]) -> bool:
+    """Lock a file; return whether no other process holds it, which cannot be told on a file system without locks."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return not isinstance(error, BlockingIOError)
+    return True
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

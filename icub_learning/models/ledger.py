@@ -1,5 +1,6 @@
 """Whose samples an estimator holds, so that models of a fleet are pooled without counting anything twice."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
 from uuid import uuid4
@@ -23,7 +24,6 @@ class Accountable(Protocol):
     @property
     def n_samples(self) -> int:
         """How many samples were learned."""
-        ...
 
 
 OneT = TypeVar("OneT", bound=Accountable)
@@ -48,34 +48,24 @@ class Ledger:
         return {**self._held, **({self._source: own} if own > 0 else {})}
 
     def merge(self, mine: OneT, other: OneT, common: OneT | None, pool: Callable[[OneT, OneT | None], None]) -> None:
-        """Pool another estimator with that of this ledger so that shared samples count once.
+        """Pool another estimator with `mine`, that of this ledger, so that shared samples count once.
 
-        Where the other one has nothing new, nothing is done. Raises ParameterError: `common` is needed and absent or
-        another one, or as `pool` raises; nothing changes then.
-
-        Args:
-            mine: the estimator of this ledger.
-            other: the other one.
-            common: an estimator of exactly the samples that both share; not needed if one of them holds all of those of
-                the other, or if they share none.
-            pool: adds the samples of its first argument that are not those of its second one, None for none, to `mine`.
+        `pool` adds the samples of its first argument that are not those of its second one, None for none, to `mine`;
+        nothing is done where the other one has nothing new. `common` is an estimator of exactly the samples that both
+        share, which is not needed if they share none, or all of one of them. Raises ParameterError: `common` is needed
+        and absent or another one, or as `pool` raises; nothing changes then.
         """
         own, theirs = held_by(mine), held_by(other)
         both = shared(own, theirs)
         if both == theirs and theirs:
             return
-        known = None
-        if both:
-            if both == own:
-                known = mine
-            elif common is not None and held_by(common) == both:
-                known = common
-            else:
-                text = f"{sum(both.values())} of its {sum(theirs.values())} samples are here already"
-                bound = "pooled with `common`, a model of exactly these, so that they do not count twice"
-                raise ParameterError("other", text, f"{bound} (icub-learning fleet gather keeps such models)")
-        pool(other, known)
-        self._held = {source: max(own.get(source, 0), theirs.get(source, 0)) for source in own | theirs}
+        known = mine if both == own else common
+        if both and (known is None or held_by(known) != both):
+            text = f"{sum(both.values())} of its {sum(theirs.values())} samples are here already"
+            bound = "pooled with `common`, a model of exactly these, so that they do not count twice"
+            raise ParameterError("other", text, f"{bound} (icub-learning fleet gather keeps such models)")
+        pool(other, known if both else None)
+        self._held = dict(Counter(own) | Counter(theirs))
         # What is learned from now on comes after samples of others: it is told apart from what came before.
         self._source = uuid4().hex
 
@@ -96,7 +86,7 @@ def held_by(estimator: Accountable) -> Holdings:
 
 def shared(one: Holdings, other: Holdings) -> Holdings:
     """Return what two models have both seen."""
-    return {source: min(count, other[source]) for source, count in one.items() if source in other}
+    return dict(Counter(one) & Counter(other))
 
 
 def accounted(estimator: Any) -> dict[str, Array]:
@@ -108,10 +98,9 @@ def accounted(estimator: Any) -> dict[str, Array]:
     state: dict[str, Array] = estimator.state()
     if ledger is None:
         return state
-    found = ledger.holdings(estimator.n_samples)
-    sources = sorted(found)
-    counts = np.array([found[source] for source in sources], dtype=np.int64)
-    return {**state, SOURCES: np.array(sources, dtype=f"<U{LENGTH}"), COUNTS: counts}
+    found = sorted(ledger.holdings(estimator.n_samples).items())
+    sources = np.array([source for source, _ in found], dtype=f"<U{LENGTH}")
+    return {**state, SOURCES: sources, COUNTS: np.array([count for _, count in found], dtype=np.int64)}
 
 
 def read_holdings(state: Mapping[str, Any], n_samples: int | None = None) -> Holdings:

@@ -39,18 +39,15 @@ def check_version(state: Mapping[str, Any], version: int, key: str = "version") 
 
 
 def broken_entries(state: Mapping[str, Any]) -> list[str]:
-    """Return the names of entries with numbers that nobody can learn: NaN, and infinity but as a variance of noise.
-
-    The variance of the noise is infinite until something has been learned.
+    """Return the names of entries with numbers that nobody can learn: NaN, and infinity but as a variance of noise,
+    which is infinite until something has been learned.
     """
-    broken = []
-    for name, value in state.items():
-        array = np.asarray(value)
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
-            unknown_noise = "noise" in name.split(".") and not np.isnan(array).any()
-            if not unknown_noise:
-                broken.append(name)
-    return broken
+
+    def is_broken(name: str, array: Array) -> bool:
+        of_noise = "noise" in name.split(".")
+        return array.dtype.kind == "f" and bool((np.isnan(array) if of_noise else ~np.isfinite(array)).any())
+
+    return [name for name, value in state.items() if is_broken(name, np.asarray(value))]
 
 
 @contextmanager

@@ -4,8 +4,7 @@ Where river is installed they are river estimators: they stand in its pipelines,
 without it.
 """
 
-from icub_learning.streaming.classification import RLSClassifier
 from icub_learning.streaming.fourier import RandomFourierRegressor
-from icub_learning.streaming.regression import RLSMultiTargetRegressor, RLSRegressor
+from icub_learning.streaming.linear import RLSClassifier, RLSMultiTargetRegressor, RLSRegressor
 
 __all__ = ["RLSClassifier", "RLSMultiTargetRegressor", "RLSRegressor", "RandomFourierRegressor"]

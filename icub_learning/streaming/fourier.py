@@ -9,8 +9,7 @@ import numpy as np
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError
 from icub_learning.recursive import RecursiveLeastSquares
-from icub_learning.streaming.bases import Regressor
-from icub_learning.streaming.named_least_squares import KeptByState, Sample, numbers
+from icub_learning.streaming.linear import KeptByState, Regressor, Sample, numbers
 
 
 class RandomFourierRegressor(KeptByState, Regressor):
@@ -20,15 +19,14 @@ class RandomFourierRegressor(KeptByState, Regressor):
     `icub_learning.features.RandomFourierFeatures`. The frequencies of an input follow from `seed` and its name, so
     inputs may come at any time and in any order. Scale inputs first: one length scale is for all.
 
+    Raises ParameterError.
+
     Args:
         n_features: number of random features, even. A sample costs O(n_features^2).
         length_scale: sigma > 0 of exp(-|x - x'|^2 / 2 sigma^2), in the unit of the inputs.
         regularization: lambda > 0; features have unit norm.
         forgetting: in (0, 1]; factor on the weight of all past samples at each new one.
         seed: seed of the frequencies.
-
-    Raises:
-        ParameterError: an argument is outside its range.
     """
 
     def __init__(

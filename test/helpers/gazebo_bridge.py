@@ -18,11 +18,14 @@ COMMANDS = "commands"  # first argument of the second process
 
 
 def stand_in(folder: Path) -> str:
-    """Make lib/ros_gz_bridge/parameter_bridge below `folder`; return the folder, for AMENT_PREFIX_PATH."""
+    """Make lib/ros_gz_bridge/parameter_bridge below `folder`, as an installed package; return the folder."""
     program = folder / "lib" / "ros_gz_bridge" / "parameter_bridge"
     program.parent.mkdir(parents=True)
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{__file__}" "$@"\n')
     program.chmod(0o755)
+    index = folder / "share" / "ament_index" / "resource_index" / "packages"
+    index.mkdir(parents=True)
+    (index / "ros_gz_bridge").touch()
     return str(folder)
 
 

@@ -2,9 +2,11 @@
 
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
+from helpers.gazebo_bridge import stand_in
 
 PREFIXES = "ICUB_LEARNING_GAZEBO"  # folders with bin/gz, separated as those of the PATH are
 
@@ -29,6 +31,19 @@ def _environment(prefix: Path) -> dict[str, str]:
         "GZ_CONFIG_PATH": str(prefix / "share" / "gz"), "GZ_SIM_PHYSICS_ENGINE_PATH": str(engines),
         "GZ_IP": "127.0.0.1",
     }  # fmt: skip
+
+
+def use(server: dict[str, str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set the environment of a server, and of ros_gz_bridge or its stand-in, which is made in `folder`."""
+    for name, value in server.items():
+        monkeypatch.setenv(name, value)
+    prefixes = os.environ.get("AMENT_PREFIX_PATH", "")
+    if not any(Path(prefix, "lib/ros_gz_bridge/parameter_bridge").is_file() for prefix in prefixes.split(os.pathsep)):
+        if not shutil.which("gzpipe"):
+            pytest.skip("neither ros_gz_bridge nor gzpipe, which stands in for it")
+        prefixes = os.pathsep.join(filter(None, [stand_in(folder), prefixes]))
+    monkeypatch.setenv("AMENT_PREFIX_PATH", prefixes)
+    monkeypatch.setenv("GZ_PARTITION", f"icub_learning_{os.getpid()}_{time.monotonic_ns()}")
 
 
 needs_gazebo = pytest.mark.skipif(

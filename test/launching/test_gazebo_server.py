@@ -2,20 +2,16 @@
 
 import fcntl
 import json
-import os
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.gazebo_bridge import stand_in
-from helpers.gazebo_servers import needs_gazebo, servers
+from helpers.gazebo_servers import needs_gazebo, servers, use
 from helpers.node_probe import NodeProbe
 from helpers.ros_probe import MANY
 from sensor_msgs.msg import JointState
@@ -30,15 +26,7 @@ LEAST = 0.9  # of all messages: a machine that runs other tests at the same time
 @pytest.fixture(params=RELEASES)
 def gazebo(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A server's environment for this process and its children, with ros_gz_bridge or its stand-in."""
-    for name, value in SERVERS[request.param].items():
-        monkeypatch.setenv(name, value)
-    prefixes = os.environ.get("AMENT_PREFIX_PATH", "")
-    if not any(Path(prefix, "lib", "ros_gz_bridge", "parameter_bridge").is_file() for prefix in prefixes.split(":")):
-        if not shutil.which("gzpipe"):
-            pytest.skip("neither ros_gz_bridge nor gzpipe, which stands in for it")
-        prefixes = ":".join(filter(None, [stand_in(tmp_path / "stand_in"), prefixes]))
-    monkeypatch.setenv("AMENT_PREFIX_PATH", prefixes)
-    monkeypatch.setenv("GZ_PARTITION", f"icub_learning_{os.getpid()}_{time.monotonic_ns()}")
+    use(SERVERS[request.param], tmp_path / "stand_in", monkeypatch)
     with open(Path(tempfile.gettempdir(), "icub_learning_gazebo.lock"), "a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # one server at a time: it takes more than a core
         yield request.param

@@ -19,14 +19,13 @@ from helpers.loading import module_at
 from helpers.processes import runs
 from helpers.waiting import PATIENCE, wait_until
 
+import icub_learning
 from icub_learning.cli.main import BAD_INPUT, main
 from icub_learning.errors import ParameterError
-from icub_learning.launching import installation, table
-from icub_learning.launching.commands import Command, commands, parse
-from icub_learning.launching.installation import find_executable, share_folder
+from icub_learning.launching import table
+from icub_learning.launching.commands import MADE, Command, commands, fields, find_executable, parse, share_folder
 from icub_learning.launching.supervisor import Supervisor
-from icub_learning.launching.table import SYSTEMS, AtEnd
-from icub_learning.launching.templates import MADE, fields
+from icub_learning.launching.table import SYSTEMS
 
 HAS_LAUNCH = importlib.util.find_spec("launch_ros") is not None
 LAUNCHERS = ["stand_in", pytest.param("launch", marks=pytest.mark.skipif(not HAS_LAUNCH, reason="needs launch_ros"))]
@@ -191,13 +190,8 @@ def test_both_ways_start_the_same_processes(
 def test_a_system_ends_with_its_processes(system: str, launch_modules: Callable[[str], None], checkout: Path) -> None:
     launch_modules("stand_in")
     processes, _ = described(system, checkout).processes({"recording": "file.db3"})
-    for process, entry in zip(processes, SYSTEMS[system].processes, strict=True):
-        if entry.at_end is AtEnd.CONTINUE:
-            ended, failed = (type("Event", (), {"returncode": code}) for code in (0, 1))
-            assert process.on_exit(ended, {}) is None
-            assert isinstance(process.on_exit(failed, {}), launch_stand_in.Shutdown)
-        else:
-            assert isinstance(process.on_exit, launch_stand_in.Shutdown)
+    for process in processes:
+        assert isinstance(process.on_exit, launch_stand_in.Shutdown)
 
 
 def test_the_table_is_complete(checkout: Path) -> None:
@@ -267,8 +261,8 @@ def test_executables_are_found_where_colcon_and_pip_put_them(tmp_path: Path, mon
 
 def test_files_are_found_in_the_checkout_or_where_they_were_installed(tmp_path, checkout, monkeypatch):
     assert share_folder() == checkout
-    monkeypatch.setattr(installation.icub_learning, "__file__", str(tmp_path / "lib" / "icub_learning" / "__init__.py"))
-    monkeypatch.setattr(installation.sys, "prefix", str(tmp_path / "none"))
+    monkeypatch.setattr(icub_learning, "__file__", str(tmp_path / "lib" / "icub_learning" / "__init__.py"))
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "none"))
     monkeypatch.setenv("AMENT_PREFIX_PATH", f"/nowhere:{tmp_path}")
     with pytest.raises(ParameterError, match="share/icub_learning"):
         share_folder()
@@ -281,8 +275,8 @@ def test_files_are_found_in_the_checkout_or_where_they_were_installed(tmp_path, 
 # ---- Running
 
 
-def python(name: str, script: str, at_end: AtEnd = AtEnd.FAIL) -> Command:
-    return Command(name, (sys.executable, "-c", script), {"FROM_TABLE": name}, at_end)
+def python(name: str, script: str, finishes: bool = False) -> Command:
+    return Command(name, (sys.executable, "-c", script), {"FROM_TABLE": name}, finishes)
 
 
 SLEEP = "import time; time.sleep(3600)"  # longer than any test
@@ -291,17 +285,16 @@ SLEEP = "import time; time.sleep(3600)"  # longer than any test
 def test_output_is_forwarded_with_names() -> None:
     lines: list[str] = []
     script = "import os; print('one'); print(os.environ['FROM_TABLE'])"
-    assert Supervisor(lines.append).run([python("a", script, AtEnd.STOP), python("b", SLEEP)]) == 0
+    assert Supervisor(lines.append).run([python("a", script, finishes=True), python("b", SLEEP)]) == 0
     assert lines[:2] == ["[a] one", "[a] a"]
 
 
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        (python("it", "pass"), "ended unexpectedly"), (python("it", "raise SystemExit(3)", AtEnd.STOP), "exit code 3"),
+        (python("it", "pass"), "ended unexpectedly"), (python("it", "raise SystemExit(3)", True), "exit code 3"),
         (python("it", "import os; os.kill(os.getpid(), 11)"), "SIGSEGV"),
-        (python("it", "raise SystemExit(3)", AtEnd.CONTINUE), "exit code 3"),
-        (Command("it", ("/no/such/program",), {}, AtEnd.FAIL), "cannot be started"),
+        (Command("it", ("/no/such/program",), {}, False), "cannot be started"),
     ],
 )  # fmt: skip
 def test_what_ends_unexpectedly_or_cannot_start_fails_the_system(command: Command, said: str) -> None:
@@ -310,22 +303,12 @@ def test_what_ends_unexpectedly_or_cannot_start_fails_the_system(command: Comman
     assert any(line.startswith("[it]") and said in line for line in lines)
 
 
-def test_a_process_that_may_end_leaves_the_others_running(tmp_path: Path) -> None:
-    ends = python("spawner", f"import os; os.symlink(f'/proc/{{os.getpid()}}', '{tmp_path}/it')", AtEnd.CONTINUE)
-    wait = f"while not os.path.islink('{tmp_path}/it') or os.path.exists('{tmp_path}/it'): time.sleep(0.02)"
-    works = python("worker", f"import os, time\n{wait}\nprint('still here')", AtEnd.STOP)
-    lines: list[str] = []
-    assert Supervisor(lines.append).run([ends, works]) == 0
-    assert "[worker] still here" in lines
-
-
 SUPERVISE = """
 import sys
 from icub_learning.launching.commands import Command
 from icub_learning.launching import children, supervisor
-from icub_learning.launching.table import AtEnd
 children.GRACE, scripts = float(sys.argv[1]), sys.argv[2:]
-commands = [Command(f"p{i}", (sys.executable, "-c", text), {}, AtEnd.FAIL) for i, text in enumerate(scripts)]
+commands = [Command(f"p{i}", (sys.executable, "-c", text), {}, False) for i, text in enumerate(scripts)]
 sys.exit(supervisor.Supervisor().run(commands))
 """
 POLITE = """

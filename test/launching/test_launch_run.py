@@ -13,7 +13,7 @@ from helpers.processes import Process, nodes_in
 from helpers.robots import RIGHT_ARM, UR10_JOINTS
 
 from icub_learning.errors import ParameterError
-from icub_learning.launching.installation import find_executable
+from icub_learning.launching.commands import find_executable
 
 pytestmark = [pytest.mark.ros, pytest.mark.xdist_group("alone")]
 

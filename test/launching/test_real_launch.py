@@ -8,21 +8,20 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from helpers.faulty_icub import FaultyIcub
-from helpers.gazebo_servers import needs_gazebo, servers
+from helpers.gazebo_servers import needs_gazebo, servers, use
 from helpers.processes import Process, nodes_in
 from helpers.robots import RIGHT_ARM
 from helpers.ros_probe import RosProbe
 from helpers.waiting import wait_until
 
 from icub_learning.errors import ParameterError
-from icub_learning.launching.installation import find_executable
+from icub_learning.launching.commands import find_executable
 from icub_learning.launching.table import SYSTEMS
 
 FOLDER = os.environ.get("ICUB_LEARNING_LAUNCH", "")
@@ -134,18 +133,7 @@ def test_a_recording_is_played_to_its_end(tmp_path: Path, ros_domain: int, ros2_
 
 @needs_gazebo
 def test_gazebo(tmp_path, ros_domain, ros2_launch, monkeypatch):
-    from helpers.gazebo_bridge import stand_in
-
-    for name, value in next(iter(servers().values())).items():
-        monkeypatch.setenv(name, value)
-    prefixes = os.environ["AMENT_PREFIX_PATH"]
-    if not any(Path(prefix, "lib/ros_gz_bridge/parameter_bridge").is_file() for prefix in prefixes.split(os.pathsep)):
-        folder = stand_in(tmp_path / "stand_in")
-        index = Path(folder, "share/ament_index/resource_index/packages")
-        index.mkdir(parents=True, exist_ok=True)
-        (index / "ros_gz_bridge").touch()
-        monkeypatch.setenv("AMENT_PREFIX_PATH", os.pathsep.join([str(folder), prefixes]))
-    monkeypatch.setenv("GZ_PARTITION", f"icub_learning_{os.getpid()}_{time.monotonic_ns()}")
+    use(next(iter(servers().values())), tmp_path / "stand_in", monkeypatch)
     process = ros2_launch("gazebo", "gz_args:=-rs")
     assert diagnosed("gazebo", process), process.output
     ends(process, ros_domain)

@@ -128,7 +128,7 @@ def test_a_pipe_does_not_keep_the_reader_waiting(tmp_path):
     assert found
 
 
-@pytest.mark.parametrize("name", ["a" * 300, "x/" * 3000, "", "none", "/dev/null"])
+@pytest.mark.parametrize("name", ["a" * 300, "x/" * 3000, "", "none", "/dev/null", "/"])
 def test_paths_that_cannot_be_are_refused_with_a_reason(name):
     with pytest.raises(StateError) as caught:
         read_model(name)
@@ -211,10 +211,16 @@ def test_an_exchanged_array_is_noticed_by_its_checksum(tmp_path):
         read_model(path)
 
 
-def test_a_state_of_objects_is_not_written(tmp_path):
+def test_a_state_of_objects_or_without_a_place_is_not_written(tmp_path):
     with pytest.raises(StateError, match="numbers or text"):
         save_state(tmp_path / "model", {"a": np.array([{}, 1], dtype=object)})
     assert not list(tmp_path.iterdir())
+    (tmp_path / "text.npz").write_text("hello")
+    for path, text in (("", "empty"), (tmp_path / "text.npz" / "below", "cannot write")):
+        with pytest.raises(StateError, match=text):
+            save_state(path, {"a": np.ones(1)})
+    with pytest.raises(StateError, match=r"text\.npz"):
+        load_state(tmp_path / "text.npz")
 
 
 @pytest.mark.parametrize(

@@ -165,7 +165,7 @@ from icub_learning.streaming import RLSRegressor
 model = RLSRegressor()
 model.learn_one({"a": 1.0}, 2.0)
 bases = {base.__module__ for base in type(model).__mro__}
-print(model.predict_one({"a": 1.0}) > 1.0, *(name for name in bases if name.endswith("bases")))
+print(model.predict_one({"a": 1.0}) > 1.0, *(name for name in bases if name.startswith("river")))
 """
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert found.stdout.split() == ["True", "icub_learning.streaming.bases"]
+    assert found.stdout.split() == ["True"]

@@ -88,8 +88,7 @@ def _live(args: argparse.Namespace) -> tuple[str, Any]:
 
 def _observation(args: argparse.Namespace, urdf: str, recording: Any, **known: Any) -> tuple[str, Any]:
     """Find the URDF and the sensor that were not given."""
-    from icub_learning.evaluation.robot_check.observation import Observation
-    from icub_learning.evaluation.robot_check.robot_guess import guess_robot, guess_sensor
+    from icub_learning.evaluation.robot_check.observation import Observation, guess_robot, guess_sensor
     from icub_learning.robots import find_urdf
 
     urdf = urdf or guess_robot(recording.joint_names) or ""

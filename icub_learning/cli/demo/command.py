@@ -42,7 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from icub_learning.cli.demo import changes, dynamics, objects, watching
     from icub_learning.cli.options import write_report
-    from icub_learning.clients.ros_domain import RosDomain
+    from icub_learning.clients.processes import RosDomain
     from icub_learning.errors import ParameterError
 
     folder, began = args.output, time.monotonic()

@@ -39,8 +39,8 @@ BAR = 10  # characters of the progress bar
 def show(folder: Path, seconds: float) -> tuple[dict[str, Any], str]:
     """Go through the protocol of 8.4.3, print the figures and draw the picture; return the figures, and their text."""
     from icub_learning.clients.arm_session import NODES, ArmSession, commands
+    from icub_learning.clients.polling import stream_of, timing_of
     from icub_learning.clients.processes import Processes
-    from icub_learning.clients.topic_statistics import stream_of, timing_of
 
     duration = 2 * seconds + CHANGEOVER
     print(f"A simulated iCub arm and three learners, {duration:.0f} s. Logs: {folder / 'log'}", flush=True)

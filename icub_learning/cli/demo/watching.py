@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from icub_learning.clients.processes import Processes
-from icub_learning.view.followed import STATUS
+from icub_learning.view import STATUS
 
 HOST = "127.0.0.1"
 TRIED = 20  # ports

@@ -10,7 +10,7 @@ from icub_learning.cli.teach.robot import Robot
 from icub_learning.errors import SampleError
 from icub_learning.recognition.classifiers.labels import shorten
 from icub_learning.recognition.lesson import UNKNOWN
-from icub_learning.view.shown.known import UNSURE_FIRST, found, known_objects
+from icub_learning.view.shown.known import UNSURE_FIRST, found
 from icub_learning_msgs.msg import Recognition
 from icub_learning_msgs.srv import ForgetObject, ListObjects, TeachObject
 
@@ -83,12 +83,11 @@ class Dialogue:
 def listing(known: ListObjects.Response, words: str) -> str:
     """Return a table of the objects whose names contain all words, least surely known first."""
     counts = dict(zip(known.labels, map(int, known.counts), strict=True))
-    objects = known_objects(counts, dict(zip(known.labels, known.recall, strict=False)))
-    if not objects:
+    if not counts:
         return "Nothing has been taught yet."
-    rows = found(objects, words, UNSURE_FIRST)
+    rows = found(counts, dict(zip(known.labels, known.recall, strict=False)), words, UNSURE_FIRST)
     what = "least surely known first: how many of its held-back frames are named"
-    lines = [f"{len(rows)} of {len(objects)} objects, {what}"]
+    lines = [f"{len(rows)} of {len(counts)} objects, {what}"]
     lines += [f"{one.sureness:>6} {one.count:6d} frames  {shorten(one.label)}" for one in rows[:MOST_LISTED]]
     if len(rows) > MOST_LISTED:
         lines.append(f"and {len(rows) - MOST_LISTED} more: :list WORDS finds objects by their names")

@@ -10,9 +10,8 @@ from diagnostic_msgs.msg import DiagnosticStatus
 
 from icub_learning.errors import IcubLearningError
 from icub_learning.models.files import read_model, write_model
-from icub_learning.models.folder import ModelsFolder
 from icub_learning.models.header import ModelHeader
-from icub_learning.models.kept import KeptModels
+from icub_learning.models.kept import KeptModels, ModelsFolder
 from icub_learning.nodes.common.background import Background
 from icub_learning.settings import setting
 

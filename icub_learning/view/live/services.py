@@ -2,8 +2,8 @@
 
 import queue
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass, field
 from typing import Any
 
 from rclpy.node import Node
@@ -11,7 +11,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from icub_learning.clients.services import FIND_LIMIT, SPARE
 from icub_learning.nodes.common.qos import DISCOVERY_TIME
-from icub_learning.view.shown.answers import Answer
+from icub_learning.view.shown.state import Answer
 from icub_learning_msgs.srv import ForgetObject, IdentifyPayload, ModelFile, RenameObject, TeachDetection, TeachObject
 
 KINDS = {
@@ -27,19 +27,7 @@ KINDS = {
     "load_model": ModelFile,
     "merge_model": ModelFile,
 }
-
-
-@dataclass
-class _Request:
-    kind: Any
-    service: str
-    fields: dict[str, object]
-    takes: float
-    result: "Future[Any]" = field(default_factory=Future)
-    client: Any = None
-    ready_at: float = 0.0  # from when the service knows the client too; an answer before that would be lost
-    sent: Any = None
-    limit: float = 0.0
+FINISHED = object()
 
 
 class ServiceCalls:
@@ -47,19 +35,18 @@ class ServiceCalls:
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._new: queue.SimpleQueue[_Request] = queue.SimpleQueue()
-        self._waiting: list[_Request] = []
+        self._new: queue.SimpleQueue[Iterator[None]] = queue.SimpleQueue()
+        self._waiting: list[Iterator[None]] = []
         self._clients: dict[str, Any] = {}
         self._known: set[str] = set()  # services that have known their client long enough
 
     def ask(self, node: str, service: str, takes: float = 0.0, **fields: object) -> Answer:
-        """Call one of KINDS and wait for its answer; see `icub_learning.view.shown.answers.Ask`."""
+        """Call one of KINDS and wait for its answer; see `icub_learning.view.shown.state.Ask`."""
         if not node:
             return Answer(False, "there is no node to ask: none is running, or none is chosen")
+        patience = FIND_LIMIT + DISCOVERY_TIME + takes + 2.0 * SPARE
         try:
-            response = self.send(KINDS[service], f"{node}/{service}", takes, **fields).result(
-                FIND_LIMIT + DISCOVERY_TIME + takes + 2.0 * SPARE
-            )
+            response = self.send(KINDS[service], f"{node}/{service}", takes, **fields).result(patience)
         except TimeoutError as error:
             return Answer(False, str(error) or f"{node}/{service} did not answer")
         except (AssertionError, TypeError, OverflowError, SystemError) as error:  # a value that the message cannot hold
@@ -68,45 +55,43 @@ class ServiceCalls:
 
     def send(self, kind: Any, service: str, takes: float = 0.0, **fields: object) -> "Future[Any]":
         """Send a request; the future gets its response, or TimeoutError without a service or an answer."""
-        request = _Request(kind, service, fields, takes, limit=time.monotonic() + FIND_LIMIT)
-        self._new.put(request)
-        return request.result
+        result: Future[Any] = Future()
+        self._new.put(self._steps(result, kind, service, takes, fields))
+        return result
 
     def handle(self) -> None:
         """Go on with all requests."""
         while not self._new.empty():
             self._waiting.append(self._new.get())
-        self._waiting = [request for request in self._waiting if not self._go_on(request, time.monotonic())]
+        self._waiting = [one for one in self._waiting if next(one, FINISHED) is not FINISHED]
 
-    def _go_on(self, request: _Request, now: float) -> bool:
-        """Do what can be done without waiting; return whether the request is finished."""
+    def _steps(
+        self, result: "Future[Any]", kind: Any, service: str, takes: float, fields: dict[str, object]
+    ) -> Iterator[None]:
+        """Carry out a request; yields wherever it has to wait."""
         try:
-            if request.sent is None:
-                self._try_to_send(request, now)
-            elif request.sent.done():
-                request.result.set_result(request.sent.result())
-                return True
-            if now > request.limit:
-                what = "there is no service" if request.sent is None else "no answer came from"
-                request.result.set_exception(TimeoutError(f"{what} {request.service}"))
-                return True
+            if service not in self._clients:
+                self._clients[service] = self._node.create_client(kind, service)
+            client, end = self._clients[service], time.monotonic() + FIND_LIMIT
+            if not client.service_is_ready():
+                self._known.discard(service)
+            while service not in self._known:  # an answer before the service knows the client too would be lost
+                yield from _until(client.service_is_ready, end, f"there is no service {service}")
+                known_at = time.monotonic() + DISCOVERY_TIME
+                while time.monotonic() < known_at:
+                    yield
+                if client.service_is_ready():
+                    self._known.add(service)
+            sent = client.call_async(kind.Request(**fields))
+            yield from _until(sent.done, time.monotonic() + takes + SPARE, f"no answer came from {service}")
+            result.set_result(sent.result())
         except Exception as error:  # of a request that cannot be made: the one who asks is told
-            request.result.set_exception(error)
-            return True
-        return False
+            result.set_exception(error)
 
-    def _try_to_send(self, request: _Request, now: float) -> None:
-        client = self._clients.get(request.service)
-        if client is None:
-            client = self._clients[request.service] = self._node.create_client(request.kind, request.service)
-        if not client.service_is_ready():
-            self._known.discard(request.service)
-            request.ready_at = 0.0
-            return
-        if request.service not in self._known:
-            request.ready_at = request.ready_at or now + DISCOVERY_TIME
-            if now < request.ready_at:
-                return
-            self._known.add(request.service)
-        request.sent = client.call_async(request.kind.Request(**request.fields))
-        request.limit = now + request.takes + SPARE
+
+def _until(done: Callable[[], bool], end: float, what: str) -> Iterator[None]:
+    """Yield until `done` returns true. Raises TimeoutError that says `what` after the time `end`."""
+    while not done():
+        if time.monotonic() > end:
+            raise TimeoutError(what)
+        yield

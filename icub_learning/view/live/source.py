@@ -1,46 +1,98 @@
-"""The state of running nodes: what there is, what it publishes, and what its services answer."""
+"""The state of running nodes: which there are, what they publish, and what their services answer."""
 
 import contextlib
+import re
 import time
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
+from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from icub_learning.clients.parameters import ask_parameters, parameters_in
+from icub_learning.clients.services import parameters_in
 from icub_learning.errors import IcubLearningError, SampleError
 from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT, STATE, STREAM
 from icub_learning.robots import find_urdf
-from icub_learning.view.followed import STATUS
-from icub_learning.view.live import graph
-from icub_learning.view.live.health import health_of, weights_of
-from icub_learning.view.live.learners import LearnerTopics
-from icub_learning.view.live.objects import ObjectTopics
-from icub_learning.view.live.raw_topic import RawTopic
+from icub_learning.view import STATUS
 from icub_learning.view.live.services import ServiceCalls
-from icub_learning.view.shown.state import State
+from icub_learning.view.live.topics import COMPRESSED, IMAGE, LearnerTopics, ObjectTopics, RawTopic
+from icub_learning.view.shown.state import Health, State
 
+PREDICTION = "icub_learning_msgs/msg/DynamicsPrediction"
+RECOGNITION = "icub_learning_msgs/msg/Recognition"
+DETECTIONS = "icub_learning_msgs/msg/Detections"
+FEATURES = "icub_learning_msgs/msg/FeatureVector"
+JOINT_STATE, WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
 LOOK_PERIOD = 1.0  # [s] between looks at which nodes there are
 ASK_PERIOD = 3.0  # [s] between questions that nodes do not answer by themselves
 SETTINGS = ("urdf", "estimator", "output", "sensor")  # parameters of a learner that the page needs
 FORGOTTEN = 60.0  # [s] after which a status that nobody reports any more is left out
+WEIGHT = re.compile(r"(P|NP|SP) (\d+(?:\.\d+)?)")
+
+
+@dataclass(frozen=True)
+class Found:
+    """The nodes that were found, by name, and the topics that they subscribe to."""
+
+    learners: dict[str, tuple[str, str]]  # topic of joint states and of wrenches of each learner; "" for none
+    recognizers: list[str]
+    detectors: list[str]
+    image: tuple[str, str]  # topic and type of the camera's images that they look at; "" for none
+
+
+def look(node: Node, image: str = "") -> Found:
+    """Return the nodes that run now; images come from the topic `image`, for "" from one that nodes subscribe to."""
+    topics = {name: types[0] for name, types in node.get_topic_names_and_types() if types}
+
+    def owners(kind: str, ending: str) -> list[str]:
+        """Return the names of nodes that publish topics of a type below their own names."""
+        found = [name for name, one in topics.items() if one == kind and name.endswith(ending)]
+        return sorted(name.removesuffix(ending) for name in found if node.count_publishers(name))
+
+    def first(owner: str, kind: str) -> str:
+        return next(iter(_subscribed(node, owner, kind)), "")
+
+    learners = {one: (first(one, JOINT_STATE), first(one, WRENCH)) for one in owners(PREDICTION, "/prediction")}
+    recognizers, detectors = owners(RECOGNITION, "/recognition"), owners(DETECTIONS, "/detections")
+    features = [name for name, kind in topics.items() if kind == FEATURES]
+    publishers = [info for name in features for info in node.get_publishers_info_by_topic(name)]
+    watchers = [*detectors, *(f"{one.node_namespace.rstrip('/')}/{one.node_name}" for one in publishers)]
+    return Found(learners, recognizers, detectors, _image(node, topics, watchers, image))
+
+
+def _subscribed(node: Node, owner: str, kind: str) -> list[str]:
+    """Return the topics of a type that a node subscribes to."""
+    namespace, _, name = owner.rpartition("/")
+    try:
+        found = node.get_subscriber_names_and_types_by_node(name, namespace or "/")
+    except Exception:  # rclpy's NodeNameNonExistentError: it has left since
+        return []
+    return [topic for topic, types in found if kind in types]
+
+
+def _image(node: Node, topics: dict[str, str], watchers: list[str], given: str) -> tuple[str, str]:
+    if given:
+        return given, topics.get(given, IMAGE)
+    kinds = (IMAGE, COMPRESSED)
+    watched = ((topic, kind) for one in watchers for kind in kinds for topic in _subscribed(node, one, kind))
+    published = sorted((name, kind) for name, kind in topics.items() if kind in kinds)
+    cameras = ((name, kind) for name, kind in published if not name.endswith("/annotated"))
+    return next((one for one in chain(watched, cameras) if node.count_publishers(one[0])), ("", ""))
 
 
 class LiveSource:
-    """Keeps a state up to date with what nodes publish.
+    """Keeps a state up to date with what nodes publish. Raises ModelError: there is no such URDF.
 
     The thread that runs the executor of `spun` calls `poll` about ten times a second; no executor spins `polled`, which
-    is for streams. Raises ModelError: there is no such URDF.
-
-    Args:
-        joint_states: topic of the robot's joint states where no learner says which it takes.
-        urdf: of the robot, as `find_urdf` takes it; "": of robot_description, or of a learner's parameter.
-        image: topic of images; "": the one that nodes look at.
-        folder: of a program that writes what it does into its file STATUS, or None.
+    is for streams. `joint_states` is their topic where no learner says which it takes; `urdf` as `find_urdf` takes it,
+    "" for that of robot_description or of a learner's parameter; `image` a topic, "" for the one that nodes look at;
+    `folder` that of a program that writes what it does into its file STATUS.
     """
 
     def __init__(
@@ -50,19 +102,17 @@ class LiveSource:
         self._spun, self._polled, self._image, self._folder = spun, polled, image, folder
         self._calls = ServiceCalls(spun)
         self.ask = self._calls.ask  # calls services, from any thread
-        self._default_joint_states = spun.resolve_topic_name(joint_states)
         self._streams: dict[str, RawTopic] = {}
         self._learners: dict[str, LearnerTopics] = {}
         self._objects = ObjectTopics(self.state, spun, polled, self._calls)
-        self._asked: set[str] = set()
-        self._settings: dict[str, dict[str, str]] = {}  # of learners that have not predicted yet
+        self._settings: dict[str, dict[str, str]] = {}  # of learners that were asked for them
         self._next_look = self._next_question = 0.0
         self._chosen_urdf = bool(urdf)
         if urdf:
-            self._set_urdf(urdf)
+            self.state.set_urdf(find_urdf(urdf))
         spun.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, STREAM)
         spun.create_subscription(String, "robot_description", self._on_description, STATE)
-        self._joints = self._stream(self._default_joint_states, JointState)
+        self._joints = self._stream(joint_states, JointState)
 
     def poll(self) -> None:
         """Take in what has come, and look for nodes that are new or gone."""
@@ -77,20 +127,21 @@ class LiveSource:
         for name, stream in self._streams.items():
             newest = stream.take()
             if newest and name == self._joints.name:
-                self._move(newest[-1][1])
+                with contextlib.suppress(SampleError):  # bytes that are no message
+                    message = stream.decode(newest[-1][1])
+                    self.state.joints.update(zip(message.name, message.position, strict=False))
         for name, topics in self._learners.items():
             topics.take()
-            learner, before = topics.learner, self.state.learners.get(name)
-            if learner is not None and learner is not before:
-                learner.settings = before.settings if before is not None else self._settings.pop(name, {})
-                self.state.learners[name] = learner
+            if topics.learner is not None:
+                topics.learner.settings = self._settings.get(name, {})
+                self.state.learners[name] = topics.learner
         self._objects.take()
         lost = {name: one.lost for name, one in self._streams.items()}
-        lost |= {f"{name}/prediction": one.lost for name, one in self._learners.items()}
+        lost |= {f"{name}/prediction": one.predictions.lost for name, one in self._learners.items()}
         self.state.lost = {name: count for name, count in lost.items() if count is not None}
 
     def _look(self) -> None:
-        found = graph.look(self._spun, self._image)
+        found = look(self._spun, self._image)
         for name, (joint_states, wrenches) in found.learners.items():
             if name not in self._learners:
                 states = self._stream(joint_states, JointState) if joint_states else None
@@ -102,7 +153,7 @@ class LiveSource:
         for name in [one for one in self._learners if one not in found.learners]:
             self._learners.pop(name).close()
             self.state.learners.pop(name, None)
-            self._asked.discard(name)
+            self._settings.pop(name, None)
         self._objects.follow(found.recognizers, found.detectors, found.image)
         limit = time.monotonic() - FORGOTTEN
         self.state.health = {name: one for name, one in self.state.health.items() if one.arrival > limit}
@@ -116,39 +167,23 @@ class LiveSource:
             self._streams[name] = RawTopic(self._polled, kind, name, DEEP_BEST_EFFORT)
         return self._streams[name]
 
-    def _move(self, data: bytes) -> None:
-        with contextlib.suppress(SampleError):  # bytes that are no message
-            message = self._joints.decode(data)
-            self.state.joints.update(zip(message.name, message.position, strict=False))
-
     def _ask_settings(self, name: str) -> None:
-        if name in self._asked:
+        if name in self._settings:
             return
-        self._asked.add(name)
+        self._settings[name] = {}
 
         def keep(future: Any) -> None:
             if future.exception() is not None:
-                self._asked.discard(name)  # it may come up later
+                self._settings.pop(name, None)  # it may come up later
                 return
             found = parameters_in(future.result(), SETTINGS)
             values = {key: value if isinstance(value, str) else "" for key, value in found.items()}
-            if name in self.state.learners:
-                self.state.learners[name].settings = values
-            else:
-                self._settings[name] = values
+            self._settings[name] = values
             if values.get("urdf") and not self._chosen_urdf and not self.state.urdf:
-                self._set_urdf(values["urdf"])
+                with contextlib.suppress(IcubLearningError):  # a path on another machine
+                    self.state.set_urdf(find_urdf(values["urdf"]))
 
-        ask_parameters(self._calls.send, name, SETTINGS).add_done_callback(keep)
-
-    def _set_urdf(self, robot: str) -> None:
-        try:
-            found = find_urdf(robot)
-        except IcubLearningError:
-            if self._chosen_urdf:
-                raise
-            return  # a path on another machine
-        self.state.set_urdf(found)
+        self._calls.send(GetParameters, f"{name}/get_parameters", names=list(SETTINGS)).add_done_callback(keep)
 
     def _on_description(self, message: String) -> None:
         if not self._chosen_urdf and message.data:
@@ -156,8 +191,18 @@ class LiveSource:
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
-            health = self.state.health[status.name] = health_of(status)
+            values = {pair.key: pair.value for pair in status.values}
+            level = status.level[0] if isinstance(status.level, bytes) else int(status.level)
+            level = level if 0 <= level <= 3 else 2  # one that nobody knows is an error
+            self.state.health[status.name] = Health(level, status.message, values, time.monotonic())
             node = "/" + status.hardware_id.lstrip("/")
             for name, learner in self.state.learners.items():
-                if name.endswith(node) and (text := health.values.get("weights of experts")):
+                if name.endswith(node) and (text := values.get("weights of experts")):
                     learner.weights = weights_of(text)
+
+
+def weights_of(text: str) -> dict[str, dict[str, float]]:
+    """Return the weights of P, NP and SP by output, from the text "force.x: P 0.10 NP 0.20 SP 0.70; force.y: ..."."""
+    parts = (part.partition(":") for part in text.split(";"))
+    found = {output.strip(): {kind: float(value) for kind, value in WEIGHT.findall(said)} for output, _, said in parts}
+    return {output: weights for output, weights in found.items() if weights}

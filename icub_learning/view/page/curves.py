@@ -1,33 +1,36 @@
-"""Scrolling curves: what is measured, predicted with its band, and external, of some outputs at a time."""
+"""What is measured and predicted, in curves that scroll; errors over minutes; weights of P, NP and SP."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import viser
 
-from icub_learning.arrays import Array
-from icub_learning.reporting.colours import COLOURS, GREEN, RED
+from icub_learning.reporting.colours import COLOURS, GREEN, LABELS, RED
+from icub_learning.reporting.tables import number
 from icub_learning.view.page import style
-from icub_learning.view.shown.curves import SIGMAS, Curves
-from icub_learning.view.shown.state import TOGETHER, Learner
+from icub_learning.view.shown.state import ERROR_SPAN, SIGMAS, TOGETHER, ErrorCurve, Learner, State
 
 BAND = "rgba(42, 157, 92, 0.18)"  # GREEN
 EDGE = "rgba(42, 157, 92, 0.35)"
 HEIGHT = 120  # [px] of one plot
 SECONDS: Any = {"label": "s"}  # the series of the lower axis
+MOST_LINES = 3  # of one picture, which the eye tells apart
+FLOOR = 1e-4  # smallest error of the logarithmic scale
+KINDS = ("P", "NP", "SP")
 
 
-def plot(server: viser.ViserServer, lines: Sequence[Any], **options: Any) -> Any:
-    """Add a plot of lines over seconds, with further options of add_uplot.
+def plot(server: viser.ViserServer, lines: Sequence[Any], y: Any, **options: Any) -> tuple[Any, Any]:
+    """Add a title and a plot of lines over seconds, with a scale `y` and further options of add_uplot; return both.
 
-    Its title stands above it as HTML: viser draws a plot anew, and loses its place in time, when more than its data
-    changes.
+    The title is HTML: viser draws a plot anew, and loses its place in time, when more than its data changes.
     """
     x = np.array([0.0, 1.0])
-    return server.gui.add_uplot(
+    title = server.gui.add_html("")
+    return title, server.gui.add_uplot(
         (x, *(x + 1.0 for _ in lines)),  # positive, for logarithmic scales
         (SECONDS, *lines),
+        scales={"x": {"time": False}, "y": y},
         axes=({"size": 28}, {"size": 44, "space": 22}),
         legend={"show": False},
         height=HEIGHT,
@@ -57,32 +60,109 @@ class CurvesView:
             options["bands"] = ({"series": (2, 1), "fill": BAND},)
         gui.add_html(style.legend(entries))
         self._predicted = predicted
-        self.titles, self.plots = [], []
-        for _ in range(TOGETHER):
-            self.titles.append(gui.add_html(""))
-            self.plots.append(plot(server, lines, scales={"x": {"time": False}, "y": {"auto": True}}, **options))
+        made = [plot(server, lines, {"auto": True}, **options) for _ in range(TOGETHER)]
+        self.titles, self.plots = zip(*made, strict=True)
 
     def update(self, learner: Learner | None) -> None:
-        """Show the newest seconds of a learner."""
         if learner is None or not len(learner.curves):
             return
         groups = learner.groups()
         if self.group.options != tuple(groups):
             self.group.options = tuple(groups)
         columns, unit = groups.get(self.group.value) or next(iter(groups.values()))
-        names = learner.outputs[columns]
+        curves, names = learner.curves, learner.outputs[columns]
+        half = SIGMAS * curves.deviation
+        lines = [curves.predicted - half, curves.predicted + half, curves.measured, curves.predicted, curves.external]
         for place, (title, drawn) in enumerate(zip(self.titles, self.plots, strict=True)):
             content = style.note(f"{names[place]} [{unit}]", style.INK, True) if place < len(names) else ""
             if title.content != content:
                 title.content, drawn.visible = content, bool(content)
             if content:
-                drawn.data = data_of(learner.curves, columns.start + place, self._predicted)
+                shown = lines if self._predicted else [curves.measured]
+                drawn.data = (curves.seconds, *(values[:, columns.start + place] for values in shown))
 
 
-def data_of(curves: Curves, column: int, predicted: bool) -> tuple[Array, ...]:
-    """Return what one plot shows: seconds; edges of the band, measured, predicted and external, or measured alone."""
-    measured = curves.measured[:, column]
-    if not predicted:
-        return curves.seconds, measured
-    middle, half = curves.predicted[:, column], SIGMAS * curves.deviation[:, column]
-    return curves.seconds, middle - half, middle + half, measured, middle, curves.external[:, column]
+class ErrorsView:
+    """Errors of all learners that predict the same outputs, for the two groups of outputs that come first."""
+
+    def __init__(self, server: viser.ViserServer) -> None:
+        self._server = server
+        self._folder = server.gui.add_folder("Errors")
+        with self._folder:
+            self.legend = server.gui.add_html("")
+        self.titles: dict[str, viser.GuiHtmlHandle] = {}
+        self.plots: dict[str, viser.GuiUplotHandle] = {}
+        self._kept: dict[str, ErrorCurve] = {}
+        self._drawn: list[str] = []
+
+    def update(self, state: State, chosen: Learner | None) -> None:
+        """Add a point a second, and show all."""
+        if chosen is None or len(chosen.curves) < 2:
+            return
+        entries = lines_of(state, chosen)
+        groups = dict(list(chosen.groups().items())[:2])
+        names = [name for name, _, _ in entries]
+        if [*names, *groups] != self._drawn:
+            self._drawn = [*names, *groups]
+            self._make(names, groups)
+        for group, (columns, unit) in groups.items():
+            row = [one.curves.rmse(columns, part) for _, one, part in entries]
+            if not np.isfinite(row).all():
+                continue
+            kept = self._kept[group]
+            if not kept.add(chosen.curves.newest_stamp * 1e-9, [max(FLOOR, value) for value in row]):
+                continue
+            now = ", ".join(f"{name} {number(value, 2)}" for name, value in zip(names, row, strict=True))
+            self.titles[group].content = style.note(f"error of {group} [{unit}]: now {now}", style.INK, True)
+            seconds = np.array(kept.seconds) - kept.seconds[0]
+            self.plots[group].data = (seconds, *np.array(kept.values).T)
+
+    def _make(self, lines: list[str], groups: Mapping[str, tuple[slice, str]]) -> None:
+        for part in (*self.plots.values(), *self.titles.values()):
+            part.remove()
+        self.plots, self.titles = {}, {}
+        self._kept = {group: ErrorCurve() for group in groups}
+        spare = list(COLOURS.values())[: len(KINDS)]
+        colours = [COLOURS.get(name, spare[place % len(spare)]) for place, name in enumerate(lines)]
+        entries = [(LABELS.get(name, name), colour) for name, colour in zip(lines, colours, strict=True)]
+        self.legend.content = style.note(f"RMSE over {ERROR_SPAN:g} s") + style.legend(entries)
+        drawn = [line(name, colour, 2.0) for name, colour in zip(lines, colours, strict=True)]
+        with self._folder:
+            for group in groups:
+                self.titles[group], self.plots[group] = plot(self._server, drawn, {"distr": 3})
+
+
+class WeightsView:
+    """The weights of P, NP and SP in what is predicted."""
+
+    def __init__(self, server: viser.ViserServer) -> None:
+        with server.gui.add_folder("Weights"):
+            self.content = server.gui.add_html(style.note("known after some seconds, of a learner that weighs experts"))
+
+    def update(self, learner: Learner | None) -> None:
+        if learner is None or not learner.weights:
+            return
+        rows = [
+            [output, *(f"{100.0 * weights[kind]:.0f} %" if kind in weights else "-" for kind in KINDS)]
+            for output, weights in learner.weights.items()
+        ]
+        content = style.table(["in the prediction", *KINDS], rows)
+        if content != self.content.content:
+            self.content.content = content
+
+
+def lines_of(state: State, chosen: Learner) -> list[tuple[str, Learner, str]]:
+    """Return (name, learner, part) of each curve of errors.
+
+    Of several nodes that predict the same, one line each; of a single one its rigid-body part and all of it.
+    """
+    alike = [one for one in state.learners.values() if one.outputs == chosen.outputs and one.alive and len(one.curves)]
+    if len(alike) > 1:
+        alike.sort(key=lambda one: (KINDS.index(one.short) if one.short in KINDS else len(KINDS), one.name))
+        return [(one.short, one, "predicted") for one in alike[:MOST_LINES]]
+    estimator = str(chosen.settings.get("estimator", "semiparametric"))
+    if "." in estimator:  # a class of the user's, which has no parts
+        return [(estimator.rpartition(".")[2], chosen, "predicted")]
+    if estimator in ("parametric", "nonparametric"):
+        return [("P" if estimator == "parametric" else "NP", chosen, "predicted")]
+    return [("P", chosen, "parametric"), ("SP", chosen, "predicted")]

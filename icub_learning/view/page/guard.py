@@ -8,7 +8,6 @@ that this still works.
 import hmac
 import http
 import ipaddress
-import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.cookies import CookieError, SimpleCookie
@@ -31,27 +30,18 @@ POLICY = (
 )
 
 
-def new_token() -> str:
-    """Return a token that nobody can guess."""
-    return secrets.token_urlsafe(18)
-
-
 def is_local(host: str) -> bool:
     """Return whether an address to listen on is this machine's alone."""
-    if host == "localhost":
-        return True
     try:
-        return ipaddress.ip_address(host).is_loopback
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
 
 
 class Guard:
-    """Decides which requests to a host are answered.
-
-    A request must name this server in its Host header (a name that somebody else made to point here does not), a page
-    of another origin may open no WebSocket, and a token, where there is one, comes once in the address, then in a
-    cookie.
+    """Decides which requests to a host are answered: those that name this server in their Host header (a name that
+    somebody else made to point here does not), from no page of another origin, and with the token, where there is one,
+    which comes once in the address, then in a cookie.
     """
 
     def __init__(self, host: str, token: str = "") -> None:
@@ -74,8 +64,7 @@ class Guard:
 
     def in_address(self, path: str) -> bool:
         """Return whether the path of a request carries the right token."""
-        given = parse_qs(urlsplit(path).query).get("token", [""])[0]
-        return bool(self._token) and hmac.compare_digest(given.encode(), self._token.encode())
+        return self._is_token(parse_qs(urlsplit(path).query).get("token", [""])[0])
 
     def cookie(self, headers: Any) -> str:
         """Return the Set-Cookie header that lets the browser come back without the token in its address."""
@@ -86,7 +75,10 @@ class Guard:
             found = SimpleCookie(headers.get("Cookie", "")).get(self._cookie_name(headers))
         except CookieError:
             return False
-        return found is not None and hmac.compare_digest(found.value.encode(), self._token.encode())
+        return found is not None and self._is_token(found.value)
+
+    def _is_token(self, given: str) -> bool:
+        return bool(self._token) and hmac.compare_digest(given.encode(), self._token.encode())
 
     def _cookie_name(self, headers: Any) -> str:
         port = urlsplit(f"//{headers.get('Host', '')}").port  # cookies are shared by the ports of a machine

@@ -1,15 +1,20 @@
-"""The list of known objects: searched, sorted, and with pictures that a browser loads when they are scrolled to."""
+"""Objects that are known, in a list that is searched, sorted and has pictures; and forms to teach new ones."""
 
 from collections.abc import Mapping
 from html import escape
+from typing import Any, NamedTuple
 
 import viser
 
 from icub_learning.view.page import style
+from icub_learning.view.page.controls import Action, Choice, show
 from icub_learning.view.page.guard import PICTURES
-from icub_learning.view.shown.known import NEWEST_FIRST, ORDERS, Known, Thumbnails, found, known_objects
+from icub_learning.view.shown.known import BY_COUNT, BY_NAME, NEWEST_FIRST, ORDERS, Known, Thumbnails, found
+from icub_learning.view.shown.state import Answer, Ask, State
 
 MOST_ROWS = 1000  # of the list; a word finds the others
+FRAMES, PATIENCE = 20, 20.0  # that a lesson takes by default; [s] that it may take
+COLLECTED = 8.0  # [s] that images of an object are collected for the detector
 
 
 class ObjectsView:
@@ -19,11 +24,7 @@ class ObjectsView:
     """
 
     def __init__(
-        self,
-        server: viser.ViserServer,
-        counted: str,
-        thumbnails: Thumbnails | None = None,
-        orders: tuple[str, ...] = ORDERS,
+        self, server: viser.ViserServer, counted: str, thumbnails: Thumbnails | None, orders: tuple[str, ...]
     ) -> None:
         self._counted, self.thumbnails = counted, thumbnails
         self.words = server.gui.add_text("search", "", hint="words in the names of objects")
@@ -38,16 +39,13 @@ class ObjectsView:
         asked = (counts, recall, self.words.value, self.order.value, pictures)
         if asked != self._asked:
             self._asked = asked
-            rows = found(known_objects(counts, recall), self.words.value, self.order.value)
+            rows = found(counts, recall, self.words.value, self.order.value)
             said = style.note(f"{len(rows)} of {len(counts)} objects" if counts else "none yet")
-            self.table.content = said + self._box(rows) if rows else said
+            lines = "".join(self._row(one) for one in rows[:MOST_ROWS])
+            more = style.note(f"and {len(rows) - MOST_ROWS} more") if len(rows) > MOST_ROWS else ""
+            self.table.content = said + (f'<div class="il-objects" tabindex="0">{lines}{more}</div>' if rows else "")
             self._labels = [one.label for one in rows]
         return self._labels
-
-    def _box(self, rows: list[Known]) -> str:
-        lines = "".join(self._row(one) for one in rows[:MOST_ROWS])
-        more = style.note(f"and {len(rows) - MOST_ROWS} more") if len(rows) > MOST_ROWS else ""
-        return f'<div class="il-objects" tabindex="0">{lines}{more}</div>'
 
     def _row(self, one: Known) -> str:
         number = self.thumbnails.number(one.label) if self.thumbnails is not None else None
@@ -56,3 +54,112 @@ class ObjectsView:
         sure = f'<span class="sure" title="named right when held back">{one.sureness}</span>' if frame else ""
         name = f'<span class="name" title="{escape(one.label)}">{escape(one.label)}</span>'
         return f'<div>{frame}{name}<span class="count">{one.count} {self._counted}</span>{sure}</div>'
+
+
+class Lesson(NamedTuple):
+    """What a service is asked to learn: its name, the time that it may take [s], and the fields of the request.
+
+    `said` is shown until it has ended. The page's own program sends what is typed at most every 50 ms, the latest
+    message only, so that a value typed less than that before Enter does not arrive; people see here which one did.
+    """
+
+    said: str
+    service: str
+    takes: float
+    fields: dict[str, Any]
+
+
+class TaughtView:
+    """A form to teach a node objects, and those that it knows, to be forgotten; subclasses add what differs."""
+
+    title: str  # of the form
+    button: str
+    hint: str  # of the button
+    counted: str  # what there is a number of, for each object
+    orders: tuple[str, ...] = ORDERS  # in which objects may be sorted
+
+    def __init__(
+        self, server: viser.ViserServer, choice: Choice, ask: Ask, thumbnails: Thumbnails | None = None
+    ) -> None:
+        self._server, self._choice, self._ask = server, choice, ask
+        gui = server.gui
+
+        def teach() -> Answer:
+            lesson = self.lesson(name.value.strip())
+            return ask(choice.name, lesson.service, lesson.takes, **lesson.fields)
+
+        def forget() -> Answer:
+            return ask(choice.name, "forget_object", label=self.which.name)
+
+        with gui.add_form(self.title, visible=False) as form:
+            name = gui.add_text("name", "", hint="of the object; a new name adds an object")
+            self.add_fields()
+            action = Action(server, self.button, teach, self.hint, lambda: self.lesson(name.value.strip()).said)
+        form.on_submit(action.press)
+        with gui.add_folder("Known objects", visible=False) as known:
+            self.objects = ObjectsView(server, self.counted, thumbnails, self.orders)
+            self.which = Choice(server, "object", "that is changed", "none is known")
+            Action(server, "Forget", forget, "forgets the chosen object")
+            self.add_changes()
+        self.parts = (form, known)
+
+    def update(self, state: State) -> None:
+        """Show which objects are known; hide the form while there is no node to teach."""
+        name = self._choice.name
+        show(bool(name), *self.parts)
+        self.which.offer(self.objects.update(state.objects.get(name, {}), state.recall.get(name, {})), 0)
+
+    def add_fields(self) -> None:
+        """Add the form's inputs below the name."""
+
+    def add_changes(self) -> None:
+        """Add what else can be done to a known object."""
+
+    def lesson(self, label: str) -> Lesson:
+        """Return what is to be learned as `label`, by the form's inputs."""
+        raise NotImplementedError
+
+
+class TeachingView(TaughtView):
+    """Teaches a recognizer what is in front of the camera; its objects can be renamed too."""
+
+    title = "Teach what is in front of the camera"
+    button, hint = "Teach", "learns the next frames under this name"
+    counted = "frames"
+
+    def add_fields(self) -> None:
+        self._frames = self._server.gui.add_number("frames", FRAMES, min=1, max=1000, step=1, hint="that are learned")
+
+    def add_changes(self) -> None:
+        new = self._server.gui.add_text("new name", "")
+
+        def rename() -> Answer:
+            old_label, new_label = self.which.name, new.value.strip()
+            return self._ask(self._choice.name, "rename_object", old_label=old_label, new_label=new_label)
+
+        Action(self._server, "Rename", rename, "gives the chosen object the new name")
+
+    def lesson(self, label: str) -> Lesson:
+        frames = int(self._frames.value)
+        fields = {"label": label, "n_frames": frames, "timeout": PATIENCE}
+        return Lesson(f"learning {frames} frames of {label!r}", "teach", PATIENCE, fields)
+
+
+class DetectionView(TaughtView):
+    """Teaches a detector an object that is moved before the camera."""
+
+    title = "Teach to find an object"
+    button, hint = "Teach detector", "collects images, then trains"
+    counted = "images"
+    orders = (NEWEST_FIRST, BY_NAME, BY_COUNT)
+
+    def add_fields(self) -> None:
+        gui = self._server.gui
+        self._seconds = gui.add_number("seconds", COLLECTED, min=0.5, max=600.0, step=0.5, hint="images are collected")
+        self._source = gui.add_dropdown("boxes from", ("motion", "boxes"), hint="what moves, or another node's boxes")
+
+    def lesson(self, label: str) -> Lesson:
+        seconds = float(self._seconds.value)
+        said = f"collecting images of {label!r} for {seconds:g} s, then training"
+        fields = {"label": label, "seconds": seconds, "source": self._source.value}
+        return Lesson(said, "teach_detection", seconds + PATIENCE, fields)

@@ -10,48 +10,36 @@ import viser
 
 from icub_learning.errors import IcubLearningError
 from icub_learning.view.page import style
-from icub_learning.view.page.body import BodyView
-from icub_learning.view.page.camera import CameraView
-from icub_learning.view.page.choice import Choice, show
-from icub_learning.view.page.curves import CurvesView
-from icub_learning.view.page.doing import DoingView
-from icub_learning.view.page.errors import ErrorsView, WeightsView
+from icub_learning.view.page.controls import Choice, Player, show
+from icub_learning.view.page.curves import CurvesView, ErrorsView, WeightsView
 from icub_learning.view.page.guard import Guard, guarding, is_local
-from icub_learning.view.page.models import ModelsView
-from icub_learning.view.page.nodes import NodesView
-from icub_learning.view.page.player import Player
+from icub_learning.view.page.nodes import BodyView, ModelsView, NodesView
+from icub_learning.view.page.objects import DetectionView, TeachingView
+from icub_learning.view.page.pictures import CameraView, DoingView
 from icub_learning.view.page.robot import RobotView
-from icub_learning.view.page.teaching import DetectionView, TeachingView
-from icub_learning.view.shown.answers import Ask
 from icub_learning.view.shown.known import Thumbnails
-from icub_learning.view.shown.state import State
+from icub_learning.view.shown.state import Ask, State
 
 LEFT, RIGHT = 330, 430  # [px], widths of the panels
 BRAND = (24, 74, 112)  # RGB, dark blue
 MOST_LINES = 4  # of what is not drawn as it is
+START = "Start one, for instance with: icub-learning launch simulation (in the same ROS domain)."
+WAITING = f"No learner of inverse dynamics is running here. {START}"
+NOTHING_PREDICTED = "Measurements alone: name --urdf, --joints and --output, and what is learned is shown too."
 
 
 class Page:
-    """A page at `address`. Raises IcubLearningError: the port is taken, or may not be used.
-
-    Args:
-        port: to listen on at the address `host`; 0 takes a free one.
-        token: that requests must carry; "" for none, with an address of this machine alone.
-        ask: calls services; None: there are none, and no buttons.
-        folder: of a program whose progress and pictures are shown, or None.
-        duration: length of a recording that is played, with the slider `player` [s], or None.
-        predicted: whether there are predictions, not measurements alone.
-    """
+    """A page at `address`. Raises IcubLearningError: the port is taken, or may not be used."""
 
     def __init__(
         self,
-        host: str,
-        port: int,
-        token: str = "",
-        ask: Ask | None = None,
-        folder: Path | None = None,
-        duration: float | None = None,
-        predicted: bool = True,
+        host: str,  # address to listen on
+        port: int,  # 0 takes a free one
+        token: str = "",  # that requests must carry; "" for none, with an address of this machine alone
+        ask: Ask | None = None,  # calls services; None: there are none, and no buttons
+        folder: Path | None = None,  # of a program whose progress and pictures are shown
+        duration: float | None = None,  # of a recording that is played, with the slider `player` [s]
+        predicted: bool = True,  # whether there are predictions, not measurements alone
     ) -> None:
         assert token or is_local(host)
         self.thumbnails = Thumbnails()
@@ -77,17 +65,17 @@ class Page:
         with tabs.add_tab("Motion", viser.Icon.CHART_LINE):
             self.errors = ErrorsView(server) if predicted else None
             self.curves = CurvesView(server, predicted)
-            self.weights = WeightsView(server) if ask is not None else None
+            if ask is not None:
+                self.weights = WeightsView(server)
+        self.robot = RobotView(server, self._say)
+        self._live, self._predicted = ask is not None, predicted
+        self.doing: DoingView | None = None
         if ask is not None:
             with tabs.add_tab("Body", viser.Icon.SCALE):
                 self.body = BodyView(server, self._choice, ask)
                 self._models = [ModelsView(server, self._choice, ask)]
             with tabs.add_tab("Nodes", viser.Icon.HEARTBEAT):
                 self.nodes = NodesView(server)
-        self.robot = RobotView(server, self._say)
-        self._live, self._predicted = ask is not None, predicted
-        self.doing: DoingView | None = None
-        if ask is not None:
             self._make_left(ask, folder)
 
     def _make_left(self, ask: Ask, folder: Path | None) -> None:
@@ -120,10 +108,9 @@ class Page:
             show(learner is None or not self._predicted, self.waiting)
             self._safely(self.robot.update, state, learner)
             self._safely(self.curves.update, learner)
-            if self.weights is not None:
-                self._safely(self.weights.update, learner)
             if not self._live:
                 return
+            self._safely(self.weights.update, learner)
             self._recognizer.offer(state.recognizers)
             self._detector.offer(state.detectors)
             self._safely(self.thumbnails.update, state)
@@ -146,20 +133,12 @@ class Page:
                 self._say(text)
 
     def close(self) -> None:
-        """Close the port and all pages."""
         self.server.stop()
 
     def _say(self, text: str) -> None:
         self.said = [*self.said, text][-MOST_LINES:]
         self._note.content = "".join(style.note(one, style.DARK_RED) for one in self.said)
         self._note.visible = True
-
-
-WAITING = (
-    "No learner of inverse dynamics is running here. Start one, for instance with: icub-learning launch simulation "
-    "(in the same ROS domain)."
-)
-NOTHING_PREDICTED = "Measurements alone: name --urdf, --joints and --output, and what is learned is shown too."
 
 
 def start(host: str, port: int, token: str, thumbnails: Thumbnails) -> viser.ViserServer:
@@ -181,6 +160,7 @@ def check_port(host: str, port: int) -> None:
         try:
             probe.bind((host, port))
         except OSError as error:
-            text = f"the page cannot be served at {host}, port {port}: {error.strerror}"
-            text += ". --port takes another one, 0 any"
+            text = (
+                f"the page cannot be served at {host}, port {port}: {error.strerror}. --port takes another one, 0 any"
+            )
             raise IcubLearningError(text, name="--port", value=port, bound="a free port") from error

@@ -12,8 +12,7 @@ from icub_learning.arrays import Array
 from icub_learning.errors import ModelError
 from icub_learning.reporting.colours import COLOURS, GREEN, RED
 from icub_learning.view.page.style import rgb
-from icub_learning.view.shown.geometry import RobotGeometry
-from icub_learning.view.shown.meshes import Shape, load_mesh
+from icub_learning.view.shown.geometry import RobotGeometry, Shape, load_mesh
 from icub_learning.view.shown.state import Learner, State
 
 ARROW_COLOURS = {"measured": COLOURS["measured"], "predicted": GREEN, "external": RED}
@@ -39,7 +38,6 @@ class RobotView:
         self._largest: dict[str, float] = {}
 
     def update(self, state: State, learner: Learner | None) -> None:
-        """Move links and arrows to what the state says."""
         if state.urdf != self._urdf:
             self._load(state.urdf, state.urdf_path)
         if self.geometry is None:
@@ -61,7 +59,8 @@ class RobotView:
         except ModelError as error:
             self._show(str(error))
             return
-        for number in sorted({0}.union(*(_chain(geometry, body) for body, _ in geometry.carriers.values()))):
+        chains = [geometry.chain(body) for body, _ in geometry.carriers.values()]
+        for number in sorted({0}.union(*chains)):
             self._bodies[number] = self._server.scene.add_frame(_path(geometry, number), show_axes=False)
         self._sent = np.full((len(geometry.parents), 7), np.inf)
         if geometry.missing:
@@ -71,9 +70,16 @@ class RobotView:
         lowest = min((pose[2, 3] for pose in poses.values()), default=0.0)
         self._server.scene.add_grid("/floor", width=4.0, height=4.0, position=(0.0, 0.0, lowest - 0.1),
                                     cell_color=(225, 227, 230), section_color=(200, 204, 208))  # fmt: skip
-        look_at(self._server, np.array([pose[:3, 3] for pose in poses.values()]))
+        self._look_at(np.array([pose[:3, 3] for pose in poses.values()]))
         # Large meshes take seconds to read: meanwhile curves and buttons work.
         threading.Thread(target=self._add_shapes, args=(geometry,), daemon=True).start()
+
+    def _look_at(self, points: Array) -> None:
+        """Have the camera of pages that are opened look at points (n, 3) [m] from the front and above."""
+        middle, size = (points.min(axis=0) + points.max(axis=0)) / 2.0, float(np.ptp(points, axis=0).max())
+        distance, camera = max(1.0, 1.25 * size), self._server.initial_camera
+        camera.look_at = tuple(middle)
+        camera.position = tuple(middle + distance * np.array([-0.85, -0.75, 0.45]))
 
     def _add_shapes(self, geometry: RobotGeometry) -> None:
         for number, (name, (body, pose)) in enumerate(geometry.carriers.items()):
@@ -98,7 +104,8 @@ class RobotView:
         scene, colour = self._server.scene, tuple(round(255 * value) for value in shape.colour)
         # Without shadows: a browser without a graphics card draws each frame twice for them.
         placed: dict[str, Any] = {"cast_shadow": False, "receive_shadow": False}
-        placed |= {"position": pose[:3, 3], "wxyz": _quaternion(pose), "color": colour}
+        wxyz = np.asarray(transforms.SO3.from_matrix(pose[:3, :3]).wxyz)
+        placed |= {"position": pose[:3, 3], "wxyz": wxyz, "color": colour}
         if shape.kind == "mesh":
             vertices, faces = load_mesh(shape)
             scene.add_mesh_simple(name, vertices, faces, side="double", **placed)
@@ -117,16 +124,14 @@ class RobotView:
                 if handle is not None:
                     handle.visible = False
             elif handle is None or len(handle.points) != len(points):
-                self.arrows[kind] = self._server.scene.add_arrows(
-                    f"/arrows/{kind}", points, rgb(colour), shaft_radius=0.008, head_radius=0.0176, head_length=0.05
-                )
+                shape: Any = {"shaft_radius": 0.008, "head_radius": 0.0176, "head_length": 0.05}
+                self.arrows[kind] = self._server.scene.add_arrows(f"/arrows/{kind}", points, rgb(colour), **shape)
             else:
                 handle.points, handle.visible = points, True
 
     def _arrows_of(self, learner: Learner, poses: dict[str, Array]) -> dict[str, np.ndarray]:
         """Return arrows (n, 2, 3): of the force at the sensor, or of each joint's effort along its axis."""
-        curves = learner.curves
-        newest = {"measured": curves.measured[-1], "predicted": curves.predicted[-1], "external": curves.external[-1]}
+        newest = {kind: getattr(learner.curves, kind)[-1] for kind in ARROW_COLOURS}
         if learner.is_wrench:
             pose = poses.get(learner.frame)
             if pose is None:
@@ -143,11 +148,9 @@ class RobotView:
             starts, beside = np.array([axes[name][0] for name in learner.outputs]), np.ones(3)
             directions = np.array([axes[name][1] for name in learner.outputs])
             vectors = {kind: values[:, None] * directions for kind, values in newest.items()}
-        arrows = {}
-        for kind, vector in vectors.items():
-            begin = starts + BESIDE[kind] * beside
-            arrows[kind] = np.stack([begin, begin + scale * vector], axis=1).astype(np.float32)
-        return arrows
+        begins = {kind: starts + BESIDE[kind] * beside for kind in vectors}
+        ends = {kind: begins[kind] + scale * vector for kind, vector in vectors.items()}
+        return {kind: np.stack([begins[kind], ends[kind]], axis=1).astype(np.float32) for kind in vectors}
 
     def _scale(self, unit: str, vectors: list[Array]) -> float:
         """Return metres per unit, such that nothing seen so far is longer than LONGEST_ARROW."""
@@ -156,26 +159,6 @@ class RobotView:
         return LONGEST_ARROW / self._largest[unit]
 
 
-def look_at(server: viser.ViserServer, points: Array) -> None:
-    """Have the camera of pages that are opened look at points (n, 3) [m] from the front and above."""
-    middle, size = (points.min(axis=0) + points.max(axis=0)) / 2.0, float(np.ptp(points, axis=0).max())
-    distance = max(1.0, 1.25 * size)
-    server.initial_camera.look_at = tuple(middle)
-    server.initial_camera.position = tuple(middle + distance * np.array([-0.85, -0.75, 0.45]))
-
-
-def _chain(geometry: RobotGeometry, body: int) -> list[int]:
-    """Return a body after those that carry it, from the one that stands still."""
-    found = [body]
-    while found[0]:
-        found.insert(0, geometry.parents[found[0]])
-    return found
-
-
 def _path(geometry: RobotGeometry, body: int) -> str:
     """Return the name of a body in the scene, which contains those of the bodies that carry it."""
-    return "/robot/" + "/".join(map(str, _chain(geometry, body)))
-
-
-def _quaternion(pose: Array) -> Array:
-    return np.asarray(transforms.SO3.from_matrix(pose[:3, :3]).wxyz)
+    return "/robot/" + "/".join(map(str, geometry.chain(body)))

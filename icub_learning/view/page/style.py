@@ -47,8 +47,7 @@ def rgb(colour: str) -> tuple[int, int, int]:
 
 def note(text: str, colour: str = MUTED, bold: bool = False) -> str:
     """Return a paragraph."""
-    weight = 600 if bold else 400
-    return f'<div class="il-text" style="color:{colour};font-weight:{weight}">{escape(text)}</div>'
+    return f'<div class="il-text" style="color:{colour};font-weight:{600 if bold else 400}">{escape(text)}</div>'
 
 
 def answer(text: str, success: bool | None) -> str:
@@ -60,25 +59,22 @@ def answer(text: str, success: bool | None) -> str:
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table of text: the first column to the left, the others to the right."""
 
-    def line(cells: Sequence[str], tag: str) -> str:
+    def line(cells: Sequence[str], tag: str = "td") -> str:
         return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
-    lines = [line(head, "th")] if head else []
-    lines += [line(row, "td") for row in rows]
-    return f'<div class="il-table"><table>{"".join(lines)}</table></div>'
+    lines = (line(head, "th") if head else "") + "".join(map(line, rows))
+    return f'<div class="il-table"><table>{lines}</table></div>'
 
 
 def bars(entries: Sequence[tuple[str, float, str]], best: str = "") -> str:
     """Return horizontal bars: (label, share in [0, 1], text at its end) each; the best one stands out."""
-    parts = []
-    for label, share, text in entries:
-        width = 100.0 * min(max(share, 0.0), 1.0)
-        kind = ' class="best"' if label == best else ""
-        parts.append(
-            f'<div{kind}><span class="name">{escape(label)}</span><span class="ground">'
-            f'<span style="width:{width:.0f}%"></span></span><span class="value">{escape(text)}</span></div>'
-        )
-    return f'<div class="il-bars">{"".join(parts)}</div>'
+    lines = "".join(
+        f'<div{" class=best" if label == best else ""}><span class="name">{escape(label)}</span><span class="ground">'
+        f'<span style="width:{100.0 * min(max(share, 0.0), 1.0):.0f}%"></span></span>'
+        f'<span class="value">{escape(text)}</span></div>'
+        for label, share, text in entries
+    )
+    return f'<div class="il-bars">{lines}</div>'
 
 
 def badge(text: str, on: bool) -> str:
@@ -88,11 +84,8 @@ def badge(text: str, on: bool) -> str:
 
 def legend(entries: Sequence[tuple[str, str]]) -> str:
     """Return names beside lines of their colours."""
-    parts = (
-        f'<span><span class="il-line" style="background:{colour}"></span>{escape(name)}</span>'
-        for name, colour in entries
-    )
-    return f'<div class="il-row">{"".join(parts)}</div>'
+    line = '<span><span class="il-line" style="background:{}"></span>{}</span>'
+    return f'<div class="il-row">{"".join(line.format(colour, escape(name)) for name, colour in entries)}</div>'
 
 
 def large(text: str) -> str:

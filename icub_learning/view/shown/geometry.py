@@ -1,15 +1,97 @@
-"""A robot's shape and posture from its URDF: what each link looks like, and where it is."""
+"""A robot from its URDF: what each link looks like, where it is, and the triangles of its meshes."""
 
+import os
+import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio
+from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
 from icub_learning.errors import ModelError
-from icub_learning.view.shown.meshes import GREY, Shape, find_mesh, mesh_folders
+from icub_learning.robots import KNOWN_ROBOTS, find_urdf
+
+MOST_TRIANGLES = 1_000  # of one mesh; a larger one is made coarser, for browsers without a graphics card
+# With the library's 7 a mesh of many parts loses some (UR10: up to 80 mm), with 3 none (10 mm).
+AGGRESSIVENESS = 3
+GREY = (0.72, 0.74, 0.77)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Something to draw on a link."""
+
+    kind: str  # "mesh", "box", "cylinder", "sphere" or "stick"
+    placement: Array  # (4, 4) in the frame of the link; a cylinder's axis is z
+    # x, y, z of a box; radius and length of a cylinder or stick; radius of a sphere; scale of a mesh [m]
+    size: tuple[float, ...]
+    path: Path | None = None  # of a mesh
+    colour: tuple[float, float, float] = GREY  # red, green, blue in [0, 1]
+
+
+def mesh_folders(urdf_path: str) -> list[Path]:
+    """Return the folders in which packages with meshes may lie: around the URDF, of ROS workspaces, of known robots."""
+    folders = list(Path(urdf_path).resolve().parents) if urdf_path else []
+    for variable in ("AMENT_PREFIX_PATH", "ROS_PACKAGE_PATH"):
+        for prefix in filter(None, os.environ.get(variable, "").split(os.pathsep)):
+            folders += [Path(prefix, "share"), Path(prefix)]
+    folders.append(Path(sys.prefix, "share"))
+    for robot in KNOWN_ROBOTS[:2]:  # the others lie beside the second one
+        try:
+            folders += list(Path(find_urdf(robot)).resolve().parents)[:6]
+        except ModelError:  # not installed
+            continue
+    return list(dict.fromkeys(folder for folder in folders if folder != Path("/")))
+
+
+def find_mesh(name: str, folders: Iterable[Path]) -> Path | None:
+    """Return the file of a mesh that a URDF names by package://, model://, file:// or a path, or None."""
+    scheme, separator, rest = name.partition("://")
+    candidates: list[Path] = []
+    if not separator:
+        candidates = [Path(name), *(folder / name for folder in folders)]
+    elif scheme == "file":
+        candidates = [Path(rest)]
+    elif scheme in ("package", "model"):
+        parts = [part for part in (rest, rest.partition("/")[2]) if part]
+        candidates = [folder / part for folder in folders for part in parts]
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def load_mesh(shape: Shape) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
+    """Read a mesh; return vertices (n, 3) [m] in the axes of its shape and triangles (m, 3), coarser if it is large:
+    some more than MOST_TRIANGLES of one with many parts. Raises ModelError: no mesh can be read from the file.
+    """
+    path, scale = shape.path, np.asarray(shape.size)
+    try:
+        if path is not None and path.suffix.lower() != ".dae":
+            import trimesh
+
+            mesh: Any = trimesh.load(path, force="mesh")
+            vertices, faces = np.asarray(mesh.vertices) * scale, np.asarray(mesh.faces)
+        else:  # trimesh would want another package for these
+            from coal import MeshLoader
+
+            loaded = MeshLoader().load(str(path), scale)
+            vertices = np.array(loaded.vertices())
+            triangles = map(loaded.tri_indices, range(loaded.num_tris))
+            faces = np.array([[one[place] for place in range(3)] for one in triangles])
+        if not len(faces) or not np.isfinite(vertices).all():
+            raise ValueError("no triangles")
+    except Exception as error:  # readers of many formats raise errors of many types
+        raise ModelError(f"{path} cannot be read: {error}", name="mesh", value=str(path), bound="a mesh") from error
+    if len(faces) > MOST_TRIANGLES:
+        import fast_simplification
+
+        vertices, faces = fast_simplification.simplify(
+            vertices.astype(np.float32), faces.astype(np.int32), target_count=MOST_TRIANGLES, agg=AGGRESSIVENESS
+        )
+    return vertices.astype(np.float32), faces.astype(np.uint32)
 
 
 class RobotGeometry:
@@ -27,12 +109,10 @@ class RobotGeometry:
         except (ElementTree.ParseError, RuntimeError, ValueError) as error:
             text = f"the robot cannot be drawn: {' '.join(str(error).split())}"
             raise ModelError(text, name="urdf", value=path or "text", bound="a valid URDF") from error
-        self._data = self._model.createData()
-        self._neutral = pinocchio.neutral(self._model)
         model = self._model
-        self._joint_ids = {
-            name: number for number, name in enumerate(model.names) if number and model.joints[number].nv == 1
-        }
+        self._data = model.createData()
+        movable = [(name, number) for number, name in enumerate(model.names) if number and model.joints[number].nv == 1]
+        self._joint_ids = dict(movable)
         self.joints = tuple(self._joint_ids)  # names of the joints that have a position
         self._frames = {
             frame.name: number
@@ -59,9 +139,16 @@ class RobotGeometry:
         # For each link with shapes, the number of its body, and its pose (4, 4) on it.
         self.carriers = {name: (int(frame.parentJoint), frame.placement.homogeneous) for name, frame in frames.items()}
 
+    def chain(self, body: int) -> list[int]:
+        """Return the number of a body after those of the bodies that carry it, from the one that stands still."""
+        found = [body]
+        while found[0]:
+            found.insert(0, self.parents[found[0]])
+        return found
+
     def poses(self, joints: Mapping[str, float], links: Iterable[str]) -> dict[str, Array]:
         """Return the pose (4, 4) of links and other frames in that of the root; joints that are not given are at 0."""
-        q = self._neutral.copy()
+        q = pinocchio.neutral(self._model)
         for name, value in joints.items():
             number = self._joint_ids.get(name)
             if number is None or not np.isfinite(value):
@@ -82,19 +169,15 @@ class RobotGeometry:
     def joint_axes(self, names: Iterable[str]) -> dict[str, tuple[Array, Array]]:
         """Return origin and unit axis (3,) each of joints, as of the last call of `poses`."""
         found = {}
-        for name in names:
-            number = self._joint_ids.get(name)
-            if number is not None:
-                placement = self._data.oMi[number]
-                axis = self._model.joints[number].createData().S
-                column = np.asarray(axis).reshape(6, -1)[:, 0]
-                direction = column[3:] if np.any(column[3:]) else column[:3]
-                found[name] = placement.translation.copy(), placement.rotation @ direction
+        for name, number in ((name, self._joint_ids[name]) for name in names if name in self._joint_ids):
+            placement = self._data.oMi[number]
+            column = np.asarray(self._model.joints[number].createData().S).reshape(6, -1)[:, 0]
+            direction = column[3:] if np.any(column[3:]) else column[:3]
+            found[name] = placement.translation.copy(), placement.rotation @ direction
         return found
 
     def _shape(self, visual: ElementTree.Element, folders: list[Path], materials: dict) -> Shape | None:
-        geometry = visual.find("geometry")
-        kind = next(iter(geometry), None) if geometry is not None else None
+        kind = visual.find("geometry/*")
         if kind is None:
             return None
         placement = _origin(visual.find("origin"))
@@ -103,20 +186,18 @@ class RobotGeometry:
         try:
             if kind.tag == "mesh":
                 name = kind.get("filename", "")
-                path = find_mesh(name, folders)
-                if path is None:
-                    self.missing.append(name)
-                    return None
-                return Shape("mesh", placement, _numbers(kind.get("scale", "1 1 1"), 3), path, colour)
-            if kind.tag == "box":
+                if (path := find_mesh(name, folders)) is not None:
+                    return Shape("mesh", placement, _numbers(kind.get("scale", "1 1 1"), 3), path, colour)
+                self.missing.append(name)
+            elif kind.tag == "box":
                 return Shape("box", placement, _numbers(kind.get("size", ""), 3), colour=colour)
-            if kind.tag in ("cylinder", "capsule"):
+            elif kind.tag in ("cylinder", "capsule"):
                 size = float(kind.get("radius", "")), float(kind.get("length", ""))
                 return Shape("cylinder", placement, size, colour=colour)
-            if kind.tag == "sphere":
+            elif kind.tag == "sphere":
                 return Shape("sphere", placement, (float(kind.get("radius", "")),), colour=colour)
         except ValueError:
-            return None
+            pass
         return None
 
 

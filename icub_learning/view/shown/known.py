@@ -2,7 +2,7 @@
 
 import io
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from PIL import Image
@@ -11,18 +11,14 @@ from icub_learning.view.shown.state import State
 
 SIDES = (96, 72)  # [px], largest width and height of a picture: twice what is shown, for dense screens
 QUALITY = 70  # of JPEG: some 3 kB a picture
-UNSURE_FIRST, SURE_FIRST, BY_NAME, BY_COUNT, NEWEST_FIRST = ORDERS = (
-    "least surely known first",
-    "most surely known first",
-    "by name",
-    "fewest views first",
-    "newest first",
-)
+UNSURE_FIRST, SURE_FIRST = "least surely known first", "most surely known first"
+BY_NAME, BY_COUNT, NEWEST_FIRST = "by name", "fewest views first", "newest first"
+ORDERS = (UNSURE_FIRST, SURE_FIRST, BY_NAME, BY_COUNT, NEWEST_FIRST)
 
 
 @dataclass(frozen=True)
 class Known:
-    """A known object: its label, views learned, and recall in [0, 1]; NaN: it has not been found out."""
+    """A known object: its label, views learned, and recall in [0, 1], NaN where that is not known."""
 
     label: str
     count: int
@@ -34,17 +30,13 @@ class Known:
         return "–" if math.isnan(self.recall) else f"{100.0 * self.recall:.0f} %"
 
 
-def known_objects(counts: Mapping[str, int], recall: Mapping[str, float]) -> list[Known]:
-    """Return what is known of each object, oldest first."""
-    return [Known(label, count, recall.get(label, math.nan)) for label, count in counts.items()]
-
-
-def found(objects: Iterable[Known], words: str, order: str) -> list[Known]:
+def found(counts: Mapping[str, int], recall: Mapping[str, float], words: str, order: str) -> list[Known]:
     """Return objects whose labels contain all words, in any case, in one of ORDERS; equal ones oldest first.
 
     What is not known to be sure counts as least sure.
     """
     wanted = words.casefold().split()
+    objects = [Known(label, count, recall.get(label, math.nan)) for label, count in counts.items()]
     chosen = [one for one in objects if all(word in one.label.casefold() for word in wanted)]
     if order == NEWEST_FIRST:
         return chosen[::-1]
@@ -93,7 +85,7 @@ class Thumbnails:
 
     def number(self, label: str) -> int | None:
         """Return the number of the picture of an object, or None."""
-        return self._numbers[label][0] if label in self._numbers else None
+        return self._numbers.get(label, (None,))[0]
 
     def picture(self, number: int) -> bytes | None:
         """Return a JPEG, or None if there is none with this number."""

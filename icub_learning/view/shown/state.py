@@ -1,21 +1,108 @@
-"""All that the page shows at one moment; sources fill it, parts of the page read it.
+"""All that the page shows at one moment, which sources fill and parts of the page read, and what it asks services.
 
 What holds arrays is compared by identity: a new message is a new object.
 """
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
+from icub_learning.detection.boxes import Detections
+from icub_learning.evaluation.metrics import group_rmse
+from icub_learning.recording.recording import AXES
 from icub_learning.reporting.wrench_errors import GROUPS, UNITS
-from icub_learning.view.shown.curves import Curves
 
-WRENCH_OUTPUTS = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
+SPAN = 8.0  # [s] of the curves
+PERIOD = 0.05  # [s] between two points of a curve
+ERROR_SPAN = 3.0  # [s] under the mean of squared errors
+SIGMAS = 2.0  # half the width of the band around a prediction, in standard deviations
 TOGETHER = 3  # joints whose curves are shown at once
+
+
+class Curves:
+    """A window of the newest `capacity` points; older ones drop out."""
+
+    def __init__(self, n_outputs: int, capacity: int = round(SPAN / PERIOD)) -> None:
+        self._capacity, self._n_outputs = capacity, n_outputs
+        self.clear()
+
+    def clear(self) -> None:
+        """Drop all points: time has been set back."""
+        self._start = self.newest_stamp = 0  # [ns]
+        self.seconds = np.zeros(0)  # (n,) since the first point ever [s]
+        # (n, n_outputs) each, the last one a standard deviation
+        self.measured = self.predicted = self.parametric = self.deviation = np.zeros((0, self._n_outputs))
+
+    def __len__(self) -> int:
+        return len(self.seconds)
+
+    def add(self, stamp: int, measured: Array, predicted: Array, parametric: Array, variance: Array) -> None:
+        """Append a point at a stamp [ns], (n_outputs,) each; one older than the newest starts the curves anew."""
+        if stamp < self.newest_stamp:
+            self.clear()
+        if not len(self):
+            self._start = stamp
+        self.newest_stamp = stamp
+        kept = slice(max(0, len(self) + 1 - self._capacity), None)
+        self.seconds = np.append(self.seconds[kept], (stamp - self._start) * 1e-9)
+        rows = {"measured": measured, "predicted": predicted, "parametric": parametric}
+        rows["deviation"] = np.sqrt(np.maximum(variance, 0.0))
+        for name, row in rows.items():
+            setattr(self, name, np.vstack([getattr(self, name)[kept], row]))
+
+    @property
+    def external(self) -> Array:
+        """(n, n_outputs) measured minus predicted: contacts, and what is not known yet."""
+        return self.measured - self.predicted
+
+    def rmse(self, columns: slice, part: str = "predicted") -> float:
+        """Return the RMSE of outputs over ERROR_SPAN, of the prediction or its rigid-body part; NaN without points."""
+        if not len(self):
+            return float("nan")
+        recent = self.seconds > self.seconds[-1] - ERROR_SPAN
+        return group_rmse((self.measured - getattr(self, part))[recent][:, columns])
+
+
+class ErrorCurve:
+    """Errors over minutes: a point a second (times [s], and rows of a number a curve), thinned by half when full."""
+
+    def __init__(self, capacity: int = 600) -> None:
+        self._capacity, self._step = capacity, 1.0
+        self.seconds: list[float] = []
+        self.values: list[list[float]] = []
+
+    def add(self, seconds: float, row: list[float]) -> bool:
+        """Append a point unless it is too near to the last one; return whether it was. Time set back starts anew."""
+        if self.seconds and seconds < self.seconds[-1]:
+            self.seconds, self.values, self._step = [], [], 1.0
+        if self.seconds and seconds < self.seconds[-1] + self._step:
+            return False
+        self.seconds.append(seconds)
+        self.values.append(row)
+        if len(self.seconds) > self._capacity:
+            self.seconds, self.values, self._step = self.seconds[::2], self.values[::2], 2.0 * self._step
+        return len(self.seconds) > 1
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Whether a service did what was asked, and what it said."""
+
+    success: bool
+    message: str
+
+
+class Ask(Protocol):
+    """Calls services of nodes; blocks until they answer, so not from the thread that handles messages."""
+
+    def __call__(self, node: str, service: str, takes: float = 0.0, **fields: object) -> Answer:
+        """Call a service, one of view.live.services.KINDS, that may take some time [s]; return what it answered, or why
+        it did not.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +133,8 @@ class Learner:
     outputs: tuple[str, ...]  # names of what it predicts
     frame: str = ""  # frame of the wrench; "" for efforts
     curves: Curves = field(init=False)  # the newest seconds
-    # those of its parameters that the page needs, as far as they are known
-    settings: dict[str, Any] = field(default_factory=dict)
-    # of P, NP and SP in the prediction of each output
-    weights: dict[str, dict[str, float]] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)  # its parameters that the page needs, as far as known
+    weights: dict[str, dict[str, float]] = field(default_factory=dict)  # of P, NP and SP in each output's prediction
     masses: Masses | None = None  # as published last; None before
     load: Load | None = None  # likewise
     contact: bool | None = None  # likewise
@@ -61,7 +146,7 @@ class Learner:
     @property
     def is_wrench(self) -> bool:
         """Whether wrenches are predicted, not efforts."""
-        return self.outputs == WRENCH_OUTPUTS
+        return self.outputs == AXES
 
     @property
     def short(self) -> str:
@@ -99,15 +184,6 @@ class Recognized:
     scores: dict[str, float]
 
 
-@dataclass(frozen=True, eq=False)
-class Boxes:
-    """Objects found in an image: boxes (n, 4) [px], labels and scores."""
-
-    boxes: Array
-    labels: tuple[str, ...]
-    scores: Array
-
-
 @dataclass
 class State:
     """What is known now."""
@@ -118,17 +194,14 @@ class State:
     learners: dict[str, Learner] = field(default_factory=dict)  # by name
     recognizers: list[str] = field(default_factory=list)  # names of nodes that are taught objects
     detectors: list[str] = field(default_factory=list)  # likewise
-    # what each of them knows: number of examples, or of images, by label
-    objects: dict[str, dict[str, int]] = field(default_factory=dict)
-    # how surely each is known, by label; NaN where that is not known
-    recall: dict[str, dict[str, float]] = field(default_factory=dict)
+    objects: dict[str, dict[str, int]] = field(default_factory=dict)  # of each, how many views or images, by label
+    recall: dict[str, dict[str, float]] = field(default_factory=dict)  # how surely each is known; NaN: unknown
     recognized: Recognized | None = None  # newest ones; None before the first
-    boxes: Boxes | None = None  # likewise
+    boxes: Detections | None = None  # likewise
     image: NDArray[np.uint8] | None = None  # newest image, RGB; `image_number` rises with each
     image_number: int = 0
     health: dict[str, Health] = field(default_factory=dict)  # by name of the status
-    # messages missing in the streams, by topic; None where its rate is not known
-    lost: dict[str, int] = field(default_factory=dict)
+    lost: dict[str, int] = field(default_factory=dict)  # messages missing in the streams, by topic
     doing: str = ""  # what a program that leads the nodes is doing, in words
 
     def set_urdf(self, urdf: str) -> None:

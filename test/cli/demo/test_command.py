@@ -18,8 +18,8 @@ from helpers.waiting import wait_until
 from icub_learning.cli.demo import dynamics
 from icub_learning.cli.demo.dynamics import CHANGEOVER, PLANES
 from icub_learning.cli.main import main
-from icub_learning.clients.ros_domain import RosDomain
-from icub_learning.clients.topic_statistics import stream_of
+from icub_learning.clients.polling import stream_of
+from icub_learning.clients.processes import RosDomain
 from icub_learning.errors import IcubLearningError
 from icub_learning.evaluation.predict_then_learn import ESTIMATORS
 from icub_learning.simulation import ArmSimulation, SimulationSettings
@@ -144,7 +144,7 @@ def test_domains_are_not_shared():
 def test_a_domain_with_nodes_in_it_is_not_taken(ros_domain, monkeypatch):
     with ExitStack() as nodes:
         with RosDomain() as free:
-            monkeypatch.setattr("icub_learning.clients.ros_domain.DOMAINS", [free.number])
+            monkeypatch.setattr("icub_learning.clients.processes.DOMAINS", [free.number])
             monkeypatch.setenv("ROS_DOMAIN_ID", str(free.number))
             nodes.enter_context(RosProbe())
         with pytest.raises(IcubLearningError, match="in use"):

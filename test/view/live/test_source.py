@@ -1,22 +1,68 @@
-"""What running nodes publish becomes the state that the page shows; nodes that leave are forgotten."""
+"""Nodes are found by the types of their topics; what they publish becomes the state that the page shows."""
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from sensor_msgs.msg import Image, JointState
+from geometry_msgs.msg import WrenchStamped
+from sensor_msgs.msg import CompressedImage, Image, JointState
 from std_msgs.msg import String
 
 from icub_learning.errors import ModelError
 from icub_learning.nodes.common.conversions import set_stamp
 from icub_learning.nodes.common.qos import DEEP, STATE, STREAM
+from icub_learning.nodes.inverse_dynamics.report import weights_in_words
 from icub_learning.robots import find_urdf
-from icub_learning.view.followed import STATUS
-from icub_learning.view.live.source import LiveSource
+from icub_learning.view import STATUS
+from icub_learning.view.live.source import COMPRESSED, IMAGE, LiveSource, look, weights_of
 from icub_learning_msgs.msg import Detection, Detections, DynamicsPrediction, FeatureVector, ObjectList, Recognition
 from icub_learning_msgs.srv import ListObjects
 
 START = 1_700_000_000 * 10**9  # [ns]
 JOINTS = ("elbow", "wrist")
+
+
+def test_a_learner_is_found_with_the_topics_that_it_takes(beside):
+    robot = beside.robot
+    robot.create_publisher(DynamicsPrediction, "~/prediction", 1)
+    robot.create_subscription(JointState, "/arm/states", lambda _: None, 1)
+    robot.create_subscription(WrenchStamped, "/arm/ft", lambda _: None, 1)
+    expected = {"/inverse_dynamics": ("/arm/states", "/arm/ft")}
+    beside.until(lambda: look(beside.spun).learners == expected, f"{expected}")
+    found = look(beside.spun)
+    assert (found.recognizers, found.detectors, found.image) == ([], [], ("", ""))
+    assert look(beside.spun, "/given").image == ("/given", IMAGE)
+
+
+def test_a_learner_whose_name_says_nothing_and_whose_subscriptions_are_not_known_is_found_too(beside):
+    learner = beside.node("one")
+    learner.create_publisher(DynamicsPrediction, "/left/arm/prediction", 1)
+    beside.until(lambda: look(beside.spun).learners == {"/left/arm": ("", "")}, "the learner")
+    learner.destroy_node()
+    beside.until(lambda: not look(beside.spun).learners, "its end")
+
+
+def test_the_camera_is_the_one_that_nodes_look_at(beside):
+    cameras = beside.node("cameras")
+    cameras.create_publisher(Image, "/a_first", 1)
+    beside.until(lambda: look(beside.spun).image == ("/a_first", IMAGE), "the only camera")
+    cameras.create_publisher(CompressedImage, "/eye/compressed", 1)
+    features = beside.node("features")
+    features.create_subscription(Image, "/eye", lambda _: None, 1)  # which nobody publishes
+    features.create_subscription(CompressedImage, "/eye/compressed", lambda _: None, 1)
+    features.create_publisher(FeatureVector, "~/features", 1)
+    beside.robot.create_publisher(Recognition, "~/recognition", 1)
+    detector = beside.node("detector")
+    detector.create_publisher(Detections, "~/detections", 1)
+    detector.create_publisher(Image, "~/annotated", 1)
+
+    def found() -> bool:
+        now = look(beside.spun)
+        names = (now.recognizers, now.detectors)
+        return names == (["/inverse_dynamics"], ["/detector"]) and now.image == ("/eye/compressed", COMPRESSED)
+
+    beside.until(found, "recognizer, detector and camera")
 
 
 @pytest.fixture
@@ -116,7 +162,7 @@ def test_objects_and_the_camera_come_from_nodes_that_recognize_and_detect(beside
     assert (state.recognizers, state.detectors) == (["/inverse_dynamics"], ["/detector"])
     assert (state.recognized.nearest, state.recognized.scores) == ("duck", {"duck": 0.5, "cup": -0.5})
     np.testing.assert_array_equal(state.boxes.boxes, [[1.0, 2.0, 3.0, 4.0]])
-    assert state.boxes.labels == ("cup",)
+    assert state.boxes.labels == ["cup"]
     # Recognizers publish what they know, detectors are asked.
     assert state.objects == {"/inverse_dynamics": {"duck": 20, "cup": 5}, "/detector": {"cup": 30}}
     assert state.recall == {"/inverse_dynamics": {"duck": 0.75, "cup": 1.0}}
@@ -131,3 +177,12 @@ def test_the_robot_is_the_one_that_is_described(beside, source, tmp_path):
     assert chosen.state.urdf_path == find_urdf("ur10")  # chosen by hand: the description changes nothing
     with pytest.raises(ModelError, match="nowhere"):
         LiveSource(beside.spun, beside.polled, "joint_states", urdf="/nowhere.urdf")
+
+
+def test_weights_are_those_that_the_node_put_into_words():
+    weights = {"P": [0.125, 0.5], "NP 1": [0.25, 0.25], "NP 5": [0.125, 0.0], "SP 1": [0.5, 0.25]}
+    estimator = SimpleNamespace(expert_weights={name: np.array(row) for name, row in weights.items()})
+    found = weights_of(weights_in_words(("force.x", "elbow joint"), estimator))
+    assert list(found) == ["force.x", "elbow joint"]
+    assert found["elbow joint"] == pytest.approx({"P": 0.5, "NP": 0.25, "SP": 0.25}, abs=0.006)
+    assert weights_of("") == {} and weights_of("nonsense: here; none") == {}

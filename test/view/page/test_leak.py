@@ -8,8 +8,7 @@ from helpers.waiting import PATIENCE, wait_until
 
 from benchmarks.page_reader import opened
 from icub_learning.view.page.page import Page
-from icub_learning.view.shown.answers import Answer
-from icub_learning.view.shown.state import State
+from icub_learning.view.shown.state import Answer, State
 
 TOGETHER = 5  # pages that are open at a time
 

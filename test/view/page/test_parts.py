@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from icub_learning.detection.boxes import Detections
+from icub_learning.recording.recording import AXES
 from icub_learning.simulation.zoo.bodies import planar_arm_urdf
-from icub_learning.view.page.actions import Action
-from icub_learning.view.page.camera import smaller, words
-from icub_learning.view.page.errors import lines_of
+from icub_learning.view.page.controls import Action
+from icub_learning.view.page.curves import lines_of
 from icub_learning.view.page.page import Page
+from icub_learning.view.page.pictures import smaller, words
 from icub_learning.view.page.robot import BESIDE, LONGEST_ARROW
-from icub_learning.view.shown.answers import Answer
-from icub_learning.view.shown.state import WRENCH_OUTPUTS, Boxes, Health, Learner, Load, Masses, Recognized, State
+from icub_learning.view.shown.state import Answer, Health, Learner, Load, Masses, Recognized, State
 
 SECOND = 10**9  # [ns]
 JOINTS = ("joint_1", "joint_2", "joint_3", "joint_4")
@@ -68,7 +69,7 @@ def page(actions, asked, tmp_path):
 
 
 def test_a_wrench_is_drawn_at_its_frame_and_its_errors_beside_it(page):
-    arm = learner("/arm", WRENCH_OUTPUTS, "link_2", weights={"force.x": {"P": 0.25, "SP": 0.75}})
+    arm = learner("/arm", AXES, "link_2", weights={"force.x": {"P": 0.25, "SP": 0.75}})
     arm.load, arm.contact = Load(0.5, np.array([0.01, -0.02, 0.03]), "hand"), True
     arm.masses = Masses(("a", "b"), *np.array([[1.0, 2.0], [1.5, 2.5], [1.25, 2.25]]), n_samples=7)
     state = State(planar_arm_urdf((0.4, 0.3), (2.0, 1.0)), joints={"joint_1": 0.5}, learners={"/arm": arm})
@@ -149,7 +150,7 @@ def test_lines_of_errors_are_those_of_nodes_that_predict_the_same_or_of_parts():
         ("semiparametric", [("P", "/a", "parametric"), ("SP", "/a", "predicted")]),
     ):
         one = learner("/a", JOINTS, settings={"estimator": estimator})
-        assert names(one, learner("/b", WRENCH_OUTPUTS), learner("/c", JOINTS, alive=False)) == lines
+        assert names(one, learner("/b", AXES), learner("/c", JOINTS, alive=False)) == lines
     many = [learner(f"/n_{kind}", JOINTS) for kind in ("z", "sp", "np", "p")]
     assert [name for name, _, _ in names(*many)] == ["P", "NP", "SP"]
 
@@ -161,7 +162,7 @@ def test_what_the_camera_sees_and_is_recognized_as(page):
     np.testing.assert_array_equal(page.camera.image.image, image)
     assert "duck 20 frames –" in text(page.teaching.objects.table) and page.teaching.parts[0].visible
     assert text(page.detection.objects.table) == "none yet" and not page.detection.parts[0].visible
-    state.boxes = Boxes(np.array([[1.0, 1.0, 3.0, 3.0]]), ("cup",), np.array([0.5]))
+    state.boxes = Detections(np.array([[1.0, 1.0, 3.0, 3.0]]), ["cup"], np.array([0.5]))
     state.image_number = 2
     page.update(state)
     assert (page.camera.image.image != image).any()
@@ -172,7 +173,7 @@ def test_what_the_camera_sees_and_is_recognized_as(page):
     assert said.startswith("unknown, nearest duck confidence 0.75, typicality 0.25")
     widths = re.findall(r'name">(\w+)</span>.*?width:(\d+)%', page.camera.words.content)
     assert widths == [("duck", "75"), ("cup", "0")]
-    assert "no known object" in words(None, Boxes(np.zeros((1, 4)), ("cup",), np.array([-0.1])))
+    assert "no known object" in words(None, Detections(np.zeros((1, 4)), ["cup"], np.array([-0.1])))
     for side, left in ((480, 480), (481, 241), (961, 321)):
         assert smaller(np.zeros((side, 2, 3), np.uint8)).shape[0] == left
 

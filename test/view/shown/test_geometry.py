@@ -10,9 +10,7 @@ from scipy.spatial import KDTree
 
 from icub_learning.errors import ModelError
 from icub_learning.robots import find_urdf
-from icub_learning.view.shown import meshes
-from icub_learning.view.shown.geometry import RobotGeometry
-from icub_learning.view.shown.meshes import MOST_TRIANGLES, load_mesh
+from icub_learning.view.shown.geometry import MOST_TRIANGLES, RobotGeometry, load_mesh
 
 CHAIN = """<robot name="chain">
 <link name="base"/><link name="arm"/><link name="tip"/>
@@ -85,7 +83,7 @@ def test_large_meshes_of_many_parts_lose_none_of_them(link, monkeypatch):
     path = find_urdf("ur10")
     shape = RobotGeometry(Path(path).read_text(), path).shapes[link][0]
     vertices, faces = load_mesh(shape)
-    monkeypatch.setattr(meshes, "MOST_TRIANGLES", 10**9)
+    monkeypatch.setattr("icub_learning.view.shown.geometry.MOST_TRIANGLES", 10**9)
     original = load_mesh(shape)
     assert len(faces) < len(original[1]) / 5
     # From points all over the original to the nearest of many points on the coarse mesh.

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from icub_learning.view.shown.curves import ERROR_SPAN, Curves, ErrorCurve
+from icub_learning.view.shown.state import ERROR_SPAN, Curves, ErrorCurve
 
 STEP = 50_000_000  # [ns]
 

@@ -8,8 +8,8 @@ from icub_learning.arrays import Array
 from icub_learning.errors import RecordingError
 from icub_learning.evaluation.predict_then_learn import Evaluation
 from icub_learning.recording import Recording
-from icub_learning.view.shown.curves import PERIOD, SPAN
-from icub_learning.view.shown.state import WRENCH_OUTPUTS, Learner, State
+from icub_learning.recording.recording import AXES
+from icub_learning.view.shown.state import PERIOD, SPAN, Learner, State
 
 
 class RecordedSource:
@@ -77,7 +77,7 @@ def _measured_alone(recording: Recording) -> tuple[dict[str, _Track], dict[str, 
     """Return the wrench, or the efforts, of a recording without predictions."""
     if recording.wrench is not None and len(recording.wrench):
         name, stamps, values = "wrench", recording.wrench_stamps, recording.wrench
-        outputs: tuple[str, ...] = WRENCH_OUTPUTS
+        outputs: tuple[str, ...] = AXES
     elif recording.effort is not None:
         name, stamps, values, outputs = "effort", recording.joint_stamps, recording.effort, recording.joint_names
     else:

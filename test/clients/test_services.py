@@ -4,18 +4,9 @@ from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import GetParameters
 from rclpy.parameter import Parameter
 
-from icub_learning.clients.parameters import ask_parameters, parameters_in
+from icub_learning.clients.services import parameters_in
 
 VALUES = {"urdf": "ur10", "learning": False, "rate": 200, "tolerance": 0.25, "joints": ["elbow", "wrist"]}
-
-
-def test_a_node_is_asked_by_whatever_calls_its_service():
-    def call(*service, **fields):
-        return service, fields
-
-    asked = ask_parameters(call, "/arm/learner", ("urdf", "rate"))
-    assert asked == ((GetParameters, "/arm/learner/get_parameters"), {"names": ["urdf", "rate"]})
-    GetParameters.Request(**asked[1])  # the message takes the fields
 
 
 def test_values_come_by_name_as_python_has_them_and_those_that_are_not_answered_are_left_out():

@@ -1,4 +1,4 @@
-"""Stamps of messages: set, rising, and of the same clock as this computer and as each other."""
+"""When messages come: stamps, clocks, rates and gaps."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,6 +14,10 @@ FARTHEST = 1.0  # [s] between a stamp and the arrival of its message
 FARTHEST_APART = 0.05  # [s] between the clocks of joint states and wrenches
 EPOCH = 10**9  # [s] since 1970: stamps before 2001 are those of a clock that started with a simulation
 NAMES = {"joint": "joint states", "wrench": "wrenches"}
+SLOWEST = 20.0  # [Hz] below which accelerations of a moving arm are lost
+LONGEST_GAP = 0.3  # [s]
+FEWEST = 20  # messages that tell a rate
+LEAST_TOLERANCE = 0.0025  # [s], the node's own
 
 
 def check_stamps(seen: Observation) -> list[Finding]:
@@ -22,18 +26,19 @@ def check_stamps(seen: Observation) -> list[Finding]:
     for kind, stamps, arrivals in _streams(seen.recording):
         steps = np.diff(stamps[np.argsort(arrivals, kind="stable")])
         unset, stuck = int((stamps <= 0).sum()), int((steps <= 0).sum())
-        by_arrival: dict[str, Any] = {f"{kind}_stamps": arrivals}
-        corrected = replace(seen.recording, **by_arrival)
         if unset:
+            name = "stamps_unset"
             text = f"{unset} of {len(stamps)} {NAMES[kind]} have no stamp (it is {stamps.min() * 1e-9:.0f} s)"
             remedy = "take the time of arrival (stamp_source: arrival) until the driver sets stamps"
-            found.append(Finding("stamps_unset", WRONG, text, remedy, {"stamp_source": "arrival"}, corrected))
         elif stuck > SHARE * len(stamps) or (steps < 0).any():
+            name = "stamps_order"
             text = f"stamps of {NAMES[kind]} repeat or go back {stuck} times in {len(stamps)}"
             remedy = "let the driver stamp each measurement when it is taken; until then stamp_source: arrival"
-            found.append(Finding("stamps_order", WRONG, text, remedy, {"stamp_source": "arrival"}, corrected))
-        if found and found[-1].corrected is corrected:
-            seen = replace(seen, recording=corrected)
+        else:
+            continue
+        by_arrival: dict[str, Any] = {f"{kind}_stamps": arrivals}
+        seen = replace(seen, recording=replace(seen.recording, **by_arrival))
+        found.append(Finding(name, WRONG, text, remedy, {"stamp_source": "arrival"}, seen.recording))
     return found or [Finding("stamps", RIGHT, "all stamps are set and rise")]
 
 
@@ -45,12 +50,10 @@ def check_clocks(seen: Observation) -> list[Finding]:
     if "wrench" in delays and abs(apart := delays["joint"] - delays["wrench"]) > FARTHEST_APART:
         side = "after" if apart > 0 else "before"
         text = f"wrenches are stamped {abs(apart):.3g} s {side} the joint states that arrive with them"
-        remedy = (
-            "stamp both with one clock, or synchronize the two computers (chrony); until then stamp_source: arrival"
-        )
-        corrected = replace(
-            seen.recording, joint_stamps=seen.recording.joint_arrivals, wrench_stamps=seen.recording.wrench_arrivals
-        )
+        remedy = "stamp both with one clock, or synchronize the two computers (chrony)"
+        remedy += "; until then stamp_source: arrival"
+        by_arrival: dict[str, Any] = {f"{kind}_stamps": arrivals for kind, _, arrivals in _streams(seen.recording)}
+        corrected = replace(seen.recording, **by_arrival)
         return [Finding("clocks_apart", WRONG, text, remedy, {"stamp_source": "arrival"}, corrected)]
     delay = delays["joint"]
     if abs(delay) <= FARTHEST:
@@ -64,9 +67,8 @@ def check_clocks(seen: Observation) -> list[Finding]:
 
 def _simulated(seen: Observation) -> Finding:
     if seen.clock_published:
-        return Finding(
-            "clock", RIGHT, "stamps follow the simulated clock on /clock; start nodes with use_sim_time: true"
-        )
+        text = "stamps follow the simulated clock on /clock; start nodes with use_sim_time: true"
+        return Finding("clock", RIGHT, text)
     if seen.clock_published is None:
         return Finding("clock", OPEN, "stamps are those of a simulated clock; start nodes with use_sim_time: true")
     text = "stamps are those of a simulated clock, but nobody publishes /clock"
@@ -80,3 +82,43 @@ def _streams(recording: Recording) -> Iterator[tuple[str, np.ndarray, np.ndarray
         yield "joint", recording.joint_stamps, recording.joint_arrivals
     if recording.wrench is not None and len(recording.wrench_stamps):
         yield "wrench", recording.wrench_stamps, recording.wrench_arrivals
+
+
+def check_rates(seen: Observation) -> list[Finding]:
+    """Measure rates and gaps of joint states and wrenches."""
+    recording = seen.recording
+    streams = [("joint states", recording.joint_stamps, recording.position)]
+    if recording.wrench is not None:
+        streams.append(("wrenches", recording.wrench_stamps, recording.wrench))
+    found, periods = [], []
+    for what, stamps, values in streams:
+        times = np.sort(stamps) * 1e-9
+        if len(times) < FEWEST:
+            text = f"{len(times)} {what} came in {recording.duration:.1f} s, too few to judge"
+            found.append(Finding("rate", WRONG, text, "check that the driver runs, and the name of the topic"))
+            continue
+        steps = np.diff(times)
+        rate = float(1 / max(np.median(steps), 1e-6))
+        periods.append(1 / rate)
+        new = (np.diff(values, axis=0) != 0).any(axis=1)  # which messages show other numbers than the one before
+        fresh = float(new.mean()) * rate if new.any() else rate
+        if rate < SLOWEST:
+            text = f"{what} come at {rate:.3g} Hz, too slow for accelerations"
+            found.append(Finding("rate", WRONG, text, f"set the driver to 100 Hz or more, at least {SLOWEST:g} Hz"))
+        elif fresh < SLOWEST and what == "wrenches":
+            text = f"{what} come at {rate:.3g} Hz, but their numbers are new at {fresh:.3g} Hz only"
+            found.append(Finding("rate", WRONG, text, "let the driver read its sensor as often as it publishes"))
+        elif steps.max() > max(LONGEST_GAP, 10 / rate):
+            text = f"{what} stay away for up to {steps.max():.2g} s, {int((steps > LONGEST_GAP).sum())} times"
+            remedy = "look for a busy computer or network (Wi-Fi, a full queue); the filter starts anew after max_gap"
+            found.append(Finding("gaps", WRONG, text, remedy))
+        else:
+            text = f"{what} come at {rate:.4g} Hz, longest gap {1e3 * steps.max():.3g} ms"
+            # A wrench lies at most half a period of the joint states from one of them.
+            tolerance = max(LEAST_TOLERANCE, round(0.6 * periods[0] + 0.001, 4))
+            settings: dict[str, object] = {"tolerance": tolerance} if what == "wrenches" else {}
+            found.append(Finding("rate", RIGHT, text, settings=settings))
+    return found
+
+
+CHECKS = (check_stamps, check_clocks, check_rates)

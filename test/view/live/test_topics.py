@@ -1,20 +1,65 @@
-"""What a learner publishes, beside what was measured at the same time."""
+"""What is published, taken as bytes: stamps, thinning, losses; a learner beside what was measured at that time."""
 
 import numpy as np
 import pytest
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
 from icub_learning.nodes.common.conversions import set_stamp, set_wrench
 from icub_learning.nodes.common.qos import DEEP, DEEP_BEST_EFFORT, STATE
-from icub_learning.view.live import learners
-from icub_learning.view.live.learners import STEP, LearnerTopics, efforts, masses_of
-from icub_learning.view.live.raw_topic import RawTopic
-from icub_learning.view.shown.state import WRENCH_OUTPUTS
+from icub_learning.nodes.common.serialized import stamp_in
+from icub_learning.recording.recording import AXES
+from icub_learning.view.live.topics import STEP, LearnerTopics, RawTopic, efforts, masses_of, sampled
 from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
 
 START = 1_700_000_000 * 10**9  # [ns]
+PERIOD = 5_000_000  # [ns]
+
+
+def wrench(stamp: int, force: float = 0.0) -> WrenchStamped:
+    message = WrenchStamped()
+    set_stamp(message.header.stamp, stamp)
+    message.wrench.force.x = force
+    return message
+
+
+@pytest.mark.parametrize("stamp", [0, 1, 999_999_999, START + 123_456_789])
+def test_the_stamp_in_bytes_is_that_of_the_message(stamp):
+    assert stamp_in(bytes(serialize_message(wrench(stamp)))) == stamp
+
+
+def test_one_message_of_each_period_is_shown():
+    messages = [(stamp, b"") for stamp in (0, 20, 40, 60, 99, 100, 110, 250)]
+    assert [stamp for stamp, _ in sampled(messages, last=-1, period=50)] == [0, 60, 100, 250]
+    assert [stamp for stamp, _ in sampled(messages, last=10, period=50)] == [60, 100, 250]
+    back = [(500, b""), (20, b"")]  # a clock that was set back
+    assert [stamp for stamp, _ in sampled(back, last=480, period=50)] == [500, 20]
+
+
+def test_missing_messages_are_counted_and_the_nearest_one_is_found(beside):
+    topic = RawTopic(beside.polled, WrenchStamped, "wrench", DEEP_BEST_EFFORT)
+    publisher = beside.robot.create_publisher(WrenchStamped, "wrench", DEEP)
+    beside.connected(publisher)
+    gone = {230, 240, 241}
+    pause = 20 * 10**9  # [ns]; longer than what counts as a loss
+    stamps = [START + n * PERIOD + pause * (n >= 260) for n in range(270) if n not in gone]
+    came: list[int] = []
+    for first in range(0, len(stamps), 50):
+        for stamp in stamps[first : first + 50]:
+            publisher.publish(wrench(stamp, float(stamp - START)))
+        end = min(first + 50, len(stamps))
+        beside.until(
+            lambda end=end: len(came) == end, "wrenches", lambda: came.extend(stamp for stamp, _ in topic.take())
+        )
+        assert (topic.lost is None) == (end <= 200)  # its period is not known yet
+    assert came == stamps
+    assert topic.lost == len(gone)
+    data = topic.nearest(stamps[100] + PERIOD // 3, PERIOD)
+    assert topic.decode(data).wrench.force.x == stamps[100] - START
+    assert topic.nearest(START - 10 * PERIOD, PERIOD) is None
+    topic.close()
 
 
 def parameters() -> InertialParameters:
@@ -51,7 +96,7 @@ def robot(beside):
 
 
 def predicted(stamp: int, value: float) -> DynamicsPrediction:
-    message = DynamicsPrediction(names=list(WRENCH_OUTPUTS))
+    message = DynamicsPrediction(names=list(AXES))
     message.header.frame_id = "sensor"
     set_stamp(message.header.stamp, stamp)
     message.total, message.parametric = [value] * 6, [value / 2.0] * 6
@@ -97,7 +142,7 @@ def test_predictions_are_paired_with_what_was_measured_then(beside, robot, monke
 
     take()
     assert learner.alive
-    monkeypatch.setattr(learners, "SILENT", 0.0)
+    monkeypatch.setattr("icub_learning.view.live.topics.SILENT", 0.0)
     take()
     assert not learner.alive
     topics.close()

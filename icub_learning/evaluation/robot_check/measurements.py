@@ -1,18 +1,22 @@
-"""Measured outputs against those that the URDF predicts: swapped axes, and the sign of gravity."""
+"""Wrenches and efforts against the motion and the URDF: frozen axes, levers, frames, axes and sign of gravity."""
 
-from collections.abc import Iterator
 from itertools import permutations, product
 
 import numpy as np
 
 from icub_learning.arrays import Array
+from icub_learning.dynamics.regressors.robot_model import link_at
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.dynamics.settings import Settings
+from icub_learning.dynamics.stream.sensor_faults import LONGEST_LEVER
 from icub_learning.errors import ModelError, RecordingError
+from icub_learning.evaluation.motions import resample, zero_phase
 from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG, Finding, Observation
-from icub_learning.evaluation.zero_phase import resample, zero_phase
+from icub_learning.recording.recording import AXES
 
+MOVED = 0.05  # [rad] that some joint must have moved
+LEAST_CHANGE = 1e-12  # smaller ones are remains in memory that nobody wrote
 BANDWIDTH = 2.0  # [Hz] of motions and measurements: gravity changes slowly
 ROWS = 500  # samples that are predicted
 EDGE = 0.25  # [s] left out at both ends, where filtered derivatives are poor
@@ -22,6 +26,56 @@ STATIC = 0.02  # [rad/s] over which Coulomb friction changes its sign
 SURE = 0.85  # partial correlation of an effort with the URDF's torque
 LEAST_TORQUE = 0.2  # [N m] standard deviation of the URDF's torque of a joint that tells
 NO_REASON = "too little is known to compare measurements with gravity"
+Order = tuple[tuple[int, ...], tuple[int, ...]]  # sign of each measured axis, and which true axis it shows
+ORDERS: tuple[Order, ...] = tuple(product(product((1, -1), repeat=3), permutations(range(3))))  # all that there are
+STRAIGHT, REACTION = ((1, 1, 1), (0, 1, 2)), ((-1, -1, -1), (0, 1, 2))  # axis by axis, and with the opposite sign
+
+
+def check_frozen(seen: Observation) -> list[Finding]:
+    """Look for axes of the wrench, or efforts, that stay at one number while the robot moves."""
+    moved = np.ptp(seen.recording.position, axis=0) if len(seen.recording.position) else np.zeros(1)
+    if moved.max() < MOVED:
+        return [Finding("frozen", OPEN, "the robot hardly moved: whether sensors answer cannot be judged")]
+    values, names = seen.recording.effort, seen.recording.joint_names
+    if seen.has_wrench:
+        values, names = seen.recording.wrench, AXES
+    if values is None:
+        return []
+    still = np.ptp(values, axis=0) < LEAST_CHANGE
+    if not seen.has_wrench:
+        still &= moved >= MOVED  # the effort of a joint at rest may stay as it is
+    frozen = [name for name, one in zip(names, still, strict=True) if one]
+    if not frozen:
+        return [Finding("frozen", RIGHT, "all measured outputs change while the robot moves")]
+    text = f"{', '.join(frozen)} never changed while joints moved by up to {moved.max():.2g} rad"
+    return [Finding("frozen", WRONG, text, "look for a wrong index in the driver, or a sensor that is not connected")]
+
+
+def check_lever(seen: Observation) -> list[Finding]:
+    """Look for torques larger than the forces could make them with any lever of an arm."""
+    if not seen.has_wrench or seen.recording.wrench is None:
+        return []
+    force, torque = np.abs(seen.recording.wrench[:, :3]), np.abs(seen.recording.wrench[:, 3:])
+    limit = LONGEST_LEVER * max(float(np.linalg.norm(force.max(axis=0))), 1.0)
+    beyond = [name for name, largest in zip(AXES[3:], torque.max(axis=0), strict=True) if largest > limit]
+    if not beyond:
+        return [Finding("lever", RIGHT, "torques are of a size that the forces explain")]
+    text = f"{', '.join(beyond)} up to {torque.max():.3g}, more than {LONGEST_LEVER:g} m times the forces"
+    return [Finding("lever", WRONG, text, "publish N m, not N mm; look for numbers that nobody wrote")]
+
+
+def check_frame(seen: Observation) -> list[Finding]:
+    """Compare the frame of the wrenches with the links of the URDF."""
+    if not seen.has_wrench or seen.wrench_frame is None:
+        return []
+    links = [link_at(joint, "child") for joint in seen.root.findall("joint") if joint.get("name") == seen.sensor]
+    settings: dict[str, object] = {"frame_id": links[0]} if links else {}
+    if not seen.wrench_frame:
+        return [Finding("frame", WRONG, "wrenches name no frame", "set frame_id of the node, as below", settings)]
+    if seen.wrench_frame.lstrip("/") not in {element.get("name") for element in seen.root.findall("link")}:
+        text = f"the frame of the wrenches, {seen.wrench_frame!r}, is no link of the URDF"
+        return [Finding("frame", WRONG, text, "set frame_id of the node to the sensor's link, as below", settings)]
+    return [Finding("frame", RIGHT, f"wrenches are given in the frame {seen.wrench_frame}")]
 
 
 def check_gravity(seen: Observation) -> list[Finding]:
@@ -36,34 +90,25 @@ def _wrench(seen: Observation) -> list[Finding]:
     settings = Settings(urdf=seen.urdf, joints=seen.joints, output="wrench", sensor=seen.sensor)
     regressor = WrenchRegressor.from_urdf(seen.urdf, seen.joints, seen.sensor, offset=False)
     expected, measured, _ = _compared(seen, settings, regressor)
-    verdicts = [_order(measured[:, part], expected[:, part]) for part in (slice(0, 3), slice(3, 6))]
-    if all(verdict is None for verdict in verdicts):
+    parts = {"force": slice(0, 3), "torque": slice(3, 6)}
+    verdicts = {what: _order(measured[:, part], expected[:, part]) for what, part in parts.items()}
+    known = {what: verdict for what, verdict in verdicts.items() if verdict is not None}
+    if not known:
         return [Finding("gravity", OPEN, f"{NO_REASON}: the wrench hardly changed")]
-    straight = (1, 1, 1), (0, 1, 2)
-    reaction = (-1, -1, -1), (0, 1, 2)
-    known = [verdict for verdict in verdicts if verdict is not None]
-    if all(verdict == straight for verdict in known):
+    if set(known.values()) == {STRAIGHT}:
         return [Finding("gravity", RIGHT, "the wrench follows the weight that the URDF says, axis by axis and in sign")]
-    if all(verdict == reaction for verdict in known):
+    if set(known.values()) == {REACTION}:
         text = "the wrench has the opposite sign of the URDF's weight: the sensor shows the reaction (child to parent)"
         remedy = "set wrench_direction: child_to_parent, as below; check that the base is not mounted upside down"
         return [Finding("gravity", WRONG, text, remedy, {"wrench_direction": "child_to_parent"})]
-    parts = []
-    for what, verdict in zip(("force", "torque"), verdicts, strict=True):
-        if verdict not in (None, straight):
-            signs, order = verdict
-            shown = ", ".join(
-                f"{what}.{own} shows {'-' if sign < 0 else ''}{'xyz'[axis]}"
-                for own, sign, axis in zip("xyz", signs, order, strict=True)
-                if sign < 0 or "xyz"[axis] != own
-            )
-            parts.append(shown)
-    text = f"axes of the wrench are swapped or turned against the URDF: {'; '.join(parts)}"
+    differing = []
+    for what, verdict in known.items():
+        shown = ["-" * (sign < 0) + "xyz"[axis] for sign, axis in zip(*verdict, strict=True)]
+        if turned := [(own, axis) for own, axis in zip("xyz", shown, strict=True) if own != axis]:
+            differing.append(", ".join(f"{what}.{own} shows {axis}" for own, axis in turned))
+    text = f"axes of the wrench are swapped or turned against the URDF: {'; '.join(differing)}"
     remedy = "correct the order in the driver, or the rotation of the sensor's joint in the URDF"
     return [Finding("axes", WRONG, text, remedy)]
-
-
-Order = tuple[tuple[int, ...], tuple[int, ...]]  # sign of each measured axis, and which true axis it shows
 
 
 def _order(measured: Array, expected: Array) -> Order | None:
@@ -78,16 +123,11 @@ def _order(measured: Array, expected: Array) -> Order | None:
         return None
     spread = np.outer(measured.std(axis=0), expected.std(axis=0))
     correlation = measured.T @ expected / len(measured) / np.maximum(spread, 1e-9)
-    open_share = {order: _open_share(correlation, order, lively) for order in _orders()}
-    plain = (1, 1, 1), (0, 1, 2)
+    open_share = {order: _open_share(correlation, order, lively) for order in ORDERS}
     best = min(open_share, key=lambda order: open_share[order])
-    if open_share[best] < EXPLAINED and open_share[plain] > max(LEAST_OPEN, TIMES_MORE * open_share[best]):
+    if open_share[best] < EXPLAINED and open_share[STRAIGHT] > max(LEAST_OPEN, TIMES_MORE * open_share[best]):
         return best
-    return plain if open_share[plain] < 2 * EXPLAINED else None
-
-
-def _orders() -> Iterator[Order]:
-    yield from product(product((1, -1), repeat=3), permutations(range(3)))
+    return STRAIGHT if open_share[STRAIGHT] < 2 * EXPLAINED else None
 
 
 def _open_share(correlation: Array, order: Order, lively: np.ndarray) -> float:
@@ -105,7 +145,8 @@ def _efforts(seen: Observation) -> list[Finding]:
     told, reversed_ = [], []
     for index, name in enumerate(seen.joints):
         friction = np.column_stack([np.ones(len(velocity)), velocity[:, index], np.tanh(velocity[:, index] / STATIC)])
-        own, shown = (_without(values[:, index], friction) for values in (expected, measured))
+        values = np.column_stack([expected[:, index], measured[:, index]])
+        own, shown = (values - friction @ np.linalg.lstsq(friction, values, rcond=None)[0]).T
         size = np.sqrt((own @ own) * (shown @ shown))
         if expected[:, index].std() < LEAST_TORQUE or size < 1e-12 or abs(own @ shown) < SURE * size:
             continue
@@ -123,23 +164,17 @@ def _efforts(seen: Observation) -> list[Finding]:
     return [Finding("gravity", WRONG, text, "turn the sign in the driver, or the axis of the joint in the URDF")]
 
 
-def _without(values: Array, columns: Array) -> Array:
-    """Return values (n,) less what columns (n, k) explain."""
-    found: Array = values - columns @ np.linalg.lstsq(columns, values, rcond=None)[0]
-    return found
-
-
 def _compared(
     seen: Observation, settings: Settings, regressor: WrenchRegressor | TorqueRegressor
 ) -> tuple[Array, Array, Array]:
-    """Return expected and measured outputs (n, n_outputs) and velocities (n, n_joints), slow parts alone.
-
-    Raises RecordingError if there are too few samples.
-    """
+    """Return expected and measured outputs (n, n_outputs) and velocities (n, n_joints), slow parts alone."""
     signals = resample(seen.recording, settings)
     filtered = zero_phase(signals, min(BANDWIDTH, 0.4 / signals.step), False)
     edge = min(int(EDGE / signals.step), len(signals.times) // 8)
     inside = slice(edge, len(signals.times) - edge, max(1, len(signals.times) // ROWS))
-    motion = (filtered.position[inside], filtered.velocity[inside], filtered.acceleration[inside])
+    motion = [values[inside] for values in filtered.motion]
     expected = np.array([regressor(*state) @ regressor.nominal_parameters for state in zip(*motion, strict=True)])
-    return expected, filtered.outputs[inside], filtered.velocity[inside]
+    return expected, filtered.outputs[inside], motion[1]
+
+
+CHECKS = (check_frame, check_frozen, check_lever, check_gravity)

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from icub_learning.view.page.player import SPEEDS, Player
+from icub_learning.view.page.controls import SPEEDS, Player
 
 
 class Form:
@@ -13,20 +13,11 @@ class Form:
     def __init__(self):
         self.made = {}
 
-    def _add(self, name, value):
-        self.made[name] = SimpleNamespace(value=value)
+    def add(self, name, *given, initial_value=None, hint=""):
+        self.made[name] = SimpleNamespace(value=given[-1] if initial_value is None else initial_value)
         return self.made[name]
 
-    def add_checkbox(self, name, value, hint=""):
-        return self._add(name, value)
-
-    def add_dropdown(self, name, options, initial_value):
-        assert initial_value in options
-        return self._add(name, initial_value)
-
-    def add_slider(self, name, low, high, step, value):
-        assert low <= value <= high
-        return self._add(name, value)
+    add_checkbox = add_dropdown = add_slider = add
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from helpers.recordings import JOINTS, rigid_recording
 from icub_learning.errors import RecordingError
 from icub_learning.evaluation.predict_then_learn import Evaluation
 from icub_learning.recording import Recording
-from icub_learning.view.played.source import RecordedSource
-from icub_learning.view.shown.curves import SPAN
+from icub_learning.view.played import RecordedSource
+from icub_learning.view.shown.state import SPAN
 
 
 def test_posture_and_measurements_follow_the_slider():

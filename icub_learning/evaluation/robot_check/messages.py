@@ -1,0 +1,114 @@
+"""Who sends, and what the messages hold: senders, QoS, numbers, arrays, names of joints."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from icub_learning.errors import RecordingError
+from icub_learning.evaluation.joint_names import match_joints
+from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG, Finding, Observation, listed
+
+SHARE = 0.02  # of joint states with other names, beyond which a second sender is likely
+FIELDS = ("position", "velocity", "effort", "wrench")
+
+
+def check_publishers(seen: Observation) -> list[Finding]:
+    """Look for more than one sender on a topic: stamps and joints of two robots would be mixed."""
+    crowded = [topic for topic in seen.topics if len(topic.publishers) > 1]
+    if crowded:
+        text = "; ".join(f"{len(one.publishers)} nodes publish {one.name}: {listed(one.publishers)}" for one in crowded)
+        remedy = "give each robot a topic or namespace of its own, or stop one of them"
+        return [Finding("publishers", WRONG, text, remedy)]
+    others = [event for event in seen.recording.irregular if event.names and event.names != seen.recording.joint_names]
+    if len(others) > SHARE * max(seen.recording.n_joint_states, 1):
+        share = f"{len(others)} of {seen.recording.n_joint_states} joint states"
+        text = f"{share} have other joints than the rest ({listed(others[0].names)}): two senders share the topic"
+        return [Finding("publishers", WRONG, text, "give each sender a topic of its own, and learn from one of them")]
+    return [Finding("publishers", RIGHT, "one sender on each topic")]
+
+
+def check_qos(seen: Observation) -> list[Finding]:
+    """Look for subscriptions that ask for more than the publishers offer."""
+    if not seen.topics:
+        return [Finding("qos", OPEN, "a recording does not tell who subscribed with which QoS")]
+    unserved = [text for topic in seen.topics for text in topic.unserved]
+    if unserved:
+        remedy = "let the publisher offer reliable, volatile, or the subscription ask for best effort, volatile"
+        return [Finding("qos", WRONG, f"receives nothing: {'; '.join(unserved)}", remedy)]
+    return [Finding("qos", RIGHT, "QoS of publishers and subscriptions match")]
+
+
+def check_numbers(seen: Observation) -> list[Finding]:
+    """Look for numbers that are none, and for arrays of another length than the names."""
+    recording, found = seen.recording, []
+    remedy = "correct the driver; the node refuses such messages"
+    given = {name: values for name in FIELDS if (values := getattr(recording, name)) is not None}
+    bad = {name: ~np.isfinite(values).all(axis=1) for name, values in given.items()}
+    for name, rows in bad.items():
+        if rows.any():
+            text = f"{name} holds NaN or infinity in {rows.sum()} of {len(rows)} messages"
+            found.append(Finding("not_finite", WRONG, text, remedy))
+    sizes = sum(
+        any(len(values) not in (0, len(event.names)) for values in (event.position, event.velocity, event.effort))
+        for event in recording.irregular
+    )
+    if sizes:
+        text = f"in {sizes} joint states an array is longer or shorter than the list of names"
+        found.append(Finding("array_size", WRONG, text, remedy))
+    if not found:
+        return [Finding("numbers", RIGHT, "all numbers are finite, and all arrays fit the names")]
+    if "velocity" in bad and bad["velocity"].mean() > 0.5:
+        recording = replace(recording, velocity=None)  # a driver's way to say that there are none
+        bad.pop("velocity")
+    joint = ~np.any([rows for name, rows in bad.items() if name != "wrench"], axis=0)
+    fields = {
+        name: values[joint]
+        for name in ("joint_stamps", "joint_arrivals", "position", "velocity", "effort", "acceleration")
+        if (values := getattr(recording, name)) is not None
+    }
+    if "wrench" in bad:
+        kept = ~bad["wrench"]
+        fields |= {name: getattr(recording, name)[kept] for name in ("wrench", "wrench_stamps", "wrench_arrivals")}
+    found[0] = replace(found[0], corrected=replace(recording, **fields))
+    return found
+
+
+def check_outputs(seen: Observation) -> list[Finding]:
+    """Look for what can be learned: wrenches, or efforts."""
+    effort = seen.recording.effort
+    if seen.has_wrench:
+        text = f"wrenches come beside the joint states, of the sensor {seen.sensor or 'without a name'}"
+        return [Finding("outputs", RIGHT, text, settings={"output": "wrench"})]
+    if effort is None or not len(effort):
+        text = "neither wrenches nor efforts come: there is nothing to learn"
+        remedy = "name the topic of the wrenches (--wrench), or let the driver fill JointState.effort"
+        return [Finding("outputs", WRONG, text, remedy)]
+    return [Finding("outputs", RIGHT, "joint states carry efforts", settings={"output": "joint_torque"})]
+
+
+def check_names(seen: Observation) -> list[Finding]:
+    """Compare the names of the joints with the URDF's, prefixes apart."""
+    names, known, urdf = seen.recording.joint_names, seen.urdf_joints, seen.robot
+    try:
+        match = match_joints(names, known)
+    except RecordingError:
+        text = f"the messages' joints ({listed(names)}) are not those of {urdf} ({listed(known)})"
+        remedy = "give the URDF of this robot (--urdf), or another topic (--joint-states)"
+        return [Finding("names", WRONG, text, remedy)]
+    if match.text:
+        own = {"the messages": match.remove, urdf: match.add}
+        prefix = " and ".join(f"{one!r} in {where}" for where, one in own.items() if one) + " only" * (
+            not all(own.values())
+        )
+        remedy = "use a URDF made with the same prefix (xacro's prefix argument, or the topic robot_description)"
+        text = f"names of joints have the prefix {prefix}"
+        return [Finding("prefix", WRONG, text, remedy, {"joints": match.joints}, match.applied(seen.recording))]
+    text = f"{len(match.joints)} joints of the messages are in {urdf}: {listed(match.joints)}"
+    found = [Finding("names", RIGHT, text, settings={"joints": match.joints})]
+    if match.others:
+        text = f"{urdf} lacks {listed(match.others)}: they are not learned"
+        found.append(Finding("extra_joints", OPEN, text, settings={"extra_joints": match.others}))
+    return found
+
+
+CHECKS = (check_publishers, check_qos, check_numbers, check_outputs, check_names)

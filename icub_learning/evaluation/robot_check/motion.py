@@ -1,0 +1,146 @@
+"""Motions against the URDF and against themselves: units, limits, zeros, velocities."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG, Finding, Observation
+
+MARGIN = 0.5  # [rad] beyond a limit that calibration explains
+SHARE = 0.2  # of the time beyond a limit
+WINDOW = 0.25  # [s] over which velocities are summed up: a delay of some milliseconds counts little
+LEAST_WAY = 0.02  # [rad], root mean square in a window, of a joint that tells
+NEAR = (0.7, 1.4)  # ratio of the way by velocities to the way by positions
+IN_DEGREES = (40.0, 80.0)  # about 180 / pi
+TRUSTED = 0.8  # correlation of the two
+LONGEST_WAIT = 0.05  # [s] for a message, beyond three times the usual
+CATCHING_UP = 1.2  # times the usual rate, with which messages arrive that were held up
+
+
+def check_positions(seen: Observation) -> list[Finding]:
+    """Compare positions with the URDF's limits."""
+    low, high = _joint_limits(seen)
+    limited = np.isfinite(low) & np.isfinite(high)
+    columns = [seen.recording.joint_names.index(name) for name in seen.joints]
+    position = seen.recording.position[:, columns][:, limited]
+    if not position.size:
+        return [Finding("positions", OPEN, "the URDF gives no limits of positions to compare with")]
+    low, high = low[limited], high[limited]
+    outside = _outside(position, low, high)
+    names = [name for name, has_limits in zip(seen.joints, limited, strict=True) if has_limits]
+    beyond = [name for name, share in zip(names, outside, strict=True) if share > SHARE]
+    if not beyond:
+        return [Finding("positions", RIGHT, "positions are radians within the URDF's limits")]
+    if _outside(np.radians(position), low, high).max() < SHARE:
+        farthest = np.abs(position[:, names.index(beyond[0])]).max()
+        text = f"positions look like degrees: {beyond[0]} reaches {farthest:.3g}"
+        corrected = replace(seen.recording, position=np.radians(seen.recording.position))
+        return [Finding("degrees", WRONG, text, "publish radians (REP-103): multiply by pi / 180", corrected=corrected)]
+    text = f"{', '.join(beyond)} lie more than {MARGIN:g} rad beyond the URDF's limits"
+    return [Finding("limits", WRONG, text, "compare the zero positions of the robot and of its URDF, and the names")]
+
+
+def check_motion(seen: Observation) -> list[Finding]:
+    """Check that the robot moved: at rest it shows neither signs nor units nor axes."""
+    if not len(seen.recording.position):
+        return []
+    way = np.ptp(seen.recording.position, axis=0)
+    still = [name for name, distance in zip(seen.recording.joint_names, way, strict=True) if distance < 1e-3]
+    if len(still) == len(way):
+        text = "the robot stood still: signs, units and axes cannot be judged"
+        return [Finding("motion", OPEN, text, "move all joints by some tenths of a radian and check again")]
+    if still:
+        text = f"these joints stood still: {', '.join(still)}"
+        return [Finding("motion", OPEN, text, "move them to learn about them")]
+    return [Finding("motion", RIGHT, f"all joints moved, by {np.median(way):.2g} rad (median)")]
+
+
+def _joint_limits(seen: Observation) -> tuple[Array, Array]:
+    """Return the lowest and highest positions of `seen.joints` in the URDF [rad], infinite where it has none."""
+    elements = {joint.get("name", ""): joint for joint in seen.root.findall("joint")}
+    limits = []
+    for name in seen.joints:
+        limit = elements[name].find("limit") if elements[name].get("type") == "revolute" else None
+        low, high = (None, None) if limit is None else (limit.get("lower"), limit.get("upper"))
+        limits.append((float(low), float(high)) if low and high else (-np.inf, np.inf))
+    table = np.array(limits).reshape(-1, 2)
+    return table[:, 0], table[:, 1]
+
+
+def _outside(position: Array, low: Array, high: Array) -> Array:
+    """Share of the samples (n, k) in which each joint lies beyond its limits (k,)."""
+    share: Array = ((position < low - MARGIN) | (position > high + MARGIN)).mean(axis=0)
+    return share
+
+
+def check_velocities(seen: Observation) -> list[Finding]:
+    """Compare velocities, summed up over short windows, with the changes of the positions."""
+    velocity = seen.recording.velocity
+    estimated: dict[str, object] = {"velocity_source": "estimated"}
+    if velocity is None or not velocity.size or not velocity.any():
+        moved = bool(np.ptp(seen.recording.position, axis=0).any()) if len(seen.recording.position) else False
+        if velocity is not None and velocity.size and not moved:
+            return [Finding("velocities", OPEN, "the robot stood still: velocities cannot be judged")]
+        how = "joint states carry no velocities" if velocity is None else "all velocities are 0 while joints move"
+        remedy = (
+            "nothing has to be done: they are estimated from positions; measured ones help where positions are coarse"
+        )
+        settings = {} if velocity is None else estimated
+        return [Finding("velocity_missing", WRONG, how, remedy, settings, replace(seen.recording, velocity=None))]
+    ratios = _ratios(seen.recording.joint_stamps * 1e-9, seen.recording.position, velocity)
+    moving = np.isfinite(ratios)
+    if not moving.any():
+        return [Finding("velocities", OPEN, "no joint moved far enough to judge its velocities")]
+    wrong = moving & ~((ratios > NEAR[0]) & (ratios < NEAR[1]))
+    if not wrong.any():
+        return [
+            Finding("velocities", RIGHT, f"velocities are those of the positions ({moving.sum()} joints that moved)")
+        ]
+    if ((ratios[wrong] > IN_DEGREES[0]) & (ratios[wrong] < IN_DEGREES[1])).all():
+        text = f"velocities are {ratios[wrong][0]:.1f} times those of the positions: degrees per second"
+        corrected = replace(seen.recording, velocity=np.radians(velocity))
+        return [Finding("degrees", WRONG, text, "publish rad/s (REP-103): multiply by pi / 180", estimated, corrected)]
+    named = zip(seen.recording.joint_names, ratios, wrong, strict=True)
+    shown = ", ".join(f"{name} {ratio:.2g} times" for name, ratio, is_wrong in named if is_wrong)
+    text = f"velocities are not those of the positions: {shown}"
+    remedy = "correct sign or scale in the driver; until then velocity_source: estimated"
+    return [Finding("velocities", WRONG, text, remedy, estimated, replace(seen.recording, velocity=None))]
+
+
+def _ratios(times: Array, position: Array, velocity: Array) -> Array:
+    """Way by velocities over way by positions for each joint, (n_joints,); NaN where a joint tells nothing.
+
+    Where the two are not multiples of each other the ratio is 0.
+    """
+    steps = np.diff(times)
+    good = (steps > 0) & (steps < WINDOW)
+    means = np.where(good[:, None], (velocity[1:] + velocity[:-1]) / 2 * steps[:, None], np.diff(position, axis=0))
+    summed = np.vstack([np.zeros(position.shape[1]), np.cumsum(means, axis=0)])
+    edges = np.unique(np.searchsorted(times, np.arange(times[0], times[-1], WINDOW)))
+    regular = _regular(times, steps, edges)
+    by_velocity, by_position = np.diff(summed[edges], axis=0)[regular], np.diff(position[edges], axis=0)[regular]
+    if len(by_position) < 4:
+        return np.full(position.shape[1], np.nan)
+    square = (by_position**2).mean(axis=0)
+    both = (by_velocity * by_position).mean(axis=0)
+    correlation = both / np.sqrt(np.maximum(square * (by_velocity**2).mean(axis=0), 1e-12))
+    ratio = both / np.maximum(square, 1e-12)
+    return np.where(np.sqrt(square) < LEAST_WAY, np.nan, np.where(np.abs(correlation) > TRUSTED, ratio, 0.0))
+
+
+def _regular(times: Array, steps: Array, edges: np.ndarray) -> np.ndarray:
+    """Return in which windows messages came at their usual rate, (n_windows,).
+
+    A busy computer delays messages, so that times of arrival, which stand in for wrong stamps, do not tell velocities.
+    """
+    if len(edges) < 2:
+        return np.zeros(0, bool)
+    held_up = np.maximum.reduceat(steps, edges[:-1]) > LONGEST_WAIT + 3 * np.median(steps)
+    after = np.concatenate([[False], held_up[:-1]])
+    rates: Array = np.diff(edges) / np.maximum(np.diff(times[edges]), 1e-9)
+    regular: np.ndarray = ~(held_up | after | (rates > CATCHING_UP * np.median(rates)))
+    return regular
+
+
+CHECKS = (check_positions, check_velocities, check_motion)

@@ -1,0 +1,209 @@
+"""Linear regression and classification by recursive least squares whose inputs and outputs have names."""
+
+from collections.abc import Hashable, Mapping
+from math import isfinite
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from icub_learning.arrays import Array, integer, real
+from icub_learning.errors import ParameterError, SampleError
+from icub_learning.recursive import RecursiveLeastSquares
+from icub_learning.recursive.growth import grown
+
+try:  # the base classes of river's estimators, where it is installed
+    from river.base import Classifier, MultiTargetRegressor, Regressor
+except ModuleNotFoundError:
+    Classifier = MultiTargetRegressor = Regressor = object
+
+Sample = Mapping[Hashable, Any]
+TARGET = "target"
+
+
+class KeptByState:
+    """Pickles and copies the state of `_learner`: arrays in place of compiled memory."""
+
+    _learner: RecursiveLeastSquares
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_learner": self._learner.state()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _learner=RecursiveLeastSquares.from_state(state["_learner"]))
+
+
+class NamedLeastSquares(KeptByState):
+    """Least squares on dictionaries: a name that is missing in a sample is 0 there; arguments as of RLSRegressor.
+
+    A new name adds an input, or an output, as if it had been 0 in all samples before. That is exact, and costs O(d^2)
+    once; a sample without new names costs O(d^2 + d T), as in RecursiveLeastSquares. Raises ParameterError.
+    """
+
+    def __init__(self, regularization: float, forgetting: float, intercept: bool, max_features: int) -> None:
+        self._max_features = integer("max_features", max_features, 1)
+        self._regularization = float(regularization)
+        # An input of its own holds the place of the intercept; without one it stays 0.
+        self._constant = 1.0 if intercept else 0.0
+        self._learner = RecursiveLeastSquares(1, 1, self._regularization, forgetting)
+        self.inputs: dict[Hashable, int] = {}
+        self.outputs: dict[Hashable, int] = {}
+
+    @property
+    def weights(self) -> Array:
+        """The weights (1 + inputs, outputs); the first row is the intercept's."""
+        return self._learner.weights
+
+    def learn(self, x: Sample, y: Sample) -> None:
+        """Learn one sample, or nothing. Raises SampleError: a value is no finite number; ParameterError: many names."""
+        values, targets = numbers("x", x), numbers("y", y)
+        inputs = _with_new(self.inputs, values)
+        if len(inputs) > self._max_features:
+            raise ParameterError("features", len(inputs), f"at most max_features = {self._max_features}")
+        outputs = _with_new(self.outputs, targets)
+        if len(inputs) > len(self.inputs) or len(outputs) > max(len(self.outputs), 1):
+            size = 1 + len(inputs), max(len(outputs), 1)
+            self._learner = grown(self._learner, *size, self._regularization)
+        self.inputs, self.outputs = inputs, outputs
+        target = np.zeros(max(len(outputs), 1))
+        for name, value in targets.items():
+            target[outputs[name]] = value
+        self._learner.update(self._row(values), target)
+
+    def predict(self, x: Sample) -> dict[Hashable, float]:
+        """Return the prediction of each output; names that were never learned count nothing. Raises SampleError."""
+        predicted = self._learner.predict(self._row(numbers("x", x)))
+        return {name: float(predicted[index]) for name, index in self.outputs.items()}
+
+    def leverage(self, x: Sample) -> float:
+        """Return the predictive variance over that of the noise; see RecursiveLeastSquares.leverage."""
+        return float(self._learner.leverage(self._row(numbers("x", x))))
+
+    def _row(self, values: Mapping[Hashable, float]) -> Array:
+        row = np.zeros(self._learner.n_features)
+        row[0] = self._constant
+        for name, value in values.items():
+            if (index := self.inputs.get(name)) is not None:
+                row[1 + index] = value
+        return row
+
+
+def numbers(what: str, sample: Sample) -> dict[Hashable, float]:
+    """Return a sample with floats for values. Raises SampleError for a value that is no finite number."""
+    found = {}
+    for name, value in sample.items():
+        if not isinstance(value, (Real, np.bool_)) or not isfinite(float(value)):
+            advice = "numbers are needed; river's OneHotEncoder makes them of words, StatImputer of what is missing"
+            raise SampleError("not_a_number", f"{what}[{name!r}] is {value!r}: {advice}", name=what, value=value)
+        found[name] = float(value)
+    return found
+
+
+def _with_new(known: dict[Hashable, int], names: Mapping[Hashable, float]) -> dict[Hashable, int]:
+    """Return the places of known names and, behind them, of new ones in the order of their spelling."""
+    new = sorted((name for name in names if name not in known), key=repr)
+    return {**known, **{name: len(known) + place for place, name in enumerate(new)}} if new else known
+
+
+class _LinearRegression:
+    """The arguments that river reads from the signature, and the learner."""
+
+    def __init__(
+        self, regularization: float = 1.0, forgetting: float = 1.0, intercept: bool = True, max_features: int = 1000
+    ) -> None:
+        self.regularization, self.forgetting = regularization, forgetting
+        self.intercept, self.max_features = intercept, max_features
+        self._model = NamedLeastSquares(regularization, forgetting, intercept, max_features)
+
+
+class RLSRegressor(_LinearRegression, Regressor):
+    """Linear regression that equals ridge regression on all samples so far, after every sample.
+
+    Recursive regularized least squares on a Cholesky factor, see `icub_learning.recursive.RecursiveLeastSquares`.
+    There is no learning rate to be chosen; a sample costs O(d^2) with d features. Raises ParameterError.
+
+    Args:
+        regularization: lambda > 0 of sum (y - w x)^2 + lambda |w|^2, for the intercept too.
+        forgetting: in (0, 1]; factor on the weight of all past samples at each new one.
+        intercept: whether a constant is learned too.
+        max_features: largest number of features: memory and time grow with its square.
+    """
+
+    def learn_one(self, x: Sample, y: float) -> None:
+        """Learn that the features `x` came with `y`. Raises SampleError for what is no finite number."""
+        self._model.learn(x, {TARGET: y})
+
+    def predict_one(self, x: Sample) -> float:
+        """Return the prediction, 0 before the first sample. Raises SampleError."""
+        return self._model.predict(x).get(TARGET, 0.0)
+
+    def leverage_one(self, x: Sample) -> float:
+        """Return the predictive variance for `x` over that of the noise: small where much was learned."""
+        return self._model.leverage(x)
+
+    @property
+    def weights(self) -> dict[Hashable, float]:
+        """The weight of each feature, without the intercept."""
+        weights = self._model.weights[1:, 0]
+        return {name: float(weights[index]) for name, index in self._model.inputs.items()}
+
+
+class RLSMultiTargetRegressor(_LinearRegression, MultiTargetRegressor):
+    """Linear regression of several targets that share one factor: more targets cost hardly more.
+
+    A target that comes later than others counts as 0 in the samples before. Arguments and errors as of RLSRegressor.
+    """
+
+    def learn_one(self, x: Sample, y: Sample) -> None:
+        """Learn that the features `x` came with the targets `y`. Raises SampleError."""
+        self._model.learn(x, y)
+
+    def predict_one(self, x: Sample) -> dict[Hashable, float]:
+        """Return the prediction of each target that has been learned. Raises SampleError."""
+        return self._model.predict(x)
+
+
+class RLSClassifier(Classifier):
+    """Regularized least squares on targets 0 and 1, with scores recoded by how rare a class is (thesis 7.5).
+
+    The same as `icub_learning.recognition.IncrementalClassifier`, for dictionaries: the score of class t is
+    (x W)_t (k / gamma_t)^recoding with gamma_t samples of the class among k. A class with three samples is not
+    drowned by one with a thousand.
+
+    `recoding` is from 0 (plain least squares) to 1 (full); other arguments and errors as of RLSRegressor.
+    """
+
+    def __init__(
+        self, recoding: float = 0.7, regularization: float = 1.0, intercept: bool = True, max_features: int = 1000
+    ) -> None:
+        self.recoding = real("recoding", recoding, 0.0, 1.0)
+        self.regularization = regularization
+        self.intercept, self.max_features = intercept, max_features
+        self._model = NamedLeastSquares(regularization, 1.0, intercept, max_features)
+        self._counts: dict[Hashable, int] = {}
+
+    @property
+    def _multiclass(self) -> bool:
+        return True  # asked by river
+
+    def learn_one(self, x: Sample, y: Hashable) -> None:
+        """Learn that the features `x` are of class `y`. Raises SampleError for a feature that is no finite number."""
+        self._model.learn(x, {y: 1.0})
+        self._counts[y] = self._counts.get(y, 0) + 1
+
+    def scores_one(self, x: Sample) -> dict[Hashable, float]:
+        """Return the score of each class; the largest one is predicted. Raises SampleError."""
+        total = sum(self._counts.values())
+        scores = self._model.predict(x)
+        return {name: score * (total / self._counts[name]) ** self.recoding for name, score in scores.items()}
+
+    def predict_one(self, x: Sample) -> Hashable | None:
+        """Return the class of the largest score, None before the first sample. Raises SampleError."""
+        scores = self.scores_one(x)
+        return max(scores, key=lambda name: scores[name]) if scores else None
+
+    def predict_proba_one(self, x: Sample) -> dict[Hashable, float]:
+        """Return the share of each class in all positive scores: their order is right, they are not calibrated."""
+        positive = {name: max(score, 0.0) for name, score in self.scores_one(x).items()}
+        total = sum(positive.values())
+        return {name: share / total if total else 1.0 / len(positive) for name, share in positive.items()}

@@ -1,0 +1,111 @@
+"""What people press, choose and move: a button with what came of it, a choice, the slider of a recording."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import viser
+
+from icub_learning.view.page import style
+from icub_learning.view.shown.state import Answer
+
+NODE = "the node that is shown, and whose services are called"
+STEP = 0.05  # [s] of the slider
+UNSEEN = 1e-6  # [s] by which a time differs from another that looks the same
+SETTLED = 5  # updates after which the slider is taken to have been let go
+SPEEDS = ("0.25 x", "0.5 x", "1 x", "2 x", "4 x")
+
+
+class Action:
+    """A button that asks a service; the answer, or the refusal, appears below it.
+
+    `do` is called in a thread of its own when the button is pressed; `asking` returns what is shown until then.
+    """
+
+    def __init__(
+        self,
+        server: viser.ViserServer,
+        label: str,
+        do: Callable[[], Answer],
+        hint: str = "",
+        asking: Callable[[], str] = lambda: "asking",
+    ) -> None:
+        self._do, self._asking = do, asking
+        self.button = server.gui.add_button(label, hint=hint or None)
+        self.answer = server.gui.add_html("")
+        self.button.on_click(self.press)
+
+    def press(self, _event: Any = None) -> None:
+        """Ask, and show what was answered."""
+        if self.button.disabled:  # pressed twice
+            return
+        self.button.disabled = True
+        self.answer.content = style.answer(self._asking(), None)
+        try:
+            found = self._do()
+        except Exception as error:  # whatever it is, people see it where they pressed
+            found = Answer(False, str(error) or type(error).__name__)
+        self.answer.content = style.answer(found.message or ("done" if found.success else "refused"), found.success)
+        self.button.disabled = False
+
+
+class Choice:
+    """A dropdown with what there is, at the top of what it decides."""
+
+    def __init__(self, server: viser.ViserServer, label: str, hint: str = NODE, none: str = "none is running") -> None:
+        self._none = none
+        self._box = server.gui.add_dropdown(label, (none,), hint=hint)
+        self.names: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The chosen name; "" as long as there is none."""
+        return "" if self._box.value == self._none else str(self._box.value)
+
+    def offer(self, names: Sequence[str], preferred: int = -1) -> None:
+        """Offer these names; the choice stays as long as it is among them, else the one at `preferred` is taken."""
+        offered = tuple(names) or (self._none,)
+        if offered == self.names:
+            return
+        before, self.names = self._box.value, offered
+        self._box.options = offered
+        self._box.value = before if before in offered else offered[preferred]  # type: ignore[misc]
+
+
+def show(visible: bool, *parts: Any) -> None:
+    """Show or hide parts of the page; what does not change is not sent."""
+    for part in parts:
+        if part.visible != visible:
+            part.visible = visible
+
+
+class Player:
+    """Play, pause, and a slider over the length of a recording [s]."""
+
+    def __init__(self, server: viser.ViserServer, duration: float) -> None:
+        gui = server.gui
+        self._duration = max(duration, STEP)
+        self._running = gui.add_checkbox("play", True, hint="whether time goes on")
+        self._speed = gui.add_dropdown("speed", SPEEDS, initial_value="1 x")
+        self._slider = gui.add_slider("time [s]", 0.0, round(self._duration, 2), STEP, 0.0)
+        self._time, self._shown = 0.0, 0.0  # [s]; the slider shows the time rounded
+        self._since_move = SETTLED  # updates
+
+    def advance(self, seconds: float) -> float:
+        """Let time pass on the wall clock; return the time in the recording [s], which starts again at its end."""
+        self._since_move += 1
+        if self._slider.value != self._shown:  # somebody moved it
+            self._time = self._shown = float(self._slider.value)
+            self._since_move = 0
+        if self._running.value:
+            self._time += seconds * float(self._speed.value.split()[0])
+            if self._time > self._duration:
+                self._time = 0.0
+            self._show(round(self._time, 2))
+        elif self._since_move == SETTLED:
+            # What was sent before the move may have reached a slow page after it. An equal value would not be sent.
+            self._show(abs(self._time - UNSEEN))
+        return self._time
+
+    def _show(self, seconds: float) -> None:
+        self._shown = seconds
+        self._slider.value = seconds  # type: ignore[misc]

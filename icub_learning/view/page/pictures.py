@@ -1,0 +1,101 @@
+"""What the camera sees and is recognized as, and what a program that runs the nodes does and draws."""
+
+from pathlib import Path
+
+import numpy as np
+import viser
+from numpy.typing import NDArray
+from PIL import Image
+
+from icub_learning.detection.boxes import Detections
+from icub_learning.detection.drawing import annotated
+from icub_learning.view.page import style
+from icub_learning.view.shown.state import Recognized, State
+
+LARGEST = 480  # [px], longest side of what is sent to a page
+MOST_SCORES = 12  # that are shown; of fewer objects all
+BLANK = np.full((240, 320, 3), 236, dtype=np.uint8)  # before the first image, a light grey
+WIDEST = 1100  # [px] of a picture on the page
+PERIOD = 20  # updates between two looks at the folder
+
+
+class CameraView:
+    """The newest image with boxes, the label with its confidence, and scores of labels."""
+
+    def __init__(self, server: viser.ViserServer) -> None:
+        self.image = server.gui.add_image(BLANK, format="jpeg", jpeg_quality=75)
+        self.words = server.gui.add_html(style.note("no image has come yet"))
+        self._shown = -1
+
+    def update(self, state: State) -> None:
+        if state.image is not None and state.image_number != self._shown:
+            self._shown = state.image_number
+            self.image.image = smaller(annotated(state.image, state.boxes) if state.boxes else state.image)
+        content = words(state.recognized, state.boxes)
+        if content != self.words.content:
+            self.words.content = content
+
+
+def smaller(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return an image whose longest side is at most LARGEST."""
+    step = -(-max(image.shape[:2]) // LARGEST)
+    return np.ascontiguousarray(image[::step, ::step])
+
+
+def words(recognized: Recognized | None, boxes: Detections | None) -> str:
+    """Return what was recognized: the label, how sure it is, and the highest scores; or the objects found."""
+    if recognized is None:
+        if boxes is None:
+            return style.note("nothing has been recognized yet")
+        found = [[label, f"{score:.2f}"] for label, score in zip(boxes.labels, boxes.scores, strict=True) if score > 0]
+        return style.table(["found", "score"], found) if found else style.note("no known object is in sight")
+    known = recognized.scores
+    unsure = f", nearest {recognized.nearest}" if recognized.nearest not in ("", recognized.label) else ""
+    named = style.large(recognized.label + unsure)
+    sure = f"confidence {recognized.confidence:.2f}, typicality {recognized.typicality:.2f}" if known else ""
+    low, high = min([0.0, *known.values()]), max([1.0, *known.values()])
+    shown, n_lower = list(known.items()), len(known) - MOST_SCORES
+    if n_lower > 0:
+        shown = sorted(shown, key=lambda one: -one[1])[:MOST_SCORES]
+    entries = [(label, (score - low) / (high - low), f"{score:.2f}") for label, score in shown]
+    more = style.note(f"and {n_lower} lower ones") if n_lower > 0 else ""
+    return (
+        f'<div data-label class="il-text">{named}<span style="color:{style.MUTED}"> {sure}</span></div>'
+        f"{style.bars(entries, recognized.nearest)}{more}"
+    )
+
+
+class DoingView:
+    """Follows a folder, whose file STATUS holds a line: its pictures (.png) are shown as soon as they come, or change.
+
+    Pictures that were there before the page was started are those of an earlier run, and left out.
+    """
+
+    def __init__(self, server: viser.ViserServer, folder: Path) -> None:
+        self._server, self._folder = server, folder
+        self.line = server.gui.add_html(style.note("starting"))
+        self.pictures: dict[str, viser.GuiImageHandle] = {}
+        self._seen = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.png")}
+        self._updates = 0
+
+    def update(self, doing: str) -> None:
+        content = style.note(doing or "starting", style.INK, True)
+        if content != self.line.content:
+            self.line.content = content
+        self._updates += 1
+        for path in sorted(self._folder.glob("*.png")) if self._updates % PERIOD == 0 else ():
+            changed = path.stat().st_mtime_ns
+            if self._seen.get(path.name) != changed:
+                self._seen[path.name] = changed
+                self._show(path)
+
+    def _show(self, path: Path) -> None:
+        with Image.open(path) as picture:
+            picture = picture.convert("RGB")
+            picture.thumbnail((WIDEST, 10 * WIDEST))
+            pixels = np.asarray(picture)
+        if path.name in self.pictures:
+            self.pictures[path.name].image = pixels
+        else:
+            add = self._server.gui.add_image
+            self.pictures[path.name] = add(pixels, label=path.stem, format="jpeg", jpeg_quality=85)

@@ -1,1 +1,0 @@
-"""A recording as a state at any of its times; no ROS."""
