@@ -1,16 +1,27 @@
 """Packages whose public names are imported when they are first used, so that a command's --help answers at once."""
 
+import ast
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 
-def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` (PEP 562) of a package; `homes` are the modules below it that define public names."""
+def lazy(package: str) -> Callable[[str], Any]:
+    """Return the `__getattr__` (PEP 562) of a package: what it imports for type checkers says where each name is."""
 
     def find(name: str) -> Any:
-        if name not in homes:
+        if name not in homes(package):
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{homes[name]}"), name)
+        return getattr(import_module(homes(package)[name]), name)
 
     return find
+
+
+@cache
+def homes(package: str) -> Mapping[str, str]:
+    """Return the module of each public name of a package, as its source imports it."""
+    tree = ast.parse(Path(str(import_module(package).__file__)).read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return {name.name: str(node.module) for node in imports for name in node.names}

@@ -10,4 +10,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Detections", "OnlineDetector"]
 
-__getattr__ = lazy(__name__, {"Detections": "boxes", "OnlineDetector": "detector"})
+__getattr__ = lazy(__name__)

@@ -24,16 +24,4 @@ __all__ = [
     "WrenchRegressor",
 ]
 
-__getattr__ = lazy(
-    __name__,
-    {
-        "Motion": "motion.motion",
-        "MotionFilter": "motion.motion_filter",
-        "NonparametricEstimator": "estimators.semiparametric",
-        "ParametricEstimator": "estimators.parametric",
-        "Prediction": "estimators.prediction",
-        "SemiparametricEstimator": "estimators.semiparametric",
-        "TorqueRegressor": "regressors.torque_regressor",
-        "WrenchRegressor": "regressors.wrench_regressor",
-    },
-)
+__getattr__ = lazy(__name__)

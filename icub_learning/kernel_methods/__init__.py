@@ -33,19 +33,4 @@ __all__ = [
     "SpectralCutoff", "StochasticKernelMachine", "SymmetricTensor", "TensorKernelRegressor",
 ]  # fmt: skip
 
-__getattr__ = lazy(
-    __name__,
-    {
-        "AcceleratedGradient": "spectral.iterative", "ConjugateGradientKRLS": "spectral.iterative",
-        "FALKON": "subsampling.falkon",
-        "IncrementalNystromKRLS": "subsampling.nystrom", "IncrementalRandomFeaturesKRLS": "random_features",
-        "Kernel": "kernels", "KernelDictionary": "online.dictionary", "KRLS": "spectral.krls",
-        "Landweber": "spectral.iterative", "LogisticFALKON": "subsampling.logistic_falkon",
-        "NuMethod": "spectral.iterative",
-        "NystromKRLS": "subsampling.nystrom", "NYTRO": "subsampling.nytro", "OneVsAllClassifier": "one_vs_all",
-        "POLKClassifier": "online.polk", "POLKRegressor": "online.polk",
-        "PreconditionedKRLS": "subsampling.conjugate_gradient", "RandomFeaturesKRLS": "random_features",
-        "SpectralCutoff": "spectral.krls", "StochasticKernelMachine": "online.stochastic",
-        "SymmetricTensor": "tensor.symmetric_tensor", "TensorKernelRegressor": "tensor.regressor",
-    },
-)  # fmt: skip
+__getattr__ = lazy(__name__)

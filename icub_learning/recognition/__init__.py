@@ -11,11 +11,4 @@ if TYPE_CHECKING:
 
 __all__ = ["AdaptiveClassifier", "CNNFeatures", "IncrementalClassifier"]
 
-__getattr__ = lazy(
-    __name__,
-    {
-        "AdaptiveClassifier": "classifiers.adaptive_classifier",
-        "CNNFeatures": "vision.cnn_features",
-        "IncrementalClassifier": "classifiers.incremental_classifier",
-    },
-)
+__getattr__ = lazy(__name__)

@@ -26,16 +26,4 @@ __all__ = [
     "simulate",
 ]
 
-__getattr__ = lazy(
-    __name__,
-    {
-        "ArmSimulation": "arm.arm_simulation",
-        "ObjectScene": "objects.scene",
-        "Sensors": "arm.readings",
-        "Truth": "arm.readings",
-        "UNSEEN": "objects.views",
-        "View": "objects.views",
-        "find_objects": "objects.catalogue",
-        "simulate": "arm.recordings",
-    },
-)
+__getattr__ = lazy(__name__)

@@ -9,9 +9,8 @@ import icub_learning
 
 # What is filled in step by step; scikit-learn sets the settings of its estimators one by one too.
 CHANGING = {
-    *("Attempt", "Counts", "DetectionLesson", "Event", "Frame", "Lesson", "Outcome", "Positives"),
+    *("Attempt", "Counts", "DetectionLesson", "Event", "Frame", "KernelSettings", "Learner", "Lesson", "Positives"),
     *("RecognizedView", "Series", "State", "StateRecord", "StreamCounts", "Trial"),
-    *("KernelSettings", "_Kept", "_Request"),
 }
 WITHOUT_ROS_2 = "launching.description"  # needs launch_ros
 
