@@ -86,10 +86,7 @@ def forward_folds(n: int, n_folds: int, gap: int) -> list[tuple[slice, slice]]:
 
 
 def linear_errors(fold: Fold, regularizations: tuple[float, ...], recoding: float) -> tuple[list[float], list[float]]:
-    """Return errors and losses of IncrementalClassifier at each lambda, by the ridge regression that it computes.
-
-    Errors are the shares of views named wrong, losses the mean squared errors of the one-hot codes.
-    """
+    """Return shares of views named wrong and squared errors of the codes by IncrementalClassifier at each lambda."""
     n, d = fold.inputs.shape
     # With the linear kernel and the unit vectors as centres Nyström's solution is that of ridge regression on inputs.
     levels = [level / n for level in regularizations]

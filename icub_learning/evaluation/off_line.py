@@ -90,24 +90,9 @@ def identify_off_line(
         for measured in sources:
             problem = _Problem(regressor, signals, zero_phase(signals, bandwidth, measured), inside, bandwidth)
             errors[bandwidth, measured] = problem.cross_validated_error()
-            fits[bandwidth, measured] = problem.parameters()
+            fits[bandwidth, measured] = problem.solve(slice(None))
     best = min(errors, key=lambda choice: errors[choice])
     return OffLineIdentification(regressor, settings, fits[best], best[0], best[1], errors)
-
-
-def predict_off_line(
-    recording: Recording, settings: Settings, steady_from: float = 0.7, test: Recording | None = None
-) -> tuple[OffLineIdentification, Array, Array]:
-    """Identify on the first part of a recording and predict the rest; with `test`, identify on all and predict `test`.
-
-    Returns the identification; predicted and measured outputs, (n, n_outputs) each. Raises as `identify_off_line` and
-    `OffLineIdentification.predict`.
-    """
-    if test is not None:
-        found = identify_off_line(recording, settings, (0.0, 1.0))
-        return found, *found.predict(test)
-    found = identify_off_line(recording, settings, (0.0, steady_from))
-    return found, *found.predict(recording, (steady_from, 1.0))
 
 
 class _Problem:
@@ -134,24 +119,19 @@ class _Problem:
         length = np.sqrt((flat**2).mean(axis=0))
         self._scale = np.where(length > 1e-9 * length.max(), length, np.inf)
 
-    def parameters(self) -> Array:
-        """The parameters (n_parameters,) that fit the whole training part."""
-        return self._solve(slice(None))
-
     def cross_validated_error(self) -> float:
-        """Geometric mean over the outputs of the nMSE of the raw measurements, each block predicted from the others.
-
-        Rows within one period of the bandwidth about the block are left out of the fit: the filter has mixed them.
-        """
+        """Geometric mean over the outputs of the nMSE of the raw measurements, each block predicted from the others."""
         predicted = np.empty_like(self._raw)
         for block in self._blocks:
+            # The filter has mixed rows within one period of its bandwidth.
             first, last = self._times[block[0]] - self._guard, self._times[block[-1]] + self._guard
             others = np.flatnonzero((self._times < first) | (self._times > last))
-            predicted[block] = self._design[block] @ self._solve(others)
+            predicted[block] = self._design[block] @ self.solve(others)
         varies = self._varies & (np.ptp(self._raw, axis=0) > 0)
         return float(np.exp(np.log(nmse(predicted - self._raw, self._raw)[varies]).mean()))
 
-    def _solve(self, rows: np.ndarray | slice) -> Array:
+    def solve(self, rows: np.ndarray | slice) -> Array:
+        """The parameters (n_parameters,) that fit some rows of the training part."""
         design = (self._design[rows] * self._weights[:, None] / self._scale).reshape(-1, len(self._scale))
         target = (self._targets[rows] * self._weights).reshape(-1)
         gram = design.T @ design

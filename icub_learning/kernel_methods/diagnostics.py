@@ -1,6 +1,4 @@
-"""Diagnostics of a data set: leverage scores, effective dimensions, signal-to-noise ratio, the fastest method, and how
-many Nyström centres theory asks for (theorems 1 and 5 of the thesis).
-"""
+"""Diagnostics of a data set: leverage scores, dimensions, signal to noise, the fastest method, Nyström centres."""
 
 from dataclasses import dataclass
 from math import ceil, log

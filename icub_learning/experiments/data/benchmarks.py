@@ -42,8 +42,7 @@ def insurance(path: Path | None) -> Benchmark:
     """Return the Insurance Company data of the CoIL Challenge 2000: 5822 and 4000 customers, 85 inputs in [0, 1].
 
     Categories count as numbers; the kind of customer and its group are numbered by name. `path` is Debian's
-    r-cran-kernlab as .deb, or the folder with ticdata.rda; None: installed, or fetched once. Raises RecordingError: the
-    file cannot be read, or rdata is missing.
+    r-cran-kernlab as .deb, or the folder with ticdata.rda; None: installed, or fetched once. Raises RecordingError.
     """
     path = path or debian(INSURANCE_PACKAGE, LIBRARY / "kernlab" / "data")
     columns = read_rda(path, "ticdata.rda", "ticdata")
@@ -96,7 +95,6 @@ def _codes(values: Texts, learned: Texts, column: int) -> tuple[NDArray[Any], ND
 
 
 def _read_adult(path: Path) -> list[Texts]:
-    """Return the two tables of texts (n, 15)."""
     tables = []
     for name in ADULT_FILES:
         text = b"".join(content for _, content in contents(path, name)).decode(errors="replace")

@@ -59,9 +59,7 @@ def debian(package: str, folder: Path) -> Path:
 
 
 def contents(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of the files of a folder, a .tgz, a .deb or a wheel whose own names match the pattern.
-    Raises RecordingError: nothing can be read.
-    """
+    """Yield name and content of matching files of a folder, .tgz, .deb or wheel. Raises RecordingError: unreadable."""
     with readable(path):
         if path.is_dir():
             yield from ((str(file), file.read_bytes()) for file in sorted(path.rglob(pattern)))

@@ -52,10 +52,9 @@ def load_mnist(path: Path | None) -> dict[str, Array]:
 
 
 def load_fashion_mnist(path: Path | None) -> dict[str, Array]:
-    """Return the pixels of each of ten kinds of clothes, (n, 784) in [0, 1], 70 000 in all.
+    """Return the pixels of each of ten kinds of clothes, (n, 784) in [0, 1], 70 000 in all. Raises RecordingError.
 
     `path` is the Debian package `dataset-fashion-mnist` as .deb, or the folder with its files; None: fetched once.
-    Raises RecordingError: the file is missing, damaged or something else.
     """
     pixels, labels = _read_parts(path or debian(FASHION_PACKAGE, FASHION_FOLDER), PARTS)
     return {name: pixels[labels == index] for index, name in enumerate(CLOTHES)}
@@ -130,7 +129,6 @@ def rendered_objects(n_views: int, kept: Path, turntable: bool = False) -> dict[
     if kept.is_file():
         return load_features(kept)
     # Loaded here: the other data sets need neither the physics engine nor the network.
-
     from icub_learning.models import save_state
     from icub_learning.recognition import CNNFeatures
     from icub_learning.simulation import ObjectScene

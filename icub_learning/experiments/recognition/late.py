@@ -15,12 +15,10 @@ WEIGHTINGS = {
     "least squares, recoded": Settings(classifier="rlsc", recoding=0.7),
 }
 DEFAULT, RECODED = "adaptive, recoded (default)", "least squares, recoded"
-FEWEST, MOST = 30, 50  # views of each of the other classes
-LATE_VIEWS = 3
 
 
 def judge(
-    pools: Pools, n_known: int, n_late: int, seed: int, few: int = LATE_VIEWS, many: tuple[int, int] = (FEWEST, MOST)
+    pools: Pools, n_known: int, n_late: int, seed: int, few: int = 3, many: tuple[int, int] = (30, 50)
 ) -> dict[str, dict[str, float]]:
     """Teach the known classes, then each late class in turn to a copy of what was learned, and judge the copy.
 

@@ -69,10 +69,9 @@ def compare(
     seed: int = 0,
     late: Sequence[str] = (),
 ) -> tuple[dict[str, Outcome], list[str]]:
-    """Run all methods on the same draws; return the outcome of each of METHODS, and the class that was imbalanced in
-    each trial. Raises ParameterError: there are too few examples for the sizes.
+    """Run all methods on the same draws; return the outcome of each of METHODS, and the late class of each trial.
 
-    `late` are the imbalanced classes, one after the other; none: drawn in each trial.
+    `late` are these classes in turn; none: drawn. Raises ParameterError: there are too few examples for the sizes.
     """
     outcomes, imbalanced = [], []
     for trial in progress(range(integer("n_trials", n_trials, 1)), "trials"):
@@ -142,10 +141,7 @@ def run_trial(drawn: Split, sizes: Sizes, regularizations: Sequence[float]) -> d
 def grown(
     drawn: Split, n_imb: Sequence[int], regularizations: Sequence[float]
 ) -> Iterator[tuple[int, list[IncrementalClassifier], Array]]:
-    """Learn all classes but the last, then ever more examples of it; yield at each of `n_imb` how many there are.
-
-    Yields the classifiers too, one for each candidate for lambda, and log(n / n_t) of each class (7.16).
-    """
+    """Learn all but the last class, then more of it; yield each of `n_imb`, classifiers by lambda, log(n / n_t)."""
     names = [str(index) for index in range(len(drawn.train))]
     classifiers = [IncrementalClassifier(drawn.test.shape[1], value, recoding=0.0) for value in regularizations]
     for classifier in classifiers:
@@ -206,10 +202,9 @@ def choose_as_published(correct: NDArray[np.intp], errors: Array) -> tuple[int, 
 def choose_within_a_standard_error(correct: NDArray[np.intp], errors: Array, n_examples: int) -> tuple[int, int]:
     """Return indices (j, a) as `choose_as_published`, of the largest recoding without a significant loss of accuracy.
 
-    The held-out examples belong to well-known classes: they show what recoding costs these, but not what classes with
-    few examples gain. By the published rule one more wrong example, which may be chance, can leave a new class
-    unrecognized. Here the regularization is the best one without recoding, and the recoding the largest that costs at
-    most one standard error of the accuracy p, sqrt(p (1 - p) / n), of the `n_examples` held out, at least 1.
+    By the published rule one more wrong example, which may be chance, can leave a new class unrecognized. Here the
+    regularization is the best one without recoding, and the recoding the largest that costs at most one standard error
+    of the accuracy p, sqrt(p (1 - p) / n), of the `n_examples` held out, at least 1.
     """
     j = most_correct(correct[:, 0], errors)
     accuracy = correct[j] / n_examples

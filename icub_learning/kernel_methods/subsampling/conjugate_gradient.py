@@ -23,8 +23,7 @@ def conjugate_gradients(
     """Yield (solution, residual) after each iteration on apply(solution) = right-hand side (k, T), from `start` on.
 
     `apply` is symmetric positive definite, and so is `precondition`, an approximate inverse. A column whose residual's
-    norm is at most `enough` (T,), or whose curvature is lost in rounding, stays as it is; the iteration ends with the
-    last.
+    norm is at most `enough` (T,), or whose curvature is lost in rounding, rests; the iteration ends when all do.
     """
     solution, residual = start.copy(), residual.copy()
     image = residual if precondition is None else precondition(residual)
