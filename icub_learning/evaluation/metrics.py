@@ -51,8 +51,7 @@ def windowed_rmse(errors: ArrayLike, window: int) -> Array:
     ends = np.arange(1, len(sums))
     starts = np.maximum(ends - window, 0)
     # The difference of sums may round below zero where errors vanish after large ones.
-    means: Array = np.maximum(sums[ends] - sums[starts], 0.0) / (ends - starts)
-    return np.sqrt(means)
+    return np.asarray(np.sqrt(np.maximum(sums[ends] - sums[starts], 0.0) / (ends - starts)))
 
 
 def windowed_mean_rmse(errors: ArrayLike, window: int) -> Array:
@@ -60,8 +59,7 @@ def windowed_mean_rmse(errors: ArrayLike, window: int) -> Array:
     table = _table("errors", errors)
     if not table.shape[1]:
         raise ShapeError("errors", table.shape, "(n, n_outputs), n_outputs at least 1")
-    means: Array = np.mean([windowed_rmse(column, window) for column in np.hsplit(table, table.shape[1])], axis=0)
-    return means
+    return np.asarray(np.mean([windowed_rmse(column, window) for column in np.hsplit(table, table.shape[1])], axis=0))
 
 
 def percentiles(values: ArrayLike) -> dict[str, float]:

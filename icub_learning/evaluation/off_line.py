@@ -1,8 +1,4 @@
-"""Identification as an engineer does it by hand, when the recording is over: the yardstick of learning while it runs.
-
-Least squares on motions and measurements that were filtered without phase shift. The bandwidth of the filter decides
-more than anything else; it is chosen on the training part alone, by how well its blocks are predicted from each other.
-"""
+"""Identification off line, by least squares on signals filtered without phase shift: the yardstick of learning."""
 
 from dataclasses import dataclass
 
@@ -18,7 +14,7 @@ from icub_learning.evaluation.motions import FilteredSignals, Signals, interpola
 from icub_learning.evaluation.predict_then_learn import check_outputs
 from icub_learning.recording.recording import Recording
 
-BANDWIDTHS = (1.0, 2.0, 3.5, 5.0, 8.0, 12.0, 20.0, 40.0, 80.0)  # [Hz]
+BANDWIDTHS = (1.0, 2.0, 3.5, 5.0, 8.0, 12.0, 20.0, 40.0, 80.0)  # [Hz]; one is chosen on the training part alone
 HIGHEST = 0.4  # bandwidth relative to the rate of the samples
 N_BLOCKS = 5  # of the training part, in the order of time
 ROWS_PER_PERIOD = 5  # of the bandwidth: more rows of filtered signals hold nothing new
@@ -41,9 +37,8 @@ class OffLineIdentification:
     def predict(self, recording: Recording, part: tuple[float, float] = (0.0, 1.0)) -> tuple[Array, Array]:
         """Predict the raw measurements of a part of a recording of the robot from its zero-phase motions.
 
-        The part begins and ends at shares of the recording's time. Returns predicted and measured outputs, (n,
-        n_outputs) each. Raises RecordingError: the recording lacks what the settings need, or the part is empty;
-        ParameterError: the part is no interval within [0, 1].
+        The part begins and ends at shares of the time. Returns predicted and measured outputs, (n, n_outputs) each.
+        Raises RecordingError: something is missing, or the part is empty; ParameterError: it is no interval in [0, 1].
         """
         check_outputs(recording, self.settings)
         signals = resample(recording, self.settings)

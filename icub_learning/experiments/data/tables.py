@@ -82,8 +82,7 @@ def load_wpbc(path: Path | None) -> Prognosis:
     """Return the 194 patients of the prognostic data of which all features are known.
 
     Four of the 198 lack the number of positive nodes and are left out. `path` is Debian's r-cran-th.data as .deb or
-    installed (the folder with Rdata.rdb), or a .csv of the same columns; None: the package, fetched once. Raises
-    RecordingError: the file cannot be read, or rdata is missing.
+    installed (the folder with Rdata.rdb), or a .csv of the same columns; None: fetched once. Raises RecordingError.
     """
     path = path or debian(WPBC_PACKAGE, LIBRARY / WPBC_FOLDER)
     columns = _read_csv(path) if path.suffix == ".csv" else read_database(path, WPBC)

@@ -106,5 +106,4 @@ def promised_decreases(
         solved = cho_solve(factor, flat).reshape(size, tried, n_classes)
         new -= np.einsum("slc,sle->lce", flat.reshape(size, tried, n_classes), solved)
     steps = np.linalg.solve(new, gradient[:, :, None])[:, :, 0]
-    decreases: Array = np.einsum("lc,lc->l", gradient, steps) / 2
-    return decreases
+    return np.asarray(np.einsum("lc,lc->l", gradient, steps) / 2)

@@ -23,7 +23,7 @@ def judge(
     """Teach the known classes, then each late class in turn to a copy of what was learned, and judge the copy.
 
     Of each known class as many views are taught as there are, but within `many`, of a late one `few`. Returns by
-    weighting the accuracies in [0, 1] of the "late" class and of the "others", means over the late classes.
+    weighting accuracies in [0, 1] of the "late" class and of the "others", means over the late classes.
     """
     enough = {name: views for name, views in pools.items() if len(views[0]) >= many[0]}
     known = draw(enough, n_known, many[0], seed)

@@ -83,9 +83,7 @@ def compare(
 
 
 def split(examples: Mapping[str, Array], sizes: Sizes, rng: np.random.Generator, late: str | None = None) -> Split:
-    """Draw the sets of one trial; the imbalanced class must have enough examples, and so must all others without it.
-    Raises ParameterError: there are too few examples for the sizes, or `late` cannot be the imbalanced class.
-    """
+    """Draw the sets of one trial. Raises ParameterError: there are too few examples, of `late` or of others."""
     need, need_imbalanced = sizes.n_bal + sizes.n_val + sizes.n_test, max(sizes.n_imb) + sizes.n_test
     have = {label: len(rows) for label, rows in examples.items()}
     small = {label for label, n in have.items() if n < need}
@@ -188,8 +186,7 @@ def count_correct(scores: Array, targets: NDArray[np.intp], log_ratio: Array) ->
 
 
 def choose_as_published(correct: NDArray[np.intp], errors: Array) -> tuple[int, int]:
-    """Return indices (j, a) of regularization and recoding by the rule of the thesis (7.6.3): the largest recoding
-    that, with its best regularization, does not lower the held-out accuracy without recoding.
+    """Return indices (j, a) of regularization and of the largest recoding that costs no held-out accuracy (7.6.3).
 
     `correct` (J, A) are numbers of correct examples for each regularization and each recoding, of which the first is 0;
     squared `errors` (J,) on the examples break ties between regularizations.

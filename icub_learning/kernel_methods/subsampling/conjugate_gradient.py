@@ -89,8 +89,8 @@ class PreconditionedKRLS(CenterRegressor):
             return rows.map(lambda some: apply_by_blocks(against, some, vectors)) + ridge * vectors
 
         def precondition(residual: Array) -> Array:
-            image: Array = residual - features @ cho_solve(small, features.T @ residual, check_finite=False)
-            return image / ridge
+            explained = features @ cho_solve(small, features.T @ residual, check_finite=False)
+            return np.asarray((residual - explained) / ridge)
 
         enough = tol * np.linalg.norm(targets, axis=0)
         iterates = conjugate_gradients(apply, np.zeros_like(targets), targets, enough, precondition)
