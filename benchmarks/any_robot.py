@@ -13,8 +13,7 @@ from tqdm import tqdm
 from benchmarks.report import Result
 from icub_learning.dynamics.settings import Settings
 from icub_learning.evaluation.judgement import Judgement, geometric_mean, judge
-from icub_learning.evaluation.metrics import nmse
-from icub_learning.evaluation.off_line import predict_off_line
+from icub_learning.evaluation.off_line import identify_off_line
 from icub_learning.evaluation.predict_then_learn import compare
 from icub_learning.experiments.peers.cases import REAL, real_recording
 from icub_learning.recording import Recording
@@ -53,8 +52,8 @@ def judge_zoo(name: str, quick: bool = False, seed: int = 0) -> Judgement:
 
 def judge_recording(recording: Recording, settings: Settings) -> Judgement:
     """Judge one recording."""
-    _, predicted, measured = predict_off_line(recording, settings)
-    return judge(compare(recording, settings), nmse(predicted - measured, measured))
+    off_line = identify_off_line(recording, settings).nmse(recording)
+    return judge(compare(recording, settings), off_line)
 
 
 def row(name: str, kind: str, judgement: Judgement) -> dict[str, Any]:

@@ -24,8 +24,8 @@ class DelayedEstimator:
     """Predicts by what an estimator, with predict and update, knew `delay` [ns] ago; the predictor of a stream.
 
     What the stream asks it to judge or to learn, it does when joint states come that are `delay` newer than the
-    measurement, as the stream itself would if measurements came that late. So experts are weighed by how right they
-    were in predictions that looked as far ahead. With an infinite delay nothing is judged, or learned before `finish`.
+    measurement. So experts are weighed by how right they were in predictions that looked as far ahead. With an infinite
+    delay nothing is judged, or learned before `finish`.
     """
 
     def __init__(self, estimator: Any, delay: float) -> None:

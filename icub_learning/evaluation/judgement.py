@@ -36,8 +36,7 @@ class Judgement:
     @property
     def relative_to_parts(self) -> Array:
         """(n_outputs,), nMSE of SP relative to the smaller one of P's and NP's; NaN where an output is not judged."""
-        ratio: Array = self.nmse["SP"] / np.fmin(self.nmse["P"], self.nmse["NP"])
-        return np.where(self.judged, ratio, np.nan)
+        return np.where(self.judged, self.nmse["SP"] / np.fmin(self.nmse["P"], self.nmse["NP"]), np.nan)
 
     def figures(self) -> dict[str, float]:
         """Return one number for each figure of merit: means are geometric ones over the judged outputs.
@@ -83,8 +82,7 @@ def judge(results: Mapping[str, Evaluation], off_line: Array | None, steady_from
 
 def roughness(values: Array) -> Array:
     """Return the standard deviation of the successive differences of each column, (n_columns,)."""
-    deviation: Array = np.diff(values, axis=0).std(axis=0)
-    return deviation
+    return np.asarray(np.diff(values, axis=0).std(axis=0))
 
 
 def mere_quantization(measured: Array) -> np.ndarray:

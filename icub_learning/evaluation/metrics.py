@@ -8,10 +8,7 @@ from icub_learning.errors import ShapeError
 
 
 def rmse(errors: ArrayLike) -> Array:
-    """Return the root mean squared error of each column of errors (n, n_outputs), sqrt(mean(e^2)); NaN without samples.
-
-    Raises ShapeError: not two-dimensional; NotFiniteError.
-    """
+    """Return each column's RMSE of errors (n, n_outputs); NaN without samples. Raises ShapeError, NotFiniteError."""
     return np.sqrt(_mean_square(_table("errors", errors)))
 
 
@@ -34,47 +31,35 @@ def nmse(errors: ArrayLike, measured: ArrayLike) -> Array:
 
 
 def group_rmse(errors: ArrayLike) -> float:
-    """Return the root mean squared error over all entries, as of a force's three axes; NaN without samples. Raises
-    NotFiniteError.
-    """
+    """Return the RMSE over all entries, as of a force's axes; NaN without samples. Raises NotFiniteError."""
     table = finite("errors", errors)
     return float(np.sqrt(np.mean(table**2))) if table.size else float("nan")
 
 
 def mean_rmse(errors: ArrayLike) -> float:
-    """Return the mean of the root mean squared errors of the columns of errors (n, n_outputs); NaN without samples.
-
-    That is how thesis 8.4.3 sums up the components of a force or of a torque. `group_rmse` is at least as large, and
-    larger where the columns differ. Raises ShapeError: not two-dimensional; NotFiniteError.
-    """
+    """Return the mean `rmse` of the columns of errors (n, n_outputs), as thesis 8.4.3 sums up the axes of a force."""
     return float(np.mean(rmse(errors)))
 
 
 def windowed_rmse(errors: ArrayLike, window: int) -> Array:
     """Return at each sample of errors (n, n_outputs) the RMSE over all columns and the last `window` samples, (n,).
 
-    At the start there are fewer. Raises ShapeError: not two-dimensional; NotFiniteError; ParameterError: a window below
-    1.
+    At the start there are fewer. Raises ShapeError: not two-dimensional; NotFiniteError; ParameterError: no window.
     """
     table, window = _table("errors", errors), integer("window", window, 1)
     sums = np.concatenate([[0.0], np.cumsum(np.mean(table**2, axis=1))])
     ends = np.arange(1, len(sums))
     starts = np.maximum(ends - window, 0)
     # The difference of sums may round below zero where errors vanish after large ones.
-    means: Array = np.maximum(sums[ends] - sums[starts], 0.0) / (ends - starts)
-    return np.sqrt(means)
+    return np.asarray(np.sqrt(np.maximum(sums[ends] - sums[starts], 0.0) / (ends - starts)))
 
 
 def windowed_mean_rmse(errors: ArrayLike, window: int) -> Array:
-    """Return at each sample the mean of the columns' RMSE over the last `window` samples, (n,) (thesis fig. 8.4).
-
-    Arguments and errors as for `windowed_rmse`.
-    """
+    """Return at each sample the mean of `windowed_rmse` of each column, of at least one, (n,) (thesis fig. 8.4)."""
     table = _table("errors", errors)
     if not table.shape[1]:
         raise ShapeError("errors", table.shape, "(n, n_outputs), n_outputs at least 1")
-    means: Array = np.mean([windowed_rmse(column, window) for column in np.hsplit(table, table.shape[1])], axis=0)
-    return means
+    return np.asarray(np.mean([windowed_rmse(column, window) for column in np.hsplit(table, table.shape[1])], axis=0))
 
 
 def percentiles(values: ArrayLike) -> dict[str, float]:

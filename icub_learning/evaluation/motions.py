@@ -78,9 +78,7 @@ def smooth(events: Iterable[Event], reader: JointStateReader, motion_filter: Mot
 
 
 def recorded(recording: Recording, joints: Sequence[str]) -> dict[int, Motion]:
-    """Return motions by stamp [ns] with the accelerations that the recording itself holds, where they are finite.
-    Raises RecordingError: velocities, accelerations or joints are missing in it.
-    """
+    """Return motions by stamp [ns] as they were recorded, where finite. Raises RecordingError: something is missing."""
     if recording.acceleration is None or recording.velocity is None:
         text = "the recording holds no velocities and accelerations: only CSV and NPZ can; let them be derived"
         raise RecordingError(text, name="acceleration")

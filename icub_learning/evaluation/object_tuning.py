@@ -37,11 +37,6 @@ class Views:
             raise DataError(text, name="features", value=len(rows), bound="two labels or more")
         object.__setattr__(self, "features", rows)
 
-    @property
-    def labels(self) -> list[str]:
-        """Labels of all objects."""
-        return list(self.features)
-
     def split(self, share: float) -> tuple["Views", "Views"]:
         """Return the first `share` of the views of each object, and the others. Raises ParameterError."""
         share = real("share", share, 0.0, 1.0, low_open=True)
@@ -72,9 +67,8 @@ class Views:
 def forward_folds(n: int, n_folds: int, gap: int) -> list[tuple[slice, slice]]:
     """Return slices (to learn, to predict) of n samples in order of time, the first growing, with a gap between.
 
-    The later half is cut into `n_folds` equal intervals. A fold learns all samples before its interval and predicts
-    those of it after the first `gap`, which belong to neither part because consecutive samples are alike. Raises
-    ParameterError: there are too few samples.
+    The later half is cut into `n_folds` equal intervals. A fold learns all samples before its interval and predicts it
+    but for the first `gap`, since consecutive samples are alike. Raises ParameterError: there are too few samples.
     """
     folds, gap = integer("n_folds", n_folds, 1), integer("gap", gap, 0)
     edges = np.linspace(n // 2, n, folds + 1).astype(int).tolist()
@@ -86,10 +80,7 @@ def forward_folds(n: int, n_folds: int, gap: int) -> list[tuple[slice, slice]]:
 
 
 def linear_errors(fold: Fold, regularizations: tuple[float, ...], recoding: float) -> tuple[list[float], list[float]]:
-    """Return errors and losses of IncrementalClassifier at each lambda, by the ridge regression that it computes.
-
-    Errors are the shares of views named wrong, losses the mean squared errors of the one-hot codes.
-    """
+    """Return shares of views named wrong and squared errors of the codes by IncrementalClassifier at each lambda."""
     n, d = fold.inputs.shape
     # With the linear kernel and the unit vectors as centres Nyström's solution is that of ridge regression on inputs.
     levels = [level / n for level in regularizations]

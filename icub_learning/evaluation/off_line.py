@@ -1,8 +1,4 @@
-"""Identification as an engineer does it by hand, when the recording is over: the yardstick of learning while it runs.
-
-Least squares on motions and measurements that were filtered without phase shift. The bandwidth of the filter decides
-more than anything else; it is chosen on the training part alone, by how well its blocks are predicted from each other.
-"""
+"""Identification off line, by least squares on signals filtered without phase shift: the yardstick of learning."""
 
 from dataclasses import dataclass
 
@@ -18,7 +14,7 @@ from icub_learning.evaluation.motions import FilteredSignals, Signals, interpola
 from icub_learning.evaluation.predict_then_learn import check_outputs
 from icub_learning.recording.recording import Recording
 
-BANDWIDTHS = (1.0, 2.0, 3.5, 5.0, 8.0, 12.0, 20.0, 40.0, 80.0)  # [Hz]
+BANDWIDTHS = (1.0, 2.0, 3.5, 5.0, 8.0, 12.0, 20.0, 40.0, 80.0)  # [Hz]; one is chosen on the training part alone
 HIGHEST = 0.4  # bandwidth relative to the rate of the samples
 N_BLOCKS = 5  # of the training part, in the order of time
 ROWS_PER_PERIOD = 5  # of the bandwidth: more rows of filtered signals hold nothing new
@@ -41,9 +37,8 @@ class OffLineIdentification:
     def predict(self, recording: Recording, part: tuple[float, float] = (0.0, 1.0)) -> tuple[Array, Array]:
         """Predict the raw measurements of a part of a recording of the robot from its zero-phase motions.
 
-        The part begins and ends at shares of the recording's time. Returns predicted and measured outputs, (n,
-        n_outputs) each. Raises RecordingError: the recording lacks what the settings need, or the part is empty;
-        ParameterError: the part is no interval within [0, 1].
+        The part begins and ends at shares of the time. Returns predicted and measured outputs, (n, n_outputs) each.
+        Raises RecordingError: something is missing, or the part is empty; ParameterError: it is no interval in [0, 1].
         """
         check_outputs(recording, self.settings)
         signals = resample(recording, self.settings)
@@ -90,24 +85,9 @@ def identify_off_line(
         for measured in sources:
             problem = _Problem(regressor, signals, zero_phase(signals, bandwidth, measured), inside, bandwidth)
             errors[bandwidth, measured] = problem.cross_validated_error()
-            fits[bandwidth, measured] = problem.parameters()
+            fits[bandwidth, measured] = problem.solve(slice(None))
     best = min(errors, key=lambda choice: errors[choice])
     return OffLineIdentification(regressor, settings, fits[best], best[0], best[1], errors)
-
-
-def predict_off_line(
-    recording: Recording, settings: Settings, steady_from: float = 0.7, test: Recording | None = None
-) -> tuple[OffLineIdentification, Array, Array]:
-    """Identify on the first part of a recording and predict the rest; with `test`, identify on all and predict `test`.
-
-    Returns the identification; predicted and measured outputs, (n, n_outputs) each. Raises as `identify_off_line` and
-    `OffLineIdentification.predict`.
-    """
-    if test is not None:
-        found = identify_off_line(recording, settings, (0.0, 1.0))
-        return found, *found.predict(test)
-    found = identify_off_line(recording, settings, (0.0, steady_from))
-    return found, *found.predict(recording, (steady_from, 1.0))
 
 
 class _Problem:
@@ -134,24 +114,19 @@ class _Problem:
         length = np.sqrt((flat**2).mean(axis=0))
         self._scale = np.where(length > 1e-9 * length.max(), length, np.inf)
 
-    def parameters(self) -> Array:
-        """The parameters (n_parameters,) that fit the whole training part."""
-        return self._solve(slice(None))
-
     def cross_validated_error(self) -> float:
-        """Geometric mean over the outputs of the nMSE of the raw measurements, each block predicted from the others.
-
-        Rows within one period of the bandwidth about the block are left out of the fit: the filter has mixed them.
-        """
+        """Geometric mean over the outputs of the nMSE of the raw measurements, each block predicted from the others."""
         predicted = np.empty_like(self._raw)
         for block in self._blocks:
+            # The filter has mixed rows within one period of its bandwidth.
             first, last = self._times[block[0]] - self._guard, self._times[block[-1]] + self._guard
             others = np.flatnonzero((self._times < first) | (self._times > last))
-            predicted[block] = self._design[block] @ self._solve(others)
+            predicted[block] = self._design[block] @ self.solve(others)
         varies = self._varies & (np.ptp(self._raw, axis=0) > 0)
         return float(np.exp(np.log(nmse(predicted - self._raw, self._raw)[varies]).mean()))
 
-    def _solve(self, rows: np.ndarray | slice) -> Array:
+    def solve(self, rows: np.ndarray | slice) -> Array:
+        """The parameters (n_parameters,) that fit some rows of the training part."""
         design = (self._design[rows] * self._weights[:, None] / self._scale).reshape(-1, len(self._scale))
         target = (self._targets[rows] * self._weights).reshape(-1)
         gram = design.T @ design

@@ -1,6 +1,4 @@
-"""Diagnostics of a data set: leverage scores, effective dimensions, signal-to-noise ratio, the fastest method, and how
-many Nyström centres theory asks for (theorems 1 and 5 of the thesis).
-"""
+"""Diagnostics of a data set: leverage scores, dimensions, signal to noise, the fastest method, Nyström centres."""
 
 from dataclasses import dataclass
 from math import ceil, log
@@ -179,8 +177,7 @@ def centers_for_optimal_rate(
     """Return the number of uniform centres m >= max(67, 5 N_inf(lambda)) log(12 kappa^2 / (lambda delta)) (theorem 1).
 
     With so many, and lambda = ||C|| n^(-1 / (2 v + gamma + 1)), the excess risk is optimal with probability 1 - delta;
-    N_inf(lambda) is the supremum over x of <K_x, (C + lambda)^-1 K_x>, kappa^2 the `largest` k(x, x). Raises
-    ParameterError.
+    N_inf is the supremum over x of <K_x, (C + lambda)^-1 K_x>, kappa^2 the `largest` k(x, x). Raises ParameterError.
     """
     dimension = _positive("maximal_dimension", maximal_dimension)
     bound = 12 * _positive("largest", largest) / (check_regularization(regularization) * _probability(failure))

@@ -138,10 +138,9 @@ def read_labels(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, reset: boo
 def read_samples(estimator: BaseEstimator, X: ArrayLike) -> Array:
     """Check samples to predict at by scikit-learn's rules: float64 (n, n_features_in_). Raises DataError."""
     try:
-        samples: Array = validate_data(estimator, X, reset=False, dtype=np.float64, order="C")
+        return np.asarray(validate_data(estimator, X, reset=False, dtype=np.float64, order="C"))
     except ValueError as error:
         raise DataError(str(error), name="X", bound=f"finite numbers, (n, {estimator.n_features_in_})") from error
-    return samples
 
 
 def check_varying(low: Array, high: Array) -> None:

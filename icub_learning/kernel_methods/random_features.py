@@ -195,5 +195,4 @@ class IncrementalRandomFeaturesKRLS(RandomFeatureRegressor):
 
 def draw_seeds(random_state: Seed) -> NDArray[np.int64]:
     """Return three seeds, so that each kind of draw has its own stream, whatever the number of features."""
-    seeds: NDArray[np.int64] = check_random_state(random_state).randint(2**31 - 1, size=3)
-    return seeds
+    return np.asarray(check_random_state(random_state).randint(2**31 - 1, size=3))

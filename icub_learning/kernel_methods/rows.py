@@ -97,8 +97,7 @@ class DaskRows:
         sums = [delayed(_call, pure=False)(shared, *block) for block in self._blocks]
         while len(sums) > 1:
             sums = [delayed(add_totals, pure=False)(sums[k : k + FAN_IN]) for k in range(0, len(sums), FAN_IN)]
-        total: tuple[Array, ...] = sums[0].compute()
-        return total
+        return tuple(sums[0].compute())
 
     def extremes(self) -> tuple[Array, Array, NDArray[np.bool_]]:
         """Return the least and the largest value of each target, and whether all samples and all targets are finite."""

@@ -64,13 +64,8 @@ def test_figure_4_1(run, cells, pumadyn, table):
     assert all(row["test"] < 8 for row in cancer["rows"])
     for part, some in zip(out.split("breast-cancer:"), (rows, cancer["rows"]), strict=False):
         for row in some:  # the columns of both tables are in the order of their head
-            found_there = cells(part, f"{row['m']}, {row['lambda']:.3g}")[:4]
-            assert found_there == [
-                number(row["test"], 4),
-                "±",
-                number(row["deviation"], 2),
-                number(1e3 * row["seconds"]),
-            ]
+            expected = [number(row["test"], 4), "±", number(row["deviation"], 2), number(1e3 * row["seconds"])]
+            assert cells(part, f"{row['m']}, {row['lambda']:.3g}")[:4] == expected
     assert "Worse than published" in out
 
 

@@ -28,10 +28,10 @@ def show(folder: Path) -> tuple[dict[str, Any], str]:
     before = arm.force_error(LEARNING - 5.0, LEARNING)
     arm.simulation.attach_payload(MASS, CENTRE)
     arm.run(CARRIED)
-    dropped, load = arm.time, arm.monitor.load
+    dropped, load = arm.simulation.time, arm.monitor.load
     arm.simulation.attach_payload(0.0)
     arm.run(AFTER)
-    pushed = arm.time
+    pushed = arm.simulation.time
     learned = arm.streams["shipped"].counts.withheld
     arm.simulation.push(FORCE, PUSH_SECONDS)
     arm.run(PUSHED)

@@ -13,7 +13,7 @@ from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.evaluation.judgement import judge
 from icub_learning.evaluation.metrics import group_rmse, nmse, percentiles, rmse
-from icub_learning.evaluation.off_line import predict_off_line
+from icub_learning.evaluation.off_line import identify_off_line
 from icub_learning.evaluation.predict_then_learn import Evaluation
 from icub_learning.recording import Recording
 from icub_learning.reporting.tables import number, table
@@ -34,7 +34,8 @@ class OffLine:
     def of(cls, recording: Recording, settings: Settings, steady_from: float, test: Recording | None) -> "OffLine":
         """Identify on the part of the recording before the steady state, or on all of it where there is a test."""
         try:
-            found, predicted, measured = predict_off_line(recording, settings, steady_from, test)
+            found = identify_off_line(recording, settings, (0.0, 1.0 if test else steady_from))
+            predicted, measured = found.predict(test) if test else found.predict(recording, (steady_from, 1.0))
         except (RecordingError, ParameterError) as error:  # too short, say; learning while it runs goes without it
             return cls(failure=str(error))
         return cls((predicted - measured, measured), found.bandwidth_hz)

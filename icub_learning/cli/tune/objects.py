@@ -39,7 +39,7 @@ def tune_objects(args: argparse.Namespace) -> None:
     check = {name: judged[candidate][1] for name, candidate in in_check.items()}
     figures = {
         "pictures": str(args.pictures),
-        "labels": tuning.labels,
+        "labels": list(tuning.features),
         "views_tuned_on": sum(map(len, tuning.features.values())),
         "views_last": sum(map(len, last.features.values())),
         "folds": args.folds,
@@ -74,7 +74,7 @@ def _load(path: Path, share: float) -> tuple[Views, Views]:
     """Return the views to tune on and the last ones, as features of EfficientNet-Lite0."""
     if (path / "train").is_dir() and (path / "test").is_dir():
         tuning, last = _read(path / "train"), _read(path / "test")
-        if tuning.labels != last.labels:
+        if list(tuning.features) != list(last.features):
             raise RecordingError(f"{path}: train and test hold different objects", name="labels", bound="the same")
         return tuning, last
     return _read(path).split(share)

@@ -112,11 +112,7 @@ def _wrench(seen: Observation) -> list[Finding]:
 
 
 def _order(measured: Array, expected: Array) -> Order | None:
-    """Return which axes three measured ones show, (n, 3) each; None where they do not tell.
-
-    Each order and choice of signs leaves open some of the measured variance. The plain order is believed unless another
-    one leaves open much less: with few postures axes move alike, and cables move them too.
-    """
+    """Return which axes three measured ones show, (n, 3) each; None where they do not tell."""
     measured, expected = measured - measured.mean(axis=0), expected - expected.mean(axis=0)
     lively = (np.ptp(measured, axis=0) > 1e-9) & (np.abs(measured).max(axis=0) > 0)
     if lively.sum() < 2 or (expected.std(axis=0) > 0.02).sum() < 2:
@@ -125,6 +121,7 @@ def _order(measured: Array, expected: Array) -> Order | None:
     correlation = measured.T @ expected / len(measured) / np.maximum(spread, 1e-9)
     open_share = {order: _open_share(correlation, order, lively) for order in ORDERS}
     best = min(open_share, key=lambda order: open_share[order])
+    # Another order must leave open much less: with few postures axes move alike, and cables move them too.
     if open_share[best] < EXPLAINED and open_share[STRAIGHT] > max(LEAST_OPEN, TIMES_MORE * open_share[best]):
         return best
     return STRAIGHT if open_share[STRAIGHT] < 2 * EXPLAINED else None

@@ -70,8 +70,7 @@ def _joint_limits(seen: Observation) -> tuple[Array, Array]:
 
 def _outside(position: Array, low: Array, high: Array) -> Array:
     """Share of the samples (n, k) in which each joint lies beyond its limits (k,)."""
-    share: Array = ((position < low - MARGIN) | (position > high + MARGIN)).mean(axis=0)
-    return share
+    return np.asarray(((position < low - MARGIN) | (position > high + MARGIN)).mean(axis=0))
 
 
 def check_velocities(seen: Observation) -> list[Finding]:
@@ -109,10 +108,7 @@ def check_velocities(seen: Observation) -> list[Finding]:
 
 
 def _ratios(times: Array, position: Array, velocity: Array) -> Array:
-    """Way by velocities over way by positions for each joint, (n_joints,); NaN where a joint tells nothing.
-
-    Where the two are not multiples of each other the ratio is 0.
-    """
+    """Way by velocities over way by positions, (n_joints,): 0 if they are no multiples, NaN if a joint was at rest."""
     steps = np.diff(times)
     good = (steps > 0) & (steps < WINDOW)
     means = np.where(good[:, None], (velocity[1:] + velocity[:-1]) / 2 * steps[:, None], np.diff(position, axis=0))
@@ -130,17 +126,13 @@ def _ratios(times: Array, position: Array, velocity: Array) -> Array:
 
 
 def _regular(times: Array, steps: Array, edges: np.ndarray) -> np.ndarray:
-    """Return in which windows messages came at their usual rate, (n_windows,).
-
-    A busy computer delays messages, so that times of arrival, which stand in for wrong stamps, do not tell velocities.
-    """
+    """Return in which windows messages came at their usual rate: else times of arrival do not tell velocities."""
     if len(edges) < 2:
         return np.zeros(0, bool)
     held_up = np.maximum.reduceat(steps, edges[:-1]) > LONGEST_WAIT + 3 * np.median(steps)
     after = np.concatenate([[False], held_up[:-1]])
     rates: Array = np.diff(edges) / np.maximum(np.diff(times[edges]), 1e-9)
-    regular: np.ndarray = ~(held_up | after | (rates > CATCHING_UP * np.median(rates)))
-    return regular
+    return np.asarray(~(held_up | after | (rates > CATCHING_UP * np.median(rates))))
 
 
 CHECKS = (check_positions, check_velocities, check_motion)

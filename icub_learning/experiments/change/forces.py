@@ -32,9 +32,7 @@ def run_seed(seed: int) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def told(arm: LiveArm, rng: np.random.Generator, place: str, force: float) -> tuple[float, float]:
-    """Push for PUSH_SECONDS in a random direction; return the mean external force along the true one, over that, and
-    the share of samples that are off by no more than NEAR of the force or DEVIATIONS.
-    """
+    """Push at random; return the mean external force along the true one, over that, and the share of it near enough."""
     direction = rng.standard_normal(3)
     wrench = np.zeros(N_WRENCH)
     wrench[:3] = force * direction / np.linalg.norm(direction)

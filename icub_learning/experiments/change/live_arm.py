@@ -2,7 +2,7 @@
 
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,14 +19,6 @@ from icub_learning.simulation.arm.settings import STEPS_PER_SECOND, SimulationSe
 
 RATE = 200  # [Hz]
 STEPS = STEPS_PER_SECOND // RATE
-
-
-@dataclass(frozen=True)
-class Moment:
-    """What the monitor sees at one time [s]."""
-
-    time: float
-    phase: str
 
 
 class LiveArm:
@@ -57,16 +49,11 @@ class LiveArm:
         monitor = self.streams["shipped"].watch
         assert isinstance(monitor, ChangeMonitor)
         self.monitor = monitor  # of the first learner
-        self.moments: list[Moment] = []  # changes of what the monitor sees
+        self.moments: list[tuple[float, str]] = []  # when [s] what the monitor sees changes, and to what
         self.on_pairs: Callable[[list[External]], object] | None = None
         self.added: Array = np.zeros(6)
         self._times, self._seen = array("d"), array("d")
         self._errors = {name: array("d") for name in self.streams}
-
-    @property
-    def time(self) -> float:
-        """Simulated time [s]."""
-        return self.simulation.time
 
     def run(self, seconds: float) -> None:
         for _ in range(round(seconds * RATE)):
@@ -91,8 +78,8 @@ class LiveArm:
         load, phase = self.monitor.load, self.monitor.phase
         mass, deviation = (0.0, 0.0) if load is None else (load.mass, load.mass_deviation)
         self._seen.extend((mass, deviation, self.monitor.contact, self.streams["shipped"].counts.learned))
-        if not self.moments or self.moments[-1].phase != phase:
-            self.moments.append(Moment(time, phase))
+        if not self.moments or self.moments[-1][1] != phase:
+            self.moments.append((time, phase))
 
     def seen(self) -> tuple[Array, Array]:
         """Times (n,) [s]; and (n, 4): mass of the load with its deviation [kg], contact (0 or 1), samples learned."""
@@ -110,15 +97,12 @@ class LiveArm:
 
     def first(self, phase: str, since: float) -> float:
         """Time from `since` until the monitor first sees `phase` [s]; infinite if it never does."""
-        ends = [*(moment.time for moment in self.moments[1:]), np.inf]
-        seen = (
-            max(moment.time - since, 0.0)
-            for moment, end in zip(self.moments, ends, strict=False)
-            if moment.phase == phase and end > since
-        )
+        ends = [*(begin for begin, _ in self.moments[1:]), np.inf]
+        spans = zip(self.moments, ends, strict=False)
+        seen = (max(begin - since, 0.0) for (begin, shown), end in spans if shown == phase and end > since)
         return next(seen, float("inf"))
 
     def phases(self, begin: float, end: float) -> set[str]:
         """What the monitor saw between two times [s]."""
-        earlier = [moment for moment in self.moments if moment.time < begin]
-        return {moment.phase for moment in self.moments[max(0, len(earlier) - 1) :] if moment.time < end}
+        earlier = sum(time < begin for time, _ in self.moments)
+        return {phase for time, phase in self.moments[max(0, earlier - 1) :] if time < end}

@@ -19,12 +19,12 @@ FARTHEST = 0.03  # [m] of the load's centre from the hand's frame, along each ax
 
 def carry(arm: LiveArm, mass: float, centre: Array, judged_after: float, base: float) -> dict[str, float]:
     """Grasp a load, hold it for HELD, drop it, go on for PAUSE; how it was seen [s, kg, m], errors over `base`."""
-    grasped = arm.time
+    grasped = arm.simulation.time
     arm.simulation.attach_payload(mass, centre)
     arm.run(judged_after)
     load = arm.monitor.load
     arm.run(HELD - judged_after)
-    dropped = arm.time
+    dropped = arm.simulation.time
     arm.simulation.attach_payload(0.0)
     arm.run(PAUSE)
     centre_error = np.full(3, np.inf) if load is None else load.centre - centre
@@ -48,10 +48,10 @@ def push(arm: LiveArm, direction: Array) -> dict[str, float]:
     parametric = estimator.parametric
     before = parametric.base_parameters
     deviation = parametric.base_deviations
-    began = arm.time
+    began = arm.simulation.time
     arm.simulation.push(PUSH * direction, PUSH_SECONDS)
     arm.run(PUSH_SECONDS)
-    ended = arm.time
+    ended = arm.simulation.time
     arm.run(0.5)
     moved = np.abs(parametric.base_parameters - before) / deviation
     arm.run(2.5)
@@ -66,7 +66,7 @@ def tell_apart(arm: LiveArm, rng: np.random.Generator, n_each: int) -> tuple[int
     """Random loads and random pushes in random order; return how many of each were taken for what they were."""
     loads = pushes = 0
     for kind in rng.permutation([0, 1] * n_each):
-        began = arm.time
+        began = arm.simulation.time
         if kind:
             arm.simulation.attach_payload(rng.uniform(*RANDOM_MASSES), rng.uniform(-FARTHEST, FARTHEST, 3))
             arm.run(RANDOM_HELD)
@@ -77,7 +77,7 @@ def tell_apart(arm: LiveArm, rng: np.random.Generator, n_each: int) -> tuple[int
             seconds = rng.uniform(*RANDOM_SECONDS)
             arm.simulation.push(rng.uniform(*RANDOM_FORCES) * direction / np.linalg.norm(direction), seconds)
             arm.run(seconds + 0.5)
-            pushes += arm.phases(began, arm.time) == {"nothing", "contact"}
+            pushes += arm.phases(began, arm.simulation.time) == {"nothing", "contact"}
         arm.run(RANDOM_PAUSE)
     return loads, pushes
 

@@ -23,7 +23,7 @@ def without_change(seed: int, minutes: float) -> dict[str, Any]:
     """Errors of the force [N] with and without automatic forgetting, and what was seen though nothing was there."""
     arm = LiveArm(seed, fixed=FIXED)
     arm.run(60.0 * minutes)
-    shipped, fixed = (arm.force_error(BEGUN, arm.time, name) for name in ("shipped", "fixed"))
+    shipped, fixed = (arm.force_error(BEGUN, arm.simulation.time, name) for name in ("shipped", "fixed"))
     return {
         "force error, automatic [N]": shipped,
         "force error, none forgotten [N]": fixed,

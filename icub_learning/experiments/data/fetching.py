@@ -27,8 +27,7 @@ DAMAGED = (  # what reading a damaged file, or another one, raises
 
 def fetch(name: str, command: tuple[str, ...], sha256: str | None = None) -> Path:
     """Return the file `name` of the cache; where it is missing, run the command of a package registry's client, which
-    must leave one file in its folder, with the digest `sha256` (None: any, as where the client checks it itself).
-    Raises RecordingError: it cannot be fetched; says how to get the file by hand.
+    must leave one file, with the digest `sha256` (None: any). Raises RecordingError: says how to get it by hand.
     """
     kept = cache_folder() / name
     if kept.is_file():
@@ -59,9 +58,7 @@ def debian(package: str, folder: Path) -> Path:
 
 
 def contents(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of the files of a folder, a .tgz, a .deb or a wheel whose own names match the pattern.
-    Raises RecordingError: nothing can be read.
-    """
+    """Yield name and content of matching files of a folder, .tgz, .deb or wheel. Raises RecordingError: unreadable."""
     with readable(path):
         if path.is_dir():
             yield from ((str(file), file.read_bytes()) for file in sorted(path.rglob(pattern)))

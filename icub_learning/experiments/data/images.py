@@ -52,10 +52,9 @@ def load_mnist(path: Path | None) -> dict[str, Array]:
 
 
 def load_fashion_mnist(path: Path | None) -> dict[str, Array]:
-    """Return the pixels of each of ten kinds of clothes, (n, 784) in [0, 1], 70 000 in all.
+    """Return the pixels of each of ten kinds of clothes, (n, 784) in [0, 1], 70 000 in all. Raises RecordingError.
 
     `path` is the Debian package `dataset-fashion-mnist` as .deb, or the folder with its files; None: fetched once.
-    Raises RecordingError: the file is missing, damaged or something else.
     """
     pixels, labels = _read_parts(path or debian(FASHION_PACKAGE, FASHION_FOLDER), PARTS)
     return {name: pixels[labels == index] for index, name in enumerate(CLOTHES)}
@@ -98,8 +97,7 @@ def load_grocery(given: Path | None) -> dict[str, tuple[Array, Array]]:
     """Return the features (n, 1280) of each class of groceries: photographs to teach, and photographs to ask for.
 
     Klasson, Zhang and Kjellström, "A Hierarchical Grocery Store Image Dataset with Visual and Semantic Labels", WACV
-    2019: photographs taken in shops by a telephone. `given` is the file, its folder, or a folder that holds GROCERY;
-    None: $ICUB_LEARNING_DATA. Raises RecordingError: there is no such file, or it is another one.
+    2019: photographs taken in shops by a telephone. `given`: see `find_file`, of GROCERY. Raises RecordingError.
     """
     path = find_file(given, GROCERY)
     with readable(path), np.load(path, allow_pickle=False) as archive:
@@ -121,16 +119,14 @@ def load_features(path: Path) -> dict[str, Array]:
 
 
 def rendered_objects(n_views: int, kept: Path, turntable: bool = False) -> dict[str, Array]:
-    """Return features (n_views, 1280) of rendered views of each object in the hand, from the file `kept`, or render
-    them and keep them there. Raises ObjectError, RenderingError: the objects cannot be rendered; StateError: the file
-    cannot be written; RecordingError: it cannot be read.
+    """Return features (n_views, 1280) of rendered views of each object in the hand, from the file `kept` or kept there.
 
-    On a `turntable` views are in equal steps of one turn, in one light before one background, instead of random.
+    On a `turntable` views are in equal steps of one turn, in one light before one background, instead of random. Raises
+    ObjectError, RenderingError: the objects cannot be rendered; StateError, RecordingError: of the file.
     """
     if kept.is_file():
         return load_features(kept)
     # Loaded here: the other data sets need neither the physics engine nor the network.
-
     from icub_learning.models import save_state
     from icub_learning.recognition import CNNFeatures
     from icub_learning.simulation import ObjectScene

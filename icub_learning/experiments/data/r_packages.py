@@ -19,8 +19,7 @@ EITHER_HEADER = 47  # zlib's or gzip's
 def read_database(path: Path, name: str) -> dict[str, Any]:
     """Return the columns of one table of R's lazy-load database: an index of places, then compressed objects.
 
-    `path` is a .deb, or the folder with Rdata.rdx and Rdata.rdb. Raises RecordingError: it cannot be read, or rdata is
-    missing.
+    `path` is a .deb, or the folder with Rdata.rdx and Rdata.rdb. Raises RecordingError: it, or rdata, is missing.
     """
     rdata = _rdata(path)
     files = {Path(one).suffix: content for one, content in contents(path, "Rdata.rd[bx]")}

@@ -40,10 +40,7 @@ PUBLIC_HELP = ", ".join(f"{name}: {one.names[0]}" for name, one in PUBLIC.items(
 
 
 def pumadyn(given: Path | None) -> tuple[Array, Array]:
-    """Read the 8192 samples of pumadyn32nh (DELVE) as they are in the file: inputs (8192, 32), target (8192,).
-
-    `given` is as for `find_file`. Raises RecordingError: there is no such file, or it is another one.
-    """
+    """Read pumadyn32nh (DELVE): inputs (8192, 32), target (8192,); `given`: see `find_file`. Raises RecordingError."""
     path = find_file(given, PUMADYN)
     with readable(path), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of an empty file, which the check below names
@@ -55,9 +52,8 @@ def pumadyn(given: Path | None) -> tuple[Array, Array]:
 
 
 def samples(name: str, given: Path | None) -> tuple[Array, Array]:
-    """Return inputs (n, d), each column scaled to [0, 1], and targets (n,) as they are, of pumadyn32nh,
-    breast-cancer or one of PUBLIC, whose files are found in `given`. Raises RecordingError: there is no such file, or
-    it is another one.
+    """Return inputs (n, d), scaled to [0, 1] each, and targets (n,) of pumadyn32nh, breast-cancer or one of PUBLIC,
+    whose files are found in `given`. Raises RecordingError: there is no such file, or it is another one.
     """
     if name == "breast-cancer":  # the diagnostic data, 569 tumours with 30 inputs and -1 or +1
         inputs, labels = load_breast_cancer(return_X_y=True)
@@ -86,8 +82,7 @@ def load_wpbc(path: Path | None) -> Prognosis:
     """Return the 194 patients of the prognostic data of which all features are known.
 
     Four of the 198 lack the number of positive nodes and are left out. `path` is Debian's r-cran-th.data as .deb or
-    installed (the folder with Rdata.rdb), or a .csv of the same columns; None: the package, fetched once. Raises
-    RecordingError: the file cannot be read, or rdata is missing.
+    installed (the folder with Rdata.rdb), or a .csv of the same columns; None: fetched once. Raises RecordingError.
     """
     path = path or debian(WPBC_PACKAGE, LIBRARY / WPBC_FOLDER)
     columns = _read_csv(path) if path.suffix == ".csv" else read_database(path, WPBC)
@@ -111,16 +106,13 @@ def _read_csv(path: Path) -> dict[str, Any]:
 
 
 def load_public(name: str, given: Path | None) -> tuple[Array, Array]:
-    """Return inputs (n, d) and targets (n,) of one of PUBLIC as they are in its file, which is found in `given`. Raises
-    RecordingError: the file is not there or cannot be read.
-    """
+    """Return inputs (n, d) and targets (n,) of one of PUBLIC, as in its file in `given`. Raises RecordingError."""
     one = PUBLIC[name]
     return read_samples(find_file(given, *one.names), None, one.target, one.unused)
 
 
 def read_samples(path: Path, n_inputs: int | None = None, target: int = 0, unused: int = 0) -> tuple[Array, Array]:
-    """Read inputs (n, d) and targets (n,) from a file in LIBSVM's format, or of comma-separated numbers (`target`,
-    `unused`: see PublicFile).
+    """Read inputs (n, d) and targets (n,) from a file in LIBSVM's format, or with commas (for which see PublicFile).
 
     In LIBSVM's format d is the largest number of an input that is named, or `n_inputs` where the last ones may all be
     zero. Raises RecordingError: the file cannot be read.

@@ -25,8 +25,7 @@ class Kernel:
         """Return k between the rows of a (n, d) and b (m, d), (n, m)."""
         a, b = a / self.length_scales, b / self.length_scales
         squares = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1) - 2.0 * a @ b.T
-        values: Array = np.exp(-0.5 * np.maximum(squares, 0.0))
-        return values
+        return np.asarray(np.exp(-0.5 * np.maximum(squares, 0.0)))
 
     def scaled(self, length: float, noise: float) -> "Kernel":
         """Return it with length scales and noise times these."""

@@ -81,10 +81,6 @@ def _process(kind: Callable[..., Learner], **fixed: Any) -> Callable[..., Learne
     return make
 
 
-def _streaming(kernel: Kernel, n_outputs: int, inducing: int, seed: int) -> Learner:
-    return StreamingProcess(kernel, n_outputs, inducing, inducing // 2, seed)
-
-
 def _weighted(told: Told, **own: float) -> Learner:
     return Scaled(LocallyWeightedProjections(told.motions.shape[1], told.targets.shape[1], **own), told)
 
@@ -111,7 +107,7 @@ RIVALS = (
     Rival("LoG-GP product", "Lederer and others 2021", "local_processes", LOCAL,
           _process(LocalProcesses, aggregation="product"), True),
     Rival("streaming sparse GP", "Bui, Nguyen and Turner 2017", "streaming_process",
-          {"length": LENGTH, "noise": NOISE, "inducing": (200, 100)}, _process(_streaming), True),
+          {"length": LENGTH, "noise": NOISE, "inducing": (200, 100)}, _process(StreamingProcess), True),
     Rival("network with replay", "two layers of tanh, Adam", "network",
           {"width": (64, 128), "rate": (3e-3, 1e-3, 1e-2), "batch": (16, 32)}, _network),
 )  # fmt: skip

@@ -16,11 +16,12 @@ class StreamingProcess:
 
     What earlier samples said is kept as Gaussian pseudo-measurements of the old inducing points, which the new ones are
     given as they are given samples (the paper's optimal posterior for fixed hyperparameters). Between two changes, one
-    after `every` samples, in which some of the latest inputs become inducing points, each sample is a rank-one update.
+    after `every` samples (default: half as many as points), in which some of the latest inputs become inducing points,
+    each sample is a rank-one update.
     """
 
-    def __init__(self, kernel: Kernel, n_outputs: int, inducing: int, every: int, seed: int) -> None:
-        self._kernel, self._m, self._most, self._every = kernel, n_outputs, inducing, every
+    def __init__(self, kernel: Kernel, n_outputs: int, inducing: int, seed: int, every: int = 0) -> None:
+        self._kernel, self._m, self._most, self._every = kernel, n_outputs, inducing, every or inducing // 2
         self._rng = np.random.default_rng(seed)
         self.points = np.zeros((0, len(kernel.length_scales)))
         self._root = np.zeros((0, 0))

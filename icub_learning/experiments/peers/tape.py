@@ -80,10 +80,7 @@ class _Clocked:
 
 
 def record(recording: Recording, settings: Settings, mere_noise: tuple[bool, ...] = ()) -> Tape:
-    """Let our learner, untrained, predict and learn a recording, and note what passes.
-
-    `mere_noise` says which outputs hold more noise than truth, where that is known.
-    """
+    """Let our learner, untrained, predict and learn a recording; `mere_noise`: outputs of more noise than truth."""
     regressor = assembly.make_regressor(settings)
     estimator = _Clocked(assembly.make_estimator(settings, regressor))
     stream = assembly.make_stream(settings, regressor, estimator)

@@ -109,8 +109,7 @@ def attempt(
 def search(tape: Tape, rival: Rival, told: Told, base: Array | None, quick: bool) -> tuple[dict[str, Any], int]:
     """Return the settings with the least error in the part for choosing them, and how many were tried.
 
-    One setting after the other takes the value that is best with the others as they are, twice; quick: once, and of
-    each setting the first two values.
+    One after the other takes its best value with the others as they are, twice; quick: once, of its first two values.
     """
     more = {} if base is None else {"wait": WAITS}
     choices = {name: values[: 2 if quick else None] for name, values in {**rival.choices, **more}.items()}

@@ -17,17 +17,14 @@ def budgeted_sgd(budget: int, step_size: float, averaging: int = 1, **settings: 
     """Return a learner of the hinge loss that keeps `budget` points by projection (Wang, Crammer and Vucetic 2012).
 
     It takes one sample at a time; when a point is too many, the one whose projection onto the others changes the
-    function least is projected onto them, the most exact choice that the authors propose. The average of the last
-    `averaging` steps predicts; 1 is the published method.
+    function least is projected. The average of the last `averaging` steps predicts; 1 is the published method.
     """
     settings |= {"loss": "hinge", "parsimony": 0.0, "batch_size": 1, "averaging": averaging}
     return POLKClassifier(max_dictionary=budget, step_size=step_size, **settings)
 
 
 def tune_step(x: Array, y: NDArray[np.intp], budget: int, averaging: int = 1, **settings: Any) -> float:
-    """Return the step size of STEPS with the least held-out error, from training samples x (n, d), y (n,) alone; as the
-    function of a constant step size jumps from sample to sample, the mean of LOOKS moments of the last quarter counts.
-    """
+    """Return the step size of STEPS with the least held-out error, from training samples x (n, d), y (n,) alone."""
     held = np.arange(len(x)) % HELD_OUT == HELD_OUT - 1
     kept = np.flatnonzero(~held)
     parts = np.array_split(kept[3 * len(kept) // 4 :], LOOKS)

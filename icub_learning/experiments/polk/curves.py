@@ -217,9 +217,7 @@ def _text(name: str, found: dict[str, Any], n: int, n_test: int, draws: int) -> 
 
 
 def excess(found: Mapping[str, Any], rival: str, key: str) -> float:
-    """Return by how much the last "risk" or "error" (a share) of POLK with the hinge loss and the larger K exceeds that
-    of the first method whose name starts as `rival`.
-    """
+    """Return the last "risk" or "error" (a share) of POLK, hinge, larger K, less that of the first `rival`."""
     starts = ("POLK hinge", rival)
     ours, theirs = (next(one for name, one in found.items() if name.startswith(start)) for start in starts)
     return float(ours[f"last {key}"] - theirs[f"last {key}"])

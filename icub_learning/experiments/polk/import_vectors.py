@@ -36,11 +36,10 @@ def import_vectors(
 ) -> ImportVectors:
     """Return the import vector machine of Zhu and Hastie (2005), of the softmax loss, for labels y (n,).
 
-    The objective is the mean loss on all samples + regularization / 2 |f|^2. Each step adds the point with which one
-    step of Newton's method on all weights promises the largest decrease, and then fits (scikit-learn's Newton method).
-    It ends when a point decreases the objective by less than TOLERANCE of it, as published, or at `most` points. The
-    authors try every sample at each step, which is n^2 kernel values; so many `candidates` at random find one of the
-    best few in a hundred (Smola and Schoelkopf 2000). Raises ParameterError: there are fewer than three classes.
+    The objective is the mean loss on all samples + regularization / 2 |f|^2. Each step adds the point of so many random
+    `candidates` (Smola and Schoelkopf 2000; the authors try all) with which one step of Newton's method on all weights
+    promises the largest decrease, and then fits. It ends when a point decreases the objective by less than TOLERANCE
+    of it, as published, or at `most` points. Raises ParameterError: there are fewer than three classes.
     """
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 3:
@@ -107,5 +106,4 @@ def promised_decreases(
         solved = cho_solve(factor, flat).reshape(size, tried, n_classes)
         new -= np.einsum("slc,sle->lce", flat.reshape(size, tried, n_classes), solved)
     steps = np.linalg.solve(new, gradient[:, :, None])[:, :, 0]
-    decreases: Array = np.einsum("lc,lc->l", gradient, steps) / 2
-    return decreases
+    return np.asarray(np.einsum("lc,lc->l", gradient, steps) / 2)

@@ -93,10 +93,9 @@ def judge_all(train: Any, test: Any, bayes: float) -> dict[str, dict[str, float]
 def largest_change(model: POLKClassifier, x: Array, y: NDArray[np.intp], n_classes: int) -> float:
     """Learn the samples in their order and return the largest ||f - f~|| / epsilon over all steps.
 
-    f~ = (1 - eta lambda) f - (eta / B) sum_b l'(f(x_b), y_b) k(x_b, .) is the step before points are removed, f the
-    iterate after it. POLK promises at most 1 for the iterate (Algorithm 2, Theorem 3), not for the average that
-    predicts. The norms come from Gram matrices, independently of those that the learner keeps. `model` is not fitted
-    yet, for three classes or more with epsilon > 0; labels y (n,) are 0 to n_classes - 1.
+    f~ is the step before points are removed, f the iterate after it; POLK promises at most 1 (Algorithm 2, Theorem 3).
+    The norms come from Gram matrices, independently of those that the learner keeps. `model` is not fitted yet, for
+    three classes or more with epsilon > 0; labels y (n,) are 0 to n_classes - 1.
     """
     kernel = Kernel("gaussian", model.length_scale)
     points, weights = np.zeros((0, x.shape[1])), np.zeros((0, n_classes))
@@ -132,10 +131,7 @@ def _row(name: str, one: dict[str, list[float]]) -> list[str]:
 
 
 def sample_mixtures(seed: int) -> Any:
-    """Draw the mixtures and samples of them; return (x, y) to learn, (x, y) to test, and the Bayes error of the test.
-
-    x is (n, 2), y (n,) the number of the class.
-    """
+    """Draw mixtures; return (x, y) to learn, (x, y) to test, x (n, 2), y (n,) classes, and the test's Bayes error."""
     random = np.random.default_rng(seed)
     angles = 2 * np.pi * np.arange(N_CLASSES) / N_CLASSES
     centers = np.stack([np.cos(angles), np.sin(angles)], axis=1)

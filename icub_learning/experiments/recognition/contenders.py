@@ -64,10 +64,7 @@ RIVALS = {
 def compare(
     pools: Pools, n_classes: int, seeds: Sequence[int], n_views: Sequence[int]
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the accuracy of every contender on views that were not taught, shares (len(n_views), len(seeds)).
-
-    Each seed draws its own `n_classes`, see `views.draw`.
-    """
+    """Return the accuracy (len(n_views), len(seeds)) of each contender on views not taught; seeds draw the classes."""
     contenders: dict[str, Settings | Rival] = {**OURS, **RIVALS}
     found = {name: np.zeros((len(n_views), len(seeds))) for name in contenders}
     for column, seed in enumerate(progress(seeds, "draws")):
@@ -113,10 +110,7 @@ def _fit_and_name(estimator: Any, train: Array, targets: NDArray[np.intp], other
 
 
 def _scalings(x: Array, asked: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield training views and others with their own lengths, then with unit length, in at most n dimensions.
-
-    The dimensions are those that the centred training views span: none of the rivals can tell others apart.
-    """
+    """Yield training views and others with their own, then with unit length, in the dimensions that the former span."""
     length = np.sqrt((x**2).sum(axis=1).mean())
     for train, others in ((x / length, asked / length), (unit(x), unit(asked))):
         if len(train) > train.shape[1]:

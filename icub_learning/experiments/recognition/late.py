@@ -15,17 +15,15 @@ WEIGHTINGS = {
     "least squares, recoded": Settings(classifier="rlsc", recoding=0.7),
 }
 DEFAULT, RECODED = "adaptive, recoded (default)", "least squares, recoded"
-FEWEST, MOST = 30, 50  # views of each of the other classes
-LATE_VIEWS = 3
 
 
 def judge(
-    pools: Pools, n_known: int, n_late: int, seed: int, few: int = LATE_VIEWS, many: tuple[int, int] = (FEWEST, MOST)
+    pools: Pools, n_known: int, n_late: int, seed: int, few: int = 3, many: tuple[int, int] = (30, 50)
 ) -> dict[str, dict[str, float]]:
     """Teach the known classes, then each late class in turn to a copy of what was learned, and judge the copy.
 
     Of each known class as many views are taught as there are, but within `many`, of a late one `few`. Returns by
-    weighting the accuracies in [0, 1] of the "late" class and of the "others", means over the late classes.
+    weighting accuracies in [0, 1] of the "late" class and of the "others", means over the late classes.
     """
     enough = {name: views for name, views in pools.items() if len(views[0]) >= many[0]}
     known = draw(enough, n_known, many[0], seed)

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from icub_learning.arrays import Array
 from icub_learning.experiments.figures import seconds
-from icub_learning.experiments.recognition.views import Pools, accuracy, draw
+from icub_learning.experiments.recognition.views import FEWEST_ASKED, Pools, accuracy, draw
 from icub_learning.recognition.assembly import make_classifier
 from icub_learning.recognition.classifiers.kept_views import unit
 from icub_learning.recognition.settings import DEFAULTS, Settings
@@ -30,7 +30,7 @@ OURS = {
 def cells(pools: Pools) -> Iterator[tuple[int, int]]:
     """Yield the numbers of classes and views that a data set has enough of; all of its classes, if fewer than 10."""
     for n_views in N_VIEWS:
-        able = sum(len(teach) >= n_views and len(ask) >= 12 for teach, ask in pools.values())
+        able = sum(len(teach) >= n_views and len(ask) >= FEWEST_ASKED for teach, ask in pools.values())
         for n_classes in (*(n for n in N_CLASSES if n < able), able):
             if n_classes > 1:
                 yield n_classes, n_views

@@ -16,7 +16,7 @@ from icub_learning.experiments.data.textures import texton_histograms
 Pools = Mapping[str, tuple[Array, Array]]  # of each class, views (n, d) to teach and views (m, d) to ask for
 OBJECT_VIEWS = 60  # rendered of each object; the first half is taught
 ANGLES = 72  # of an object on a turntable
-MOST_ASKED = 100  # views of a class that are asked for
+FEWEST_ASKED, MOST_ASKED = 12, 100  # views of a class that are asked for
 N_TEXTURES = 2600  # patches of 13 textures
 
 
@@ -29,13 +29,13 @@ class Draw:
     targets: NDArray[np.intp]  # (m,) index in `taught` of the class of each; -1 for classes that are not taught
 
 
-def draw(pools: Pools, n_classes: int, n_views: int, seed: int, n_unknown: int = 0, fewest_asked: int = 12) -> Draw:
+def draw(pools: Pools, n_classes: int, n_views: int, seed: int, n_unknown: int = 0) -> Draw:
     """Draw classes, and of each `n_views` that are taught; views that are asked for are of the other pool.
 
-    `n_unknown` further classes are only asked for, and need no views to teach; a class with fewer than `fewest_asked`
-    views to ask for takes no part. Raises ParameterError: too few classes have enough views.
+    `n_unknown` further classes are only asked for; a class with fewer than FEWEST_ASKED views to ask for takes no part.
+    Raises ParameterError: too few classes have enough views.
     """
-    able = sorted(name for name, (_, ask) in pools.items() if len(ask) >= fewest_asked)
+    able = sorted(name for name, (_, ask) in pools.items() if len(ask) >= FEWEST_ASKED)
     teachable = [name for name in able if len(pools[name][0]) >= n_views]
     if len(teachable) < n_classes or len(able) < n_classes + n_unknown:
         bound = f"at least {n_classes} with {n_views} views to teach, and {n_unknown} others"

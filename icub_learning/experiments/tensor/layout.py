@@ -77,7 +77,6 @@ def compare(n: int, x: Any, y: Any, degree: int = DEGREE, gamma: float = 1.0) ->
     Returns "n"; for "packed" and, where it fits, "full", the processor's seconds of "build", one "gradient", "train"
     and "total"; and the largest "difference" of the two solutions.
     """
-
     found: dict[str, Any] = {"n": n}
     solutions = {}
     for name in ("packed", "full") if 8 * n**4 <= MOST_FULL else ("packed",):
@@ -119,6 +118,5 @@ class FullTensor:
 
 
 def _raise(values: Any, degree: int) -> None:
-    """Raise to a power, in place."""
     if degree > 1:
         np.power(values, degree, out=values)

@@ -34,10 +34,7 @@ AnyLearner = assembly.AnyEstimator | ThesisMethod
 
 
 def record(plane: str, n_samples: int, seed: int = 0) -> Recording:
-    """Simulate steady motion in one of PLANES: joint states at RATE, a wrench in the middle of each sample's states.
-
-    Raises ParameterError: n_samples, the number of wrenches, is not positive; SimulationError: see `simulate`.
-    """
+    """Simulate a plane: states at RATE, a wrench amid those of each sample. Raises ParameterError, SimulationError."""
     seconds = integer("n_samples", n_samples, 1) / SAMPLE_RATE
     recording = simulate([(plane, seconds)], RATE, SimulationSettings(seed=seed))
     assert recording.wrench is not None and recording.wrench_arrivals is not None  # a simulation has both
@@ -52,9 +49,7 @@ def record(plane: str, n_samples: int, seed: int = 0) -> Recording:
 
 
 def cut(recording: Recording, n_parts: int = N_PARTS) -> list[Recording]:
-    """Cut a recording made by `record` into parts of equal length, one after the other. Raises ParameterError: the
-    number of samples is no multiple of n_parts.
-    """
+    """Cut what `record` made into equal parts. Raises ParameterError: n_parts does not divide the samples."""
     assert recording.velocity is not None and recording.wrench is not None  # `record` made it
     n_samples = len(recording.wrench_stamps)
     if n_samples % integer("n_parts", n_parts, 1):
@@ -77,10 +72,7 @@ def cut(recording: Recording, n_parts: int = N_PARTS) -> list[Recording]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The errors of one estimator in the experiment.
-
-    An RMSE of "force" or "torque" is that of each component, averaged over the three, as in the text of thesis 8.4.3.
-    """
+    """The errors of one estimator; RMSE of "force" and "torque" are means over the three axes, as in thesis 8.4.3."""
 
     first: Array  # (n_samples, 6) in the plane it learned from zero [N, N m]
     # (n_parts, n, 6) in the other plane [N, N m]; each part started from what was learned in the first plane

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from icub_learning.arrays import Array, integer
 from icub_learning.experiments.figures import THEORY, Comparison, Comparisons, Figures, conclude
@@ -18,6 +17,7 @@ from icub_learning.kernel_methods.diagnostics import (
     leverage_scores,
 )
 from icub_learning.kernel_methods.subsampling.centers import CenterBasis
+from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures
 from icub_learning.reporting.tables import number, table
 
 DESCRIPTION = """\
@@ -121,10 +121,8 @@ class Problem:
 
     def nystrom_features(self, m: int, random: np.random.Generator) -> Array:
         """Return A = K_nm R (n, k) of m uniform centres."""
-        centers = self.x[random.permutation(self.n)[:m]]
-        basis = CenterBasis(self.kernel, centers)
-        cross = self.kernel(self.x, centers[basis.kept])
-        return np.asarray(solve_triangular(basis.triangle, cross.T, trans="T").T)
+        basis = CenterBasis(self.kernel, self.x[random.permutation(self.n)[:m]])
+        return BasisFeatures(basis)(self.x)
 
     def compare(self, level: float, draws: int, seed: int) -> dict[str, Any]:
         """Return bounds at lambda, the least m that suffices ("enough"), dimensions, and the "path" of risks over m."""

@@ -69,10 +69,9 @@ def compare(
     seed: int = 0,
     late: Sequence[str] = (),
 ) -> tuple[dict[str, Outcome], list[str]]:
-    """Run all methods on the same draws; return the outcome of each of METHODS, and the class that was imbalanced in
-    each trial. Raises ParameterError: there are too few examples for the sizes.
+    """Run all methods on the same draws; return the outcome of each of METHODS, and the late class of each trial.
 
-    `late` are the imbalanced classes, one after the other; none: drawn in each trial.
+    `late` are these classes in turn; none: drawn. Raises ParameterError: there are too few examples for the sizes.
     """
     outcomes, imbalanced = [], []
     for trial in progress(range(integer("n_trials", n_trials, 1)), "trials"):
@@ -84,9 +83,7 @@ def compare(
 
 
 def split(examples: Mapping[str, Array], sizes: Sizes, rng: np.random.Generator, late: str | None = None) -> Split:
-    """Draw the sets of one trial; the imbalanced class must have enough examples, and so must all others without it.
-    Raises ParameterError: there are too few examples for the sizes, or `late` cannot be the imbalanced class.
-    """
+    """Draw the sets of one trial. Raises ParameterError: there are too few examples, of `late` or of others."""
     need, need_imbalanced = sizes.n_bal + sizes.n_val + sizes.n_test, max(sizes.n_imb) + sizes.n_test
     have = {label: len(rows) for label, rows in examples.items()}
     small = {label for label, n in have.items() if n < need}
@@ -142,10 +139,7 @@ def run_trial(drawn: Split, sizes: Sizes, regularizations: Sequence[float]) -> d
 def grown(
     drawn: Split, n_imb: Sequence[int], regularizations: Sequence[float]
 ) -> Iterator[tuple[int, list[IncrementalClassifier], Array]]:
-    """Learn all classes but the last, then ever more examples of it; yield at each of `n_imb` how many there are.
-
-    Yields the classifiers too, one for each candidate for lambda, and log(n / n_t) of each class (7.16).
-    """
+    """Learn all but the last class, then more of it; yield each of `n_imb`, classifiers by lambda, log(n / n_t)."""
     names = [str(index) for index in range(len(drawn.train))]
     classifiers = [IncrementalClassifier(drawn.test.shape[1], value, recoding=0.0) for value in regularizations]
     for classifier in classifiers:
@@ -192,8 +186,7 @@ def count_correct(scores: Array, targets: NDArray[np.intp], log_ratio: Array) ->
 
 
 def choose_as_published(correct: NDArray[np.intp], errors: Array) -> tuple[int, int]:
-    """Return indices (j, a) of regularization and recoding by the rule of the thesis (7.6.3): the largest recoding
-    that, with its best regularization, does not lower the held-out accuracy without recoding.
+    """Return indices (j, a) of regularization and of the largest recoding that costs no held-out accuracy (7.6.3).
 
     `correct` (J, A) are numbers of correct examples for each regularization and each recoding, of which the first is 0;
     squared `errors` (J,) on the examples break ties between regularizations.
@@ -206,10 +199,9 @@ def choose_as_published(correct: NDArray[np.intp], errors: Array) -> tuple[int, 
 def choose_within_a_standard_error(correct: NDArray[np.intp], errors: Array, n_examples: int) -> tuple[int, int]:
     """Return indices (j, a) as `choose_as_published`, of the largest recoding without a significant loss of accuracy.
 
-    The held-out examples belong to well-known classes: they show what recoding costs these, but not what classes with
-    few examples gain. By the published rule one more wrong example, which may be chance, can leave a new class
-    unrecognized. Here the regularization is the best one without recoding, and the recoding the largest that costs at
-    most one standard error of the accuracy p, sqrt(p (1 - p) / n), of the `n_examples` held out, at least 1.
+    By the published rule one more wrong example, which may be chance, can leave a new class unrecognized. Here the
+    regularization is the best one without recoding, and the recoding the largest that costs at most one standard error
+    of the accuracy p, sqrt(p (1 - p) / n), of the `n_examples` held out, at least 1.
     """
     j = most_correct(correct[:, 0], errors)
     accuracy = correct[j] / n_examples

@@ -133,10 +133,9 @@ def _table_text(published: Mapping[str, Any], found: Mapping[str, Any]) -> str:
 def _learn(
     name: str, sigma: float, data: Any, steps: int, passes: int, seed: int
 ) -> tuple[tuple[float, float, float], Any]:
-    """Learn with one method and its own model selection.
+    """Return hinge loss, error [%] and seconds of one method with its own model selection, and its curve.
 
-    Returns hinge loss, error [%] and seconds; and for SIGM hinge loss and error after each pass, for SGM the hinge
-    losses in tests and on the samples learned for each step size.
+    That of SIGM has hinge loss and error after each pass, of SGM hinge losses in tests and in learning by step size.
     """
     (x, y), (x_held, y_held), (x_test, y_test) = data
     start = perf_counter()

@@ -130,10 +130,7 @@ def _run_one(name: str, args: Arguments) -> dict[str, Any]:
 
 
 def load_examples(name: str, given: Path | None, n_views: int, out: Path) -> dict[str, Array]:
-    """Return examples (n, d) of each class of one of DATA_SETS, from its file or folder.
-
-    Where none is `given`, `n_views` of each object are rendered, and their features kept in `out`.
-    """
+    """Return examples (n, d) by class of one of DATA_SETS, `given`, or `n_views` of objects rendered into `out`."""
     if name == "mnist":
         return images.load_mnist(given)
     if name == "fashion-mnist":

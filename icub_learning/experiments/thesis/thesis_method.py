@@ -64,9 +64,8 @@ class ThesisMethod:
     ) -> None:
         """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError.
 
-        Rigid bodies learn from the motion q, v, a (n_joints,) at its instant; features from the motion as it was
-        `known` when y had to be predicted, if that is given. `stamp` and `published` are for the estimators that are
-        shipped.
+        Rigid bodies learn from the motion q, v, a (n_joints,), features from the motion as it was `known` when y had to
+        be predicted, if given. `stamp` and `published` are for the estimators that are shipped.
         """
         measured = vector("y", y, self.regressor.n_outputs)
         motion = motion_vectors(self.regressor.n_joints, q, v, a)

@@ -130,7 +130,6 @@ class KernelDictionary:
         return deepcopy(self, {id(self.kernel): self.kernel})
 
     def _reserve(self, n: int) -> None:
-        """Allocate memory for n points if there is less."""
         capacity = len(self._points)
         if n <= capacity:
             return
@@ -160,9 +159,7 @@ class KernelDictionary:
 
     def _columns(self, added: Array) -> Array:
         """Return the weights of new points in f and in the average, where they are zero."""
-        if not self._averaged:
-            return np.ascontiguousarray(added)
-        columns = np.zeros((len(added), 2 * self.n_outputs))
+        columns = np.zeros((len(added), self._n_columns))
         columns[:, : self.n_outputs] = added
         return columns
 

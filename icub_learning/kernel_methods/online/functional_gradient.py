@@ -49,7 +49,6 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         regularization: lambda >= 0, of |f|^2 / 2. Not multiplied by the number of samples, which has no end.
         step_size: eta > 0, below 1 / lambda.
         parsimony: K >= 0; 0 keeps every point that a constant step adds.
-        loss: name of the loss.
         schedule: "constant", "diminishing": eta t^(-3/4) at step t, or "coin": no step size, see above.
         batch_size: B, samples in one step.
         max_dictionary: largest number of points, or None.
@@ -106,9 +105,8 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         return self._dictionary
 
     def limit_radius(self, gradient_variance: float) -> float:
-        """Return the bound sqrt(eta) / lambda (K + sqrt(K^2 + lambda sigma^2)) on the distance to the best function, at
-        a constant step, sigma^2 the variance of the stochastic gradient (Koppel et al., POLK, Theorem 2). Raises
-        ParameterError.
+        """Return the bound sqrt(eta) / lambda (K + sqrt(K^2 + lambda sigma^2)) on the distance to the best function at
+        a constant step, by the gradients' variance sigma^2 (Koppel et al., POLK, Theorem 2). Raises ParameterError.
         """
         self._check_settings()
         variance = real("gradient_variance", gradient_variance, 0.0)

@@ -104,7 +104,6 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
         return read_labels(self, X, y, reset)
 
     def _codes(self, labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
-        """Return the index of each label's class."""
         order = np.argsort(classes)
         places = np.minimum(np.searchsorted(classes, labels, sorter=order), len(classes) - 1)
         codes = order[places]

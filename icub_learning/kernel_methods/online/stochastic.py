@@ -60,7 +60,11 @@ class StochasticKernelMachine(KernelRegressor):
 
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
         max_iter, tol = check_iterations(self.max_iter, self.tol)
-        loss = self._check_loss(targets)
+        losses = scalar_losses(real("epsilon", self.epsilon, 0.0))
+        check_choice("loss", self.loss, tuple(losses))
+        loss = losses[self.loss]
+        if loss.margin:
+            check_signs(targets, self.loss)
         n = len(samples)
         decay = _one_or_each("decay", self.decay, targets.shape[1], high=1.0)
         batch = integer("batch_size", self.batch_size, 1)
@@ -110,13 +114,6 @@ class StochasticKernelMachine(KernelRegressor):
             rows = against(samples[indices[some]])
             for part in blocks(len(rows), batch):
                 yield indices[some][part], rows[part]
-
-    def _check_loss(self, targets: Array) -> ScalarLoss:
-        known = scalar_losses(real("epsilon", self.epsilon, 0.0))
-        check_choice("loss", self.loss, tuple(known))
-        if known[self.loss].margin:
-            check_signs(targets, self.loss)
-        return known[self.loss]
 
     def _set_step(self, loss: ScalarLoss, largest: float, targets: Array, batch: int) -> None:
         n, n_targets = targets.shape

@@ -210,9 +210,7 @@ class RecordedPath:
 
 
 def choose_step(step_size: float | str, largest: float, norm: float, norm_name: str) -> float:
-    """Return the step size eta: the given one, or 1 / norm for "auto", the norm being that of the operator over n.
-    Raises ParameterError: it is beyond the bound of convergence, largest / norm.
-    """
+    """Return eta: the given one, at most largest / norm, or 1 / norm for "auto". Raises ParameterError: it diverges."""
     if isinstance(step_size, str):
         if step_size != "auto":
             raise ParameterError("step_size", step_size, "'auto' or a positive number")

@@ -39,10 +39,7 @@ class CenterRegressor(KernelRegressor):
     def _sample_centers(
         self, rows: TrainingRows, kernel: Kernel, random: RandomState | None = None
     ) -> tuple[Array, Array]:
-        """Return the centres (m, d) and their weights (m,), 1 / (n times the probability that each was drawn with).
-        Leverage scores come from as many uniform pilots as centres (thesis 4.2.3); `random` takes the place of the
-        seed.
-        """
+        """Return centres (m, d) and weights (m,), 1 / (n times the chance of each); `random` replaces the seed."""
         level = check_regularization(self.regularization)
         if self.centers is not None:
             given = check_centers(self.centers, rows.n_inputs)
@@ -56,6 +53,7 @@ class CenterRegressor(KernelRegressor):
         drawn = sample_rows(random, rows.n, m)
         if self.sampling == "uniform":
             return rows.take(drawn), np.ones(m)
+        # Scores come from as many uniform pilots as centres (thesis 4.2.3).
         scores = rows.map(ApproximateLeverage(kernel, rows.take(drawn), level, rows.n))
         total = scores.sum()
         chances = scores / total if total > 0 else np.full(rows.n, 1.0 / rows.n)

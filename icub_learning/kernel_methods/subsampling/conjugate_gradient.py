@@ -23,8 +23,7 @@ def conjugate_gradients(
     """Yield (solution, residual) after each iteration on apply(solution) = right-hand side (k, T), from `start` on.
 
     `apply` is symmetric positive definite, and so is `precondition`, an approximate inverse. A column whose residual's
-    norm is at most `enough` (T,), or whose curvature is lost in rounding, stays as it is; the iteration ends with the
-    last.
+    norm is at most `enough` (T,), or whose curvature is lost in rounding, rests; the iteration ends when all do.
     """
     solution, residual = start.copy(), residual.copy()
     image = residual if precondition is None else precondition(residual)
@@ -90,8 +89,8 @@ class PreconditionedKRLS(CenterRegressor):
             return rows.map(lambda some: apply_by_blocks(against, some, vectors)) + ridge * vectors
 
         def precondition(residual: Array) -> Array:
-            image: Array = residual - features @ cho_solve(small, features.T @ residual, check_finite=False)
-            return image / ridge
+            explained = features @ cho_solve(small, features.T @ residual, check_finite=False)
+            return np.asarray((residual - explained) / ridge)
 
         enough = tol * np.linalg.norm(targets, axis=0)
         iterates = conjugate_gradients(apply, np.zeros_like(targets), targets, enough, precondition)

@@ -29,23 +29,20 @@ def estimate_scatter(
     rows: TrainingRows, basis: CenterBasis, weights: Array, size: int | None, regularization: float, random_state: Seed
 ) -> Array:
     """Return S (k, k) of the preconditioner, at least its upper triangle; the last three: see `FALKON`."""
-    scatter: Array
     k = len(basis.kept)
     count = max(min(SAMPLES_PER_CENTER * k, rows.n // 2), 1) if size is None else integer("n_preconditioner", size, 0)
     if count > rows.n:
         raise ParameterError("n_preconditioner", count, f"at most the number of samples, {rows.n}")
     if count == 0:
         echelon = basis.echelon * np.sqrt(weights / len(weights))
-        scatter = echelon @ echelon.T
-        return scatter
+        return np.asarray(echelon @ echelon.T)
     drawn = rows.take(sample_rows(check_random_state(random_state), rows.n, count))
     samples = ArrayRows(drawn, np.zeros((count, 0)))
     gram, _ = samples.sum(NormalEquations(basis.against, 0))
     gram /= count
     # Its rounding grows by ||T^-1||^2 and must stay below lambda: else each sample is solved for by itself.
     if np.finfo(float).eps * np.trace(gram) * inverse_norm(basis.triangle) ** 2 < GRAM * regularization:
-        scatter, _ = dsygst(gram, basis.triangle, overwrite_a=True)  # T^-T gram T^-1
-        return scatter
+        return np.asarray(dsygst(gram, basis.triangle, overwrite_a=True)[0])  # T^-T gram T^-1
     gram, _ = samples.sum(NormalEquations(BasisFeatures(basis), 0))
     return np.asarray(gram / count)
 

@@ -58,10 +58,9 @@ def solve_ridge(gram: Array, moment: Array, ridge: float, n: int) -> Array:
     """Return (gram + ridge I)^-1 moment from the upper triangle of `gram`. Raises ParameterError if singular."""
     regularized = gram + ridge * np.eye(len(gram))
     try:
-        solution: Array = cho_solve(cho_factor(regularized, check_finite=False), moment, check_finite=False)
+        return np.asarray(cho_solve(cho_factor(regularized, check_finite=False), moment, check_finite=False))
     except np.linalg.LinAlgError:
         raise too_small(ridge / n, float(np.trace(gram)) / n) from None
-    return solution
 
 
 def solve_ridge_path(gram: Array, moment: Array, n: int, level: float, path: Array | None) -> tuple[Array, list[Array]]:

@@ -163,9 +163,7 @@ def split_off(n: int, fraction: float, shuffle: bool, random: RandomState) -> tu
 
 
 def forms_normal_equations(k: int, n_targets: int, max_iter: int) -> bool:
-    """Return whether A^T A (k, k) is formed, which costs n k^2 multiplications in products of matrices, instead of
-    passes over the n rows of K_nm, 2 n k a target and iteration in products with vectors.
-    """
+    """Return whether A^T A is formed, n k^2 in matrix products, instead of passes over K_nm, 2 n k each and target."""
     return k / PRODUCT_GAIN <= 2 * max_iter * n_targets
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from scipy.special import expit
 
 from icub_learning.arrays import Array
 from icub_learning.errors import DataError, ParameterError
@@ -122,9 +123,9 @@ class Logistic:
         low, high = (goal - gamma) / tau, goal / tau
         for _ in range(64):  # bisection: the root is bracketed, and halving ends at rounding
             middle = 0.5 * (low + high)
-            above = middle + (gamma * _sigmoid(middle) - goal) / tau > 0.0
+            above = middle + (gamma * expit(middle) - goal) / tau > 0.0
             high, low = np.where(above, middle, high), np.where(above, low, middle)
-        return y * gamma * _sigmoid(0.5 * (low + high))
+        return np.asarray(y * gamma * expit(0.5 * (low + high)))
 
 
 LOSSES: dict[str, DualLoss] = {
@@ -146,7 +147,3 @@ def find_loss(loss: str | DualLoss, y: Array) -> DualLoss:
     if isinstance(found, (SmoothHinge, Logistic)) and not np.isin(y, (-1.0, 1.0)).all():
         raise DataError("y: the loss needs targets -1 and 1", name="y", bound="-1 or 1")
     return found
-
-
-def _sigmoid(t: Array) -> Array:
-    return 0.5 * (1.0 + np.tanh(0.5 * t))

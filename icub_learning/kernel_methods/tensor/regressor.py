@@ -60,9 +60,8 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike) -> "TensorKernelRegressor":
         """Learn from samples X (n, d) and targets y (n,).
 
-        Warns ConvergenceWarning if `max_iter` or rounding ends the solver before `tol` is reached. Raises DataError: X
-        or y is not finite, the lengths differ, or values of the kernel overflow; ParameterError: a setting is outside
-        its range, or the tensor does not fit into memory.
+        Warns ConvergenceWarning if `max_iter` or rounding ends the solver before `tol` is reached. Raises DataError,
+        also if values of the kernel overflow; ParameterError, also if the tensor does not fit into memory.
         """
         self._check_settings()
         samples, columns, _ = read_training_data(self, X, y, order="C", multi_output=False, ensure_min_samples=2)

@@ -25,8 +25,7 @@ class LinearPenalty:
 
     def weights(self, a: Array) -> Array:
         """Return w = J_q(X^T a), (d,), with J_q(u) = sign(u) |u|^(q - 1)."""
-        w: Array = (self.samples.T @ a) ** (self.order - 1)  # the order is even, so this keeps the sign
-        return w
+        return np.asarray((self.samples.T @ a) ** (self.order - 1))  # the order is even, so this keeps the sign
 
     def value_and_gradient(self, a: Array) -> tuple[float, Array]:
         """Return R(a) and f (n,)."""

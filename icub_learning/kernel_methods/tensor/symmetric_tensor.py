@@ -39,9 +39,7 @@ class SymmetricTensor:
         self._gradients = np.empty((order + 1, n))
 
     def fill(self, samples: Array, weights: Array, function: Callable[[Array], None] | None = None) -> None:
-        """Set each entry to function(sum_k weights_k x_{i_1 k} ... x_{i_q k}), of samples (n, d) and weights (d,); the
-        function changes an array of entries in place, or is None.
-        """
+        """Set entries to sum_k weights_k x_{i_1 k} ... x_{i_q k}, x (n, d), then apply a function, if any, in place."""
         d = samples.shape[1]
         x, columns = np.ascontiguousarray(samples), np.ascontiguousarray(samples.T)
         work = np.empty((self.order + 1) * d)

@@ -92,13 +92,13 @@ def test_leaves_are_aggregated_as_the_paper_has_it():
 
 
 def test_a_process_with_all_samples_as_inducing_points_is_exact():
-    check_exact(lambda: StreamingProcess(KERNEL, 2, 60, 1000, 0), 1e-3)
+    check_exact(lambda: StreamingProcess(KERNEL, 2, 60, 0, 1000), 1e-3)
 
 
 def test_a_streaming_process_keeps_what_it_heard_when_inducing_points_move():
     x, y = samples(300)
     new, truth = samples(100, seed=1)
-    process = learned(StreamingProcess(KERNEL, 2, 60, 20, 0), x, y)
+    process = learned(StreamingProcess(KERNEL, 2, 60, 0, 20), x, y)
     error = np.mean((predicted(process, new) - truth) ** 2)
     assert error < 1.5 * np.mean((exact(x, y, new) - truth) ** 2)
     before = predicted(process, new)
