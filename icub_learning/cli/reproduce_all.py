@@ -75,7 +75,6 @@ def _takes_out(module: ModuleType) -> bool:
 
 
 def _section(name: str, summary: str, module: ModuleType, outcome: Any, folder: Path) -> Any:
-    """Return what the page shows of one experiment."""
     from icub_learning.experiments.report.page import Section
 
     figures = {} if outcome is None else outcome.figures(folder)

@@ -73,7 +73,6 @@ class ArmSession(Session):
         return before
 
     def set_task(self, task: str) -> None:
-        """Have the simulated arm change over to another task."""
         self._call(SetTask, [SIMULATION], "set_task", task=task)
 
     def follow(self, seconds: float, show: Callable[[float], str]) -> None:

@@ -36,7 +36,6 @@ class Dialogue:
         self.lessons: list[dict[str, Any]] = []
 
     def ask(self) -> None:
-        """Show, ask and teach until the person quits."""
         while True:
             self.show()
             print(QUESTION, end="" if sys.stdin.isatty() else "\n", flush=True)
@@ -55,7 +54,6 @@ class Dialogue:
                 self.teach(answer)
 
     def show(self) -> None:
-        """Show what the robot sees, and print what it recognizes."""
         path = self._folder / "frame.png"
         try:
             image = self._robot.frame(IMAGE_LIMIT)
@@ -81,7 +79,6 @@ class Dialogue:
 
 
 def listing(known: ListObjects.Response, words: str) -> str:
-    """Return a table of the objects whose names contain all words, least surely known first."""
     counts = dict(zip(known.labels, map(int, known.counts), strict=True))
     if not counts:
         return "Nothing has been taught yet."

@@ -114,7 +114,6 @@ class CNNFeaturesNode(ManagedNode):
 
 
 def _features_of(settings: dict[str, Any]) -> CNNFeatures | OwnFeatures:
-    """Return what computes features. Raises ModelError, ParameterError."""
     if settings["features"] != "cnn":
         return OwnFeatures.of(settings["features"])()
     return CNNFeatures(

@@ -73,7 +73,6 @@ class Endpoints:
         return ""
 
     def release(self) -> None:
-        """Destroy all timers, subscriptions and publishers of the node's own."""
         self._mismatched.clear()
         for one in self._own(self._node.timers):
             self._node.destroy_timer(one)

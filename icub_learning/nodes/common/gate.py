@@ -109,7 +109,6 @@ class Gate:
         return done
 
     def refuse(self, error: SampleError) -> None:
-        """Count and log a message that is refused here."""
         self.refused[error.reason] += 1
         self.last_refusal = f"{error.reason}: {error}"
         self.log(error)

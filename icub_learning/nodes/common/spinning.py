@@ -217,7 +217,6 @@ def _run(make_node: Callable[[], ManagedNode], stopped: Callable[[], bool]) -> i
 
 
 def is_finalized(node: LifecycleNode) -> bool:
-    """Return whether the node has been shut down."""
     return node._state_machine.current_state[1] == "finalized"  # rclpy has no public way to ask
 
 
@@ -242,7 +241,6 @@ def spin_once(executor: Any, node: ManagedNode, timeout: float = SPIN_TIMEOUT) -
 
 
 def _answer_what_waits(executor: Any, node: ManagedNode) -> None:
-    """Let requests that wait have their answers before the process ends."""
     if not node.gate.pending:
         return
     deadline = time.monotonic() + LAST_ANSWERS

@@ -54,7 +54,6 @@ class TaughtNode(ManagedNode):
             self._keeper.save_now(self._state(), self._describe(), self._revision)
 
     async def _read(self, name: str) -> dict[str, Any]:
-        """Return the state in the model file of that name, which a service asks for."""
         return await finished(self._keeper.read(name), self._keeper.deadline())
 
     async def _write(self, name: str, state: Callable[[], dict[str, Any]]) -> str:

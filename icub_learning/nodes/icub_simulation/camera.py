@@ -113,17 +113,14 @@ class ObjectCamera:
         self._requests = [request for request in self._requests if request.future is None]
 
     def drop(self) -> None:
-        """End the process."""
         self.deactivate("the node has been cleaned up")
         if self._eye is not None:
             self._eye.close()
 
     def publish_truth(self) -> None:
-        """Publish which object is in the hand."""
         self._truth.publish(String(data=self._shown))
 
     def status(self) -> DiagnosticStatus:
-        """Return the diagnostic status of the images."""
         level, message = DiagnosticStatus.OK, "no image has been asked for" if self._eye is None else "rendering"
         if self._failure:
             level, message = DiagnosticStatus.WARN, self._failure

@@ -45,7 +45,6 @@ class ChangeEndpoints:
 
     @property
     def monitor(self) -> ChangeMonitor | None:
-        """What watches, or None."""
         watch = self._stream.watch
         return watch if isinstance(watch, ChangeMonitor) else None
 
@@ -99,7 +98,6 @@ class ChangeEndpoints:
         return response
 
     def status(self) -> DiagnosticStatus:
-        """Return what is seen as a status of diagnostics."""
         monitor = self.monitor
         if monitor is None:
             return status_of(self._node, "changes", DiagnosticStatus.OK, OFF, {})
