@@ -27,7 +27,6 @@ class StatusLine:
         self._beginning, self._written = "", 0.0
 
     def show(self, text: str) -> None:
-        """Show `text` in place of the line before."""
         beginning, now = text.partition(" ")[0], time.monotonic()
         self.note(text)
         if self._terminal:

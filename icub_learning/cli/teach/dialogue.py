@@ -1,11 +1,12 @@
 """The dialogue with the person who teaches: show what the robot sees, ask, teach, and print what it recognizes."""
 
+import os
+import select
 import sys
 from pathlib import Path
 from typing import Any
 
 from icub_learning.cli.image_sources import write_image
-from icub_learning.cli.teach.keyboard import Keyboard
 from icub_learning.cli.teach.robot import Robot
 from icub_learning.errors import SampleError
 from icub_learning.recognition.classifiers.labels import shorten
@@ -21,6 +22,26 @@ RECOGNITION_LIMIT = 3.0  # [s], longest wait for them
 PATIENCE = 3600.0 * 24  # [s] for an answer
 MOST_LISTED = 20  # objects of a list
 OTHERS = 2  # further labels that are shown
+
+
+class Keyboard:
+    """Lines of standard input, which may be a terminal, a file or a pipe."""
+
+    def __init__(self) -> None:
+        self._waiting, self._ended = b"", False
+
+    def ready(self) -> bool:
+        """Take in what has been typed; return whether a line has come, or the end."""
+        while not self._ended and b"\n" not in self._waiting and select.select([sys.stdin], [], [], 0)[0]:
+            content = os.read(sys.stdin.fileno(), 4096)
+            self._waiting += content
+            self._ended = not content
+        return self._ended or b"\n" in self._waiting
+
+    def line(self) -> str | None:
+        """Return the next line without surrounding blanks; None at the end."""
+        line, newline, self._waiting = self._waiting.partition(b"\n")
+        return line.decode(errors="replace").strip() if line or newline else None
 
 
 class Dialogue:
@@ -66,7 +87,6 @@ class Dialogue:
         print(f"{path}: {width} x {height} pixels. {said}", flush=True)
 
     def teach(self, label: str) -> None:
-        """Teach what the robot sees now, and print whether it was learned."""
         print(f"Learning '{shorten(label)}' from the next {self._n_frames} frames: turn it, move it.", flush=True)
         given = {"label": label, "n_frames": self._n_frames, "timeout": self._timeout}
         answer = self._robot.call(TeachObject, "teach", self._timeout, **given)

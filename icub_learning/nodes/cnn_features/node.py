@@ -66,7 +66,12 @@ class CNNFeaturesNode(ManagedNode):
 
     def _configure(self, settings: dict[str, Any]) -> None:
         cv2.setNumThreads(settings["n_threads"])
-        self._features = _features_of(settings)
+        self._features: CNNFeatures | OwnFeatures
+        if settings["features"] == "cnn":
+            given = {name: settings[name] for name in ("n_threads", "mean", "scale", "crop", "channel_order")}
+            self._features = CNNFeatures(settings["model"] or None, output=settings["output"] or None, **given)
+        else:
+            self._features = OwnFeatures.of(settings["features"])()
         self._report = StreamReport(self, "images", "no images arrive")
         self._computed = 0
         self._latency = DurationWindow(500)  # from the image's callback to its published features
@@ -111,16 +116,6 @@ class CNNFeaturesNode(ManagedNode):
             "resizing and network": self._network.summary(),
         }
         return [self._report.report(rate, (DiagnosticStatus.OK, f"features at {rate:.1f} Hz"), values)]
-
-
-def _features_of(settings: dict[str, Any]) -> CNNFeatures | OwnFeatures:
-    if settings["features"] != "cnn":
-        return OwnFeatures.of(settings["features"])()
-    return CNNFeatures(
-        settings["model"] or None,
-        output=settings["output"] or None,
-        **{name: settings[name] for name in ("n_threads", "mean", "scale", "crop", "channel_order")},
-    )
 
 
 main = partial(run, CNNFeaturesNode)

@@ -29,7 +29,6 @@ class Endpoints:
         self._of_rclpy = {*self._node.timers, *self._node.subscriptions, *self._node.publishers}
 
     def service(self, name: str, callback: Callable[..., Any], make: Callable[..., Any]) -> Any:
-        """Return the service of that name, made if there is none yet."""
         if self._of_rclpy is None:
             return make(self._gate.service(name, callback))
         if name not in self._services:

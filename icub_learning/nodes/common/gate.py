@@ -114,7 +114,6 @@ class Gate:
         self.log(error)
 
     def log(self, error: SampleError) -> None:
-        """Log that a message is refused, at most once per LOG_PERIOD."""
         self._node.get_logger().warning(f"refused ({error.reason}): {error}", throttle_duration_sec=LOG_PERIOD)
 
     def decline(self, error: Exception) -> str:

@@ -106,7 +106,6 @@ class ObjectCamera:
             self._next = max(self._next + self._period, stamp - self._period)
 
     def deactivate(self, reason: str) -> None:
-        """Refuse all requests that wait, for this reason."""
         current = [self._current] if isinstance(self._current, _ObjectRequest) else []
         for request in [*self._requests, *current]:
             request.answer(reason)

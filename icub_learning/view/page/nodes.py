@@ -83,7 +83,6 @@ class NodesView:
 
 
 def block(name: str, health: Health, now: float) -> str:
-    """Return one status: name, level and summary, and the values that matter most."""
     silent = now - health.arrival > STALE_AFTER
     colour, level = style.LEVELS[3 if silent else health.level]
     message = "has stopped reporting" if silent else health.message

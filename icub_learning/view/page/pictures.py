@@ -1,5 +1,6 @@
 """What the camera sees and is recognized as, and what a program that runs the nodes does and draws."""
 
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +52,7 @@ def words(recognized: Recognition | None, boxes: Detections | None) -> str:
         return style.table(["found", "score"], found) if found else style.note("no known object is in sight")
     known = dict(zip(recognized.labels, recognized.scores.tolist(), strict=False))
     unsure = f", nearest {recognized.nearest}" if recognized.nearest not in ("", recognized.label) else ""
-    named = style.large(recognized.label + unsure)
+    named = f'<span class="il-large">{escape(recognized.label + unsure)}</span>'
     sure = f"confidence {recognized.confidence:.2f}, typicality {recognized.typicality:.2f}" if known else ""
     low, high = min([0.0, *known.values()]), max([1.0, *known.values()])
     shown, n_lower = list(known.items()), len(known) - MOST_SCORES

@@ -39,11 +39,6 @@ SHEET = f"""<style>
 </style>"""
 
 
-def rgb(colour: str) -> tuple[int, int, int]:
-    red, green, blue = bytes.fromhex(colour[1:])
-    return red, green, blue
-
-
 def note(text: str, colour: str = MUTED, bold: bool = False) -> str:
     return f'<div class="il-text" style="color:{colour};font-weight:{600 if bold else 400}">{escape(text)}</div>'
 
@@ -82,7 +77,3 @@ def badge(text: str, on: bool) -> str:
 def legend(entries: Sequence[tuple[str, str]]) -> str:
     line = '<span><span class="il-line" style="background:{}"></span>{}</span>'
     return f'<div class="il-row">{"".join(line.format(colour, escape(name)) for name, colour in entries)}</div>'
-
-
-def large(text: str) -> str:
-    return f'<span class="il-large">{escape(text)}</span>'
