@@ -68,7 +68,6 @@ def arguments_of(module: ModuleType, quick: bool) -> tuple[str, ...]:
 
 
 def _takes_out(module: ModuleType) -> bool:
-    """Return whether an experiment takes --out, for pictures and what else it keeps."""
     parser = argparse.ArgumentParser()
     module.add_options(parser)
     return "out" in vars(parser.parse_args([]))

@@ -87,7 +87,6 @@ def show(folder: Path, seconds: float) -> tuple[dict[str, Any], str]:
 
 
 def _progress(monitor: Any, what: str, seconds: float, total: float) -> str:
-    """Return the status line: the phase, its progress, and the RMSE of the last three seconds."""
     errors = {short: monitor.errors(short, round(RATE * TRANSIENT))[1] for short in monitor.predictions}
     shown = [
         " ".join(f"{short} {number(mean_rmse(error[:, axes]), 2):<5}" for short, error in errors.items()) + UNITS[group]

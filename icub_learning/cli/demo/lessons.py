@@ -123,7 +123,6 @@ def draw(path: Path, lessons: Sequence[Lesson]) -> None:
 
 
 def _view(axes: Any, view: RecognizedView) -> None:
-    """Draw an unseen view; the colour of frame and title says whether the label is right."""
     colour = GREEN if view.label == view.shown else GREY if view.label == UNKNOWN else RED
     _show(axes, view.image)
     axes.spines[:].set(visible=True, color=colour, linewidth=2.5)

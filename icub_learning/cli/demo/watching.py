@@ -41,7 +41,6 @@ class StatusLine:
         self._file.write_text(text, encoding="utf-8")
 
     def end(self) -> None:
-        """Keep the line as it is."""
         if self._terminal:
             print(flush=True)
 

@@ -3,6 +3,7 @@
 import os
 import select
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from icub_learning.recognition.classifiers.labels import shorten
 from icub_learning.recognition.lesson import UNKNOWN
 from icub_learning.view.shown.known import UNSURE_FIRST, found
 from icub_learning_msgs.msg import Recognition
-from icub_learning_msgs.srv import ForgetObject, ListObjects, TeachObject
+from icub_learning_msgs.srv import ForgetObject, ListObjects, TeachDetection, TeachObject
 
 QUESTION = "What is it? (a name; empty: look again; :list [WORDS], :forget NAME, :quit) "
 IMAGE_LIMIT = 10.0  # [s], longest wait for an image
@@ -22,6 +23,10 @@ RECOGNITION_LIMIT = 3.0  # [s], longest wait for them
 PATIENCE = 3600.0 * 24  # [s] for an answer
 MOST_LISTED = 20  # objects of a list
 OTHERS = 2  # further labels that are shown
+ADVICE = {  # to whoever shows an object to the detector, by the source of its box
+    "motion": "bring it into view after a second, and keep the camera still.",
+    "boxes": "with the boxes that another node publishes.",
+}
 
 
 class Keyboard:
@@ -124,3 +129,28 @@ def describe(seen: Recognition | None) -> str:
     order = sorted(zip(seen.scores, seen.labels, strict=True), reverse=True)
     scores = ", ".join(f"{shorten(label)} {score:.2f}" for score, label in order[: 1 + OTHERS])
     return f"The robot says: {seen.label} (confidence {seen.confidence:.2f}; scores: {scores})"
+
+
+def teach_detection(
+    robot: Robot, label: str, seconds: float, boxes: str, box: Sequence[float] | None
+) -> dict[str, Any]:
+    """Say what the node finds before and after teaching it one object; return the answer."""
+    print(describe_detections(robot.found_after(1, 5.0)), flush=True)
+    print(f"Learning to find '{shorten(label)}' for {seconds:g} s: {ADVICE.get(boxes, 'move it slowly.')}", flush=True)
+    given = {"label": label, "seconds": seconds, "source": boxes, "box": box or []}
+    answer = robot.call(TeachDetection, "teach_detection", seconds + 120.0, **given)
+    print(answer.message if answer.success else f"Not learned: {answer.message}")
+    print(describe_detections(robot.found_after(2, 5.0)), flush=True)
+    return {"label": label, "success": answer.success, "message": answer.message, "n_frames": answer.n_frames}
+
+
+def describe_detections(message: Any) -> str:
+    if message is None:
+        return "The robot says nothing: no detections come."
+    likely = [one for one in message.detections if one.score >= 0.0]
+    if not likely:
+        return "The robot finds nothing that it knows."
+    found = ", ".join(
+        f"{shorten(one.label)} ({one.score:.2f}) at {', '.join(f'{value:.0f}' for value in one.box)}" for one in likely
+    )
+    return f"The robot finds {found}"

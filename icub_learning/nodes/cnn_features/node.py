@@ -61,9 +61,6 @@ PARAMETERS = settings_of(LifecycleSettings, NodeSettings, ImageSettings)
 class CNNFeaturesNode(ManagedNode):
     """Subscribes to images, raw and compressed, publishes features; see docs/ros_interface.md."""
 
-    def __init__(self) -> None:
-        super().__init__("cnn_features", PARAMETERS)
-
     def _configure(self, settings: dict[str, Any]) -> None:
         cv2.setNumThreads(settings["n_threads"])
         self._features: CNNFeatures | OwnFeatures
@@ -118,7 +115,7 @@ class CNNFeaturesNode(ManagedNode):
         return [self._report.report(rate, (DiagnosticStatus.OK, f"features at {rate:.1f} Hz"), values)]
 
 
-main = partial(run, CNNFeaturesNode)
+main = partial(run, partial(CNNFeaturesNode, "cnn_features", PARAMETERS))
 
 if __name__ == "__main__":
     raise SystemExit(main())

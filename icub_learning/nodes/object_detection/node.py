@@ -59,9 +59,6 @@ PARAMETERS = settings_of(LifecycleSettings, Settings, NodeSettings, ImageSetting
 class ObjectDetectionNode(TaughtNode):
     """Subscribes to images, publishes detections, and learns objects by services; see docs/ros_interface.md."""
 
-    def __init__(self) -> None:
-        super().__init__("object_detection", PARAMETERS)
-
     def _configure(self, settings: dict[str, Any]) -> None:
         self._detector = OnlineDetector(
             settings["n_centers"],
@@ -209,7 +206,7 @@ class ObjectDetectionNode(TaughtNode):
             self._detector.threshold = value
 
 
-main = partial(run, ObjectDetectionNode)
+main = partial(run, partial(ObjectDetectionNode, "object_detection", PARAMETERS))
 
 if __name__ == "__main__":
     raise SystemExit(main())
