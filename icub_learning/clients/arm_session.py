@@ -84,10 +84,6 @@ class ArmSession(Session):
 
         self.wait(lambda: passed() >= seconds, SLACK * seconds + SPARE, lambda: show(passed()))
 
-    def finish(self) -> None:
-        """Record the messages that are still on their way."""
-        self.pause(DISCOVERY_TIME)
-
     def _call(self, kind: Any, nodes: Iterable[str], name: str, **fields: Any) -> None:
         """Call a service of several nodes at once, and wait until all have answered."""
         services = [f"/{node}/{name}" for node in nodes]

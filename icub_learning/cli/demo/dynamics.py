@@ -41,6 +41,7 @@ def show(folder: Path, seconds: float) -> tuple[dict[str, Any], str]:
     from icub_learning.clients.arm_session import NODES, ArmSession, commands
     from icub_learning.clients.polling import stream_of, timing_of
     from icub_learning.clients.processes import Processes
+    from icub_learning.nodes.common.qos import DISCOVERY_TIME
 
     duration = 2 * seconds + CHANGEOVER
     print(f"A simulated iCub arm and three learners, {duration:.0f} s. Logs: {folder / 'log'}", flush=True)
@@ -62,7 +63,7 @@ def show(folder: Path, seconds: float) -> tuple[dict[str, Any], str]:
         follow("changeover", CHANGEOVER)
         switch = session.set_learning(True)
         follow("XZ circles", seconds)
-        session.finish()
+        session.pause(DISCOVERY_TIME)  # what is still on its way is recorded too
         line.end()
     series = {short: monitor.errors(short) for short in NODES}
     joint_states, wrenches = monitor.joint_states.arrays()[0], monitor.wrenches.arrays()[0]
