@@ -13,6 +13,7 @@ from benchmarks.report import Result
 from icub_learning.clients.arm_session import NODES, SIMULATION, ArmSession, commands
 from icub_learning.clients.polling import stream_of, timing_of
 from icub_learning.clients.processes import Processes, RosDomain
+from icub_learning.nodes.common.qos import DISCOVERY_TIME
 
 SECONDS = 60.0
 TASK, RATE = "circle_xy", 200.0  # motion of the arm; joint states and wrenches [Hz]
@@ -72,7 +73,7 @@ def follow(
             before = {which: schedule(pid) for which, pid in pids.items()}
             session.follow(seconds, lambda _: "")
             after = {which: schedule(pid) for which, pid in pids.items()}
-            session.finish()
+            session.pause(DISCOVERY_TIME)  # what is still on its way is recorded too
             monitor = session.monitor
     joint_states, predictions = monitor.joint_states.arrays()[0], monitor.predictions[short].arrays()[0]
     found = timing_of(joint_states, predictions)

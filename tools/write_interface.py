@@ -34,28 +34,26 @@ class Subject:
 
     Attributes:
         name: name of the node and its module.
-        kind: its class.
         case: what the parameters below stand for, "" if they make no difference.
         file: its parameter file, "" for none.
         parameters: names of parameters that are paths in the checkout, and these.
     """
 
     name: str
-    kind: str
     case: str = ""
     file: str = ""
     parameters: tuple[tuple[str, str], ...] = ()
 
 
 SUBJECTS = (
-    Subject("inverse_dynamics", "InverseDynamicsNode", "`output: wrench`", "config/icub_right_arm.yaml"),
-    Subject("inverse_dynamics", "InverseDynamicsNode", "`output: joint_torque`", "config/ur10.yaml"),
-    Subject("cnn_features", "CNNFeaturesNode"),
-    Subject("object_recognition", "ObjectRecognitionNode"),
-    Subject("object_detection", "ObjectDetectionNode"),
-    Subject("icub_simulation", "IcubSimulationNode", file="config/simulation.yaml"),
-    Subject("gazebo_controller", "GazeboControllerNode", parameters=(("config", "config/gazebo.yaml"),)),
-    Subject("gazebo_joint_states", "GazeboJointStatesNode"),
+    Subject("inverse_dynamics", "`output: wrench`", "config/icub_right_arm.yaml"),
+    Subject("inverse_dynamics", "`output: joint_torque`", "config/ur10.yaml"),
+    Subject("cnn_features"),
+    Subject("object_recognition"),
+    Subject("object_detection"),
+    Subject("icub_simulation", file="config/simulation.yaml"),
+    Subject("gazebo_controller", parameters=(("config", "config/gazebo.yaml"),)),
+    Subject("gazebo_joint_states"),
 )
 
 
@@ -87,7 +85,7 @@ def endpoints(subject: Subject) -> list[Endpoint]:
         arguments = ["--ros-args", "-r", f"__ns:={NAMESPACE}", "--params-file", file.name]
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     try:
-        node = getattr(import_module(f"icub_learning.nodes.{subject.name}.node"), subject.kind)()
+        node = import_module(f"icub_learning.nodes.{subject.name}.node").main.args[0]()
         try:
             standard = {one.name for one in _found(node)}  # parameters, lifecycle, log
             if node.trigger_configure().name != "SUCCESS":

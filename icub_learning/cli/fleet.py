@@ -2,7 +2,6 @@
 
 import argparse
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -64,12 +63,12 @@ def _pool(args: argparse.Namespace) -> None:
     from icub_learning.dynamics.fleet import Fleet
 
     fleet = Fleet(args.folder, args.keep)
-    with ros_node("icub_learning_fleet_pool") as (node, spin, stopped):
+    with ros_node("icub_learning_fleet_pool") as (node, wait, stopped):
         gather = partial(fleet.gather, any_urdf=args.any_urdf)
         station = FleetStation(node, gather, fleet.pooled, args.settle, partial(print, flush=True))
         print(f"waiting for the models of robots; {fleet.pooled} is what all know", flush=True)
         while not stopped():
-            spin(STEP)
+            wait(stopped, STEP)
             station.work()
 
 
@@ -79,14 +78,7 @@ def _share(args: argparse.Namespace) -> None:
     from icub_learning.errors import IcubLearningError
     from icub_learning.models.kept import ModelsFolder
 
-    with ros_node(f"icub_learning_fleet_{args.robot}") as (node, spin, stopped):
-
-        def wait(done: Callable[[], bool], limit: float) -> bool:
-            end = time.monotonic() + limit
-            while not done() and not stopped() and time.monotonic() < end:
-                spin(STEP)
-            return done()
-
+    with ros_node(f"icub_learning_fleet_{args.robot}") as (node, wait, stopped):
         member = FleetMember(node, wait, args.robot, args.node, ModelsFolder(args.models_folder))
         while not stopped():
             try:
@@ -102,7 +94,7 @@ def _share(args: argparse.Namespace) -> None:
                 print(f"{args.robot}: {error}; tried again in {args.every:g} s", flush=True)
             if args.every is None:
                 return
-            spin(args.every)
+            wait(stopped, args.every)
 
 
 def _spread(args: argparse.Namespace) -> None:

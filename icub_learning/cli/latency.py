@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT
 
     with (
-        ros_node("icub_learning_latency", polled=True) as (node, spin, stopped),
+        ros_node("icub_learning_latency", polled=True) as (node, wait, stopped),
         tempfile.TemporaryDirectory() as logs,
         Processes(Path(logs)) as processes,
     ):
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
 
         def listen(limit: float, enough: Callable[[], bool] = lambda: False) -> None:
             while time.monotonic() < limit and not stopped() and not enough():
-                spin(POLL)
+                wait(stopped, POLL)
                 for one in chain(*topics.values()):
                     one.poll()
 

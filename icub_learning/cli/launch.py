@@ -44,7 +44,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _path_or_name(package: str, executable: str) -> str:
-    """Return the path of an executable, or its name where it is not installed."""
     from icub_learning.errors import ParameterError
     from icub_learning.launching.commands import find_executable
 

@@ -26,7 +26,6 @@ def add_recording_argument(parser: argparse.ArgumentParser, text: str = RECORDIN
 
 
 def add_topic_options(parser: argparse.ArgumentParser) -> None:
-    """Add --joint-states and --wrench, the topics on which to listen or publish."""
     add_value(parser, "--joint-states", "joint_states", "", "TOPIC")
     add_value(parser, "--wrench", "wrench", "", "TOPIC")
 
@@ -54,7 +53,6 @@ def check_outputs(args: argparse.Namespace) -> None:
 
 
 def add_reading_options(parser: argparse.ArgumentParser, stamp_source: bool = True) -> None:
-    """Add the options that say how a recording is read."""
     source = parser.add_argument_group("reading")
     source.add_argument("--joint-state-topic", metavar="TOPIC", help="in the recording, if it has several")
     source.add_argument("--wrench-topic", metavar="TOPIC", help="in the recording, if it has several")

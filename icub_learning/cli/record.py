@@ -28,43 +28,25 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    from geometry_msgs.msg import WrenchStamped
-    from sensor_msgs.msg import JointState
-
-    from icub_learning.clients.topics import joint_state_event, ros_node, wrench_event
+    from icub_learning.clients.robot_listener import RobotListener
+    from icub_learning.clients.topics import ros_node
     from icub_learning.errors import RecordingError
-    from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT
     from icub_learning.recording import write
-    from icub_learning.recording.collector import Collector
     from icub_learning.recording.files import check_free
 
     check_free(args.output)
-    collector = Collector()
-    began = 0.0
+    with ros_node("icub_learning_record") as (node, wait, stopped):
+        listener = RobotListener(node, args.joint_states, None if args.no_wrench else args.wrench, None)
+        collector, passed = listener.collector, listener.passed
 
-    def take_joint_state(message: JointState) -> None:
-        nonlocal began
-        began = began or time.monotonic()
-        collector.add_joint_state(joint_state_event(message, time.time_ns()))
+        def counts() -> str:
+            return f"{collector.n_joint_states} joint states, {collector.n_wrenches} wrenches"
 
-    def take_wrench(message: WrenchStamped) -> None:
-        collector.add_wrench(wrench_event(message, time.time_ns()), message.header.frame_id)
-
-    def counts() -> str:
-        return f"{collector.n_joint_states} joint states, {collector.n_wrenches} wrenches"
-
-    def passed() -> float:
-        return time.monotonic() - began if began else 0.0
-
-    with ros_node("icub_learning_record") as (node, spin, stopped):
-        node.create_subscription(JointState, args.joint_states, take_joint_state, DEEP_BEST_EFFORT)
-        if not args.no_wrench:
-            node.create_subscription(WrenchStamped, args.wrench, take_wrench, DEEP_BEST_EFFORT)
         started, warned = time.monotonic(), False
         while not stopped() and passed() < args.duration:
-            spin(min(args.duration - passed(), 0.5))
+            wait(stopped, min(args.duration - passed(), 0.5))
             show_status(f"{passed():6.1f} s: {counts()}")
-            if not began and not warned and time.monotonic() - started > PATIENCE:
+            if not listener.began and not warned and time.monotonic() - started > PATIENCE:
                 warned = True
                 print(f"no joint state on {node.resolve_topic_name(args.joint_states)} yet", file=sys.stderr)
         if not collector.n_joint_states:

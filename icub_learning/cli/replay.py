@@ -44,19 +44,16 @@ def run(args: argparse.Namespace) -> None:
     turn = round(recording.duration * 1e9 * (1 + 1 / max(1, recording.n_joint_states - 1)))
     published = 0
 
-    with ros_node("icub_learning_replay") as (node, spin, stopped):
+    with ros_node("icub_learning_replay") as (node, wait, stopped):
         joint_states = node.create_publisher(JointState, args.joint_states, DEEP)
         wrenches = node.create_publisher(WrenchStamped, args.wrench, DEEP)
         clock = node.create_publisher(Clock, "/clock", STREAM) if args.clock else None
-        limit = time.monotonic() + args.wait
-        while not joint_states.get_subscription_count() and time.monotonic() < limit and not stopped():
-            spin(0.02)
-        if joint_states.get_subscription_count():
-            spin(2 * DISCOVERY_TIME)  # a subscriber of the wrenches is discovered a little later, if there is one
+        if wait(joint_states.get_subscription_count, args.wait):
+            wait(stopped, 2 * DISCOVERY_TIME)  # a subscriber of the wrenches, if any, is discovered a little later
 
         start, turns = time.monotonic(), count() if args.loop else range(1)
         for offset, event in ((number * turn, event) for number in turns for event in recording.events()):
-            spin(start + (event.arrival - first.arrival + offset) * 1e-9 / args.rate - time.monotonic())
+            wait(stopped, start + (event.arrival - first.arrival + offset) * 1e-9 / args.rate - time.monotonic())
             if stopped():
                 break
             # Stamps of zero and below mean "none": they stay what they are in every turn.
@@ -70,5 +67,5 @@ def run(args: argparse.Namespace) -> None:
                     clock.publish(now)
                 joint_states.publish(joint_state_message(event, stamp))
             published += 1
-        spin(0.2)  # let the last messages leave
+        wait(stopped, 0.2)  # let the last messages leave
     print(f"{published} messages published")

@@ -68,14 +68,12 @@ def arguments_of(module: ModuleType, quick: bool) -> tuple[str, ...]:
 
 
 def _takes_out(module: ModuleType) -> bool:
-    """Return whether an experiment takes --out, for pictures and what else it keeps."""
     parser = argparse.ArgumentParser()
     module.add_options(parser)
     return "out" in vars(parser.parse_args([]))
 
 
 def _section(name: str, summary: str, module: ModuleType, outcome: Any, folder: Path) -> Any:
-    """Return what the page shows of one experiment."""
     from icub_learning.experiments.report.page import Section
 
     figures = {} if outcome is None else outcome.figures(folder)

@@ -52,7 +52,7 @@ def _attach(args: argparse.Namespace, token: str) -> None:
     from icub_learning.view.page.page import Page
 
     os.nice(NICENESS)
-    with ros_node("icub_learning_view") as (node, spin, stopped):
+    with ros_node("icub_learning_view") as (node, wait, stopped):
         streams = rclpy.create_node("icub_learning_view_streams")
         source = LiveSource(node, streams, args.joint_states, args.urdf or "", args.image, args.follow)
         page = Page(args.host, args.port, token, source.ask, args.follow)
@@ -64,7 +64,7 @@ def _attach(args: argparse.Namespace, token: str) -> None:
             if now - shown >= PERIOD:
                 shown = now
                 page.update(source.state)
-            spin(max(0.0, POLL - (time.monotonic() - now)))
+            wait(stopped, POLL - (time.monotonic() - now))
         page.close()
         streams.destroy_node()
 

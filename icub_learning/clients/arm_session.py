@@ -73,7 +73,6 @@ class ArmSession(Session):
         return before
 
     def set_task(self, task: str) -> None:
-        """Have the simulated arm change over to another task."""
         self._call(SetTask, [SIMULATION], "set_task", task=task)
 
     def follow(self, seconds: float, show: Callable[[float], str]) -> None:
@@ -84,10 +83,6 @@ class ArmSession(Session):
             return (self.monitor.joint_states.last_stamp - start) * 1e-9
 
         self.wait(lambda: passed() >= seconds, SLACK * seconds + SPARE, lambda: show(passed()))
-
-    def finish(self) -> None:
-        """Record the messages that are still on their way."""
-        self.pause(DISCOVERY_TIME)
 
     def _call(self, kind: Any, nodes: Iterable[str], name: str, **fields: Any) -> None:
         """Call a service of several nodes at once, and wait until all have answered."""

@@ -1,6 +1,7 @@
 """A node that only sends each joint state back: a baseline for the latency of other nodes."""
 
 import argparse
+import math
 import sys
 
 from sensor_msgs.msg import JointState
@@ -17,15 +18,13 @@ def command(joint_states: str = "joint_states") -> list[str]:
 
 
 def main() -> None:
-    """Send joint states back until SIGTERM."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("joint_states", metavar="TOPIC")
     topic = parser.parse_args().joint_states
-    with ros_node("icub_learning_echo") as (node, spin, stopped):
+    with ros_node("icub_learning_echo") as (node, wait, stopped):
         publisher = node.create_publisher(JointState, ANSWERS, STREAM)
         node.create_subscription(JointState, topic, publisher.publish, SAMPLES)
-        while not stopped():
-            spin(1.0)
+        wait(stopped, math.inf)
 
 
 if __name__ == "__main__":

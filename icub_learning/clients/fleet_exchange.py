@@ -58,7 +58,6 @@ class FleetStation:
         self._last = time.monotonic()
 
     def work(self) -> None:
-        """Pool what has come and settled; to be called again and again."""
         if not self._waiting or time.monotonic() - self._last < self._settle:
             return
         came, self._waiting = self._waiting, {}

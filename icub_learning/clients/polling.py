@@ -141,7 +141,6 @@ class PredictionMonitor:
             topic.poll()
 
     def complete(self) -> bool:
-        """Return whether a message of every topic has come."""
         return all(len(topic.series) for topic in self._topics)
 
     def errors(self, short: str, newest: int | None = None) -> tuple[np.ndarray, Array]:

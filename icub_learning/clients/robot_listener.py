@@ -14,32 +14,36 @@ from std_msgs.msg import String
 from icub_learning.clients.topics import joint_state_event, wrench_event
 from icub_learning.evaluation.robot_check.observation import TopicUse
 from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT, SENSOR, STATE
-from icub_learning.recording import Recording
 from icub_learning.recording.collector import Collector
 
 JOINT_STATE_TYPE = "sensor_msgs/msg/JointState"
 
 
 class RobotListener:
-    """Collects what a robot sends on these topics (`description`: of the URDF, latched) while its node spins."""
+    """Collects what a robot sends on these topics while its node spins, without those that are None.
 
-    def __init__(self, node: Node, joint_states: str, wrench: str, description: str = "robot_description") -> None:
+    `description` is the topic of the URDF, latched; with it, messages on /clock are counted too.
+    """
+
+    def __init__(self, node: Node, joint_states: str, wrench: str | None, description: str | None) -> None:
         self._node = node
         self.collector = Collector()  # what has come so far
         self.description, self.n_clock = "", 0  # text of the URDF; messages on /clock
-        self.began = 0.0  # when the first joint state came [s, time.monotonic()]
+        self.began = 0.0  # when the first joint state came [s, time.monotonic()]; 0 before
         self.wrench_frame: str | None = None  # frame of the newest wrench; None while none has come
+        streams = ((JointState, joint_states, self._take_joint_state), (WrenchStamped, wrench, self._take_wrench))
         self._topics = [
-            node.create_subscription(JointState, joint_states, self._take_joint_state, DEEP_BEST_EFFORT).topic_name,
-            node.create_subscription(WrenchStamped, wrench, self._take_wrench, DEEP_BEST_EFFORT).topic_name,
+            node.create_subscription(kind, topic, take, DEEP_BEST_EFFORT).topic_name
+            for kind, topic, take in streams
+            if topic is not None
         ]
-        node.create_subscription(String, description, self._take_description, STATE)
-        node.create_subscription(Clock, "/clock", self._take_clock, SENSOR)
+        if description is not None:
+            node.create_subscription(String, description, self._take_description, STATE)
+            node.create_subscription(Clock, "/clock", self._take_clock, SENSOR)
 
-    @property
-    def recording(self) -> Recording:
-        """What has come so far."""
-        return self.collector.recording(with_wrench=self.collector.n_wrenches > 0)
+    def passed(self) -> float:
+        """Return the time since the first joint state [s], 0 before it."""
+        return time.monotonic() - self.began if self.began else 0.0
 
     def topics(self) -> tuple[TopicUse, ...]:
         """Return who publishes and who hears nothing, as far as discovery has come."""

@@ -53,5 +53,4 @@ class Session(ExitStack):
             raise IcubLearningError(f"waited {limit:g} s for {what} in vain; see the logs", name=what)
 
     def pause(self, seconds: float) -> None:
-        """Handle messages for a number of seconds."""
         self.wait(lambda: False, seconds)

@@ -18,7 +18,8 @@ from icub_learning.nodes.common.conversions import doubles, set_stamp, set_wrenc
 from icub_learning.recording import JointStateEvent, WrenchEvent
 from icub_learning.signals import stop_signals
 
-SPIN_TIMEOUT = 0.1  # [s], longest time until a signal is noticed
+SPIN_TIMEOUT = 0.02  # [s], longest time until a signal, or what no message brings, is noticed
+Wait = Callable[[Callable[[], object], float], bool]
 
 
 @contextmanager
@@ -35,26 +36,28 @@ def executed_node(name: str) -> Iterator[tuple[Node, EventsExecutor]]:
 
 
 @contextmanager
-def ros_node(name: str, polled: bool = False) -> Iterator[tuple[Node, Callable[[float], None], Callable[[], bool]]]:
-    """Make a node for a command, as a context; a `polled` one handles no messages, and `spin` only waits.
+def ros_node(name: str, polled: bool = False) -> Iterator[tuple[Node, Wait, Callable[[], bool]]]:
+    """Make a node for a command, as a context; a `polled` one handles no messages, and `wait` only waits.
 
-    Yields the node; `spin(seconds)`, which handles what arrives; and `stopped()`: whether SIGINT or SIGTERM came.
+    Yields the node; `wait(done, seconds)`, which handles what arrives until `done` returns true, a signal came or the
+    time is over, and returns whether it is done; and `stopped()`: whether SIGINT or SIGTERM came.
     """
     with executed_node(name) as (node, executor), stop_signals() as stopped:
         if not polled:
             executor.add_node(node)
 
-        def spin(seconds: float) -> None:
+        def wait(done: Callable[[], object], seconds: float) -> bool:
             end = time.monotonic() + seconds
-            while not stopped():
+            while not (done() or stopped()):
                 left = end - time.monotonic()
                 step = max(0.0, min(left, SPIN_TIMEOUT))
                 time.sleep(step) if polled else executor.spin_once(timeout_sec=step)
                 if left <= 0:
                     break
+            return bool(done())
 
         try:
-            yield node, spin, stopped
+            yield node, wait, stopped
         except InvalidTopicNameException as error:
             raise IcubLearningError(str(error), name="topic", bound="a valid topic name") from error
 

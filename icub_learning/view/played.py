@@ -74,7 +74,6 @@ class _Track:
 
 
 def _measured_alone(recording: Recording) -> tuple[dict[str, _Track], dict[str, tuple[str, ...]]]:
-    """Return the wrench, or the efforts, of a recording without predictions."""
     if recording.wrench is not None and len(recording.wrench):
         name, stamps, values = "wrench", recording.wrench_stamps, recording.wrench
         outputs: tuple[str, ...] = AXES

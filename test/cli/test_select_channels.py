@@ -8,7 +8,7 @@ import pytest
 from scipy.ndimage import gaussian_filter1d
 
 from icub_learning.cli.main import main
-from icub_learning.errors import DataError, IcubLearningError, RecordingError
+from icub_learning.errors import DataError, IcubLearningError
 from icub_learning.evaluation.channels import align, channels
 from icub_learning.kernel_methods.tensor.channel_selection import rank_channels
 from icub_learning.recording import Recording
@@ -108,14 +108,6 @@ def test_values_that_are_not_finite_and_stamps_that_go_back_are_left_out():
     found = channels(Recording(("a", "b"), stamps, q, one.velocity, acceleration=one.velocity))
     assert len(found["position.a"].values) == 398 and len(found["position.b"].values) == 399
     assert (np.diff(found["position.a"].stamps) > 0).all()
-
-
-def test_an_unknown_channel_or_pattern_is_refused():
-    found = channels(recording())
-    with pytest.raises(RecordingError, match=r"effort\.c.*position\.a"):
-        align(found, "effort.c", [])
-    with pytest.raises(RecordingError, match="temperature"):
-        align(found, "effort.a", ["temperature.*"])
 
 
 def write_table(path):

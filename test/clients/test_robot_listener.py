@@ -74,7 +74,8 @@ class Stage(RosProbe):
 
     def faults(self, name, urdf, sensor):
         heard = self.listeners[name]
-        seen = Observation(heard.recording, urdf, sensor, heard.wrench_frame, heard.n_clock > 0, heard.topics())
+        recording = heard.collector.recording(with_wrench=heard.collector.n_wrenches > 0)
+        seen = Observation(recording, urdf, sensor, heard.wrench_frame, heard.n_clock > 0, heard.topics())
         return set(check_robot(seen).faults)
 
 

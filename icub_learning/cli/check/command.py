@@ -1,7 +1,6 @@
 """`icub-learning check`: what is right and wrong with a robot's messages, and parameters to start with."""
 
 import argparse
-import time
 from pathlib import Path
 from typing import Any
 
@@ -68,14 +67,12 @@ def _live(args: argparse.Namespace) -> tuple[str, Any]:
     from icub_learning.clients.robot_listener import RobotListener
     from icub_learning.clients.topics import ros_node
 
-    with ros_node("icub_learning_check") as (node, spin, stopped):
-        listener = RobotListener(node, args.joint_states, args.wrench)
-        started = time.monotonic()
-        while not stopped() and not listener.began and time.monotonic() - started < PATIENCE:
-            spin(0.1)
-        while listener.began and not stopped() and (left := listener.began + args.duration - time.monotonic()) > 0.0:
+    with ros_node("icub_learning_check") as (node, wait, stopped):
+        listener = RobotListener(node, args.joint_states, args.wrench, "robot_description")
+        wait(lambda: listener.began, PATIENCE)
+        while listener.began and not stopped() and (left := args.duration - listener.passed()) > 0.0:
             options.show_status(f"listening {args.duration - left:4.1f} of {args.duration:g} s")
-            spin(min(0.5, left))
+            wait(stopped, min(0.5, left))
         options.show_status("", end="\n")
         topics, others = listener.topics(), listener.other_joint_states()
     if not listener.began:
@@ -83,7 +80,8 @@ def _live(args: argparse.Namespace) -> tuple[str, Any]:
         text = f"no joint state came on {topics[0].name} within {PATIENCE:g} s{hint}"
         raise RecordingError(text, name=topics[0].name, bound="joint states")
     known = {"wrench_frame": listener.wrench_frame, "clock_published": listener.n_clock > 0, "topics": topics}
-    return _observation(args, args.urdf or listener.description, listener.recording, **known)
+    recording = listener.collector.recording(with_wrench=listener.collector.n_wrenches > 0)
+    return _observation(args, args.urdf or listener.description, recording, **known)
 
 
 def _observation(args: argparse.Namespace, urdf: str, recording: Any, **known: Any) -> tuple[str, Any]:

@@ -41,6 +41,7 @@ def show(folder: Path, seconds: float) -> tuple[dict[str, Any], str]:
     from icub_learning.clients.arm_session import NODES, ArmSession, commands
     from icub_learning.clients.polling import stream_of, timing_of
     from icub_learning.clients.processes import Processes
+    from icub_learning.nodes.common.qos import DISCOVERY_TIME
 
     duration = 2 * seconds + CHANGEOVER
     print(f"A simulated iCub arm and three learners, {duration:.0f} s. Logs: {folder / 'log'}", flush=True)
@@ -62,7 +63,7 @@ def show(folder: Path, seconds: float) -> tuple[dict[str, Any], str]:
         follow("changeover", CHANGEOVER)
         switch = session.set_learning(True)
         follow("XZ circles", seconds)
-        session.finish()
+        session.pause(DISCOVERY_TIME)  # what is still on its way is recorded too
         line.end()
     series = {short: monitor.errors(short) for short in NODES}
     joint_states, wrenches = monitor.joint_states.arrays()[0], monitor.wrenches.arrays()[0]
@@ -87,7 +88,6 @@ def show(folder: Path, seconds: float) -> tuple[dict[str, Any], str]:
 
 
 def _progress(monitor: Any, what: str, seconds: float, total: float) -> str:
-    """Return the status line: the phase, its progress, and the RMSE of the last three seconds."""
     errors = {short: monitor.errors(short, round(RATE * TRANSIENT))[1] for short in monitor.predictions}
     shown = [
         " ".join(f"{short} {number(mean_rmse(error[:, axes]), 2):<5}" for short, error in errors.items()) + UNITS[group]

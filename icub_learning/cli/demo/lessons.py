@@ -99,7 +99,6 @@ def text(figures: dict[str, Any]) -> str:
 
 
 def percent(value: float | None) -> str:
-    """Format a share in percent; empty for None."""
     return "" if value is None else f"{100 * value:.0f}"
 
 
@@ -124,7 +123,6 @@ def draw(path: Path, lessons: Sequence[Lesson]) -> None:
 
 
 def _view(axes: Any, view: RecognizedView) -> None:
-    """Draw an unseen view; the colour of frame and title says whether the label is right."""
     colour = GREEN if view.label == view.shown else GREY if view.label == UNKNOWN else RED
     _show(axes, view.image)
     axes.spines[:].set(visible=True, color=colour, linewidth=2.5)
@@ -174,7 +172,6 @@ def _show(axes: Any, image: Any) -> None:
 
 
 def _spread(entries: Sequence[Any], count: int) -> list[Any]:
-    """Return at most `count` entries, evenly chosen from the first to the last."""
     indices = np.linspace(0, len(entries) - 1, min(count, len(entries))).round().astype(int)
     return [entries[index] for index in indices]
 

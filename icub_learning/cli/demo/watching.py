@@ -27,7 +27,6 @@ class StatusLine:
         self._beginning, self._written = "", 0.0
 
     def show(self, text: str) -> None:
-        """Show `text` in place of the line before."""
         beginning, now = text.partition(" ")[0], time.monotonic()
         self.note(text)
         if self._terminal:
@@ -42,7 +41,6 @@ class StatusLine:
         self._file.write_text(text, encoding="utf-8")
 
     def end(self) -> None:
-        """Keep the line as it is."""
         if self._terminal:
             print(flush=True)
 

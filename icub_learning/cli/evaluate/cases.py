@@ -74,7 +74,6 @@ def _beside(path: Path) -> dict[str, str]:
 
 
 def _case(args: argparse.Namespace, path: Path, own: Mapping[str, Any]) -> Case:
-    """Return the case of a recording; `own` goes before the arguments."""
     given = {**vars(args), **own, "recording": path}
     if given["urdf"] is None:
         raise ParameterError("--urdf", None, f"given, or {path.with_suffix('.urdf')} beside the recording")

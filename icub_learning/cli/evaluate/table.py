@@ -51,7 +51,6 @@ def summary_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
 
 def text(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the table, and below it what was left out or found out."""
     methods = methods_of(rows)
     shown = [*rows, {"recording": "all, geometric mean", **summary_of(rows)}] if len(rows) > 1 else rows
     cells = [[row["recording"], *(number(row.get(key)) for key in (*methods, *RATIOS))] for row in shown]

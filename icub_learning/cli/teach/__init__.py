@@ -1,1 +1,0 @@
-"""The command `icub-learning teach`."""

@@ -1,18 +1,20 @@
 """The dialogue with the person who teaches: show what the robot sees, ask, teach, and print what it recognizes."""
 
+import os
+import select
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from icub_learning.cli.image_sources import write_image
-from icub_learning.cli.teach.keyboard import Keyboard
 from icub_learning.cli.teach.robot import Robot
 from icub_learning.errors import SampleError
 from icub_learning.recognition.classifiers.labels import shorten
 from icub_learning.recognition.lesson import UNKNOWN
 from icub_learning.view.shown.known import UNSURE_FIRST, found
 from icub_learning_msgs.msg import Recognition
-from icub_learning_msgs.srv import ForgetObject, ListObjects, TeachObject
+from icub_learning_msgs.srv import ForgetObject, ListObjects, TeachDetection, TeachObject
 
 QUESTION = "What is it? (a name; empty: look again; :list [WORDS], :forget NAME, :quit) "
 IMAGE_LIMIT = 10.0  # [s], longest wait for an image
@@ -21,6 +23,30 @@ RECOGNITION_LIMIT = 3.0  # [s], longest wait for them
 PATIENCE = 3600.0 * 24  # [s] for an answer
 MOST_LISTED = 20  # objects of a list
 OTHERS = 2  # further labels that are shown
+ADVICE = {  # to whoever shows an object to the detector, by the source of its box
+    "motion": "bring it into view after a second, and keep the camera still.",
+    "boxes": "with the boxes that another node publishes.",
+}
+
+
+class Keyboard:
+    """Lines of standard input, which may be a terminal, a file or a pipe."""
+
+    def __init__(self) -> None:
+        self._waiting, self._ended = b"", False
+
+    def ready(self) -> bool:
+        """Take in what has been typed; return whether a line has come, or the end."""
+        while not self._ended and b"\n" not in self._waiting and select.select([sys.stdin], [], [], 0)[0]:
+            content = os.read(sys.stdin.fileno(), 4096)
+            self._waiting += content
+            self._ended = not content
+        return self._ended or b"\n" in self._waiting
+
+    def line(self) -> str | None:
+        """Return the next line without surrounding blanks; None at the end."""
+        line, newline, self._waiting = self._waiting.partition(b"\n")
+        return line.decode(errors="replace").strip() if line or newline else None
 
 
 class Dialogue:
@@ -36,7 +62,6 @@ class Dialogue:
         self.lessons: list[dict[str, Any]] = []
 
     def ask(self) -> None:
-        """Show, ask and teach until the person quits."""
         while True:
             self.show()
             print(QUESTION, end="" if sys.stdin.isatty() else "\n", flush=True)
@@ -55,7 +80,6 @@ class Dialogue:
                 self.teach(answer)
 
     def show(self) -> None:
-        """Show what the robot sees, and print what it recognizes."""
         path = self._folder / "frame.png"
         try:
             image = self._robot.frame(IMAGE_LIMIT)
@@ -68,7 +92,6 @@ class Dialogue:
         print(f"{path}: {width} x {height} pixels. {said}", flush=True)
 
     def teach(self, label: str) -> None:
-        """Teach what the robot sees now, and print whether it was learned."""
         print(f"Learning '{shorten(label)}' from the next {self._n_frames} frames: turn it, move it.", flush=True)
         given = {"label": label, "n_frames": self._n_frames, "timeout": self._timeout}
         answer = self._robot.call(TeachObject, "teach", self._timeout, **given)
@@ -81,7 +104,6 @@ class Dialogue:
 
 
 def listing(known: ListObjects.Response, words: str) -> str:
-    """Return a table of the objects whose names contain all words, least surely known first."""
     counts = dict(zip(known.labels, map(int, known.counts), strict=True))
     if not counts:
         return "Nothing has been taught yet."
@@ -107,3 +129,28 @@ def describe(seen: Recognition | None) -> str:
     order = sorted(zip(seen.scores, seen.labels, strict=True), reverse=True)
     scores = ", ".join(f"{shorten(label)} {score:.2f}" for score, label in order[: 1 + OTHERS])
     return f"The robot says: {seen.label} (confidence {seen.confidence:.2f}; scores: {scores})"
+
+
+def teach_detection(
+    robot: Robot, label: str, seconds: float, boxes: str, box: Sequence[float] | None
+) -> dict[str, Any]:
+    """Say what the node finds before and after teaching it one object; return the answer."""
+    print(describe_detections(robot.found_after(1, 5.0)), flush=True)
+    print(f"Learning to find '{shorten(label)}' for {seconds:g} s: {ADVICE.get(boxes, 'move it slowly.')}", flush=True)
+    given = {"label": label, "seconds": seconds, "source": boxes, "box": box or []}
+    answer = robot.call(TeachDetection, "teach_detection", seconds + 120.0, **given)
+    print(answer.message if answer.success else f"Not learned: {answer.message}")
+    print(describe_detections(robot.found_after(2, 5.0)), flush=True)
+    return {"label": label, "success": answer.success, "message": answer.message, "n_frames": answer.n_frames}
+
+
+def describe_detections(message: Any) -> str:
+    if message is None:
+        return "The robot says nothing: no detections come."
+    likely = [one for one in message.detections if one.score >= 0.0]
+    if not likely:
+        return "The robot finds nothing that it knows."
+    found = ", ".join(
+        f"{shorten(one.label)} ({one.score:.2f}) at {', '.join(f'{value:.0f}' for value in one.box)}" for one in likely
+    )
+    return f"The robot finds {found}"

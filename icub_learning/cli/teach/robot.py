@@ -9,6 +9,7 @@ from sensor_msgs.msg import CompressedImage, Image
 
 from icub_learning.cli.image_sources import Source
 from icub_learning.clients.services import Services
+from icub_learning.clients.topics import Wait
 from icub_learning.errors import IcubLearningError
 from icub_learning.nodes.common.image_messages import image_message, rgb_of
 from icub_learning.nodes.common.image_subscription import ImageSubscription
@@ -18,7 +19,7 @@ from icub_learning_msgs.msg import Detections, Recognition
 
 PERIOD = 0.02  # [s] between looks at whether something has come
 FRAME = "camera"  # of the images that are published
-Ros = tuple[Node, Callable[[float], None], Callable[[], bool]]  # as `ros_node` yields it
+Ros = tuple[Node, Wait, Callable[[], bool]]  # as `ros_node` yields it
 
 
 class Robot:
@@ -32,7 +33,7 @@ class Robot:
     answer: tuple[type, str] = Recognition, "recognition"  # what the node says to images: message and topic
 
     def __init__(self, ros: Ros, name: str, topic: str, source: Source | None) -> None:
-        node, self._spin, self._stopped = ros
+        node, self._handle, self._stopped = ros
         self._name, self._topic, self._source = name.rstrip("/"), topic, source
         self._message: Image | CompressedImage | None = None
         self._images = 0
@@ -88,7 +89,7 @@ class Robot:
                 self._due = max(self._due + self._source.period, now)
                 self._on_image(image_message(self._source.read(), time.time_ns(), FRAME))
                 self._publisher.publish(self._message)
-            self._spin(PERIOD)
+            self._handle(self._stopped, PERIOD)
         return True
 
     def _on_image(self, message: Image | CompressedImage) -> None:

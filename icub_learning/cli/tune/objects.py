@@ -22,7 +22,6 @@ REGULARIZATIONS = tuple(10.0 ** (power / 2) for power in range(-4, 9))  # that a
 
 
 def tune_objects(args: argparse.Namespace) -> None:
-    """Choose classifier and settings on the first views of objects, and check them on the last."""
     shipped = Settings()
     tuning, last = _load(args.pictures, args.tune_on)
     folds = tuning.folds(args.folds, args.gap)
@@ -101,7 +100,6 @@ def _errors_of(settings: Settings, tuning: Views, last: Views) -> tuple[float, f
 
 
 def _verdict(ours: float, shipped: float) -> str:
-    """Return in words whether the tuned error is better than that of the shipped defaults."""
     what = "share of the last views named wrong"
     pair = f"{what}: {number(ours)} against {number(shipped)} of the shipped defaults"
     if ours >= shipped:

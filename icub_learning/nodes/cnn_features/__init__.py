@@ -1,1 +1,0 @@
-"""The node that turns images into features."""

@@ -61,12 +61,14 @@ PARAMETERS = settings_of(LifecycleSettings, NodeSettings, ImageSettings)
 class CNNFeaturesNode(ManagedNode):
     """Subscribes to images, raw and compressed, publishes features; see docs/ros_interface.md."""
 
-    def __init__(self) -> None:
-        super().__init__("cnn_features", PARAMETERS)
-
     def _configure(self, settings: dict[str, Any]) -> None:
         cv2.setNumThreads(settings["n_threads"])
-        self._features = _features_of(settings)
+        self._features: CNNFeatures | OwnFeatures
+        if settings["features"] == "cnn":
+            given = {name: settings[name] for name in ("n_threads", "mean", "scale", "crop", "channel_order")}
+            self._features = CNNFeatures(settings["model"] or None, output=settings["output"] or None, **given)
+        else:
+            self._features = OwnFeatures.of(settings["features"])()
         self._report = StreamReport(self, "images", "no images arrive")
         self._computed = 0
         self._latency = DurationWindow(500)  # from the image's callback to its published features
@@ -113,18 +115,7 @@ class CNNFeaturesNode(ManagedNode):
         return [self._report.report(rate, (DiagnosticStatus.OK, f"features at {rate:.1f} Hz"), values)]
 
 
-def _features_of(settings: dict[str, Any]) -> CNNFeatures | OwnFeatures:
-    """Return what computes features. Raises ModelError, ParameterError."""
-    if settings["features"] != "cnn":
-        return OwnFeatures.of(settings["features"])()
-    return CNNFeatures(
-        settings["model"] or None,
-        output=settings["output"] or None,
-        **{name: settings[name] for name in ("n_threads", "mean", "scale", "crop", "channel_order")},
-    )
-
-
-main = partial(run, CNNFeaturesNode)
+main = partial(run, partial(CNNFeaturesNode, "cnn_features", PARAMETERS))
 
 if __name__ == "__main__":
     raise SystemExit(main())

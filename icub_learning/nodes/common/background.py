@@ -30,7 +30,6 @@ class Background:
         self._thread.start()
 
     def submit(self, work: Callable[[], Any]) -> "Future[Any]":
-        """Have `work` done after what waits already."""
         job: Future[Any] = Future()
         self._jobs.put((job, work))
         return job

@@ -18,7 +18,6 @@ def stamp_to_ns(stamp: Time) -> int:
 
 
 def set_stamp(stamp: Time, nanoseconds: int) -> None:
-    """Write ns into a stamp message."""
     stamp.sec, stamp.nanosec = divmod(nanoseconds, NANOSECONDS)
 
 

@@ -18,7 +18,6 @@ def status_of(node: Node, subject: str, level: bytes, message: str, values: Mapp
 
 
 def diagnostics_of(node: Node, *statuses: DiagnosticStatus) -> DiagnosticArray:
-    """Return a message with statuses of a node, stamped by its clock."""
     message = DiagnosticArray(status=list(statuses))
     message.header.stamp = node.get_clock().now().to_msg()
     return message

@@ -29,7 +29,6 @@ class Endpoints:
         self._of_rclpy = {*self._node.timers, *self._node.subscriptions, *self._node.publishers}
 
     def service(self, name: str, callback: Callable[..., Any], make: Callable[..., Any]) -> Any:
-        """Return the service of that name, made if there is none yet."""
         if self._of_rclpy is None:
             return make(self._gate.service(name, callback))
         if name not in self._services:
@@ -73,7 +72,6 @@ class Endpoints:
         return ""
 
     def release(self) -> None:
-        """Destroy all timers, subscriptions and publishers of the node's own."""
         self._mismatched.clear()
         for one in self._own(self._node.timers):
             self._node.destroy_timer(one)

@@ -109,13 +109,11 @@ class Gate:
         return done
 
     def refuse(self, error: SampleError) -> None:
-        """Count and log a message that is refused here."""
         self.refused[error.reason] += 1
         self.last_refusal = f"{error.reason}: {error}"
         self.log(error)
 
     def log(self, error: SampleError) -> None:
-        """Log that a message is refused, at most once per LOG_PERIOD."""
         self._node.get_logger().warning(f"refused ({error.reason}): {error}", throttle_duration_sec=LOG_PERIOD)
 
     def decline(self, error: Exception) -> str:

@@ -32,7 +32,6 @@ def image_message(rgb: Pixels, stamp: int, frame: str = "") -> Image:
 
 
 def vision_msgs() -> ModuleType | None:
-    """Return the module vision_msgs.msg, or None where the package is not installed."""
     try:
         return import_module("vision_msgs.msg")
     except ImportError:
@@ -55,6 +54,5 @@ def detection_array(messages: ModuleType, header: Any, found: Detections) -> Any
 
 
 def classification(messages: ModuleType, header: Any, label: str, confidence: float) -> Any:
-    """Return a vision_msgs/Classification with one hypothesis."""
     result = messages.ObjectHypothesis(class_id=label, score=confidence)
     return messages.Classification(header=header, results=[result])

@@ -46,7 +46,6 @@ class RepeatedStamps:
         return stamp != 0 and any(stamp in stamps for other, stamps in self._stamps.items() if other != way)
 
     def forget(self, way: Hashable) -> None:
-        """Forget what came in one way."""
         self._stamps.pop(way, None)
 
 
@@ -115,7 +114,6 @@ class NewestImages:
         node.create_timer(ADAPT_PERIOD, self._adapt)
 
     def start(self) -> None:
-        """Start to work."""
         self._running = True
         self._thread = threading.Thread(target=self._run, name="newest", daemon=True)
         self._thread.start()

@@ -118,7 +118,6 @@ class ModelKeeper:
         return self._background.submit(read)
 
     def write(self, name: str, state: dict[str, Any], header: ModelHeader) -> "Future[Any]":
-        """Have a model written; the result is its path."""
         return self._background.submit(lambda: write_model(self._folder.path(name), state, header))
 
     def autosave(self, state: dict[str, Any], header: ModelHeader, revision: int) -> None:
@@ -135,7 +134,6 @@ class ModelKeeper:
             self.failure = f"the model was not saved within {self.answer_timeout:g} s"
 
     def status(self) -> dict[str, object]:
-        """Return what diagnostics show."""
         if self._kept is None:
             return {"model file": "none: what is learned ends with the process"}
         return {"model file": self._kept.path, "model saved": self.saved or "not yet", "model problem": self.failure}

@@ -185,39 +185,34 @@ def run(make_node: Callable[[], ManagedNode]) -> int:
     # More than one BLAS thread makes the small solves of a control loop a thousand times slower. And at real-time
     # priority a thread that waits for one of them by spinning may keep it from ever running: the whole machine hangs.
     with stop_signals() as stopped, threadpool_limits(limits=1, user_api="blas"):
-        return _run(make_node, stopped)
-
-
-def _run(make_node: Callable[[], ManagedNode], stopped: Callable[[], bool]) -> int:
-    node = None
-    try:
-        node = make_node()
-        if not autostart(node):
-            return 1
-        gc.collect()
-        gc.freeze()  # what start-up made stays: collecting through it again would stall the stream for milliseconds
-        executor = EventsExecutor()
-        executor.add_node(node)
-        while not stopped() and rclpy.ok() and not is_finalized(node):
-            spin_once(executor, node)  # EventsExecutor.spin() would not return on a signal
-        if rclpy.ok() and not is_finalized(node):
-            node.trigger_shutdown()
-        _answer_what_waits(executor, node)
-        executor.remove_node(node)
-        return 0
-    except IcubLearningError as error:
-        print(error, file=sys.stderr)
-        return 1
-    finally:
-        if node is not None:
+        node = None
+        try:
+            node = make_node()
+            if not autostart(node):
+                return 1
+            gc.collect()
+            gc.freeze()  # what start-up made stays: collecting through it again would stall the stream for milliseconds
+            executor = EventsExecutor()
+            executor.add_node(node)
+            while not stopped() and rclpy.ok() and not is_finalized(node):
+                spin_once(executor, node)  # EventsExecutor.spin() would not return on a signal
             if rclpy.ok() and not is_finalized(node):
                 node.trigger_shutdown()
-            node.destroy_node()
-        rclpy.try_shutdown()
+            _answer_what_waits(executor, node)
+            executor.remove_node(node)
+            return 0
+        except IcubLearningError as error:
+            print(error, file=sys.stderr)
+            return 1
+        finally:
+            if node is not None:
+                if rclpy.ok() and not is_finalized(node):
+                    node.trigger_shutdown()
+                node.destroy_node()
+            rclpy.try_shutdown()
 
 
 def is_finalized(node: LifecycleNode) -> bool:
-    """Return whether the node has been shut down."""
     return node._state_machine.current_state[1] == "finalized"  # rclpy has no public way to ask
 
 
@@ -242,7 +237,6 @@ def spin_once(executor: Any, node: ManagedNode, timeout: float = SPIN_TIMEOUT) -
 
 
 def _answer_what_waits(executor: Any, node: ManagedNode) -> None:
-    """Let requests that wait have their answers before the process ends."""
     if not node.gate.pending:
         return
     deadline = time.monotonic() + LAST_ANSWERS

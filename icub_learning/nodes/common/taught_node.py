@@ -42,9 +42,6 @@ class TaughtNode(ManagedNode):
         self.create_timer(settings["autosave_period"], self._autosave)
         return self._keeper.load_newest(make, self.get_logger())
 
-    def _deactivated(self) -> None:
-        self._save_now()
-
     def _autosave(self) -> None:
         if self._keeper.lacks(self._revision):
             self._keeper.autosave(self._state(), self._describe(), self._revision)
@@ -53,8 +50,9 @@ class TaughtNode(ManagedNode):
         if self._keeper.lacks(self._revision):
             self._keeper.save_now(self._state(), self._describe(), self._revision)
 
+    _deactivated = _save_now
+
     async def _read(self, name: str) -> dict[str, Any]:
-        """Return the state in the model file of that name, which a service asks for."""
         return await finished(self._keeper.read(name), self._keeper.deadline())
 
     async def _write(self, name: str, state: Callable[[], dict[str, Any]]) -> str:

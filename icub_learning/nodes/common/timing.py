@@ -36,7 +36,6 @@ class DurationWindow:
         self._count = 0
 
     def add(self, seconds: float) -> None:
-        """Add one duration [s]."""
         self._values[self._count % len(self._values)] = seconds
         self._count += 1
 
@@ -72,11 +71,9 @@ class CycleStatistics:
         self.age.add(age)
 
     def end(self) -> None:
-        """Note that all work for the last message is done."""
         self.execution.add(time.perf_counter() - self._arrival)
 
     def jitter(self) -> np.ndarray:
-        """Return the deviation of each period from the median [s]."""
         periods = self.period.values()
         return np.abs(periods - percentiles(periods)[0]) if len(periods) else periods
 

@@ -1,1 +1,0 @@
-"""The node that moves the joints of a robot in Gazebo along trajectories."""

@@ -55,9 +55,6 @@ class GazeboControllerNode(ManagedNode):
     An inactive node takes none, and the arm follows the last one to its end.
     """
 
-    def __init__(self) -> None:
-        super().__init__("gazebo_controller", PARAMETERS)
-
     def _configure(self, settings: dict[str, Any]) -> None:
         self._joints = joints_of(settings["config"], settings["velocity_limit"], settings["acceleration_limit"])
         self._stamp, self._position, self._velocity = 0, np.zeros(0), np.zeros(0)  # of the newest joint state
@@ -171,7 +168,7 @@ class GazeboControllerNode(ManagedNode):
         return [status_of(self, "trajectories", level, message, values)]
 
 
-main = partial(run, GazeboControllerNode)
+main = partial(run, partial(GazeboControllerNode, "gazebo_controller", PARAMETERS))
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -49,9 +49,6 @@ PARAMETERS = settings_of(LifecycleSettings, NodeSettings, scheduling.SchedulingS
 class GazeboJointStatesNode(ManagedNode):
     """Publishes the joint states one step before each multiple of the period, those of the wrenches: docs/gazebo.md."""
 
-    def __init__(self) -> None:
-        super().__init__("gazebo_joint_states", PARAMETERS)
-
     def _configure(self, settings: dict[str, Any]) -> None:
         self._scheduling = settings
         self._period = round(NANOSECONDS / settings["rate"])
@@ -93,7 +90,7 @@ class GazeboJointStatesNode(ManagedNode):
         return [status_of(self, "joint states", level, message, values)]
 
 
-main = partial(run, GazeboJointStatesNode)
+main = partial(run, partial(GazeboJointStatesNode, "gazebo_joint_states", PARAMETERS))
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -106,24 +106,20 @@ class ObjectCamera:
             self._next = max(self._next + self._period, stamp - self._period)
 
     def deactivate(self, reason: str) -> None:
-        """Refuse all requests that wait, for this reason."""
         current = [self._current] if isinstance(self._current, _ObjectRequest) else []
         for request in [*self._requests, *current]:
             request.answer(reason)
         self._requests = [request for request in self._requests if request.future is None]
 
     def drop(self) -> None:
-        """End the process."""
         self.deactivate("the node has been cleaned up")
         if self._eye is not None:
             self._eye.close()
 
     def publish_truth(self) -> None:
-        """Publish which object is in the hand."""
         self._truth.publish(String(data=self._shown))
 
     def status(self) -> DiagnosticStatus:
-        """Return the diagnostic status of the images."""
         level, message = DiagnosticStatus.OK, "no image has been asked for" if self._eye is None else "rendering"
         if self._failure:
             level, message = DiagnosticStatus.WARN, self._failure

@@ -22,7 +22,6 @@ class SensorMessages:
         self.wrench.header.frame_id = arm.sensor_frame
 
     def fill(self, sensors: Sensors) -> None:
-        """Write the values of the sensors into the messages."""
         for message in (self.joint_states, self.wrench):
             set_stamp(message.header.stamp, sensors.stamp)
         self.joint_states.position = doubles(sensors.position)
@@ -46,7 +45,6 @@ class TruthMessages:
             self._messages[name].header.frame_id = arm.sensor_frame
 
     def message(self, name: str, truth: Truth) -> Any:
-        """Return the message of one topic, filled with the truth."""
         message = self._messages[name]
         set_stamp(message.header.stamp, truth.stamp)
         if name == "motion":

@@ -65,11 +65,8 @@ PARAMETERS = settings_of(
 class IcubSimulationNode(ManagedNode):
     """Publishes joint states, wrenches, /clock and ground truth; see docs/ros_interface.md."""
 
-    def __init__(self) -> None:
-        super().__init__("icub_simulation", PARAMETERS)
-        self._paced: list[Timer] = []  # from activate to deactivate
-
     def _configure(self, settings: dict[str, Any]) -> None:
+        self._paced: list[Timer] = []  # from activate to deactivate
         self._factor, self._scheduling = settings["real_time_factor"], settings
         self._every = steps_per_sample(settings["rate"])
         self._simulation = ArmSimulation(pick(SimulationSettings, settings))
@@ -216,7 +213,7 @@ class IcubSimulationNode(ManagedNode):
         self._diagnostics_publisher.publish(diagnostics_of(self, pace, self._camera.status()))
 
 
-main = partial(run, IcubSimulationNode)
+main = partial(run, partial(IcubSimulationNode, "icub_simulation", PARAMETERS))
 
 if __name__ == "__main__":
     raise SystemExit(main())

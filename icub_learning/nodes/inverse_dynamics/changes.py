@@ -45,7 +45,6 @@ class ChangeEndpoints:
 
     @property
     def monitor(self) -> ChangeMonitor | None:
-        """What watches, or None."""
         watch = self._stream.watch
         return watch if isinstance(watch, ChangeMonitor) else None
 
@@ -79,9 +78,6 @@ class ChangeEndpoints:
         await until(lambda: self._closed or known(), timeout or USUAL_TIMEOUT)
         if self._closed:
             raise StateError(CLOSED)
-        return self._answer(monitor, wanted, response)
-
-    def _answer(self, monitor: ChangeMonitor, asked: float, response: Any) -> Any:
         load = monitor.load
         if load is None:
             usual = "nothing is carried" if monitor.ready else "what errors are usual is not known yet"
@@ -92,14 +88,13 @@ class ChangeEndpoints:
         response.centre, response.centre_std = centre.tolist(), load.centre_deviation.tolist()
         response.inertia = inertia[np.triu_indices(3)].tolist()
         response.seconds = load.seconds
-        response.success = not asked or load.mass_deviation <= asked
+        response.success = not wanted or load.mass_deviation <= wanted
         response.message = in_words(load)
         if not response.success:
-            response.message += f": not enough motion for a standard deviation of {asked:g} kg"
+            response.message += f": not enough motion for a standard deviation of {wanted:g} kg"
         return response
 
     def status(self) -> DiagnosticStatus:
-        """Return what is seen as a status of diagnostics."""
         monitor = self.monitor
         if monitor is None:
             return status_of(self._node, "changes", DiagnosticStatus.OK, OFF, {})
@@ -127,7 +122,6 @@ def _body(load: Load | None) -> tuple[float, Array, Array]:
 
 
 def in_words(load: Load) -> str:
-    """Return a load in words, with standard deviations."""
     centre = ", ".join(
         f"{value:.3f} ± {deviation:.3f}" for value, deviation in zip(load.centre, load.centre_deviation, strict=True)
     )

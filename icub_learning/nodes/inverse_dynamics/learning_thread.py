@@ -69,7 +69,6 @@ class LearningThread:
 
     @property
     def waiting(self) -> int:
-        """The number of samples and requests that wait."""
         return self._queue.qsize()
 
     def offer(self, sample: Sample) -> None:

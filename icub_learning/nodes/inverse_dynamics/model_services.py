@@ -36,7 +36,6 @@ class ModelServices:
         return answer.result()
 
     async def save(self, request: ModelFile.Request, _response: Any) -> str:
-        """Save the present model under a name."""
         name, deadline = request.path, self._keeper.deadline()
         await finished(self._keeper.check(name), deadline)
         state, n_samples = await self.ask(lambda one: (accounted(one), one.n_samples), deadline, changes=False)
@@ -44,8 +43,6 @@ class ModelServices:
         return f"saved to {path}"
 
     async def load(self, request: ModelFile.Request, _response: Any) -> str:
-        """Continue with a model of that name."""
-
         def exchange(estimator: Any, state: dict[str, Any]) -> tuple[Any, str]:
             loaded = type(estimator).from_state(state, estimator.regressor)
             return loaded, f"loaded a model of {loaded.n_samples} samples"
@@ -53,8 +50,6 @@ class ModelServices:
         return await self._ask_with_model(request.path, exchange, exchanges=True)
 
     async def merge(self, request: ModelFile.Request, _response: Any) -> str:
-        """Pool the present model with one of that name."""
-
         def pool(estimator: Any, state: dict[str, Any]) -> str:
             other, before = type(estimator).from_state(state, estimator.regressor), estimator.n_samples
             estimator.merge(other)

@@ -49,9 +49,6 @@ UNPAIRED = 8  # joint states without a measurement that waits, after which those
 class InverseDynamicsNode(ManagedNode):
     """Subscribes to joint states and wrenches, publishes predictions; see docs/ros_interface.md."""
 
-    def __init__(self) -> None:
-        super().__init__("inverse_dynamics", PARAMETERS)
-
     def _configure(self, settings: dict[str, Any]) -> None:
         self._settings = self._about_the_robot(settings)
         self._regressor = assembly.make_regressor(self._settings)
@@ -286,7 +283,7 @@ def _fill_output(message: WrenchStamped | JointState, values: Array) -> None:
         message.effort = doubles(values)
 
 
-main = partial(run, InverseDynamicsNode)
+main = partial(run, partial(InverseDynamicsNode, "inverse_dynamics", PARAMETERS))
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -1,1 +1,0 @@
-"""The node that finds objects in images and is taught new ones."""

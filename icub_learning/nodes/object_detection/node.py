@@ -13,7 +13,6 @@ from sensor_msgs.msg import CompressedImage, Image
 from icub_learning.arrays import Array
 from icub_learning.detection import saved_model
 from icub_learning.detection.bootstrap import Bootstrap
-from icub_learning.detection.box_sources import DetectionLesson
 from icub_learning.detection.boxes import Detections as Found
 from icub_learning.detection.detector import OnlineDetector
 from icub_learning.detection.drawing import annotated
@@ -59,9 +58,6 @@ PARAMETERS = settings_of(LifecycleSettings, Settings, NodeSettings, ImageSetting
 
 class ObjectDetectionNode(TaughtNode):
     """Subscribes to images, publishes detections, and learns objects by services; see docs/ros_interface.md."""
-
-    def __init__(self) -> None:
-        super().__init__("object_detection", PARAMETERS)
 
     def _configure(self, settings: dict[str, Any]) -> None:
         self._detector = OnlineDetector(
@@ -125,7 +121,10 @@ class ObjectDetectionNode(TaughtNode):
             self._publish(message, image, self._detector.detect(image))
             self._n_images += 1
             self._latency.add(time.perf_counter() - arrival)
-            self._show(lesson, stamp_to_ns(message.header.stamp), image)
+            if lesson is not None:
+                stamp = stamp_to_ns(message.header.stamp)
+                box = next((boxes.get(lesson.label) for when, boxes in list(self._boxes) if when == stamp), None)
+                self._teaching.see(lesson, stamp, image, box)
         except IcubLearningError as error:
             raise SampleError("image", str(error)) from error
 
@@ -139,11 +138,6 @@ class ObjectDetectionNode(TaughtNode):
             picture = image_message(annotated(image, found), 0)
             picture.header = message.header
             self._annotated.publish(picture)
-
-    def _show(self, lesson: DetectionLesson | None, stamp: int, image: Any) -> None:
-        if lesson is not None:
-            box = next((boxes.get(lesson.label) for when, boxes in list(self._boxes) if when == stamp), None)
-            self._teaching.see(lesson, stamp, image, box)
 
     async def _teach(self, request: TeachDetection.Request, response: TeachDetection.Response) -> str:
         """Answer when the lesson is over; meanwhile the executor handles images and other services."""
@@ -212,7 +206,7 @@ class ObjectDetectionNode(TaughtNode):
             self._detector.threshold = value
 
 
-main = partial(run, ObjectDetectionNode)
+main = partial(run, partial(ObjectDetectionNode, "object_detection", PARAMETERS))
 
 if __name__ == "__main__":
     raise SystemExit(main())

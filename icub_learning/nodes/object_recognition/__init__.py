@@ -1,1 +1,0 @@
-"""The node that recognizes objects and is taught new ones."""

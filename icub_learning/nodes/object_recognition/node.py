@@ -49,12 +49,9 @@ PARAMETERS = settings_of(LifecycleSettings, Settings, NodeSettings, ModelSetting
 class ObjectRecognitionNode(TaughtNode):
     """Subscribes to features, publishes recognitions, and learns objects by services; see docs/ros_interface.md."""
 
-    def __init__(self) -> None:
-        super().__init__("object_recognition", PARAMETERS)
+    def _configure(self, settings: dict[str, Any]) -> None:
         self._repeat_timer: Timer | None = None
         self._recall = np.zeros(0)  # as published
-
-    def _configure(self, settings: dict[str, Any]) -> None:
         self._settings = pick(Settings, settings)
         self._recognizer = assembly.make_recognizer(self._settings)
         self._network = ""  # of the newest features
@@ -245,7 +242,7 @@ class ObjectRecognitionNode(TaughtNode):
         return [self._report.report(rate, running, values, counts.refused, counts.last_refusal)]
 
 
-main = partial(run, ObjectRecognitionNode)
+main = partial(run, partial(ObjectRecognitionNode, "object_recognition", PARAMETERS))
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -60,7 +60,6 @@ class ServiceCalls:
         return result
 
     def handle(self) -> None:
-        """Go on with all requests."""
         while not self._new.empty():
             self._waiting.append(self._new.get())
         self._waiting = [one for one in self._waiting if next(one, FINISHED) is not FINISHED]

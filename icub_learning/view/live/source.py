@@ -67,7 +67,6 @@ def look(node: Node, image: str = "") -> Found:
 
 
 def _subscribed(node: Node, owner: str, kind: str) -> list[str]:
-    """Return the topics of a type that a node subscribes to."""
     namespace, _, name = owner.rpartition("/")
     try:
         found = node.get_subscriber_names_and_types_by_node(name, namespace or "/")

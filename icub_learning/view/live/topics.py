@@ -17,12 +17,13 @@ from std_msgs.msg import Bool
 from icub_learning.arrays import Array
 from icub_learning.detection.boxes import Detections as Boxes
 from icub_learning.errors import SampleError
-from icub_learning.nodes.common.conversions import wrench_to_array
+from icub_learning.nodes.common.conversions import stamp_to_ns, wrench_to_array
 from icub_learning.nodes.common.image_messages import rgb_of
 from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT, SENSOR, STATE
 from icub_learning.nodes.common.serialized import STAMP_END, message_of, stamp_in
+from icub_learning.recognition.recognizer import Recognition as Recognized
 from icub_learning.view.live.services import ServiceCalls
-from icub_learning.view.shown.state import PERIOD, Learner, Load, Masses, Recognized, State
+from icub_learning.view.shown.state import PERIOD, Learner, Load, Masses, State
 from icub_learning_msgs.msg import Detections, DynamicsPrediction, InertialParameters, ObjectList, Recognition
 from icub_learning_msgs.srv import ListObjects
 
@@ -163,7 +164,6 @@ class LearnerTopics:
 
 
 def load_of(message: InertiaStamped) -> Load:
-    """Return what is carried."""
     centre = message.inertia.com
     return Load(message.inertia.m, np.array([centre.x, centre.y, centre.z]), message.header.frame_id)
 
@@ -241,9 +241,9 @@ class ObjectTopics:
             self._state.recall[name] = dict(zip(found.labels, found.recall, strict=False))
 
     def _on_recognition(self, message: Recognition) -> None:
-        scores = dict(zip(message.labels, map(float, message.scores), strict=False))
-        named = message.label, message.nearest, message.confidence, message.typicality
-        self._state.recognized = Recognized(*named, scores)
+        given = {name: getattr(message, name) for name in ("label", "nearest", "confidence", "typicality", "labels")}
+        stamp = stamp_to_ns(message.header.stamp)
+        self._state.recognized = Recognized(stamp, scores=np.array(message.scores), **given)
 
     def _on_detections(self, message: Detections) -> None:
         found = message.detections

@@ -35,7 +35,6 @@ class Action:
         self.button.on_click(self.press)
 
     def press(self, _event: Any = None) -> None:
-        """Ask, and show what was answered."""
         if self.button.disabled:  # pressed twice
             return
         self.button.disabled = True

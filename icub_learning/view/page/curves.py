@@ -96,7 +96,6 @@ class ErrorsView:
         self._drawn: list[str] = []
 
     def update(self, state: State, chosen: Learner | None) -> None:
-        """Add a point a second, and show all."""
         if chosen is None or len(chosen.curves) < 2:
             return
         entries = lines_of(state, chosen)

@@ -63,7 +63,6 @@ class Guard:
         return None
 
     def in_address(self, path: str) -> bool:
-        """Return whether the path of a request carries the right token."""
         return self._is_token(parse_qs(urlsplit(path).query).get("token", [""])[0])
 
     def cookie(self, headers: Any) -> str:

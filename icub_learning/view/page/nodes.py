@@ -48,7 +48,6 @@ class BodyView:
 
 
 def load_badge(load: Load | None) -> str:
-    """Return a load in words, in a frame."""
     if load is None or load.mass <= 0:
         return style.badge("no load", False)
     centre = ", ".join(f"{1e3 * value:.0f}" for value in load.centre)
@@ -56,7 +55,6 @@ def load_badge(load: Load | None) -> str:
 
 
 def masses_text(masses: Masses | None) -> str:
-    """Return a table of masses, with their sums."""
     if masses is None:
         return style.note("this learner has published no rigid-body parameters")
     columns = (masses.learned, masses.possible, masses.nominal)
@@ -85,7 +83,6 @@ class NodesView:
 
 
 def block(name: str, health: Health, now: float) -> str:
-    """Return one status: name, level and summary, and the values that matter most."""
     silent = now - health.arrival > STALE_AFTER
     colour, level = style.LEVELS[3 if silent else health.level]
     message = "has stopped reporting" if silent else health.message

@@ -104,7 +104,6 @@ class TaughtView:
         self.parts = (form, known)
 
     def update(self, state: State) -> None:
-        """Show which objects are known; hide the form while there is no node to teach."""
         name = self._choice.name
         show(bool(name), *self.parts)
         self.which.offer(self.objects.update(state.objects.get(name, {}), state.recall.get(name, {})), 0)

@@ -143,24 +143,18 @@ class Page:
 
 def start(host: str, port: int, token: str, thumbnails: Thumbnails) -> viser.ViserServer:
     """Start the server, of these pictures too. Raises IcubLearningError if the port cannot be had."""
-    check_port(host, port)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:  # viser would take the next port without a word
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            text = f"the page cannot be served at {host}, port {port}: {error.strerror}"
+            text += ". --port takes another one, 0 any"
+            raise IcubLearningError(text, name="--port", value=port, bound="a free port") from error
     with guarding(Guard(host, token), thumbnails.picture):
         server = viser.ViserServer(host=host, port=port, verbose=False)
     # A page may ask viser for a tunnel to a server elsewhere, by which anybody could open it.
     for message in (viser._messages.ShareUrlRequest, viser._messages.ShareUrlDisconnect):
         server._websock_server.unregister_handler(message)
     return server
-
-
-def check_port(host: str, port: int) -> None:
-    """Raise IcubLearningError unless a server can listen there: viser would take the next port without a word."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            text = (
-                f"the page cannot be served at {host}, port {port}: {error.strerror}. --port takes another one, 0 any"
-            )
-            raise IcubLearningError(text, name="--port", value=port, bound="a free port") from error

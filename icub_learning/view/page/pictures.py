@@ -1,5 +1,6 @@
 """What the camera sees and is recognized as, and what a program that runs the nodes does and draws."""
 
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,9 @@ from PIL import Image
 
 from icub_learning.detection.boxes import Detections
 from icub_learning.detection.drawing import annotated
+from icub_learning.recognition.recognizer import Recognition
 from icub_learning.view.page import style
-from icub_learning.view.shown.state import Recognized, State
+from icub_learning.view.shown.state import State
 
 LARGEST = 480  # [px], longest side of what is sent to a page
 MOST_SCORES = 12  # that are shown; of fewer objects all
@@ -37,21 +39,20 @@ class CameraView:
 
 
 def smaller(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return an image whose longest side is at most LARGEST."""
     step = -(-max(image.shape[:2]) // LARGEST)
     return np.ascontiguousarray(image[::step, ::step])
 
 
-def words(recognized: Recognized | None, boxes: Detections | None) -> str:
+def words(recognized: Recognition | None, boxes: Detections | None) -> str:
     """Return what was recognized: the label, how sure it is, and the highest scores; or the objects found."""
     if recognized is None:
         if boxes is None:
             return style.note("nothing has been recognized yet")
         found = [[label, f"{score:.2f}"] for label, score in zip(boxes.labels, boxes.scores, strict=True) if score > 0]
         return style.table(["found", "score"], found) if found else style.note("no known object is in sight")
-    known = recognized.scores
+    known = dict(zip(recognized.labels, recognized.scores.tolist(), strict=False))
     unsure = f", nearest {recognized.nearest}" if recognized.nearest not in ("", recognized.label) else ""
-    named = style.large(recognized.label + unsure)
+    named = f'<span class="il-large">{escape(recognized.label + unsure)}</span>'
     sure = f"confidence {recognized.confidence:.2f}, typicality {recognized.typicality:.2f}" if known else ""
     low, high = min([0.0, *known.values()]), max([1.0, *known.values()])
     shown, n_lower = list(known.items()), len(known) - MOST_SCORES

@@ -11,7 +11,6 @@ import viser.transforms as transforms
 from icub_learning.arrays import Array
 from icub_learning.errors import ModelError
 from icub_learning.reporting.colours import COLOURS, GREEN, RED
-from icub_learning.view.page.style import rgb
 from icub_learning.view.shown.geometry import RobotGeometry, Shape, load_mesh
 from icub_learning.view.shown.state import Learner, State
 
@@ -125,7 +124,8 @@ class RobotView:
                     handle.visible = False
             elif handle is None or len(handle.points) != len(points):
                 shape: Any = {"shaft_radius": 0.008, "head_radius": 0.0176, "head_length": 0.05}
-                self.arrows[kind] = self._server.scene.add_arrows(f"/arrows/{kind}", points, rgb(colour), **shape)
+                rgb: Any = tuple(bytes.fromhex(colour[1:]))
+                self.arrows[kind] = self._server.scene.add_arrows(f"/arrows/{kind}", points, rgb, **shape)
             else:
                 handle.points, handle.visible = points, True
 

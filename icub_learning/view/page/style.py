@@ -39,14 +39,7 @@ SHEET = f"""<style>
 </style>"""
 
 
-def rgb(colour: str) -> tuple[int, int, int]:
-    """Return "#rrggbb" as three numbers."""
-    red, green, blue = bytes.fromhex(colour[1:])
-    return red, green, blue
-
-
 def note(text: str, colour: str = MUTED, bold: bool = False) -> str:
-    """Return a paragraph."""
     return f'<div class="il-text" style="color:{colour};font-weight:{600 if bold else 400}">{escape(text)}</div>'
 
 
@@ -78,16 +71,9 @@ def bars(entries: Sequence[tuple[str, float, str]], best: str = "") -> str:
 
 
 def badge(text: str, on: bool) -> str:
-    """Return a word in a frame, filled while it holds."""
     return f'<span class="il-badge{" on" if on else ""}">{escape(text)}</span>'
 
 
 def legend(entries: Sequence[tuple[str, str]]) -> str:
-    """Return names beside lines of their colours."""
     line = '<span><span class="il-line" style="background:{}"></span>{}</span>'
     return f'<div class="il-row">{"".join(line.format(colour, escape(name)) for name, colour in entries)}</div>'
-
-
-def large(text: str) -> str:
-    """Return words that are read from afar."""
-    return f'<span class="il-large">{escape(text)}</span>'

@@ -26,7 +26,6 @@ class Known:
 
     @property
     def sureness(self) -> str:
-        """Recall in words."""
         return "–" if math.isnan(self.recall) else f"{100.0 * self.recall:.0f} %"
 
 
@@ -84,9 +83,7 @@ class Thumbnails:
         self._pictures.pop(before[0], None)
 
     def number(self, label: str) -> int | None:
-        """Return the number of the picture of an object, or None."""
         return self._numbers.get(label, (None,))[0]
 
     def picture(self, number: int) -> bytes | None:
-        """Return a JPEG, or None if there is none with this number."""
         return self._pictures.get(number)

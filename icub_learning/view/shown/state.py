@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from icub_learning.arrays import Array
 from icub_learning.detection.boxes import Detections
 from icub_learning.evaluation.metrics import group_rmse
+from icub_learning.recognition.recognizer import Recognition
 from icub_learning.recording.recording import AXES
 from icub_learning.reporting.wrench_errors import GROUPS, UNITS
 
@@ -145,7 +146,6 @@ class Learner:
 
     @property
     def is_wrench(self) -> bool:
-        """Whether wrenches are predicted, not efforts."""
         return self.outputs == AXES
 
     @property
@@ -173,17 +173,6 @@ class Health:
     arrival: float
 
 
-@dataclass(frozen=True)
-class Recognized:
-    """What was recognized last; see Recognition.msg."""
-
-    label: str
-    nearest: str
-    confidence: float
-    typicality: float
-    scores: dict[str, float]
-
-
 @dataclass
 class State:
     """What is known now."""
@@ -196,7 +185,7 @@ class State:
     detectors: list[str] = field(default_factory=list)  # likewise
     objects: dict[str, dict[str, int]] = field(default_factory=dict)  # of each, how many views or images, by label
     recall: dict[str, dict[str, float]] = field(default_factory=dict)  # how surely each is known; NaN: unknown
-    recognized: Recognized | None = None  # newest ones; None before the first
+    recognized: Recognition | None = None  # newest ones; None before the first
     boxes: Detections | None = None  # likewise
     image: NDArray[np.uint8] | None = None  # newest image, RGB; `image_number` rises with each
     image_number: int = 0

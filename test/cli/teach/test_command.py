@@ -17,7 +17,7 @@ from helpers.limits import set_limits
 
 from icub_learning.cli.image_sources import open_source, write_image
 from icub_learning.cli.main import main
-from icub_learning.cli.teach import keyboard
+from icub_learning.cli.teach import dialogue
 from icub_learning.errors import ParameterError
 
 TEACH = (sys.executable, "-m", "icub_learning.cli", "teach")
@@ -98,8 +98,8 @@ def test_a_picture_is_written_as_it_is(tmp_path):
 
 def test_lines_are_taken_as_they_come(monkeypatch):
     reader, writer = os.pipe()
-    monkeypatch.setattr(keyboard.sys, "stdin", io.TextIOWrapper(os.fdopen(reader, "rb")))
-    keys = keyboard.Keyboard()
+    monkeypatch.setattr(dialogue.sys, "stdin", io.TextIOWrapper(os.fdopen(reader, "rb")))
+    keys = dialogue.Keyboard()
     assert not keys.ready()
     os.write(writer, b" mug \n\ndu")
     for expected in ("mug", ""):
@@ -120,7 +120,7 @@ def type_in(monkeypatch):
             reader, writer = os.pipe()
             os.write(writer, "\n".join(lines).encode())
             os.close(writer)
-            monkeypatch.setattr(keyboard.sys, "stdin", files.enter_context(os.fdopen(reader)))
+            monkeypatch.setattr(dialogue.sys, "stdin", files.enter_context(os.fdopen(reader)))
 
         yield typed
 

@@ -160,7 +160,8 @@ def test_objects_and_the_camera_come_from_nodes_that_recognize_and_detect(beside
     state = source.state
     np.testing.assert_array_equal(state.image.ravel(), pixels)
     assert (state.recognizers, state.detectors) == (["/inverse_dynamics"], ["/detector"])
-    assert (state.recognized.nearest, state.recognized.scores) == ("duck", {"duck": 0.5, "cup": -0.5})
+    seen = state.recognized
+    assert (seen.nearest, seen.labels, seen.scores.tolist()) == ("duck", ["duck", "cup"], [0.5, -0.5])
     np.testing.assert_array_equal(state.boxes.boxes, [[1.0, 2.0, 3.0, 4.0]])
     assert state.boxes.labels == ["cup"]
     # Recognizers publish what they know, detectors are asked.

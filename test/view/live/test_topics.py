@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
-from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
 from icub_learning.nodes.common.conversions import set_stamp, set_wrench
 from icub_learning.nodes.common.qos import DEEP, DEEP_BEST_EFFORT, STATE
-from icub_learning.nodes.common.serialized import stamp_in
 from icub_learning.recording.recording import AXES
 from icub_learning.view.live.topics import STEP, LearnerTopics, RawTopic, efforts, masses_of, sampled
 from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
@@ -23,11 +21,6 @@ def wrench(stamp: int, force: float = 0.0) -> WrenchStamped:
     set_stamp(message.header.stamp, stamp)
     message.wrench.force.x = force
     return message
-
-
-@pytest.mark.parametrize("stamp", [0, 1, 999_999_999, START + 123_456_789])
-def test_the_stamp_in_bytes_is_that_of_the_message(stamp):
-    assert stamp_in(bytes(serialize_message(wrench(stamp)))) == stamp
 
 
 def test_one_message_of_each_period_is_shown():

@@ -9,9 +9,10 @@ import websockets.exceptions
 import websockets.sync.client
 from helpers.waiting import PATIENCE
 
+from icub_learning.recognition.recognizer import Recognition
 from icub_learning.view.page.guard import Guard, is_local
 from icub_learning.view.page.page import Page
-from icub_learning.view.shown.state import Recognized, State
+from icub_learning.view.shown.state import State
 
 TOKEN = "x" * 24
 
@@ -70,7 +71,7 @@ def test_the_token_is_asked_for_and_remembered_by_a_cookie():
 
 
 def test_small_pictures_are_served_to_whom_the_page_is(page):
-    recognized = Recognized("mug", "mug", 1.0, 1.0, {})
+    recognized = Recognition(0, "mug", "mug", 1.0, 1.0, ["mug"], np.ones(1))
     image = np.zeros((9, 12, 3), np.uint8)
     page.thumbnails.update(State(recognizers=["a"], objects={"a": {"mug": 1}}, recognized=recognized, image=image))
     number = page.thumbnails.number("mug")

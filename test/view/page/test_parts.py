@@ -5,12 +5,14 @@ import os
 import re
 import time
 from collections import defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from icub_learning.detection.boxes import Detections
+from icub_learning.recognition.recognizer import Recognition
 from icub_learning.recording.recording import AXES
 from icub_learning.simulation.zoo.bodies import planar_arm_urdf
 from icub_learning.view.page.controls import Action
@@ -18,7 +20,7 @@ from icub_learning.view.page.curves import lines_of
 from icub_learning.view.page.page import Page
 from icub_learning.view.page.pictures import smaller, words
 from icub_learning.view.page.robot import BESIDE, LONGEST_ARROW
-from icub_learning.view.shown.state import Answer, Health, Learner, Load, Masses, Recognized, State
+from icub_learning.view.shown.state import Answer, Health, Learner, Load, Masses, State
 
 SECOND = 10**9  # [ns]
 JOINTS = ("joint_1", "joint_2", "joint_3", "joint_4")
@@ -167,7 +169,7 @@ def test_what_the_camera_sees_and_is_recognized_as(page):
     page.update(state)
     assert (page.camera.image.image != image).any()
     assert "cup 0.50" in text(page.camera.words)
-    state.recognized = Recognized("unknown", "duck", 0.75, 0.25, {"duck": 0.5, "cup": -1.0})
+    state.recognized = Recognition(0, "unknown", "duck", 0.75, 0.25, ["duck", "cup"], np.array([0.5, -1.0]))
     page.update(state)
     said = text(page.camera.words)
     assert said.startswith("unknown, nearest duck confidence 0.75, typicality 0.25")
@@ -182,9 +184,8 @@ def test_many_objects_are_searched_and_sorted_and_their_pictures_loaded_when_the
     counts = {f"mug {k}" if k % 3 else f"<Duck> {k}": k + 1 for k in range(300)}
     recall = {label: (float("nan") if k == 7 else k / 300) for k, label in enumerate(counts)}
     image = np.full((480, 640, 3), 90, np.uint8)
-    scores = {label: k / 300 for k, label in enumerate(counts)}
     state = State(recognizers=["/eye"], objects={"/eye": counts}, recall={"/eye": recall}, image=image, image_number=1)
-    state.recognized = Recognized("mug 8", "mug 8", 0.9, 0.5, scores)
+    state.recognized = seen = Recognition(0, "mug 8", "mug 8", 0.9, 0.5, list(counts), np.arange(300) / 300)
     page.update(state)
     part = page.teaching.objects
     rows = re.findall(r'<span class="name" title="(.*?)">', part.table.content)
@@ -197,7 +198,8 @@ def test_many_objects_are_searched_and_sorted_and_their_pictures_loaded_when_the
     picture = Image.open(io.BytesIO(page.thumbnails.picture(int(number))))
     assert picture.size == (96, 72) and np.abs(np.asarray(picture) - 90.0).max() < 4
     for label, confidence, is_new in (("mug 8", 0.8, False), ("unknown", 1.0, False), ("mug 8", 0.95, True)):
-        state.recognized, state.image_number = Recognized(label, "mug 8", confidence, 0.5, {}), state.image_number + 1
+        state.recognized = replace(seen, label=label, confidence=confidence)
+        state.image_number += 1
         before = part.table.content
         page.update(state)
         assert (part.table.content != before) == is_new
