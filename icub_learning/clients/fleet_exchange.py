@@ -66,7 +66,6 @@ class FleetStation:
             self._publish()
 
     def _take(self, robot: str, data: bytes) -> bool:
-        """Add one model; return whether it was taken, be it with nothing new."""
         try:
             with _as_file(data) as file:
                 (found,) = self._gather([(robot, file)])

@@ -214,11 +214,9 @@ class OnlineDetector:
         return detector
 
     def _make_regressor(self) -> Callable[[Array, Array], Any]:
-        """Return what makes the regressor of an object's regions."""
         return falkon(self.n_centers, LENGTH_SCALE, REGULARIZATION, self._seed)
 
     def _scores(self, features: Rows) -> Array:
-        """Return the scores (n, T) of regions."""
         assert self._bank is not None
         return self._bank.scores(features)
 

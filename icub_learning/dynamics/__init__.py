@@ -14,14 +14,8 @@ if TYPE_CHECKING:
     from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 
 __all__ = [
-    "Motion",
-    "MotionFilter",
-    "NonparametricEstimator",
-    "ParametricEstimator",
-    "Prediction",
-    "SemiparametricEstimator",
-    "TorqueRegressor",
-    "WrenchRegressor",
-]
+    "Motion", "MotionFilter", "NonparametricEstimator", "ParametricEstimator", "Prediction",
+    "SemiparametricEstimator", "TorqueRegressor", "WrenchRegressor",
+]  # fmt: skip
 
 __getattr__ = lazy(__name__)

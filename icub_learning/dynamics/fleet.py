@@ -99,7 +99,6 @@ class Fleet:
     def _add(
         self, pooled: AnyEstimator, model: AnyEstimator, robot: str, taken: Sequence[tuple[str, Any, Any]]
     ) -> None:
-        """Add what a robot's model knows to the pooled one. Raises ParameterError."""
         both = shared(held_by(pooled), held_by(model))
         common: Any = None
         if both and both not in (held_by(pooled), held_by(model)):

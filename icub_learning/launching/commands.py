@@ -64,7 +64,7 @@ def _gazebo_config(arguments: Mapping[str, str]) -> str:
 
 
 def _gazebo_world(arguments: Mapping[str, str]) -> str:
-    from icub_learning.simulation.gazebo_world import world_file
+    from icub_learning.simulation.gazebo_model import world_file
 
     return str(world_file(arguments["config"], arguments["world"]))
 

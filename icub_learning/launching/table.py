@@ -1,7 +1,7 @@
 """The table of systems that are started together: processes, their arguments, parameters and topics.
 
 Texts are templates: {name} stands for the launch argument `name`, {share} for the folder with config/ and urdf/, and
-{gazebo_world}, {gazebo_resources} for what icub_learning.simulation.gazebo_world makes at launch.
+{gazebo_world}, {gazebo_resources} for what icub_learning.simulation.gazebo_model makes at launch.
 """
 
 from collections.abc import Mapping
@@ -71,7 +71,6 @@ _IMAGES = {"image": "{image}", "image/compressed": "{image}/compressed"}
 def _node(
     kind: str, remappings: Mapping[str, str] = NOTHING, parameters: Mapping[str, str] = _SIM_TIME, name: str = ""
 ) -> Process:
-    """Return a node of this package with the parameter file {config}."""
     name = name or kind
     return Process(name, f"{kind}_node", PACKAGE, (), True, ("{config}",), parameters, remappings)
 

@@ -5,14 +5,6 @@ from icub_learning.models.header import ModelHeader
 from icub_learning.models.states import check_version, nested, part, reading_state, scalar
 
 __all__ = [
-    "ModelHeader",
-    "check_version",
-    "load_state",
-    "nested",
-    "part",
-    "read_model",
-    "reading_state",
-    "save_state",
-    "scalar",
-    "write_model",
-]
+    "ModelHeader", "check_version", "load_state", "nested", "part", "read_model", "reading_state", "save_state",
+    "scalar", "write_model",
+]  # fmt: skip

@@ -101,7 +101,6 @@ def digest_of_urdf(urdf: str) -> tuple[str, str]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of a kind that JSON does not know as one that it knows."""
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     return list(value) if isinstance(value, (tuple, set, frozenset)) else str(value)

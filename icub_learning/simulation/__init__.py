@@ -14,16 +14,8 @@ if TYPE_CHECKING:
     from icub_learning.simulation.objects.views import UNSEEN, View
 
 __all__ = [
-    "TASKS",
-    "UNSEEN",
-    "ArmSimulation",
-    "ObjectScene",
-    "Sensors",
-    "SimulationSettings",
-    "Truth",
-    "View",
-    "find_objects",
-    "simulate",
-]
+    "TASKS", "UNSEEN", "ArmSimulation", "ObjectScene", "Sensors", "SimulationSettings", "Truth", "View",
+    "find_objects", "simulate",
+]  # fmt: skip
 
 __getattr__ = lazy(__name__)

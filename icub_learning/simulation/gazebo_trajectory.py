@@ -17,8 +17,7 @@ from icub_learning.dynamics.regressors.robot_model import read_urdf
 from icub_learning.errors import SimulationError
 from icub_learning.simulation.arm.quintic import QuinticSpline, hermite_accelerations, spline_velocities
 from icub_learning.simulation.arm.trajectory import checked_points, checked_times, columns_of
-from icub_learning.simulation.gazebo_model import robot_of
-from icub_learning.simulation.gazebo_world import STEP_NS
+from icub_learning.simulation.gazebo_model import STEP_NS, robot_of
 
 STEP = STEP_NS * 1e-9  # [s]
 LONGEST = 600.0  # [s]: 600 000 points, a message of 80 MB

@@ -53,7 +53,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _recorded(args: argparse.Namespace) -> tuple[str, Any]:
-    """Return the URDF as the user would name it, and what a recording holds."""
     beside = args.recording.with_suffix(".urdf")
     urdf = args.urdf or (str(beside) if beside.is_file() else "")
     recording = options.read_recording(args)
@@ -63,7 +62,6 @@ def _recorded(args: argparse.Namespace) -> tuple[str, Any]:
 
 
 def _live(args: argparse.Namespace) -> tuple[str, Any]:
-    """Return the URDF as the user would name it, and what was heard."""
     from icub_learning.clients.robot_listener import RobotListener
     from icub_learning.clients.topics import ros_node
 

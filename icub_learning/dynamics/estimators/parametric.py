@@ -147,7 +147,6 @@ class ParametricEstimator:
 
     @property
     def _variance_of_rows(self) -> float:
-        """Variance of the noise of the weighted rows."""
         noise = self._outputs.noise
         return float(np.mean(self._outputs.weights**2 * noise.value)) if noise.n_samples else 1.0
 

@@ -185,6 +185,5 @@ class JointBank:
         self._outputs = self._outputs.restored(recent)
 
     def _settings(self) -> Array:
-        """Regularizations and memories with which it learned the last seconds."""
         bodies = np.ravel(BODIES) if self._bodies else ()
         return np.array([FEATURES_REGULARIZATION, FEATURES_MEMORY, FEATURES_EVERY, *bodies])

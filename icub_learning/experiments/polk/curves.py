@@ -153,7 +153,6 @@ def _last(samples: int, judged: tuple[float | None, float], points: int, took: f
 
 
 def _follow(model: POLKClassifier, x: Array, y: NDArray[np.intp], test: Any) -> dict[str, Any]:
-    """Learn and judge the newest iterate at LOOKS moments."""
     found: dict[str, Any] = {"samples": [], "risk": [], "error": [], "points": [], "seconds": 0.0, "loss": model.loss}
     kernel, classes = Kernel("gaussian", model.length_scale), np.unique(y)
     codes = np.searchsorted(classes, test[1])

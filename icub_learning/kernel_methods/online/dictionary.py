@@ -152,7 +152,6 @@ class KernelDictionary:
         self._points[before : self.n], self._weights[before : self.n] = x, self._columns(added)
 
     def _factorize(self) -> None:
-        """Compute Gram matrix and factor of points that were added without them."""
         points, weights = self.points.copy(), self._weights[: self.n].copy()
         self._allocate(len(self._points), points.shape[1])
         self._extend(points, weights, self.kernel.gram(points), 0)

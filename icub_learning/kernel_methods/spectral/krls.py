@@ -23,7 +23,6 @@ class SpectralRegressor(KernelRegressor):
     path: Sequence[float] | None = None
 
     def _read_levels(self, samples: Array) -> None:
-        """Check and keep lambda, the levels of the path and the samples."""
         self._level = check_regularization(self.regularization)
         self.path_levels_ = check_levels("path", self.path, [self._level])
         self.centers_, self._n = samples, len(samples)

@@ -145,7 +145,6 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         return tensor
 
     def _function(self, values: Array) -> None:
-        """Compute the kernel from S, in place."""
         with np.errstate(over="ignore"):
             if self.kernel == "exponential":
                 np.exp(values, out=values)
@@ -153,7 +152,6 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
                 np.power(values, self.degree, out=values)
 
     def _slope(self, values: Array) -> None:
-        """Compute the kernel's derivative by S from S, in place."""
         if self.kernel == "exponential":
             np.exp(values, out=values)
         else:

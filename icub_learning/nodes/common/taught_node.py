@@ -24,11 +24,9 @@ class TaughtNode(ManagedNode):
     _lesson_over: Future
 
     def _describe(self) -> ModelHeader:
-        """Return the description of what was taught."""
         raise NotImplementedError
 
     def _state(self) -> dict[str, Any]:
-        """Return what was taught, also if that is nothing."""
         raise NotImplementedError
 
     def _keep_model(

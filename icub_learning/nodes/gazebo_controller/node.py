@@ -20,8 +20,8 @@ from icub_learning.nodes.common.qos import SENSOR
 from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run
 from icub_learning.nodes.common.trajectories import step_trajectory, trajectory_points
 from icub_learning.settings import setting, settings_of
+from icub_learning.simulation.gazebo_model import STEP_NS
 from icub_learning.simulation.gazebo_trajectory import INSIDE, Commands, brake, follow, joints_of
-from icub_learning.simulation.gazebo_world import STEP_NS
 
 REPORT_PERIOD = 1.0  # [s]
 HOMING_TIME = 1.0  # [s] in which joints that Gazebo starts beyond their limits move to them

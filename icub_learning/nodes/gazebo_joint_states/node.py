@@ -17,7 +17,7 @@ from icub_learning.nodes.common.qos import STREAM
 from icub_learning.nodes.common.serialized import MALFORMED, STAMP_END, stamp_in
 from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, run
 from icub_learning.settings import setting, settings_of
-from icub_learning.simulation.gazebo_world import STEP_NS
+from icub_learning.simulation.gazebo_model import STEP_NS
 
 REPORT_PERIOD = 1.0  # [s]
 ALL = QoSProfile(depth=1000)  # [messages] one second: a short pause of this node loses none

@@ -115,7 +115,6 @@ class InverseDynamicsNode(ManagedNode):
         return self._keeper.load_newest(loaded, self.get_logger()) or estimator
 
     def _make_messages(self) -> None:
-        """Make messages of which only stamps and numbers change later."""
         self._decoder, self._wrench_decoder = JointStateDecoder(), WrenchDecoder()
         n, names = self._regressor.n_outputs, list(self._regressor.output_names)
         prediction = DynamicsPrediction(names=names)

@@ -217,7 +217,6 @@ def _fit(inputs: Array, correct: Array, weights: Array) -> Array:
 
 
 def _loss(coefficients: Array, inputs: Array, correct: Array, weights: Array) -> float:
-    """Return the negative log posterior, up to a constant."""
     activation = inputs @ coefficients
     misfit = weights * (np.logaddexp(0.0, activation) - correct * activation)
     return float(misfit.sum() + 0.5 * (PRIOR_PRECISION * (coefficients - PRIOR_MEAN) ** 2).sum())

@@ -246,7 +246,6 @@ class Classifier(ABC):
         return self._moments.recoding_factors(self.recoding)
 
     def _statistics(self) -> Statistics:
-        """Return what typicality is judged by: the kept views."""
         rows, targets = self._kept.rows, self._kept.targets
         members = np.eye(len(self._moments))[targets]
         return Statistics(rows, targets, members.T @ rows, members.sum(axis=0), None)

@@ -63,7 +63,6 @@ class KeptViews:
 
     @property
     def _order(self) -> NDArray[np.intp]:
-        """Places of the views in the memory, oldest first."""
         return np.argsort(self._stamps[: self._n])
 
     def count(self, index: int) -> int:

@@ -197,5 +197,4 @@ def _decode_other(content: bytes) -> NDArray[Any]:
 
 
 def _refuse(reason: str, message: str, value: object) -> NoReturn:
-    """Raise SampleError for an image that cannot be used."""
     raise SampleError(reason, message, name="image", value=value)

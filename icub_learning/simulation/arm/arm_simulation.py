@@ -180,7 +180,6 @@ class ArmSimulation:
         self._steps += 1
 
     def _reference(self) -> Reference:
-        """Return the reference of the next step."""
         if self._row == _BLOCK:
             self._drop_finished_blends()
             self._compute_references()

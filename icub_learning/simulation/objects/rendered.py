@@ -63,12 +63,10 @@ class RenderedObjects:
         self._renderer.close()
 
     def _show(self, present: Sequence[int]) -> None:
-        """Show the objects with these indices, and hide the others."""
         self._model.geom_group[self._owner >= 0] = HIDDEN_GROUP
         self._model.geom_group[np.isin(self._owner, present)] = SHOWN_GROUP
 
     def _paint(self, name: str, picture: NDArray[np.uint8]) -> None:
-        """Put a picture onto a plane of the scene."""
         texture = self._model.texture(name).id
         begin = self._model.tex_adr[texture]
         self._model.tex_data[begin : begin + picture.size] = picture.ravel()

@@ -101,7 +101,6 @@ class ObjectScene(RenderedObjects):
         mujoco.mj_kinematics(self._model, self._data)
 
     def _arrange(self, view: View) -> None:
-        """Set positions, orientations and light of the scene as in a view."""
         model, data = self._model, self._data
         depth = self._depths[self.names.index(self.shown)] if self.shown else RADIUS
         model.body_pos[self._object] = self._showing_hand.T @ np.array([0.0, 0.0, PALM + depth])

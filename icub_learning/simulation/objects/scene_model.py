@@ -121,7 +121,6 @@ def _add_object(spec: Any, body: Any, number: int, parts: Sequence[MeshPart]) ->
 
 
 def _add_material(spec: Any, name: str, texture: str | None) -> Any:
-    """Add a slightly glossy material, and return it."""
     material = spec.add_material(name=name, specular=0.3, shininess=0.4)
     if texture is not None:
         material.textures[_RGB] = texture

@@ -97,7 +97,6 @@ class TableScene(RenderedObjects):
         return np.array(places)
 
     def _arrange(self, rng: np.random.Generator, present: Sequence[int], places: Array) -> None:
-        """Set objects, eye, light, table and wall."""
         model = self._model
         for index, place in zip(present, places, strict=True):
             turn = rng.uniform(-np.pi, np.pi)
@@ -123,6 +122,5 @@ class TableScene(RenderedObjects):
 
 
 def _box(inside: NDArray[np.bool_]) -> list[int]:
-    """Return x1, y1, x2, y2 of the pixels in a mask."""
     rows, columns = np.flatnonzero(inside.any(axis=1)), np.flatnonzero(inside.any(axis=0))
     return [int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1]

@@ -101,7 +101,6 @@ def turning_view(seed: int, time: float, name: str = "") -> View:
 
 
 def _random_scene(rng: np.random.Generator) -> View:
-    """Return a view with random gaze, light and background."""
     tint = tuple(random_tint(rng).tolist())
     return View(
         aim=tuple(rng.uniform(-MAX_AIM, MAX_AIM, 2).tolist()),

@@ -12,8 +12,8 @@ from icub_learning.view.shown.state import Answer, Ask, Health, Learner, Load, M
 OBSERVED = 5.0  # [s] that a load is observed for, by default
 STALE_AFTER = 5.0  # [s] without a report
 SHOWN = ("prediction rate [Hz]", "latency, arrival to publication", "latency, stamp to publication", "learning",
-         "recognition", "detection", "samples learned", "samples skipped, more than can be learned", "samples waiting",
-         "joint states without measurement", "refused", "last refusal", "seen", "load")  # fmt: skip
+         "recognition", "detection", "samples learned", "samples left out, more than learning_share allows",
+         "samples waiting", "joint states without measurement", "refused", "last refusal", "seen", "load")  # fmt: skip
 
 
 class BodyView:
