@@ -30,8 +30,7 @@ class StochasticKernelMachine(KernelRegressor):
     "hinge", "exponential", "logistic"; `OneVsAllClassifier` makes such targets of labels.
 
     Args:
-        kernel, length_scale, degree: see `Kernel`; `regularization` is unused, step size and number of passes
-        regularize.
+        kernel, length_scale, degree: see `Kernel`. `regularization` is unused: step size and passes regularize.
         loss: one of the losses above.
         epsilon: half the width in which "epsilon_insensitive" is zero.
         max_iter: largest number of passes over the samples.
