@@ -62,7 +62,7 @@ def _of_python(text: str) -> Iterator[Constant]:
             above = " ".join(line.lstrip("# ") for line in lines[start:first]), first
         own = [found.group(1) for line in lines[first:last] if (found := TAIL.search(line))]
         shared = above[0] if above[1] == first else ""
-        above = above[0], last
+        above = shared, last
         yield Constant(", ".join(names), " ".join(ast.unparse(node.value).split()), " ".join([shared, *own]).strip())
 
 
