@@ -11,8 +11,7 @@ from icub_learning.recognition.settings import Settings
 
 KIND = "object_recognition"
 EMPTY = "nothing_taught"  # the only entry of the state of a recognizer that knows no object
-# A classifier holds a few square matrices of all features and some rows for each object; so many squares at most.
-MOST_SQUARES = 6
+MOST_SQUARES = 6  # matrices of all features by all features that a classifier may hold, beside rows of objects
 MOST_FEATURES = 4096  # of a network, where the features of this one have not been seen yet
 SMALL_PARTS = 64 * 2**20  # [bytes]: rows of objects
 
