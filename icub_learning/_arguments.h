@@ -30,9 +30,9 @@ typedef struct {
 /* The arguments, each kind in the order of the call. */
 typedef struct {
     Opened *opened;
-    void *array[MOST_ARGUMENTS];     /* NULL: None */
-    ptrdiff_t length[MOST_ARGUMENTS];  /* numbers in each array */
-    const Py_buffer *view[MOST_ARGUMENTS];
+    void *array[MOST_ARGUMENTS];           /* NULL: None */
+    ptrdiff_t length[MOST_ARGUMENTS];      /* numbers in each array */
+    const Py_buffer *view[MOST_ARGUMENTS]; /* of each array that is not None: its shape */
     long long integer[MOST_ARGUMENTS]; /* and truth values */
     double number[MOST_ARGUMENTS];
     PyObject *object[MOST_ARGUMENTS];
@@ -123,7 +123,8 @@ static int take_arguments(Arguments *a, Opened *opened, PyObject *const *given, 
             if (!PyErr_Occurred() && (size < 0 || size > INT32_MAX)) PyErr_Format(PyExc_ValueError, "is %lld, must be 0 to %d", size, INT32_MAX);
             a->size[*at - 'a'] = (double)size, at += 2;
         } else {
-            int flags = 0, optional = 0, type = 'd';
+            int flags = 0, optional = 0;
+            char kind = 'd';
             for (exact[arrays] = 0; !(*at >= 'a' && *at <= 'z') && !(*at >= '0' && *at <= '9'); at++)
                 if (*at == '!')
                     flags = PyBUF_WRITABLE;
@@ -132,11 +133,11 @@ static int take_arguments(Arguments *a, Opened *opened, PyObject *const *given, 
                 else if (*at == '=')
                     exact[arrays] = 1;
                 else
-                    type = *at;
+                    kind = *at;
             needs[arrays] = at, places[arrays] = place;
             a->array[arrays] = NULL, a->length[arrays] = 0;
             if (!optional || object != Py_None) {
-                const Py_buffer *view = a->view[arrays] = open_buffer(opened, object, (char)type, flags);
+                const Py_buffer *view = a->view[arrays] = open_buffer(opened, object, kind, flags);
                 if (!view) return refuse(signature, place);
                 a->array[arrays] = view->buf, a->length[arrays] = view->len / view->itemsize;
                 double *size = &a->size[*at - 'a'];

@@ -111,6 +111,20 @@ def shared_data() -> Path:
     return Path(folder)
 
 
+@pytest.fixture(scope="session")
+def renderer() -> None:
+    """Rendering where this machine can: set-up fetches objects and names the packages for OpenGL."""
+    from icub_learning.errors import ObjectError, RenderingError
+    from icub_learning.simulation import find_objects
+    from icub_learning.simulation.objects import offscreen
+
+    try:
+        offscreen.find_backend()
+        find_objects()
+    except (RenderingError, ObjectError) as error:
+        pytest.skip(str(error))
+
+
 @pytest.fixture
 def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """A ROS_DOMAIN_ID that no other program on this machine holds, set for this process and its children."""

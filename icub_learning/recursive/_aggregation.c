@@ -30,9 +30,8 @@ typedef struct {
 
 static int take_tables(Arguments *a, PyObject *tuple, TABLES *t) {
     Arguments tables;
-    const int first = a->opened->n_views;
     if (!take_tuple(a, tuple, &tables, "tables(weight, exponent, scale, square, loss)", "!n !=n !=n !=n !=n")) return 0;
-    const Py_buffer *view = &a->opened->views[first];
+    const Py_buffer *view = tables.view[0];
     if (!fits(view->ndim == 2 && view->len, "the tables of an aggregation")) return 0;
     t->experts = view->shape[0], t->outputs = view->shape[1];
     for (int i = 0; i < 5; i++) t->table[i] = tables.array[i];
@@ -128,7 +127,7 @@ FUNCTION(learn_layers, "!0 !0 @ @ 0 0 0 () % % %",
          "learn_layers(choices, usual, memories, second, errors, combined, half_lives, direct, elapsed, highest, weight)\n\n"
          "One step of LayeredAggregation from errors (ages, experts, m) of the experts and `combined` (ages, 1 + count, m) of what is\n"
          "published and of the memories; then choices (1 + count, experts, m) are its weights and those of each memory. Without ages\n"
-         "nothing is learned. memories and second: the tables of LayeredAggregation, (experts, count m) and (count + direct, m); half_lives\n"
+         "nothing is learned. memories and second: ConvexAggregation.tables, (experts, count m) and (count + direct, m); half_lives\n"
          "(count + 1,), that of the second layer last; direct: a tuple of experts. Squared errors of what is published count up to\n"
          "`highest` times the usual ones (m,), a mean in which this sample counts 1 / weight.") {
     const double elapsed = a->number[0], highest = a->number[1], weight = a->number[2];

@@ -141,7 +141,7 @@ FUNCTION(maps, "!0 !0 0 @ p",
          "maps(both, work, learned, columns, gamma)\n--\n\n"
          "both (2, T, d): weights of features alone, and beside Y_b beta, beta = offset + root gamma (p,); work (p,); from learned (T + entries, >= d), those of y and of the\n"
          "entries of Y_b that are learned. columns: BaseColumns.memory.") {
-    const Py_buffer *both = &a->opened->views[0], *learned = &a->opened->views[2];
+    const Py_buffer *both = a->view[0], *learned = a->view[2];
     const ptrdiff_t T = both->ndim == 3 ? both->shape[1] : 0, d = T ? both->shape[2] : 0, stride = learned->ndim == 2 ? learned->shape[1] : 0;
     COLUMNS c;
     if (!take_columns(a, a->object[0], &c, T)) return NULL;

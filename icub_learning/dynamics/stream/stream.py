@@ -22,8 +22,8 @@ from icub_learning.errors import SampleError
 
 FIRST_LOOK = 50  # joint states: when the noise of velocities is looked at first, then whenever they are twice as many
 # [ns] between two joint states of which it is found what is known of their motion, and whose errors tell which experts
-# are right, how smooth measurements are, and whether something pushes: 250 times in a second, as arms move by fractions
-# of a degree in that time, and at 1 kHz all this would take longer than the answers.
+# are right, and whether something pushes: 250 times in a second, as arms move by fractions of a degree in that time,
+# and at 1 kHz all this would take longer than the answers.
 SETTLED = 4_000_000
 
 

@@ -20,10 +20,7 @@ from sensor_msgs.msg import Image, JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from icub_learning.errors import ObjectError, RenderingError
 from icub_learning.nodes.common.conversions import stamp_to_ns
-from icub_learning.simulation import find_objects
-from icub_learning.simulation.objects import offscreen
 from icub_learning_msgs.srv import AttachPayload, SetTask, ShowObject
 
 NODE = "/icub_simulation"
@@ -167,15 +164,6 @@ def test_lifecycle_pauses_and_goes_on(probe: RosProbe, start_node) -> None:
     assert change(Transition.TRANSITION_CLEANUP)
     assert change(Transition.TRANSITION_CONFIGURE)
     assert node.stop(signal.SIGINT) == 0
-
-
-@pytest.fixture
-def renderer() -> None:
-    try:
-        offscreen.find_backend()
-        find_objects()
-    except (RenderingError, ObjectError) as error:
-        pytest.skip(str(error))
 
 
 def pixels(message: Image) -> np.ndarray:
