@@ -129,12 +129,12 @@ class JointProcess:
         _joint.learn(*factors, columns.memory, estimates, self._maps, phi, rows, y, weights, root)
         self._outputs.add(estimates)
 
-    def _rigid_rows(self, left: Array) -> tuple[Array, Array]:
-        """Weighted rows (k n_outputs, n_base) and targets of the second factor from k rows of what features leave."""
+    def _rigid_rows(self, left: Array, weights: Array) -> tuple[Array, Array]:
+        """Rows (k n_outputs, n_base) and targets of the second factor from k rows of what features leave of outputs."""
         columns, count = self.columns, len(left) * self.n_outputs
         assert columns is not None
         z, target = np.empty((count, len(columns.kept))), np.empty((count, 1))
-        _joint.rows(z, target, left, columns.memory, self._outputs.weights)
+        _joint.rows(z, target, left, columns.memory, weights)
         return z, target
 
     def merge(self, other: "JointProcess", common: "JointProcess | None" = None) -> None:
@@ -147,11 +147,12 @@ class JointProcess:
         pooled = self._features.merge(other._features, None if common is None else common._features)
         if self._rigid is not None and other._rigid is not None:
             theirs = RecursiveLeastSquares.from_state(other._rigid.state())
-            theirs.withdraw(*other._rigid_rows(pooled.lost))
+            # By the least weights that its samples can have had: no more is taken out than was learned.
+            theirs.withdraw(*other._rigid_rows(pooled.lost, other._outputs.least_weights))
             self._rigid.merge(theirs, None if common is None else common._rigid)
             forgetting, n_samples = self._rigid.forgetting, self._rigid.n_samples
             self._rigid.forgetting = 1.0
-            self._rigid.update(*self._rigid_rows(pooled.gained))
+            self._rigid.update(*self._rigid_rows(pooled.gained, self._outputs.weights))
             self._rigid.forgetting, self._rigid.n_samples = forgetting, n_samples
         self._outputs.noise.merge(other._outputs.noise, 0 if common is None else common.n_samples)
 

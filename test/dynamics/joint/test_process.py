@@ -239,6 +239,22 @@ def test_pools_what_both_have_in_common_once():
     assert common.n_samples == 200  # copies learn on their own
 
 
+@pytest.mark.parametrize("n", [30, 70, 120, 400])
+def test_pools_two_that_found_how_much_outputs_count(n):
+    """As accurate as one that saw all, though most of what either one lost was lost before it had found the weights."""
+    scales = np.array([1.0, 0.2, 0.01])
+    samples = stream(2 * n + 200, n, scales, effect=0.1 * scales)
+    parts = slice(0, n), slice(n, 2 * n)
+    one, other, both = (JointProcess(COLUMNS[False], T, D, REGULARIZATION, "noise") for _ in range(3))
+    for process, learned in ((one, parts[:1]), (other, parts[1:]), (both, parts)):
+        learn(process, chosen(samples, *learned))
+    one.merge(other)
+    truth = np.array([1.0, -0.5, 0.2, 2.0, 0.7, 0.0])
+    rows = samples[1][2 * n :]
+    pooled, whole = (np.mean((rows @ (parameters(process) - truth)) ** 2, axis=0) for process in (one, both))
+    assert np.exp(0.5 * np.mean(np.log(pooled / whole))) < 1.3
+
+
 def test_certainty_is_that_of_its_moment():
     phi, rows, y = stream(80, 12)
     process = learn(made(), (phi[:40], rows[:40], y[:40]))

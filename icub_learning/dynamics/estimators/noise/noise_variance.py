@@ -91,6 +91,11 @@ class OutputNoise(Declared):
         self.noise = NoiseVariance(n_outputs)
         self.weights = np.ones(n_outputs)
 
+    @property
+    def least_weights(self) -> Array:
+        """Weights (n_outputs,) below which no sample has counted: those of the start, as they only grow from there."""
+        return self.weights if self._kind == "equal" else np.ones_like(self.weights)
+
     def add(self, estimate: Array) -> None:
         """Add what one sample tells of the variance, see NoiseVariance.add."""
         self.noise.add(estimate)
