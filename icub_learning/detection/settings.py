@@ -18,6 +18,7 @@ class Settings(Validated):
     threshold: float = setting(
         -0.5, "smallest score of a detection, from -1 (background) to 1", low=-2.0, high=2.0, live=True
     )
+    seed: int = setting(0, "seed of what is drawn: equal lessons give equal detectors", low=0, high=2**31 - 1)
     n_threads: int = setting(1, "number of threads that work on one image", low=1, high=64)
 
 

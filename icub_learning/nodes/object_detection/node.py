@@ -62,6 +62,7 @@ class ObjectDetectionNode(TaughtNode):
     def _configure(self, settings: dict[str, Any]) -> None:
         self._detector = OnlineDetector(
             settings["n_centers"],
+            settings["seed"],
             bootstrap=Bootstrap(n_batches=settings["n_batches"], batch_size=settings["batch_size"]),
             **{name: settings[name] for name in ("n_proposals", "threshold", "n_threads")},
         )
