@@ -5,6 +5,7 @@ import time
 from functools import partial
 from pathlib import Path
 
+from icub_learning.cli.options import add_own_option
 from icub_learning.reporting.tables import add_json_option, add_value, number_in, save_figures, table
 
 DESCRIPTION = "Pool the models of many robots so that each sample counts once, and hand the pooled one back."
@@ -51,6 +52,7 @@ def _add_pooling(action: argparse.ArgumentParser) -> None:
     action.add_argument("folder", metavar="FOLDER", type=Path, help="what the fleet knows; made where it is missing")
     action.add_argument("--any-urdf", action="store_true", help="also if the URDFs of the robots differ")
     add_value(action, "--keep", 20, "pooled models that are kept", "N")
+    add_own_option(action)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -62,7 +64,7 @@ def _pool(args: argparse.Namespace) -> None:
     from icub_learning.clients.topics import ros_node
     from icub_learning.dynamics.fleet import Fleet
 
-    fleet = Fleet(args.folder, args.keep)
+    fleet = Fleet(args.folder, args.keep, args.own)
     with ros_node("icub_learning_fleet_pool") as (node, wait, stopped):
         gather = partial(fleet.gather, any_urdf=args.any_urdf)
         station = FleetStation(node, gather, fleet.pooled, args.settle, partial(print, flush=True))
@@ -108,7 +110,7 @@ def _spread(args: argparse.Namespace) -> None:
 def _gather(args: argparse.Namespace) -> None:
     from icub_learning.dynamics.fleet import Fleet
 
-    fleet = Fleet(args.folder, args.keep)
+    fleet = Fleet(args.folder, args.keep, args.own)
     named = [_named(text) for text in args.files]
     start = time.perf_counter()
     found = fleet.gather(named, any_urdf=args.any_urdf)

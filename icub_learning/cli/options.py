@@ -25,6 +25,11 @@ def add_recording_argument(parser: argparse.ArgumentParser, text: str = RECORDIN
     parser.add_argument("recording", metavar="RECORDING", type=Path, help=text, nargs=None if required else "?")
 
 
+def add_own_option(parser: argparse.ArgumentParser) -> None:
+    text = "import path of the class in the files, if it is one of your own: no file makes this program import a class"
+    parser.add_argument("--own", default="", metavar="CLASS", help=text)
+
+
 def add_topic_options(parser: argparse.ArgumentParser) -> None:
     add_value(parser, "--joint-states", "joint_states", "", "TOPIC")
     add_value(parser, "--wrench", "wrench", "", "TOPIC")

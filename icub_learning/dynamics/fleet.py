@@ -39,13 +39,14 @@ class Fleet:
     Args:
         folder: made where it is missing.
         keep: number of pooled models that are kept, at least 1 (ParameterError).
+        own: import path of the class of the learners, if it is none of this package's.
 
     Attributes:
         pooled: file of the pooled model, which is there once something was gathered.
     """
 
-    def __init__(self, folder: Path, keep: int = 20) -> None:
-        self._keep = integer("keep", keep, 1)
+    def __init__(self, folder: Path, keep: int = 20, own: str = "") -> None:
+        self._keep, self._own = integer("keep", keep, 1), own
         self.folder, self.pooled = folder, folder / POOLED
 
     def gather(self, files: Sequence[tuple[str, Path]], *, any_urdf: bool = False) -> list[Gathered]:
@@ -60,25 +61,25 @@ class Fleet:
                 has forgotten some of them, or was learned with other features.
             StateError: a file is no model of inverse dynamics, or one of another robot.
         """
-        pooled, header = _read(self.pooled) if self.pooled.exists() else (None, None)
+        pooled, header = self._read(self.pooled) if self.pooled.exists() else (None, None)
         taken: list[tuple[str, AnyEstimator, ModelHeader]] = []
         results = []
         for robot, path in files:
             if not NAME.fullmatch(robot):
                 raise ParameterError("robot", robot, "letters, digits, - and _")
-            model, own = _read(path)
+            model, found = self._read(path)
             if pooled is None or header is None:
-                before, pooled, header = 0, estimator_of(accounted(model)), own
+                before, pooled, header = 0, estimator_of(accounted(model), self._own), found
             else:
-                own.check_origin(header, any_urdf=any_urdf)
+                found.check_origin(header, any_urdf=any_urdf)
                 before = pooled.n_samples
                 self._add(pooled, model, robot, taken)
             results.append(Gathered(robot, model.n_samples, pooled.n_samples - before))
-            taken.append((robot, model, own))
+            taken.append((robot, model, found))
         if pooled is None or header is None or not any(one.new for one in results):
             return results
-        for robot, model, own in taken:
-            written = _write(self.folder / "robots" / f"{robot}.{_digest(held_by(model))}.npz", model, own)
+        for robot, model, found in taken:
+            written = _write(self.folder / "robots" / f"{robot}.{_digest(held_by(model))}.npz", model, found)
             for old in {*written.parent.glob(f"{robot}.*.npz")} - {written}:
                 old.unlink()
         written = _write(self.folder / "spread" / f"{time.time_ns()}.{_digest(held_by(pooled))}.npz", pooled, header)
@@ -118,17 +119,16 @@ class Fleet:
             for path in (self.folder / place).glob(f"*.{_digest(holdings)}.npz"):
                 state, _ = read_model(path)
                 if read_holdings(state) == holdings:
-                    return estimator_of(state)
+                    return estimator_of(state, self._own)
         return None
 
-
-def _read(path: Path) -> tuple[AnyEstimator, ModelHeader]:
-    state, header = read_model(path)
-    if header is None:
-        raise StateError(f"{path} does not say whose model it is; save it anew", name=str(path))
-    if "estimator" not in state:
-        raise StateError(f"{path} is no model of inverse dynamics", name=str(path), value=header.kind)
-    return estimator_of(state), header
+    def _read(self, path: Path) -> tuple[AnyEstimator, ModelHeader]:
+        state, header = read_model(path)
+        if header is None:
+            raise StateError(f"{path} does not say whose model it is; save it anew", name=str(path))
+        if "estimator" not in state:
+            raise StateError(f"{path} is no model of inverse dynamics", name=str(path), value=header.kind)
+        return estimator_of(state, self._own), header
 
 
 def _write(path: Path, model: AnyEstimator, header: ModelHeader) -> Path:

@@ -7,6 +7,7 @@ from typing import Any
 from icub_learning.dynamics.assembly import AnyEstimator
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.semiparametric import NonparametricEstimator, SemiparametricEstimator
+from icub_learning.dynamics.own_learner import OwnLearner
 from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import StateError
@@ -25,12 +26,19 @@ SMALL_PARTS = 16 * 2**20  # [bytes]: the URDF as text, names, frequencies of fea
 OWN_LEARNER = 2**30  # [bytes]: of a class from outside this package, whose state nobody here knows
 
 
-def estimator_of(state: dict[str, Any]) -> AnyEstimator:
-    """Return the estimator of a saved state, for the robot that it describes. Raises StateError."""
+def estimator_of(state: dict[str, Any], own: str = "") -> AnyEstimator:
+    """Return the estimator of a saved state, for the robot that it describes; `own`: the import path of a class of the
+    user's that it may be. Raises StateError; ParameterError: that class cannot be imported, or read its part.
+    """
     kind = str(scalar(state, "estimator"))
+    if own and kind == own:
+        learner: AnyEstimator = OwnLearner.of(own).from_state(state)
+        return learner
     name = kind.split("_")[0]  # what follows says which of its methods it uses
     if name not in ESTIMATORS:
-        text = f"the state is that of a {kind!r} estimator, and no file makes this program import a class"
+        text = (
+            f"the state is that of a {kind!r} estimator, and no file makes this program import a class: name it (--own)"
+        )
         raise StateError(text, value=kind, bound=", ".join(ESTIMATORS))
     with reading_state(f"a {name} estimator"):
         return ESTIMATORS[name].from_state(state)

@@ -13,9 +13,9 @@ from icub_learning.robots import find_urdf
 make_regressor = cache(assembly.make_regressor)
 
 
-def taught(n_samples, seed=0, **changes):
+def taught(n_samples, seed=0, estimator="parametric", **changes):
     """Return an estimator that has learned some samples, and its description."""
-    settings = Settings(urdf=find_urdf("icub"), joints=tuple(RIGHT_ARM), estimator="parametric", **changes)
+    settings = Settings(urdf=find_urdf("icub"), joints=tuple(RIGHT_ARM), estimator=estimator, **changes)
     regressor = make_regressor(settings)
     estimator, rng = assembly.make_estimator(settings, regressor), np.random.default_rng(seed)
     for _ in range(n_samples):

@@ -33,17 +33,19 @@ class OpenedModel:
     learner: Any  # an estimator of inverse dynamics, or an object recognizer
 
 
-def open_model(path: Path) -> OpenedModel:
-    """Read and rebuild a model. Raises StateError with the reason if it is missing, damaged, newer or no model."""
+def open_model(path: Path, own: str = "") -> OpenedModel:
+    """Read and rebuild a model, perhaps of an `own` class of the user's. Raises StateError with the reason if it is
+    missing, damaged, newer or no model; ParameterError: the class cannot be imported, or read its part.
+    """
     state, header = read_model(path)
     if "estimator" in state:
-        learner: Any = dynamics.estimator_of(state)
+        learner: Any = dynamics.estimator_of(state, own)
         entry = next((name for name in URDF_ENTRIES if name in state), None)
         robot, digest = digest_of_urdf(str(scalar(state, entry))) if entry else ("", "")
         joints, samples = tuple(learner.regressor.joints), {"samples": learner.n_samples}
         found = ModelHeader(dynamics.KIND, robot, digest, joints, settings={}, statistics=samples, saved_at=0.0)
     elif "recognizer" in state or state.keys() == {objects.EMPTY}:
-        learner = assembly.make_recognizer(assembly.Settings())
+        learner = assembly.make_recognizer(assembly.Settings(**{"classifier": own} if own else {}))
         objects.restore(learner, state)
         found = objects.describe(assembly.Settings(), learner, "")
     else:
@@ -54,7 +56,7 @@ def open_model(path: Path) -> OpenedModel:
 
 
 def info(args: argparse.Namespace) -> None:
-    figures = {str(path): _facts(open_model(path)) for path in args.files}
+    figures = {str(path): _facts(open_model(path, args.own)) for path in args.files}
     for path, facts in figures.items():
         width = max(map(len, facts))
         print(f"{path}\n{'─' * len(path)}")
@@ -66,7 +68,7 @@ def check(args: argparse.Namespace) -> int:
     found: dict[str, str] = {}
     for path in args.files:
         try:
-            text = "whole" if open_model(path).described else "whole, without checksums (an earlier release)"
+            text = "whole" if open_model(path, args.own).described else "whole, without checksums (an earlier release)"
         except IcubLearningError as error:
             text = str(error)
         print(text if str(path) in text else f"{path}: {text}")
@@ -77,7 +79,7 @@ def check(args: argparse.Namespace) -> int:
 
 
 def diff(args: argparse.Namespace) -> None:
-    first, second = (open_model(path) for path in args.files)
+    first, second = (open_model(path, args.own) for path in args.files)
     facts = [_facts(model) for model in (first, second)]
     rows = [[key, *(_text(one.get(key, "-")) for one in facts)] for key in dict.fromkeys([*facts[0], *facts[1]])]
     different = [row for row in rows if row[1] != row[2]]
@@ -98,7 +100,7 @@ def diff(args: argparse.Namespace) -> None:
 
 
 def merge(args: argparse.Namespace) -> None:
-    first, second = (open_model(path) for path in args.files)
+    first, second = (open_model(path, args.own) for path in args.files)
     second.header.check_origin(first.header, any_urdf=args.any_urdf)
     if isinstance(first.learner, ObjectRecognizer):
         first.learner.merge(second.state)

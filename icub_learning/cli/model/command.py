@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from icub_learning.cli.options import add_own_option
 from icub_learning.reporting.tables import add_json_option
 
 DESCRIPTION = "Say what model files hold, compare two, pool two, or check that they are whole."
@@ -27,6 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     ):
         action = actions.add_parser(name, help=text)
         action.add_argument("files", nargs=files, metavar="FILE", type=Path)
+        add_own_option(action)
         add_json_option(action)
     action.add_argument("--to", required=True, metavar="FILE", type=Path, help="the pooled model")
     action.add_argument("--any-urdf", action="store_true", help="also if the URDFs of the robot differ")

@@ -5,10 +5,12 @@ import json
 import numpy as np
 import pytest
 from helpers.arm_models import taught
+from helpers.own_package import write_own_package
 
 from icub_learning.cli.main import main
 from icub_learning.dynamics.saved_model import estimator_of
 from icub_learning.models import ModelHeader, load_state, read_model, write_model
+from icub_learning.models.ledger import accounted
 from icub_learning.recognition import saved_model as objects
 from icub_learning.recognition.assembly import Settings as ObjectSettings
 from icub_learning.recognition.assembly import make_recognizer
@@ -20,8 +22,8 @@ def arm_file(path, n_samples, seed=0, **header):
     return str(write_model(path, estimator.state(), made))
 
 
-def object_file(path, label):
-    recognizer, rng = make_recognizer(ObjectSettings()), np.random.default_rng(0)
+def object_file(path, label, recognizer=None):
+    recognizer, rng = recognizer or make_recognizer(ObjectSettings()), np.random.default_rng(0)
     recognizer.start_lesson(label, 3)
     for k in range(3):
         recognizer.recognize(k, "net/features", rng.normal(size=8))
@@ -42,6 +44,29 @@ def test_info_of_both_kinds(tmp_path, capsys):
     assert 0.0 < facts[files[0]]["size [MB]"] < 1.0
     assert facts[files[1]]["objects"] == 1
     assert facts[files[1]]["examples"] == 3
+
+
+def test_models_of_an_own_class_are_read_where_it_is_named(checkout, tmp_path, monkeypatch, capsys):
+    write_own_package(checkout, tmp_path / "elsewhere", monkeypatch)
+    learner, classifier = "my_package.learner.SineLearner", "my_package.classifier.NearestMean"
+    arms = []
+    for seed, name in enumerate(("monday", "friday")):
+        estimator, description = taught(20, seed, learner)
+        arms.append(str(write_model(tmp_path / name, accounted(estimator), description.header(20))))
+    own = make_recognizer(ObjectSettings(classifier=classifier))
+    files = {learner: arms[0], classifier: object_file(tmp_path / "objects", "mug", own)}
+    for kind, file in files.items():
+        assert main(["model", "check", file]) == 1
+        assert "no file makes" in capsys.readouterr().out
+        assert main(["model", "check", file, "--own", kind]) == 0
+        assert main(["model", "info", file, "--own", kind]) == 0
+        capsys.readouterr()
+    assert main(["model", "diff", *arms, "--own", learner]) == 0
+    assert "learner.weights" in capsys.readouterr().out
+    assert main(["fleet", "gather", str(tmp_path / "fleet"), arms[0], "--own", learner]) == 0
+    assert main(["fleet", "gather", str(tmp_path / "fleet"), arms[1], "--own", learner]) == 2
+    assert "a class with the method merge" in capsys.readouterr().err
+    assert main(["fleet", "gather", str(tmp_path / "fleet"), arms[1]]) == 2
 
 
 def test_diff(tmp_path, capsys):
