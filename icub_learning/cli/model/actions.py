@@ -45,9 +45,10 @@ def open_model(path: Path, own: str = "") -> OpenedModel:
         joints, samples = tuple(learner.regressor.joints), {"samples": learner.n_samples}
         found = ModelHeader(dynamics.KIND, robot, digest, joints, settings={}, statistics=samples, saved_at=0.0)
     elif "recognizer" in state or state.keys() == {objects.EMPTY}:
-        learner = assembly.make_recognizer(assembly.Settings(**{"classifier": own} if own else {}))
+        settings = assembly.Settings(classifier=own) if own else assembly.Settings()
+        learner = assembly.make_recognizer(settings)
         objects.restore(learner, state)
-        found = objects.describe(assembly.Settings(), learner, "")
+        found = objects.describe(settings, learner, "")
     else:
         raise StateError(f"{path} holds neither a model of inverse dynamics nor one of objects", value=str(path))
     if broken := broken_entries(state):
