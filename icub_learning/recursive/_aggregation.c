@@ -53,14 +53,6 @@ static void learn_output(const TABLES *t, ptrdiff_t j, const double *error, ptrd
         for (ptrdiff_t i = 0; i < experts; i++)
             if (loss[i * step] <= hopeless) regret[i] += 2.0 / ages * combined * (combined - factor * bounded(of_age[i * apart]));
     }
-    for (ptrdiff_t i = 0; i < experts; i++) {
-        double sum = 0.0;
-        for (ptrdiff_t age = 0; age < ages; age++) {
-            const double e = factor * bounded(error[(age * experts + i) * apart]);
-            sum += e * e;
-        }
-        loss[i * step] = fade * loss[i * step] + sum / ages;
-    }
     const double slower = pow(fade, SCALES_FADE);
     double share = 1.0, widest = 0.0;
     for (ptrdiff_t i = 0; i < experts; i++) {
@@ -70,24 +62,36 @@ static void learn_output(const TABLES *t, ptrdiff_t j, const double *error, ptrd
         const double next = size > FEWEST && size > faded ? size : faded;
         if (next > widest) widest = next;
     }
-    if (widest == 0.0) return;
-    const double next_hopeless = awake_up_to(loss, experts, step);
     double highest = -INFINITY, sum = 0.0;
     for (ptrdiff_t i = 0; i < experts; i++) {
-        const double size = fabs(regret[i]), old_scale = scale[i * step], before = rate(old_scale, square[i * step], spread);
-        double next = slower * old_scale;
-        if (size > FEWEST && size > next) next = size;
-        if (next < NARROWEST * widest) next = NARROWEST * widest;
-        if (next < FEWEST) next = FEWEST; /* while one expert has all weight there are no regrets, and scales only fade */
-        const double r = share * regret[i];
-        scale[i * step] = next;
-        square[i * step] = fade * square[i * step] + r * r;
-        const double after = rate(next, square[i * step], spread);
-        if (old_scale > 0.0) {
-            const double x = before * r;
-            exponent[i * step] = fade * (after / before) * (exponent[i * step] + x - x * x);
+        if (widest > 0.0) {
+            const double size = fabs(regret[i]), old_scale = scale[i * step], before = rate(old_scale, square[i * step], spread);
+            const int awake = loss[i * step] <= hopeless;
+            double next = awake ? slower * old_scale : old_scale; /* who sleeps has no regrets, and is to wake up with the rate of before */
+            if (size > FEWEST && size > next) next = size;
+            if (next < NARROWEST * widest) next = NARROWEST * widest;
+            if (next < FEWEST) next = FEWEST; /* while one expert has all weight there are no regrets, and scales only fade */
+            const double r = share * regret[i];
+            scale[i * step] = next;
+            if (awake) square[i * step] = fade * square[i * step] + r * r;
+            const double after = rate(next, square[i * step], spread);
+            if (old_scale > 0.0) {
+                const double x = before * r;
+                exponent[i * step] = fade * (after / before) * (exponent[i * step] + x - x * x);
+            }
+            regret[i] = exponent[i * step] + log(after);
         }
-        regret[i] = loss[i * step] <= next_hopeless ? exponent[i * step] + log(after) : -INFINITY;
+        double lost = 0.0;
+        for (ptrdiff_t age = 0; age < ages; age++) {
+            const double e = factor * bounded(error[(age * experts + i) * apart]);
+            lost += e * e;
+        }
+        loss[i * step] = fade * loss[i * step] + lost / ages;
+    }
+    if (widest == 0.0) return;
+    const double next_hopeless = awake_up_to(loss, experts, step);
+    for (ptrdiff_t i = 0; i < experts; i++) {
+        if (loss[i * step] > next_hopeless) regret[i] = -INFINITY;
         if (regret[i] > highest) highest = regret[i];
     }
     for (ptrdiff_t i = 0; i < experts; i++) sum += regret[i] = exp(regret[i] - highest);

@@ -32,8 +32,9 @@ class ConvexAggregation(Declared):
         x_i <- b (eta_i new / eta_i old) (x_i + eta_i s r_i - (eta_i s r_i)^2),    w_i proportional to eta_i exp(x_i).
 
     An expert whose faded loss is more than 25 times the best one's sleeps: it has no weight and r_i = 0, so that its
-    wild errors do not blur the choice among the others. With b <= B < 1, after every step, for every i (over the
-    samples at which it was awake), and whatever the sequence (proof: docs/theory/joint_model.md):
+    wild errors do not blur the choice among the others. M_i and V_i stay as they are meanwhile: it wakes up with the
+    learning rate of before. With b <= B < 1, after every step, for every i (over the samples at which it was awake),
+    and whatever the sequence (proof: docs/theory/joint_model.md):
 
         sum_t  b_T ... b_t  s_t r_it  <=  ln(N / (1 - B^0.1)) / eta_i  +  sum_t  b_T ... b_t  eta_it (s_t r_it)^2.
 

@@ -19,19 +19,21 @@ def followed(errors, fade):
     for t in range(steps):
         combined = errors[t] @ weights
         regrets = np.mean(2 * combined[:, None] * (combined[:, None] - errors[t]), axis=0)
-        regrets = np.where(losses <= 25 * losses.min(), regrets, 0.0)
+        judged = losses <= 25 * losses.min()  # the others sleep
+        regrets = np.where(judged, regrets, 0.0)
         losses = fade * losses + np.mean(errors[t] ** 2, axis=0)
         share = min([1.0, *(m / abs(r) for m, r in zip(scales, regrets, strict=True) if abs(r) > 1e-150)])
         with np.errstate(divide="ignore"):
             before = np.minimum(0.5 / scales, np.sqrt(spread / squares))
         known = scales > 0
         rows.append((np.mean(combined**2), share, regrets, np.where(known, before, 0.0)))
-        scales = np.maximum(fade**0.9 * scales, np.where(np.abs(regrets) > 1e-150, np.abs(regrets), 0))
+        faded = np.where(judged, fade**0.9, 1.0) * scales
+        scales = np.maximum(faded, np.where(np.abs(regrets) > 1e-150, np.abs(regrets), 0))
         scales = np.maximum(scales, 1e-9 * scales.max())
         if not scales.any():
             history.append(weights)
             continue
-        squares = fade * squares + (share * regrets) ** 2
+        squares = np.where(judged, fade * squares + (share * regrets) ** 2, squares)
         with np.errstate(divide="ignore"):
             after = np.minimum(0.5 / scales, np.sqrt(spread / squares))
         step = np.where(known, before, 0.0) * share * regrets

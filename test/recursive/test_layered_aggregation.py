@@ -55,6 +55,17 @@ def test_outputs_choose_apart_and_equal_experts_share():
     np.testing.assert_allclose(learner.weights[:, 2], 0.5)
 
 
+def test_who_has_slept_wakes_up_with_little_weight():
+    """The squared error of the second one falls from 100 to 16 times that of the first one."""
+    learner, heaviest = LayeredAggregation(2, 1, (20.0,), 20.0), []
+    for t, sign in enumerate(np.random.default_rng(0).choice([-1.0, 1.0], 3000)):
+        errors = sign * np.array([0.1, 1.0 if t < 2500 else 0.4]).reshape(1, 2, 1)
+        learner.update(errors, np.einsum("inm,knm->ikm", errors, learner.choices), 1.0)
+        heaviest.append(learner.weights[1, 0])
+    assert max(heaviest[500:2500]) == 0.0 < heaviest[-1]
+    assert max(heaviest[2500:]) < 0.05
+
+
 def test_numbers_of_any_size_leave_finite_weights():
     learner = LayeredAggregation(3, 1, (7.0,), 7.0)
     for size in (0.0, 1e-300, 1e300, 1.0, 0.0, 1e80, 1e-160):
