@@ -1,10 +1,8 @@
 """What a recognizer knows: forgotten, renamed, saved, merged; states that do not fit change nothing."""
 
-import itertools
-
 import numpy as np
 import pytest
-from helpers.feature_stream import NET, PLACES, SECOND, D, Stream, recognizer, view
+from helpers.feature_stream import PLACES, SECOND, D, Stream, recognizer, view
 
 from icub_learning.errors import IcubLearningError, ParameterError, StateError
 from icub_learning.models import load_state, save_state
@@ -39,20 +37,15 @@ def test_forget_rename_and_reset(taught):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_saved_recognizer_says_the_same(kind, tmp_path):
-    rng = np.random.default_rng(1)
     stream = Stream(recognizer(classifier=kind))
     for label in ("mug", "duck", "teddy"):
         stream.teach(label)
     other = Stream(recognizer())  # of another kind: what is loaded counts
     other.recognizer.load(load_state(save_state(tmp_path / "objects", stream.recognizer.saved())))
-    assert other.recognizer.objects() == stream.recognizer.objects()
-    assert other.recognizer.source == NET
-    stream.stamp = other.stamp = 100 * SECOND
-    for label in itertools.chain(*[PLACES] * 3):
-        x = view(label, rng)
-        one, two = stream.feed(x), other.feed(x)
-        assert (one.label, one.confidence) == (two.label, two.confidence)
-        np.testing.assert_array_equal(one.scores, two.scores)
+    assert same_arrays(other.recognizer.state(), stream.recognizer.state())
+    stream.stamp = other.stamp = 100 * SECOND  # what was shown before takes no part
+    for x in PLACES.values():
+        assert same_arrays(vars(other.feed(x)), vars(stream.feed(x)))
 
 
 def test_merged_robots_know_as_much_as_one_that_saw_everything(taught):
