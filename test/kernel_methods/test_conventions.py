@@ -41,6 +41,7 @@ REFUSED = {
     ],
     "FALKON PreconditionedKRLS": [*ITERATIONS, FAR[0], FAR[3]],
     "FALKON": [{"storage": "disk"}],
+    "LogisticFALKON": [*FAR[3:], *ITERATIONS],
     "NYTRO": [
         *FAR, *ITERATIONS, *STEPS, {"stopping": "simple"}, {"stopping": True, "threshold": 1.1}, {"method": "newton"},
         {"method": "nu", "nu": 0.0}, {"method": "nu", "step_size": 100.0}, {"path": [501]},
