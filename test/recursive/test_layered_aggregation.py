@@ -47,15 +47,6 @@ def test_layers_are_what_the_class_says_and_the_second_keeps_its_bound(name):
     assert within_bound(rows, rates, fade)
 
 
-def test_outputs_choose_apart_and_equal_experts_share():
-    learner = LayeredAggregation(2, 3, (70.0,), 70.0)
-    errors = np.array([[[1.0, 0.1, 0.7], [0.1, 1.0, 0.7]]])
-    for _ in range(200):
-        learner.update(errors, np.einsum("inm,knm->ikm", errors, learner.choices), 1.0)
-    assert learner.weights[1, 0] > 0.99 and learner.weights[0, 1] > 0.99
-    np.testing.assert_allclose(learner.weights[:, 2], 0.5)
-
-
 def test_numbers_of_any_size_leave_finite_weights():
     learner = LayeredAggregation(3, 1, (7.0,), 7.0)
     for size in (0.0, 1e-300, 1e300, 1.0, 0.0, 1e80, 1e-160):

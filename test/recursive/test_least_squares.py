@@ -232,43 +232,39 @@ def test_the_largest_allowed_magnitudes_do_not_overflow():
         assert np.diag(learner.factor).min() > 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "name"),
-    [
-        ({"n_features": 0}, "n_features"), ({"n_features": 2.0}, "n_features"), ({"n_outputs": -1}, "n_outputs"),
-        ({"n_outputs": True}, "n_outputs"), ({"regularization": 0.0}, "regularization"),
-        ({"regularization": -1.0}, "regularization"), ({"regularization": np.nan}, "regularization"),
-        ({"regularization": np.inf}, "regularization"), ({"regularization": 1e-60}, "regularization"),
-        ({"regularization": 1e60}, "regularization"), ({"regularization": [1.0, 1.0]}, "regularization"),
-        ({"regularization": [1.0, 1.0, 0.0]}, "regularization"),
-        ({"regularization": [[1.0, 1.0, 1.0]]}, "regularization"), ({"forgetting": 0.0}, "forgetting"),
-        ({"forgetting": -0.5}, "forgetting"), ({"forgetting": 1.0000001}, "forgetting"),
-        ({"forgetting": np.nan}, "forgetting"), ({"forgetting": "much"}, "forgetting"),
-        ({"initial_weights": np.zeros((2, 3))}, "initial_weights"),
-        ({"initial_weights": [[np.nan]] * 3}, "initial_weights"),
-    ],
-)  # fmt: skip
-def test_bad_settings_are_refused_by_name(arguments, name):
+def cases(table):
+    return [(name, value) for name, values in table.items() for value in values]
+
+
+BAD_SETTINGS = {
+    "n_features": [0, 2.0],
+    "n_outputs": [-1, True],
+    "regularization": [0.0, -1.0, np.nan, np.inf, 1e-60, 1e60, [1.0, 1.0], [1.0, 1.0, 0.0], [[1.0, 1.0, 1.0]]],
+    "forgetting": [0.0, -0.5, 1.0000001, np.nan, "much"],
+    "initial_weights": [np.zeros((2, 3)), [[np.nan]] * 3],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), cases(BAD_SETTINGS))
+def test_bad_settings_are_refused_by_name(name, value):
     with pytest.raises((ParameterError, ShapeError, NotFiniteError)) as caught:
-        RecursiveLeastSquares(**{"n_features": 3, "n_outputs": 1, **arguments})
+        RecursiveLeastSquares(**{"n_features": 3, "n_outputs": 1, name: value})
     assert caught.value.name == name or name in str(caught.value)
 
 
-# Saved states
+BAD_ENTRIES = {  # of a state
+    "version": [99],
+    "unit_factor": [[[1.0, 0.0], [1.0, 1.0]], 2.0 * np.eye(2), np.eye(3)],
+    "pivots": [[1.0, 0.0], [1.0, -1.0]],
+    "forgetting": [1.5],
+    "prior": [[1.0, -1.0], np.ones(3), [1.0, 1.5]],
+    "n_samples": [-1],
+    "next_refill": [-1],
+    "initial_weights": [np.zeros((2, 2))],
+}
 
 
-@pytest.mark.parametrize(
-    ("entry", "value", "said"),
-    [
-        ("version", np.asarray(99), "version"), ("unit_factor", np.array([[1.0, 0.0], [1.0, 1.0]]), "unit_factor"),
-        ("unit_factor", 2.0 * np.eye(2), "unit_factor"), ("unit_factor", np.eye(3), "unit_factor"),
-        ("pivots", np.array([1.0, 0.0]), "pivots"), ("pivots", np.array([1.0, -1.0]), "pivots"),
-        ("forgetting", np.asarray(1.5), "forgetting"),
-        ("prior", np.asarray([1.0, -1.0]), "regularization|prior"), ("prior", np.ones(3), "regularization|prior"),
-        ("prior", np.array([1.0, 1.5]), "prior"), ("n_samples", np.asarray(-1), "n_samples"),
-        ("next_refill", np.asarray(-1), "next_refill"), ("initial_weights", np.zeros((2, 2)), "initial_weights"),
-    ],
-)  # fmt: skip
-def test_a_state_that_describes_no_learner_is_refused(entry, value, said):
-    with pytest.raises(StateError, match=said):
-        RecursiveLeastSquares.from_state({**RecursiveLeastSquares(2, 1).state(), entry: value})
+@pytest.mark.parametrize(("entry", "value"), cases(BAD_ENTRIES))
+def test_a_state_that_describes_no_learner_is_refused(entry, value):
+    with pytest.raises(StateError, match="regularization|prior" if entry == "prior" else entry):
+        RecursiveLeastSquares.from_state({**RecursiveLeastSquares(2, 1).state(), entry: np.asarray(value)})

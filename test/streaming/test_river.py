@@ -72,20 +72,17 @@ def test_it_equals_ridge_regression_on_all_samples_so_far_and_a_feature_that_com
 def test_growth_keeps_what_forgetting_left() -> None:
     rng = np.random.default_rng(1)
     z, y = rng.normal(size=(60, 3)), rng.normal(size=(60, 2))
-    young, whole = RecursiveLeastSquares(2, 1, 0.3, 0.95), RecursiveLeastSquares(3, 2, 0.3, 0.95)
-    padded, targets = np.c_[z[:, :2], np.zeros(60)], np.c_[y[:, :1], np.zeros(60)]
-    young.update(z[:, :2], y[:, :1])
-    whole.update(padded, targets)
-    after = grown(young, 3, 2, 0.3)
-    # The prior of the two differs by the fading of the input that was not there, at most by a half.
-    np.testing.assert_allclose(after.factor[:2, :2], young.factor, atol=1e-14)
-    assert after.prior[2] == 0.3 >= whole.prior[2]
-    unforgetting = RecursiveLeastSquares(2, 1, 0.3)
-    unforgetting.update(z[:, :2], y[:, :1])
-    both = grown(unforgetting, 3, 2, 0.3)
+    forgetful, young = RecursiveLeastSquares(2, 1, 0.3, 0.95), RecursiveLeastSquares(2, 1, 0.3)
+    for learner in (forgetful, young):
+        learner.update(z[:, :2], y[:, :1])
+    after = grown(forgetful, 3, 2, 0.3)
+    np.testing.assert_allclose(after.factor[:2, :2], forgetful.factor, atol=1e-14)
+    np.testing.assert_array_equal(after.prior, [*forgetful.prior, 0.3])
+    both = grown(young, 3, 2, 0.3)
     both.update(z, y)
-    batch = np.r_[padded, z].T @ np.r_[padded, z] + 0.3 * np.eye(3)
-    np.testing.assert_allclose(both.weights, np.linalg.solve(batch, np.r_[padded, z].T @ np.r_[targets, y]), atol=1e-12)
+    rows, targets = np.r_[np.c_[z[:, :2], np.zeros(60)], z], np.r_[np.c_[y[:, :1], np.zeros(60)], y]
+    batch = np.linalg.solve(rows.T @ rows + 0.3 * np.eye(3), rows.T @ targets)
+    np.testing.assert_allclose(both.weights, batch, atol=1e-12)
     with pytest.raises(ParameterError, match="n_features is 2, but must be at least 3"):
         grown(both, 2, 2)
 

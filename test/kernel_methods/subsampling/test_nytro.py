@@ -112,8 +112,6 @@ def test_validation_ends_the_iteration_where_the_rule_says(max_iter):
     np.testing.assert_array_equal(nytro.split_off(400, 0.2, False, None)[1], np.arange(320))
     with pytest.raises(ParameterError, match="at most the number of samples, 320"):
         NYTRO(stopping=True, n_centers=350).fit(x, y)
-    with pytest.raises(ParameterError, match="validation_fraction"):
-        NYTRO(stopping=True, validation_fraction=1.0).fit(x, y)
 
 
 @pytest.mark.parametrize("load", [load_breast_cancer, load_digits, load_diabetes])

@@ -1,7 +1,6 @@
 """CNN features against the same network in plain NumPy, photographs whose content is known, and broken files."""
 
 import io
-import os
 import pickle
 import subprocess
 import sys
@@ -27,6 +26,7 @@ from icub_learning.recognition.vision.efficientnet_lite0 import efficientnet_lit
 from icub_learning.recognition.vision.torch_weights import read_torch_weights
 from icub_learning.testing import assert_same
 
+PHOTOGRAPH = load_sample_image("china.jpg")
 # Classes of ImageNet, by their usual index, that name what a photograph shows.
 SHOWN = {"china.jpg": {698: "palace", 663: "monastery", 442: "bell cote"}, "flower.jpg": {985: "daisy"}}
 
@@ -37,22 +37,17 @@ def weights():
 
 
 @pytest.fixture(scope="module")
-def photograph():
-    return load_sample_image("china.jpg")
-
-
-@pytest.fixture(scope="module")
 def features():
     return CNNFeatures()
 
 
-def test_features_are_those_of_the_same_layers_in_numpy(features, weights, photograph):
-    expected, logits = forward(weights, features.preprocess(photograph))
-    found = features.transform(photograph)
+def test_features_are_those_of_the_same_layers_in_numpy(features, weights):
+    expected, logits = forward(weights, features.preprocess(PHOTOGRAPH))
+    found = features.transform(PHOTOGRAPH)
     assert found.shape == (features.n_features,) == (1280,)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, expected, atol=2e-4)
-    found = CNNFeatures(output="logits").transform(photograph)
+    found = CNNFeatures(output="logits").transform(PHOTOGRAPH)
     assert found.shape == (1000,)
     np.testing.assert_allclose(found, logits, atol=2e-3)
 
@@ -111,8 +106,8 @@ def area_average(image, height, width):
 
 
 @pytest.mark.parametrize("shape", [(480, 640), (427, 640), (720, 1280), (640, 480), (225, 224), (1000, 250)])
-def test_images_shrink_by_averaging_areas_around_the_centre(features, photograph, shape):
-    source = np.asarray(Image.fromarray(photograph).resize(shape[::-1]))
+def test_images_shrink_by_averaging_areas_around_the_centre(features, shape):
+    source = np.asarray(Image.fromarray(PHOTOGRAPH).resize(shape[::-1]))
     side = min(shape)
     top, left = (shape[0] - side) // 2, (shape[1] - side) // 2
     expected = area_average(source[top : top + side, left : left + side].astype(float), 224, 224)
@@ -120,8 +115,8 @@ def test_images_shrink_by_averaging_areas_around_the_centre(features, photograph
     assert np.abs(found - expected).max() <= 1.01  # rounded to whole pixel values
 
 
-def test_small_images_grow_smoothly(photograph):
-    small = photograph[:100, :120]
+def test_small_images_grow_smoothly():
+    small = PHOTOGRAPH[:100, :120]
     reference = np.asarray(Image.fromarray(small).resize((240, 200), Image.Resampling.BICUBIC)).astype(float)
     grown = resize(small, 200, 240)
     assert np.abs(grown - reference).mean() < 2.0
@@ -205,13 +200,11 @@ def test_weights_that_are_not_the_known_ones_are_refused(cache, tmp_path, monkey
 
 def test_weights_that_do_not_fit_the_layers_are_refused(weights):
     name = "_blocks.3._bn1.bias"
-    for value in (weights[name][:-1], np.full_like(weights[name], np.nan)):
-        with pytest.raises(ModelError, match=name):
-            efficientnet_lite0(weights | {name: value})
-    with pytest.raises(ModelError, match="no layer"):
-        efficientnet_lite0(weights | {"another": weights[name]})
-    with pytest.raises(ModelError, match=name):
-        efficientnet_lite0({key: value for key, value in weights.items() if key != name})
+    wrong = [weights | {name: value} for value in (weights[name][:-1], np.full_like(weights[name], np.nan))]
+    wrong.append({key: value for key, value in weights.items() if key != name})
+    for said, some in (*((name, one) for one in wrong), ("no layer", weights | {"another": weights[name]})):
+        with pytest.raises(ModelError, match=said):
+            efficientnet_lite0(some)
 
 
 # Weights as PyTorch saves them
@@ -277,15 +270,11 @@ def test_weights_beyond_their_storage_are_refused(tmp_path):
         read_torch_weights(path)
 
 
-class Evil:
-    def __reduce__(self):
-        return os.system, ("touch pwned",)
-
-
 def test_a_pickle_that_would_run_code_is_refused_before_it_does(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for content in (pickle.dumps(Evil()), pickle.dumps(torch_weights.MAGIC, 2) + pickle.dumps(Evil()),
-                    pickle.dumps(eval), b"", b"\x80", b"PK\x03\x04 zip", pickle.dumps({})):  # fmt: skip
+    evil = b"cos\nsystem\n(S'touch pwned'\ntR."  # os.system("touch pwned")
+    magic, named = pickle.dumps(torch_weights.MAGIC, 2), pickle.dumps(eval)
+    for content in (evil, magic + evil, named, b"", b"\x80", b"PK\x03\x04 zip", pickle.dumps({})):
         (tmp_path / "evil.pth").write_bytes(content)
         with pytest.raises(ModelError, match="no readable weights"):
             read_torch_weights(tmp_path / "evil.pth")
@@ -299,7 +288,7 @@ def test_a_pickle_that_would_run_code_is_refused_before_it_does(tmp_path, monkey
 MADE_WITH = {"opset_imports": [helper.make_opsetid("", 13)], "ir_version": 8}
 
 
-def network(tmp_path, *, shape=(1, 3, 8, 6), kind=TensorProto.FLOAT, extra=(), name="net.onnx"):
+def network(tmp_path, *, shape=(1, 3, 8, 6), kind=TensorProto.FLOAT, extra=()):
     """A file of a network: `sums` over space of the channels, `doubled`, and `mixed`, an inner tensor."""
     axes = [2, 3] if shape[1] == 3 else [1, 2]
     mix = np.arange(6).reshape(3, 2).astype(helper.tensor_dtype_to_np_dtype(kind))
@@ -315,9 +304,8 @@ def network(tmp_path, *, shape=(1, 3, 8, 6), kind=TensorProto.FLOAT, extra=(), n
         [helper.make_tensor_value_info(entry, kind, None) for entry in ("sums", "doubled")],
         [numpy_helper.from_array(np.int64(axes), "axes"), numpy_helper.from_array(mix, "mix")],
     )
-    path = tmp_path / name
-    onnx.save(helper.make_model(graph, **MADE_WITH), path)
-    return path
+    onnx.save(helper.make_model(graph, **MADE_WITH), tmp_path / "net.onnx")
+    return tmp_path / "net.onnx"
 
 
 PLAIN = {"mean": 0.0, "scale": 1.0}
