@@ -93,24 +93,14 @@ def test_a_frame_of_the_networks_own_size_is_taken_as_it_is(features):
     np.testing.assert_array_equal(features.preprocess(image), expected)
 
 
-def area_average(image, height, width):
-    """Each new pixel as the mean of the area that it covers, by running sums."""
-    for axis, size in ((0, height), (1, width)):
-        sums = np.concatenate([np.zeros_like(np.take(image, [0], axis), dtype=float), np.cumsum(image, axis)], axis)
-        edges = np.linspace(0, image.shape[axis], size + 1)
-        low = np.minimum(edges.astype(int), image.shape[axis] - 1)
-        part = (edges - low).reshape([-1 if a == axis else 1 for a in range(3)])
-        at = np.take(sums, low, axis) * (1 - part) + np.take(sums, low + 1, axis) * part
-        image = np.diff(at, axis=axis) * size / image.shape[axis]
-    return image
-
-
 @pytest.mark.parametrize("shape", [(480, 640), (427, 640), (720, 1280), (640, 480), (225, 224), (1000, 250)])
 def test_images_shrink_by_averaging_areas_around_the_centre(features, shape):
     source = np.asarray(Image.fromarray(PHOTOGRAPH).resize(shape[::-1]))
     side = min(shape)
     top, left = (shape[0] - side) // 2, (shape[1] - side) // 2
-    expected = area_average(source[top : top + side, left : left + side].astype(float), 224, 224)
+    new, old = np.linspace(0, side, 225)[:, None], np.arange(side + 1)
+    shares = np.maximum(np.minimum(new[1:], old[1:]) - np.maximum(new[:-1], old[:-1]), 0) * 224 / side
+    expected = np.einsum("ih,hwc,jw->ijc", shares, source[top:, left:][:side, :side], shares, optimize=True)
     found = features.preprocess(source) * 128.0 + 127.0
     assert np.abs(found - expected).max() <= 1.01  # rounded to whole pixel values
 

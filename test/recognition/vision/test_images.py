@@ -117,13 +117,11 @@ def test_byte_order_of_16_bit_numbers(encoding):
 def test_every_encoding_of_sensor_msgs_is_read_or_refused_with_a_reason():
     hpp = re.compile(r'const char \w+\[\] = "(\w+)";')
     sensor_msgs = pytest.importorskip("sensor_msgs")
-    headers = [
-        path for parent in Path(sensor_msgs.__file__).parents for path in parent.glob(
-            "include/sensor_msgs/sensor_msgs/image_encodings.hpp")
-    ]  # fmt: skip
-    if not headers:
+    header = "include/sensor_msgs/sensor_msgs/image_encodings.hpp"
+    found = [parent / header for parent in Path(sensor_msgs.__file__).parents if (parent / header).exists()]
+    if not found:
         pytest.skip("no headers of sensor_msgs here")
-    names = hpp.findall(headers[0].read_text())
+    names = hpp.findall(found[0].read_text())
     assert len(names) > 40
     assert set(ENCODINGS) <= set(names)
     for name in set(names) - set(ENCODINGS):
