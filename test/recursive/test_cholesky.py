@@ -93,8 +93,7 @@ def test_update_looks_at_samples_and_says_so(version):
             arguments[position][index] = bad
             untouched = [array.copy() for array in arguments[:5]]
             assert _cholesky.update(*arguments) is None
-            for array, before in zip(arguments[:5], untouched, strict=True):
-                np.testing.assert_array_equal(array, before)
+            np.testing.assert_equal(arguments[:5], untouched)
     arguments = good_update()
     arguments[4] = np.ones((2, 2))  # fewer rows than z
     assert _cholesky.update(*arguments) is None
@@ -137,8 +136,7 @@ def test_buffers_need_no_alignment(version):
         moved[:] = triangle
         _cholesky.update(moved, weights, work, z, np.ones((2, 1)), d, d, 1, 1.0, inf)
         results.append((moved, weights))
-    for plain, moved in zip(*results, strict=True):
-        np.testing.assert_array_equal(plain, moved)
+    np.testing.assert_equal(*results)
 
 
 def good_update():
@@ -179,8 +177,7 @@ def test_bad_buffers_are_refused_and_nothing_is_written(call, spoil):
         else:
             with pytest.raises((ValueError, TypeError, BufferError)):
                 getattr(_cholesky, call)(*arguments)
-        for array, before in zip(originals, untouched, strict=True):
-            np.testing.assert_array_equal(array, before)
+        np.testing.assert_equal(originals, untouched)
 
 
 @pytest.mark.parametrize("call", CALLS)

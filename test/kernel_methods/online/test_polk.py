@@ -122,13 +122,11 @@ def test_a_huge_budget_empties_the_dictionary():
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 def test_order_and_memory_are_bounded_over_100_000_samples(loss):
-    train, _, _ = multidist(0, n_train=100_000)
-    orders, rooms = [], []
-    model = POLKClassifier(
-        length_scale=0.6**0.5, step_size=6.0, batch_size=32, parsimony=0.04, loss=loss, classes=range(5)
-    )
-    for start in range(0, 100_000, 1000):
-        model.partial_fit(train[0][start : start + 1000], train[1][start : start + 1000])
+    (x, y), _, _ = multidist(0, n_train=100_000)
+    orders, rooms, settings = [], [], {"length_scale": 0.6**0.5, "step_size": 6.0, "batch_size": 32, "parsimony": 0.04}
+    model = POLKClassifier(loss=loss, classes=range(5), **settings)
+    for some in np.split(np.arange(100_000), 100):
+        model.partial_fit(x[some], y[some])
         orders.append(model.model_order_)
         rooms.append(len(pickle.dumps(model)))
     assert max(orders[50:]) <= max(orders[:50]) + 3 < 40

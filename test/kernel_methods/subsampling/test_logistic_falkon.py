@@ -30,13 +30,10 @@ def test_the_objective_is_least(data, level):
         value = np.logaddexp(0, -margins).mean() + level / 2 * alpha @ gram @ alpha
         return value, cross.T @ slope + level * gram @ alpha
 
-    least = minimize(
-        objective, np.zeros(30), jac=True, method="L-BFGS-B", options={"maxiter": 20_000, "ftol": 1e-15, "gtol": 1e-12}
-    )
+    least = minimize(objective, np.zeros(30), jac=True, options={"maxiter": 20_000, "gtol": 1e-12})
     ours, gradient = objective(model.dual_coef_)
-    assert ours <= least.fun + 1e-9
+    assert ours <= least.fun + 1e-9 < objective(np.zeros(30))[0] - 0.01
     assert np.linalg.norm(gradient) < 1e-7
-    assert ours < objective(np.zeros(30))[0] - 0.01
     assert 1 <= model.n_iter_ <= 20 and model.n_products_ >= 1
 
 

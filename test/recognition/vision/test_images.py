@@ -74,10 +74,8 @@ def message(encoding, padding=0, **options):
 
 def tolerance(encoding):
     """Most that a colour may be off: nothing but where it is shared, interpolated or rounded."""
-    if encoding.startswith("bayer"):
-        return 13  # at the border colours are taken from the neighbours inside
-    if encoding.startswith(("nv12", "nv21")):
-        return 13
+    if encoding.startswith(("bayer", "nv12", "nv21")):
+        return 13  # at the border of a mosaic colours are taken from the neighbours inside
     if encoding.startswith(("y", "u")):
         return 9
     return 3 if encoding == "nv24" else 0
