@@ -120,10 +120,9 @@ def test_what_a_fit_leaves_has_the_common_names_and_shapes(kind, targets):
     fitted = kind(random_state=0).fit(x, y[:, 0] if targets == 1 else y)
     assert len(fitted.dual_coef_) in (150, 100)
     assert fitted.dual_coef_.shape[1:] == ((3,) if targets == 3 else ())
-    assert fitted.predict_path(x[:6]).shape == (len(fitted.path_levels_), 6, targets)
-    np.testing.assert_allclose(
-        fitted.predict_path(x[:6])[-1].reshape(fitted.predict(x[:6]).shape), fitted.predict(x[:6]), atol=1e-9
-    )
+    path, predicted = fitted.predict_path(x[:6]), fitted.predict(x[:6])
+    assert path.shape == (len(fitted.path_levels_), 6, targets)
+    np.testing.assert_allclose(path[-1].reshape(predicted.shape), predicted, atol=1e-9)
     if hasattr(fitted, "centers_"):
         assert fitted.centers_.shape == (len(fitted.dual_coef_), 4)
     if "max_iter" in fitted.get_params():

@@ -64,15 +64,6 @@ def test_learns_what_a_classifier_fed_by_hand_learns_and_is_calibrated_afterward
     assert (found.confidence, found.typicality) == pytest.approx((expected.confidence, expected.typicality), abs=1e-12)
 
 
-def test_nothing_is_known_in_the_first_lesson():
-    stream = Stream(recognizer())
-    stream.recognizer.start_lesson("mug", 3)
-    for seen in stream.show("mug", 3):
-        assert (seen.label, seen.nearest, seen.confidence, seen.labels) == (UNKNOWN, "", 0.0, [])
-    stream.recognizer.end_lesson()
-    assert stream.show("mug")[0].nearest == "mug"
-
-
 @settings(max_examples=25)
 @given(st.lists(st.tuples(st.sampled_from(sorted(PLACES)), st.integers(1, 4), st.booleans()), max_size=8))
 def test_any_sequence_of_lessons_knows_what_the_finished_ones_taught(lessons):

@@ -33,14 +33,8 @@ def test_larger_errors_raise_forgetting_which_ends_again(level, within, shorter)
     assert later[-1] == 1.0 and forgetting.changes == 1
 
 
-def test_smaller_errors_are_no_change():
-    rng, forgetting = np.random.default_rng(2), AdaptiveForgetting(2)
-    feed(forgetting, rng, 60.0)
-    assert (feed(forgetting, rng, 60.0, 0.1) == 1.0).all()
-
-
-def test_errors_of_new_motions_count_less():
-    """Errors that grow just as their leverage says are those of a model that is right."""
+@pytest.mark.parametrize("level, leverage", [(0.1, 0.0), (3.0, 8.0)])
+def test_smaller_errors_and_those_that_grow_as_their_leverage_says_are_no_change(level, leverage):
     rng, forgetting = np.random.default_rng(3), AdaptiveForgetting(2)
     feed(forgetting, rng, 60.0)
-    assert (feed(forgetting, rng, 60.0, 3.0, leverage=8.0) == 1.0).all()
+    assert (feed(forgetting, rng, 60.0, level, leverage) == 1.0).all()

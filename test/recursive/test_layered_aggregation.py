@@ -32,13 +32,10 @@ def test_layers_are_what_the_class_says_and_the_second_keeps_its_bound(name):
     learner = LayeredAggregation(errors.shape[2], 1, HALF_LIVES, SECOND, direct=(0, 2))
     errors = capped(errors, learn(learner, errors))
     memories = [followed(errors, 0.5 ** (1.0 / half_life))[1] for half_life in HALF_LIVES]
-    rivals = [
-        [[row @ history[max(t - DELAY, 0)] for history in memories] + [row[:, 0], row[:, 2]]]
-        for t, row in enumerate(errors)
-    ]
-    rivals = np.array(rivals)[:, 0].transpose(0, 2, 1)
-    fade = 0.5 ** (1.0 / SECOND)
-    rows, history, rates = followed(rivals, fade)
+    rivals, fade = [], 0.5 ** (1.0 / SECOND)
+    for t, row in enumerate(errors):
+        rivals.append(np.column_stack([*(row @ history[max(t - DELAY, 0)] for history in memories), row[:, [0, 2]]]))
+    rows, history, rates = followed(np.array(rivals), fade)
     share = history[-1]
     expected = share[0] * memories[0][-1] + share[1] * memories[1][-1]
     expected[[0, 2]] += share[2:]

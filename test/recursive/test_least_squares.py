@@ -1,7 +1,5 @@
 """The fixed-cost core against the batch solution: rank-1, rank-k, forgetting, bad input, saved states."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from helpers.batch_solution import batch_solution, relative_error
@@ -18,25 +16,19 @@ SEEDS = st.integers(0, 2**32 - 1)
 version = every_version(_cholesky)
 
 
-def learn_in_chunks(learner, z, y, cuts):
-    for start, stop in zip([0, *cuts], [*cuts, len(z)], strict=True):
-        if stop > start:
-            learner.update(z[start:stop], y[start:stop])
-
-
 @st.composite
 def problems(draw, forgetting=False):
-    """A learner, samples, and a way to cut them into chunks."""
+    """A learner, samples, and their places in chunks."""
     rng = np.random.default_rng(draw(SEEDS))
     d, n_outputs, n = draw(st.integers(1, 40)), draw(st.integers(1, 5)), draw(st.integers(1, 60))
-    regularization = draw(st.sampled_from([1e-3, 1.0, 30.0])) * (
-        rng.uniform(0.5, 2.0, d) if draw(st.booleans()) else 1.0
-    )
+    size = rng.uniform(0.5, 2.0, d) if draw(st.booleans()) else 1.0
+    regularization = size * draw(st.sampled_from([1e-3, 1.0, 30.0]))
     initial = rng.normal(size=(d, n_outputs)) if draw(st.booleans()) else None
     factor = draw(st.sampled_from([0.3, 0.9, 0.99, 0.9999])) if forgetting else 1.0
     learner = RecursiveLeastSquares(d, n_outputs, regularization, factor, initial)
     cuts = sorted(draw(st.lists(st.integers(0, n), max_size=6)))
-    return learner, rng.normal(size=(n, d)), rng.normal(size=(n, n_outputs)), cuts
+    chunks = np.split(np.arange(n), cuts)  # some are empty
+    return learner, rng.normal(size=(n, d)), rng.normal(size=(n, n_outputs)), chunks
 
 
 # Equality with the batch solution
@@ -45,9 +37,10 @@ def problems(draw, forgetting=False):
 @settings(deadline=None)
 @given(problems())
 def test_any_split_into_chunks_equals_the_batch_solution(problem):
-    learner, z, y, cuts = problem
+    learner, z, y, chunks = problem
     fresh = learner.state()
-    learn_in_chunks(learner, z, y, cuts)
+    for chunk in chunks:
+        learner.update(z[chunk], y[chunk])
     factor, weights = batch_solution(z, y, learner.regularization, initial_weights=fresh["weights"])
     assert relative_error(learner.factor, factor) < 1e-12
     assert relative_error(learner.weights, weights) < 1e-9
@@ -139,16 +132,12 @@ def test_prediction_and_leverage(problem):
 @settings(deadline=None)
 @given(problems(forgetting=True), st.booleans())
 def test_forgetting_equals_the_weighted_batch_solution_with_the_prior_in_force(problem, same_instant):
-    learner, z, y, cuts = problem
+    learner, z, y, chunks = problem
     fresh = learner.state()
-    if same_instant:
-        edges = np.unique([0, *cuts, len(z)])
-        for start, stop in pairwise(edges):
-            learner.update(z[start:stop], y[start:stop], same_instant=True)
-        age = len(edges) - 1 - np.searchsorted(edges, np.arange(len(z)), side="right")
-    else:
-        learn_in_chunks(learner, z, y, cuts)
-        age = np.arange(len(z))[::-1]
+    for chunk in chunks:
+        learner.update(z[chunk], y[chunk], same_instant=same_instant)
+    sizes = [len(chunk) for chunk in chunks if len(chunk)] if same_instant else np.ones(len(z), int)
+    age = np.repeat(np.arange(len(sizes))[::-1], sizes)
     faded = np.longdouble(learner.forgetting) ** age
     factor, weights = batch_solution(z, y, learner.prior, faded, fresh["weights"])
     assert relative_error(learner.factor, factor) < 1e-12

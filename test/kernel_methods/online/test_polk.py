@@ -210,7 +210,6 @@ def test_classes_may_come_one_after_the_other():
     y = np.repeat(["pen", "cup", "box", "toy"], 60)
     two = POLKClassifier().partial_fit(x[:60], y[:60]).partial_fit(x[60:120], y[60:120])
     assert two.classes_.tolist() == ["pen", "cup"] and two.coef_.shape[1] == 1
-    before = two.predict(x[:120])
     kernel = Kernel("gaussian", 1.0)
     margin = (kernel(x[:120], two.dictionary_) @ two.coef_)[:, 0]
     two.partial_fit(x[120:121], y[120:121])
@@ -221,7 +220,6 @@ def test_classes_may_come_one_after_the_other():
     order = rng.permutation(240)
     two.partial_fit(x[order], y[order])
     assert two.score(x, y) > 0.95
-    assert (before == y[:120]).mean() > 0.9
 
 
 @pytest.mark.parametrize("kind", [POLKClassifier, POLKRegressor])

@@ -145,7 +145,6 @@ def test_leverage_sampling_finds_the_rare_samples():
     by_leverage = NystromKRLS(sampling="leverage", **settings).fit(x, y)
     uniform = NystromKRLS(**settings).fit(x, y)
     assert by_leverage.score(x, y) > uniform.score(x, y) + 0.2
-    assert len(by_leverage.centers_) == 60
 
 
 def test_a_ridge_lost_in_rounding_is_named():

@@ -19,7 +19,9 @@ def nystrom_matrix(x, centers):
     return RBF(1.0)(x, centers) @ np.linalg.pinv(RBF(1.0)(centers), rcond=1e-13, hermitian=True) @ RBF(1.0)(centers, x)
 
 
-def test_iterations_are_the_closed_form_filter(data):
+@pytest.mark.parametrize("formed", [True, False], ids=["normal equations", "passes over the rows"])
+def test_iterations_are_the_closed_form_filter(formed, data, monkeypatch):
+    monkeypatch.setattr(nytro, "forms_normal_equations", lambda *_: formed)
     x, y = data
     fitted = NYTRO(centers=x[[*range(40), *range(9)]], max_iter=120).fit(x, y)
     assert fitted.n_kept_ == 40  # those that depend on others are left out
@@ -57,9 +59,8 @@ def test_fixed_design_risk_is_within_the_papers_bound_of_nystrom_krls():
     iterations = [2, 3, 10, 100, 400]
     fitted = NYTRO(centers=x[:30], max_iter=400, path=iterations, tol=0.0).fit(x, np.eye(120))
     smoothers = fitted.predict_path(x)
-    nkrls = NystromKRLS(
-        centers=x[:30], regularization=1e-3, path=[1 / (fitted.step_size_ * t) for t in iterations]
-    ).fit(x, np.eye(120))
+    levels = [1 / (fitted.step_size_ * t) for t in iterations]
+    nkrls = NystromKRLS(centers=x[:30], regularization=1e-3, path=levels).fit(x, np.eye(120))
     for t, smoother, other in zip(iterations, smoothers, nkrls.predict_path(x), strict=True):
         for noise in (0.0, 0.01, 1.0):
             risk = fixed_design_risk(smoother, mean, noise, projection)
@@ -127,15 +128,6 @@ def test_the_rule_stops_within_a_percent_of_the_best_of_the_path(load):
     errors = np.sqrt(((whole.predict_path(x[held_out])[..., 0] - y[held_out]) ** 2).mean(axis=1))
     assert stopped.validation_errors_.min() <= 1.01 * errors.min() < 0.9 * errors[0]
     assert stopped.n_iter_ < 500 or errors[-1] < 0.999 * errors[249]  # it goes on only where there is something to gain
-
-
-def test_normal_equations_give_what_passes_over_the_rows_give(data, monkeypatch):
-    x, y = data
-    found = []
-    for forms in (True, False):
-        monkeypatch.setattr(nytro, "forms_normal_equations", lambda *_, forms=forms: forms)
-        found.append(NYTRO(centers=x[:40], max_iter=120).fit(x, y).predict_path(x))
-    np.testing.assert_allclose(*found, atol=1e-10)
 
 
 @pytest.mark.parametrize(

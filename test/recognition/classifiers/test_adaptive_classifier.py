@@ -22,11 +22,11 @@ def views(rng, n, k, spread=0.4):
     return np.maximum(centre + spread * rng.normal(size=(n, D)), 0.0) + 0.05
 
 
-def lessons(counts, seed=0, first=0, twins=False, **settings):
+def lessons(counts, seed=0, first=0, spread=0.4, twins=False, **settings):
     """What draws views, and a classifier that was taught so many of each of the objects with the centres `first` on."""
     rng, classifier = np.random.default_rng(seed), AdaptiveClassifier(D, **settings)
     for k, n in enumerate(counts):
-        seen = views(rng, n, first + k)
+        seen = views(rng, n, first + k, spread)
         if twins:
             seen = rng.permutation(np.concatenate([seen, seen + 0.01 * rng.normal(size=seen.shape)]))
         classifier.learn(seen, f"object {k}")
@@ -85,10 +85,8 @@ def test_a_class_that_is_learned_and_forgotten_leaves_no_trace(n):
 
 
 def test_of_a_forgotten_class_with_more_views_than_are_kept_the_mean_goes():
-    rng, classifier, others = np.random.default_rng(5), AdaptiveClassifier(D), AdaptiveClassifier(D)
+    (_, classifier), rng, others = lessons([600, 600], 5), np.random.default_rng(5), AdaptiveClassifier(D)
     gone, stays = views(rng, 600, 0), views(rng, 600, 1)
-    classifier.learn(gone, "object 0")
-    classifier.learn(stays, "object 1")
     classifier.forget("object 0")
     others.learn(stays, "object 1")
     rows = np.array([rounded(row) for row in gone])
@@ -98,14 +96,10 @@ def test_of_a_forgotten_class_with_more_views_than_are_kept_the_mean_goes():
 
 
 def test_many_classes_and_views_are_named_as_well_as_few():
-    rng, classifier = np.random.default_rng(6), AdaptiveClassifier(D)
-    for k in range(30):  # one object after the other, more views than are kept
-        classifier.learn(views(rng, 60, k, 0.25), f"object {k}")
+    rng, classifier = lessons([60] * 30, 6, spread=0.25)  # one object after the other, more views than are kept
     assert classifier.n_kept == MAX_VIEWS
     assert right(classifier, rng, range(30), 20) > 0.6  # in 12 dimensions; the Bayes rule has 0.69
-    few = AdaptiveClassifier(D)
-    for k in range(30):
-        few.learn(views(rng, 60, k, 0.25)[:3], f"object {k}")
+    _, few = lessons([3] * 30, 7, spread=0.25)
     assert right(few, rng, range(30), 20) < right(classifier, rng, range(30), 20)
 
 
@@ -119,8 +113,7 @@ def test_what_names_more_held_back_views_right_is_chosen():
     stayed = 0
     for _ in range(20):  # the best of fifteen pairs would be the default in one or two of them
         noise = AdaptiveClassifier(D)
-        for k in range(4):
-            noise.learn(rng.normal(size=(12, D)), str(k))
+        noise.learn(rng.normal(size=(48, D)), np.repeat(["a", "b", "c", "d"], 12).tolist())
         stayed += (noise.shrinkage, noise.mean_weight) == (0.5, 0.3)
     assert stayed >= 12
 
@@ -176,9 +169,7 @@ def test_one_view_says_something_and_nothing_says_nothing():
 def test_more_classes_than_kept_views(monkeypatch):
     for bound in ("MIN_VIEWS", "MAX_VIEWS"):
         monkeypatch.setattr(kept_views, bound, 5)
-    rng, classifier = np.random.default_rng(9), AdaptiveClassifier(D)
-    for k in range(12):
-        classifier.learn(views(rng, 4, k, 0.1), f"object {k}")
+    rng, classifier = lessons([4] * 12, 9, spread=0.1)
     assert classifier.n_kept == 5
     assert right(classifier, rng, range(12), 10) > 0.6
     for k in range(11):
