@@ -48,12 +48,10 @@ def test_strategies_are_checked():
 
 def test_bank_scores_as_falkon_predicts():
     positives, negatives, test = problem()
-    made, scores = [], []
+    made, scores, refinement = [], [], np.zeros((D + 1, 4))
     for seed in (0, 1):
-        classifier, pool = train(
-            positives, negatives, falkon(50, 4.0, 1e-4, seed), Bootstrap(), np.random.default_rng(2)
-        )
-        refinement = np.zeros((D + 1, 4))
+        make = falkon(50, 4.0, 1e-4, seed)
+        classifier, pool = train(positives, negatives, make, Bootstrap(), np.random.default_rng(2))
         numbers = classifier.centers_, np.ravel(classifier.dual_coef_), positives, pool
         centers, coefficients, own, hard = (np.asarray(value, np.float32) for value in numbers)
         made.append(RegionClassifier(centers, coefficients, refinement, own, np.zeros((len(own), 4)), hard))

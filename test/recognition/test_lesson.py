@@ -1,5 +1,7 @@
 """Lessons: what they teach, against a classifier fed by hand; all of one or nothing, and nothing else meanwhile."""
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 from helpers.feature_stream import NET, PLACES, D, Stream, recognizer, view
@@ -108,13 +110,8 @@ def test_lessons_of_no_or_of_endless_frames(taught, n_frames):
 
 
 def test_a_classifier_that_cannot_learn_a_frame_leaves_the_lesson_as_it_was():
-    class Failing:
-        classes, counts = [], {}
-
-        def learn(self, x, label):
-            raise RecognitionError("no")
-
-    robot = ObjectRecognizer(lambda n: Failing())
+    failing = Mock(**{"learn.side_effect": RecognitionError("no")})
+    robot = ObjectRecognizer(lambda n: failing)
     lesson = robot.start_lesson("mug", 2)
     robot.recognize(1, NET, np.ones(D))
     with pytest.raises(RecognitionError):

@@ -16,14 +16,7 @@ def samples(rng, n, d, n_outputs):
 
 
 @settings(deadline=None)
-@given(
-    st.integers(0, 2**32 - 1),
-    st.integers(1, 25),
-    st.integers(1, 3),
-    st.integers(0, 40),
-    st.integers(0, 40),
-    st.booleans(),
-)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 25), st.integers(1, 3), *[st.integers(0, 40)] * 2, st.booleans())
 def test_merging_is_the_union_of_the_samples_under_the_first_prior(seed, d, n_outputs, n_mine, n_theirs, started):
     rng = np.random.default_rng(seed)
     (my_z, my_y), (their_z, their_y) = samples(rng, n_mine, d, n_outputs), samples(rng, n_theirs, d, n_outputs)

@@ -83,9 +83,8 @@ def test_without_cutting_back_it_is_functional_gradient_descent(loss, n_classes)
 def test_each_step_moves_at_most_the_bound_from_the_step_without_cutting_back(kernel, loss):
     x, y = samples(300)
     x = 0.5 * x
-    model = POLKClassifier(
-        kernel=kernel, degree=2, loss=loss, parsimony=0.1, step_size=0.1, batch_size=4, regularization=0.01
-    )
+    settings = {"degree": 2, "parsimony": 0.1, "step_size": 0.1, "batch_size": 4, "regularization": 0.01}
+    model = POLKClassifier(kernel=kernel, loss=loss, **settings)
     model.partial_fit(x[:4], y[:4], classes=[0, 1, 2])
     made = Kernel(kernel, 1.0, 2)
     for start in range(4, 300, 4):
@@ -184,9 +183,8 @@ def test_the_average_is_projected_onto_the_points_that_stay(kernel, limit):
         kept = model.dictionary_
         removed += len(points) - sum((kept == point).all(axis=1).any() for point in points)
         projected = np.linalg.lstsq(made(kept, kept), made(kept, points) @ averages, rcond=1e-14)[0]
-        np.testing.assert_allclose(
-            made(x, kept) @ model.averaged_coef_, made(x, kept) @ (projected + (model.coef_ - projected) / 3), atol=1e-6
-        )
+        expected = projected + (model.coef_ - projected) / 3
+        np.testing.assert_allclose(made(x, kept) @ model.averaged_coef_, made(x, kept) @ expected, atol=1e-6)
     assert removed > 3
 
 

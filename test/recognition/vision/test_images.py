@@ -91,8 +91,7 @@ def expected(encoding):
 def test_colours_come_out_as_they_went_in(encoding, padding):
     step, data = message(encoding, padding)
     out = decode(encoding, HEIGHT, WIDTH, step, data)
-    assert out.dtype == np.uint8
-    assert out.shape == (HEIGHT, WIDTH, 3)
+    assert (out.dtype, out.shape) == (np.uint8, (HEIGHT, WIDTH, 3))
     assert np.abs(out.astype(int) - expected(encoding)).max() <= tolerance(encoding)
 
 
@@ -175,8 +174,7 @@ def test_any_message_gives_an_image_or_a_refusal(encoding, sizes, data, big_endi
         out = decode(encoding, height, width, step, data, big_endian)
     except SampleError:
         return
-    assert out.shape == (height, width, 3)
-    assert out.dtype == np.uint8
+    assert (out.dtype, out.shape) == (np.uint8, (height, width, 3))
 
 
 def compress(array, name, **options):
@@ -268,6 +266,4 @@ def test_any_change_of_a_file_gives_an_image_or_a_refusal(data):
         out = decode_compressed(name.lower(), bytes(content))
     except SampleError:
         return
-    assert out.dtype == np.uint8
-    assert out.ndim == 3
-    assert out.shape[2] == 3
+    assert (out.dtype, out.ndim, out.shape[2]) == (np.uint8, 3, 3)
