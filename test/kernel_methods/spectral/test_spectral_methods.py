@@ -134,6 +134,7 @@ def test_one_vs_all_shares_one_fit_and_finds_the_classes():
     exact = KRLS(length_scale=2.0, regularization=1e-4).fit(x, codes).predict(x)
     np.testing.assert_allclose(fitted.decision_function(x), exact, atol=1e-8)
     assert fitted.predict_path(x).shape == (2, 150)
+    np.testing.assert_array_equal(fitted.path_levels_, [1e-4, 1e-2])
     np.testing.assert_array_equal(fitted.predict_path(x)[0], fitted.predict(x))
     two = OneVsAllClassifier(KRLS(length_scale=2.0)).fit(x[:100], names[:100])
     assert two.decision_function(x).shape == (150,)
