@@ -1,7 +1,6 @@
 """Nyström features against the kernel and its projection on the centres."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF
@@ -35,10 +34,8 @@ def test_one_center_and_far_away_inputs():
     np.testing.assert_array_equal(features.transform([1e9, -1e9]), [0.0])
 
 
-@pytest.mark.parametrize("offset", [0.0, 1e6])
-def test_centers_far_from_the_origin_do_not_cancel(offset):
+def test_centers_far_from_the_origin_do_not_cancel():
     rng = np.random.default_rng(2)
     centers, x = rng.normal(size=(10, 3)), rng.normal(size=(5, 3))
-    near, far = NystromFeatures(centers, 1.0), NystromFeatures(centers + offset, 1.0)
-    a, b = near.transform(x), far.transform(x + offset)
+    a, b = NystromFeatures(centers, 1.0).transform(x), NystromFeatures(centers + 1e6, 1.0).transform(x + 1e6)
     np.testing.assert_allclose(a @ a.T, b @ b.T, atol=1e-6)

@@ -1,11 +1,9 @@
 """What the whole is for: objects taught by views before the simulated eye are known in views never seen."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from icub_learning.errors import ObjectError, RenderingError
+from benchmarks import objects
 from icub_learning.recognition import CNNFeatures
 from icub_learning.recognition.assembly import Settings, make_classifier
 from icub_learning.simulation import UNSEEN, ObjectScene
@@ -16,17 +14,10 @@ def network() -> CNNFeatures:
     return CNNFeatures()
 
 
-def scene(objects: list[str] | None = None, seed: int = 0) -> ObjectScene:
-    try:
-        return ObjectScene(objects, seed)
-    except (RenderingError, ObjectError) as error:
-        pytest.skip(str(error))
-
-
 @pytest.mark.long
-def test_six_objects_and_the_last_one_with_three_views(network: CNNFeatures) -> None:
+def test_six_objects_and_the_last_one_with_three_views(network: CNNFeatures, renderer: None) -> None:
     names = ["duck", "teddy", "mug", "soccer_ball", "wheel", "traffic_cone"]
-    with scene(names, seed=11) as shown:
+    with ObjectScene(names, seed=11) as shown:
 
         def look(name: str, first: int, count: int) -> np.ndarray:
             shown.show(name)
@@ -50,11 +41,8 @@ def test_six_objects_and_the_last_one_with_three_views(network: CNNFeatures) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["_drawn", "_turned"])
-def test_any_six_of_all_objects(network: CNNFeatures, way: str, checkout: Path, monkeypatch) -> None:
-    monkeypatch.syspath_prepend(str(checkout))
-    from benchmarks import objects
-
-    with scene(seed=5) as shown:
+def test_any_six_of_all_objects(network: CNNFeatures, renderer: None, way: str) -> None:
+    with ObjectScene(seed=5) as shown:
         seen, unseen = objects.features(shown, network, *getattr(objects, way)(shown))
     found = objects.judge(seen, unseen, 60, 5)
     assert found["six"] >= 97

@@ -36,12 +36,15 @@ def test_features_of_another_network_are_refused_by_name(taught):
     assert refused.value.reason == "source"
 
 
-def test_before_anything_is_taught_everything_is_unknown():
+def test_until_the_first_lesson_is_done_everything_is_unknown():
     stream = Stream(recognizer())
-    seen = stream.feed(np.ones(D))
-    assert (seen.label, seen.nearest, seen.confidence, seen.typicality) == (UNKNOWN, "", 0.0, 0.0)
-    assert (seen.labels, seen.scores.size) == ([], 0)
-    stream.feed(np.ones(D + 3), "another/network")
+    seen = [stream.feed(np.ones(D + 3), "another/network"), stream.feed(np.ones(D))]
+    stream.recognizer.start_lesson("mug", 3)
+    for one in seen + stream.show("mug", 3):
+        assert (one.label, one.nearest, one.confidence, one.typicality) == (UNKNOWN, "", 0.0, 0.0)
+        assert (one.labels, one.scores.size) == ([], 0)
+    stream.recognizer.end_lesson()
+    assert stream.show("mug")[0].nearest == "mug"
 
 
 def test_scores_are_the_mean_over_the_window_in_the_eyes_of_todays_model(taught):

@@ -68,12 +68,8 @@ def test_update_equals_the_batch_solution(version, rank, forgetting, magnitude):
         z[:, rng.random(d) < 0.5 * (d % 2)] = 0.0  # silent inputs
         # The factor's own rows stand for the past: they observe its weights without error.
         past = np.sqrt(pivots)[:, None] * unit
-        exact_factor, exact_weights = batch_solution(
-            np.concatenate([past, z]),
-            np.concatenate([past @ weights, y]),
-            0.0,
-            np.concatenate([np.full(d, forgetting), np.ones(rank)]),
-        )
+        rows, targets = np.concatenate([past, z]), np.concatenate([past @ weights, y])
+        exact_factor, exact_weights = batch_solution(rows, targets, 0.0, np.repeat([forgetting, 1.0], [d, rank]))
         stored = padded(weights.T)
         sizes = stored.shape[1], d, n_outputs
         assert _cholesky.update(triangle, stored, workspace(d, n_outputs), z, y, *sizes, forgetting, inf) == rank
@@ -93,8 +89,7 @@ def test_update_looks_at_samples_and_says_so(version):
             arguments[position][index] = bad
             untouched = [array.copy() for array in arguments[:5]]
             assert _cholesky.update(*arguments) is None
-            for array, before in zip(arguments[:5], untouched, strict=True):
-                np.testing.assert_array_equal(array, before)
+            np.testing.assert_equal(arguments[:5], untouched)
     arguments = good_update()
     arguments[4] = np.ones((2, 2))  # fewer rows than z
     assert _cholesky.update(*arguments) is None
@@ -137,8 +132,7 @@ def test_buffers_need_no_alignment(version):
         moved[:] = triangle
         _cholesky.update(moved, weights, work, z, np.ones((2, 1)), d, d, 1, 1.0, inf)
         results.append((moved, weights))
-    for plain, moved in zip(*results, strict=True):
-        np.testing.assert_array_equal(plain, moved)
+    np.testing.assert_equal(*results)
 
 
 def good_update():
@@ -147,10 +141,10 @@ def good_update():
             np.ones((3, d)), np.ones((3, n_outputs)), d, d, n_outputs, 1.0, inf]  # fmt: skip
 
 
-CALLS = {  # good arguments, how many of them are buffers, and how many of those are written
-    "update": (good_update, 5, 3),
-    "predict": (lambda: [np.ones((2, 16)), np.ones((3, 16)), 16, 16, 2], 2, 0),
-    "leverage": (lambda: [pack(np.eye(16)), np.ones((3, 16)), 16, 16], 2, 0),
+CALLS = {  # good arguments, how many are buffers, how many of those are written, and which are samples
+    "update": (good_update, 5, 3, (3, 4)),
+    "predict": (lambda: [np.ones((2, 16)), np.ones((3, 16)), 16, 16, 2], 2, 0, (1,)),
+    "leverage": (lambda: [pack(np.eye(16)), np.ones((3, 16)), 16, 16], 2, 0, (1,)),
 }
 SPOILED = {
     "float32": lambda array: array.astype(np.float32), "int64": lambda array: array.astype(np.int64),
@@ -163,13 +157,12 @@ SPOILED = {
 @pytest.mark.parametrize("spoil", SPOILED)
 @pytest.mark.parametrize("call", CALLS)
 def test_bad_buffers_are_refused_and_nothing_is_written(call, spoil):
-    good, n_buffers, n_written = CALLS[call]
+    good, n_buffers, n_written, samples = CALLS[call]
     for position in range(n_buffers):
         arguments = good()
         originals = arguments[:n_buffers]
         untouched = [array.copy() for array in originals]
         arguments[position] = SPOILED[spoil](arguments[position])
-        samples = {"update": (3, 4), "predict": (1,), "leverage": (1,)}[call]
         reads_fewer_rows = spoil == "too short" and (call, position) in {("predict", 1), ("leverage", 1)}
         reads_only = spoil == "read-only" and position >= n_written
         if reads_fewer_rows or reads_only:
@@ -179,14 +172,13 @@ def test_bad_buffers_are_refused_and_nothing_is_written(call, spoil):
         else:
             with pytest.raises((ValueError, TypeError, BufferError)):
                 getattr(_cholesky, call)(*arguments)
-        for array, before in zip(originals, untouched, strict=True):
-            np.testing.assert_array_equal(array, before)
+        np.testing.assert_equal(originals, untouched)
 
 
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("wrong", [0, -16, 15, 17, 24, 2**28 + 8, 2**60, 2**63 - 8])
 def test_bad_sizes_are_refused(call, wrong):
-    good, n_buffers, _ = CALLS[call]
+    good, n_buffers, *_ = CALLS[call]
     for position in range(n_buffers, len(good()) - 2 * (call == "update")):
         arguments = good()
         arguments[position] = wrong

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.unchanged import unchanged
 from helpers.versions import every_version
 
 from icub_learning.errors import IcubLearningError, ParameterError
@@ -49,8 +50,5 @@ def test_merging_adds_the_samples(n):
 
 @pytest.mark.parametrize("z", [np.full(9, np.nan), np.ones(8), np.ones((2, 10)), np.full(9, 1e150), "text"])
 def test_bad_rows_change_nothing(z):
-    covariance, _, _ = learned(9)
-    before = covariance.factor
-    with pytest.raises(IcubLearningError):
+    with unchanged(covariance := learned(9)[0]), pytest.raises(IcubLearningError):
         covariance.update(z)
-    np.testing.assert_array_equal(covariance.factor, before)

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from helpers.batch_solution import batch_solution, relative_error
+from helpers.unchanged import unchanged
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from icub_learning.errors import ParameterError, ShapeError
 from icub_learning.recursive import RecursiveLeastSquares
-from icub_learning.testing import assert_same
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -48,20 +48,18 @@ def test_their_moment_is_that_of_what_the_batch_leaves(seed, d, n_outputs, facto
     assert relative_error(learner.factor, factor) < 1e-12
     assert relative_error(learner.weights, weights) < 1e-8
     assert learner.n_samples == n
+    assert (learner.prior >= 0.5 * learner.regularization * (1 - 1e-12)).all()
 
 
 @pytest.mark.parametrize("forgetting", [1.0, 0.97, 0.6])
-def test_learns_as_update_does_and_the_samples_own_come_first(forgetting):
+def test_the_samples_own_come_first(forgetting):
     rng = np.random.default_rng(1)
     z, y = rng.normal(size=(60, 8)), rng.normal(size=(60, 12))
-    one, other = (RecursiveLeastSquares(8, 12, 0.2, forgetting) for _ in range(2))
+    learner = RecursiveLeastSquares(8, 12, 0.2, forgetting)
     for row, target in zip(z, y, strict=True):
-        known, prior, weights = forgetting * one.factor.T @ one.factor, forgetting * one.prior, one.weights
-        left = one.absorb(row, target)
-        other.update(row, target)
-        np.testing.assert_allclose(one.weights, other.weights, rtol=0.0, atol=1e-12)
-        np.testing.assert_allclose(one.factor, other.factor, rtol=0.0, atol=1e-12 * one.factor.max())
-        refilled = known + np.diag(one.prior - prior)  # towards weights of zero, before the sample
+        factor, prior, weights = learner.factor, forgetting * learner.prior, learner.weights
+        left, known = learner.absorb(row, target), forgetting * factor.T @ factor
+        refilled = known + np.diag(learner.prior - prior)  # towards weights of zero, before the sample
         foreseen = row @ np.linalg.solve(refilled, known @ weights)
         expected = (target - foreseen) / np.sqrt(1.0 + row @ np.linalg.solve(refilled, row))
         np.testing.assert_allclose(left[0], expected, rtol=0.0, atol=1e-12)
@@ -72,13 +70,12 @@ def test_learns_as_update_does_and_the_samples_own_come_first(forgetting):
 def test_one_sample_is_absorbed_at_a_time_and_what_was_never_learned_cannot_be_withdrawn():
     learner = RecursiveLeastSquares(4, 2, 0.5)
     learner.absorb(np.ones(4), np.ones(2))
-    before = learner.state()
-    for count in (0, 2):
-        with pytest.raises(ShapeError, match="one sample"):
-            learner.absorb(np.ones((count, 4)), np.ones((count, 2)))
-    with pytest.raises(ParameterError):
-        learner.withdraw(3.0 * np.ones((1, 4)), np.ones((1, 2)))
-    assert_same(learner.state(), before, "what was known before")
+    with unchanged(learner):
+        for count in (0, 2):
+            with pytest.raises(ShapeError, match="one sample"):
+                learner.absorb(np.ones((count, 4)), np.ones((count, 2)))
+        with pytest.raises(ParameterError):
+            learner.withdraw(3.0 * np.ones((1, 4)), np.ones((1, 2)))
 
 
 @given(SEEDS, st.integers(1, 20), st.integers(1, 3), st.integers(0, 30), st.integers(1, 25))
@@ -101,26 +98,25 @@ def test_withdrawing_undoes_learning(seed, d, n_outputs, n_kept, n_taken):
 
 @given(SEEDS, st.integers(1, 15), st.integers(1, 4), st.tuples(*[st.integers(0, 30)] * 3), st.booleans())
 @settings(deadline=None, max_examples=80)
-def test_pooling_tells_what_is_gained_and_lost_of_what_is_left(seed, d, n_outputs, counts, shares):
+def test_pooling_counts_common_samples_once_and_tells_what_is_gained_and_lost(seed, d, n_outputs, counts, shares):
     """M = M_1 + (M_2 - M_common) + gained' gained - lost' lost, for moments M of what a batch solution leaves."""
     rng = np.random.default_rng(seed)
     n_common, n_mine, n_theirs = counts if shares else (0, *counts[1:])
     n = n_common + n_mine + n_theirs
     z, y, start = rng.normal(size=(n, d)), rng.normal(size=(n, n_outputs)), rng.normal(size=(d, n_outputs))
     prior, places = rng.uniform(0.1, 2.0, d), np.arange(n)
-    parts = {
-        "common": places < n_common,
-        "mine": places < n_common + n_mine,
-        "theirs": (places < n_common) | (places >= n_common + n_mine),
-        "all": places >= 0,
-    }
+    mine = places < n_common + n_mine
+    parts = {"common": places < n_common, "mine": mine, "theirs": ~mine | (places < n_common), "all": places >= 0}
     learners, moments = {}, {}
     for name, part in parts.items():
         learners[name] = RecursiveLeastSquares(d, n_outputs, prior, 1.0, start)
         learners[name].update(z[part], y[part])
-        _, weights = batch_solution(z[part], y[part], prior, None, start)
+        factor, weights = batch_solution(z[part], y[part], prior, None, start)
         moments[name] = left_over(z[part], y[part], prior, start, weights)
     pooled = learners["mine"].merge(learners["theirs"], learners["common"] if shares else None)
+    assert relative_error(learners["mine"].factor, factor) < 1e-12
+    assert relative_error(learners["mine"].weights, weights) < 1e-11
+    assert learners["mine"].n_samples == n
     difference = pooled.gained.T @ pooled.gained - pooled.lost.T @ pooled.lost
     found = moments["mine"] + moments["theirs"] - moments["common"] + difference
     np.testing.assert_allclose(found, moments["all"], rtol=0.0, atol=1e-8 * (1.0 + moments["all"].max()))

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process.kernels import RBF
 
-from icub_learning.errors import DataError, ParameterError
+from icub_learning.errors import DataError
 from icub_learning.kernel_methods import LogisticFALKON
 
 
@@ -21,8 +22,7 @@ def data():
 def test_the_objective_is_least(data, level):
     x, y = data
     model = LogisticFALKON(n_centers=30, regularization=level, random_state=0, tol=1e-8).fit(x, y)
-    cross = np.exp(-((x[:, None] - model.centers_[None]) ** 2).sum(axis=-1) / 2)
-    gram = np.exp(-((model.centers_[:, None] - model.centers_[None]) ** 2).sum(axis=-1) / 2)
+    cross, gram = RBF(1.0)(x, model.centers_), RBF(1.0)(model.centers_)
 
     def objective(alpha):
         margins = y * (cross @ alpha)
@@ -30,22 +30,16 @@ def test_the_objective_is_least(data, level):
         value = np.logaddexp(0, -margins).mean() + level / 2 * alpha @ gram @ alpha
         return value, cross.T @ slope + level * gram @ alpha
 
-    least = minimize(
-        objective, np.zeros(30), jac=True, method="L-BFGS-B", options={"maxiter": 20_000, "ftol": 1e-15, "gtol": 1e-12}
-    )
+    least = minimize(objective, np.zeros(30), jac=True, options={"maxiter": 20_000, "gtol": 1e-12})
     ours, gradient = objective(model.dual_coef_)
-    assert ours <= least.fun + 1e-9
+    assert ours <= least.fun + 1e-9 < objective(np.zeros(30))[0] - 0.01
     assert np.linalg.norm(gradient) < 1e-7
-    assert ours < objective(np.zeros(30))[0] - 0.01
     assert 1 <= model.n_iter_ <= 20 and model.n_products_ >= 1
 
 
-def test_bad_input(data):
+def test_targets_that_are_no_signs_and_steps_too_few(data):
     x, y = data
     with pytest.raises(DataError, match="holds 0, but must be -1 or"):
         LogisticFALKON().fit(x, (y + 1) / 2)
-    for settings in ({"regularization": 0.0}, {"max_iter": 0}, {"tol": -1.0}, {"n_centers": 1000}):
-        with pytest.raises(ParameterError):
-            LogisticFALKON(**settings).fit(x, y)
     with pytest.warns(ConvergenceWarning, match="2 Newton steps"):
         LogisticFALKON(max_iter=2, regularization=1e-6).fit(x, y)

@@ -89,10 +89,9 @@ def test_centres_can_be_added_afterwards(data):
     before = grown.predict(x)
     np.testing.assert_allclose(grown.add_centers(x[:5]).predict(x), before, atol=1e-12)  # they depend on what is there
     assert len(grown.centers_) == len(grown.dual_coef_) == 75
-    with pytest.raises(ShapeError, match="centers"):
-        grown.add_centers(x[:3, :2])
-    with pytest.raises(NotFiniteError, match="centers"):
-        grown.add_centers(x[:3] * np.nan)
+    for error, wrong in ((ShapeError, x[:3, :2]), (NotFiniteError, x[:3] * np.nan)):
+        with pytest.raises(error, match="centers"):
+            grown.add_centers(wrong)
 
 
 def test_chosen_levels_of_the_path(data):
@@ -145,7 +144,6 @@ def test_leverage_sampling_finds_the_rare_samples():
     by_leverage = NystromKRLS(sampling="leverage", **settings).fit(x, y)
     uniform = NystromKRLS(**settings).fit(x, y)
     assert by_leverage.score(x, y) > uniform.score(x, y) + 0.2
-    assert len(by_leverage.centers_) == 60
 
 
 def test_a_ridge_lost_in_rounding_is_named():

@@ -8,9 +8,8 @@ import pytest
 from icub_learning.errors import StateError
 from icub_learning.recognition import AdaptiveClassifier
 from icub_learning.recognition.classifiers import kept_views
-from icub_learning.recognition.classifiers.calibration import MEAN_WEIGHTS, SHRINKAGES, Calibration, Confidence
-from icub_learning.recognition.classifiers.classifier import OPPOSITE_WEIGHT
-from icub_learning.recognition.classifiers.kept_views import MAX_VIEWS, KeptViews, rounded
+from icub_learning.recognition.classifiers.calibration import MEAN_WEIGHTS, SHRINKAGES
+from icub_learning.recognition.classifiers.kept_views import MAX_VIEWS, rounded
 from icub_learning.recognition.classifiers.kinds import from_state
 from icub_learning.recognition.classifiers.whitened import Machine, Portion, Statistics
 from icub_learning.testing import same_arrays
@@ -23,16 +22,15 @@ def views(rng, n, k, spread=0.4):
     return np.maximum(centre + spread * rng.normal(size=(n, D)), 0.0) + 0.05
 
 
-def lessons(counts, seed=0, first=0, **settings):
-    """A classifier that was taught so many views of objects with the centres `first` on, and what draws more."""
+def lessons(counts, seed=0, first=0, spread=0.4, twins=False, **settings):
+    """What draws views, and a classifier that was taught so many of each of the objects with the centres `first` on."""
     rng, classifier = np.random.default_rng(seed), AdaptiveClassifier(D, **settings)
     for k, n in enumerate(counts):
-        classifier.learn(views(rng, n, first + k), f"object {k}")
+        seen = views(rng, n, first + k, spread)
+        if twins:
+            seen = rng.permutation(np.concatenate([seen, seen + 0.01 * rng.normal(size=seen.shape)]))
+        classifier.learn(seen, f"object {k}")
     return rng, classifier
-
-
-def taught(counts, **settings):
-    return lessons(counts, **settings)[1]
 
 
 def right(classifier, rng, classes, n=60):
@@ -42,7 +40,7 @@ def right(classifier, rng, classes, n=60):
 
 def test_scores_are_those_of_the_machine_of_all_views_with_recoded_kept_ones():
     counts, recoding = [6, 3, 9], 0.5
-    classifier = taught(counts, recoding=recoding)
+    _, classifier = lessons(counts, recoding=recoding)
     rng = np.random.default_rng(0)
     x = [views(rng, n, k) for k, n in enumerate(counts)]
     rows = np.array([rounded(row) for part in x for row in part])
@@ -71,33 +69,24 @@ def test_the_order_of_views_changes_nothing_of_what_is_known_of_all_of_them():
     places = [other.classes.index(name) for name in one.classes]
     np.testing.assert_array_equal(one.state()["second"], other.state()["second"])
     np.testing.assert_array_equal(one.state()["moments.sums"], other.state()["moments.sums"][places])
-    kept = [{row.tobytes() for row in each.state()["kept.rows"]} for each in (one, other)]
-    assert len(kept[0] & kept[1]) >= MAX_VIEWS - 2
-    asked = np.concatenate([views(rng, 100, k) for k in range(3)])
-    named = np.array([a == b for a, b in zip(one.predict(asked), other.predict(asked), strict=True)])
-    assert named.mean() > 0.98
     assert (one.shrinkage, one.mean_weight) == (other.shrinkage, other.mean_weight)
 
 
 @pytest.mark.parametrize("n", [1, 5, 40])
 def test_a_class_that_is_learned_and_forgotten_leaves_no_trace(n):
-    classifier = taught([8, 5, 7])
+    _, classifier = lessons([8, 5, 7])
     before, asked = classifier.state(), views(np.random.default_rng(3), 6, 1)
-    scores, judged = classifier.scores(asked), classifier.judge(asked)
+    judged = classifier.judge(asked)
     classifier.learn(views(np.random.default_rng(4), n, 9), "passing")
     classifier.judge(asked)
     classifier.forget("passing")
     assert same_arrays(classifier.state(), before)
-    np.testing.assert_array_equal(classifier.scores(asked), scores)
-    after = classifier.judge(asked)
-    assert (after.nearest, after.confidence, after.typicality) == (judged.nearest, judged.confidence, judged.typicality)
+    assert same_arrays(vars(classifier.judge(asked)), vars(judged))
 
 
 def test_of_a_forgotten_class_with_more_views_than_are_kept_the_mean_goes():
-    rng, classifier, others = np.random.default_rng(5), AdaptiveClassifier(D), AdaptiveClassifier(D)
+    (_, classifier), rng, others = lessons([600, 600], 5), np.random.default_rng(5), AdaptiveClassifier(D)
     gone, stays = views(rng, 600, 0), views(rng, 600, 1)
-    classifier.learn(gone, "object 0")
-    classifier.learn(stays, "object 1")
     classifier.forget("object 0")
     others.learn(stays, "object 1")
     rows = np.array([rounded(row) for row in gone])
@@ -107,14 +96,10 @@ def test_of_a_forgotten_class_with_more_views_than_are_kept_the_mean_goes():
 
 
 def test_many_classes_and_views_are_named_as_well_as_few():
-    rng, classifier = np.random.default_rng(6), AdaptiveClassifier(D)
-    for k in range(30):  # one object after the other, more views than are kept
-        classifier.learn(views(rng, 60, k, 0.25), f"object {k}")
+    rng, classifier = lessons([60] * 30, 6, spread=0.25)  # one object after the other, more views than are kept
     assert classifier.n_kept == MAX_VIEWS
     assert right(classifier, rng, range(30), 20) > 0.6  # in 12 dimensions; the Bayes rule has 0.69
-    few = AdaptiveClassifier(D)
-    for k in range(30):
-        few.learn(views(rng, 60, k, 0.25)[:3], f"object {k}")
+    _, few = lessons([3] * 30, 7, spread=0.25)
     assert right(few, rng, range(30), 20) < right(classifier, rng, range(30), 20)
 
 
@@ -128,56 +113,45 @@ def test_what_names_more_held_back_views_right_is_chosen():
     stayed = 0
     for _ in range(20):  # the best of fifteen pairs would be the default in one or two of them
         noise = AdaptiveClassifier(D)
-        for k in range(4):
-            noise.learn(rng.normal(size=(12, D)), str(k))
+        noise.learn(rng.normal(size=(48, D)), np.repeat(["a", "b", "c", "d"], 12).tolist())
         stayed += (noise.shrinkage, noise.mean_weight) == (0.5, 0.3)
     assert stayed >= 12
 
 
+def typicality(counts, n_seeds=6, **settings):
+    """Typicality of new views of each object taught (seed, object, view), and of six others (seed, view)."""
+    known, new = [], []
+    for seed in range(n_seeds):
+        rng, classifier = lessons(counts, seed, 10 * seed, **settings)
+        known.append([classifier.typicality(views(rng, 100, k + 10 * seed)) for k in range(len(counts))])
+        new.append(classifier.typicality(np.concatenate([views(rng, 100, k) for k in range(200, 206)])))
+    return np.array(known), np.array(new)
+
+
 @pytest.mark.parametrize("n_views", [3, 20])
-@pytest.mark.parametrize("known", [2, 6])
-def test_known_views_are_rejected_at_the_rate_asked_for_and_new_ones_are_not_typical(known, n_views):
-    false, true = [], []
-    for seed in range(6):
-        rng, classifier = lessons([n_views] * known, seed, 10 * seed)
-        asked = np.concatenate([views(rng, 100, k + 10 * seed) for k in range(known)])
-        false.append((classifier.typicality(asked) < 0.1).mean())
-        true.append((classifier.typicality(np.concatenate([views(rng, 100, k) for k in range(200, 206)])) < 0.1).mean())
-    assert abs(np.mean(false) - 0.1) < 0.06
-    assert np.mean(true) > 2.0 * np.mean(false)
+@pytest.mark.parametrize("n_known", [2, 6])
+def test_known_views_are_rejected_at_the_rate_asked_for_and_new_ones_are_not_typical(n_known, n_views):
+    known, new = typicality([n_views] * n_known)
+    assert abs((known < 0.1).mean() - 0.1) < 0.06
+    assert (new < 0.1).mean() > 2.0 * (known < 0.1).mean()
 
 
 def test_typicality_of_new_views_allows_for_what_a_third_of_the_views_teaches():
     """Half of the held-back views are expected to score lower than a new one, not .58 of them."""
-    found = []
-    for seed in range(8):
-        rng, classifier = lessons([6] * 5, seed)
-        found.append(classifier.typicality(np.concatenate([views(rng, 60, k) for k in range(5)])).mean())
-    assert abs(np.mean(found) - 0.5) < 0.05
+    known, _ = typicality([6] * 5, 8)
+    assert abs(known.mean() - 0.5) < 0.05
 
 
 def test_an_object_with_three_views_among_others_with_many_is_hardly_called_unknown_more_often():
-    few, many = [], []
-    for seed in range(8):
-        rng, classifier = lessons([30, 30, 30, 30, 3], seed, 10 * seed)
-        rejected = [classifier.typicality(views(rng, 100, k + 10 * seed)) < 0.1 for k in range(5)]
-        few.append(np.mean(rejected[4]))
-        many.append(np.mean(rejected[:4]))
-    assert abs(np.mean(many) - 0.1) < 0.04
-    assert np.mean(few) < 0.12
+    known, _ = typicality([30, 30, 30, 30, 3], 8)
+    assert abs((known[:, :4] < 0.1).mean() - 0.1) < 0.04
+    assert (known[:, 4] < 0.1).mean() < 0.12
 
 
 def test_photographs_with_twins_do_not_make_known_views_unknown():
     """Each view is taught with a twin, in any order, and asked for without one: thirds in order would refuse half."""
-    rejected = []
-    for seed in range(6):
-        rng, classifier = np.random.default_rng(seed), AdaptiveClassifier(D)
-        for k in range(4):
-            seen = views(rng, 12, k + 10 * seed)
-            twins = np.concatenate([seen, seen + 0.01 * rng.normal(size=seen.shape)])
-            classifier.learn(rng.permutation(twins), f"object {k}")
-        rejected.append([classifier.typicality(views(rng, 100, k + 10 * seed)) < 0.1 for k in range(4)])
-    assert abs(np.mean(rejected) - 0.1) < 0.06
+    known, _ = typicality([12] * 4, twins=True)
+    assert abs((known < 0.1).mean() - 0.1) < 0.06
 
 
 def test_one_view_says_something_and_nothing_says_nothing():
@@ -195,9 +169,7 @@ def test_one_view_says_something_and_nothing_says_nothing():
 def test_more_classes_than_kept_views(monkeypatch):
     for bound in ("MIN_VIEWS", "MAX_VIEWS"):
         monkeypatch.setattr(kept_views, bound, 5)
-    rng, classifier = np.random.default_rng(9), AdaptiveClassifier(D)
-    for k in range(12):
-        classifier.learn(views(rng, 4, k, 0.1), f"object {k}")
+    rng, classifier = lessons([4] * 12, 9, spread=0.1)
     assert classifier.n_kept == 5
     assert right(classifier, rng, range(12), 10) > 0.6
     for k in range(11):
@@ -205,7 +177,7 @@ def test_more_classes_than_kept_views(monkeypatch):
     assert classifier.judge(views(rng, 1, 11)[0]).nearest == "object 11"
 
 
-def test_saving_and_merging():
+def test_merging_is_having_seen_what_both_saw():
     rng = np.random.default_rng(5)
     both, first, second = AdaptiveClassifier(D), AdaptiveClassifier(D), AdaptiveClassifier(D)
     for k in range(4):
@@ -215,19 +187,13 @@ def test_saving_and_merging():
     first.merge(second)
     x = views(rng, 5, 2)
     np.testing.assert_array_equal(first.scores(x), both.scores(x))
-    restored = AdaptiveClassifier.from_state(both.state())
-    for ask in ("scores", "typicality"):
-        np.testing.assert_array_equal(getattr(restored, ask)(x), getattr(both, ask)(x))
-    assert same_arrays(restored.state(), both.state())
     with pytest.raises(StateError, match="second"):
         AdaptiveClassifier.from_state({**both.state(), "second": np.eye(D - 1)})
-    first.rename("object 2", "cup")
-    assert first.predict(x) == ["cup" if name == "object 2" else name for name in both.predict(x)]
 
 
 def test_models_of_earlier_versions():
     """The former default knew the views that it kept; the other classifiers are gone, which is said."""
-    classifier = taught([6, 4])
+    _, classifier = lessons([6, 4])
     old = {name: value for name, value in classifier.state().items() if name != "second"}
     read = from_state("kernel", {**old, "transfer": np.asarray(1.0)})
     x = views(np.random.default_rng(6), 5, 1)
@@ -242,28 +208,8 @@ def test_models_of_earlier_versions():
         from_state("kernel", {**old, "kept.rows": np.ones((3, 3))})
 
 
-def test_confidence_is_fitted_to_both_ways_of_holding_back():
-    counts, rng, kept = np.array([9, 7, 8]), np.random.default_rng(0), KeptViews(D)
-    for k, n in enumerate(counts):
-        for row in views(rng, n, k):
-            kept.add(row, k)
-    sums = np.array([kept.rows[kept.targets == k].sum(axis=0) for k in range(3)])
-    classifier, known = taught(counts), Statistics(kept.rows, kept.targets, sums, counts, None)
-    calibration = Calibration(kept, known, (24 / counts) ** classifier.recoding)
-    outcomes, targets = [], []
-    for parts in (kept.parts(), kept.opposite_parts(2)):
-        scores, judged = calibration.held_back(parts)
-        outcomes.append(scores[judged])
-        targets.append(kept.targets[judged])
-    factors = np.ones(3)
-    weights = np.repeat([1.0, OPPOSITE_WEIGHT], [len(some) for some in outcomes])
-    expected = Confidence().fit(np.concatenate(outcomes), factors, np.concatenate(targets), weights)
-    scores = classifier.scores(views(np.random.default_rng(1), 1, 2)[0])
-    assert classifier.confidence(scores) == pytest.approx(expected(scores, factors))
-
-
 def test_calibrating_again_and_again_takes_no_more_memory():
-    classifier, x = taught([100, 100, 100]), np.ones(D)
+    (_, classifier), x = lessons([100, 100, 100]), np.ones(D)
     in_use = []
     tracemalloc.start()
     try:

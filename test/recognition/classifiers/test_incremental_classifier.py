@@ -1,11 +1,12 @@
 """IncrementalClassifier against Algorithm 2 solved in batch, and what it does with labels, states and bad input."""
 
 from contextlib import nullcontext
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from helpers.unchanged import unchanged
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from icub_learning.errors import IcubLearningError, NotFiniteError, ParameterError, ShapeError, StateError
@@ -47,33 +48,20 @@ def taught(n=80, n_classes=5, seed=0, **settings):
     regularization=st.sampled_from([1e-3, 1.0, 50.0]),
     recoding=st.sampled_from([0.0, 0.3, 0.7, 1.0]),
 )
-def test_equal_to_algorithm_2_in_batch_after_every_example(seed, n, n_classes, regularization, recoding):
+def test_equal_to_algorithm_2_in_batch_however_many_come_at_once(seed, n, n_classes, regularization, recoding):
     rng = np.random.default_rng(seed)
     x, labels = sample(rng, n, n_classes)
     asked = rng.normal(size=(4, D))
     classifier = IncrementalClassifier(D, regularization, recoding)
-    checked = set(rng.integers(1, n + 1, size=5).tolist()) | {1, n}
-    for k, (row, label) in enumerate(zip(x, labels, strict=True), 1):
-        classifier.learn(row, label)
-        if k in checked:
-            classes = list(dict.fromkeys(labels[:k]))
-            assert classifier.classes == classes
-            expected = batch_scores(x[:k], labels[:k], classes, regularization, recoding, asked)
-            np.testing.assert_allclose(classifier.scores(asked), expected, rtol=1e-8, atol=1e-8)
-            np.testing.assert_allclose(classifier.scores(asked[0]), expected[0], rtol=1e-8, atol=1e-8)
-
-
-def test_several_rows_are_as_good_as_one_by_one():
-    x, labels = sample(np.random.default_rng(3), 37, 4)
-    one, many, by_label = (IncrementalClassifier(D) for _ in range(3))
-    for row, label in zip(x, labels, strict=True):
-        one.learn(row, label)
-    many.learn(x, labels)
-    for label in dict.fromkeys(labels):
-        by_label.learn(x[[k == label for k in labels]], label)
-    assert one.counts == many.counts == by_label.counts
-    np.testing.assert_allclose(one.weights, many.weights, atol=1e-12)
-    np.testing.assert_allclose(one.weights, by_label.weights, atol=1e-12)
+    cuts = sorted(set(rng.integers(1, n + 1, size=5).tolist()) | {1, n})
+    for start, k in pairwise([0, *cuts]):
+        classifier.learn(*((x[start], labels[start]) if k == start + 1 else (x[start:k], labels[start:k])))
+        classes = list(dict.fromkeys(labels[:k]))
+        assert classifier.counts == {label: labels[:k].count(label) for label in classes}
+        assert classifier.classes == classes
+        expected = batch_scores(x[:k], labels[:k], classes, regularization, recoding, asked)
+        np.testing.assert_allclose(classifier.scores(asked), expected, rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(classifier.scores(asked[0]), expected[0], rtol=1e-8, atol=1e-8)
 
 
 def test_recoding_can_be_changed_at_any_time_and_leaves_weights_alone():
@@ -94,8 +82,7 @@ def test_prediction_is_the_label_of_the_largest_score():
     x, _ = sample(np.random.default_rng(6), 40, 5)
     expected = [classifier.classes[i] for i in classifier.scores(x).argmax(axis=1)]
     assert classifier.predict(x) == expected
-    assert [classifier.predict(row) for row in x] == expected
-    assert isinstance(classifier.predict(x[0]), str)
+    assert classifier.predict(x[0]) == expected[0]
 
 
 def test_without_a_class_there_are_no_scores_and_no_prediction():
@@ -169,32 +156,19 @@ def test_merging_refuses_what_does_not_fit():
             classifier.merge(other)
 
 
-LABELS = ["a", " ", "a\x00", "\x00", "\ud800", "käse 🧀", "'", '"', "\\", "\n", "x" * 1024, "0", "None", "[]"]
-
-
-@pytest.mark.parametrize("label", LABELS)
-def test_any_label_survives_saving(label, tmp_path):
-    classifier = taught()
-    classifier.learn(np.ones(D), label)
-    np.savez(tmp_path / "state.npz", **classifier.state())
-    with np.load(tmp_path / "state.npz", allow_pickle=False) as file:
-        restored = IncrementalClassifier.from_state(dict(file))
-    assert restored.classes == classifier.classes
-    assert restored.classes[-1] == label
-    assert restored.counts == classifier.counts
-
-
 @given(st.lists(st.text(min_size=1, max_size=40), min_size=1, max_size=10))
+@example(["a", " ", "a\x00", "\x00", "\ud800", "käse 🧀", "'", '"', "\\", "\n", "x" * 1024, "0", "None", "[]"])
 @settings(deadline=None, max_examples=30)
-def test_labels_are_kept_apart(labels):
+def test_any_labels_are_kept_apart_and_survive_saving(labels):
     classifier = IncrementalClassifier(2)
     for label in labels:
         classifier.learn([1.0, 2.0], label)
     assert classifier.counts == {label: labels.count(label) for label in labels}
-    assert IncrementalClassifier.from_state(classifier.state()).classes == classifier.classes
+    restored = IncrementalClassifier.from_state(classifier.state())
+    assert list(restored.counts.items()) == list(classifier.counts.items())
 
 
-@pytest.mark.parametrize("bad", ["", "x" * 1025, "x" * 10_000, None, 3, b"bytes", ["a", "b"], ("a",), np.nan])
+@pytest.mark.parametrize("bad", ["", "x" * 1025, "x" * 10_000, None, 3, b"bytes", ["a", "b"]], ids=repr)
 def test_bad_labels_are_refused_and_teach_nothing(bad):
     with unchanged(classifier := taught()):
         with pytest.raises(ParameterError) as caught:
@@ -225,18 +199,13 @@ def test_unknown_labels_are_named(unknown):
             classifier.rename("object 0", "object 1")
 
 
-BAD = {
-    NotFiniteError: [
-        np.full(D, np.nan),
-        np.r_[np.ones(D - 1), np.inf],
-        np.vstack([np.ones((9, D)), np.full(D, np.nan)]),
-    ],
-    ShapeError: [np.ones(D - 1), np.ones((2, D + 1)), np.ones((2, 2, D)), 1.0, np.ones(D) * 1j, ["a"] * D],
-    ParameterError: [np.full(D, 1e101)],
-}
+BAD = [
+    (NotFiniteError, np.r_[np.ones(D - 1), np.inf]), (NotFiniteError, np.vstack([np.ones((9, D)), np.full(D, np.nan)])),
+    (ShapeError, np.ones(D - 1)), (ShapeError, np.ones((2, D + 1))), (ParameterError, np.full(D, 1e101)),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("error", "x"), [(error, x) for error, those in BAD.items() for x in those])
+@pytest.mark.parametrize(("error", "x"), BAD)
 def test_bad_features_are_refused_and_teach_nothing(error, x):
     with unchanged(classifier := taught()):
         with pytest.raises(error):
@@ -279,19 +248,6 @@ def test_a_map_in_front_is_the_classifier_on_mapped_features(name, kind):
     assert restored.n_samples == 120
 
 
-def test_a_map_makes_decisions_nonlinear():
-    rng = np.random.default_rng(12)
-    x = rng.normal(size=(600, 2))
-    labels = ["in" if row @ row < 1.0 else "out" for row in x]
-    accuracy = {}
-    for name, feature_map in (("linear", None), ("mapped", RandomFourierFeatures(2, 100))):
-        classifier = IncrementalClassifier(2, 0.01, feature_map=feature_map)
-        classifier.learn(x[:400], labels[:400])
-        accuracy[name] = np.mean([a == b for a, b in zip(classifier.predict(x[400:]), labels[400:], strict=True)])
-    assert accuracy["mapped"] > 0.93
-    assert accuracy["linear"] < 0.8
-
-
 def test_states_of_others_are_refused():
     good = taught().state()
     spoiled = [
@@ -299,10 +255,8 @@ def test_states_of_others_are_refused():
         {**good, "moments.labels": np.frombuffer(b'["a", "a", "b", "c", "d"]', np.uint8)},
         {**good, "moments.labels": np.frombuffer(b"{}", np.uint8)},
         {**good, "moments.counts": good["moments.counts"] - 100},
-        {**good, "moments.sums": good["moments.sums"][:-1]},
         {**good, "n_features": np.asarray(D + 1)},
         {**good, "feature_map.kind": np.asarray("fourier")},
-        {},
     ]
     for state in spoiled:
         with pytest.raises(StateError):

@@ -91,8 +91,7 @@ def test_scores_are_those_of_the_definition(counts, share, shrinkage):
     known, every = statistics(rows, targets, kept), np.ones(kept.sum(), dtype=bool)
     found = Machine(Portion(known, every), shrinkage).scores(x)
     expected = by_definition(rows, targets, kept, x, shrinkage)
-    for one, other in zip((found.views, found.means, found.mixed), expected, strict=True):
-        np.testing.assert_allclose(one, other, atol=ATOL)
+    np.testing.assert_allclose([found.views, found.means, found.mixed], expected, atol=ATOL)
 
 
 @pytest.mark.parametrize("share", [1.0, 0.5])
@@ -108,10 +107,10 @@ def test_views_held_back_leave_no_trace(share):
     left[np.flatnonzero(kept)[~learned]] = False
     renumbered = np.array([0, 1, 2, -1, 3])[targets[left]]
     x = unit(np.random.default_rng(6).normal(size=(5, D)))
-    found, expected = machine.scores(x), by_definition(rows[left], renumbered, kept[left], x, 0.2)
-    for one, other in zip((found.views, found.means, found.mixed), expected, strict=True):
-        np.testing.assert_allclose(one[:, machine.portion.present], other, atol=ATOL)
-        assert (one[:, 3] == 0.0).all()
+    scores, expected = machine.scores(x), by_definition(rows[left], renumbered, kept[left], x, 0.2)
+    found = np.array([scores.views, scores.means, scores.mixed])
+    np.testing.assert_allclose(found[:, :, machine.portion.present], expected, atol=ATOL)
+    assert not found[:, :, 3].any()
     at = machine.scores_at(known.rows[~learned], known.lengths[~learned])
     np.testing.assert_allclose(at.views, machine.scores(known.directions[~learned]).views, atol=ATOL)
 
