@@ -216,26 +216,6 @@ def test_a_model_with_columns_that_the_robot_lacks_is_refused():
     assert ParametricEstimator.from_state(ParametricEstimator(without).state(), with_offsets).parameters.shape == (56,)
 
 
-def test_taring_is_as_if_every_measurement_had_been_larger():
-    regressor = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor")
-    change = np.array([70.0, -5.0, 3.0, 1.0, 0.2, -0.4])
-    tared, shifted = (ParametricEstimator(regressor, output_weights="equal") for _ in range(2))
-    shifted.tare(change)  # the prior moves too
-    random = np.random.default_rng(0)
-    for k in range(30):
-        state, y = random_state(7, k), random.normal(size=6)
-        tared.update(*state, y)
-        shifted.update(*state, y + change)
-    tared.tare(change)
-    np.testing.assert_allclose(tared.parameters, shifted.parameters, rtol=1e-9, atol=1e-9)
-    before = tared.parameters
-    with pytest.raises(ParameterError, match="offsets"):
-        ParametricEstimator(WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor", offset=False)).tare(change)
-    with pytest.raises(ShapeError):
-        tared.tare(np.zeros(3))
-    np.testing.assert_array_equal(tared.parameters, before)
-
-
 def test_weights_follow_the_noise_of_each_output_and_make_the_estimate_better():
     """Forces that are a hundred times noisier than torques: the parameters come closer to the truth."""
     regressor = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor")

@@ -10,11 +10,15 @@ PERIOD = 5_000_000  # ns
 
 
 def frozen(measured):
-    measured[600:900] = measured[599]
+    measured[599:900] = 5.0  # the largest values, too, but no saturated ones
 
 
-def saturated(measured):
-    measured[600:900, 1] = 5.0
+def saturated(measured, value=5.0):
+    measured[600:900, 1] = value
+
+
+def within_its_range(measured):
+    saturated(measured, 0.5)
 
 
 def coarse(measured):
@@ -29,6 +33,7 @@ def coarse(measured):
         pytest.param(frozen, 1000, FROZEN, 699, 900, id="constant while the robot moves"),
         pytest.param(frozen, 600, None, 0, 1000, id="constant while the robot rests"),
         pytest.param(saturated, 1000, SATURATED, 640, 900, id="saturated"),
+        pytest.param(within_its_range, 1000, None, 0, 1000, id="one constant within its range"),
         pytest.param(coarse, 1000, None, 0, 1000, id="coarse steps"),
     ],
 )
