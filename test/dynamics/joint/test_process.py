@@ -137,13 +137,6 @@ def test_equals_the_weighted_batch(memory, weights, start):
     assert process.n_samples == 600
 
 
-def test_equals_the_batch_after_four_thousand_samples():
-    phi, rows, y = stream(4001, 4)
-    samples = phi[:-1], rows[:-1], y[:-1]
-    process = learn(made(START, OTHER), samples)
-    assert_batch(process, samples, np.ones(4000), (phi[-1], rows[-1]))
-
-
 @pytest.mark.parametrize("factor", [1.0, 0.98])
 @pytest.mark.parametrize("robot", ["wrench", "torques"])
 def test_wrench_and_torques_of_real_robots_equal_the_batch(robot, factor):

@@ -153,13 +153,6 @@ def test_a_sensor_that_shows_the_reaction_has_the_opposite_sign(regressors):
         WrenchRegressor.from_urdf(*CASES["right arm"], "upwards")
 
 
-def test_a_turn_of_a_continuous_joint_changes_nothing():
-    regressor = TorqueRegressor.from_urdf(point_mass_arm.urdf(), point_mass_arm.JOINTS)
-    q, v, a = random_state(3, 0)
-    turned = q + np.array([0, 2 * np.pi, 0])
-    np.testing.assert_allclose(regressor(turned, v, a), regressor(q, v, a), atol=1e-10)
-
-
 def test_friction_columns_belong_to_their_joint_only(regressors):
     regressor = TorqueRegressor.from_urdf(*CASES["UR10"], coulomb_velocity=0.1)
     assert regressor.n_parameters == 60 + 36
