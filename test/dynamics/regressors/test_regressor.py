@@ -34,7 +34,6 @@ CASES = {  # with a sensor, of its wrench; without one, of the torques
 }
 FURTHER = {
     "right arm without offsets": lambda: WrenchRegressor.from_urdf(*CASES["right arm"], offset=False),
-    "left arm without offsets": lambda: WrenchRegressor.from_urdf(*CASES["left arm"], offset=False),
     "four joints": lambda: WrenchRegressor.from_urdf(ICUB, RIGHT_ARM[:4], SENSOR),
     "UR10 with plain friction": lambda: TorqueRegressor.from_urdf(UR10, UR10_JOINTS, ("coulomb", "viscous", "offset")),
     "UR10 without friction": lambda: TorqueRegressor.from_urdf(UR10, UR10_JOINTS, friction=False),
@@ -197,7 +196,6 @@ def stacked(regressor, seeds):
     # 38 of 50: two independent computations; 36 of 60 and 43 of 70: the literature's numbers for 6 and 7 joints.
     [
         ("right arm without offsets", 38),
-        ("left arm without offsets", 38),
         ("right arm", 38 + 6),
         ("UR10 without friction", 36),
         ("Panda without friction", 43),
