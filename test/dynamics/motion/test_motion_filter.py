@@ -117,22 +117,16 @@ def test_smoothed_motions_are_far_better_and_come_once_in_order():
     assert (of_smoothed < 0.5 * of_causal).all()
 
 
-def test_levels_are_found():
+@pytest.mark.parametrize(("given", "error"), [(None, 0.002), (0.006, 0.0)])
+def test_levels_are_found_and_a_known_delay_is_kept(given, error):
     stamps, position, velocity, *_ = record(sines, 200, velocity_noise=0.01, late=0.006, step=3e-4)
-    filter = MotionFilter(3)
+    filter = MotionFilter(3, velocity_delay=given)
     newest_of(filter, stamps, position, velocity)
     report = filter.report()
     np.testing.assert_allclose(report["position_noise"], 3e-4 / np.sqrt(12), rtol=0.4)
     np.testing.assert_allclose(report["velocity_noise"], 0.01, rtol=0.4)
-    assert report["velocity_delay"] == pytest.approx(0.006, abs=0.002)
+    assert report["velocity_delay"] == pytest.approx(0.006, abs=error, rel=0.0)
     assert report["rate"] == pytest.approx(200.0, rel=0.01)
-
-
-def test_known_delay_is_kept():
-    stamps, position, velocity, *_ = record(sines, 100, velocity_noise=0.01, late=0.006, seconds=4.0)
-    filter = MotionFilter(3, velocity_delay=0.006)
-    newest_of(filter, stamps, position, velocity)
-    assert filter.report()["velocity_delay"] == 0.006
 
 
 def test_deviation_tells_the_error():

@@ -122,29 +122,26 @@ def test_topics_of_rates_of_their_own(states, measurements, expected, surplus, r
     assert ("within 0.002 s" in stream.counts.last_refusal) == bool(refused)
 
 
-def test_efforts_are_learned_from_the_joint_states_themselves():
+@pytest.mark.parametrize(
+    ("effort", "refused"),
+    [
+        (None, {}),
+        ([], {"effort_missing": 1}),
+        ([np.nan, 0.0], {"not_finite": 1}),
+        ([1e9, 0], {"out_of_range": 1}),
+    ],
+)
+def test_efforts_are_learned_from_the_joint_states_themselves_unless_they_are_bad(effort, refused):
     stream, recorder = make(effort=True)
     for k in range(20):
-        record = send(stream, k)
-        (external,) = stream.pair()
-        np.testing.assert_array_equal(external.external, motion(k)[0] + 10 - record.prediction.total)
+        record = send(stream, k, **({"effort": effort} if refused and k == 10 else {}))
+        for external in stream.pair():
+            np.testing.assert_array_equal(external.external, motion(k)[0] + 10 - record.prediction.total)
         stream.learn()
     for q, _, _, y in recorder.learned:
         np.testing.assert_allclose(y, q + 10, atol=1e-12)
-    assert len(recorder.learned) == 16
-
-
-@pytest.mark.parametrize(
-    "effort, reason", [([], "effort_missing"), ([np.nan, 0.0], "not_finite"), ([1e9, 0], "out_of_range")]
-)
-def test_a_bad_effort_is_not_learned_but_its_state_is_predicted(effort, reason):
-    stream, recorder = make(effort=True)
-    for k in range(20):
-        send(stream, k, **({"effort": effort} if k == 10 else {}))
-        stream.learn()
-    assert stream.counts.refused == {reason: 1}
-    assert stream.counts.predicted == 20
-    assert len(recorder.learned) == 15
+    assert (stream.counts.refused, stream.counts.predicted) == (refused, 20)
+    assert (stream.counts.measured, len(recorder.learned)) == (20 - len(refused), 16 - len(refused))
 
 
 BAD_STATES = [
