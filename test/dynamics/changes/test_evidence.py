@@ -125,16 +125,14 @@ def test_error_model_finds_its_parts():
     lasting = np.zeros((n, M))
     for i in range(1, n):
         lasting[i] = kept * lasting[i - 1] + np.sqrt(1 - kept**2) * rng.standard_normal(M) * [1.0, 0.2]
-    made = ErrorModel(M)
+    errors, made, squares = lasting + rng.standard_normal((n, M)) * [0.5, 0.4], ErrorModel(M), []
     made.scale = 1.0
-    squares = []
-    state = None
-    for i, error in enumerate(lasting + rng.standard_normal((n, M)) * [0.5, 0.4]):
-        if i == n // 2:
-            state = made.start()[:, None]
-        if state is not None:
-            state, white = made.step()(state, error[:, None])
-            squares.append(float(white[:, 0] @ white[:, 0]))
+    for error in errors[: n // 2]:
+        made.learn(error)
+    state = made.start()[:, None]
+    for error in errors[n // 2 :]:
+        state, white = made.step()(state, error[:, None])
+        squares.append(float((white**2).sum()))
         made.learn(error)
     np.testing.assert_allclose(np.diag(made.fast), [1.0, 0.04], rtol=0.35)
     np.testing.assert_allclose(np.diag(made.noise), [0.25, 0.16], rtol=0.25)

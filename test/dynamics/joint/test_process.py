@@ -70,8 +70,8 @@ def learn(process, samples, factors=1.0):
     return process
 
 
-def chosen(samples, *parts):
-    return tuple(np.concatenate([each[p] for p in parts]) for each in samples)
+def chosen(samples, part):
+    return tuple(each[part] for each in samples)
 
 
 def batch(process, samples, faded, probe, precision=None):
@@ -202,31 +202,23 @@ def test_outputs_count_by_the_noise_that_was_found():
     np.testing.assert_allclose(noise.value, scales**2, rtol=0.35)  # in squared units of each output
 
 
-@pytest.mark.parametrize("start", [ZERO, START])
-@pytest.mark.parametrize("factor", [1.0, 0.99])
-def test_pools_two_that_share_nothing(start, factor):
+@pytest.mark.parametrize(
+    ("start", "factor", "n_common"),
+    [(ZERO, 1.0, 0), (ZERO, 0.99, 0), (START, 1.0, 0), (START, 0.99, 0), (START, 1.0, 100)],
+)
+def test_pools_two_and_what_both_have_in_common_once(start, factor, n_common):
     """The batch of both, each sample with the weight that it has there, under the first one's prior."""
     samples = stream(501, 8)
-    parts = slice(0, 200), slice(200, 500)
-    one, other = (learn(made(start, OTHER), chosen(samples, each), factor) for each in parts)
-    before = other.state()
-    one.merge(other)
-    assert one.n_samples == 500
-    assert_same(other.state(), before, "the other one before")
-    ages = np.concatenate([np.arange(200)[::-1], np.arange(300)[::-1]])
-    assert_batch(one, chosen(samples, slice(0, 500)), factor**ages, (samples[0][500], samples[1][500]))
-
-
-def test_pools_what_both_have_in_common_once():
-    samples = stream(901, 5)
-    common = learn(made(START, OTHER), chosen(samples, slice(0, 200)))
+    common = learn(made(start, OTHER), chosen(samples, slice(0, n_common)), factor)
     one, other = (common.restored(common.state()) for _ in range(2))
-    learn(one, chosen(samples, slice(200, 500)))
-    learn(other, chosen(samples, slice(500, 900)))
-    one.merge(other, common)
-    assert one.n_samples == 900
-    assert_batch(one, chosen(samples, slice(0, 900)), np.ones(900), (samples[0][900], samples[1][900]))
-    assert common.n_samples == 200  # copies learn on their own
+    learn(one, chosen(samples, slice(n_common, 250)), factor)
+    learn(other, chosen(samples, slice(250, 500)), factor)
+    before = other.state()
+    one.merge(other, common if n_common else None)
+    assert (one.n_samples, common.n_samples) == (500, n_common)  # copies learn on their own
+    assert_same(other.state(), before, "the other one before")
+    ages = np.tile(np.arange(250)[::-1], 2)
+    assert_batch(one, chosen(samples, slice(0, 500)), factor**ages, (samples[0][500], samples[1][500]))
 
 
 def test_certainty_is_that_of_its_moment():
