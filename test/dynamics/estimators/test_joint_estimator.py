@@ -103,7 +103,7 @@ def test_what_is_judged_before_anything_was_learned_is_no_harm(prior, moving):
     made = []
     for k, (sample, y) in enumerate(zip(samples, measured, strict=True)):
         made.append(estimator.predict(*sample))
-        estimator.judge(made[-1], y, PERIOD)
+        estimator.judge(made[-1], y, 1e-9 * PERIOD)
         if k >= 15:
             estimator.update(*samples[k - 15], measured[k - 15], published=made[k - 15])
     totals, variances = (np.array([getattr(one, name) for one in made]) for name in ("total", "variance"))

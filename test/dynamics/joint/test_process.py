@@ -221,18 +221,6 @@ def test_pools_two_and_what_both_have_in_common_once(start, factor, n_common):
     assert_batch(one, chosen(samples, slice(0, 500)), factor**ages, (samples[0][500], samples[1][500]))
 
 
-def test_certainty_is_that_of_its_moment():
-    phi, rows, y = stream(80, 12)
-    process = learn(made(), (phi[:40], rows[:40], y[:40]))
-    kept, live, base = process.certainty(), process.certainty(live=True), process.columns.of(rows[79])
-    before = kept.of_features(phi[79]), kept.of_rigid_bodies(phi[79], base)
-    learn(process, (phi[40:], rows[40:], y[40:]))
-    for certainty, moves in ((kept, False), (live, True)):
-        assert (certainty.of_features(phi[79]) < 0.9 * before[0]) == moves
-        assert (certainty.of_rigid_bodies(phi[79], base) < 0.9 * before[1]).all() == moves
-        assert moves or (certainty.of_rigid_bodies(phi[79], base) == before[1]).all()
-
-
 def test_a_state_of_other_features_is_refused():
     one, other = (JointProcess(None, T, size, REGULARIZATION, "equal") for size in (D, D + 1))
     with pytest.raises(StateError):
