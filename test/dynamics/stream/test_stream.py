@@ -58,8 +58,7 @@ def test_learns_each_sample_with_the_motion_and_the_measurement_of_one_instant()
         assert external.stamp == record.stamp
         np.testing.assert_array_equal(external.external, [k, 2 * k, 3 * k] - record.prediction.total)
         stream.learn()
-    learned_at = np.array([y[0] for *_, y in recorder.learned])
-    np.testing.assert_array_equal(learned_at, np.arange(2, 38))  # the window's first and last delay samples excepted
+    assert learned(stream) == list(range(2, 38))  # the window's first and last delay samples excepted
     for q, v, a, y in recorder.learned:
         expected_q, expected_v = motion(y[0])
         np.testing.assert_allclose(q, expected_q, atol=1e-12)
