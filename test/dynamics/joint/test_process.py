@@ -158,7 +158,7 @@ def test_wrench_and_torques_of_real_robots_equal_the_batch(regressor, factor):
     st.lists(st.floats(0.05, 20.0), min_size=T, max_size=T),
     st.sampled_from([ZERO, START]),
 )
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 def test_equals_the_batch_whatever_factors_follow_one_another(seed, factors, weights, start):
     phi, rows, y = stream(len(factors) + 1, seed)
     samples = phi[:-1], rows[:-1], y[:-1]
