@@ -1,13 +1,13 @@
-"""Compiled means that fade, checks, and the search for sensors in trouble, against their formulas in NumPy."""
+"""Compiled means that fade, and checks, against their formulas in NumPy."""
 
 import numpy as np
 import pytest
+from helpers.spoiled_arguments import assert_refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from icub_learning.dynamics import _checks, _fading
 from icub_learning.dynamics.estimators.noise import prediction_errors as errors_of
-from icub_learning.dynamics.stream import sensor_faults as faults
 
 SEEDS = st.integers(0, 2**32 - 1)
 SIZES = st.integers(1, 8)
@@ -62,42 +62,6 @@ def test_correlation(seed, m):
     np.testing.assert_allclose(found.value, np.maximum(long_run / variance, 1.0), rtol=1e-9)
 
 
-def in_trouble(stamps, measured, positions):
-    """What is wrong with each measurement, from the definition: whole histories, and how lively outputs are."""
-    lively, found = np.zeros(measured.shape[1]), [None]
-    largest = np.zeros_like(measured[0])
-    for k in range(1, len(measured)):
-        now, before = measured[k], measured[:k]
-        since = [stamps[max([0, *np.flatnonzero(np.diff(one) != 0.0) + 1])] for one in measured[: k + 1].T]
-        lasted, still = (stamps[k] - np.array(since)) * 1e-9, now == before[-1]
-        largest = np.maximum(largest, np.abs(now))
-        moves = np.flatnonzero((np.diff(before, axis=0) != 0.0).any(axis=1))
-        moved = np.abs(positions[k] - positions[moves[-1] + 1 if len(moves) else 0]).max() > faults.MOVED
-        at_end = still & (np.abs(now) == largest)
-        if still.all() and lasted.min() >= faults.FROZEN_SECONDS and moved:
-            found.append(faults.FROZEN)
-        elif not still.all() and (at_end & (lasted >= faults.SATURATED_SECONDS) & (lively > faults.LIVELY)).any():
-            found.append(faults.SATURATED)
-        else:
-            found.append(None)
-            told = ~(at_end & (lasted < 2.0 * faults.SATURATED_SECONDS))
-            lively += faults.SHARE * told * (~still - lively)
-    return found
-
-
-@settings(max_examples=5, deadline=None)
-@given(SEEDS, st.integers(1, 3))
-def test_sensors_in_trouble(seed, m):
-    rng, n, found = np.random.default_rng(seed), 900, faults.SensorFaults(m)
-    stamps = np.cumsum(rng.choice([4_000_000, 8_000_000], n)) + 10**18
-    measured, positions = rng.standard_normal((n, m)), (rng.random((n, 2)) < 0.1).cumsum(axis=0) * 0.004
-    for first in (320, 480, 640, 800):
-        length, held = rng.integers(20, 140), rng.permutation(m) < rng.integers(1, m + 1)
-        measured[first : first + length, held] = rng.choice([9.0, 9.0, 1.0])
-    checked = [found.check(*one) for one in zip(stamps.tolist(), measured, positions, strict=True)]
-    assert checked == in_trouble(stamps, measured, positions)
-
-
 @given(st.integers(1, 40), st.integers(1, 40), SEEDS, st.sampled_from([0, 4]))
 @settings(deadline=None, max_examples=60)
 def test_select_takes_what_indices_name(count, joints, seed, shift):
@@ -122,18 +86,18 @@ def test_select_tells_what_is_beyond_the_bound(bad):
 
 
 @pytest.mark.parametrize(
-    ("out", "values", "indices", "error"),
+    ("out", "values", "indices", "error", "message"),
     [
-        (np.empty(2), np.zeros(3), np.array([0, 3]), IndexError),
-        (np.empty(2), np.zeros(3), np.array([-1, 0]), IndexError),
-        (np.empty(1), np.zeros(3), np.array([0, 1]), ValueError),
-        (np.empty(2), np.zeros(3, np.float32), np.array([0, 1]), ValueError),
-        (np.empty(2), np.zeros(3), np.array([0, 1], np.int32), ValueError),
-        (np.empty(2, np.float32), np.zeros(3), np.array([0, 1]), ValueError),
+        (np.empty(2), np.zeros(3), np.array([0, 3]), IndexError, "index 3 of 3 values"),
+        (np.empty(2), np.zeros(3), np.array([-1, 0]), IndexError, "index -1 of 3 values"),
+        (np.empty(1), np.zeros(3), np.array([0, 1]), ValueError, "out and indices do not fit"),
+        (np.empty(2), np.zeros(3, np.float32), np.array([0, 1]), ValueError, "values: expected float64"),
+        (np.empty(2), np.zeros(3), np.array([0, 1], np.int32), ValueError, "indices: expected int64, got format 'i'"),
+        (np.empty(2, np.float32), np.zeros(3), np.array([0, 1]), ValueError, "out: expected float64"),
     ],
 )
-def test_select_refuses_what_does_not_fit(out, values, indices, error):
-    with pytest.raises(error):
+def test_select_refuses_what_does_not_fit(out, values, indices, error, message):
+    with pytest.raises(error, match=message):
         _checks.select(out, values, indices, 1.0)
 
 
@@ -146,19 +110,14 @@ def test_finite_vectors():
         assert not _checks.finite_vectors((good, bad), 3)
 
 
-CALLS = {  # numbers that each array of the function needs, and the arguments after them
-    "calibrate": (_fading, [3, 3, 3, 3], (3, True, 2.0, 0.9, 1.1, 1e-4, 1e4)),
-    "correlate": (_fading, [3, 3, 3, 3], (3, 0.9, 0.1, 2.0)),
-    "sensor": (_checks, [12, 2, 3, 2], (3, 2, 1e9, 0.5, 0.01, 0.2, 0.9, 0.01)),
-}
+ones = np.ones
+CALLS = [
+    (_fading.calibrate, [ones(3), ones(3), ones(3), ones(3), 3, True, 2.0, 0.9, 1.1, 1e-4, 1e4]),
+    (_fading.correlate, [ones(3), ones(3), ones(3), ones(3), 3, 0.9, 0.1, 2.0]),
+    (_checks.sensor, [ones(12), ones(2), ones(3), ones(2), 3, 2, 1e9, 0.5, 0.01, 0.2, 0.9, 0.01]),
+]
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_arrays_that_are_too_short_or_not_float64_are_refused(name):
-    module, needed, rest = CALLS[name]
-    for place, size in enumerate(needed):
-        for wrong, text in ((np.ones(size - 1), f"needs {size}"), (np.ones(size, dtype=np.float32), "float64")):
-            arrays = [np.ones(other) for other in needed]
-            arrays[place] = wrong
-            with pytest.raises(ValueError, match=text):
-                getattr(module, name)(*arrays, *rest)
+@pytest.mark.parametrize(("function", "arguments"), CALLS)
+def test_what_does_not_fit_is_refused(function, arguments):
+    assert_refused(function, arguments)

@@ -22,13 +22,13 @@ class Known:
         return Prediction(np.array([3.0, -4.0]), np.array([2.0, -3.0]), np.array([1.0, -1.0]), self.variance)
 
 
-def test_features_are_left_out_where_they_know_little():
-    feed_forward = FeedForward(np.full(2, np.inf))
+def test_features_are_left_out_where_they_know_little_and_limits_hold():
+    feed_forward = FeedForward(np.array([2.5, 3.5]))
     assert feed_forward.effort(Known(1.0), None, MOTION).rigid  # nothing is usual yet
     feed_forward.follow(np.ones(2))
     usual, strange = (feed_forward.effort(Known(variance), None, MOTION) for variance in (1.5, 9.0))
-    assert not usual.rigid and strange.rigid
-    np.testing.assert_array_equal(usual.values, [3.0, -4.0])
+    assert (usual.rigid, usual.limited, strange.rigid, strange.limited) == (False, True, True, False)
+    np.testing.assert_array_equal(usual.values, [2.5, -3.5])  # of 3 and -4
     np.testing.assert_array_equal(strange.values, [2.0, -3.0])
     np.testing.assert_array_equal(strange.deviation, [3.0, 3.0])
 
@@ -53,14 +53,6 @@ def test_rigid_bodies_alone_answer_what_a_feedback_adds():
     mass = pinocchio.crba(robot, data, q)
     mass = np.triu(mass) + np.triu(mass, 1).T
     np.testing.assert_allclose(corrected - plain, mass @ correction, atol=1e-10)
-
-
-def test_limits_hold():
-    feed_forward = FeedForward(np.array([1.0, 10.0]))
-    feed_forward.follow(np.ones(2))
-    effort = feed_forward.effort(Known(1.0), None, MOTION)
-    assert effort.limited
-    np.testing.assert_array_equal(effort.values, [1.0, -4.0])
 
 
 def test_limits_come_from_the_urdf():

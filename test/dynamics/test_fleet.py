@@ -14,6 +14,7 @@ from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import read_model, write_model
 from icub_learning.models.ledger import accounted, held_by, read_holdings
 from icub_learning.simulation.zoo import ZOO
+from icub_learning.testing import assert_same
 
 ROBOT = {"urdf": point_mass_arm.urdf(), "joints": point_mass_arm.JOINTS, "sensor": point_mass_arm.SENSOR}
 N = 60  # samples of each robot and round
@@ -40,11 +41,11 @@ OWN = {"forgetting": 1.0, "output_weights": "equal", "n_random_features": 60}
 class Robots:
     """Robots that learn, save, load, and one that sees everything."""
 
-    def __init__(self, kind, folder, n=3):
-        self.settings = Settings(estimator=kind, **ROBOT, **OWN)
+    def __init__(self, kind, folder, n=3, robot=ROBOT):
+        self.settings = Settings(estimator=kind, **robot, **OWN)
         self.regressor = assembly.make_regressor(self.settings)
         self.description = ModelDescription(self.settings, self.regressor)
-        self.folder, self.kind = folder, kind
+        self.folder = folder
         self.robots = [self.new() for _ in range(n)]
         self.all = self.new()
         self.fleet = Fleet(folder / "fleet")
@@ -67,6 +68,11 @@ class Robots:
 
     def load(self, number, path):
         self.robots[number] = type(self.all).from_state(read_model(path)[0], self.regressor)
+
+    def go_on_from_pooled(self, *numbers):
+        for number in numbers:
+            self.fleet.spread([self.folder / "spread.npz"])
+            self.load(number, self.folder / "spread.npz")
 
     def pooled(self):
         return estimator_of(read_model(self.fleet.pooled)[0])
@@ -92,34 +98,21 @@ def known(model, samples):
 @pytest.mark.parametrize("kind", ["parametric", "nonparametric", "semiparametric"])
 def test_three_robots_know_what_one_that_saw_all_knows_and_so_twice(kind, motions, tmp_path):
     robots = Robots(kind, tmp_path)
-    for number in range(3):
-        robots.learn(number, motions[number][:N])
-    assert robots.gather(0, 1, 2) == [N, N, N]
-    assert robots.difference(motions[3]) < 1e-8
-    assert robots.pooled().n_samples == 3 * N
-    before = read_model(robots.fleet.pooled)[0]
-    assert robots.gather(2, 0, 1) == [0, 0, 0]  # again, in another order
-    for name, value in read_model(robots.fleet.pooled)[0].items():
-        np.testing.assert_array_equal(value, before[name], name)
-
-    # Two go on from the pooled model, the third from its own; then all are gathered, also twice.
-    robots.fleet.spread([tmp_path / "spread_0.npz", tmp_path / "spread_1.npz"])
-    for number in range(2):
-        robots.load(number, tmp_path / f"spread_{number}.npz")
-    for number in range(3):
-        robots.learn(number, motions[number][N : 2 * N])
-    assert robots.gather(0, 1, 2) == [N, N, N]
-    assert robots.gather(0, 1, 2) == [0, 0, 0]
-    assert robots.difference(motions[3]) < 1e-8
-    assert robots.pooled().n_samples == robots.all.n_samples
-
-    # A third round, from the first pooled model and from the second one.
-    robots.fleet.spread([tmp_path / "spread_2.npz"])
-    robots.load(2, tmp_path / "spread_2.npz")
-    for number in range(3):
-        robots.learn(number, motions[number][2 * N : 3 * N])
-    assert robots.gather(2, 1, 0) == [N, N, N]
-    assert robots.difference(motions[3]) < 1e-8
+    rounds = [  # who goes on from the pooled model, the others from their own; in which order they are gathered
+        ((), (0, 1, 2)),
+        ((0, 1), (0, 1, 2)),
+        ((2,), (2, 1, 0)),  # from the second one; the others still from the first
+    ]
+    for number, (loading, order) in enumerate(rounds):
+        robots.go_on_from_pooled(*loading)
+        for robot in range(3):
+            robots.learn(robot, motions[robot][number * N : (number + 1) * N])
+        assert robots.gather(*order) == [N, N, N]
+        assert robots.difference(motions[3]) < 1e-8
+        assert robots.pooled().n_samples == robots.all.n_samples
+        before = read_model(robots.fleet.pooled)[0]
+        assert robots.gather(2, 0, 1) == [0, 0, 0]
+        assert_same(read_model(robots.fleet.pooled)[0], before, "before all were gathered again")
 
 
 def test_a_robot_that_was_restarted_goes_on(motions, tmp_path):
@@ -160,8 +153,7 @@ def test_without_a_common_model_estimators_refuse_to_count_twice(motions, tmp_pa
         copies[0].merge(copies[1])
     with pytest.raises(ParameterError, match="common"):
         copies[0].merge(copies[1], robots.new())
-    for name, value in copies[0].state().items():
-        np.testing.assert_array_equal(value, before[name], name)
+    assert_same(copies[0].state(), before, "before it refused")
     copies[0].merge(copies[1], copies[2])
     assert copies[0].n_samples == N + 2
 
@@ -191,35 +183,18 @@ def test_a_name_that_is_no_file_name_is_refused(motions, tmp_path):
         robots.fleet.gather([("../robot", robots.save(0))])
 
 
-def test_robots_whose_regressor_is_large_beside_the_prior_pool_as_exactly_as_rounding_lets_them():
+def test_robots_whose_regressor_is_large_beside_the_prior_pool_as_exactly_as_rounding_lets_them(tmp_path):
     """The currents of a UR10: singular values that are 1 come out as far as 8e-5 below."""
-    robot = ZOO["ur10_currents_125hz"]
-    settings = Settings(estimator="semiparametric", **robot.settings, **OWN)
-    regressor = assembly.make_regressor(settings)
-    samples = []
+    zoo = ZOO["ur10_currents_125hz"]
+    robots, samples = Robots("semiparametric", tmp_path, robot=zoo.settings), []
     for seed in range(3):
-        one = robot.record(6.0, seed)
+        one = zoo.record(6.0, seed)
         rows = zip(one.position, one.velocity, one.acceleration, one.recording.effort, strict=True)
         samples.append(list(rows)[100::5])
-    *robots, all_seen = (assembly.make_estimator(settings, regressor) for _ in range(4))
-
-    def learn(one, own):
-        for sample in own:
-            one.update(*sample)
-            all_seen.update(*sample)
-
-    def again(one):
-        return type(one).from_state(accounted(one), regressor)
-
-    for one, own in zip(robots, samples, strict=True):
-        learn(one, own[:60])
-    first = again(robots[0])
-    first.merge(robots[1])
-    first.merge(again(robots[2]))
-    one, other = again(first), again(first)
-    learn(one, samples[0][60:120])
-    learn(other, samples[1][60:120])
-    one.merge(other, first)
-    assert one.n_samples == all_seen.n_samples
-    pooled, expected = (known(model, samples[2][60:]) for model in (one, all_seen))
-    np.testing.assert_allclose(pooled, expected, atol=1e-3 * np.abs(expected).max())
+        robots.learn(seed, samples[seed][:60])
+    robots.gather(0, 1, 2)
+    robots.go_on_from_pooled(1, 2)
+    for number in (1, 2):
+        robots.learn(number, samples[number][60:120])
+    assert robots.gather(1, 2) == [60, 60]
+    assert robots.difference(samples[0][60:]) < 1e-3

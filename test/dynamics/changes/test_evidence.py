@@ -2,130 +2,103 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
 from icub_learning.dynamics.changes.error_model import BLOCK, NEW, ErrorModel, UnknownMotion
 from icub_learning.dynamics.changes.evidence import Evidence, add_to_all
 
-M = 2
-CAUSES = [0, 1, 2], [0, 3]  # columns of each
-DEVIATIONS = np.array([1.0, 2.0, 1.5, 0.7])
+SEEDS, OUTPUTS = st.integers(0, 2**32 - 1), st.integers(1, 9)
+SCALE, M = 1.7, 2
 
 
-def model():
-    made = ErrorModel(M)
+def definite(rng, n):
+    factor = rng.standard_normal((n, n + 3))
+    return 0.1 * factor @ factor.T
+
+
+def model(rng, m):
+    """An error model with any covariances of its parts, of which one lasts for .1 s and one for 10 s."""
+    made = ErrorModel(m)
     for k in range(500):  # as alike after FAR blocks, beside NEAR ones, as errors that last for .1 s
-        made.learn(np.full(M, np.cos(0.112 * k)))
-    made.scale = 1.0
-    made.fast = np.array([[0.5, 0.2], [0.2, 0.4]])
-    made.slow = np.diag([0.1, 0.05])
-    made.noise = np.diag([0.3, 0.6])
+        made.learn(np.full(m, np.cos(0.112 * k)))
+    made.scale, (made.fast, made.slow, made.noise) = SCALE, (definite(rng, m) for _ in range(3))
     assert made.step().kept == pytest.approx(np.exp([-BLOCK / 0.1, -BLOCK / 10.0]), rel=0.02)
     return made
 
 
-def joint_covariance(made, times):
-    """Covariance (n m, n m) of blocks of errors at times (n,), in periods."""
-    kept, lags = made.step().kept, np.abs(np.subtract.outer(times, times))
-    lasting = np.kron(kept[0] ** lags, made.fast) + np.kron(kept[1] ** lags, made.slow)
-    return np.kron(np.eye(len(times)), made.noise) + lasting
-
-
-@pytest.fixture
-def blocks():
-    """Errors with something added, its columns, and the evidence that they give."""
-    rng, made, n = np.random.default_rng(0), model(), 25
-    columns = rng.standard_normal((n, M, 4))
-    covariance = joint_covariance(made, np.arange(n))
-    errors = rng.multivariate_normal(np.zeros(n * M), covariance) + columns.reshape(-1, 4)[:, :3] @ [0.5, -1.0, 0.8]
-    evidence = Evidence(M, [DEVIATIONS[places] for places in CAUSES])
-    state = made.start()[:, None]
-    for error, column in zip(errors.reshape(n, M), columns, strict=True):
-        step = made.step()
-        state, white = step(state, error[:, None])
-        add_to_all([evidence], step, column.take(CAUSES[0] + CAUSES[1], axis=1), white[:, 0])
-    return errors, columns.reshape(-1, 4), covariance, evidence
-
-
-@pytest.mark.parametrize("cause, places", list(enumerate(CAUSES)))
-def test_log_ratio_and_posterior_are_those_of_the_joint_distribution(blocks, cause, places):
-    errors, columns, covariance, evidence = blocks
-    deviations = DEVIATIONS[places]
-    x = columns[:, places]
-    with_cause = multivariate_normal(cov=covariance + x @ np.diag(deviations**2) @ x.T).logpdf(errors)
-    without = multivariate_normal(cov=covariance).logpdf(errors)
-    assert evidence.of(cause).log_ratio == pytest.approx(with_cause - without, rel=1e-6)
-    precision = x.T @ np.linalg.solve(covariance, x) + np.diag(deviations**-2)
-    mean, known = evidence.of(cause).mean, evidence.of(cause).covariance(len(places))
-    np.testing.assert_allclose(known, np.linalg.inv(precision), rtol=1e-6)
-    np.testing.assert_allclose(mean, known @ x.T @ np.linalg.solve(covariance, errors), rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(evidence.of(cause).covariance(1), known[:1, :1], rtol=1e-12)
-    left = errors - x @ mean
-    assert evidence.left(cause) == pytest.approx(left @ np.linalg.solve(covariance, left), rel=1e-6)
-
-
-def test_log_ratio_of_known_coefficients(blocks):
-    errors, columns, covariance, evidence = blocks
-    given = np.array([0.5, -1.0, 0.8])
-    distribution = multivariate_normal(cov=covariance)
-    expected = distribution.logpdf(errors - columns[:, :3] @ given) - distribution.logpdf(errors)
-    assert evidence.log_ratio_of(given) == pytest.approx(expected, rel=1e-6)
-
-
-def wandering_covariance(made, novelties):
-    """Covariance of blocks of errors whose offsets move as novelties (n, m) tell, added up change by change."""
-    n = len(novelties)
-    (fast_kept, slow_kept), novel = made.step().kept, np.zeros(M)
-    changes = [made.slow]  # before the first block
-    for novelty in novelties:
+def joint_covariance(made, passed, novelties, wandering=True):
+    """Covariance (n m, n m) of n blocks of errors that come after periods (n,) each and of which novelties are told."""
+    times, kept, novel = np.cumsum(passed), made.step().kept, np.zeros(made.n_outputs)
+    lags, alone = np.abs(np.subtract.outer(times, times)), np.eye(len(times))
+    parts = (alone, made.noise), (kept[0] ** lags, made.fast), (kept[1] ** lags, made.slow)
+    whole = SCALE * sum(np.kron(*part) for part in parts)
+    if not wandering:
+        return whole + np.diag(novelties.ravel())
+    for begin, novelty in zip(times, novelties, strict=True):  # offsets that move, added up change by change
         before, novel = novel, np.maximum(np.exp(-BLOCK / NEW) * novel, novelty)
-        rate = 2.0 * BLOCK / NEW
-        added = rate * novel + np.maximum(novel - before, 0.0)
-        changes.append((1.0 - slow_kept**2) * made.slow + np.diag(added))
-    whole = np.kron(np.eye(n), made.noise)
-    lags = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
-    whole = whole + np.kron(fast_kept**lags, made.fast)
-    for begin, change in enumerate(changes):
-        left = np.where(np.arange(1, n + 1) >= begin, slow_kept ** (np.arange(1, n + 1.0) - begin), 0.0)
-        whole = whole + np.kron(np.outer(left, left), change)
+        added = 2.0 * BLOCK / NEW * novel + np.maximum(novel - before, 0.0)
+        left = np.where(times >= begin, kept[1] ** np.maximum(times - begin, 0.0), 0.0)
+        whole = whole + np.kron(np.outer(left, left), np.diag(added))
     return whole
 
 
-def assert_joint(made, errors, covariance, novelties, wandering=True, passed=1.0):
-    """Compare the squares of the whitened innovations, and their determinants, with those of the joint distribution."""
-    state, squares, logarithms = made.start()[:, None], 0.0, 0.0
-    for error, novelty, periods in zip(errors.reshape(-1, M), novelties, passed * np.ones(len(novelties)), strict=True):
+def of_joint(errors, covariance):
+    return multivariate_normal(cov=covariance).logpdf(errors)
+
+
+@settings(max_examples=15, deadline=None)
+@given(SEEDS, OUTPUTS, st.lists(st.integers(1, 20), min_size=1, max_size=5))
+def test_log_ratio_and_posterior_are_those_of_the_joint_distribution(seed, m, sizes):
+    """Of each cause, in evidence that began with the first block and in evidence that began later."""
+    rng, n, late = np.random.default_rng(seed), 12, 5
+    made, deviations = model(rng, m), [rng.uniform(0.3, 2.0, size) for size in sizes]
+    covariance = joint_covariance(made, np.ones(n), np.zeros((n, m)))
+    columns, true = rng.standard_normal((n, m, sum(sizes))), rng.standard_normal(sizes[0])
+    errors = rng.multivariate_normal(np.zeros(n * m), covariance) + (columns[:, :, : sizes[0]] @ true).ravel()
+    both, state = [Evidence(m, deviations), Evidence(m, deviations)], made.start()[:, None]
+    for k, (error, column) in enumerate(zip(errors.reshape(n, m), columns, strict=True)):
+        step = made.step()
+        state, white = step(state, error[:, None])
+        add_to_all(both[: 1 + (k >= late)], step, column, white[:, 0])
+    for evidence, first in zip(both, (0, late), strict=True):
+        shown = (columns * (np.arange(n) >= first)[:, None, None]).reshape(n * m, -1)
+        for cause, x in enumerate(np.split(shown, np.cumsum(sizes)[:-1], axis=1)):
+            found, prior = evidence.of(cause), np.diag(deviations[cause] ** 2)
+            ratio = of_joint(errors, covariance + x @ prior @ x.T) - of_joint(errors, covariance)
+            assert found.log_ratio == pytest.approx(ratio, rel=1e-6, abs=1e-6)
+            known = np.linalg.inv(x.T @ np.linalg.solve(covariance, x) + np.linalg.inv(prior))
+            mean = known @ x.T @ np.linalg.solve(covariance, errors)
+            np.testing.assert_allclose(found.mean, mean, rtol=1e-6, atol=1e-9)
+            for count in (1, sizes[cause]):
+                np.testing.assert_allclose(found.covariance(count), known[:count, :count], rtol=1e-6, atol=1e-9)
+            left = errors - x @ mean
+            expected = left @ np.linalg.solve(covariance, left) - (both[0].squares - evidence.squares)
+            assert evidence.left(cause) == pytest.approx(expected, rel=1e-6)
+    ratio = of_joint(errors - (columns[:, :, : sizes[0]] @ true).ravel(), covariance) - of_joint(errors, covariance)
+    assert both[0].log_ratio_of(true) == pytest.approx(ratio, rel=1e-6)
+
+
+@settings(max_examples=15, deadline=None)
+@given(SEEDS, OUTPUTS, st.booleans())
+def test_errors_in_new_motions_and_after_lost_blocks_have_the_joint_distribution(seed, m, wandering):
+    """Squares of the whitened innovations, and their determinants; what is new moves the offsets, or is noise."""
+    rng, n = np.random.default_rng(seed), 20
+    made, novelties, passed = model(rng, m), np.zeros((n, m)), rng.choice([1.0, 1.0, 1.3, 4.0, 60.0], n)
+    novelties[6:12] = rng.uniform(0.0, 20.0, (6, m))
+    covariance = joint_covariance(made, passed, novelties, wandering)
+    errors = rng.multivariate_normal(np.zeros(n * m), covariance)
+    state, squares, logarithms, more = made.start()[:, None], 0.0, 0.0, rng.random(m)
+    for error, novelty, periods in zip(errors.reshape(n, m), novelties, passed, strict=True):
         step = made.step(novelty if novelty.any() else None, wandering, periods)
         state, white = step(state, error[:, None])
         squares += float((white**2).sum())
         logarithms += 2.0 * np.log(np.diag(step.root)).sum()
+        noisy = np.triu(step.with_noise(more).root)
+        np.testing.assert_allclose(noisy.T @ noisy, step.covariance + np.diag(more), rtol=1e-9, atol=1e-12)
     assert squares == pytest.approx(errors @ np.linalg.solve(covariance, errors), rel=1e-6)
-    assert logarithms == pytest.approx(np.linalg.slogdet(covariance)[1], rel=1e-6)
-
-
-def test_offsets_that_move_with_a_new_motion_have_the_joint_distribution():
-    rng, made, n = np.random.default_rng(4), model(), 30
-    novelties = np.zeros((n, M))
-    novelties[8:14] = rng.uniform(0.0, 20.0, (6, M))
-    covariance = wandering_covariance(made, novelties)
-    errors = rng.multivariate_normal(np.zeros(n * M), covariance)
-    assert_joint(made, errors, covariance, novelties)
-
-
-def test_novelty_without_wandering_is_noise():
-    rng, made, n = np.random.default_rng(5), model(), 20
-    novelties = rng.uniform(0.0, 5.0, (n, M))
-    covariance = joint_covariance(made, np.arange(n)) + np.diag(novelties.ravel())
-    errors = rng.standard_normal(n * M)
-    assert_joint(made, errors, covariance, novelties, wandering=False)
-
-
-def test_what_lasts_has_faded_where_blocks_were_lost():
-    rng, made, n = np.random.default_rng(7), model(), 20
-    passed = rng.choice([1.0, 1.3, 4.0, 60.0], n)
-    covariance = joint_covariance(made, np.cumsum(passed))
-    errors = rng.multivariate_normal(np.zeros(n * M), covariance)
-    assert_joint(made, errors, covariance, np.zeros((n, M)), passed=passed)
+    assert logarithms == pytest.approx(np.linalg.slogdet(covariance)[1], rel=1e-6, abs=1e-6)
 
 
 def test_errors_of_an_unknown_motion_have_the_joint_distribution():
@@ -152,16 +125,14 @@ def test_error_model_finds_its_parts():
     lasting = np.zeros((n, M))
     for i in range(1, n):
         lasting[i] = kept * lasting[i - 1] + np.sqrt(1 - kept**2) * rng.standard_normal(M) * [1.0, 0.2]
-    made = ErrorModel(M)
+    errors, made, squares = lasting + rng.standard_normal((n, M)) * [0.5, 0.4], ErrorModel(M), []
     made.scale = 1.0
-    squares = []
-    state = None
-    for i, error in enumerate(lasting + rng.standard_normal((n, M)) * [0.5, 0.4]):
-        if i == n // 2:
-            state = made.start()[:, None]
-        if state is not None:
-            state, white = made.step()(state, error[:, None])
-            squares.append(float(white[:, 0] @ white[:, 0]))
+    for error in errors[: n // 2]:
+        made.learn(error)
+    state = made.start()[:, None]
+    for error in errors[n // 2 :]:
+        state, white = made.step()(state, error[:, None])
+        squares.append(float((white**2).sum()))
         made.learn(error)
     np.testing.assert_allclose(np.diag(made.fast), [1.0, 0.04], rtol=0.35)
     np.testing.assert_allclose(np.diag(made.noise), [0.25, 0.16], rtol=0.25)
@@ -169,7 +140,7 @@ def test_error_model_finds_its_parts():
 
 
 def test_heavy_tails_widen_the_scale_and_it_comes_back():
-    made, rng = model(), np.random.default_rng(2)
+    made, rng = ErrorModel(M), np.random.default_rng(2)
     for _ in range(3000):
         larger = 25.0 if rng.random() < 0.1 else 1.0
         made.follow_tail(larger * float((rng.standard_normal(M) ** 2).sum()) / made.scale)

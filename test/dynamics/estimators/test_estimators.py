@@ -1,7 +1,5 @@
 """What all three estimators and their predictors promise, and rigid bodies alone against batch solutions."""
 
-from dataclasses import FrozenInstanceError
-
 import numpy as np
 import pytest
 from helpers.robots import ICUB, LEFT_ARM, RIGHT_ARM
@@ -94,21 +92,3 @@ def test_a_predictor_answers_as_its_estimator_did_whatever_is_learned_since(kind
         # Leverages may be those of a few samples ago, when there was less certainty.
         assert (answer.variance >= expected.variance * (1 - 1e-9)).all()
         assert (answer.variance <= 3 * expected.variance).all()
-
-
-@pytest.mark.parametrize("kind", ESTIMATORS)
-def test_a_prediction_cannot_be_changed_and_what_is_added_to_it_knows_no_experts(regressor, kind):
-    estimator, random = small(kind, regressor), np.random.default_rng(5)
-    x = random.normal(size=(3, 7))
-    estimator.update(*x, random.normal(size=6))
-    made = estimator.predict(*x)
-    with pytest.raises(FrozenInstanceError):
-        made.total = np.zeros(6)
-    assert (made.experts is None) == (kind is ParametricEstimator)  # rigid bodies alone have no rivals
-    load, variance = np.arange(6.0), np.full(6, 0.5)
-    more = made.plus(load, variance)
-    np.testing.assert_array_equal(more.total, made.total + load)
-    np.testing.assert_array_equal(more.parametric, made.parametric + load)
-    np.testing.assert_array_equal(more.residual, made.residual)
-    np.testing.assert_array_equal(more.variance, made.variance + variance)
-    assert more.experts is None

@@ -3,19 +3,25 @@
 import numpy as np
 import pytest
 
-from icub_learning.dynamics import NonparametricEstimator, SemiparametricEstimator, WrenchRegressor
+from icub_learning.dynamics import (
+    NonparametricEstimator,
+    ParametricEstimator,
+    SemiparametricEstimator,
+    WrenchRegressor,
+)
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.stream.records import RecentMeasurements, mean_error
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
 from icub_learning.robots import find_urdf
+from icub_learning.testing import assert_same
 
-JOINTS = ("r_shoulder_pitch", "r_shoulder_roll", "r_elbow")
+ICUB, SENSOR, JOINTS = find_urdf("icub"), "r_arm_ft_sensor", ("r_shoulder_pitch", "r_shoulder_roll", "r_elbow")
 CHANGE = np.array([-70.0, 20.0, 5.0, 1.0, -2.0, 0.5])
 
 
 @pytest.fixture(scope="module")
 def regressor():
-    return WrenchRegressor.from_urdf(find_urdf("icub"), JOINTS, "r_arm_ft_sensor")
+    return WrenchRegressor.from_urdf(ICUB, JOINTS, SENSOR)
 
 
 def samples(regressor, n, seed=0):
@@ -26,11 +32,15 @@ def samples(regressor, n, seed=0):
     ]
 
 
-@pytest.mark.parametrize("kind", [SemiparametricEstimator, NonparametricEstimator])
+def small(kind, regressor, **settings):
+    return kind(regressor, **settings | ({} if kind is ParametricEstimator else {"n_random_features": 40}))
+
+
+@pytest.mark.parametrize("kind", [ParametricEstimator, SemiparametricEstimator, NonparametricEstimator])
 @pytest.mark.parametrize("forgetting", ["auto", 0.99])
 def test_learning_goes_on_as_if_the_offset_had_not_changed(regressor, kind, forgetting):
     """One estimator never sees the jump of the sensor; the other one is tared, and differs by it alone."""
-    calm, tared = (kind(regressor, n_random_features=40, forgetting=forgetting) for _ in range(2))
+    calm, tared = (small(kind, regressor, forgetting=forgetting) for _ in range(2))
     data = samples(regressor, 80)
     for q, v, a, y in data[:40]:
         calm.update(q, v, a, y)
@@ -61,13 +71,16 @@ def test_the_offset_columns_show_the_tare(regressor):
     assert np.count_nonzero(moved) == 6
 
 
-def test_bad_changes_are_refused(regressor):
-    estimator = SemiparametricEstimator(regressor, n_random_features=40)
-    with pytest.raises(ShapeError, match="change"):
-        estimator.tare(CHANGE[:3])
-    with pytest.raises(NotFiniteError, match="change"):
-        estimator.tare(np.full(6, np.nan))
-    assert not estimator.state()["tare"].any()
+@pytest.mark.parametrize("kind", [ParametricEstimator, SemiparametricEstimator])
+def test_bad_changes_are_refused(kind, regressor):
+    estimator = small(kind, regressor)
+    before = estimator.state()
+    for change, error in ((CHANGE[:3], ShapeError), (np.full(6, np.nan), NotFiniteError)):
+        with pytest.raises(error, match="change"):
+            estimator.tare(change)
+    assert_same(estimator.state(), before, "what was known before")
+    with pytest.raises(ParameterError, match="sensor_offset"):
+        ParametricEstimator(WrenchRegressor.from_urdf(ICUB, JOINTS, SENSOR, offset=False)).tare(CHANGE)
 
 
 def test_recent_measurements_are_those_of_the_last_half_second(regressor):

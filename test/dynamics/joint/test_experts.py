@@ -34,15 +34,6 @@ def judged(weights, errors):
     return np.array(found)
 
 
-def choices_of(weights, errors, period=PERIOD):
-    """Follow errors (T, N) of experts of one output; return their weights (T, N) before each."""
-    choices = []
-    for row in errors:
-        choices.append(weights.value[:, 0])
-        weights.judge(predictions(row[:, None]), np.zeros(1), period)
-    return np.array(choices)
-
-
 def noise_of(weights):
     """Variance (m,) of errors in known motions."""
     state = weights.state()
@@ -76,9 +67,13 @@ def mixed(memories, of_memories):
     return mixture
 
 
-def test_memories_are_judged_as_their_experts_are_weighed_with_confidence():
-    """The second layer's bound is against them; of what each expert has not learned, more than noise at times."""
-    errors, rng = CASES["the best one changes"][:, 0], np.random.default_rng(7)
+@pytest.mark.parametrize(("period", "counted"), [(0.005, 0.005), (0.01, 0.01), (0.1, 0.01)])
+def test_memories_are_judged_as_their_experts_are_weighed_with_confidence(period, counted):
+    """The second layer's bound is against them; of what each expert has not learned, more than noise at times.
+
+    Below 100 Hz half-lives are numbers of samples: the shortest one would be half a sample at 10 Hz.
+    """
+    errors, rng = CASES["the best one changes"][:400, 0], np.random.default_rng(7)
     unlearned = rng.choice([0.0, 1.0, 30.0], errors.shape)
     weights, choices, confidences = ExpertWeights([str(k) for k in range(errors.shape[1])], 1, (0,)), [], []
     for row, unknown in zip(errors, unlearned, strict=True):
@@ -87,25 +82,13 @@ def test_memories_are_judged_as_their_experts_are_weighed_with_confidence():
         choices.append(shares(weights.value[:, 0], confidences[-1]))
         experts = predictions(row[:, None], unknown[:, None])
         assert weights.combined(experts).total[0] == pytest.approx(choices[-1] @ row, rel=1e-9)
-        weights.judge(experts, np.zeros(1), PERIOD)
-    _, memories, rows, of_memories, rates = aggregated(errors, np.array(confidences), np.array(choices), PERIOD)
-    assert within_bound(rows, rates, 0.5 ** (PERIOD / SECOND_HALF_LIFE))
+        weights.judge(experts, np.zeros(1), period)
+    _, memories, rows, of_memories, rates = aggregated(errors, np.array(confidences), np.array(choices), counted)
+    assert within_bound(rows, rates, 0.5 ** (counted / SECOND_HALF_LIFE))
     np.testing.assert_allclose(weights.value[:, 0], mixed(memories, of_memories), rtol=1e-4, atol=1e-7)
-    without = aggregated(errors, np.ones(errors.shape), np.array(choices), PERIOD)
-    assert np.abs(weights.value[:, 0] - mixed(without[1], without[3])).max() > 0.01
-
-
-@pytest.mark.parametrize(("period", "counted"), [(0.005, 0.005), (0.01, 0.01), (0.1, 0.01)])
-def test_slow_measurements_count_as_many_as_at_100_hz(period, counted):
-    """Below 100 Hz half-lives are numbers of samples: the shortest one would be half a sample at 10 Hz."""
-    errors = CASES["the best one changes"][:400, 0]
-    weights, found = ExpertWeights([str(k) for k in range(errors.shape[1])], 1, (0,)), {}
-    choices = choices_of(weights, errors, period)
-    for each in (counted, 2.0 * counted):
-        _, memories, _, of_memories, _ = aggregated(errors, np.ones(errors.shape), choices, each)
-        found[each] = mixed(memories, of_memories)
-    np.testing.assert_allclose(weights.value[:, 0], found[counted], rtol=1e-4, atol=1e-7)
-    assert np.abs(weights.value[:, 0] - found[2.0 * counted]).max() > 0.01
+    for wrong, elapsed in ((np.ones(errors.shape), counted), (np.array(confidences), 2.0 * counted)):
+        _, memories, _, of_memories, _ = aggregated(errors, wrong, np.array(choices), elapsed)
+        assert np.abs(weights.value[:, 0] - mixed(memories, of_memories)).max() > 0.01
 
 
 UNLEARNED = np.array([[0.0, 3.0], [0.5, 0.0], [2.0, 9.0], [40.0, 0.1]])  # variances, of four experts
@@ -132,9 +115,11 @@ def test_experts_of_equal_weight_are_combined_by_the_inverse_variances_of_what_t
 def test_a_push_moves_neither_steady_weights_nor_those_that_are_held():
     """Steady ones are those of the longest half-life alone, among the experts that forget nothing by themselves."""
     errors, lasting = CASES["the best one changes"][:, 0], [0, 1, 3]
-    weights = ExpertWeights(list("Pabcd"), 1, (0,), lasting)
-    choices = choices_of(weights, errors)
-    memory = aggregated(errors, np.ones(errors.shape), choices, PERIOD)[1][np.argmax(HALF_LIVES)]
+    weights, choices = ExpertWeights(list("Pabcd"), 1, (0,), lasting), []
+    for row in errors:
+        choices.append(weights.value[:, 0])
+        weights.judge(predictions(row[:, None]), np.zeros(1), PERIOD)
+    memory = aggregated(errors, np.ones(errors.shape), np.array(choices), PERIOD)[1][np.argmax(HALF_LIVES)]
     expected = np.zeros(5)
     expected[lasting] = memory[-1][lasting] / memory[-1][lasting].sum()
     np.testing.assert_allclose(weights.steady[:, 0], expected, rtol=1e-4, atol=1e-7)

@@ -34,7 +34,6 @@ CASES = {  # with a sensor, of its wrench; without one, of the torques
 }
 FURTHER = {
     "right arm without offsets": lambda: WrenchRegressor.from_urdf(*CASES["right arm"], offset=False),
-    "left arm without offsets": lambda: WrenchRegressor.from_urdf(*CASES["left arm"], offset=False),
     "four joints": lambda: WrenchRegressor.from_urdf(ICUB, RIGHT_ARM[:4], SENSOR),
     "UR10 with plain friction": lambda: TorqueRegressor.from_urdf(UR10, UR10_JOINTS, ("coulomb", "viscous", "offset")),
     "UR10 without friction": lambda: TorqueRegressor.from_urdf(UR10, UR10_JOINTS, friction=False),
@@ -153,13 +152,6 @@ def test_a_sensor_that_shows_the_reaction_has_the_opposite_sign(regressors):
         WrenchRegressor.from_urdf(*CASES["right arm"], "upwards")
 
 
-def test_a_turn_of_a_continuous_joint_changes_nothing():
-    regressor = TorqueRegressor.from_urdf(point_mass_arm.urdf(), point_mass_arm.JOINTS)
-    q, v, a = random_state(3, 0)
-    turned = q + np.array([0, 2 * np.pi, 0])
-    np.testing.assert_allclose(regressor(turned, v, a), regressor(q, v, a), atol=1e-10)
-
-
 def test_friction_columns_belong_to_their_joint_only(regressors):
     regressor = TorqueRegressor.from_urdf(*CASES["UR10"], coulomb_velocity=0.1)
     assert regressor.n_parameters == 60 + 36
@@ -195,16 +187,11 @@ def test_friction_follows_the_callers_order_of_joints():
     np.testing.assert_allclose(found[::-1], expected, rtol=1e-12)
 
 
-def stacked(regressor, seeds):
-    return np.concatenate([regressor(*random_state(regressor.n_joints, seed)) for seed in seeds])
-
-
 @pytest.mark.parametrize(
     ("name", "rank"),
     # 38 of 50: two independent computations; 36 of 60 and 43 of 70: the literature's numbers for 6 and 7 joints.
     [
         ("right arm without offsets", 38),
-        ("left arm without offsets", 38),
         ("right arm", 38 + 6),
         ("UR10 without friction", 36),
         ("Panda without friction", 43),
@@ -214,7 +201,6 @@ def stacked(regressor, seeds):
     ],
 )
 def test_known_ranks(name, rank, regressors):
-    assert regressors[name].n_base == rank
     assert regressors[name].base_projection.shape == (rank, regressors[name].n_parameters)
 
 
@@ -226,46 +212,32 @@ def test_whole_icub_has_212_identifiable_combinations_of_320():
 
 @pytest.mark.parametrize("name", PROJECTED)
 def test_what_the_projection_does_not_see_has_no_effect_and_the_rest_has(name, regressors):
+    """In reduced echelon form: each combination starts at a parameter with factor 1, which is in no other one."""
     regressor, projection = regressors[name], regressors[name].base_projection
-    directions = np.linalg.svd(projection)[2]
-    stack = stacked(regressor, range(3000, 3100))
-    scale = np.abs(stack).max()
-    silent, heard = directions[regressor.n_base :], directions[: regressor.n_base]
-    assert np.abs(stack @ silent.T).max() < 1e-9 * scale
-    assert np.linalg.norm(stack @ heard.T, axis=0).min() > 1e-3
-
-
-@pytest.mark.parametrize("name", PROJECTED)
-def test_rows_are_in_reduced_echelon_form(name, regressors):
-    """Each combination starts at its own parameter, with factor 1, and that parameter is in no other combination."""
-    projection = regressors[name].base_projection
     first = [int(np.flatnonzero(row)[0]) for row in projection]
     assert first == sorted(set(first))
     np.testing.assert_array_equal(projection[:, first], np.eye(len(first)))
+    stack = np.concatenate([regressor(*random_state(regressor.n_joints, seed)) for seed in range(3000, 3100)])
+    heard, silent = np.split(np.linalg.svd(projection)[2], [regressor.n_base])
+    assert np.abs(stack @ silent.T).max() < 1e-9 * np.abs(stack).max()
+    assert np.linalg.norm(stack @ heard.T, axis=0).min() > 1e-3
 
 
 def test_planar_pendulum_in_closed_form():
     """Torque of a two-link arm in the vertical plane, textbook form: link 2 adds its mass to two combinations."""
 
     def torques(q, v, a):
-        """Columns: first moment and inertia of link 1, then m, m c and inertia of link 2 hanging at distance 0.5."""
+        """Columns: first moment and inertia of link 1, nothing, then m, m c and inertia of link 2 at distance 0.5."""
         length, g = 0.5, 9.81
         c2, s2 = np.cos(q[1]), np.sin(q[1])
         both, c1, c12 = a[0] + a[1], np.cos(q[0]), np.cos(q[0] + q[1])
         coupling = length * (c2 * (2 * a[0] + a[1]) - s2 * (2 * v[0] * v[1] + v[1] ** 2)) + g * c12
         return np.array(
             [
-                [g * c1, a[0], length**2 * a[0] + length * g * c1, coupling, both],
-                [0.0, 0.0, 0.0, length * (c2 * a[0] + s2 * v[0] ** 2) + g * c12, both],
+                [g * c1, a[0], 0.0, length**2 * a[0] + length * g * c1, coupling, both],
+                [0.0, 0.0, 0.0, 0.0, length * (c2 * a[0] + s2 * v[0] ** 2) + g * c12, both],
             ]
         )
 
-    expected = [[1, 0, 0.5, 0, 0], [0, 1, 0.25, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]]
-    np.testing.assert_allclose(base_projection(torques, 2, 5), expected, atol=1e-9)
-
-
-def test_a_column_of_zeros_takes_part_in_no_combination():
-    def constant(q, v, a):
-        return np.array([[1.0, 0.0, 2.0]])
-
-    np.testing.assert_allclose(base_projection(constant, 1, 3), [[1.0, 0.0, 2.0]], atol=1e-12)
+    expected = [[1, 0, 0, 0.5, 0, 0], [0, 1, 0, 0.25, 0, 0], [0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]
+    np.testing.assert_allclose(base_projection(torques, 2, 6), expected, atol=1e-9)

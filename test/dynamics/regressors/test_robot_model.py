@@ -4,7 +4,7 @@ import re
 
 import pytest
 from helpers import point_mass_arm
-from helpers.robots import ICUB, RIGHT_ARM, UR10, UR10_JOINTS
+from helpers.robots import ICUB, RIGHT_ARM
 
 from icub_learning.dynamics.regressors.robot_model import RobotModel
 from icub_learning.errors import ModelError
@@ -13,16 +13,11 @@ ARM = point_mass_arm.urdf()
 JOINTS = point_mass_arm.JOINTS
 
 
-def test_a_path_a_string_and_xml_text_give_the_same_model():
-    models = [RobotModel(source, UR10_JOINTS) for source in (UR10, str(UR10), "\n" + UR10.read_text())]
-    assert models[0].model == models[1].model == models[2].model
-
-
-def test_the_kept_text_builds_the_same_model():
-    model = RobotModel(ICUB, RIGHT_ARM, "r_arm_ft_sensor")
-    again = RobotModel(model.urdf, RIGHT_ARM, "r_arm_ft_sensor")
-    assert again.model == model.model
-    assert "mesh" not in model.urdf
+def test_a_path_a_string_xml_text_and_the_kept_text_give_the_same_model():
+    one = RobotModel(ICUB, RIGHT_ARM, "r_arm_ft_sensor")
+    assert "mesh" not in one.urdf
+    for source in (str(ICUB), "\n" + ICUB.read_text(), one.urdf):
+        assert RobotModel(source, RIGHT_ARM, "r_arm_ft_sensor").model == one.model
 
 
 @pytest.mark.parametrize(

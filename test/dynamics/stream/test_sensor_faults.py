@@ -9,80 +9,65 @@ from icub_learning.dynamics.stream.sensor_faults import CHECKED_SAMPLES, FROZEN,
 PERIOD = 5_000_000  # ns
 
 
-def checks(measured, moving=True):
-    faults = SensorFaults(measured.shape[1])
-    positions = np.outer(np.arange(len(measured)) * 1e-3 * moving, np.ones(2))
-    return [
-        faults.check(k * PERIOD, row, position)
-        for k, (row, position) in enumerate(zip(measured, positions, strict=True))
-    ]
+def frozen(measured):
+    measured[599:900] = 5.0  # the largest values, too, but no saturated ones
 
 
-@pytest.fixture
-def noise():
-    return np.random.default_rng(0).standard_normal((1000, 3))
+def saturated(measured, value=5.0):
+    measured[600:900, 1] = value
 
 
-def test_healthy_sensor(noise):
-    assert set(checks(noise)) == {None}
+def within_its_range(measured):
+    saturated(measured, 0.5)
 
 
-def test_frozen_while_the_robot_moves(noise):
-    noise[600:900] = noise[599]
-    found = checks(noise)
-    assert set(found[:690]) == {None} and set(found[705:900]) == {FROZEN} and set(found[900:]) == {None}
+def coarse(measured):
+    """Three sines in steps, of which the last one before they turn lasts longest."""
+    measured[:] = np.round(np.sin(np.outer(np.arange(1000), [2e-3, 3e-3, 4e-3])), 1)
 
 
-def test_constant_while_the_robot_rests(noise):
-    noise[600:] = noise[599]
-    assert set(checks(noise, moving=False)) == {None}
+@pytest.mark.parametrize(
+    ("change", "rests_from", "fault", "first", "end"),
+    [
+        pytest.param(lambda measured: None, 1000, None, 0, 1000, id="healthy"),
+        pytest.param(frozen, 1000, FROZEN, 699, 900, id="constant while the robot moves"),
+        pytest.param(frozen, 600, None, 0, 1000, id="constant while the robot rests"),
+        pytest.param(saturated, 1000, SATURATED, 640, 900, id="saturated"),
+        pytest.param(within_its_range, 1000, None, 0, 1000, id="one constant within its range"),
+        pytest.param(coarse, 1000, None, 0, 1000, id="coarse steps"),
+    ],
+)
+def test_what_is_wrong_with_each_measurement(change, rests_from, fault, first, end):
+    """Half a second after all of them stopped, a fifth of a second after one stopped at its largest value."""
+    measured, faults = np.random.default_rng(0).standard_normal((1000, 3)), SensorFaults(3)
+    change(measured)
+    positions = 1e-3 * np.minimum(np.arange(1000), rests_from)[:, None] * np.ones(2)
+    found = [faults.check(k * PERIOD, *rows) for k, rows in enumerate(zip(measured, positions, strict=True))]
+    assert found == [fault if first <= k < end else None for k in range(1000)]
 
 
-def test_saturated_axis(noise):
-    noise[600:900, 1] = 5.0
-    found = checks(noise)
-    assert set(found[:640]) == {None} and set(found[645:900]) == {SATURATED} and set(found[900:]) == {None}
-
-
-def test_coarse_steps_are_no_saturation():
-    slow = np.round(np.sin(np.arange(3000)[:, None] * 2e-3 * np.array([1.0, 1.3])) / 0.1) * 0.1
-    assert SATURATED not in checks(slow)
-
-
-def verdict(change, is_wrench=True):
-    random = np.random.default_rng(0)
-    check = SensorCheck(WRENCH_AXES, is_wrench)
-    answers = []
+@pytest.mark.parametrize(
+    ("axes", "value", "is_wrench", "words"),
+    [
+        pytest.param([], lambda k: 0.0, True, "", id="real"),
+        pytest.param(5, lambda k: 0.0, True, "torque.z never changed", id="zero"),
+        pytest.param(5, lambda k: 4.9e-324, True, "torque.z never changed", id="constant and nearly zero"),
+        pytest.param(5, lambda k: 7.25, True, "torque.z never changed", id="constant"),
+        pytest.param(5, lambda k: k * 1e-310, True, "torque.z never changed", id="garbage that is nearly zero"),
+        pytest.param(3, lambda k: 900.0 + k, True, "torque.x beyond", id="a torque that no lever explains"),
+        pytest.param(3, lambda k: 900.0 + k, False, "", id="the same of a joint"),
+        pytest.param(slice(None), lambda k: 0.0, True, "no axis ever changed: is the sensor connected", id="dead"),
+    ],
+)
+def test_an_axis_that_is_not_measured_is_named_once(axes, value, is_wrench, words):
+    random, check, answers = np.random.default_rng(0), SensorCheck(WRENCH_AXES, is_wrench), []
     for k in range(CHECKED_SAMPLES + 10):
         measured = random.normal(size=6) * [5, 5, 5, 0.5, 0.5, 0.5]
-        change(measured, k)
+        measured[axes] = value(k)
         answers.append(check.add(measured, np.array([0.0, 0.002 * k])))
-    assert all(answer is None for k, answer in enumerate(answers) if k != CHECKED_SAMPLES - 1)
-    return answers[CHECKED_SAMPLES - 1]
-
-
-def test_a_real_sensor_passes():
-    assert verdict(lambda measured, _: None) == ""
-
-
-@pytest.mark.parametrize("value", [0.0, 4.9e-324, 7.25])
-def test_an_axis_that_never_changes_is_named(value):
-    assert "torque.z" in verdict(lambda measured, _: measured.__setitem__(5, value))
-
-
-def test_garbage_that_changes_but_is_nearly_zero_is_named():
-    assert "torque.z" in verdict(lambda measured, k: measured.__setitem__(5, k * 1e-310))
-
-
-def test_a_torque_that_no_lever_explains_is_named():
-    answer = verdict(lambda measured, k: measured.__setitem__(3, 900.0 + k))
-    assert "torque.x" in answer
-    assert "torque.y" not in answer
-    assert verdict(lambda measured, k: measured.__setitem__(3, 900.0 + k), is_wrench=False) == ""
-
-
-def test_a_dead_sensor_is_named():
-    assert "connected" in verdict(lambda measured, _: measured.fill(0.0))
+    answer = answers.pop(CHECKED_SAMPLES - 1)
+    assert set(answers) == {None}
+    assert answer.startswith(words) and bool(answer) == bool(words)
 
 
 def test_only_a_moving_robot_is_judged():

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 from types import SimpleNamespace
 
 import numpy as np
@@ -31,13 +32,18 @@ def send(stream, k, **changes):
     return stream.joint_state(**message | changes)
 
 
-def cycle(stream, k, late=0, **changes):
-    """Give sample k and its measurement, whose stamp is `late` [ns] after it, and learn; return the sample's record."""
+def cycle(stream, k, **changes):
+    """Give sample k and its measurement, and learn; return the sample's record."""
     record = send(stream, k, **changes)
-    stream.measurement(START + k * PERIOD + late, [k, 0, 0])
+    stream.measurement(START + k * PERIOD, [k, 0, 0])
     stream.pair()
     stream.learn()
     return record
+
+
+def learned(stream):
+    """Numbers of the measurements that were learned."""
+    return [y[0] for *_, y in stream.estimator.learned]
 
 
 def test_learns_each_sample_with_the_motion_and_the_measurement_of_one_instant():
@@ -52,8 +58,7 @@ def test_learns_each_sample_with_the_motion_and_the_measurement_of_one_instant()
         assert external.stamp == record.stamp
         np.testing.assert_array_equal(external.external, [k, 2 * k, 3 * k] - record.prediction.total)
         stream.learn()
-    learned_at = np.array([y[0] for *_, y in recorder.learned])
-    np.testing.assert_array_equal(learned_at, np.arange(2, 38))  # the window's first and last delay samples excepted
+    assert learned(stream) == list(range(2, 38))  # the window's first and last delay samples excepted
     for q, v, a, y in recorder.learned:
         expected_q, expected_v = motion(y[0])
         np.testing.assert_allclose(q, expected_q, atol=1e-12)
@@ -84,114 +89,96 @@ def test_pairs_the_nearest_stamps_whichever_arrives_first(offset, measurement_fi
     assert not stream.counts.refused
 
 
-def test_slow_sensor_pairs_what_it_can():
-    stream, recorder = make()
-    for k in range(200):
-        send(stream, k)
-        if k % 20 == 0:
-            stream.measurement(START + k * PERIOD + 1_000_000, [k, 0, 0])
-        stream.pair()
-        stream.learn()
-    assert [y[0] for *_, y in recorder.learned] == list(range(20, 200, 20))
-    assert stream.counts.unpaired > 150
-
-
-def test_measurement_without_a_state_is_refused_and_the_rest_goes_on():
-    stream, recorder = make()
-    for k in range(30):
-        if k != 15:
-            send(stream, k)
-        stream.measurement(START + k * PERIOD, [k, 0, 0])
-        stream.pair()
-        stream.learn()
-    assert stream.counts.refused == {"measurement_without_state": 1}
-    assert "0.002" in stream.counts.last_refusal
-    assert 15 not in [y[0] for *_, y in recorder.learned]
-    assert stream.counts.predicted == 29
-
-
-def test_of_measurements_that_come_more_often_those_nearest_to_joint_states_are_learned():
-    stream, recorder = make()
-    for step in range(300):  # measurements at 1 kHz, joint states at 200 Hz
-        if step % 5 == 0:
-            send(stream, step // 5)
-        stream.measurement(START + step * PERIOD // 5, [step, 0, 0])
-        stream.pair()
-        stream.learn()
-    learned = [y[0] for *_, y in recorder.learned]
-    assert len(learned) > 40
-    assert all(step % 5 == 0 for step in learned[1:])  # of the first one nobody knows yet how often they come
-    assert not stream.counts.refused
-    assert stream.counts.surplus > 150
-
-
-def test_a_jittered_measurement_of_the_same_rate_is_never_left_out():
-    stream, recorder = make()
-    jitter = np.random.default_rng(0).uniform(-0.38, 0.38, 200) * PERIOD
-    for k in range(200):
-        cycle(stream, k, round(jitter[k]))
-    assert stream.counts.surplus == 0
-    assert not stream.counts.refused
-    assert len(recorder.learned) > 190
-
-
-def test_efforts_are_learned_from_the_joint_states_themselves():
-    stream, recorder = make(effort=True)
-    for k in range(20):
-        record = send(stream, k)
-        (external,) = stream.pair()
-        np.testing.assert_array_equal(external.external, motion(k)[0] + 10 - record.prediction.total)
-        stream.learn()
-    for q, _, _, y in recorder.learned:
-        np.testing.assert_allclose(y, q + 10, atol=1e-12)
-    assert len(recorder.learned) == 16
+JITTER = np.random.default_rng(0).uniform(-0.38, 0.38, 200)
 
 
 @pytest.mark.parametrize(
-    "effort, reason", [([], "effort_missing"), ([np.nan, 0.0], "not_finite"), ([1e9, 0], "out_of_range")]
+    ("states", "measurements", "expected", "surplus", "refused"),
+    [
+        pytest.param(range(200), {k: k + 0.2 for k in range(0, 200, 20)}, range(20, 200, 20), 1, {}, id="slow sensor"),
+        # Of the first one nobody knows yet how often they come.
+        pytest.param(range(60), {k: k / 5 for k in range(300)}, range(10, 290, 5), 240 - 4, {}, id="fast sensor"),
+        pytest.param(range(200), {k: k + JITTER[k] for k in range(200)}, range(2, 198), 0, {}, id="jitter"),
+        pytest.param(
+            {*range(30)} - {15}, {k: k for k in range(30)}, {*range(2, 28)} - {15}, 0,
+            {"measurement_without_state": 1}, id="a state is missing",
+        ),
+    ],
+)  # fmt: skip
+def test_topics_of_rates_of_their_own(states, measurements, expected, surplus, refused):
+    """Joint states k at k periods and measurements at times in periods: those nearest to joint states are learned."""
+    stream, _ = make()
+    events = [(k, True, k) for k in states] + [(at, False, number) for number, at in measurements.items()]
+    for at, is_state, number in sorted(events, key=itemgetter(0)):
+        if is_state:
+            send(stream, number)
+        else:
+            stream.measurement(START + round(at * PERIOD), [number, 0, 0])
+        stream.pair()
+        stream.learn()
+    assert learned(stream) == sorted(expected)
+    assert (stream.counts.predicted, stream.counts.surplus, stream.counts.refused) == (len(states), surplus, refused)
+    assert ("within 0.002 s" in stream.counts.last_refusal) == bool(refused)
+
+
+@pytest.mark.parametrize(
+    ("effort", "refused"),
+    [
+        (None, {}),
+        ([], {"effort_missing": 1}),
+        ([np.nan, 0.0], {"not_finite": 1}),
+        ([1e9, 0], {"out_of_range": 1}),
+    ],
 )
-def test_a_bad_effort_is_not_learned_but_its_state_is_predicted(effort, reason):
+def test_efforts_are_learned_from_the_joint_states_themselves_unless_they_are_bad(effort, refused):
     stream, recorder = make(effort=True)
     for k in range(20):
-        send(stream, k, **({"effort": effort} if k == 10 else {}))
+        record = send(stream, k, **({"effort": effort} if refused and k == 10 else {}))
+        for external in stream.pair():
+            np.testing.assert_array_equal(external.external, motion(k)[0] + 10 - record.prediction.total)
         stream.learn()
-    assert stream.counts.refused == {reason: 1}
-    assert stream.counts.predicted == 20
-    assert len(recorder.learned) == 15
+    for q, _, _, y in recorder.learned:
+        np.testing.assert_allclose(y, q + 10, atol=1e-12)
+    assert (stream.counts.refused, stream.counts.predicted) == (refused, 20)
+    assert (stream.counts.measured, len(recorder.learned)) == (20 - len(refused), 16 - len(refused))
 
 
-def assert_refused_alone(stream, recorder, reason, call):
+BAD_STATES = [
+    ("stamp_zero", {"stamp": 0}),
+    ("stamp_negative", {"stamp": -2147483648 * 10**9}),
+    ("stamp_repeated", {"stamp": START + 9 * PERIOD}),
+    ("stamp_backwards", {"stamp": START + 3 * PERIOD}),
+    ("joint_names_missing", {"names": ["shoulder"], "position": [0.0], "velocity": [0.0], "effort": [0.0]}),
+    ("joint_name_unknown", {"names": [*JOINTS, "knee"], "position": [0.0] * 3, "velocity": [0.0] * 3, "effort": []}),
+    ("joint_name_repeated", {"names": ["shoulder", "shoulder"]}),
+    ("joint_order", {"names": ["elbow", "shoulder"]}),
+    ("velocity_missing", {"velocity": []}),
+    ("array_size", {"position": [0.0, 1.0, 2.0]}),
+    ("not_finite", {"velocity": [np.nan, 0.0]}),
+    ("not_finite", {"position": [np.inf, 0.0]}),
+    ("out_of_range", {"position": [1e300, 0.0]}),
+]
+BAD_MEASUREMENTS = [
+    ("stamp_repeated", (START + 9 * PERIOD, [0, 0, 0])),
+    ("stamp_backwards", (START, [0, 0, 0])),
+    ("array_size", (START + 10 * PERIOD, [0, 0])),
+    ("not_finite", (START + 10 * PERIOD, [0, np.nan, 0])),
+    ("out_of_range", (START + 10 * PERIOD, [0, -1e20, 0])),
+]
+
+
+@pytest.mark.parametrize(("reason", "bad"), [*BAD_STATES, *BAD_MEASUREMENTS])
+def test_a_bad_message_is_refused_and_leaves_everything_as_it_was(reason, bad):
+    stream, _ = make(velocity_source="message" if reason == "velocity_missing" else "auto")
     for k in range(30):
         if k == 10:
             with pytest.raises(SampleError) as caught:
-                call()
+                send(stream, 10, **bad) if isinstance(bad, dict) else stream.measurement(*bad)
             assert caught.value.reason == reason
         cycle(stream, k)
     assert stream.counts.refused == {reason: 1}
     assert stream.counts.last_refusal == f"{reason}: {caught.value}"
-    assert [y[0] for *_, y in recorder.learned] == list(range(2, 28))
-
-
-BAD_STATES = {
-    "stamp_zero": {"stamp": 0},
-    "stamp_negative": {"stamp": -2147483648 * 10**9},
-    "stamp_repeated": {"stamp": START + 9 * PERIOD},
-    "stamp_backwards": {"stamp": START + 3 * PERIOD},
-    "joint_names_missing": {"names": ["shoulder"], "position": [0.0], "velocity": [0.0], "effort": [0.0]},
-    "joint_name_unknown": {"names": [*JOINTS, "knee"], "position": [0.0] * 3, "velocity": [0.0] * 3, "effort": []},
-    "joint_name_repeated": {"names": ["shoulder", "shoulder"]},
-    "joint_order": {"names": ["elbow", "shoulder"]},
-    "velocity_missing": {"velocity": []},
-    "array_size": {"position": [0.0, 1.0, 2.0]},
-    "not_finite": {"velocity": [np.nan, 0.0]},
-    "out_of_range": {"position": [1e300, 0.0]},
-}
-
-
-@pytest.mark.parametrize("reason, change", [*BAD_STATES.items(), ("not_finite", {"position": [np.inf, 0.0]})])
-def test_bad_joint_state_is_refused_and_leaves_everything_as_it_was(reason, change):
-    stream, recorder = make(velocity_source="message" if reason == "velocity_missing" else "auto")
-    assert_refused_alone(stream, recorder, reason, lambda: send(stream, 10, **change))
+    assert learned(stream) == list(range(2, 28))
 
 
 def test_joint_states_may_come_without_velocities():
@@ -199,28 +186,10 @@ def test_joint_states_may_come_without_velocities():
     for k in range(30):
         record = cycle(stream, k, velocity=[])
     np.testing.assert_allclose(record.known.velocity, motion(29)[1], atol=1e-9)
-    assert [y[0] for *_, y in recorder.learned] == list(range(2, 28))
+    assert learned(stream) == list(range(2, 28))
     for _, v, _, y in recorder.learned:
         np.testing.assert_allclose(v, motion(y[0])[1], atol=1e-9)
     assert not stream.counts.refused
-
-
-@pytest.mark.parametrize(
-    "reason, stamp, values",
-    [
-        ("stamp_zero", 0, [0, 0, 0]),
-        ("stamp_negative", -5, [0, 0, 0]),
-        ("stamp_repeated", START + 9 * PERIOD, [0, 0, 0]),
-        ("stamp_backwards", START, [0, 0, 0]),
-        ("array_size", START + 10 * PERIOD, [0, 0]),
-        ("not_finite", START + 10 * PERIOD, [0, np.nan, 0]),
-        ("not_finite", START + 10 * PERIOD, [0, -np.inf, 0]),
-        ("out_of_range", START + 10 * PERIOD, [0, 1e20, 0]),
-    ],
-)
-def test_bad_measurement_is_refused_and_leaves_everything_as_it_was(reason, stamp, values):
-    stream, recorder = make()
-    assert_refused_alone(stream, recorder, reason, lambda: stream.measurement(stamp, values))
 
 
 def test_any_order_and_extra_joints_of_the_robot():
@@ -312,16 +281,6 @@ def test_at_1_khz_it_is_found_every_4_ms_what_is_known_of_a_motion_and_which_exp
     assert [event[3] for event in experts.events[1:]] == pytest.approx([0.004] * 7)
 
 
-def test_predictions_without_experts_are_judged_by_nobody():
-    stream, _ = make()
-    stream.watch = Guard(range(5))
-    recorder = stream.estimator
-    recorder.judge = recorder.hold = recorder.undisturbed = None  # calling one would fail
-    for k in range(20):
-        cycle(stream, k)
-    assert stream.counts.measured == 20
-
-
 def test_switched_off_it_predicts_but_does_not_learn():
     stream, recorder = make()
     stream.learning = False
@@ -330,24 +289,19 @@ def test_switched_off_it_predicts_but_does_not_learn():
     assert stream.learn() == 0 and not recorder.learned
 
 
-def test_measurements_from_before_the_first_joint_state_are_not_refused():
+def test_memory_is_bounded_when_one_side_is_silent():
+    """Measurements from before the first joint state are not refused: topics begin one by one."""
     stream, _ = make()
-    for k in range(3 * MOST_WAITING):
-        stream.measurement(START + k * PERIOD, [0, 0, 0])
-        stream.pair()
-    assert stream.waiting <= MOST_WAITING
-    assert not stream.counts.refused
-
-
-def test_memory_is_bounded_when_one_side_falls_silent():
-    stream, _ = make()
-    for k in range(3 * REMEMBERED_STATES):
-        send(stream, k)
-        stream.pair()
-        stream.learn()
-    assert stream.counts.predicted - stream.counts.unpaired <= REMEMBERED_STATES + 5  # that are kept
-    for k in range(3 * MOST_WAITING):
-        stream.measurement(START + (10**6 + k) * PERIOD, [0, 0, 0])
-        stream.pair()
-    assert stream.waiting <= MOST_WAITING
-    assert stream.counts.refused["measurement_without_state"] == 2 * MOST_WAITING
+    for begin in (0, 10**6):
+        for k in range(3 * MOST_WAITING):
+            stream.measurement(START + (begin + k) * PERIOD, [0, 0, 0])
+            stream.pair()
+        assert stream.waiting <= MOST_WAITING
+        if not begin:
+            assert not stream.counts.refused
+            for k in range(3 * REMEMBERED_STATES):
+                send(stream, 10**4 + k)
+                stream.pair()
+                stream.learn()
+            assert stream.counts.predicted - stream.counts.unpaired <= REMEMBERED_STATES + 5  # that are kept
+    assert stream.counts.refused == {"measurement_without_state": 2 * MOST_WAITING}

@@ -1,0 +1,39 @@
+"""Compiled functions refuse what does not fit, before they read or write anything beyond it."""
+
+import numpy as np
+import pytest
+
+
+def spoiled(value, exact):
+    """What is near a valid argument and is none; with `exact` a longer array is none, either."""
+    if isinstance(value, bool):  # anything else is true or false, too
+        return
+    if isinstance(value, tuple):
+        for place, entry in enumerate(value):
+            for other in spoiled(entry, exact):
+                yield (*value[:place], other, *value[place + 1 :])
+        yield value[:-1]
+        yield list(value)
+    elif isinstance(value, np.ndarray):
+        yield value.ravel()[:-1].copy()
+        yield value.astype(np.float32 if value.dtype.kind == "f" else np.int32)
+        if exact:
+            yield np.concatenate([value.ravel(), value.ravel()])
+        if value.dtype.kind == "i":
+            yield value + 10**6
+            yield value - 10**6
+    elif isinstance(value, int):
+        yield -1
+    yield "nothing of the kind"
+
+
+def assert_refused(function, arguments, exact=False):
+    """Assert that a function takes its arguments, and none of them spoiled."""
+    function(*arguments)
+    for place, value in enumerate(arguments):
+        for other in spoiled(value, exact):
+            with pytest.raises((ValueError, IndexError, TypeError)):
+                function(*arguments[:place], other, *arguments[place + 1 :])
+                pytest.fail(f"argument {place} was taken: {other!r:.200}")
+    with pytest.raises(TypeError, match=f"takes {len(arguments)} arguments, got {len(arguments) - 1}"):
+        function(*arguments[:-1])
