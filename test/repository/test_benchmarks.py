@@ -6,7 +6,7 @@ from time import sleep
 
 import numpy as np
 import pytest
-from helpers.local_polynomials import LocalPolynomials
+from helpers.local_polynomials import newest_by_window
 
 from benchmarks import core, history, motion, parts
 from benchmarks.contestants import CONTESTANTS, MISSING
@@ -102,16 +102,12 @@ def test_results_are_written_as_text_json_and_picture(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.05])
-def test_windows_beside_the_motion_filter_are_polynomials_fitted_one_by_one(weight):
+def test_windows_beside_the_motion_filter_are_those_beside_it_in_tests(weight):
     found, places = ZOO["ur10_currents_125hz"].record(3.0), np.array([30, 70, 200])
     stamps, position, velocity = (getattr(found.recording, name) for name in ("joint_stamps", "position", "velocity"))
     values = motion.window(found, places, 15, 3, weight)
-    one_by_one = LocalPolynomials(position.shape[1], 15, 3, weight, 0)
-    for place, stamp in enumerate(stamps.tolist()):
-        one_by_one.add(stamp, position[place], velocity[place])
-        if place in places:
-            newest = one_by_one.newest()
-            np.testing.assert_allclose(values[places == place][0], newest[2:], rtol=1e-6, atol=1e-8)
+    rival = newest_by_window(stamps, position, velocity, 15, 3, weight)[places]
+    np.testing.assert_allclose(values, rival, rtol=1e-6, atol=1e-8)
 
 
 def test_names_are_permanent():
