@@ -40,19 +40,12 @@ def estimates(times, position, velocity, levels, prior, upto):
     stacked = maps.reshape(4 * n, 4 * n)
     covariance = stacked @ block_diag(*noises) @ stacked.T
     mean = stacked[:, :4] @ np.array([position[0], 0.0, 0.0, 0.0])
-    rows, measured, variances, of = [], [], [], []
-    for k in range(n):
-        # The first position is the prior's mean already.
-        for h, z, r in ([([1.0, 0, 0, 0], position[k], r_q)] if k else []) + (
-            [([0, 1.0, -delay, delay**2 / 2], velocity[k], r_v)] if velocity is not None else []
-        ):
-            row = np.zeros(4 * n)
-            row[4 * k : 4 * k + 4] = h
-            rows.append(row)
-            measured.append(z)
-            variances.append(r)
-            of.append(k)
-    rows, measured, variances, of = np.array(rows), np.array(measured), np.array(variances), np.array(of)
+    # The first position is the prior's mean already.
+    observed = [(k, [1.0, 0.0, 0.0, 0.0], position[k], r_q) for k in range(1, n)]
+    if velocity is not None:
+        observed += [(k, [0.0, 1.0, -delay, delay**2 / 2], velocity[k], r_v) for k in range(n)]
+    of, coefficients, measured, variances = map(np.array, zip(*observed, strict=True))
+    rows = np.einsum("oi,ok->oki", coefficients, of[:, None] == np.arange(n)).reshape(len(of), 4 * n)
     out = []
     for k in range(n):
         use = of <= upto(k)
