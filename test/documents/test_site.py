@@ -9,7 +9,7 @@ import sys
 import threading
 from html import unescape
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -33,17 +33,14 @@ def site_module(checkout: Path):
 def test_links_lead_to_the_pages_of_the_site(site_module) -> None:
     outside = site_module("outside")
 
-    class Page:
-        class file:  # as MkDocs has it
-            src_uri = "how_to/my_data.md"
-
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="how_to/my_data.md"))  # as MkDocs has it
     text = (
         "[a](../evaluate.md#one) [b](../../examples/README.md) [c](../decisions) [d](https://x.org/y.md)\n"
         "[e](../../Makefile) [i](../../icub_learning/recursive)"
         " [f](../../examples/merge_two_robots.py) ![g](../view.png)\n"
         "```sh\n[h](../../Makefile)\n```\n"
     )
-    assert outside.on_page_markdown(text, Page) == (
+    assert outside.on_page_markdown(text, page) == (
         "[a](../evaluate.md#one) [b](../examples/README.md) [c](../decisions/index.md) [d](https://x.org/y.md)\n"
         "e [i](../reference/python/recursive.md) [f](../examples/merge_two_robots.md) ![g](../view.png)\n"
         "```sh\n[h](../../Makefile)\n```\n"

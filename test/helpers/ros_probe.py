@@ -116,16 +116,12 @@ class RosProbe:
 
     def repeat(self, publish: Callable[[], None], condition: Callable[[dict[str, str]], Any], what: str) -> None:
         """Publish until a report says that it came: a machine that stalls for a second may lose a message."""
-        began, sent = time.time_ns(), -RESEND
-
-        def came() -> bool:
-            nonlocal sent
-            if time.monotonic() - sent > RESEND:
-                publish()
-                sent = time.monotonic()
-            return self._reported > began and bool(condition(self.diagnostics))
-
-        self.until(came, f"a report {what}")
+        began = time.time_ns()
+        for _ in range(round(PATIENCE / RESEND)):
+            publish()
+            if self._holds(lambda: self._reported > began and condition(self.diagnostics), RESEND):
+                return
+        raise AssertionError(f"waited {PATIENCE:g} s in vain for a report {what}; the last one: {self.diagnostics}")
 
     def matched(self, *publishers: Any, topics: tuple[str, ...] = ()) -> None:
         """Wait until publishers of this side have subscriptions, and somebody publishes on topics of the other side."""
