@@ -81,11 +81,9 @@ class LaunchDescription:
 
 def text(part: Any, context: dict[str, str]) -> str:
     """Perform a text, a substitution, or a list of them to be joined."""
-    if isinstance(part, str):
-        return part
     if isinstance(part, Substitution):
         return part.perform(context)
-    return "".join(text(entry, context) for entry in part)
+    return part if isinstance(part, str) else "".join(text(entry, context) for entry in part)
 
 
 def modules() -> dict[str, ModuleType]:

@@ -60,9 +60,6 @@ class Parabolas:
     def deviation(self):
         return np.zeros((3, self.n_joints))
 
-    def report(self):
-        return {}
-
     def _at(self, index):
         stamps, positions = zip(*self._samples, strict=True)
         times, order = (np.array(stamps) - stamps[index]) * 1e-9, min(2, len(stamps) - 1)

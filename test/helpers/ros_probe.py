@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
@@ -27,7 +27,6 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LOOK = 0.05  # [s] between two looks at whether what is waited for has come, when nothing arrives
 RESEND = 20.0  # [s] after which a message that nobody has noticed is sent again
 OWN = ("icub_learning_msgs", "std_srvs")  # packages of the services that nodes have beside those of every node
-ProbeT = TypeVar("ProbeT", bound="RosProbe")
 
 
 def interface(name: str) -> Any:
@@ -54,7 +53,7 @@ class RosProbe:
         self.diagnostics: dict[str, str] = {}
         self.message, self.level, self._reported = "", b"", 0
 
-    def __enter__(self: ProbeT) -> ProbeT:
+    def __enter__(self) -> Any:
         self._context = rclpy.get_default_context() if HERE else rclpy.Context()
         if not HERE:
             rclpy.init(context=self._context)
