@@ -1,20 +1,14 @@
 """Motion of one joint as one Gaussian vector over all samples, solved densely: no recursion of filter or smoother."""
 
 import numpy as np
-from scipy.linalg import block_diag
+from scipy.linalg import block_diag, toeplitz
 
 
 def passage(d, leak):
     """F and unit Q of (position, velocity, acceleration, jerk) over d seconds, as the motion filter defines them."""
     u = leak * d
-    f = np.array(
-        [
-            [1.0, d, d**2 / 2, d**3 / 6 / (1 + u / 4)],
-            [0.0, 1.0, d, d**2 / 2 / (1 + u / 3)],
-            [0.0, 0.0, 1.0, d / (1 + u / 2)],
-            [0.0, 0.0, 0.0, 1 / (1 + u + u**2 / 2)],
-        ]
-    )
+    f = toeplitz([1.0, 0.0, 0.0, 0.0], [1.0, d, d**2 / 2, d**3 / 6])
+    f[:, 3] /= [1 + u / 4, 1 + u / 3, 1 + u / 2, 1 + u + u**2 / 2]
     factorial = [1.0, 1.0, 2.0, 6.0]
     q = np.array(
         [[d ** (7 - i - j) / ((7 - i - j) * factorial[3 - i] * factorial[3 - j]) for j in range(4)] for i in range(4)]
