@@ -62,7 +62,6 @@ def test_each_setting_that_takes_a_class_says_so():
         (OwnClassifier, "Breaks", "classifier is.*no such calibration file"),
         (OwnFeatures, "Breaks", "features is.*no such calibration file"),
         (OwnLearner, "TakesNothing", "made with 1 argument.*TypeError"),
-        (OwnClassifier, "TakesTwo", "made with 1 argument.*TypeError"),
     ],
 )
 def test_a_constructor_that_fails_is_told_with_its_line(adapter, name, said):

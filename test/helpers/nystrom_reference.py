@@ -47,26 +47,13 @@ def algorithm_1(x, y, centers, length_scale, regularization):
         a = features[:, t]
         c = features[:, :t].T @ a + ridge * gram[:t, t]
         g = np.sqrt(1 + a @ a + ridge)
-        grown = rank_one(np.pad(factor, (0, 1)), np.append(c / (1 + g), g), 1.0)
-        factor = rank_one(grown, np.append(c / (1 + g), -1.0), -1.0)
+        grown = np.linalg.qr(np.vstack([np.pad(factor, (0, 1)), np.append(c / (1 + g), g)]), mode="r")
+        factor = downdated(grown, np.append(c / (1 + g), -1.0))
         found.append(np.linalg.solve(factor, np.linalg.solve(factor.T, features[:, : t + 1].T @ y)))
     return found
 
 
-def rank_one(factor, vector, sign):
-    """Upper triangular S with S^T S = R^T R + sign v v^T, row by row."""
-    r, v = factor.copy(), vector.copy()
-    for k in range(len(v)):
-        square = r[k, k] ** 2 + sign * v[k] ** 2
-        if square <= 0:
-            raise np.linalg.LinAlgError(f"downdate fails at {k}")
-        new = np.sqrt(square)
-        if r[k, k] == 0:
-            r[k, k:] = v[k:] * np.sign(v[k])
-            v[k:] = 0
-            continue
-        c, s = new / r[k, k], v[k] / r[k, k]
-        r[k, k] = new
-        r[k, k + 1 :] = (r[k, k + 1 :] + sign * s * v[k + 1 :]) / c
-        v[k + 1 :] = c * v[k + 1 :] - s * r[k, k + 1 :]
-    return r
+def downdated(factor, vector):
+    """Upper triangular S with S^T S = R^T R - v v^T; raises LinAlgError where rounding leaves no such S."""
+    within = np.linalg.solve(factor.T, vector)
+    return np.linalg.cholesky(np.eye(len(vector)) - np.outer(within, within)).T @ factor

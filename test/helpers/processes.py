@@ -60,16 +60,13 @@ def shy_node_command(
     return node_command(module, name, {"realtime_priority": 0, **(parameters or {})}, **options)
 
 
-class Process:
+class Process(contextlib.AbstractContextManager):
     """A child process with its output in a file: waits end with its end, its group with the test or its own context."""
 
     def __init__(self, command: list[str], log: Path) -> None:
         self.log = log
         log.touch()
         self._process = start(command, log)
-
-    def __enter__(self) -> "Process":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.stop()

@@ -1,7 +1,8 @@
 """Sound recordings of several robots, as a check should find nothing wrong with."""
 
+from collections import namedtuple
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,7 @@ ARRAYS = {
 TODAY = 1_790_000_000 * 10**9  # [ns] since 1970, as the stamps of real robots
 
 
-@dataclass(frozen=True)
-class SoundRobot:
-    """A robot and some seconds of it; `sensor` is "" where efforts are measured."""
-
-    recording: Recording
-    urdf: str
-    sensor: str
+SoundRobot = namedtuple("SoundRobot", "recording urdf sensor")  # sensor: "" where efforts are measured
 
 
 def zoo_robot(name: str, seed: int = 7, duration: float = 10.0) -> SoundRobot:
