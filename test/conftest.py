@@ -64,8 +64,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         every = LONG.get(name)
         if item.nodeid in LONG or every == "" or (every and number[name] % int(every)):
             item.add_marker("long")
-        alone = item.get_closest_marker("xdist_group")
-        if alone:
+        if item.get_closest_marker("xdist_group"):
             alone_first.append(item)
         elif live:
             waiting.append(item)

@@ -67,6 +67,7 @@ class Process(contextlib.AbstractContextManager):
         self.log = log
         log.touch()
         self._process = start(command, log)
+        self.pid: int = self._process.pid
 
     def __exit__(self, *_: object) -> None:
         self.stop()
@@ -75,11 +76,6 @@ class Process(contextlib.AbstractContextManager):
     def running(self) -> bool:
         """Whether the process has not ended yet."""
         return self._process.exitcode is None
-
-    @property
-    def pid(self) -> int:
-        """Its process number."""
-        return self._process.pid
 
     @property
     def output(self) -> str:

@@ -41,15 +41,11 @@ class RosProbe:
     Args:
         node: full name of the node under test.
         status: part of the name of the status in /diagnostics that the test reads.
-
-    Attributes:
-        node: the ROS node of this side.
-        services: of other nodes.
-        diagnostics, message, level: newest report of the node under test.
     """
 
     def __init__(self, node: str = "", status: str = "") -> None:
         self.node_name, self._status = node, status
+        # The newest report of the node under test.
         self.diagnostics: dict[str, str] = {}
         self.message, self.level, self._reported = "", b"", 0
 
