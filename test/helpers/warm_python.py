@@ -31,7 +31,8 @@ def start(command: list[str], log: Path) -> Any:
     with mock.patch.dict(os.environ):
         os.environ.pop("COVERAGE_PROCESS_START", None)  # the programs are measured, and not the fork server
         forkserver.ensure_running()
-    process = FORKS.Process(target=become, args=(command, str(log), os.getcwd(), dict(os.environ), PATH))
+    given = (command, str(log), os.getcwd(), dict(os.environ), PATH)
+    process = FORKS.Process(target=become, args=given, daemon=True)  # what is left when pytest ends is ended
     process.start()
     return process
 
