@@ -3,7 +3,7 @@
 import gc
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,14 +30,13 @@ hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "icub_lear
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 
-_long_tests = Path(__file__).with_name("long_tests.txt").read_text()
-
 # Nodes that keep models in files.
 WITH_MODELS = {"inverse_dynamics", "object_recognition", "object_detection"}
 
 # What `make check` leaves out beside live tests: tests that take long, most of them more than three tenths of a second;
 # of parameters that make near-identical tests it takes one in so many ("every").
-LONG = dict(line.partition(" every ")[::2] for line in _long_tests.splitlines())
+_long_tests = Path(__file__).with_name("long_tests.txt").read_text().splitlines()
+LONG = dict(line.partition(" every ")[::2] for line in _long_tests)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -65,22 +64,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         every = LONG.get(name)
         if item.nodeid in LONG or every == "" or (every and number[name] % int(every)):
             item.add_marker("long")
-        alone = item.get_closest_marker("xdist_group")
-        if alone:
+        if item.get_closest_marker("xdist_group"):
             alone_first.append(item)
         elif live:
             waiting.append(item)
         else:
             item.add_marker(pytest.mark.xdist_group(str(file)))
             files.setdefault(file, []).append(item)
-    groups = [*spread(files.values()), *spread([item] for item in waiting)]
-    items[:] = alone_first + [item for _, group in sorted(groups, key=lambda one: one[0]) for item in group]
-
-
-def spread(groups: Iterable[list[pytest.Item]]) -> list[tuple[float, list[pytest.Item]]]:
-    """Return groups of tests with places in (0, 1), evenly apart."""
-    found = list(groups)
-    return [((n + 0.5) / len(found), group) for n, group in enumerate(found)]
+    kinds = list(files.values()), [[item] for item in waiting]
+    places = [((n + 0.5) / len(groups), group) for groups in kinds for n, group in enumerate(groups)]  # evenly apart
+    items[:] = alone_first + [item for _, group in sorted(places, key=lambda one: one[0]) for item in group]
 
 
 def pytest_collection_finish() -> None:

@@ -7,7 +7,7 @@ from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-# add_a_learner.md is tested on its own, in test/repository; the others show parts of programs.
+# test/test_testing.py runs add_a_learner.md; the others show parts of programs.
 PAGES = sorted(
     page
     for page in (CHECKOUT / "docs").rglob("*.md")

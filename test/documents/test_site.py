@@ -9,7 +9,7 @@ import sys
 import threading
 from html import unescape
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -18,48 +18,37 @@ from helpers.loading import module_at
 
 from icub_learning.cli.main import COMMANDS
 
-
-@pytest.fixture
-def site_module(checkout: Path):
-    """Load one of the modules in tools/site."""
-    pytest.importorskip("mkdocs", reason="not installed: tools/setup docs")
-
-    def load(name: str) -> ModuleType:
-        return module_at(checkout / "tools" / "site" / f"{name}.py")
-
-    return load
+pytest.importorskip("mkdocs", reason="not installed: tools/setup docs")
+SITE = Path(__file__).resolve().parents[2] / "tools" / "site"
 
 
-def test_links_lead_to_the_pages_of_the_site(site_module) -> None:
-    outside = site_module("outside")
+def test_links_lead_to_the_pages_of_the_site() -> None:
+    outside = module_at(SITE / "outside.py")
 
-    class Page:
-        class file:  # as MkDocs has it
-            src_uri = "how_to/my_data.md"
-
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="how_to/my_data.md"))  # as MkDocs has it
     text = (
         "[a](../evaluate.md#one) [b](../../examples/README.md) [c](../decisions) [d](https://x.org/y.md)\n"
         "[e](../../Makefile) [i](../../icub_learning/recursive)"
         " [f](../../examples/merge_two_robots.py) ![g](../view.png)\n"
         "```sh\n[h](../../Makefile)\n```\n"
     )
-    assert outside.on_page_markdown(text, Page) == (
+    assert outside.on_page_markdown(text, page) == (
         "[a](../evaluate.md#one) [b](../examples/README.md) [c](../decisions/index.md) [d](https://x.org/y.md)\n"
         "e [i](../reference/python/recursive.md) [f](../examples/merge_two_robots.md) ![g](../view.png)\n"
         "```sh\n[h](../../Makefile)\n```\n"
     )
 
 
-def test_formulas_become_mathml(site_module) -> None:
+def test_formulas_become_mathml() -> None:
     pytest.importorskip("latex2mathml")
-    content = site_module("formulas").on_page_content(r'<span class="arithmatex">\(a &lt; b^2\)</span>')
+    content = module_at(SITE / "formulas.py").on_page_content(r'<span class="arithmatex">\(a &lt; b^2\)</span>')
     assert content.startswith("<math") and "<msup>" in content and "<mi>b</mi>" in content
     assert "arithmatex" not in content
 
 
-def test_errors_without_more_are_read_by_griffe(site_module) -> None:
+def test_errors_without_more_are_read_by_griffe() -> None:
     pytest.importorskip("griffe")
-    with_colons = site_module("raises").with_colons
+    with_colons = module_at(SITE / "raises.py").with_colons
     assert with_colons("    ShapeError, NotFiniteError; nothing changes then.\n") == (
         "    ShapeError, NotFiniteError: nothing changes then.\n"
     )
@@ -68,8 +57,8 @@ def test_errors_without_more_are_read_by_griffe(site_module) -> None:
     assert with_colons("    A.\n").startswith("    A: an argument")
 
 
-def test_every_package_of_the_reference_names_what_it_has(site_module) -> None:
-    reference = site_module("reference")
+def test_every_package_of_the_reference_names_what_it_has() -> None:
+    reference = module_at(SITE / "reference.py")
     for name in reference.PACKAGES:
         page = reference.python_page(name)
         names = re.findall(rf"^::: icub_learning\.{name}\.(\w+)$", page, re.M)
@@ -81,7 +70,7 @@ def test_every_package_of_the_reference_names_what_it_has(site_module) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_it_is_built_without_a_warning_and_every_link_leads_somewhere(checkout: Path, tmp_path: Path) -> None:
-    for package in ("mkdocs", "material", "mkdocstrings", "latex2mathml"):
+    for package in ("material", "mkdocstrings", "latex2mathml"):
         pytest.importorskip(package, reason="not installed: tools/setup docs")
     site = tmp_path / "site"
     line = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)]

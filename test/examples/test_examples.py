@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from icub_learning.errors import ObjectError, RenderingError
 from icub_learning.models import load_state
 from icub_learning.recognition import AdaptiveClassifier
-from icub_learning.simulation import ObjectScene
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TESTED = {
@@ -93,11 +91,8 @@ def test_teach_objects_from_a_folder(run: Callable[..., str], tmp_path: Path) ->
     assert sorted(classifier.classes) == ["blue", "green", "red"]
 
 
+@pytest.mark.usefixtures("renderer")
 def test_teach_simulated_objects(run: Callable[..., str], tmp_path: Path) -> None:
-    try:
-        ObjectScene(["duck"]).close()
-    except (ObjectError, RenderingError) as error:
-        pytest.skip(str(error))
     text = run("teach_objects_from_a_folder", "--views", 5, "--model", tmp_path / "objects.npz")
     right, asked = numbers(text.splitlines()[3].partition(":")[2])
     assert right == asked == 4

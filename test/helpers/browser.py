@@ -23,19 +23,12 @@ SLOW = 1e3 * PATIENCE  # [ms]
 
 @dataclass
 class Browser:
-    """One page, with what it asked for and complained about.
+    """One page, with what it asked for and complained about."""
 
-    Attributes:
-        page: Playwright's page.
-        requests: addresses of all requests, WebSockets too.
-        errors: of its scripts.
-        sent: messages to the server, each in viser's format.
-    """
-
-    page: Any
-    requests: list[str] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-    sent: list[bytes] = field(default_factory=list)
+    page: Any  # of Playwright
+    requests: list[str] = field(default_factory=list)  # addresses, of WebSockets too
+    errors: list[str] = field(default_factory=list)  # of its scripts
+    sent: list[bytes] = field(default_factory=list)  # messages to the server, each in viser's format
 
     def follow(self, socket: Any) -> None:
         """Note what a WebSocket sends."""

@@ -1,20 +1,14 @@
 """Motion of one joint as one Gaussian vector over all samples, solved densely: no recursion of filter or smoother."""
 
 import numpy as np
-from scipy.linalg import block_diag
+from scipy.linalg import block_diag, toeplitz
 
 
 def passage(d, leak):
     """F and unit Q of (position, velocity, acceleration, jerk) over d seconds, as the motion filter defines them."""
     u = leak * d
-    f = np.array(
-        [
-            [1.0, d, d**2 / 2, d**3 / 6 / (1 + u / 4)],
-            [0.0, 1.0, d, d**2 / 2 / (1 + u / 3)],
-            [0.0, 0.0, 1.0, d / (1 + u / 2)],
-            [0.0, 0.0, 0.0, 1 / (1 + u + u**2 / 2)],
-        ]
-    )
+    f = toeplitz([1.0, 0.0, 0.0, 0.0], [1.0, d, d**2 / 2, d**3 / 6])
+    f[:, 3] /= [1 + u / 4, 1 + u / 3, 1 + u / 2, 1 + u + u**2 / 2]
     factorial = [1.0, 1.0, 2.0, 6.0]
     q = np.array(
         [[d ** (7 - i - j) / ((7 - i - j) * factorial[3 - i] * factorial[3 - j]) for j in range(4)] for i in range(4)]
@@ -40,19 +34,12 @@ def estimates(times, position, velocity, levels, prior, upto):
     stacked = maps.reshape(4 * n, 4 * n)
     covariance = stacked @ block_diag(*noises) @ stacked.T
     mean = stacked[:, :4] @ np.array([position[0], 0.0, 0.0, 0.0])
-    rows, measured, variances, of = [], [], [], []
-    for k in range(n):
-        # The first position is the prior's mean already.
-        for h, z, r in ([([1.0, 0, 0, 0], position[k], r_q)] if k else []) + (
-            [([0, 1.0, -delay, delay**2 / 2], velocity[k], r_v)] if velocity is not None else []
-        ):
-            row = np.zeros(4 * n)
-            row[4 * k : 4 * k + 4] = h
-            rows.append(row)
-            measured.append(z)
-            variances.append(r)
-            of.append(k)
-    rows, measured, variances, of = np.array(rows), np.array(measured), np.array(variances), np.array(of)
+    # The first position is the prior's mean already.
+    observed = [(k, [1.0, 0.0, 0.0, 0.0], position[k], r_q) for k in range(1, n)]
+    if velocity is not None:
+        observed += [(k, [0.0, 1.0, -delay, delay**2 / 2], velocity[k], r_v) for k in range(n)]
+    of, coefficients, measured, variances = map(np.array, zip(*observed, strict=True))
+    rows = np.einsum("oi,ok->oki", coefficients, of[:, None] == np.arange(n)).reshape(len(of), 4 * n)
     out = []
     for k in range(n):
         use = of <= upto(k)

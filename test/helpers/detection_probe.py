@@ -36,20 +36,17 @@ class DetectionProbe(RosProbe):
 
     def show(self, image: Any, boxes: Mapping[str, Any] | None = None) -> Detections:
         """Publish the boxes of things and the image, a frame later than the last one; return what is detected."""
-        self.stamp += PERIOD
         if boxes is not None:
             given = Detections(
                 detections=[Detection(label=name, score=1.0, box=list(map(float, box))) for name, box in boxes.items()]
             )
-            set_stamp(given.header.stamp, self.stamp)
+            set_stamp(given.header.stamp, self.stamp + PERIOD)
             self._boxes.publish(given)
             self.call(ListObjects, "list_objects")  # once it is answered, the boxes are there, before their image
         message = image_message(np.ascontiguousarray(image), 0)
         message.header.frame_id = "eye"
-        set_stamp(message.header.stamp, self.stamp)
-        self._images.publish(message)
-        stamp = self.stamp
-        self.until(lambda: self.newest == stamp, f"detections of the image at {stamp} ns")
+        self.publish(message)
+        self.until(lambda: self.newest == self.stamp, f"detections of the image at {self.stamp} ns")
         return self.detections[-1]
 
     def publish(self, message: Image) -> None:

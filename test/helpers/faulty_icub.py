@@ -16,15 +16,11 @@ NEVER = -(2**31)  # [s], the stamp of their wrenches
 
 
 class FaultyIcub(RosProbe):
-    """Publishes while it waits; use as a context manager inside the test's own ROS domain.
-
-    Attributes:
-        predictions, external: what came of each side's node.
-    """
+    """Publishes while it waits; use as a context manager inside the test's own ROS domain."""
 
     def open(self) -> None:
         """Make publishers and subscriptions of both sides."""
-        self.predictions, self.external, self._publishers = {}, {}, {}
+        self.predictions, self.external, self._publishers = {}, {}, {}  # of each side's node
         for side in ("right", "left"):
             self.predictions[side] = self.hear(DynamicsPrediction, f"/{side}_arm_dynamics/prediction")
             self.external[side] = self.hear(WrenchStamped, f"/{side}_arm_dynamics/external_wrench")

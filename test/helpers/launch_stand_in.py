@@ -1,7 +1,10 @@
 """The few parts of the ROS 2 packages launch and launch_ros that the launch files use, for machines without them."""
 
+import sys
 from types import ModuleType
 from typing import Any
+
+LaunchContext = dict
 
 
 class Given:
@@ -36,9 +39,7 @@ class ExecutableInPackage(Substitution):
 
 
 class DeclareLaunchArgument(Given):
-    @property
-    def name(self) -> str:
-        return self.positional[0]
+    pass
 
 
 class Shutdown(Given):
@@ -55,19 +56,14 @@ class ExecuteProcess(Given):
 
 class Node(ExecuteProcess):
     def line(self, context: dict[str, str]) -> list[str]:
-        program = ExecutableInPackage(package=self.package, executable=self.executable)
-        line = [text(part, context) for part in (program, *self.arguments)]
-        line += ["--ros-args", *(text(part, context) for part in self.ros_arguments)]
-        line += ["--ros-args", "-r", f"__node:={self.name}"]
+        parts = [f"{self.package}/{self.executable}", *self.arguments]
+        parts += ["--ros-args", *self.ros_arguments, "--ros-args", "-r", f"__node:={self.name}"]
         for entry in self.parameters:
-            if isinstance(entry, dict):
-                for key, part in entry.items():
-                    line += ["-p", f"{key}:={text(part, context)}"]
-            else:
-                line += ["--params-file", text(entry, context)]
+            given = entry.items() if isinstance(entry, dict) else ()
+            parts += [word for key, part in given for word in ("-p", [f"{key}:=", *part])] or ["--params-file", entry]
         for source, target in self.remappings:
-            line += ["-r", f"{source}:={text(target, context)}"]
-        return line
+            parts += ["-r", [f"{source}:=", *target]]
+        return [text(part, context) for part in parts]
 
 
 class LaunchDescription:
@@ -76,42 +72,22 @@ class LaunchDescription:
 
     def processes(self, given: dict[str, str]) -> tuple[list[ExecuteProcess], dict[str, str]]:
         """Return what would be started, and the values of all launch arguments."""
-        context = {}
+        context = dict(given)
         for entity in self.entities:
-            if isinstance(entity, DeclareLaunchArgument):
-                if entity.name not in given and entity.default_value is None:
-                    raise RuntimeError(f"{entity.name} must be given")
-                context[entity.name] = (
-                    given[entity.name] if entity.name in given else text(entity.default_value, context)
-                )
+            if isinstance(entity, DeclareLaunchArgument) and (name := entity.positional[0]) not in given:
+                context[name] = text(entity.default_value, context)
         return [entity for entity in self.entities if isinstance(entity, ExecuteProcess)], context
 
 
 def text(part: Any, context: dict[str, str]) -> str:
     """Perform a text, a substitution, or a list of them to be joined."""
-    if isinstance(part, str):
-        return part
     if isinstance(part, Substitution):
         return part.perform(context)
-    return "".join(text(entry, context) for entry in part)
+    return part if isinstance(part, str) else "".join(text(entry, context) for entry in part)
 
 
 def modules() -> dict[str, ModuleType]:
-    """Return the modules, by name, for sys.modules."""
-    table = {
-        "launch": {"LaunchContext": dict, "LaunchDescription": LaunchDescription, "Substitution": Substitution},
-        "launch.actions": {
-            "DeclareLaunchArgument": DeclareLaunchArgument,
-            "ExecuteProcess": ExecuteProcess,
-            "Shutdown": Shutdown,
-        },
-        "launch.substitutions": {"LaunchConfiguration": LaunchConfiguration},
-        "launch_ros": {},
-        "launch_ros.actions": {"Node": Node},
-        "launch_ros.substitutions": {"ExecutableInPackage": ExecutableInPackage, "FindPackageShare": FindPackageShare},
-    }
-    made = {}
-    for name, contents in table.items():
-        made[name] = ModuleType(name)
-        vars(made[name]).update(contents)
-    return made
+    """Return this module under the names of those that it stands in for, for sys.modules."""
+    packages = ("launch", "launch.actions", "launch.substitutions")
+    packages += ("launch_ros", "launch_ros.actions", "launch_ros.substitutions")
+    return dict.fromkeys(packages, sys.modules[__name__])

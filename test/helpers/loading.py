@@ -8,8 +8,6 @@ from types import ModuleType
 def module_at(path: Path) -> ModuleType:
     """Return the file at `path` as a new module, run once."""
     spec = importlib.util.spec_from_file_location(path.name.removesuffix(".py").replace(".", "_"), path)
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -40,42 +40,20 @@ def exact_prediction(x, y, centers, length_scale, regularization, where):
 
 def algorithm_1(x, y, centers, length_scale, regularization):
     """The thesis's algorithm 1 as printed: list of alpha_t for t = 1..m; raises LinAlgError when a downdate fails."""
-    n, m = len(x), len(centers)
-    kernel = RBF(length_scale)
-    factor = np.zeros((m, m))
-    found = []
-    features = kernel(x, centers)
-    for t in range(m):
-        a, before = features[:, t], features[:, :t]
-        c = before.T @ a + regularization * n * kernel(centers[:t], centers[t : t + 1])[:, 0] if t else np.zeros(0)
-        gamma = a @ a + regularization * n
-        if t == 0:
-            factor[0, 0] = np.sqrt(gamma)
-        else:
-            g = np.sqrt(1 + gamma)
-            grown = np.zeros((t + 1, t + 1))
-            grown[:t, :t] = factor[:t, :t]
-            grown = rank_one(grown, np.append(c / (1 + g), g), 1.0)
-            factor[: t + 1, : t + 1] = rank_one(grown, np.append(c / (1 + g), -1.0), -1.0)
-        r = factor[: t + 1, : t + 1]
-        found.append(np.linalg.solve(r, np.linalg.solve(r.T, features[:, : t + 1].T @ y)))
+    kernel, ridge = RBF(length_scale), regularization * len(x)
+    features, gram = kernel(x, centers), kernel(centers)
+    factor, found = np.zeros((0, 0)), []
+    for t in range(len(centers)):
+        a = features[:, t]
+        c = features[:, :t].T @ a + ridge * gram[:t, t]
+        g = np.sqrt(1 + a @ a + ridge)
+        grown = np.linalg.qr(np.vstack([np.pad(factor, (0, 1)), np.append(c / (1 + g), g)]), mode="r")
+        factor = downdated(grown, np.append(c / (1 + g), -1.0))
+        found.append(np.linalg.solve(factor, np.linalg.solve(factor.T, features[:, : t + 1].T @ y)))
     return found
 
 
-def rank_one(factor, vector, sign):
-    """Upper triangular S with S^T S = R^T R + sign v v^T, row by row."""
-    r, v = factor.copy(), vector.copy()
-    for k in range(len(v)):
-        square = r[k, k] ** 2 + sign * v[k] ** 2
-        if square <= 0:
-            raise np.linalg.LinAlgError(f"downdate fails at {k}")
-        new = np.sqrt(square)
-        if r[k, k] == 0:
-            r[k, k:] = v[k:] * np.sign(v[k])
-            v[k:] = 0
-            continue
-        c, s = new / r[k, k], v[k] / r[k, k]
-        r[k, k] = new
-        r[k, k + 1 :] = (r[k, k + 1 :] + sign * s * v[k + 1 :]) / c
-        v[k + 1 :] = c * v[k + 1 :] - s * r[k, k + 1 :]
-    return r
+def downdated(factor, vector):
+    """Upper triangular S with S^T S = R^T R - v v^T; raises LinAlgError where rounding leaves no such S."""
+    within = np.linalg.solve(factor.T, vector)
+    return np.linalg.cholesky(np.eye(len(vector)) - np.outer(within, within)).T @ factor

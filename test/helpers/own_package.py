@@ -31,10 +31,6 @@ class TakesNothing(Base):
     def __init__(self): ...
 
 
-class TakesTwo(Base):
-    def __init__(self, one, two): ...
-
-
 class Lacking:
     def state(self): ...
 

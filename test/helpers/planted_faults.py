@@ -9,14 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from helpers.sound_robots import during, rows
 
 from icub_learning.recording import JointStateEvent, Recording
 
 Fields = dict[str, Any]
 Table = dict[str, tuple[set[str], Callable[[Recording], Fields]]]
 UNSET = -2147483648 * 10**9  # [ns], as a driver of the iCub stamps wrenches
-JOINT = ("joint_stamps", "joint_arrivals", "position", "velocity", "effort")
-WRENCH = ("wrench_stamps", "wrench_arrivals", "wrench")
 
 
 def planted(fault: str, recording: Recording) -> Recording:
@@ -26,14 +25,8 @@ def planted(fault: str, recording: Recording) -> Recording:
 
 def every(recording: Recording, n: int) -> Recording:
     """Keep every n-th message."""
-    return replace(
-        recording, **rows(recording, JOINT, slice(None, None, n)), **rows(recording, WRENCH, slice(None, None, n))
-    )
-
-
-def rows(recording: Recording, names: tuple[str, ...], kept: Any) -> Fields:
-    """Return some rows of fields."""
-    return {name: values[kept] for name in names if (values := getattr(recording, name)) is not None}
+    kept = slice(None, None, n)
+    return replace(recording, **rows(recording, "joint", kept), **rows(recording, "wrench", kept))
 
 
 def column(values: np.ndarray, index: int, number: Callable[[np.ndarray], Any]) -> np.ndarray:
@@ -41,17 +34,6 @@ def column(values: np.ndarray, index: int, number: Callable[[np.ndarray], Any]) 
     changed = values.copy()
     changed[:, index] = number(changed[:, index])
     return changed
-
-
-def away(recording: Recording) -> Fields:
-    """Leave out what came from 1 s to 1.8 s."""
-
-    def kept(arrivals: np.ndarray) -> np.ndarray:
-        times = (arrivals - recording.joint_arrivals[0]) * 1e-9
-        return (times < 1.0) | (times > 1.8)
-
-    joint = rows(recording, JOINT, kept(recording.joint_arrivals))
-    return joint | rows(recording, WRENCH, kept(recording.wrench_arrivals))
 
 
 def among(recording: Recording, step: int, delay: int, names: tuple[str, ...], *arrays: np.ndarray) -> Fields:
@@ -62,11 +44,11 @@ def among(recording: Recording, step: int, delay: int, names: tuple[str, ...], *
 
 FAULTS: Table = {
     # At a tenth of their rate, 10 Hz; of wrenches this is the default of a driver of the iCub.
-    "slow_joint_states": ({"rate"}, lambda r: rows(r, JOINT, slice(None, None, 10))),
-    "slow_wrenches": ({"rate"}, lambda r: rows(r, WRENCH, slice(None, None, 10))),
+    "slow_joint_states": ({"rate"}, lambda r: rows(r, "joint", slice(None, None, 10))),
+    "slow_wrenches": ({"rate"}, lambda r: rows(r, "wrench", slice(None, None, 10))),
     # A sensor that is read ten times more seldom than its numbers are published.
     "stale_wrenches": ({"rate"}, lambda r: {"wrench": np.repeat(r.wrench[::10], 10, axis=0)[: len(r.wrench)]}),
-    "away": ({"gaps"}, away),
+    "away": ({"gaps"}, lambda r: during(r, lambda seconds: (seconds < 1.0) | (seconds > 1.8))),
     # Names with a prefix that the URDF has not, and names of another robot.
     "prefixed": ({"prefix"}, lambda r: {"joint_names": tuple(f"left/{name}" for name in r.joint_names)}),
     "other_names": ({"names"}, lambda r: {"joint_names": tuple(f"axis{n}" for n in range(len(r.joint_names)))}),

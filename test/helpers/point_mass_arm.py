@@ -3,6 +3,7 @@
 from xml.etree import ElementTree
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 GRAVITY = np.array([0.0, 0.0, -9.81])  # [m/s^2]
 JOINTS = ("turn", "spin", "slide")
@@ -17,12 +18,9 @@ _CHAIN = (
 )
 
 
-def _random_points():
-    random = np.random.default_rng(3)
-    return {name: (random.uniform(0.2, 1.0, 5), random.uniform(-0.2, 0.2, (5, 3))) for name, *_ in _CHAIN}
-
-
-POINTS = _random_points()  # link name: masses (5,) [kg] and positions (5, 3) in the link's frame [m]
+_random = np.random.default_rng(3)
+# link name: masses (5,) [kg] and positions (5, 3) in the link's frame [m]
+POINTS = {name: (_random.uniform(0.2, 1.0, 5), _random.uniform(-0.2, 0.2, (5, 3))) for name, *_ in _CHAIN}
 
 
 def urdf():
@@ -78,27 +76,19 @@ def _text(numbers):
     return " ".join(repr(float(number)) for number in numbers)
 
 
-def _about(axis, angle):
-    """Rotation by Rodrigues' formula."""
-    x, y, z = axis
-    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
-
-
 def _frames(q):
     """Rotation and origin of every link in the world."""
     rotation, origin = np.eye(3), np.zeros(3)
     found = []
     for name, kind, axis, xyz, rpy in _CHAIN:
         origin = origin + rotation @ xyz
-        for direction, angle in zip(np.eye(3)[::-1], rpy[::-1], strict=True):
-            rotation = rotation @ _about(direction, angle)
+        rotation = rotation @ Rotation.from_euler("xyz", rpy).as_matrix()
         if axis:
-            position = q[JOINTS.index(name)]
+            moved = np.multiply(axis, q[JOINTS.index(name)])
             if kind == "prismatic":
-                origin = origin + rotation @ np.multiply(axis, position)
+                origin = origin + rotation @ moved
             else:
-                rotation = rotation @ _about(axis, position)
+                rotation = rotation @ Rotation.from_rotvec(moved).as_matrix()
         found.append((rotation, origin))
     return found
 

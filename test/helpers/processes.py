@@ -4,19 +4,16 @@ import contextlib
 import os
 import re
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from helpers.waiting import PATIENCE, wait_until
-from helpers.warm_python import WarmProgram, WarmPython
+from helpers.warm_python import start
 
 from icub_learning.launching.commands import node_command
 
 GRACE = 60.0  # [s], between asking a process to end and killing it
-WARM = WarmPython()
 
 
 def nodes_in(domain: int) -> dict[int, str]:
@@ -63,29 +60,14 @@ def shy_node_command(
     return node_command(module, name, {"realtime_priority": 0, **(parameters or {})}, **options)
 
 
-class Process:
-    """A child process with its output in a file: waits end with its end, its group with the test or its own context.
-
-    `python -m icub_learning...` and `python FILE.py` are forked from one that has imported all that they need.
-    """
+class Process(contextlib.AbstractContextManager):
+    """A child process with its output in a file: waits end with its end, its group with the test or its own context."""
 
     def __init__(self, command: list[str], log: Path) -> None:
         self.log = log
         log.touch()
-        self._popen: WarmProgram | subprocess.Popen[bytes]
-        python, *line = command
-        if line[0] == "-m" and line[1].startswith("icub_learning."):
-            line = line[1:]
-        if python == sys.executable and (line[0].startswith("icub_learning.") or line[0].endswith(".py")):
-            self._popen = WARM.start(line[0], line[1:], log)
-            return
-        with open(log, "wb") as output:
-            self._popen = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
-            )
-
-    def __enter__(self) -> "Process":
-        return self
+        self._process = start(command, log)
+        self.pid: int = self._process.pid
 
     def __exit__(self, *_: object) -> None:
         self.stop()
@@ -93,12 +75,7 @@ class Process:
     @property
     def running(self) -> bool:
         """Whether the process has not ended yet."""
-        return self._popen.poll() is None
-
-    @property
-    def pid(self) -> int:
-        """Its process number."""
-        return self._popen.pid
+        return self._process.exitcode is None
 
     @property
     def output(self) -> str:
@@ -112,17 +89,16 @@ class Process:
             ended = not self.running
             match = re.search(pattern, self.output)
             if ended and not match:
-                pytest.fail(f"ended with {self._popen.returncode} before {pattern!r} came:\n{self.output}")
+                pytest.fail(f"ended with {self._process.exitcode} before {pattern!r} came:\n{self.output}")
             return match
 
         return wait_until(found, f"{pattern!r} in the output of a process")
 
     def wait(self) -> int:
         """Return the exit code once the process has ended."""
-        try:
-            return self._popen.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            pytest.fail(f"still running after {PATIENCE:g} s:\n{self.output}")
+        self._process.join(PATIENCE)
+        assert not self.running, f"still running after {PATIENCE:g} s:\n{self.output}"
+        return self._process.exitcode
 
     def send_signal(self, number: int) -> None:
         """Send a signal."""
@@ -131,9 +107,10 @@ class Process:
     def stop(self, number: int = signal.SIGINT) -> int:
         """Send a signal, kill the whole group if that does not end it within the grace time; return the exit code."""
         if self.running:
-            self.send_signal(number)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._popen.wait(GRACE)
+            with contextlib.suppress(ProcessLookupError):
+                self.send_signal(number)
+        self._process.join(GRACE)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)  # also children that outlived their parent
-        return self._popen.wait()
+        self._process.join()
+        return self._process.exitcode

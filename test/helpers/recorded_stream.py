@@ -1,9 +1,12 @@
-"""A stream whose estimator only writes down what it is taught."""
+"""A stream whose estimator only writes down what it is taught, and motions that are exact for parabolas."""
+
+from collections import deque
 
 import numpy as np
 
 from icub_learning.dynamics import Prediction
 from icub_learning.dynamics.motion.joint_states import JointStateReader
+from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 
 JOINTS = ("shoulder", "elbow")  # of a robot that has a wrist, too
@@ -31,6 +34,38 @@ class Recorder:
         """All that it was taught, one sample in a row."""
         samples = zip(self.learned, self.known, self.stamps, strict=True)
         return np.array([np.concatenate([*sample, *known, [stamp]]) for sample, known, stamp in samples])
+
+
+class Parabolas:
+    """A stand-in for the motion filter: parabolas through the last five positions, smoothed `delay` samples late."""
+
+    def __init__(self, n_joints, delay):
+        self.n_joints, self.delay, self._samples = n_joints, delay, deque(maxlen=5)
+
+    def reset(self):
+        self._samples.clear()
+
+    def add(self, stamp, position, velocity):
+        self._samples.append((stamp, position.copy()))
+
+    def newest(self):
+        return self._at(-1)
+
+    def smoothed(self):
+        return [self._at(4 - self.delay)] if len(self._samples) == 5 else []
+
+    def known(self):
+        return True
+
+    def deviation(self):
+        return np.zeros((3, self.n_joints))
+
+    def _at(self, index):
+        stamps, positions = zip(*self._samples, strict=True)
+        times, order = (np.array(stamps) - stamps[index]) * 1e-9, min(2, len(stamps) - 1)
+        fitted = np.zeros((3, self.n_joints))
+        fitted[: order + 1] = np.polynomial.polynomial.polyfit(times, np.array(positions), order)
+        return Motion(stamps[index], fitted[0], fitted[1], 2.0 * fitted[2])
 
 
 def recorded_stream(outputs, motions, effort=False, tolerance=0.002, joints=JOINTS, **reader):

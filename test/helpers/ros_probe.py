@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
@@ -27,7 +27,6 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LOOK = 0.05  # [s] between two looks at whether what is waited for has come, when nothing arrives
 RESEND = 20.0  # [s] after which a message that nobody has noticed is sent again
 OWN = ("icub_learning_msgs", "std_srvs")  # packages of the services that nodes have beside those of every node
-ProbeT = TypeVar("ProbeT", bound="RosProbe")
 
 
 def interface(name: str) -> Any:
@@ -42,19 +41,15 @@ class RosProbe:
     Args:
         node: full name of the node under test.
         status: part of the name of the status in /diagnostics that the test reads.
-
-    Attributes:
-        node: the ROS node of this side.
-        services: of other nodes.
-        diagnostics, message, level: newest report of the node under test.
     """
 
     def __init__(self, node: str = "", status: str = "") -> None:
         self.node_name, self._status = node, status
+        # The newest report of the node under test.
         self.diagnostics: dict[str, str] = {}
         self.message, self.level, self._reported = "", b"", 0
 
-    def __enter__(self: ProbeT) -> ProbeT:
+    def __enter__(self) -> Any:
         self._context = rclpy.get_default_context() if HERE else rclpy.Context()
         if not HERE:
             rclpy.init(context=self._context)
@@ -116,16 +111,12 @@ class RosProbe:
 
     def repeat(self, publish: Callable[[], None], condition: Callable[[dict[str, str]], Any], what: str) -> None:
         """Publish until a report says that it came: a machine that stalls for a second may lose a message."""
-        began, sent = time.time_ns(), -RESEND
-
-        def came() -> bool:
-            nonlocal sent
-            if time.monotonic() - sent > RESEND:
-                publish()
-                sent = time.monotonic()
-            return self._reported > began and bool(condition(self.diagnostics))
-
-        self.until(came, f"a report {what}")
+        began = time.time_ns()
+        for _ in range(round(PATIENCE / RESEND)):
+            publish()
+            if self._holds(lambda: self._reported > began and condition(self.diagnostics), RESEND):
+                return
+        raise AssertionError(f"waited {PATIENCE:g} s in vain for a report {what}; the last one: {self.diagnostics}")
 
     def matched(self, *publishers: Any, topics: tuple[str, ...] = ()) -> None:
         """Wait until publishers of this side have subscriptions, and somebody publishes on topics of the other side."""

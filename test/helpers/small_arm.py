@@ -21,10 +21,10 @@ class SmallArm:
         return {}
 
 
-def motions(n, rng, speed=1.0):
+def motions(n, rng):
     """States (n, 3, 1) of a smooth motion at 100 Hz."""
     t = 0.01 * np.arange(n)
-    frequencies, phases = rng.uniform(0.5, 2.0, 5) * speed, rng.uniform(0, 6, 5)
+    frequencies, phases = rng.uniform(0.5, 2.0, 5), rng.uniform(0, 6, 5)
     angle = t[:, None] * frequencies + phases
     states = np.stack([np.sin(angle), frequencies * np.cos(angle), -(frequencies**2) * np.sin(angle)]).mean(axis=-1)
     return states.T[:, :, None]

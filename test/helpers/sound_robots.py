@@ -1,22 +1,23 @@
 """Sound recordings of several robots, as a check should find nothing wrong with."""
 
-from dataclasses import dataclass, replace
+from collections import namedtuple
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from icub_learning.recording import Recording
 from icub_learning.simulation.zoo import ZOO
 
+ARRAYS = {
+    "joint": ("joint_stamps", "joint_arrivals", "position", "velocity", "effort", "acceleration"),
+    "wrench": ("wrench_stamps", "wrench_arrivals", "wrench"),
+}
 TODAY = 1_790_000_000 * 10**9  # [ns] since 1970, as the stamps of real robots
 
 
-@dataclass(frozen=True)
-class SoundRobot:
-    """A robot and some seconds of it; `sensor` is "" where efforts are measured."""
-
-    recording: Recording
-    urdf: str
-    sensor: str
+SoundRobot = namedtuple("SoundRobot", "recording urdf sensor")  # sensor: "" where efforts are measured
 
 
 def zoo_robot(name: str, seed: int = 7, duration: float = 10.0) -> SoundRobot:
@@ -34,14 +35,18 @@ def moved(recording: Recording, by: int) -> Recording:
     return replace(recording, irregular=events, **{name: getattr(recording, name) + by for name in names})
 
 
+def rows(recording: Recording, kind: str, kept: Any) -> dict[str, Any]:
+    """Return some rows of the arrays of joint states or of wrenches."""
+    return {name: values[kept] for name in ARRAYS[kind] if (values := getattr(recording, name)) is not None}
+
+
+def during(recording: Recording, chosen: Callable[[np.ndarray], np.ndarray]) -> dict[str, Any]:
+    """Return the rows of what arrived at chosen times, in seconds from the first joint state on."""
+    arrivals = {kind: getattr(recording, f"{kind}_arrivals") for kind in ARRAYS}
+    kept = {kind: chosen((at - recording.joint_arrivals[0]) * 1e-9) for kind, at in arrivals.items()}
+    return rows(recording, "joint", kept["joint"]) | rows(recording, "wrench", kept["wrench"])
+
+
 def cut(recording: Recording, begin: float, end: float) -> Recording:
     """Return what arrived from `begin` to `end`, in seconds from the first joint state on."""
-    start = recording.joint_arrivals[0]
-    fields = {}
-    for kind, names in (("joint", ("position", "velocity", "effort")), ("wrench", ("wrench",))):
-        since = (getattr(recording, f"{kind}_arrivals") - start) * 1e-9
-        kept = np.flatnonzero((since >= begin) & (since < end))
-        for name in (f"{kind}_stamps", f"{kind}_arrivals", *names):
-            if (values := getattr(recording, name)) is not None:
-                fields[name] = values[kept]
-    return replace(recording, acceleration=None, **fields)
+    return replace(recording, **during(recording, lambda seconds: (seconds >= begin) & (seconds < end)))

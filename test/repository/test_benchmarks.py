@@ -6,7 +6,7 @@ from time import sleep
 
 import numpy as np
 import pytest
-from helpers.local_polynomials import LocalPolynomials
+from helpers.local_polynomials import newest_by_window
 
 from benchmarks import core, history, motion, parts
 from benchmarks.contestants import CONTESTANTS, MISSING
@@ -18,22 +18,12 @@ from icub_learning.recursive import _cholesky
 from icub_learning.simulation.zoo import ZOO
 
 
-@pytest.mark.parametrize("name", CONTESTANTS)
-def test_every_contestant_finds_the_weights_of_the_batch_solution(name):
-    rng = np.random.default_rng(0)
-    z, y = rng.normal(size=(25, 9)), rng.normal(size=(25, 2))
-    one = CONTESTANTS[name](9, 2)
-    for row, target in zip(z, y, strict=True):
-        one.step(row, target)
-    np.testing.assert_allclose(one.weights(), np.linalg.solve(z.T @ z + np.eye(9), z.T @ y), atol=1e-10)
-
-
 def test_a_kernel_each_and_no_contestant_both_present_and_missing():
     assert {f"ours/{name}" for name in _cholesky.available()} < set(CONTESTANTS)
     assert not set(CONTESTANTS) & set(MISSING)
 
 
-def test_one_size_measured_by_all_and_checked(monkeypatch):
+def test_one_size_is_measured_by_all_whose_weights_are_those_of_the_batch_solution(monkeypatch):
     before = _cholesky.use("portable")
     rows = core.time_one_size(16, 3, 0.02)
     assert _cholesky.use(before) == "portable"  # put back
@@ -102,16 +92,12 @@ def test_results_are_written_as_text_json_and_picture(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.05])
-def test_windows_beside_the_motion_filter_are_polynomials_fitted_one_by_one(weight):
+def test_windows_beside_the_motion_filter_are_those_beside_it_in_tests(weight):
     found, places = ZOO["ur10_currents_125hz"].record(3.0), np.array([30, 70, 200])
     stamps, position, velocity = (getattr(found.recording, name) for name in ("joint_stamps", "position", "velocity"))
     values = motion.window(found, places, 15, 3, weight)
-    one_by_one = LocalPolynomials(position.shape[1], 15, 3, weight, 0)
-    for place, stamp in enumerate(stamps.tolist()):
-        one_by_one.add(stamp, position[place], velocity[place])
-        if place in places:
-            newest = one_by_one.newest()
-            np.testing.assert_allclose(values[places == place][0], newest[2:], rtol=1e-6, atol=1e-8)
+    rival = newest_by_window(stamps, position, velocity, 15, 3, weight)[places]
+    np.testing.assert_allclose(values, rival, rtol=1e-6, atol=1e-8)
 
 
 def test_names_are_permanent():

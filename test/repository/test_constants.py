@@ -19,8 +19,7 @@ def test_reasons_stand_beside_the_number_or_above(tmp_path, checkout):
         '# [s] as measured\nA, B = 1.0, 2\nC = 3  # and three\n\nD = 4\nNAME = "text"\nlow = 5\nE = -(6)  # noqa\n'
     )
     c.write_text('/* Both\n * of them. */\n#define A 1\n#define B 2 /* two */\n\n#define C 3\n#define TEXT "4"\n')
-    found = [tuple(one) for one in write_constants.constants_of(python)]
-    assert found == [
+    assert [tuple(one) for one in write_constants.constants_of(python)] == [
         ("A, B", "(1.0, 2)", "[s] as measured"),
         ("C", "3", "[s] as measured and three"),
         ("D", "4", ""),

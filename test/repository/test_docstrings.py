@@ -19,6 +19,10 @@ ENTRY = re.compile(r"^\s+[\w, ]+: of\b")  # of Args and Attributes
 Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
+def is_protocol(node: ast.AST) -> bool:
+    return isinstance(node, ast.ClassDef) and any(ast.unparse(base).startswith("Protocol") for base in node.bases)
+
+
 def definitions(tree: ast.Module | ast.ClassDef) -> Iterator[Documented]:
     """Public classes, functions and methods; not setters, and not the methods of protocols."""
     for node in tree.body:
@@ -27,17 +31,13 @@ def definitions(tree: ast.Module | ast.ClassDef) -> Iterator[Documented]:
         decorators = {ast.unparse(decorator).rpartition(".")[2] for decorator in node.decorator_list}
         if not decorators & {"setter", "overload"}:
             yield node
-        if isinstance(node, ast.ClassDef) and "Protocol" not in {ast.unparse(base) for base in node.bases}:
+        if isinstance(node, ast.ClassDef) and not is_protocol(node):
             yield from definitions(node)
 
 
 def interfaces(text: str) -> set[str]:
     """Names of the methods that protocols of a module document: implementations need not say the same again."""
-    protocols = (
-        node
-        for node in ast.parse(text).body
-        if isinstance(node, ast.ClassDef) and "Protocol" in {ast.unparse(base).split("[")[0] for base in node.bases}
-    )
+    protocols = filter(is_protocol, ast.parse(text).body)
     methods = (method for protocol in protocols for method in protocol.body if isinstance(method, ast.FunctionDef))
     return {method.name for method in methods if ast.get_docstring(method)}
 

@@ -1,5 +1,6 @@
 """What counts as answered: neither a lost datagram nor a pause of the machine may look like a mute node."""
 
+from concurrent.futures import Future
 from types import SimpleNamespace
 
 import pytest
@@ -7,33 +8,26 @@ import pytest
 from benchmarks.endurance.waiting_requests import KEPT, LONGEST_ANSWER, LONGEST_LOOK, WaitingRequests
 
 
-class Answer:
-    """The future of an answer."""
-
-    def __init__(self, come=False, **fields):
-        self.come, self.fields = come, fields
-
-    def done(self):
-        return self.come
-
-    def result(self):
-        return SimpleNamespace(**self.fields)
+def answer(**fields):
+    """The future of an answer that has come."""
+    future = Future()
+    future.set_result(SimpleNamespace(**fields))
+    return future
 
 
 def test_the_oldest_request_that_waits_stays_among_those_that_are_kept():
-    waiting, lost = WaitingRequests(0.0), Answer()
-    newest = []  # numbers of the requests that a queue of KEPT holds
+    waiting, lost = WaitingRequests(0.0), Future()
+    newest = [0]  # numbers of the requests that a queue of KEPT holds
     waiting.add("a", lost)
-    newest.append(0)
     for number in range(1, 3 * KEPT):
         waiting.look(0.0)
         if not waiting.may_send("a"):
             break
-        waiting.add("a", Answer(come=True))
+        waiting.add("a", answer())
         newest = [*newest, number][-KEPT:]
     assert newest == list(range(KEPT))  # full, and the first one is still there
     assert waiting.may_send("b")
-    lost.come = True
+    lost.set_result(None)
     waiting.look(0.1)
     assert waiting.may_send("a")
     assert (len(waiting), waiting.answered, waiting.mute) == (0, KEPT, [])
@@ -41,7 +35,7 @@ def test_the_oldest_request_that_waits_stays_among_those_that_are_kept():
 
 def test_a_request_is_given_up_after_its_time_but_not_for_a_pause_of_this_process():
     waiting = WaitingRequests(100.0)
-    waiting.add("a", Answer())
+    waiting.add("a", Future())
     waiting.look(100.0 + 10 * LONGEST_ANSWER)  # it was stopped
     assert len(waiting) == 1
     now = 100.0 + 10 * LONGEST_ANSWER
@@ -55,7 +49,7 @@ def test_a_request_is_given_up_after_its_time_but_not_for_a_pause_of_this_proces
 def test_answers_are_counted_by_service():
     waiting = WaitingRequests(0.0)
     for service, fields in (("a", {"success": True}), ("a", {"success": False}), ("b", {})):
-        waiting.add(service, Answer(True, **fields))
+        waiting.add(service, answer(**fields))
     waiting.look(0.5)
     assert waiting.accepted == {"a": 1, "b": 1}
     assert (waiting.answered, waiting.slowest) == (3, 0.5)

@@ -14,6 +14,7 @@ import cv2
 import numpy as np
 import pytest
 from helpers.limits import set_limits
+from helpers.own_package import write_own_package
 
 from icub_learning.cli.image_sources import open_source, write_image
 from icub_learning.cli.main import main
@@ -147,9 +148,11 @@ def test_a_robot_is_taught_in_a_dialogue_then_by_folders_until_it_is_interrupted
     start_node, start_process, tmp_path, checkout, type_in, capfd, monkeypatch
 ):
     set_limits(assign=monkeypatch.setattr)
-    features = start_process(sys.executable, str(checkout / "test" / "helpers" / "colour_features.py"))
+    write_own_package(checkout, tmp_path, monkeypatch)
+    monkeypatch.chdir(tmp_path)  # where a node finds it
+    features = start_node("cnn_features", features="my_package.features.ColourGrid")
     start_node("object_recognition", smoothing_window=2).wait_for("no objects are known")
-    features.wait_for("listening")
+    features.wait_for("features from colour grid")
     folders = {colour: str(folder_of(tmp_path / colour, colour)) for colour in ("red", "green")}
 
     camera = ["--source", folders["red"], "--output", str(tmp_path / "camera"), "--rate", "50"]

@@ -7,8 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers.local_polynomials import LocalPolynomials
-from helpers.recorded_stream import JOINTS, PERIOD, START, Recorder, recorded_stream
+from helpers.recorded_stream import JOINTS, PERIOD, START, Parabolas, Recorder, recorded_stream
 
 from icub_learning.dynamics.stream.pairing import MOST_WAITING
 from icub_learning.dynamics.stream.records import REMEMBERED_STATES
@@ -17,7 +16,7 @@ from icub_learning.errors import SampleError
 
 def make(delay=2, effort=False, tolerance=0.002, **reader):
     outputs = JOINTS if effort else "xyz"
-    stream = recorded_stream(outputs, LocalPolynomials(2, 5, 2, 0.05, delay), effort, tolerance, **reader)
+    stream = recorded_stream(outputs, Parabolas(2, delay), effort, tolerance, **reader)
     return stream, stream.estimator
 
 

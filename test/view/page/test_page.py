@@ -2,7 +2,6 @@
 
 import re
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from helpers.browser import COARSE, Browser, browsing, chromium
+from helpers.own_package import write_own_package
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -24,13 +24,15 @@ ARM = {
 
 
 @pytest.fixture
-def address(start_node: Callable, start_process: Callable, checkout: Path) -> str:
+def address(start_node, start_process, checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Address of the page of a simulated iCub that is to learn its arm and, by colours for features, objects."""
     chromium()  # skips before anything is started
     # 50 Hz: the machine that tests has to draw pages by its processor beside.
     start_node("icub_simulation", rate=50.0, object="duck", image_rate=5.0)
     start_node("object_recognition", reject_known=0.0)
-    start_process(sys.executable, str(checkout / "test" / "helpers" / "colour_features.py"))
+    write_own_package(checkout, tmp_path, monkeypatch)
+    monkeypatch.chdir(tmp_path)  # where a node finds it
+    start_node("cnn_features", features="my_package.features.ColourGrid")
     view = start_process(sys.executable, "-m", "icub_learning.cli", "view", "--port", "0")
     return view.wait_for(r"page: (http://\S+)")[1]
 
