@@ -19,6 +19,7 @@ from icub_learning.view.live.source import weights_of
 from icub_learning_msgs.srv import ModelFile
 
 CHECKPOINT = LearningThread.checkpoint
+WHILE_STOPPED = 400  # joint states: two seconds
 
 
 def stream_of(arm, ticks):
@@ -133,6 +134,16 @@ def test_bad_messages_are_refused_with_their_reason_and_the_stream_goes_on(start
         learned = stream_of(arm, ticks).counts.learned
         assert learned > 100
         assert int(probe.diagnostics["samples learned"]) == learned
+
+
+def test_what_arrives_while_the_node_is_not_let_run_is_predicted_afterwards(started, regressor):
+    arm = Arm(regressor)
+    with started(NodeProbe(RIGHT_ARM), **SETTINGS) as probe:
+        for k in range(WHILE_STOPPED):
+            position, velocity, _ = arm.sample(k)
+            probe.state(START + k * PERIOD, position=position, velocity=velocity)
+        probe.until(lambda: len(probe.predictions) >= WHILE_STOPPED, "all predictions")
+        assert probe.stamps() == [START + k * PERIOD for k in range(WHILE_STOPPED)]
 
 
 def test_joint_torques_which_have_no_sensor_to_tare(started):
