@@ -109,13 +109,12 @@ def test_tasks_trajectories_and_payloads_are_taken_or_refused_with_the_reason_an
     assert probe.call(SetTask, "set_task", task="circle_xy").success
     probe.until(lambda: tasks[-1].data == "circle_xy", "circle_xy")
 
-    point = JointTrajectoryPoint(positions=[0.9])
-    point.time_from_start.sec = 1
-    faster = JointTrajectoryPoint(positions=[1.0], velocities=[0.0])
+    point, faster = JointTrajectoryPoint(positions=[0.9]), JointTrajectoryPoint(positions=[1.2], velocities=[0.0])
+    point.time_from_start.sec, faster.time_from_start.sec = 2, 1
     bad = [  # each reason is tested with the arm's motions
         JointTrajectory(),
         JointTrajectory(joint_names=["nose"], points=[point]),
-        JointTrajectory(joint_names=["r_elbow"], points=[faster, point]),
+        JointTrajectory(joint_names=["r_elbow"], points=[faster, point]),  # velocities of one point alone
     ]
     for message in bad:
         publisher.publish(message)
