@@ -229,7 +229,7 @@ def test_others_on_a_topic_that_do_not_fit_are_shown(world):
     assert node.level()[0] != DiagnosticStatus.WARN
 
 
-@pytest.mark.parametrize(("error", "counted"), [(InvalidHandle, False), (UnicodeDecodeError, True)])
+@pytest.mark.parametrize(("error", "counted"), [(InvalidHandle, False), (ValueError, True)])
 def test_an_event_of_a_topic_that_was_released_meanwhile_is_no_error_and_others_are(error, counted):
     """What was queued when a node is shut down belongs to endpoints that exist no more."""
     node = Mock()
