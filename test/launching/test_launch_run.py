@@ -40,30 +40,25 @@ def launch(request, ros_domain, checkout, tmp_path, start_process, monkeypatch) 
     except ParameterError as error:
         pytest.skip(f"runs from the source folder: {error}")
     if request.param == "ros2 launch":
-        prefix = installed(tmp_path / "prefix", checkout, nodes)
+        prefix = tmp_path / "prefix"  # has the package as colcon installs it; an editable installation has no share/
+        share, index = prefix / "share", prefix / "share" / "ament_index" / "resource_index" / "packages"
+        index.mkdir(parents=True)
+        (index / "icub_learning").touch()
+        (prefix / "lib").mkdir()
+        (share / "icub_learning").symlink_to(checkout)
+        (prefix / "lib" / "icub_learning").symlink_to(nodes)
         for name, value in (("PYTHONPATH", FOLDER), ("AMENT_PREFIX_PATH", f"{prefix}{os.pathsep}{sys.prefix}")):
             monkeypatch.setenv(name, os.pathsep.join(filter(None, [value, os.environ.get(name, "")])))
         monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path / "log"))
         monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
         # -u: an interpreter of its own, which finds launch_ros on PYTHONPATH
         program = ("-u", str(checkout / "test" / "helpers" / "ros2_launch.py"))
-        folder = prefix / "share" / "icub_learning" / "launch"
+        folder = share / "icub_learning" / "launch"
         names = {system: str(folder / described.launch_file) for system, described in SYSTEMS.items()}
     else:
         program, names = ("-m", "icub_learning.cli", "launch"), {system: system for system in SYSTEMS}
     yield lambda system, *assignments: start_process(sys.executable, *program, names[system], *assignments)
     wait_until(lambda: not nodes_in(ros_domain), "the end of all nodes")
-
-
-def installed(prefix: Path, checkout: Path, nodes: Path) -> Path:
-    """Return a prefix that has the package as colcon installs it; an editable installation by pip has no share/."""
-    index = prefix / "share" / "ament_index" / "resource_index" / "packages"
-    index.mkdir(parents=True)
-    (index / "icub_learning").touch()
-    (prefix / "lib").mkdir()
-    (prefix / "share" / "icub_learning").symlink_to(checkout)
-    (prefix / "lib" / "icub_learning").symlink_to(nodes)
-    return prefix
 
 
 def end(process: Process) -> None:

@@ -4,6 +4,7 @@ import threading
 import time
 from functools import partial
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -17,13 +18,6 @@ from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
 until = partial(wait_until, what="the learning thread")
 
 
-class Robot:
-    """Stands for a regressor."""
-
-    def twin(self):
-        return Robot()
-
-
 class Sums:
     """An estimator that adds up what it is taught; `gate` holds it up."""
 
@@ -31,7 +25,7 @@ class Sums:
         self.learned, self.counted = list(learned), 0
         self.gate = threading.Event()
         self.gate.set()
-        self.regressor = Robot()
+        self.regressor = Mock()
 
     def state(self):
         return {"learned": np.array(self.learned, dtype=float)}
@@ -68,7 +62,7 @@ class Number:
 def made(monkeypatch):
     monkeypatch.setattr(learning_thread, "LONGEST_WORK", 0.5)
     errors, estimator = [], Sums()
-    thread = LearningThread(estimator, Robot(), Thinning(1.0, 4), errors.append)
+    thread = LearningThread(estimator, Mock(), Thinning(1.0, 4), errors.append)
     yield thread, estimator, errors
     estimator.gate.set()
     thread.stop()

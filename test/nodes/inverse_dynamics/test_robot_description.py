@@ -67,6 +67,5 @@ def test_who_tells_nothing_or_nonsense_is_named(robot, node_here, told, change, 
 
 
 def test_joints_that_follow_others_are_left_out():
-    mimic = '<mimic joint="joint_1"/><limit '
-    text = ARM.replace("<limit ", mimic, 1)
+    text = ARM.replace("<limit ", '<mimic joint="joint_1"/><limit ', 1)
     assert movable_joints(text) == ("joint_2", "joint_3")
