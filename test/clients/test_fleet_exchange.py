@@ -14,10 +14,9 @@ from helpers.processes import Process
 from helpers.robots import RIGHT_ARM
 from helpers.ros_probe import RosProbe
 from helpers.waiting import PATIENCE, wait_until
-from rcl_interfaces.msg import ParameterType, ParameterValue
-from rcl_interfaces.srv import GetParameters
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool
 
 from icub_learning.clients.fleet_exchange import FROM_ALL, MODELS, FleetStation
@@ -37,47 +36,39 @@ SETTINGS = Settings(
 )
 
 
-class FleetRobot:
-    """An estimator behind the services of a learning node: it saves and loads as that does, and the test teaches it.
+class FleetRobot(Node):
+    """A node with the services of a learning node: it saves and loads as that does, and the test teaches it."""
 
-    Attributes:
-        estimator: what it has learned.
-        learning: whether it may learn.
-        paused: how often learning was paused.
-    """
+    def __init__(self, name: str, folder: Path, context: rclpy.Context) -> None:
+        super().__init__(f"{name}_dynamics", context=context)
+        self.estimator, self._description = new_estimator()
+        self._folder, self.paused = folder, 0  # how often learning was paused
+        self.declare_parameter("learning", True)
+        self.create_service(SetBool, "~/set_learning", self._set_learning)
+        self.create_service(ModelFile, "~/save_model", self._save)
+        self.create_service(ModelFile, "~/load_model", self._load)
 
-    def __init__(self, node: Node, name: str, folder: Path, estimator: Any, description: ModelDescription) -> None:
-        self.estimator, self.folder, self.description = estimator, folder, description
-        self.learning, self.paused = True, 0
-        node.create_service(SetBool, f"/{name}/set_learning", self._set_learning)
-        node.create_service(GetParameters, f"/{name}/get_parameters", self._get_parameters)
-        node.create_service(ModelFile, f"/{name}/save_model", self._save)
-        node.create_service(ModelFile, f"/{name}/load_model", self._load)
+    @property
+    def learning(self) -> bool:
+        return self.get_parameter("learning").value
 
-    def _set_learning(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+    @learning.setter
+    def learning(self, value: bool) -> None:
+        self.set_parameters([Parameter("learning", value=value)])
+
+    def _set_learning(self, request: SetBool.Request, _response: Any) -> SetBool.Response:
         self.paused += self.learning and not request.data
-        self.learning = response.success = request.data
-        response.success = True
-        return response
+        self.learning = request.data
+        return SetBool.Response(success=True)
 
-    def _get_parameters(
-        self, request: GetParameters.Request, response: GetParameters.Response
-    ) -> GetParameters.Response:
-        assert request.names == ["learning"]
-        response.values = [ParameterValue(type=ParameterType.PARAMETER_BOOL, bool_value=self.learning)]
-        return response
+    def _save(self, request: ModelFile.Request, _response: Any) -> ModelFile.Response:
+        header = self._description.header(self.estimator.n_samples)
+        write_model(self._folder / f"{request.path}.npz", accounted(self.estimator), header)
+        return ModelFile.Response(success=True)
 
-    def _save(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
-        header = self.description.header(self.estimator.n_samples)
-        write_model(self.folder / f"{request.path}.npz", accounted(self.estimator), header)
-        response.success = True
-        return response
-
-    def _load(self, request: ModelFile.Request, response: ModelFile.Response) -> ModelFile.Response:
-        state, _ = read_model(self.folder / f"{request.path}.npz")
-        self.estimator = estimator_of(state)
-        response.success = True
-        return response
+    def _load(self, request: ModelFile.Request, _response: Any) -> ModelFile.Response:
+        self.estimator = estimator_of(read_model(self._folder / f"{request.path}.npz")[0])
+        return ModelFile.Response(success=True)
 
 
 def new_estimator():
@@ -90,16 +81,17 @@ def robots(ros_domain: int, tmp_path: Path) -> Iterator[dict[str, FleetRobot]]:
     """Three robots on this test's ROS domain, whose services are answered in a thread."""
     context = rclpy.Context()
     rclpy.init(context=context)
-    node = rclpy.create_node("robots", context=context)
-    made = {name: FleetRobot(node, f"{name}_dynamics", tmp_path / name, *new_estimator()) for name in ROBOTS}
+    made = {name: FleetRobot(name, tmp_path / name, context) for name in ROBOTS}
     executor = SingleThreadedExecutor(context=context)
-    executor.add_node(node)
+    for robot in made.values():
+        executor.add_node(robot)
     thread = threading.Thread(target=executor.spin)
     thread.start()
     yield made
     executor.shutdown()
     thread.join(10.0)
-    node.destroy_node()
+    while made:
+        made.popitem()[1].destroy_node()
     rclpy.shutdown(context=context)
 
 

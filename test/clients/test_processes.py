@@ -1,4 +1,4 @@
-"""Child processes end: when asked, when they refuse, when one fails, and when their parent is killed."""
+"""Child processes end: when asked, when one fails, and when their parent is killed."""
 
 import os
 import signal
@@ -11,23 +11,13 @@ from helpers.waiting import wait_until
 
 from icub_learning.clients.processes import Processes
 from icub_learning.errors import IcubLearningError
-from icub_learning.launching import children
 
 WAIT = "import time, pathlib, sys, os; pathlib.Path(sys.argv[1]).write_text(str(os.getpid())); time.sleep(3600)"
-STUBBORN = "import signal; [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGINT, signal.SIGTERM)]; " + WAIT
 
 
 def pid_in(path: Path) -> int:
     """The process id that a child wrote, once it runs."""
     return int(wait_until(lambda: path.exists() and path.read_text(), "a child"))
-
-
-def test_a_stubborn_child_is_killed(tmp_path, monkeypatch):
-    monkeypatch.setattr(children, "GRACE", 0.3)
-    with Processes(tmp_path / "log") as started:
-        started.start("a", [sys.executable, "-c", STUBBORN, str(tmp_path / "a")], {})
-        pid = pid_in(tmp_path / "a")
-    assert not runs(pid)
 
 
 def test_a_failure_shows_the_last_lines(tmp_path, capsys):

@@ -1,14 +1,9 @@
 """Launch files and `icub-learning launch` start the same processes, and what is started ends."""
 
-import importlib.util
-import json
-import os
 import shutil
 import signal
-import stat
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +17,10 @@ from helpers.waiting import PATIENCE, wait_until
 import icub_learning
 from icub_learning.cli.main import BAD_INPUT, main
 from icub_learning.errors import ParameterError
-from icub_learning.launching import table
 from icub_learning.launching.commands import MADE, Command, commands, fields, find_executable, parse, share_folder
 from icub_learning.launching.supervisor import Supervisor
 from icub_learning.launching.table import SYSTEMS
 
-HAS_LAUNCH = importlib.util.find_spec("launch_ros") is not None
-LAUNCHERS = ["stand_in", pytest.param("launch", marks=pytest.mark.skipif(not HAS_LAUNCH, reason="needs launch_ros"))]
 CASES = [
     ("simulation", []), ("simulation", ["config:={config}", "use_sim_time:=false", "log_level:=debug"]),
     ("gazebo", ["gz_args:=-rs"]), ("gazebo", ["robot:=panda"]), ("robot", []),
@@ -42,28 +34,14 @@ CASES = [
 LEARNERS = dict.fromkeys(("recognition", "objects"), ("object_recognition", "smoothing_window"))
 LEARNERS["icub"] = ("right_arm_dynamics", "joints")
 LEARNERS["detection"] = ("object_detection", "n_centers")
-STUB = """#!{python}
-import json, os, sys, time
-line = sys.argv[1:]
-files = {{path: open(path).read() for flag, path in zip(line, line[1:]) if flag == "--params-file"}}
-name = "{name}"
-for flag, rule in zip(line, line[1:]):
-    if flag == "-r" and rule.startswith("__node:="):
-        name += "-" + rule.partition(":=")[2]
-call = dict(line=["{package}/{name}", *line], files=files, resources=os.environ.get("GZ_SIM_RESOURCE_PATH"))
-with open(os.path.join("{folder}", name + ".partial"), "w") as stream:
-    json.dump(call, stream)
-os.rename(stream.name, stream.name.replace(".partial", ".json"))
-time.sleep(3600)
-"""
 
 
-def canonical(line: list[str], files: dict[str, str] | None = None) -> dict[str, Any]:
-    """What a command line means, whatever the order and spelling of its arguments for ROS."""
+def canonical(line: list[str], environment: Mapping[str, str]) -> dict[str, Any]:
+    """What a command means, whatever the order and spelling of its arguments for ROS."""
     cut = line.index("--ros-args") if "--ros-args" in line else len(line)
     rules: dict[str, str] = {}
     parameters: dict[str, dict[str, Any]] = {}
-    meaning = {"program": line[:cut], "rules": rules, "parameters": parameters, "log_level": None}
+    meaning = {"program": line[:cut], "environment": dict(environment), "rules": rules, "parameters": parameters}
     name = next((text.partition(":=")[2] for text in line if text.startswith("__node:=")), "")
     pairs = iter([text for text in line[cut:] if text != "--ros-args"])
     for flag, text in zip(pairs, pairs, strict=True):
@@ -75,108 +53,29 @@ def canonical(line: list[str], files: dict[str, str] | None = None) -> dict[str,
         elif flag == "--log-level":
             meaning["log_level"] = text
         else:
-            content = yaml.safe_load((files or {}).get(text) or Path(text).read_text())
-            for node, entry in content.items():
-                parameters.setdefault(name if node == "/**" else node, {}).update(entry["ros__parameters"])
+            for node, entry in yaml.safe_load(Path(text).read_text()).items():
+                parameters.setdefault(node, {}).update(entry["ros__parameters"])
     return meaning
 
 
-@pytest.fixture
-def launch_modules(monkeypatch: pytest.MonkeyPatch, checkout: Path) -> Callable[[str], None]:
-    """Make `import launch` mean the stand-in, or what is installed."""
-
-    def use(launcher: str) -> None:
-        monkeypatch.delitem(sys.modules, "icub_learning.launching.description", raising=False)
-        if launcher == "stand_in":
-            launch_stand_in.FindPackageShare.share = {"icub_learning": str(checkout)}
-            for name, module in launch_stand_in.modules().items():
-                monkeypatch.setitem(sys.modules, name, module)
-
-    return use
-
-
-def described(system: str, checkout: Path) -> Any:
-    return module_at(checkout / "launch" / SYSTEMS[system].launch_file).generate_launch_description()
-
-
-def started_by_stand_in(description: Any, given: dict[str, str]) -> list[dict[str, Any]]:
-    processes, context = description.processes(given)
-    return [
-        {**canonical(process.line(context)), "resources": process.environment(context).get("GZ_SIM_RESOURCE_PATH")}
-        for process in processes
-    ]
-
-
-def started_by_launch(system: str, given: dict[str, str], share: Path, folder: Path) -> list[dict[str, Any]]:
-    """Start the launch file for real, on executables that only tell how they were called."""
-    from launch import LaunchService
-    from launch.actions import IncludeLaunchDescription
-    from launch.launch_description_sources import PythonLaunchDescriptionSource
-
-    prefix = folder / "prefix"
-    (prefix / "share" / "ament_index" / "resource_index" / "packages").mkdir(parents=True)
-    (prefix / "bin").mkdir()
-    calls = folder / "calls"
-    calls.mkdir()
-    (prefix / "share" / "icub_learning").symlink_to(share)
-    names = []
-    for process in SYSTEMS[system].processes:
-        if process.package:
-            (prefix / "share" / "ament_index" / "resource_index" / "packages" / process.package).touch()
-        target = prefix / "lib" / process.package if process.package else prefix / "bin"
-        target.mkdir(parents=True, exist_ok=True)
-        stub = STUB.format(python=sys.executable, name=process.executable, package=process.package, folder=calls)
-        (target / process.executable).write_text(stub)
-        (target / process.executable).chmod(stat.S_IRWXU)
-        names.append(process.executable + (f"-{process.name}" if process.is_node else ""))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AMENT_PREFIX_PATH", str(prefix))
-        patch.setenv("PATH", f"{prefix / 'bin'}:{os.environ['PATH']}")
-        patch.setenv("ROS_LOG_DIR", str(folder / "log"))
-        service = LaunchService()
-        source = PythonLaunchDescriptionSource(str(share / "launch" / SYSTEMS[system].launch_file))
-        service.include_launch_description(IncludeLaunchDescription(source, launch_arguments=given.items()))
-
-        def wait() -> None:
-            try:
-                wait_until(lambda: len(list(calls.glob("*.json"))) == len(names), "all processes")
-            finally:
-                service.shutdown()
-
-        waiter = threading.Thread(target=wait)
-        waiter.start()
-        service.run()
-        waiter.join()
-    found = [json.loads((calls / f"{name}.json").read_text()) for name in names]
-    return [{**canonical(call["line"], call["files"]), "resources": call["resources"]} for call in found]
-
-
-@pytest.mark.parametrize("launcher", LAUNCHERS)
 @pytest.mark.parametrize(("system", "assignments"), CASES)
-def test_both_ways_start_the_same_processes(
-    system, assignments, launcher, launch_modules, checkout, tmp_path, monkeypatch
-):
-    monkeypatch.delenv("GZ_SIM_RESOURCE_PATH", raising=False)
+def test_both_ways_start_the_same_processes(system, assignments, checkout, tmp_path, monkeypatch):
+    """With a stand-in for ROS 2's launch; that itself starts the same files in test_launch_run.py."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(launch_stand_in.FindPackageShare, "share", {"icub_learning": str(checkout)})
+    monkeypatch.delitem(sys.modules, "icub_learning.launching.description", raising=False)
+    for name, module in launch_stand_in.modules().items():
+        monkeypatch.setitem(sys.modules, name, module)
     shutil.copy(checkout / "config" / "simulation.yaml", tmp_path / "mine.yaml")
     assignments = [text.format(config=tmp_path / "mine.yaml") for text in assignments]
     given = dict(text.split(":=", 1) for text in assignments)
 
-    launch_modules(launcher)
-    if launcher == "stand_in":
-        by_file = started_by_stand_in(described(system, checkout), given)
-    else:
-        by_file = started_by_launch(system, given, checkout, tmp_path)
-        installed = str(tmp_path / "prefix" / "share" / "icub_learning")
-        by_file = json.loads(json.dumps(by_file).replace(installed, str(checkout)))
-
-    lines = commands(SYSTEMS[system], parse(SYSTEMS[system], assignments), lambda *names: "/".join(names))
-    by_command = [
-        {**canonical(list(command.line)), "resources": command.environment.get("GZ_SIM_RESOURCE_PATH")}
-        for command in lines
-    ]
-    for call in [*by_file, *by_command]:  # a program without package: its name alone
-        call["program"][0] = call["program"][0].lstrip("/")
+    described = module_at(checkout / "launch" / SYSTEMS[system].launch_file).generate_launch_description()
+    processes, context = described.processes(given)
+    assert all(isinstance(process.on_exit, launch_stand_in.Shutdown) for process in processes)
+    by_file = [canonical(process.line(context), process.environment(context)) for process in processes]
+    lines = commands(SYSTEMS[system], parse(SYSTEMS[system], assignments), lambda *names: "/".join(filter(None, names)))
+    by_command = [canonical(list(command.line), command.environment) for command in lines]
     assert by_file == by_command
     # What must be in it, so that two empty answers would not agree.
     name, parameter = LEARNERS.get(system, ("inverse_dynamics", "joints"))
@@ -186,40 +85,26 @@ def test_both_ways_start_the_same_processes(
     assert learner["log_level"] == given.get("log_level", "info")
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_a_system_ends_with_its_processes(system: str, launch_modules: Callable[[str], None], checkout: Path) -> None:
-    launch_modules("stand_in")
-    processes, _ = described(system, checkout).processes({"recording": "file.db3"})
-    for process in processes:
-        assert isinstance(process.on_exit, launch_stand_in.Shutdown)
-
-
 def test_the_table_is_complete(checkout: Path) -> None:
-    assert {file.name for file in (checkout / "launch").glob("*.launch.py")} == {
-        system.launch_file for system in SYSTEMS.values()
-    }
+    files = {file.name for file in (checkout / "launch").glob("*.launch.py")}
+    assert files == {system.launch_file for system in SYSTEMS.values()}
+    assert {system for system, _ in CASES} == set(SYSTEMS)
     for system in SYSTEMS.values():
         names = [argument.name for argument in system.arguments]
         assert "log_level" in names
         assert len(set(names)) == len(names)
-        templates = [text for process in system.processes for text in templates_of(process)]
+        templates = [argument.default or "" for argument in system.arguments]
+        for process in system.processes:
+            templates += [*process.arguments, *process.parameter_files]
+            for texts in (process.parameters, process.remappings, process.environment):
+                templates += texts.values()
         used = {name for template in templates for _, name in fields(template) if name is not None}
-        used |= {
-            name for argument in system.arguments for _, name in fields(argument.default or "") if name is not None
-        }
         assert used <= {*names, *MADE}
         used |= {name for made in used & {*MADE} for name in MADE[made].uses}
         assert set(names) - {"log_level"} <= used, "a launch argument that nothing uses"
         for argument in system.arguments:
             assert argument.description
             assert not argument.choices or argument.default in argument.choices
-
-
-def templates_of(process: table.Process) -> Iterator[str]:
-    yield from process.arguments
-    yield from process.parameter_files
-    for texts in (process.parameters, process.remappings, process.environment):
-        yield from texts.values()
 
 
 @pytest.mark.parametrize("with_gz", [True, False])

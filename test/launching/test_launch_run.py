@@ -1,95 +1,140 @@
-"""`icub-learning launch` with the real nodes: predictions arrive over DDS, and all processes end."""
+"""Systems by `icub-learning launch` and by ROS 2's own launch, with the real nodes: all work, and all end.
 
+launch and launch_ros come from a ROS 2 installation, or from the folder ICUB_LEARNING_LAUNCH (tools/real_launch).
+"""
+
+import importlib.util
 import os
 import signal
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray
 from helpers.faulty_icub import FaultyIcub
+from helpers.gazebo_servers import needs_gazebo, servers, use
 from helpers.node_probe import NodeProbe
 from helpers.processes import Process, nodes_in
 from helpers.robots import RIGHT_ARM, UR10_JOINTS
+from helpers.ros_probe import RosProbe
+from helpers.waiting import wait_until
 
 from icub_learning.errors import ParameterError
 from icub_learning.launching.commands import find_executable
+from icub_learning.launching.table import SYSTEMS
 
+FOLDER = os.environ.get("ICUB_LEARNING_LAUNCH", "")
+HAS_LAUNCH = bool(FOLDER) or importlib.util.find_spec("launch_ros") is not None
+NEEDS_LAUNCH = pytest.mark.skipif(not HAS_LAUNCH, reason="no launch_ros: source a ROS 2, or see tools/real_launch")
+ROS2 = pytest.param("ros2 launch", marks=[pytest.mark.slow, NEEDS_LAUNCH])
 pytestmark = [pytest.mark.ros, pytest.mark.xdist_group("alone")]
 
 
-@pytest.fixture(autouse=True)
-def installed() -> None:
+@pytest.fixture(params=["icub-learning launch", ROS2])
+def launch(request, ros_domain, checkout, tmp_path, start_process, monkeypatch) -> Iterator[Callable[..., Process]]:
+    """Start a system, as in launch("robot", "robot:=ur10"); at the end no node of it may be left."""
     try:
-        for name in ("inverse_dynamics_node", "icub_simulation_node"):
-            find_executable("icub_learning", name)
+        nodes = Path(find_executable("icub_learning", "inverse_dynamics_node")).parent
     except ParameterError as error:
         pytest.skip(f"runs from the source folder: {error}")
+    if request.param == "ros2 launch":
+        prefix = tmp_path / "prefix"  # has the package as colcon installs it; an editable installation has no share/
+        share, index = prefix / "share", prefix / "share" / "ament_index" / "resource_index" / "packages"
+        index.mkdir(parents=True)
+        (index / "icub_learning").touch()
+        (prefix / "lib").mkdir()
+        (share / "icub_learning").symlink_to(checkout)
+        (prefix / "lib" / "icub_learning").symlink_to(nodes)
+        for name, value in (("PYTHONPATH", FOLDER), ("AMENT_PREFIX_PATH", f"{prefix}{os.pathsep}{sys.prefix}")):
+            monkeypatch.setenv(name, os.pathsep.join(filter(None, [value, os.environ.get(name, "")])))
+        monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path / "log"))
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+        # -u: an interpreter of its own, which finds launch_ros on PYTHONPATH
+        program = ("-u", str(checkout / "test" / "helpers" / "ros2_launch.py"))
+        folder = share / "icub_learning" / "launch"
+        names = {system: str(folder / described.launch_file) for system, described in SYSTEMS.items()}
+    else:
+        program, names = ("-m", "icub_learning.cli", "launch"), {system: system for system in SYSTEMS}
+    yield lambda system, *assignments: start_process(sys.executable, *program, names[system], *assignments)
+    wait_until(lambda: not nodes_in(ros_domain), "the end of all nodes")
 
 
-def launch(start_process: Callable[..., Process], *arguments: str) -> Process:
-    return start_process(sys.executable, "-m", "icub_learning.cli", "launch", *arguments)
+def end(process: Process) -> None:
+    """End a system with Ctrl-C."""
+    assert process.stop(signal.SIGINT) == 0, process.output
+    assert "Traceback" not in process.output
+    assert "process has died" not in process.output
 
 
-def test_simulation(ros_domain: int, start_process: Callable[..., Process]) -> None:
+def test_simulation(ros_domain, launch):
     with NodeProbe(RIGHT_ARM) as probe:
-        process = launch(start_process, "simulation", "log_level:=warn")
+        process = launch("simulation", "log_level:=warn")
         probe.until(lambda: len(probe.predictions) >= 100, "predictions")
         probe.until(lambda: len(probe.outputs["external"]) >= 20, "wrenches that are paired with states")
         assert len(nodes_in(ros_domain)) == 2
         stamps = probe.stamps()
         assert len(set(stamps)) == len(stamps)
-        assert process.stop(signal.SIGINT) == 0, process.output
-    assert not nodes_in(ros_domain)
-    assert "Traceback" not in process.output
-
-
-def test_a_node_that_dies_fails_the_system(ros_domain: int, start_process: Callable[..., Process]) -> None:
-    process = launch(start_process, "simulation")
-    process.wait_for(r"\[inverse_dynamics\] .*estimator")
-    process.wait_for(r"\[icub_simulation\] .*arm at")
-    os.kill(next(iter(nodes_in(ros_domain))), signal.SIGKILL)
-    assert process.wait() == 1
-    assert "ended unexpectedly: signal SIGKILL" in process.output
-    assert not nodes_in(ros_domain)
+        end(process)
 
 
 @pytest.mark.slow
-def test_recording(ros_domain: int, start_process: Callable[..., Process], shared_data: Path) -> None:
+def test_recording(launch, shared_data):
     recording = shared_data / "ur10" / "ur10_exciting_trajectory.db3"
     with NodeProbe(UR10_JOINTS) as probe:
-        process = launch(
-            start_process, "recording", f"recording:={recording}", "robot:=ur10", "rate:=4", "log_level:=warn"
-        )
+        process = launch("recording", f"recording:={recording}", "robot:=ur10", "rate:=4", "log_level:=warn")
         probe.until(lambda: not process.running, "its end")
-        assert process.stop() == 0, process.output
+    assert process.wait() == 0, process.output
     assert len(probe.predictions) > 100
     assert len(probe.outputs["external"]) > 100
-    assert "[player] is done" in process.output
-    assert not nodes_in(ros_domain)
+    assert "[player] is done" in process.output or "process has finished cleanly" in process.output
 
 
-def test_a_recording_that_is_not_there(ros_domain: int, start_process: Callable[..., Process]) -> None:
-    process = launch(start_process, "recording", "recording:=/no/such/file.db3")
-    assert process.wait() == 1
-    assert "/no/such/file.db3" in process.output
-    assert not nodes_in(ros_domain)
-
-
-def test_a_parameter_that_a_node_refuses(ros_domain, start_process, tmp_path):
-    config = tmp_path / "bad.yaml"
-    config.write_text("inverse_dynamics: {ros__parameters: {urdf: ur10, joints: [elbow_joint], estimator: oracle}}")
-    process = launch(start_process, "robot", f"config:={config}")
-    assert process.wait() == 1
-    assert "estimator is 'oracle'" in process.output
-
-
-def test_both_arms_of_an_icub_at_once(ros_domain: int, start_process: Callable[..., Process]) -> None:
+def test_both_arms_of_an_icub_at_once(ros_domain, launch):
     with FaultyIcub() as robot:
-        process = launch(start_process, "icub", "log_level:=warn")
+        process = launch("icub", "log_level:=warn")
         robot.wait(20)
         assert len(nodes_in(ros_domain)) == 2
         for side in ("right", "left"):
             assert {one.header.frame_id for one in robot.external[side]} == {f"{side[0]}_upper_arm"}
-        assert process.stop(signal.SIGINT) == 0, process.output
-    assert not nodes_in(ros_domain)
+            names = [f"{kind}.{axis}" for kind in ("force", "torque") for axis in "xyz"]
+            assert robot.predictions[side][-1].names == names
+        end(process)
+
+
+@pytest.mark.parametrize("launch", [ROS2], indirect=True)
+@pytest.mark.parametrize(
+    "system", ["robot", "recognition", "objects", "detection", pytest.param("gazebo", marks=needs_gazebo)]
+)
+def test_all_nodes_of_a_system_work(system, launch, tmp_path, monkeypatch):
+    if system == "gazebo":
+        use(next(iter(servers().values())), tmp_path / "stand_in", monkeypatch)
+    process = launch(system, *(["gz_args:=-rs"] if system == "gazebo" else []))
+    nodes = {one.name for one in SYSTEMS[system].processes if one.is_node and one.package == "icub_learning"}
+    with RosProbe() as probe:
+        heard = probe.hear(DiagnosticArray, "/diagnostics")
+
+        def all_heard() -> bool:
+            return nodes <= {one.name.partition(":")[0].strip("/") for each in heard for one in each.status}
+
+        probe.until(lambda: all_heard() or not process.running, f"diagnostics of {nodes}; {process.output}")
+        assert all_heard(), process.output
+    end(process)
+
+
+@pytest.mark.slow
+@NEEDS_LAUNCH
+def test_arguments_are_shown_as_ros2_launch_shows_them(checkout):
+    program = (
+        "import sys\n"
+        "from launch.launch_description_sources import get_launch_description_from_python_launch_file as read\n"
+        "for file in sys.argv[1:]:\n"
+        "    print(*sorted(one.name for one in read(file).get_launch_arguments()))"
+    )
+    files = [str(checkout / "launch" / system.launch_file) for system in SYSTEMS.values()]
+    environment = {**os.environ, "PYTHONPATH": FOLDER}
+    line = [sys.executable, "-c", program, *files]
+    shown = subprocess.run(line, env=environment, capture_output=True, text=True, check=True).stdout
+    expected = [sorted(argument.name for argument in system.arguments) for system in SYSTEMS.values()]
+    assert [line.split() for line in shown.splitlines()] == expected

@@ -75,17 +75,6 @@ def test_images_that_come_faster_than_they_can_be_worked_on_are_dropped_for_newe
         assert int(report["images received"]) == len(stamps) + int(report["dropped for a newer image"])
 
 
-def test_large_images_arrive_all(start_node):
-    start_node("cnn_features", **QUICK)
-    large = np.random.default_rng(0).integers(0, 256, (768, 1024, 3), dtype=np.uint8)
-    with CameraProbe() as camera:
-        camera.connect()
-        for stamp in range(1, 21):
-            camera.show(large, stamp)
-            camera.features_of(stamp)
-        assert int(camera.report()["images received"]) == 20
-
-
 def test_small_images_of_best_effort_cameras(started, picture):
     picture = picture[:100, :100]  # travels in one piece
     with started(CameraProbe(ReliabilityPolicy.BEST_EFFORT), **QUICK) as camera:

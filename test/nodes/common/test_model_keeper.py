@@ -73,6 +73,13 @@ def test_a_disk_that_is_full_is_told(keep, monkeypatch):
     assert keeper.status()["model problem"] == keeper.failure
 
 
+def test_a_model_that_is_too_large_is_refused(keep):
+    keeper = keep()
+    keeper.write("large", {"weights": np.zeros(200_000)}, HEADER).result(60.0)
+    with pytest.raises(IcubLearningError, match="1600128 bytes or more, above the limit of 1000000"):
+        keeper.read("large").result(60.0)
+
+
 def test_without_a_model_file_nothing_is_kept_and_one_that_leads_out_is_refused(keep, tmp_path):
     keeper = keep(model_file="")
     keeper.save_now(state(1), HEADER, 1)

@@ -67,17 +67,15 @@ def test_trajectory_gets_efforts(started):
     joints = PANDA_JOINTS[:7]
     regressor = TorqueRegressor.from_urdf(find_urdf("panda"), joints)
     settings = {**SETTINGS, "joints": list(joints), "urdf": "panda", "output": "joint_torque", "prior": "nominal"}
-    backwards = list(joints)[::-1]
     points = [JointTrajectoryPoint(positions=[0.1 * i] * 7) for i in range(3)]
     for i, point in enumerate(points):
         point.time_from_start.sec = i
     with started(NodeProbe(joints, wrench=False), **settings, estimator="parametric") as probe:
-        q = np.full(7, 0.1)
-        probe.state(START, position=q, velocity=np.zeros(7), effort=np.zeros(7))
-        wanted = JointTrajectory(joint_names=backwards, points=points)
+        probe.state(START, position=np.full(7, 0.1), velocity=np.zeros(7), effort=np.zeros(7))
+        wanted = JointTrajectory(joint_names=joints[::-1], points=points)
         answer = probe.call(PredictTrajectory, "predict_trajectory", trajectory=wanted)
         assert answer.success, answer.message
-        still = regressor(np.zeros(7), np.zeros(7), np.full(7, 0.0)) @ regressor.nominal_parameters
+        still = regressor(*np.zeros((3, 7))) @ regressor.nominal_parameters
         assert len(answer.trajectory.points) == 3 and len(answer.std) == 21
         first = np.array(answer.trajectory.points[0].effort)[::-1]
         assert first[1] == pytest.approx(still[1], abs=2.0)

@@ -2,24 +2,20 @@
 
 import threading
 import time
+from functools import partial
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from helpers.waiting import PATIENCE, wait_until
 
 from icub_learning.dynamics.stream.overload import Thinning
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.nodes.inverse_dynamics import learning_thread
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
 
-LIMIT = 30.0  # s, longest wait
-
-
-class Robot:
-    """Stands for a regressor."""
-
-    def twin(self):
-        return Robot()
+until = partial(wait_until, what="the learning thread")
 
 
 class Sums:
@@ -29,7 +25,7 @@ class Sums:
         self.learned, self.counted = list(learned), 0
         self.gate = threading.Event()
         self.gate.set()
-        self.regressor = Robot()
+        self.regressor = Mock()
 
     def state(self):
         return {"learned": np.array(self.learned, dtype=float)}
@@ -52,7 +48,7 @@ class Number:
 
     def teach(self, estimator, count):
         estimator.counted += count
-        assert estimator.gate.wait(LIMIT)
+        assert estimator.gate.wait(PATIENCE)
         estimator.learned.append(self.value)
         if self.value < 0:
             raise {
@@ -66,19 +62,10 @@ class Number:
 def made(monkeypatch):
     monkeypatch.setattr(learning_thread, "LONGEST_WORK", 0.5)
     errors, estimator = [], Sums()
-    thread = LearningThread(estimator, Robot(), Thinning(1.0, 4), errors.append)
+    thread = LearningThread(estimator, Mock(), Thinning(1.0, 4), errors.append)
     yield thread, estimator, errors
     estimator.gate.set()
     thread.stop()
-
-
-def until(condition):
-    """Wait for a condition and return its value."""
-    deadline = time.monotonic() + LIMIT
-    while not (found := condition()):
-        assert time.monotonic() < deadline, "it did not come"
-        time.sleep(0.005)
-    return found
 
 
 def teach(thread, *values):
@@ -121,7 +108,7 @@ def test_a_request_goes_before_the_samples_that_wait(made):
         thread.offer(Number(k))
     request = thread.ask(lambda estimator: len(estimator.learned))
     estimator.gate.set()
-    assert request.result(LIMIT) <= 1
+    assert request.result(PATIENCE) <= 1
     until(lambda: thread.learned == 4)
 
 
@@ -132,11 +119,11 @@ def test_a_request_may_exchange_the_estimator_and_a_refused_one_changes_nothing(
     def refuse(_):
         raise StateError("no such file")
 
-    assert str(thread.ask(refuse).exception(LIMIT)) == "no such file"
+    assert str(thread.ask(refuse).exception(PATIENCE)) == "no such file"
     assert thread.predictor.known == (1,)
     before = thread.revision
     other = Sums([7, 8])
-    assert thread.ask(lambda _: (other, "loaded"), exchanges=True).result(LIMIT) == "loaded"
+    assert thread.ask(lambda _: (other, "loaded"), exchanges=True).result(PATIENCE) == "loaded"
     assert thread.n_samples == 2
     assert thread.revision > before
     teach(thread, 9)
@@ -147,18 +134,18 @@ def test_a_request_that_is_withdrawn_is_not_acted_on(made):
     thread, estimator, _ = made
     estimator.gate.clear()
     thread.offer(Number(1))
-    time.sleep(0.05)
+    until(lambda: estimator.counted)
     request = thread.ask(lambda _: (Sums([5]), "exchanged"), exchanges=True)
     assert request.cancel()
     estimator.gate.set()
-    thread.ask(lambda _: None).result(LIMIT)
+    thread.ask(lambda _: None).result(PATIENCE)
     assert estimator.learned == [1]
 
 
 def test_after_something_unforeseen_the_last_good_state_goes_on(made):
     thread, _, errors = made
     teach(thread, 1, 2)
-    state, n_samples, revision = thread.checkpoint().result(LIMIT)
+    state, n_samples, revision = thread.checkpoint().result(PATIENCE)
     assert (state["learned"].tolist(), n_samples, revision) == ([1, 2], 2, thread.revision)
     teach(thread, 3)
     thread.offer(Number(-1))  # leaves its mark in the estimator before it raises
@@ -181,7 +168,7 @@ def test_a_sample_that_the_estimator_refuses_is_counted(made):
 def test_a_failed_question_is_told_and_changes_nothing(made):
     thread, _, errors = made
     teach(thread, 1)
-    failed = thread.ask(lambda estimator: 1 / 0, changes=False).exception(LIMIT)
+    failed = thread.ask(lambda estimator: 1 / 0, changes=False).exception(PATIENCE)
     assert str(failed) == "failed: division by zero"
     assert "ZeroDivisionError" in errors[0]
     assert (thread.predictor.known, thread.restored) == ((1,), 0)
@@ -191,7 +178,7 @@ def test_a_failed_question_is_told_and_changes_nothing(made):
 def test_a_thread_that_died_is_replaced(made):
     thread, _, _ = made
     teach(thread, 1)
-    thread.checkpoint().result(LIMIT)
+    thread.checkpoint().result(PATIENCE)
     assert thread.supervise() == ""
     thread.offer(Number(-2))  # SystemExit ends a thread
     until(lambda: "died" in thread.supervise())
@@ -203,12 +190,12 @@ def test_a_thread_that_died_is_replaced(made):
 def test_a_thread_that_hangs_is_replaced_and_what_it_did_does_not_count(made):
     thread, estimator, _ = made
     teach(thread, 1)
-    thread.checkpoint().result(LIMIT)
+    thread.checkpoint().result(PATIENCE)
     estimator.gate.clear()
     thread.offer(Number(2))
     waiting = thread.ask(lambda _: "answered")
     assert until(thread.supervise).startswith("the learning thread has worked on one thing")
-    assert waiting.result(LIMIT) == "answered"  # by the new thread
+    assert waiting.result(PATIENCE) == "answered"  # by the new thread
     thread.offer(Number(3))
     until(lambda: thread.predictor.known == (1, 3))
     estimator.gate.set()  # the old one comes back
@@ -220,16 +207,27 @@ def test_a_thread_that_hangs_is_replaced_and_what_it_did_does_not_count(made):
 def test_numbers_that_are_not_finite_never_become_the_last_good_state(made):
     thread, _, errors = made
     teach(thread, 1)
-    thread.checkpoint().result(LIMIT)
+    thread.checkpoint().result(PATIENCE)
     teach(thread, np.nan)
-    assert "not finite" in str(thread.checkpoint().exception(LIMIT))
+    assert "not finite" in str(thread.checkpoint().exception(PATIENCE))
     assert "not finite" in errors[0]
     assert thread.predictor.known == (1,)
 
 
-def test_at_the_end_all_that_waits_is_learned_and_later_requests_are_answered(made):
+def test_at_the_end_all_that_waits_is_learned(made):
     thread, _, _ = made
     for k in range(3):
         thread.offer(Number(k))
-    thread.stop(LIMIT)
+    thread.stop(PATIENCE)
     assert thread.final_state()[0]["learned"].tolist() == [0, 1, 2]
+
+
+def test_a_thread_that_hangs_at_the_end_leaves_the_last_good_state_and_no_request_without_an_answer(made):
+    thread, estimator, _ = made
+    estimator.gate.clear()
+    thread.offer(Number(1))
+    until(lambda: estimator.counted)
+    waiting = thread.ask(lambda _: "answered")
+    thread.stop(0.05)
+    assert str(waiting.exception(PATIENCE)) == "the node has stopped learning"
+    assert thread.final_state()[0]["learned"].tolist() == []

@@ -56,7 +56,6 @@ def test_numbers_that_do_not_lie_side_by_side_are_refused():
 
 def test_the_number_of_values_is_fixed():
     template = MessageTemplate(JointState(name=["a", "b"]), (2,), lambda made, x: setattr(made, "effort", doubles(x)))
-    with pytest.raises(ValueError):
-        template.bytes_of(1, np.zeros(3))
-    with pytest.raises(ValueError):
-        template.bytes_of(1)
+    for groups in ((np.zeros(3),), ()):
+        with pytest.raises(ValueError):
+            template.bytes_of(1, *groups)

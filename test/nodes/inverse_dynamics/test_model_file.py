@@ -1,9 +1,6 @@
 """Models of the inverse dynamics node that outlive its process, and files that services may and may not touch."""
 
-import io
 import os
-import signal
-import zipfile
 
 import numpy as np
 from helpers.driven_arm import SETTINGS, Arm, drive, settle
@@ -37,11 +34,8 @@ def taught(started, regressor, file):
 def test_a_node_goes_on_where_the_last_one_ended(started, regressor, tmp_path):
     learned = taught(started, regressor, tmp_path / "arm.npz")
     state, header = read_model(tmp_path / "arm.npz")
-    assert header.kind == "inverse_dynamics"
-    assert header.robot == "iCub"
-    assert header.joints == RIGHT_ARM
-    assert header.sensor == "r_arm_ft_sensor"
-    assert header.settings["seed"] == 0
+    origin = (header.kind, header.robot, header.joints, header.sensor, header.settings["seed"])
+    assert origin == ("inverse_dynamics", "iCub", RIGHT_ARM, "r_arm_ft_sensor", 0)
     assert header.statistics["samples"] >= learned
     assert len(list(tmp_path.glob("arm*.npz"))) <= 3
 
@@ -57,21 +51,7 @@ def test_a_node_goes_on_where_the_last_one_ended(started, regressor, tmp_path):
     assert samples_in(tmp_path / "arm.npz") == 0
 
 
-def test_a_killed_node_has_saved_within_the_period(start_node, regressor, tmp_path):
-    node = start_node("inverse_dynamics", **KEPT)
-    with NodeProbe(RIGHT_ARM) as probe:
-        probe.connect()
-        drive(probe, Arm(regressor), range(400))
-        settle(probe, 400)
-        learned = int(probe.diagnostics["samples learned"])
-        assert learned > 100
-        probe.until(lambda: samples_in(tmp_path / "arm.npz") == learned, "all that was learned in the file")
-        os.kill(node.pid, signal.SIGKILL)
-    assert node.wait() == -signal.SIGKILL
-    assert samples_in(tmp_path / "arm.npz") == learned
-
-
-def test_deactivation_saves_and_a_model_with_another_length_of_features_is_refused(started, regressor, tmp_path):
+def test_deactivation_saves_and_a_node_of_other_settings_goes_on_with_the_model(started, regressor, tmp_path):
     with started(NodeProbe(RIGHT_ARM), **(KEPT | {"autosave_period": 3600.0, "n_random_features": 60})) as probe:
         drive(probe, Arm(regressor), range(300))
         settle(probe, 300)
@@ -79,7 +59,7 @@ def test_deactivation_saves_and_a_model_with_another_length_of_features_is_refus
         assert probe.change(Transition.TRANSITION_DEACTIVATE)
         assert samples_in(tmp_path / "arm.npz") == int(probe.diagnostics["samples learned"]) > 0
     with started(NodeProbe(RIGHT_ARM), **KEPT) as probe:
-        probe.under_test.wait_for("starting with nothing learned|loaded")
+        probe.under_test.wait_for(r"loaded .*arm\.npz")
         drive(probe, Arm(regressor), range(50))
         settle(probe, 50)
         assert np.isfinite(probe.predictions[-1].total).all()
@@ -95,13 +75,10 @@ def test_the_newest_good_model_is_taken_and_foreign_ones_are_refused_with_both_n
         probe.under_test.wait_for("iCubOther.*here: iCub")
         probe.under_test.wait_for(r"loaded .*arm\.\d+T")
         assert "iCubOther" in probe.report()["model problem"]
-        for change in ({"sensor": "l_arm_ft_sensor"}, {"kind": "object_recognition"}, {"joints": RIGHT_ARM[::-1]}):
-            write_model(tmp_path / "other.npz", state, ModelHeader(**{**vars(header), **change}))
-            for service in ("load_model", "merge_model"):
-                refused = probe.call(ModelFile, service, path="other")
-                assert not refused.success
-                theirs = next(iter(change.values()))
-                assert (theirs if isinstance(theirs, str) else theirs[0]) in refused.message
+        write_model(tmp_path / "other.npz", state, ModelHeader(**{**vars(header), "sensor": "l_arm_ft_sensor"}))
+        for service in ("load_model", "merge_model"):
+            refused = probe.call(ModelFile, service, path="other")
+            assert not refused.success and "l_arm_ft_sensor" in refused.message
         drive(probe, Arm(regressor), range(500, 700))
         settle(probe, 200)
     aside = list(tmp_path.glob("arm.*.refused.npz"))
@@ -109,36 +86,22 @@ def test_the_newest_good_model_is_taken_and_foreign_ones_are_refused_with_both_n
 
 
 def test_services_stay_in_their_folder_and_answer(started, tmp_path):
+    """What else a name or a file may be is tested in test/models."""
     outside = tmp_path / "outside.npz"
-    os.mkfifo(tmp_path / "pipe.npz")
     with started(NodeProbe(RIGHT_ARM), **SETTINGS, models_folder=str(tmp_path / "models")) as probe:
         assert probe.call(ModelFile, "save_model", path="sub/arm").success
         os.rename(tmp_path / "models" / "sub" / "arm.npz", outside)
         os.symlink(outside, tmp_path / "models" / "link.npz")
-        os.symlink(tmp_path, tmp_path / "models" / "up")
         before = outside.read_bytes()
         os.mkfifo(tmp_path / "models" / "pipe.npz")
-        (tmp_path / "models" / "large.npz").write_bytes(large())
-        paths = ["../outside", str(outside), "link", "up/outside", "up/pipe", "pipe", "large", "", "..", "a" * 400, "/"]
-        for path in paths:
-            for service in ("load_model", "merge_model", "save_model"):
-                if service == "save_model" and path in ("pipe", "large"):
-                    continue
+        for service in ("load_model", "merge_model", "save_model"):
+            no_models = () if service == "save_model" else ("absent", "pipe")
+            for path in ("../outside", str(outside), "link", "", *no_models):
                 answer = probe.call(ModelFile, service, path=path)
                 assert not answer.success, (service, path)
                 assert answer.message
                 assert "in time" not in answer.message  # none waited for what never comes
         assert outside.read_bytes() == before
-
-
-def large():
-    """The bytes of an archive whose array claims 745 GiB."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        text = "{'descr': '<f8', 'fortran_order': False, 'shape': (100000000000,), }"
-        head = b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + text.encode().ljust(117) + b"\n"
-        archive.writestr("estimator.npy", head + bytes(80))
-    return buffer.getvalue()
 
 
 def test_a_folder_that_cannot_be_written_is_told_and_predictions_go_on(started, regressor, tmp_path):

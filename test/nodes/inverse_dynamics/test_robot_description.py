@@ -1,13 +1,16 @@
 """The node takes URDF and joints from other nodes: a latched topic, and a controller's parameters."""
 
+import threading
+
 import pytest
-from helpers.ros_probe import LATCHED, RosProbe
+import rclpy
+from helpers.ros_probe import LATCHED
+from rclpy.executors import SingleThreadedExecutor
 from std_msgs.msg import String
 
 from icub_learning.nodes.inverse_dynamics.robot_description import movable_joints
 from icub_learning.simulation.zoo.bodies import planar_arm_urdf
 
-pytestmark = pytest.mark.check
 ARM = planar_arm_urdf((0.4, 0.3, 0.2), (2.0, 1.0, 0.5))
 SETTINGS = {"output": "joint_torque", "estimator": "parametric", "urdf": "topic", "description_timeout": 200.0}
 TOO_SHORT = 0.2  # [s] for what never comes
@@ -16,29 +19,37 @@ TOO_SHORT = 0.2  # [s] for what never comes
 @pytest.fixture
 def robot(ros_domain):
     """What robot_state_publisher and a controller are, as far as the node asks them: a topic, and parameters."""
-    with RosProbe() as probe:
-        probe.urdf = probe.node.create_publisher(String, "/robot_description", LATCHED)
-        probe.urdf.publish(String(data=ARM))
-        yield probe
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node("controller", context=context)
+    node.urdf = node.create_publisher(String, "/robot_description", LATCHED)
+    node.urdf.publish(String(data=ARM))
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    thread = threading.Thread(target=executor.spin)  # answers while the node under test waits in this one
+    thread.start()
+    yield node
+    executor.shutdown()
+    thread.join()
+    node.destroy_node()
+    rclpy.shutdown(context=context)
 
 
 @pytest.mark.parametrize(
     ("parameters", "n_joints"),
-    [({}, 3), ({"controller": "/probe"}, 2), ({"joints": ["joint_3"], "controller": "/probe"}, 1)],
+    [({}, 3), ({"controller": "/controller"}, 2), ({"joints": ["joint_3"], "controller": "/controller"}, 1)],
 )
-def test_the_node_learns_about_its_robot(robot, start_node, parameters, n_joints):
-    robot.node.declare_parameter("joints", ["joint_1", "joint_2"])
-    node = start_node("inverse_dynamics", **SETTINGS, **parameters)
-    text = f"of {n_joints} outputs from {n_joints} joints"
-    robot.until(lambda: text in node.output or not node.running, text)
-    assert text in node.output
+def test_the_node_learns_about_its_robot(robot, node_here, parameters, n_joints):
+    robot.declare_parameter("joints", ["joint_1", "joint_2"])
+    node = node_here("inverse_dynamics", **SETTINGS, **parameters)
+    node.wait_for(f"of {n_joints} outputs from {n_joints} joints")
 
 
 @pytest.mark.parametrize(
     ("told", "change", "text"),
     [
         (ARM, {"remap": ["robot_description:=/other"], "description_timeout": TOO_SHORT}, "no URDF came on /other"),
-        (ARM, {"controller": "/probe"}, "names joints"),
+        (ARM, {"controller": "/controller"}, "names joints"),
         (
             ARM,
             {"urdf": ARM, "controller": "nobody", "description_timeout": TOO_SHORT},
@@ -48,15 +59,13 @@ def test_the_node_learns_about_its_robot(robot, start_node, parameters, n_joints
     ],
     ids=["no URDF", "no joints", "no controller", "nonsense"],
 )
-def test_who_tells_nothing_or_nonsense_is_named(robot, start_node, told, change, text):
+def test_who_tells_nothing_or_nonsense_is_named(robot, node_here, told, change, text):
     robot.urdf.publish(String(data=told))
-    node = start_node("inverse_dynamics", **(SETTINGS | change))
-    robot.until(lambda: not node.running, "the end of the node")
+    node = node_here("inverse_dynamics", **(SETTINGS | change))
     assert node.wait() == 1
     assert text in node.output
 
 
 def test_joints_that_follow_others_are_left_out():
-    mimic = '<mimic joint="joint_1"/><limit '
-    text = ARM.replace("<limit ", mimic, 1)
+    text = ARM.replace("<limit ", '<mimic joint="joint_1"/><limit ', 1)
     assert movable_joints(text) == ("joint_2", "joint_3")
