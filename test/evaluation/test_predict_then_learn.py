@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from helpers.recordings import JOINTS, rigid_recording
+from helpers.recordings import JOINTS, PERIOD_NS, rigid_recording
 
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.estimators.prediction import seconds_between
@@ -42,31 +42,61 @@ def test_parametric_finds_a_rigid_body():
     assert (steady_nmse(compare(recording, settings, "causal")["P"]) < 1e-3).all()
 
 
+def made_by_hand(short, settings):
+    regressor = assembly.make_regressor(settings)
+    return regressor, assembly.make_estimator(replace(settings, estimator=ESTIMATORS[short]), regressor)
+
+
+def samples(recording):
+    return list(zip(recording.position, recording.velocity, recording.acceleration, recording.effort, strict=True))
+
+
+def settled(estimator, q, v, a):
+    made = answer_of(estimator, q, v, a)
+    made.settle()
+    return made
+
+
+@pytest.mark.parametrize("horizon", [0, 50], ids="{} samples ahead".format)
 @pytest.mark.parametrize("short", ESTIMATORS)
-def test_predict_then_update_by_hand(short):
-    """Where motions are given with efforts, the stream looks at the noise of velocities."""
+def test_predict_then_learn_by_hand(short, horizon):
+    """Each sample is predicted by an estimator that has judged and learned all at least the horizon older, no other.
+
+    Where motions are given with efforts, the stream looks at the noise of velocities.
+    """
     recording = rigid_recording(300, noise=0.5)
-    regressor = assembly.make_regressor(SETTINGS)
-    estimator = assembly.make_estimator(replace(SETTINGS, estimator=ESTIMATORS[short]), regressor)
-    expected, last = [], None
-    motions = zip(recording.position, recording.velocity, recording.acceleration, strict=True)
-    for stamp, motion, y in zip(recording.joint_stamps.tolist(), motions, recording.effort, strict=True):
-        made = answer_of(estimator, *motion)
-        made.settle()
-        expected.append(made.total)
-        if len(expected) == FIRST_LOOK:
+    regressor, estimator = made_by_hand(short, SETTINGS)
+    rows, stamps, made = samples(recording), recording.joint_stamps.tolist(), []
+    for k, (q, v, a, _) in enumerate(rows):
+        if (due := k - max(horizon, 1)) >= 0:
+            if short != "P":
+                estimator.judge(made[due], rows[due][3], seconds_between(stamps[due - 1] if due else None, stamps[due]))
+            estimator.update(*rows[due], stamp=stamps[due], published=made[due])
+        made.append(settled(estimator, q, v, a))
+        if len(made) == FIRST_LOOK:
             regressor.follow_velocity_noise(np.zeros(3))
-        if short != "P":
-            estimator.judge(made, y, seconds_between(last, stamp))
-        estimator.update(*motion, y, stamp=stamp, published=made)
-        last = stamp
-    result = compared(300)[short]
-    np.testing.assert_array_equal(result.predicted, expected)
+    result = compared(300, horizon=horizon * PERIOD_NS * 1e-9)[short]
+    np.testing.assert_array_equal(result.predicted, [prediction.total for prediction in made])
     np.testing.assert_array_equal(result.measured, recording.effort)
-    np.testing.assert_array_equal(result.held[1:], recording.effort[:-1])
+    lag = max(horizon, 1)
+    np.testing.assert_array_equal(result.held, np.concatenate([np.zeros((lag, 3)), recording.effort[:-lag]]))
     np.testing.assert_array_equal(result.stamps, recording.joint_stamps)
-    assert result.n_learned == 300
-    assert len(result.predict_seconds) == len(result.learn_seconds) == 300
+    assert result.n_learned == len(result.predict_seconds) == len(result.learn_seconds) == 300
+
+
+@pytest.mark.parametrize("short", ESTIMATORS)
+def test_a_test_recording_is_predicted_with_learning_off(short):
+    first, second = rigid_recording(300), rigid_recording(200, seed=1)
+    settings = replace(SETTINGS, friction=False, parametric_regularization=1e-8)
+    _, estimator = made_by_hand(short, settings)
+    for row, stamp in zip(samples(first), first.joint_stamps.tolist(), strict=True):
+        settled(estimator, *row[:3])
+        estimator.update(*row, stamp=stamp)
+    result = compared(300, settings, 0.0, 200)[short]
+    expected = [settled(estimator, *row[:3]).total for row in samples(second)]
+    np.testing.assert_allclose(result.predicted, expected, rtol=1e-9, atol=1e-9)
+    assert result.n_learned == 0
+    assert short != "P" or (nmse(result.errors, result.measured) < 1e-6).all()
 
 
 def test_refusals_are_counted_and_leave_the_rest():
@@ -143,50 +173,3 @@ def test_what_is_missing_is_named():
     accelerations[5, 0] = np.nan
     with pytest.raises(RecordingError, match="no motion is known"):
         compare(replace(recording, acceleration=accelerations), SETTINGS, "recorded")
-
-
-@pytest.mark.parametrize("short", ESTIMATORS)
-def test_a_horizon_by_hand(short):
-    """Each sample is predicted by an estimator that has judged and learned all at least 0.4 s older, and no other."""
-    recording = rigid_recording(200, noise=0.5)
-    settings = replace(SETTINGS, friction=False)
-    estimator = assembly.make_estimator(
-        replace(settings, estimator=ESTIMATORS[short]), assembly.make_regressor(settings)
-    )
-    rows = list(zip(recording.position, recording.velocity, recording.acceleration, recording.effort, strict=True))
-    made, learned, stamps = [], 0, recording.joint_stamps.tolist()
-    for (q, v, a, _), stamp in zip(rows, stamps, strict=True):
-        while stamps[learned] <= stamp - 400_000_000:
-            if short != "P":
-                since = (stamps[learned] - stamps[learned - 1]) * 1e-9 if learned else 0.01
-                estimator.judge(made[learned], rows[learned][3], since)
-            estimator.update(*rows[learned], stamp=stamps[learned], published=made[learned])
-            learned += 1
-        made.append(answer_of(estimator, q, v, a))
-        made[-1].settle()
-    expected = [prediction.total for prediction in made]
-    result = compared(200, settings, horizon=0.4)[short]
-    np.testing.assert_allclose(result.predicted, expected, rtol=1e-9, atol=1e-9)
-    assert (result.predicted[:50] == 0).all() and result.n_learned == 200
-    np.testing.assert_array_equal(result.held[50:], recording.effort[:-50])
-
-
-@pytest.mark.parametrize("short", ESTIMATORS)
-def test_a_test_recording_is_predicted_with_learning_off(short):
-    first, second = rigid_recording(300), rigid_recording(200, seed=1)
-    settings = replace(SETTINGS, friction=False, parametric_regularization=1e-8)
-    regressor = assembly.make_regressor(settings)
-    estimator = assembly.make_estimator(replace(settings, estimator=ESTIMATORS[short]), regressor)
-    columns = (first.position, first.velocity, first.acceleration, first.effort, first.joint_stamps.tolist())
-    for q, v, a, y, stamp in zip(*columns, strict=True):
-        answer_of(estimator, q, v, a).settle()
-        estimator.update(q, v, a, y, stamp=stamp)
-    expected = []
-    for motion in zip(second.position, second.velocity, second.acceleration, strict=True):
-        answer = answer_of(estimator, *motion)
-        answer.settle()
-        expected.append(answer.total)
-    result = compared(300, settings, 0.0, 200)[short]
-    np.testing.assert_allclose(result.predicted, expected, rtol=1e-9, atol=1e-9)
-    assert result.n_learned == 0
-    assert short != "P" or (nmse(result.errors, result.measured) < 1e-6).all()

@@ -4,12 +4,14 @@ import os
 import struct
 import threading
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from icub_learning import __version__
 from icub_learning.errors import StateError
 from icub_learning.models import ModelHeader, load_state, read_model, save_state, write_model
 from icub_learning.models import files as model_files
@@ -42,12 +44,10 @@ def archive(path, compression=zipfile.ZIP_STORED, **entries):
 def test_a_model_comes_back_to_the_bit_with_its_description(tmp_path):
     path = write_model(tmp_path / "sub" / "arm", STATE, HEADER)
     assert path == tmp_path / "sub" / "arm.npz"
-    state, header = read_model(path)
+    state, header = read_model(tmp_path / "sub" / "arm")
     assert same_arrays(STATE, state)
-    assert (header.robot, header.joints) == ("iCub", ("a", "b"))
-    assert (header.settings, header.statistics) == ({"seed": 3}, {"samples": 9})
-    assert header.release
-    assert same_arrays(STATE, load_state(tmp_path / "sub" / "arm"))
+    assert header == replace(HEADER, release=__version__, checksums=header.checksums)
+    assert header.checksums.keys() == STATE.keys()
     with np.load(path) as plain:  # NumPy alone reads it too
         assert (plain["numbers"] == STATE["numbers"]).all()
 
@@ -55,8 +55,7 @@ def test_a_model_comes_back_to_the_bit_with_its_description(tmp_path):
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_files_of_numpy_are_read_and_have_no_description(tmp_path, save):
     """As earlier releases wrote them, and as people pack them."""
-    with open(tmp_path / "old.npz", "wb") as file:
-        save(file, **STATE)
+    save(tmp_path / "old.npz", **STATE)
     state, header = read_model(tmp_path / "old.npz")
     assert header is None
     assert same_arrays(STATE, state)
@@ -108,9 +107,9 @@ def test_entries_that_come_twice_or_are_no_arrays_are_refused(tmp_path):
         made.writestr("a.npy", good)
     with zipfile.ZipFile(tmp_path / "text.npz", "w") as made:
         made.writestr("readme.txt", "hello")
-    for name in ("twice.npz", "text.npz"):
-        with pytest.raises(StateError, match="entry"):
-            read_model(tmp_path / name)
+    for name, entry in (("twice", "a.npy"), ("text", "readme.txt")):
+        with pytest.raises(StateError, match=f"entry '{entry}'"):
+            read_model(tmp_path / f"{name}.npz")
 
 
 def test_a_pipe_does_not_keep_the_reader_waiting(tmp_path):
@@ -144,13 +143,9 @@ def test_a_newer_format_is_refused_with_both_versions(tmp_path, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def written():
+def written(tmp_path_factory):
     """The bytes of a model file."""
-    import tempfile
-    from pathlib import Path
-
-    with tempfile.TemporaryDirectory() as folder:
-        return Path(write_model(Path(folder, "model"), STATE, HEADER)).read_bytes()
+    return write_model(tmp_path_factory.mktemp("written") / "model", STATE, HEADER).read_bytes()
 
 
 @settings(max_examples=300, deadline=None)
@@ -199,16 +194,11 @@ def test_an_exchanged_array_is_noticed_by_its_checksum(tmp_path):
     path = write_model(tmp_path / "model", STATE, HEADER)
     with np.load(path) as content:
         arrays = dict(content)
-    arrays["count"] = np.asarray(8)
-    with open(path, "wb") as file:
-        np.savez(file, **arrays)
-    with pytest.raises(StateError, match="'count' has another checksum"):
-        read_model(path)
-    del arrays["count"]
-    with open(path, "wb") as file:
-        np.savez(file, **arrays)
-    with pytest.raises(StateError, match="count"):
-        read_model(path)
+    count = arrays.pop("count")
+    for changed in (arrays | {"count": count + 1}, arrays):
+        np.savez(path, **changed)
+        with pytest.raises(StateError, match="'count' has another checksum"):
+            read_model(path)
 
 
 def test_a_state_of_objects_or_without_a_place_is_not_written(tmp_path):
@@ -231,11 +221,10 @@ def test_a_state_of_objects_or_without_a_place_is_not_written(tmp_path):
     ],
 )  # fmt: skip
 def test_models_of_others_are_refused_with_both_names(change):
-    theirs = ModelHeader(**{**vars(HEADER), **change})
+    theirs = replace(HEADER, **change)
     with pytest.raises(StateError) as caught:
         theirs.check_origin(HEADER)
-    (name, value), *_ = change.items()
-    for one in (value, getattr(HEADER, name)):
+    for one in (*change.values(), *(getattr(HEADER, name) for name in change)):
         assert (one if isinstance(one, str) else ", ".join(one)) in str(caught.value)
     HEADER.check_origin(HEADER)
 

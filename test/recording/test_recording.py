@@ -11,11 +11,12 @@ from rosbags.rosbag2 import Reader, StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
 from icub_learning.errors import IcubLearningError, ParameterError, RecordingError
-from icub_learning.recording import JointStateEvent, Recording, WrenchEvent, read, write
+from icub_learning.recording import JointStateEvent, Recording, read, write
 
 JOINTS = ("r_shoulder_pitch", "r_elbow", "r_wrist_yaw")
 ROSBAGS = ("bag", "bag.db3", "bag.mcap")
-PATHS = (*ROSBAGS, "table.csv", "table.npz")
+TABLES = ("table.csv", "table.npz")
+PATHS = (*ROSBAGS, *TABLES)
 TYPES = get_typestore(Stores.ROS2_KILTED)  # not the store that the reader uses: the definitions must agree
 
 
@@ -32,19 +33,7 @@ def make_recording(n: int = 40, m: int = 17, seed: int = 0, **fields) -> Recordi
 
 
 def assert_same(a: Recording, b: Recording) -> None:
-    assert a.joint_names == b.joint_names
-    for name in ("joint_stamps", "joint_arrivals", "wrench_stamps", "wrench_arrivals"):
-        np.testing.assert_array_equal(getattr(a, name), getattr(b, name), name)
-    for name in ("position", "velocity", "effort", "acceleration", "wrench"):
-        x, y = getattr(a, name), getattr(b, name)
-        assert (x is None) == (y is None), name
-        if x is not None:
-            np.testing.assert_array_equal(x, y, name)  # exactly, NaN equal to NaN
-    assert [event_key(e) for e in a.events()] == [event_key(e) for e in b.events()]
-
-
-def event_key(event: JointStateEvent | WrenchEvent) -> tuple:
-    return tuple(field.tobytes() if isinstance(field, np.ndarray) else field for field in event)
+    np.testing.assert_equal(vars(a), vars(b))  # exactly, NaN equal to NaN
 
 
 @pytest.mark.parametrize("name", PATHS)
@@ -54,17 +43,11 @@ def event_key(event: JointStateEvent | WrenchEvent) -> tuple:
     ids=["nothing", "velocity", "effort", "wrench"],
 )
 def test_round_trip(tmp_path, name, absent):
-    recording = make_recording(**absent)
+    known = {} if name in ROSBAGS else {"acceleration": np.full((40, 3), 0.1)}
+    recording = make_recording(**absent, **known)
     write(recording, tmp_path / "new" / name)
     assert_same(read(tmp_path / "new" / name), recording)
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [name]  # nothing left beside it
-
-
-@pytest.mark.parametrize("name", ["table.csv", "table.npz"])
-def test_tables_hold_accelerations(tmp_path, name):
-    recording = make_recording(acceleration=np.full((40, 3), 0.1))
-    write(recording, tmp_path / name)
-    assert_same(read(tmp_path / name), recording)
 
 
 numbers = st.floats(allow_nan=True, allow_infinity=True)
@@ -88,24 +71,17 @@ def test_round_trip_of_anything(tmp_path_factory, name, rows, forces):
         joint_arrivals=np.arange(len(rows)) * 10 + 5,
         wrench_stamps=[force[0] for force in forces],
         wrench_arrivals=np.arange(len(forces)) * 10,
-        wrench=np.array([[force[1]] * 6 for force in forces]).reshape(-1, 6),
+        wrench=np.array([[force[1]] * 6 for force in forces]).reshape(-1, 6) if forces else None,
     )
     write(recording, folder / name)
-    back = read(folder / name)
-    np.testing.assert_array_equal(back.joint_stamps, recording.joint_stamps)
-    np.testing.assert_array_equal(back.position, recording.position)
-    np.testing.assert_array_equal(back.effort, recording.effort)
-    np.testing.assert_array_equal(back.wrench_stamps, recording.wrench_stamps)
-    np.testing.assert_array_equal(back.wrench, recording.wrench)
-    assert [type(event) for event in back.events()] == [type(event) for event in recording.events()]
+    assert_same(read(folder / name), recording)
 
 
 @pytest.mark.parametrize("name", ["bag", "bag.mcap"])
 def test_irregular_messages_survive_in_order(tmp_path, name):
     row = np.array([1.0, 2.0, 3.0])
     nothing = np.empty(0)
-    recording = make_recording()
-    between = int(recording.joint_arrivals[5]) + 1
+    between = int(make_recording().joint_arrivals[5]) + 1
     irregular = (
         JointStateEvent(between, 7, JOINTS[::-1], row, row, row),
         JointStateEvent(between + 1, 0, JOINTS[:2], row[:2], row[:2], row[:2]),
@@ -117,23 +93,22 @@ def test_irregular_messages_survive_in_order(tmp_path, name):
     write(recording, tmp_path / name)
     back = read(tmp_path / name)
     assert_same(back, recording)
-    assert [event.stamp for event in back.irregular] == [7, 0, 8, 9, 10]
     assert back.n_joint_states == 45
     arrivals = [event.arrival for event in back.events()]
     assert arrivals == sorted(arrivals)
 
 
 @pytest.mark.parametrize(
-    ("name", "fields", "expected"),
+    ("names", "fields", "expected"),
     [
-        ("bag", {"acceleration": np.zeros((40, 3))}, "no acceleration"),
-        ("table.csv", {"irregular": (JointStateEvent(0, 7, ("x",), *np.ones((3, 1))),)}, "another layout"),
-        ("table.npz", {"irregular": (JointStateEvent(0, 7, ("x",), *np.ones((3, 1))),)}, "another layout"),
+        (ROSBAGS, {"acceleration": np.zeros((40, 3))}, "no acceleration"),
+        (TABLES, {"irregular": (JointStateEvent(0, 7, ("x",), *np.ones((3, 1))),)}, "1 messages have another layout"),
     ],
 )
-def test_what_a_format_cannot_hold_is_refused(tmp_path, name, fields, expected):
-    with pytest.raises(RecordingError, match=expected):
-        write(make_recording(**fields), tmp_path / name)
+def test_what_a_format_cannot_hold_is_refused(tmp_path, names, fields, expected):
+    for name in names:
+        with pytest.raises(RecordingError, match=expected):
+            write(make_recording(**fields), tmp_path / name)
 
 
 def test_csv_as_a_person_writes_it(tmp_path):
@@ -211,12 +186,11 @@ def test_faulty_npz(tmp_path, arrays, expected):
         read(tmp_path / "x.npz")
 
 
-@pytest.mark.parametrize("name", PATHS)
-def test_a_path_that_exists_is_not_overwritten(tmp_path, name):
-    (tmp_path / name).write_text("precious")
+def test_a_path_that_exists_is_not_overwritten(tmp_path):
+    (tmp_path / "bag").write_text("precious")
     with pytest.raises(RecordingError, match="exists already"):
-        write(make_recording(), tmp_path / name)
-    assert (tmp_path / name).read_text() == "precious"
+        write(make_recording(), tmp_path / "bag")
+    assert (tmp_path / "bag").read_text() == "precious"
 
 
 def test_a_failed_write_leaves_nothing(tmp_path):
