@@ -14,16 +14,10 @@ def test_curves_of_multidist(run, cells, monkeypatch):
     monkeypatch.setattr(budgeted_sgd, "STEPS", (0.05, 0.2, 6.0))
     out, found = run("polk-curves", "--quick", "--on", "multidist", "--draws", "1")
     methods = found["multidist"]
-    polk, rival = (methods[next(name for name in methods if name.startswith(start))] for start in ("POLK", "BSGD"))
     entries = list(curves.comparisons(found))
-    gaps = {one.what.split(": ")[1].split()[0]: one.ours for one in entries if "BSGD" in one.what}
-    assert gaps == {"risk": polk["last risk"] - rival["last risk"],
-                    "error": 100 * (polk["last error"] - rival["last error"])}  # fmt: skip
-    assert [one.ours for one in entries if "LIBSVM" in one.what] == [
-        pytest.approx(100 * (polk["last error"] - methods["LIBSVM hinge"]["last error"]))
-    ]
     worse = [one.what for one in entries if one.worse]
     assert f"Worse than published: {len(worse)} of {len(entries)} figures" in out and all(what in out for what in worse)
+    zero = {"hinge": 1.0, "logistic": np.log(5)}
     for name, one in methods.items():
         assert one["error"][-1] < 0.45  # chance is 0.8
         risk, error, _, _, points, *_ = cells(out, name)
@@ -35,9 +29,7 @@ def test_curves_of_multidist(run, cells, monkeypatch):
             assert one["samples"] == sorted(set(one["samples"])) and one["samples"][-1] == 600
             assert np.mean(one["risk"][-5:]) < np.mean(one["risk"][:5])
             assert max(one["points"]) < 100
-    zero = {"hinge": 1.0, "logistic": np.log(5)}
-    for one in methods.values():
-        if len(one["samples"]) > 1:  # the newest iterate jumps, and what fits all samples exactly risks more in tests
+            # The newest iterate jumps, and what fits all samples exactly risks more in tests.
             assert min(one["risk"][-5:]) < zero[one["loss"]]
     # What optimizes on the samples at once has the least risk of the logistic loss on them; POLK is near it in tests.
     dense = next(one for name, one in methods.items() if name.startswith("L-BFGS logistic"))
@@ -98,15 +90,14 @@ def test_the_best_function_is_the_best():
         gap = other - problem.best
         assert problem.distance(problem.x, other) == pytest.approx(np.sqrt(gap @ problem.gram @ gap), abs=1e-6)
     # Without removal POLK is functional gradient descent, whose distance is that of all its points.
-    settings = {"schedule": "constant", "step_size": 0.2}
     random = np.random.default_rng(3)
     chosen = random.integers(convergence.POINTS, size=200)
     y = problem.mean[chosen] + convergence.NOISE * random.uniform(-(3**0.5), 3**0.5, size=200)
     plain = POLKRegressor(
         length_scale=convergence.SCALE, regularization=convergence.LAMBDA, step_size=0.2, parsimony=0.0
     )
-    plain.fit(problem.x[chosen], y)  # functional gradient descent that removes nothing
-    followed = problem.follow(settings, 200, 3)
+    plain.fit(problem.x[chosen], y)
+    followed = problem.follow({"schedule": "constant", "step_size": 0.2}, 200, 3)
     assert followed["t"][-1] == 200
     # Each of 200 removals moves f by epsilon at most, and contracts afterwards.
     epsilon = convergence.PARSIMONY * 0.2**1.5
@@ -119,10 +110,8 @@ def test_tensor_synthetic(run, cells):
     (one,) = found["times"]
     assert one["n"] == 30 and one["difference"] < 1e-8 and one["without"]["gap"] < 1e-6
     (few,) = found["subsampled"]
-    row = cells(out, "20")
-    assert row[:2] == [number(few[layout]["build"] + few[layout]["train"]) for layout in ("packed", "full")]
-    ratio = next(one for one in synthetic.comparisons(found) if "m 20: time of the full" in one.what)
-    assert (ratio.ours, ratio.published) == (pytest.approx(float(row[2]), rel=0.01), pytest.approx(24.2, rel=0.01))
+    packed, full = (few[layout]["build"] + few[layout]["train"] for layout in ("packed", "full"))
+    assert cells(out, "20")[:3] == [number(packed), number(full), number(full / packed)]
     (errors,) = found["errors"]
     validation = np.array(errors["validation"])
     assert validation.shape == (2, len(errors["gammas"]))

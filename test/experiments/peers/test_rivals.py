@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import approx_fprime
 from scipy.spatial.distance import cdist
 
 from icub_learning.experiments.peers import locally_weighted as module
@@ -132,12 +133,8 @@ def test_the_likelihood_is_that_of_a_process_and_its_gradient_its_slope():
         signal = column @ np.linalg.solve(covariance, column) / 40
         expected += 0.5 * np.linalg.slogdet(signal * covariance)[1]
     assert value == pytest.approx(expected)
-    for k in range(3):
-        step = 1e-5 * np.eye(3)[k]
-        slope = (
-            negative_log_likelihood(at + step, squares, y)[0] - negative_log_likelihood(at - step, squares, y)[0]
-        ) / 2e-5
-        assert gradient[k] == pytest.approx(slope, rel=1e-4)
+    slopes = approx_fprime(at, lambda near: negative_log_likelihood(near, squares, y)[0], 1e-7)
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-4)
 
 
 def test_the_most_likely_kernel_is_that_of_the_data():
@@ -172,15 +169,6 @@ def cross(x):
     """The function of the LWPR paper's two-dimensional example."""
     ridges = np.exp(-10 * x[:, 0] ** 2), np.exp(-50 * x[:, 1] ** 2), 1.25 * np.exp(-5 * (x**2).sum(axis=1))
     return np.maximum.reduce(ridges)
-
-
-def test_local_models_are_weighted_least_squares_about_their_centres():
-    rng = np.random.default_rng(0)
-    x = rng.uniform(-1, 1, (3000, 2))
-    y = (x @ [1.0, -2.0] + 0.5)[:, None] + 0.01 * rng.standard_normal((3000, 1))
-    model = learned(LocallyWeightedProjections(2, 1, 20.0, 0.0), x, y)
-    new = rng.uniform(-0.9, 0.9, (50, 2))
-    np.testing.assert_allclose(predicted(model, new)[:, 0], new @ [1.0, -2.0] + 0.5, atol=0.02)
 
 
 def test_the_shape_of_a_local_model_follows_the_slope_of_the_held_out_error(monkeypatch):

@@ -6,6 +6,7 @@ import pytest
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError
+from icub_learning.evaluation.predict_then_learn import evaluate
 from icub_learning.experiments.thesis import change_of_task
 from icub_learning.reporting.tables import number
 from icub_learning.reporting.wrench_errors import GROUPS
@@ -33,19 +34,7 @@ def test_every_part_starts_from_what_was_learned_in_the_first_plane(planes):
     regressor = assembly.make_regressor(chosen)
 
     def errors(estimator, recording):
-        stream = assembly.make_stream(chosen, regressor, estimator)
-        waiting, found = [], []
-        wrenches = dict(zip(recording.wrench_stamps.tolist(), recording.wrench, strict=True))
-        for stamp, q, v in zip(recording.joint_stamps.tolist(), recording.position, recording.velocity, strict=True):
-            record = stream.joint_state(stamp, list(recording.joint_names), q, v)
-            if stamp in wrenches:
-                waiting.append(record)
-                stream.measurement(stamp, wrenches[stamp])
-            stream.pair()
-            stream.learn()
-        for record in waiting:
-            found.append(record.prediction.total - record.measured)
-        return np.array(found)
+        return evaluate(assembly.make_stream(chosen, regressor, estimator), recording.events()).errors
 
     learner = assembly.make_estimator(chosen, regressor)
     np.testing.assert_array_equal(outcome.first, errors(learner, planes["circle_xy"]))
