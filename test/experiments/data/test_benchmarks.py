@@ -16,11 +16,10 @@ ROW = (
 
 def write_adult(path, n=50):
     rng = np.random.default_rng(0)
-    values = {"age": rng.integers(17, 90, n), "weight": rng.integers(1e4, 1e6, n), "years": rng.integers(1, 16, n)}
-    values |= {"hours": rng.integers(1, 99, n), "gain": rng.integers(0, 2, n) * 500}
-    rows = [{name: some[k] for name, some in values.items()} for k in range(n)]
-    for row in rows:
-        row["work"], row["income"] = rng.choice(["Private", "State-gov", "?"]), rng.choice([">50K", "<=50K"])
+    ranges = {"age": (17, 90), "weight": (1e4, 1e6), "years": (1, 16), "hours": (1, 99), "gain": (0, 2)}
+    words = {"work": ["Private", "State-gov", "?"], "income": [">50K", "<=50K"]}
+    rows = [{name: rng.integers(*ends) for name, ends in ranges.items()}
+            | {name: rng.choice(some) for name, some in words.items()} for _ in range(n)]  # fmt: skip
     (path / "adult.data").write_text("\n".join(ROW.format(**row) for row in rows) + "\n\n")
     (path / "adult.test").write_text(
         "|1x3 Cross validator\n" + "\n".join(f"{ROW.format(**row)}." for row in rows) + "\n"

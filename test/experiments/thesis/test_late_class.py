@@ -1,4 +1,4 @@
-"""The protocol of thesis 7.6.1, the data sets it runs on, fig. 7.1, and their commands."""
+"""The protocol of thesis 7.6.1, the data sets it runs on, figures 7.1 and 7.2, and their commands."""
 
 import gzip
 import json
@@ -10,7 +10,8 @@ import pytest
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.experiments.data import images as images_module
 from icub_learning.experiments.data.images import CLOTHES, DIGITS, load_fashion_mnist, load_mnist
-from icub_learning.experiments.thesis import late_class, table_7_1
+from icub_learning.experiments.thesis import figure_7_2, late_class, table_7_1
+from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 from icub_learning.reporting.tables import number
 
 SIZES = late_class.Sizes(30, 20, (1, 5, 20))
@@ -255,3 +256,31 @@ def test_figure_7_1(run, cells):
     np.testing.assert_allclose(crossing["alpha1"], optimal[0], atol=0.15)
     assert np.ptp(crossing["alpha0"]) > 0.2 and abs(crossing["alpha1"][-1] - crossing["alpha1"][0]) < 0.08
     assert cells(out, "moved by")[0] == number(np.ptp(crossing["standard"]))
+
+
+def test_the_sweep_of_figure_7_2_is_one_alpha_at_a_time():
+    sizes = late_class.Sizes(100, 60, (2, 20))
+    drawn = late_class.split(clouds(300, 4), sizes, np.random.default_rng(0))
+    found = figure_7_2.sweep(drawn, (2, 20), (1.0,))
+    for place, n in enumerate((2, 20)):
+        for a in (0, 10, 20):
+            classifier = IncrementalClassifier(10, 1.0, recoding=float(late_class.RECODINGS[a]))
+            for k, rows in enumerate([*drawn.train[:-1], drawn.train[-1][:n]]):
+                classifier.learn(rows, str(k))
+            right = np.array(classifier.predict(drawn.test)).astype(int) == drawn.test_classes
+            late = drawn.test_classes == 3
+            # Where no score is positive the two may differ.
+            assert abs(found[0, place, a] - right[late].mean()) < 0.02
+            assert abs(found[1, place, a] - right[~late].mean()) < 0.02
+
+
+def test_figure_7_2(monkeypatch, run, cells):
+    monkeypatch.setattr(figure_7_2, "load_examples", lambda *_: clouds(300, 4))
+    out, found = run("figure-7.2", "--quick", "--draws", "2")
+    assert "Published" in out
+    late, others = np.array(found["mnist"]["late"]), np.array(found["mnist"]["others"])
+    assert found["mnist"]["n_imb"] == [1, 5, 10, 50] and late.shape == (4, 21)
+    assert (late[:3, -1] > late[:3, 0] + 0.2).all() and (others[:3, -1] < others[:3, 0]).all()
+    row = cells(out, "5")
+    assert row[:2] == [f"{100 * late[1, 0]:.1f}", f"{100 * others[1, 0]:.1f}"]
+    assert row[-2:] == [f"{100 * late[1, -1]:.1f}", f"{100 * others[1, -1]:.1f}"]
