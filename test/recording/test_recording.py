@@ -211,13 +211,11 @@ def test_unknown_paths_and_formats(tmp_path):
         read(tmp_path / "empty", stamp_source="clock")
 
 
-@pytest.mark.parametrize("name", PATHS)
+@pytest.mark.parametrize("name", [name for name in PATHS if name != "bag"])  # which holds a .db3
 def test_damaged_files_are_refused_by_name_or_read(tmp_path, name):
     """Cut off and with flipped bytes: a RecordingError that names the file, or a recording; never anything else."""
-    write(make_recording(n=200), tmp_path / name)
-    path = tmp_path / name
-    file = next(path.glob("*.db3")) if path.is_dir() else path
-    sound = file.read_bytes()
+    write(make_recording(n=200), path := tmp_path / name)
+    sound = path.read_bytes()
     rng = np.random.default_rng(1)
     damaged = [b"", b"not a recording", sound[: len(sound) // 2], sound[:-1], bytes(len(sound))]
     for _ in range(40):
@@ -227,11 +225,11 @@ def test_damaged_files_are_refused_by_name_or_read(tmp_path, name):
         damaged.append(bytes(flipped))
     refused = 0
     for content in damaged:
-        file.write_bytes(content)
+        path.write_bytes(content)
         try:
             read(path)
         except RecordingError as error:
-            assert str(path) in str(error) or str(file) in str(error)
+            assert str(path) in str(error)
             refused += 1
     assert refused >= 4
 
@@ -290,6 +288,9 @@ def test_topics_are_chosen_by_type_or_asked_for(tmp_path):
     assert recording.joint_stamps[0] == 1_000_000_005
     assert read(tmp_path / "one", stamp_source="arrival").joint_stamps.tolist() == [1, 2, 3]
     assert read(tmp_path / "one", wrench_topic="").wrench is None
+    write_topics(tmp_path / "empty", {"/j": (joint_state, 0)})
+    empty = read(tmp_path / "empty")
+    assert (list(empty.events()), empty.duration) == ([], 0.0)
 
     topics = {"/left": (joint_state, 1), "/right": (joint_state, 2), "/w1": (wrench, 1), "/w2": (wrench, 2)}
     write_topics(tmp_path / "two", topics)
@@ -332,13 +333,6 @@ def test_arrays_that_do_not_fit(fields):
     Recording(**good)
     with pytest.raises(IcubLearningError):
         Recording(**(good | fields))
-
-
-def test_empty_rosbag(tmp_path):
-    write_topics(tmp_path / "bag", {"/j": ("sensor_msgs/msg/JointState", 0)})
-    recording = read(tmp_path / "bag")
-    assert list(recording.events()) == []
-    assert recording.duration == 0.0
 
 
 def test_real_ur10(shared_data):

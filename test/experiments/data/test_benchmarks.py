@@ -78,13 +78,6 @@ def test_the_insurance_company_is_scaled_by_its_training_rows(monkeypatch, tmp_p
         benchmarks.insurance(tmp_path)
 
 
-def test_r_packages_that_are_none(tmp_path):
-    pytest.importorskip("rdata")
-    (tmp_path / "x.deb").write_bytes(b"words")
-    with pytest.raises(RecordingError, match=r"cannot read .*x\.deb"):
-        benchmarks.insurance(tmp_path / "x.deb")
-
-
 def test_adult_as_published(tmp_path):
     """Another implementation writes the files; some copies have 0 in place of -1."""
     rng = np.random.default_rng(0)
@@ -98,6 +91,16 @@ def test_adult_as_published(tmp_path):
     found = benchmarks.adult(tmp_path)
     for one, other in zip((found.x, found.y, found.x_test, found.y_test), expected, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [*((tables.pumadyn, text) for text in ("1 2 3\n4 5 6\n", "words\n", "")), (tables.load_wpbc, "a,b\n1,2\n")],
+)
+def test_other_tables_are_refused(tmp_path, read, text):
+    (tmp_path / "x.csv").write_text(text)
+    with pytest.raises(RecordingError, match=r"x\.csv"):
+        read(tmp_path / "x.csv")
 
 
 def test_public_files(tmp_path):

@@ -1,6 +1,7 @@
 """The comparison: all learners see what ours sees, nothing before it is due, and what is kept is what is asked for."""
 
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -98,14 +99,13 @@ def test_errors_are_nmse_and_what_diverges_is_worst(case):
 
 
 def test_what_is_kept_is_not_done_again_unless_it_is_something_else(tmp_path, case):
-    calls = []
-    work = lambda: calls.append(1) or {"last": 0.5}  # noqa: E731
+    work = Mock(return_value={"last": 0.5})
     for key, expected in (("a", 1), ("a", 1), ("b", 2)):
         assert trial.kept(tmp_path / "x.json", key, work) == {"last": 0.5}
-        assert len(calls) == expected
+        assert work.call_count == expected
     (tmp_path / "x.json").write_text("{")
     trial.kept(tmp_path / "x.json", "b", work)
-    assert len(calls) == 3
+    assert work.call_count == 3
     case[2].save(tmp_path / "tape.npz")
     assert Tape.load(tmp_path / "tape.npz").digest == case[2].digest
     assert replace(case[2], measured=case[2].measured + 1.0).digest != case[2].digest
