@@ -138,16 +138,13 @@ def wrench_recording(n: int = 100, offset_ns: int = 0, every: int = 1) -> Record
     return replace(arm, joint_names=ICUB_JOINTS, effort=None, acceleration=None, wrench_stamps=stamps, wrench=wrench)
 
 
-def test_wrenches_are_compared_with_the_prediction_of_their_instant():
+def test_wrenches_are_compared_with_the_prediction_of_their_instant_or_refused():
     recording = wrench_recording(offset_ns=1_000_000, every=4)
     result = compare(recording, WRENCH_SETTINGS)["SP"]
     np.testing.assert_array_equal(result.stamps, recording.joint_stamps[::4])
     np.testing.assert_array_equal(result.measured, recording.wrench)
     assert result.n_unpaired == 75
     assert result.output_names == ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
-
-
-def test_wrenches_without_a_state_are_refused():
     result = compare(wrench_recording(offset_ns=4_000_000), WRENCH_SETTINGS)["P"]
     assert result.refused["measurement_without_state"] == 99  # the last one still waits
     assert len(result.stamps) == result.n_learned == 0

@@ -177,11 +177,12 @@ def test_the_simulation_is_krls_with_the_spline_kernel(r, gamma):
     random = np.random.default_rng([5, n, 0])
     x = random.uniform(size=n)
     grid = (np.arange(2000) + 0.5) / 2000
-    f = spline(r / gamma + 0.5 + spline_rates.SLACK, x[None], np.array([[spline_rates.X0]]))[0]
-    truth = spline(r / gamma + 0.5 + spline_rates.SLACK, grid[None], np.array([[spline_rates.X0]]))[0]
+    order, place = r / gamma + 0.5 + spline_rates.SLACK, np.array([[spline_rates.X0]])
+    f, truth = (spline(order, some[None], place)[0] for some in (x, grid))
     y = f + spline_rates.NOISE * random.normal(size=n)
     np.testing.assert_allclose(spline_rates.basis(x) @ spline_rates.truth(r, gamma), f, atol=1e-12)
-    risks = spline_rates.Simulation(n, r, gamma, 1, 5).kernel_risks()[0]
+    simulation = spline_rates.Simulation(n, r, gamma, 1, 5)
+    risks = simulation.kernel_risks()[0]
 
     def kernel(a, b):
         return spline(1 / gamma, a[:, :1], b[:, :1].T)
@@ -190,7 +191,6 @@ def test_the_simulation_is_krls_with_the_spline_kernel(r, gamma):
         model = KRLS(kernel=kernel, regularization=spline_rates.LEVELS[place]).fit(x[:, None], y)
         assert risks[place] == pytest.approx(np.mean((model.predict(grid[:, None]) - truth) ** 2), rel=1e-6)
     # Nyström with the simulation's first centres; with as many as there are functions it is KRLS.
-    simulation = spline_rates.Simulation(n, r, gamma, 1, 5)
     drawn = random.uniform(size=2 * spline_rates.HARMONICS + 1)
     counts, by_centers = simulation.center_risks(spline_rates.LEVELS[60], 0.0)
     assert counts == list(range(1, 2 * spline_rates.HARMONICS + 2))

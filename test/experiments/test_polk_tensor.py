@@ -5,8 +5,7 @@ import pytest
 
 from icub_learning.experiments.data.tables import load_wpbc
 from icub_learning.experiments.data.textures import PATCH, TEXTONS, texton_histograms, textures
-from icub_learning.experiments.polk import budgeted_sgd, convergence, curves
-from icub_learning.experiments.polk import multidist as multidist_module
+from icub_learning.experiments.polk import budgeted_sgd, convergence, curves, multidist
 from icub_learning.experiments.tensor import layout, synthetic, wpbc
 from icub_learning.kernel_methods import Kernel, POLKRegressor
 from icub_learning.reporting.tables import number
@@ -14,16 +13,10 @@ from icub_learning.reporting.tables import number
 SAMPLES = 1500  # to learn, of the 5000 that test/kernel_methods/online/test_polk.py has
 
 
-@pytest.fixture(scope="module")
-def multidist(run):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(multidist_module, "N_TRAIN", SAMPLES)
-        patch.setattr(budgeted_sgd, "STEPS", (0.05, 0.2, 6.0))
-        return run("polk-multidist", "--draws", "1")
-
-
-def test_polk_multidist(multidist):
-    out, found = multidist
+def test_polk_multidist(run, cells, monkeypatch):
+    monkeypatch.setattr(multidist, "N_TRAIN", SAMPLES)
+    monkeypatch.setattr(budgeted_sgd, "STEPS", (0.05, 0.2, 6.0))
+    out, found = run("polk-multidist", "--draws", "1")
     assert "Bayes" in out
     excess = {name: one["excess error"][0] for name, one in found["methods"].items()}
     order = {name: one["order"][0] for name, one in found["methods"].items()}
@@ -36,20 +29,13 @@ def test_polk_multidist(multidist):
     assert order["functional gradients, hinge, average"] > SAMPLES / 5
     # The rival on a budget; dropping whichever came first, it would exceed the Bayes error by a fifth and more.
     for kind, most in (("iterate", 0.15), ("average", 0.06)):
-        name = f"BSGD, {multidist_module.BUDGET} points, {kind}"
-        assert order[name] == multidist_module.BUDGET and excess[name] < most
+        name = f"BSGD, {multidist.BUDGET} points, {kind}"
+        assert order[name] == multidist.BUDGET and excess[name] < most
         assert found["methods"][name]["step size"][0] in budgeted_sgd.STEPS
-
-
-def test_the_bound_on_removal_holds_for_the_iterate(multidist):
-    changes = {name: one["change"] for name, one in multidist[1]["methods"].items() if "change" in one}
+    changes = {name: one["change"] for name, one in found["methods"].items() if "change" in one}
     assert set(changes) == {f"POLK {loss}, K {k}, iterate" for loss in ("hinge", "logistic") for k in ("0.04", "0.01")}
     # Removal goes on while it may: the largest change of all steps is close to the bound.
     assert all(0.8 < value <= 1 + 1e-6 for some in changes.values() for value in some)
-
-
-def test_columns_of_multidist_are_in_the_order_of_the_head(multidist, cells):
-    out, found = multidist
     for name, one in found["methods"].items():
         expected = [np.mean(one["order"]), min(one["order"]), max(one["order"])]
         expected += [100 * np.mean(one["excess error"]), 100 * max(one["excess error"])]

@@ -40,15 +40,19 @@ def predicted(learner, x):
     return np.array([learner.predict(one) for one in x])
 
 
-def check_exact(make, tolerance=1e-6):
+@pytest.mark.parametrize(
+    ("make", "tolerance"),
+    [
+        (lambda: LocalProcesses(KERNEL, 2, 60, 0.1, "mixture", 0), 1e-6),
+        (lambda: LocalProcesses(KERNEL, 2, 60, 0.1, "product", 0), 1e-6),
+        (lambda: StreamingProcess(KERNEL, 2, 60, 0, 1000), 1e-3),
+    ],
+    ids=["one leaf, mixture", "one leaf, product", "all samples as inducing points"],
+)
+def test_what_keeps_all_samples_is_an_exact_process(make, tolerance):
     x, y = samples(60)
     new, _ = samples(20, seed=1)
     np.testing.assert_allclose(predicted(learned(make(), x, y), new), exact(x, y, new), atol=tolerance)
-
-
-@pytest.mark.parametrize("aggregation", ["mixture", "product"])
-def test_a_tree_with_one_leaf_is_an_exact_process(aggregation):
-    check_exact(lambda: LocalProcesses(KERNEL, 2, 60, 0.1, aggregation, 0))
 
 
 def test_a_tree_is_as_good_as_that_of_its_authors():
@@ -90,10 +94,6 @@ def test_leaves_are_aggregated_as_the_paper_has_it():
     weights = np.array([share / left[1], (1 - share) / right[1]])
     expected = (weights[0] * left[0] + weights[1] * right[0]) / weights.sum()
     np.testing.assert_allclose(trees["product"].predict(at), expected)
-
-
-def test_a_process_with_all_samples_as_inducing_points_is_exact():
-    check_exact(lambda: StreamingProcess(KERNEL, 2, 60, 0, 1000), 1e-3)
 
 
 def test_a_streaming_process_keeps_what_it_heard_when_inducing_points_move():

