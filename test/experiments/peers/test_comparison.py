@@ -35,15 +35,6 @@ def test_ours_is_what_evaluate_says_of_the_same_recording(case):
     assert int((tape.order < 0).sum()) == expected.n_learned
 
 
-def test_a_sample_is_predicted_before_it_is_learned_and_learned_once(case):
-    tape = case[2]
-    places = {step: place for place, step in enumerate(tape.order.tolist())}
-    assert len(places) == len(tape.order) and set(range(len(tape.times))) <= set(places)
-    learned = [-1 - step for step in places if step < 0]
-    assert len(learned) > 200
-    assert all(places[step] < places[-1 - step] for step in learned)
-
-
 class Last:
     """Predicts the output learned last, plus a bias."""
 
@@ -57,8 +48,13 @@ class Last:
         self.value = y
 
 
-def test_learners_predict_from_what_was_learned_by_then(case):
+def test_a_sample_is_predicted_before_it_is_learned_once_from_what_was_learned_by_then(case):
     tape = case[2]
+    places = {step: place for place, step in enumerate(tape.order.tolist())}
+    assert len(places) == len(tape.order) and set(range(len(tape.times))) <= set(places)
+    learned = [-1 - step for step in places if step < 0]
+    assert len(learned) > 200
+    assert all(places[step] < places[-1 - step] for step in learned)
     made, microseconds = trial.predictions(tape, Last(6), None, len(tape.times))
     value = np.zeros(6)
     for step in tape.order:
