@@ -14,7 +14,6 @@ from icub_learning.simulation.zoo import ZOO
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
 def test_robots_of_the_zoo_and_real_recordings():
-    """Each keeps its bounds, and over all SP is no worse than off-line identification."""
     rows = any_robot.run(quick=False).rows
     assert {figures["recording"]: broken for figures in rows if (broken := any_robot.broken_bounds(figures))} == {}
     assert geometric_mean([figures["SP/off-line"] for figures in rows]) <= any_robot.MEAN_LIMIT

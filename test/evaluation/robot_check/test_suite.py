@@ -18,10 +18,8 @@ from icub_learning.robots import find_urdf
 from icub_learning.simulation.arm.recordings import simulate
 from icub_learning.simulation.zoo import ZOO
 
-REAL = (
-    "arms/lbr_med7_exciting.npz", "arms/tiago.npz", "arms/ur10e_14harm50sec.npz", "arms/ur10e_14harm50secLoad.npz",
-    "ur10/ur10_exciting_trajectory.db3",
-)  # fmt: skip
+ARMS = ("lbr_med7_exciting", "tiago", "ur10e_14harm50sec", "ur10e_14harm50secLoad")
+REAL = (*(f"arms/{name}.npz" for name in ARMS), "ur10/ur10_exciting_trajectory.db3")
 
 
 PLANTED = {"right": FAULTS, "left": FAULTS, "xarm7_500hz": EFFORT_FAULTS, "ur10_currents_125hz": EFFORT_FAULTS}
@@ -144,7 +142,6 @@ def test_silence_is_named():
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20, 30))
 def test_many_motions(seed):
-    """Each fault in each of ten motions of each robot with a sensor; no alarm for any robot of the zoo."""
     for name, robot in ZOO.items():
         sound = zoo_robot(name, seed)
         expected = set() if robot.joint_sensors.velocity else {"velocity_missing"}
