@@ -1,39 +1,22 @@
 """Shipped defaults face robots for which nothing was chosen: all of the zoo, and the real recordings at hand."""
 
-import numpy as np
 import pytest
 
-from benchmarks.any_robot import LIMITS, MEAN_LIMIT, broken_bounds, judge_recording, judge_zoo, row
+from benchmarks import any_robot
 from icub_learning.dynamics.settings import Settings
 from icub_learning.evaluation.judgement import geometric_mean
 from icub_learning.evaluation.metrics import nmse
 from icub_learning.evaluation.off_line import identify_off_line
 from icub_learning.evaluation.predict_then_learn import compare
-from icub_learning.experiments.peers.cases import REAL, real_recording
 from icub_learning.simulation.zoo import ZOO
 
-RELATIVE_TO_OFF_LINE: dict[str, float] = {}  # by recording, of those that were judged
-
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*ZOO, *REAL])
-def test_robots_of_the_zoo_and_real_recordings(name):
-    if name in ZOO:
-        figures = row(name, "zoo", judge_zoo(name))
-    elif case := real_recording(name):
-        figures = row(name, "real", judge_recording(*case))
-    else:
-        pytest.skip(f"{name} is not among the recordings here")
-    RELATIVE_TO_OFF_LINE[name] = figures["SP/off-line"]
-    assert not broken_bounds(figures), figures
-
-
-@pytest.mark.slow
-def test_better_than_off_line_identification_over_all():
-    if not RELATIVE_TO_OFF_LINE:
-        pytest.skip("no recording was judged before, in this process")
-    mean = geometric_mean(np.array(list(RELATIVE_TO_OFF_LINE.values())))
-    assert mean <= MEAN_LIMIT, RELATIVE_TO_OFF_LINE
+@pytest.mark.timeout(7200)
+def test_robots_of_the_zoo_and_real_recordings():
+    rows = any_robot.run(quick=False).rows
+    assert {figures["recording"]: broken for figures in rows if (broken := any_robot.broken_bounds(figures))} == {}
+    assert geometric_mean([figures["SP/off-line"] for figures in rows]) <= any_robot.MEAN_LIMIT
 
 
 @pytest.mark.slow
@@ -51,6 +34,6 @@ def test_what_was_learned_on_one_trajectory_predicts_another(name):
 
 def test_a_robot_of_the_zoo_in_15_seconds():
     """The bounds that hold even before the choice among the parts has settled; the others are for 60 s."""
-    figures = judge_zoo("ur10_currents_125hz", quick=True).figures()
+    figures = any_robot.judge_zoo("ur10_currents_125hz", quick=True).figures()
     assert figures["SP"] < 0.1
-    assert all(figures[key] <= LIMITS[key] for key in ("worst SP/min(P,NP)", "SP/off-line", "smoothness"))
+    assert all(figures[key] <= any_robot.LIMITS[key] for key in ("worst SP/min(P,NP)", "SP/off-line", "smoothness"))

@@ -43,11 +43,8 @@ def test_an_output_of_few_levels_is_named_and_left_out():
     measured = np.column_stack([np.round(rng.normal(size=1000)), np.round(3 * rng.normal(size=1000))])
     assert mere_quantization(measured).tolist() == [True, False]
     assert mere_quantization(np.column_stack([np.ones(10), np.arange(10.0)])).tolist() == [True, False]
-    results = {
-        short: evaluation(measured, np.full((1000, 2), scale))
-        for short, scale in (("P", 1.0), ("NP", 2.0), ("SP", 0.5))
-    }
-    found = judge(results, None, 0.0)
+    errors = {"P": 1.0, "NP": 2.0, "SP": 0.5}
+    found = judge({short: evaluation(measured, np.full((1000, 2), one)) for short, one in errors.items()}, None, 0.0)
     assert found.left_out == ("a",)
     assert found.figures()["SP/min(P,NP)"] == pytest.approx(0.25)
     assert np.isnan(found.figures()["SP/off-line"])

@@ -1,72 +1,138 @@
-"""The experiments on POLK and tensor kernels, at sizes that take seconds."""
-
-import csv
+"""The experiments on POLK, textures and tensor kernels, at sizes that take seconds."""
 
 import numpy as np
 import pytest
 
 from icub_learning.experiments.data.tables import load_wpbc
-from icub_learning.experiments.polk import budgeted_sgd
-from icub_learning.experiments.polk import multidist as multidist_module
-from icub_learning.experiments.tensor import layout, wpbc
+from icub_learning.experiments.data.textures import PATCH, TEXTONS, texton_histograms, textures
+from icub_learning.experiments.polk import budgeted_sgd, convergence, curves, multidist
+from icub_learning.experiments.tensor import layout, synthetic, wpbc
+from icub_learning.kernel_methods import Kernel, POLKRegressor
 from icub_learning.reporting.tables import number
 
 SAMPLES = 1500  # to learn, of the 5000 that test/kernel_methods/online/test_polk.py has
 
 
-@pytest.fixture(scope="module")
-def multidist(run):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(multidist_module, "N_TRAIN", SAMPLES)
-        patch.setattr(budgeted_sgd, "STEPS", (0.05, 0.2, 6.0))
-        return run("polk-multidist", "--draws", "1")
-
-
-def test_polk_multidist(multidist):
-    out, found = multidist
+def test_polk_multidist(run, cells, monkeypatch):
+    monkeypatch.setattr(multidist, "N_TRAIN", SAMPLES)
+    monkeypatch.setattr(budgeted_sgd, "STEPS", (0.05, 0.2, 6.0))
+    out, found = run("polk-multidist", "--draws", "1")
     assert "Bayes" in out
-    methods = found["methods"]
-
-    def excess(name):
-        return np.array(methods[name]["excess error"])
-
+    excess = {name: one["excess error"][0] for name, one in found["methods"].items()}
+    order = {name: one["order"][0] for name, one in found["methods"].items()}
     for kind, most in (("iterate", 0.15), ("average", 0.04)):
-        hinge = methods[f"POLK hinge, K 0.04, {kind}"]
-        assert all(12 <= order <= 22 for order in hinge["order"])
-        assert max(hinge["excess error"]) < most
-    assert excess("POLK logistic, K 0.01, average").max() < 0.015
+        assert 12 <= order[f"POLK hinge, K 0.04, {kind}"] <= 22 and excess[f"POLK hinge, K 0.04, {kind}"] < most
+    assert excess["POLK logistic, K 0.01, average"] < 0.015
     for name in ("POLK hinge, K 0.04", "POLK hinge, K 0.01", "functional gradients, hinge"):
-        assert excess(f"{name}, average").mean() < excess(f"{name}, iterate").mean()
-    assert abs(excess("SVM, in batch")).max() < 0.02
-    assert min(methods["functional gradients, hinge, average"]["order"]) > SAMPLES / 5
-
-
-def test_the_bound_on_removal_holds_for_the_iterate(multidist):
-    changes = {name: one["change"] for name, one in multidist[1]["methods"].items() if "change" in one}
+        assert excess[f"{name}, average"] < excess[f"{name}, iterate"]
+    assert abs(excess["SVM, in batch"]) < 0.02
+    assert order["functional gradients, hinge, average"] > SAMPLES / 5
+    # The rival on a budget; dropping whichever came first, it would exceed the Bayes error by a fifth and more.
+    for kind, most in (("iterate", 0.15), ("average", 0.06)):
+        name = f"BSGD, {multidist.BUDGET} points, {kind}"
+        assert order[name] == multidist.BUDGET and excess[name] < most
+        assert found["methods"][name]["step size"][0] in budgeted_sgd.STEPS
+    changes = {name: one["change"] for name, one in found["methods"].items() if "change" in one}
     assert set(changes) == {f"POLK {loss}, K {k}, iterate" for loss in ("hinge", "logistic") for k in ("0.04", "0.01")}
     # Removal goes on while it may: the largest change of all steps is close to the bound.
     assert all(0.8 < value <= 1 + 1e-6 for some in changes.values() for value in some)
-
-
-def test_the_rival_on_a_budget_learns(multidist):
-    """Dropping whichever came first, it would exceed the Bayes error by a fifth and more."""
-    _, found = multidist
-    for kind in ("iterate", "average"):
-        rival = found["methods"][f"BSGD, {multidist_module.BUDGET} points, {kind}"]
-        assert set(rival["order"]) == {multidist_module.BUDGET}
-        assert max(rival["excess error"]) < 0.15
-        assert set(rival["step size"]) <= set(budgeted_sgd.STEPS)
-    average = found["methods"][f"BSGD, {multidist_module.BUDGET} points, average"]["excess error"]
-    assert max(average) < 0.06
-
-
-def test_columns_of_multidist_are_in_the_order_of_the_head(multidist, cells):
-    out, found = multidist
     for name, one in found["methods"].items():
         expected = [np.mean(one["order"]), min(one["order"]), max(one["order"])]
         expected += [100 * np.mean(one["excess error"]), 100 * max(one["excess error"])]
         expected += [max(one["change"]) if "change" in one else None, np.mean(one["seconds"])]
         assert cells(out, name) == [number(value) for value in expected]
+
+
+def test_curves_of_multidist(run, cells, monkeypatch):
+    monkeypatch.setattr(budgeted_sgd, "STEPS", (0.05, 0.2, 6.0))
+    out, found = run("polk-curves", "--quick", "--on", "multidist", "--draws", "1")
+    methods = found["multidist"]
+    entries = list(curves.comparisons(found))
+    worse = [one.what for one in entries if one.worse]
+    assert f"Worse than published: {len(worse)} of {len(entries)} figures" in out and all(what in out for what in worse)
+    zero = {"hinge": 1.0, "logistic": np.log(5)}
+    for name, one in methods.items():
+        assert one["error"][-1] < 0.45  # chance is 0.8
+        risk, error, _, _, points, *_ = cells(out, name)
+        assert (risk, error) == (number(one["last risk"]), number(100 * one["last error"]))
+        assert points == number(one["last points"])
+        if len(one["samples"]) > 1:
+            late = np.array(one["samples"]) >= 480
+            assert late.sum() >= 4 and np.mean(np.array(one["error"])[late]) == pytest.approx(one["last error"])
+            assert one["samples"] == sorted(set(one["samples"])) and one["samples"][-1] == 600
+            assert np.mean(one["risk"][-5:]) < np.mean(one["risk"][:5])
+            assert max(one["points"]) < 100
+            # The newest iterate jumps, and what fits all samples exactly risks more in tests.
+            assert min(one["risk"][-5:]) < zero[one["loss"]]
+    # What optimizes on the samples at once has the least risk of the logistic loss on them; POLK is near it in tests.
+    dense = next(one for name, one in methods.items() if name.startswith("L-BFGS logistic"))
+    assert methods["POLK logistic, K 0.01"]["error"][-1] < dense["error"][-1] + 0.05
+
+
+def test_lbfgs_is_at_the_optimum():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(60, 2)), rng.integers(3, size=60)
+    kernel = Kernel("gaussian", 1.0)
+    gram = kernel.gram(x)
+    weights = curves.dense_lbfgs(kernel, x, y, "logistic", np.arange(3), np.zeros((60, 3)))
+
+    def objective(flat):
+        scores = gram @ flat.reshape(60, 3)
+        logs = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        return -logs[np.arange(60), y].mean() + curves.LAMBDA / 2 * (flat.reshape(60, 3) * scores).sum()
+
+    best = objective(weights.ravel())
+    assert best < 0.8 < objective(np.zeros(180))
+    assert min(objective(weights.ravel() + 0.05 * rng.normal(size=180)) for _ in range(20)) > best
+
+
+def test_textures_differ():
+    images = np.array(list(textures(0).values()))
+    np.testing.assert_allclose([images.mean(axis=(1, 2)), images.std(axis=(1, 2))], [[0.0] * 13, [1.0] * 13], atol=1e-9)
+    x, y = texton_histograms(400, 0)
+    assert x.shape == (400, TEXTONS) and set(y) == set(range(13)) and PATCH == 24
+    np.testing.assert_allclose((x**2).sum(axis=1), 1.0)
+    # The nearest of the other patches mostly shows the same texture.
+    similarity = x @ x.T - 2 * np.eye(400)
+    assert np.mean(y[similarity.argmax(axis=1)] == y) > 0.85
+
+
+def test_convergence(run, cells, monkeypatch):
+    monkeypatch.setattr(convergence, "STEPS", (0.4, 0.1))
+    out, found = run("polk-convergence", "--quick", "--draws", "1", "--samples", "5000")
+    runs, powers = found["runs"], found["powers"]
+    assert powers["distance"] < -0.2 and powers["risk"] < -0.5 and "published" in out
+    assert 0.3 < powers["remaining"] < 0.8 and found["holds"]
+    norm = convergence.Problem().norm
+    for one in runs.values():
+        assert one["closest"] <= one["distance"] < 0.4 * norm and one["points"] <= convergence.POINTS
+    assert runs["diminishing"]["distance"] < runs["eta 0.1"]["distance"] < runs["eta 0.4"]["distance"]
+    assert cells(out, "eta 0.1")[:3] == [number(runs["eta 0.1"][key]) for key in ("distance", "closest", "bound")]
+
+
+def test_the_best_function_is_the_best():
+    problem = convergence.Problem()
+    least = problem.risk(problem.x, problem.best)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        other = problem.best + 0.01 * rng.normal(size=convergence.POINTS)
+        assert problem.risk(problem.x, other) > least
+        gap = other - problem.best
+        assert problem.distance(problem.x, other) == pytest.approx(np.sqrt(gap @ problem.gram @ gap), abs=1e-6)
+    # Without removal POLK is functional gradient descent, whose distance is that of all its points.
+    random = np.random.default_rng(3)
+    chosen = random.integers(convergence.POINTS, size=200)
+    y = problem.mean[chosen] + convergence.NOISE * random.uniform(-(3**0.5), 3**0.5, size=200)
+    plain = POLKRegressor(
+        length_scale=convergence.SCALE, regularization=convergence.LAMBDA, step_size=0.2, parsimony=0.0
+    )
+    plain.fit(problem.x[chosen], y)
+    followed = problem.follow({"schedule": "constant", "step_size": 0.2}, 200, 3)
+    assert followed["t"][-1] == 200
+    # Each of 200 removals moves f by epsilon at most, and contracts afterwards.
+    epsilon = convergence.PARSIMONY * 0.2**1.5
+    assert abs(followed["distances"][-1] - problem.distance(plain.dictionary_, plain.coef_[:, 0])) < 200 * epsilon
+    assert followed["distances"][-1] < 0.6 * problem.norm
 
 
 def test_tensor_layout(run):
@@ -89,14 +155,12 @@ def patients(tmp_path):
     The kernel of degree 2 has no odd terms; features far from zero test that they are centred.
     """
     rng = np.random.default_rng(0)
+    rows = [["status", "time", *(f"f{j}" for j in range(5))], ["R", 1.0, *["NA"] * 5]]
+    for row in rng.normal(size=(194, 5)):
+        product = row[0] * row[1]
+        rows.append(["R" if product > 0.2 else "N", 10 + product + 0.1 * rng.normal(), *(100 + 7 * row)])
     path = tmp_path / "wpbc.csv"
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["status", "time", *(f"f{j}" for j in range(5))])
-        for row in rng.normal(size=(194, 5)):
-            status = "R" if row[0] * row[1] > 0.2 else "N"
-            writer.writerow([status, 10 + row[0] * row[1] + 0.1 * rng.normal(), *(100 + 7 * row)])
-        writer.writerow(["R", 1.0, *["NA"] * 5])
+    path.write_text("\n".join(",".join(map(str, row)) for row in rows))
     return path
 
 
@@ -105,15 +169,11 @@ def test_tensor_wpbc(run, cells, patients, monkeypatch):
     monkeypatch.setattr(wpbc, "SIZES", (30, 60))
     out, found = run("tensor-wpbc", "--data", patients, "--splits", "2", "--draws", "2")
     assert "published" in out and "degree 2" in out and found["degree"] == 2
-    for splits in found["splits"].values():
-        for one in (some for split in splits for some in split.values()):
-            assert wpbc.GAMMAS[int(np.argmin(one["validation"]))] == one["gamma"]
     for name, most in (("time", 0.25), ("class", 0.75)):
-        assert len(found["splits"][name]) == 2
+        assert [list(split) for split in found["splits"][name]] == [["30", "60"]] * 2
         for split in found["splits"][name]:
-            assert list(split) == ["30", "60"]
-            # Over the error of guessing the mean, which is 1.
-            assert all(np.mean(one["errors"]) < 1 for one in split.values())
+            for one in split.values():  # errors are over that of guessing the mean
+                assert wpbc.GAMMAS[int(np.argmin(one["validation"]))] == one["gamma"] and np.mean(one["errors"]) < 1
             assert np.mean(split["60"]["errors"]) < most
             assert len(set(split["60"]["errors"])) == 1 and len(set(split["30"]["errors"])) == 2
     assert np.mean([one["60"]["wrong"] for one in found["splits"]["class"]]) < 30
@@ -148,3 +208,26 @@ def test_the_tensor_kernels_of_both_layouts_are_of_degree_2():
     a = np.random.default_rng(1).normal(size=4)
     sums = np.einsum("ai,bi,ci,di->abcd", x, x, x, x) ** 2
     np.testing.assert_allclose(full.gradient(a), np.einsum("abcd,b,c,d->a", sums, a, a, a))
+
+
+def test_tensor_synthetic(run, cells):
+    out, found = run("tensor-synthetic", "--quick")
+    (one,) = found["times"]
+    assert one["n"] == 30 and one["difference"] < 1e-8 and one["without"]["gap"] < 1e-6
+    (few,) = found["subsampled"]
+    packed, full = (few[layout]["build"] + few[layout]["train"] for layout in ("packed", "full"))
+    assert cells(out, "20")[:3] == [number(packed), number(full), number(full / packed)]
+    (errors,) = found["errors"]
+    validation = np.array(errors["validation"])
+    assert validation.shape == (2, len(errors["gammas"]))
+    for row, gamma, tests in zip(validation, errors["gamma"], errors["test"], strict=True):
+        assert errors["gammas"][int(row.argmin())] == gamma
+        # Little weight is as bad as a guess, and more samples are better.
+        assert row[0] > 0.7 * errors["guess"] > row.min() and np.mean(tests) < 0.8 * errors["guess"]
+    assert np.mean(errors["test"][1]) < np.mean(errors["test"][0])
+
+
+def test_sparse_problems_are_as_published():
+    x, y, w = synthetic.problem(300, 50, 7, 0)
+    assert np.count_nonzero(w) == 7 and 0.7 <= np.abs(w[w != 0]).min() <= np.abs(w).max() <= 1
+    assert np.std(y - x @ w) == pytest.approx(synthetic.NOISE, rel=0.15)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from html import escape
 from pathlib import Path
 
-import pytest
 from PIL import Image
 
 from icub_learning.cli.main import main
@@ -20,9 +19,6 @@ from icub_learning.experiments.tensor import layout
 from icub_learning.experiments.thesis import figure_4_2
 
 OUTCOME = Outcome("falkon", ("--quick",), DONE, "n < 5 & m", "", 12.3, "2026-11-22T12:00:00+00:00", {})
-PICTURE = base64.b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-)
 
 
 def test_what_is_worse():
@@ -42,7 +38,7 @@ def test_absent_data_are_in_the_documents():
 
 def test_the_page_stands_alone_and_shows_what_is_worse(tmp_path):
     picture = tmp_path / "falkon.png"
-    picture.write_bytes(PICTURE)
+    Image.new("RGB", (1, 1), "olive").save(picture)
     entries = [Comparison("error <1>", 2.0, 1.5, "less"), Comparison("time", 1.0, 3.0, "less", TIME)]
     sections = [
         Section("falkon", "FALKON & rivals", "what <is> done", OUTCOME, "7", entries, [picture]),
@@ -61,20 +57,15 @@ def test_the_page_stands_alone_and_shows_what_is_worse(tmp_path):
                  "seed 7", "2026-11-22T12:00:00", "12 s", "not run yet", "failed: exit code 1"):  # fmt: skip
         assert text in page
     (shown,) = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
-    pixels = [Image.open(io.BytesIO(data)).convert("RGB").tobytes() for data in (PICTURE, base64.b64decode(shown))]
-    assert pixels[0] == pixels[1]  # its colours are few enough to be kept
+    with Image.open(io.BytesIO(base64.b64decode(shown))) as image:  # its colours are few enough to be kept
+        assert image.convert("RGB").getpixel((0, 0)) == (128, 128, 0)
     assert not re.search(r'(src|href)="(?!data:|#)', page) and "http" not in page
 
 
-@pytest.fixture
-def small(monkeypatch):
+def test_a_report_goes_on_where_it_was(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(layout, "QUICK", ("--samples", "8"))
     monkeypatch.setattr(figure_4_2, "QUICK", ("--quick", "--data", "nowhere"), raising=False)
-    return ["tensor-layout", "figure-4.2"]
-
-
-def test_a_report_goes_on_where_it_was(small, tmp_path, capsys, monkeypatch):
-    report = tmp_path / "page.html"
+    report, small = tmp_path / "page.html", ["tensor-layout", "figure-4.2"]
     command = ["reproduce", "all", "--quick", "--report", str(report), "--only", *small]
     assert main(command) == 0
     out = capsys.readouterr().out
@@ -101,18 +92,17 @@ def test_a_report_goes_on_where_it_was(small, tmp_path, capsys, monkeypatch):
 
 
 def test_outcomes_of_other_arguments_and_code_are_not_taken(tmp_path, monkeypatch):
-    assert kept_outcome(tmp_path, "falkon", ["--quick"]) is None
+    def kept(name="falkon", arguments=("--quick",)):
+        return kept_outcome(tmp_path, name, list(arguments))
+
     monkeypatch.setattr(running, "PACKAGE", tmp_path)
-    module = tmp_path / "module.py"
+    module, outcome = tmp_path / "module.py", tmp_path / running.OUTCOME
     module.write_text("x = 1")
-    text = json.dumps(vars(replace(OUTCOME, files=running.digests(["module.py"]))))
-    (tmp_path / running.OUTCOME).write_text(text)
-    found = kept_outcome(tmp_path, "falkon", ["--quick"])
-    assert found is not None and found.text == OUTCOME.text
-    assert kept_outcome(tmp_path, "falkon", []) is None and kept_outcome(tmp_path, "nytro", ["--quick"]) is None
-    module.write_text("x = 2")
-    assert kept_outcome(tmp_path, "falkon", ["--quick"]) is None
-    module.unlink()
-    assert kept_outcome(tmp_path, "falkon", ["--quick"]) is None
-    (tmp_path / running.OUTCOME).write_text("{")
-    assert kept_outcome(tmp_path, "falkon", ["--quick"]) is None
+    assert kept() is None
+    given = replace(OUTCOME, files=running.digests(["module.py"]))
+    outcome.write_text(json.dumps(vars(given)))
+    assert kept() == given
+    assert kept(arguments=()) is None and kept("nytro") is None
+    for spoil in (lambda: module.write_text("x = 2"), module.unlink, lambda: outcome.write_text("{")):
+        spoil()
+        assert kept() is None

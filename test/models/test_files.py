@@ -2,14 +2,15 @@
 
 import os
 import struct
-import threading
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from icub_learning import __version__
 from icub_learning.errors import StateError
 from icub_learning.models import ModelHeader, load_state, read_model, save_state, write_model
 from icub_learning.models import files as model_files
@@ -42,12 +43,10 @@ def archive(path, compression=zipfile.ZIP_STORED, **entries):
 def test_a_model_comes_back_to_the_bit_with_its_description(tmp_path):
     path = write_model(tmp_path / "sub" / "arm", STATE, HEADER)
     assert path == tmp_path / "sub" / "arm.npz"
-    state, header = read_model(path)
+    state, header = read_model(tmp_path / "sub" / "arm")
     assert same_arrays(STATE, state)
-    assert (header.robot, header.joints) == ("iCub", ("a", "b"))
-    assert (header.settings, header.statistics) == ({"seed": 3}, {"samples": 9})
-    assert header.release
-    assert same_arrays(STATE, load_state(tmp_path / "sub" / "arm"))
+    assert header == replace(HEADER, release=__version__, checksums=header.checksums)
+    assert header.checksums.keys() == STATE.keys()
     with np.load(path) as plain:  # NumPy alone reads it too
         assert (plain["numbers"] == STATE["numbers"]).all()
 
@@ -55,8 +54,7 @@ def test_a_model_comes_back_to_the_bit_with_its_description(tmp_path):
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_files_of_numpy_are_read_and_have_no_description(tmp_path, save):
     """As earlier releases wrote them, and as people pack them."""
-    with open(tmp_path / "old.npz", "wb") as file:
-        save(file, **STATE)
+    save(tmp_path / "old.npz", **STATE)
     state, header = read_model(tmp_path / "old.npz")
     assert header is None
     assert same_arrays(STATE, state)
@@ -73,11 +71,11 @@ def test_what_an_entry_claims_is_checked_before_it_is_read(tmp_path, compression
 
 
 def test_a_bomb_of_zeros_is_refused_by_the_limit(tmp_path):
-    bomb = npy("(4000000,)", bytes(32_000_000))
+    bomb = npy("(400000,)", bytes(3_200_000))
     path = archive(tmp_path / "bomb.npz", zipfile.ZIP_DEFLATED, a=bomb, b=bomb)
-    assert path.stat().st_size < 100_000
-    with pytest.raises(StateError, match="limit of 40000000"):
-        read_model(path, largest=40_000_000)
+    assert path.stat().st_size < 10_000
+    with pytest.raises(StateError, match="limit of 4000000"):
+        read_model(path, largest=4_000_000)
 
 
 def test_too_many_entries_are_refused_before_they_are_listed(tmp_path, monkeypatch):
@@ -108,31 +106,22 @@ def test_entries_that_come_twice_or_are_no_arrays_are_refused(tmp_path):
         made.writestr("a.npy", good)
     with zipfile.ZipFile(tmp_path / "text.npz", "w") as made:
         made.writestr("readme.txt", "hello")
-    for name in ("twice.npz", "text.npz"):
-        with pytest.raises(StateError, match="entry"):
-            read_model(tmp_path / name)
+    for name, entry in (("twice", "a.npy"), ("text", "readme.txt")):
+        with pytest.raises(StateError, match=f"entry '{entry}'"):
+            read_model(tmp_path / f"{name}.npz")
 
 
+@pytest.mark.timeout(60)
 def test_a_pipe_does_not_keep_the_reader_waiting(tmp_path):
     os.mkfifo(tmp_path / "pipe.npz")
-    found = []
-
-    def read():
-        with pytest.raises(StateError, match="ordinary file") as caught:
-            read_model(tmp_path / "pipe.npz")
-        found.append(caught)
-
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
-    reader.join(10.0)
-    assert found
+    with pytest.raises(StateError, match="ordinary file"):
+        read_model(tmp_path / "pipe.npz")
 
 
 @pytest.mark.parametrize("name", ["a" * 300, "x/" * 3000, "", "none", "/dev/null", "/"])
 def test_paths_that_cannot_be_are_refused_with_a_reason(name):
-    with pytest.raises(StateError) as caught:
+    with pytest.raises(StateError, match=r"\w"):
         read_model(name)
-    assert str(caught.value)
 
 
 def test_a_newer_format_is_refused_with_both_versions(tmp_path, monkeypatch):
@@ -144,22 +133,16 @@ def test_a_newer_format_is_refused_with_both_versions(tmp_path, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def written():
-    """The bytes of a model file."""
-    import tempfile
-    from pathlib import Path
-
-    with tempfile.TemporaryDirectory() as folder:
-        return Path(write_model(Path(folder, "model"), STATE, HEADER)).read_bytes()
+def written(tmp_path_factory):
+    return write_model(tmp_path_factory.mktemp("written") / "model", STATE, HEADER).read_bytes()
 
 
-@settings(max_examples=300, deadline=None)
-@given(data=st.data())
-def test_changed_bytes_are_noticed_or_do_not_matter(written, tmp_path_factory, data):
-    """Whatever single byte is changed: the file is refused, or gives the very same arrays and description."""
-    place = data.draw(st.integers(0, len(written) - 1))
-    damaged = bytearray(written)
-    damaged[place] ^= data.draw(st.integers(1, 255))
+@settings(max_examples=400, deadline=None)
+@given(place=st.integers(0, 10**6), change=st.integers(1, 255) | st.none())
+def test_damage_is_noticed_or_does_not_matter(written, tmp_path_factory, place, change):
+    """Whatever byte is changed, and wherever the file is cut off (None): it is refused, or gives the very same."""
+    damaged, place = bytearray(written), place % len(written)
+    damaged[place:] = b"" if change is None else bytes([damaged[place] ^ change]) + damaged[place + 1 :]
     path = tmp_path_factory.mktemp("damaged") / "model.npz"
     path.write_bytes(damaged)
     try:
@@ -168,29 +151,16 @@ def test_changed_bytes_are_noticed_or_do_not_matter(written, tmp_path_factory, d
         assert str(path) in str(error)
     else:
         assert same_arrays(STATE, state)
-        assert header is not None
         assert header.statistics == HEADER.statistics
 
 
 def test_an_entry_that_swallows_those_after_it_is_noticed(written, tmp_path):
     """The list of entries gives each one a comment's length: a larger one makes the next entries part of it."""
     entry = written.rindex(b"PK\x01\x02", 0, written.rindex(b"model_checksum.npy"))
-    before = written.rindex(b"PK\x01\x02", 0, entry)
-    damaged = bytearray(written)
-    comment_length = before + 32
-    damaged[comment_length : comment_length + 2] = (len(written) - 22 - entry).to_bytes(2, "little")
+    length = written.rindex(b"PK\x01\x02", 0, entry) + 32  # of the comment of the entry before
     path = tmp_path / "model.npz"
-    path.write_bytes(damaged)
+    path.write_bytes(written[:length] + (len(written) - 22 - entry).to_bytes(2, "little") + written[length + 2 :])
     with pytest.raises(StateError, match=r"lists \d of its 7 entries"):
-        read_model(path)
-
-
-@settings(max_examples=100, deadline=None)
-@given(length=st.integers(0, 10**6))
-def test_a_file_that_was_cut_off_is_refused(written, tmp_path_factory, length):
-    path = tmp_path_factory.mktemp("cut") / "model.npz"
-    path.write_bytes(written[: length % len(written)])
-    with pytest.raises(StateError):
         read_model(path)
 
 
@@ -199,16 +169,11 @@ def test_an_exchanged_array_is_noticed_by_its_checksum(tmp_path):
     path = write_model(tmp_path / "model", STATE, HEADER)
     with np.load(path) as content:
         arrays = dict(content)
-    arrays["count"] = np.asarray(8)
-    with open(path, "wb") as file:
-        np.savez(file, **arrays)
-    with pytest.raises(StateError, match="'count' has another checksum"):
-        read_model(path)
-    del arrays["count"]
-    with open(path, "wb") as file:
-        np.savez(file, **arrays)
-    with pytest.raises(StateError, match="count"):
-        read_model(path)
+    count = arrays.pop("count")
+    for changed in (arrays | {"count": count + 1}, arrays):
+        np.savez(path, **changed)
+        with pytest.raises(StateError, match="'count' has another checksum"):
+            read_model(path)
 
 
 def test_a_state_of_objects_or_without_a_place_is_not_written(tmp_path):
@@ -231,11 +196,10 @@ def test_a_state_of_objects_or_without_a_place_is_not_written(tmp_path):
     ],
 )  # fmt: skip
 def test_models_of_others_are_refused_with_both_names(change):
-    theirs = ModelHeader(**{**vars(HEADER), **change})
+    theirs = replace(HEADER, **change)
     with pytest.raises(StateError) as caught:
         theirs.check_origin(HEADER)
-    (name, value), *_ = change.items()
-    for one in (value, getattr(HEADER, name)):
+    for one in (*change.values(), *(getattr(HEADER, name) for name in change)):
         assert (one if isinstance(one, str) else ", ".join(one)) in str(caught.value)
     HEADER.check_origin(HEADER)
 
@@ -249,8 +213,15 @@ def test_comments_and_white_space_of_a_urdf_do_not_count():
     assert digest_of_urdf("no xml")[0] == ""
 
 
-@settings(max_examples=200, deadline=None)
-@given(st.text(max_size=200) | st.binary(max_size=200).map(lambda data: data.decode("latin-1")))
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "\0", "[" * 100_000, "[]", "3", "{}", '{"kind": "x"}', '{"format_version": 1}',
+        *(f'{{"format_version": 1, "kind": "x", {entry}}}' for entry in (
+            '"kind": 1', '"joints": 1', '"joints": [1]', '"settings": []', '"saved_at": "x"', '"format_version": "1"')),
+    ],
+    ids=lambda text: text[:60],
+)  # fmt: skip
 def test_a_description_that_is_none_is_refused(text):
     with pytest.raises(StateError):
         ModelHeader.from_text(text)

@@ -11,11 +11,12 @@ from rosbags.rosbag2 import Reader, StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
 from icub_learning.errors import IcubLearningError, ParameterError, RecordingError
-from icub_learning.recording import JointStateEvent, Recording, WrenchEvent, read, write
+from icub_learning.recording import JointStateEvent, Recording, read, write
 
 JOINTS = ("r_shoulder_pitch", "r_elbow", "r_wrist_yaw")
 ROSBAGS = ("bag", "bag.db3", "bag.mcap")
-PATHS = (*ROSBAGS, "table.csv", "table.npz")
+TABLES = ("table.csv", "table.npz")
+PATHS = (*ROSBAGS, *TABLES)
 TYPES = get_typestore(Stores.ROS2_KILTED)  # not the store that the reader uses: the definitions must agree
 
 
@@ -32,19 +33,7 @@ def make_recording(n: int = 40, m: int = 17, seed: int = 0, **fields) -> Recordi
 
 
 def assert_same(a: Recording, b: Recording) -> None:
-    assert a.joint_names == b.joint_names
-    for name in ("joint_stamps", "joint_arrivals", "wrench_stamps", "wrench_arrivals"):
-        np.testing.assert_array_equal(getattr(a, name), getattr(b, name), name)
-    for name in ("position", "velocity", "effort", "acceleration", "wrench"):
-        x, y = getattr(a, name), getattr(b, name)
-        assert (x is None) == (y is None), name
-        if x is not None:
-            np.testing.assert_array_equal(x, y, name)  # exactly, NaN equal to NaN
-    assert [event_key(e) for e in a.events()] == [event_key(e) for e in b.events()]
-
-
-def event_key(event: JointStateEvent | WrenchEvent) -> tuple:
-    return tuple(field.tobytes() if isinstance(field, np.ndarray) else field for field in event)
+    np.testing.assert_equal(vars(a), vars(b))  # exactly, NaN equal to NaN
 
 
 @pytest.mark.parametrize("name", PATHS)
@@ -54,17 +43,11 @@ def event_key(event: JointStateEvent | WrenchEvent) -> tuple:
     ids=["nothing", "velocity", "effort", "wrench"],
 )
 def test_round_trip(tmp_path, name, absent):
-    recording = make_recording(**absent)
+    known = {} if name in ROSBAGS else {"acceleration": np.full((40, 3), 0.1)}
+    recording = make_recording(**absent, **known)
     write(recording, tmp_path / "new" / name)
     assert_same(read(tmp_path / "new" / name), recording)
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [name]  # nothing left beside it
-
-
-@pytest.mark.parametrize("name", ["table.csv", "table.npz"])
-def test_tables_hold_accelerations(tmp_path, name):
-    recording = make_recording(acceleration=np.full((40, 3), 0.1))
-    write(recording, tmp_path / name)
-    assert_same(read(tmp_path / name), recording)
 
 
 numbers = st.floats(allow_nan=True, allow_infinity=True)
@@ -88,24 +71,17 @@ def test_round_trip_of_anything(tmp_path_factory, name, rows, forces):
         joint_arrivals=np.arange(len(rows)) * 10 + 5,
         wrench_stamps=[force[0] for force in forces],
         wrench_arrivals=np.arange(len(forces)) * 10,
-        wrench=np.array([[force[1]] * 6 for force in forces]).reshape(-1, 6),
+        wrench=np.array([[force[1]] * 6 for force in forces]).reshape(-1, 6) if forces else None,
     )
     write(recording, folder / name)
-    back = read(folder / name)
-    np.testing.assert_array_equal(back.joint_stamps, recording.joint_stamps)
-    np.testing.assert_array_equal(back.position, recording.position)
-    np.testing.assert_array_equal(back.effort, recording.effort)
-    np.testing.assert_array_equal(back.wrench_stamps, recording.wrench_stamps)
-    np.testing.assert_array_equal(back.wrench, recording.wrench)
-    assert [type(event) for event in back.events()] == [type(event) for event in recording.events()]
+    assert_same(read(folder / name), recording)
 
 
 @pytest.mark.parametrize("name", ["bag", "bag.mcap"])
 def test_irregular_messages_survive_in_order(tmp_path, name):
     row = np.array([1.0, 2.0, 3.0])
     nothing = np.empty(0)
-    recording = make_recording()
-    between = int(recording.joint_arrivals[5]) + 1
+    between = int(make_recording().joint_arrivals[5]) + 1
     irregular = (
         JointStateEvent(between, 7, JOINTS[::-1], row, row, row),
         JointStateEvent(between + 1, 0, JOINTS[:2], row[:2], row[:2], row[:2]),
@@ -117,23 +93,22 @@ def test_irregular_messages_survive_in_order(tmp_path, name):
     write(recording, tmp_path / name)
     back = read(tmp_path / name)
     assert_same(back, recording)
-    assert [event.stamp for event in back.irregular] == [7, 0, 8, 9, 10]
     assert back.n_joint_states == 45
     arrivals = [event.arrival for event in back.events()]
     assert arrivals == sorted(arrivals)
 
 
 @pytest.mark.parametrize(
-    ("name", "fields", "expected"),
+    ("names", "fields", "expected"),
     [
-        ("bag", {"acceleration": np.zeros((40, 3))}, "no acceleration"),
-        ("table.csv", {"irregular": (JointStateEvent(0, 7, ("x",), *np.ones((3, 1))),)}, "another layout"),
-        ("table.npz", {"irregular": (JointStateEvent(0, 7, ("x",), *np.ones((3, 1))),)}, "another layout"),
+        (ROSBAGS, {"acceleration": np.zeros((40, 3))}, "no acceleration"),
+        (TABLES, {"irregular": (JointStateEvent(0, 7, ("x",), *np.ones((3, 1))),)}, "1 messages have another layout"),
     ],
 )
-def test_what_a_format_cannot_hold_is_refused(tmp_path, name, fields, expected):
-    with pytest.raises(RecordingError, match=expected):
-        write(make_recording(**fields), tmp_path / name)
+def test_what_a_format_cannot_hold_is_refused(tmp_path, names, fields, expected):
+    for name in names:
+        with pytest.raises(RecordingError, match=expected):
+            write(make_recording(**fields), tmp_path / name)
 
 
 def test_csv_as_a_person_writes_it(tmp_path):
@@ -159,10 +134,7 @@ def test_csv_as_a_person_writes_it(tmp_path):
     np.testing.assert_array_equal(recording.wrench, [[1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1]])
     events = list(recording.events())
     assert [event.stamp // 10**6 for event in events] == [500, 500, 505, 510, 400, 520, 530]  # the order of the rows
-    assert events[5].names == ("a",)
-    assert events[5].velocity.tolist() == [12]
-    assert events[6].names == ("a", "b")
-    assert len(events[6].velocity) == 0
+    assert [(event.names, event.velocity.tolist()) for event in events[5:]] == [(("a",), [12]), (("a", "b"), [])]
 
 
 @pytest.mark.parametrize(
@@ -211,42 +183,32 @@ def test_faulty_npz(tmp_path, arrays, expected):
         read(tmp_path / "x.npz")
 
 
-@pytest.mark.parametrize("name", PATHS)
-def test_a_path_that_exists_is_not_overwritten(tmp_path, name):
-    (tmp_path / name).write_text("precious")
+def test_a_write_that_is_refused_overwrites_and_leaves_nothing(tmp_path):
+    (tmp_path / "kept").write_text("precious")
     with pytest.raises(RecordingError, match="exists already"):
-        write(make_recording(), tmp_path / name)
-    assert (tmp_path / name).read_text() == "precious"
-
-
-def test_a_failed_write_leaves_nothing(tmp_path):
+        write(make_recording(), tmp_path / "kept")
     recording = make_recording(wrench_frame="\ud800")  # no UTF-8 for it
     for name in ROSBAGS:
         with pytest.raises(RecordingError, match="cannot be written"):
             write(recording, tmp_path / name)
-    assert list(tmp_path.iterdir()) == []
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["precious"]
 
 
 def test_unknown_paths_and_formats(tmp_path):
-    with pytest.raises(RecordingError, match="does not exist"):
-        read(tmp_path / "none.db3")
     (tmp_path / "x.bag").write_text("")
-    with pytest.raises(RecordingError, match="no known format"):
-        read(tmp_path / "x.bag")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(RecordingError, match=r"no metadata\.yaml"):
-        read(tmp_path / "empty")
+    for name, text in (("none.db3", "not exist"), ("x.bag", "no known format"), ("empty", r"no metadata\.yaml")):
+        with pytest.raises(RecordingError, match=text):
+            read(tmp_path / name)
     with pytest.raises(ParameterError, match="stamp_source"):
         read(tmp_path / "empty", stamp_source="clock")
 
 
-@pytest.mark.parametrize("name", PATHS)
+@pytest.mark.parametrize("name", [name for name in PATHS if name != "bag"])  # which holds a .db3
 def test_damaged_files_are_refused_by_name_or_read(tmp_path, name):
     """Cut off and with flipped bytes: a RecordingError that names the file, or a recording; never anything else."""
-    write(make_recording(n=200), tmp_path / name)
-    path = tmp_path / name
-    file = next(path.glob("*.db3")) if path.is_dir() else path
-    sound = file.read_bytes()
+    write(make_recording(n=200), path := tmp_path / name)
+    sound = path.read_bytes()
     rng = np.random.default_rng(1)
     damaged = [b"", b"not a recording", sound[: len(sound) // 2], sound[:-1], bytes(len(sound))]
     for _ in range(40):
@@ -256,29 +218,23 @@ def test_damaged_files_are_refused_by_name_or_read(tmp_path, name):
         damaged.append(bytes(flipped))
     refused = 0
     for content in damaged:
-        file.write_bytes(content)
+        path.write_bytes(content)
         try:
             read(path)
         except RecordingError as error:
-            assert str(path) in str(error) or str(file) in str(error)
+            assert str(path) in str(error)
             refused += 1
     assert refused >= 4
 
 
-@pytest.mark.parametrize(
-    "text", ["", "a: [", "rosbag2_bagfile_information: 3", "rosbag2_bagfile_information: {version: 99}"]
-)
-def test_damaged_metadata(tmp_path, text):
-    write(make_recording(), tmp_path / "bag")
-    (tmp_path / "bag" / "metadata.yaml").write_text(text)
-    with pytest.raises(RecordingError, match="bag"):
-        read(tmp_path / "bag")
-
-
-def test_a_folder_without_metadata_is_read_from_its_only_file(tmp_path):
-    recording = make_recording()
-    write(recording, tmp_path / "bag")
-    (tmp_path / "bag" / "metadata.yaml").unlink()
+def test_damaged_metadata_are_refused_and_without_any_a_folder_is_read_from_its_only_file(tmp_path):
+    write(recording := make_recording(), tmp_path / "bag")
+    metadata = tmp_path / "bag" / "metadata.yaml"
+    for text in ("", "a: [", "rosbag2_bagfile_information: 3", "rosbag2_bagfile_information: {version: 99}"):
+        metadata.write_text(text)
+        with pytest.raises(RecordingError, match="bag"):
+            read(tmp_path / "bag")
+    metadata.unlink()
     assert_same(read(tmp_path / "bag"), recording)
 
 
@@ -297,10 +253,11 @@ def test_an_unfinished_sqlite_journal_is_refused(tmp_path):
 def write_topics(path: Path, topics: dict[str, tuple[str, int]]) -> None:
     joint_state, wrench = (TYPES.types[t] for t in ("sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"))
     header = TYPES.types["std_msgs/msg/Header"](TYPES.types["builtin_interfaces/msg/Time"](1, 5), "hand")
-    vector = TYPES.types["geometry_msgs/msg/Vector3"](1.0, 2.0, 3.0)
+    force, torque = (TYPES.types["geometry_msgs/msg/Vector3"](*values) for values in ((1.0, 2.0, 3.0), (4.0, 5.0, 6.0)))
+    fields = (np.array(values) for values in ([0.1, 0.2], [0.3, 0.4], [0.5, 0.6]))
     messages = {
-        "sensor_msgs/msg/JointState": joint_state(header, ["a"], np.ones(1), np.ones(1), np.ones(1)),
-        "geometry_msgs/msg/WrenchStamped": wrench(header, TYPES.types["geometry_msgs/msg/Wrench"](vector, vector)),
+        "sensor_msgs/msg/JointState": joint_state(header, ["b", "a"], *fields),
+        "geometry_msgs/msg/WrenchStamped": wrench(header, TYPES.types["geometry_msgs/msg/Wrench"](force, torque)),
         "std_msgs/msg/Header": header,
     }
     with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
@@ -314,21 +271,27 @@ def test_topics_are_chosen_by_type_or_asked_for(tmp_path):
     joint_state, wrench = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
     write_topics(tmp_path / "one", {"/arm/state": (joint_state, 3), "/silent": (joint_state, 0), "/w": (wrench, 2)})
     recording = read(tmp_path / "one")
-    assert (len(recording.joint_stamps), len(recording.wrench)) == (3, 2)
-    assert recording.wrench_frame == "hand"
-    assert recording.joint_stamps[0] == 1_000_000_005
+    fields = recording.position, recording.velocity, recording.effort
+    np.testing.assert_array_equal(fields, [[[0.1, 0.2]] * 3, [[0.3, 0.4]] * 3, [[0.5, 0.6]] * 3])
+    np.testing.assert_array_equal(recording.wrench, [[1, 2, 3, 4, 5, 6]] * 2)
+    assert (recording.joint_names, recording.wrench_frame) == (("b", "a"), "hand")
+    assert recording.joint_stamps.tolist() == [1_000_000_005] * 3
     assert read(tmp_path / "one", stamp_source="arrival").joint_stamps.tolist() == [1, 2, 3]
     assert read(tmp_path / "one", wrench_topic="").wrench is None
+    write_topics(tmp_path / "empty", {"/j": (joint_state, 0)})
+    empty = read(tmp_path / "empty")
+    assert (list(empty.events()), empty.duration) == ([], 0.0)
 
     topics = {"/left": (joint_state, 1), "/right": (joint_state, 2), "/w1": (wrench, 1), "/w2": (wrench, 2)}
     write_topics(tmp_path / "two", topics)
-    with pytest.raises(RecordingError, match=r"/left \(1 messages\), /right \(2 messages\).*--joint-state-topic"):
-        read(tmp_path / "two")
-    with pytest.raises(RecordingError, match=r"/w1 \(1 messages\), /w2 \(2 messages\).*--wrench-topic"):
-        read(tmp_path / "two", "/left")
+    for asked, text in (
+        ((), r"/left \(1 messages\), /right \(2 messages\).*--joint-state-topic"),
+        (("/left",), r"/w1 \(1 messages\), /w2 \(2 messages\).*--wrench-topic"),
+        (("/w1",), "no topic /w1 of sensor_msgs"),
+    ):
+        with pytest.raises(RecordingError, match=text):
+            read(tmp_path / "two", *asked)
     assert len(read(tmp_path / "two", "right", "/w2").joint_stamps) == 2
-    with pytest.raises(RecordingError, match=r"no topic /w1 of sensor_msgs"):
-        read(tmp_path / "two", "/w1")
 
     write_topics(tmp_path / "none", {"/header": ("std_msgs/msg/Header", 1)})
     with pytest.raises(RecordingError, match=r"its topics: /header \(std_msgs/msg/Header\)"):
@@ -360,28 +323,3 @@ def test_arrays_that_do_not_fit(fields):
     Recording(**good)
     with pytest.raises(IcubLearningError):
         Recording(**(good | fields))
-
-
-def test_empty_rosbag(tmp_path):
-    write_topics(tmp_path / "bag", {"/j": ("sensor_msgs/msg/JointState", 0)})
-    recording = read(tmp_path / "bag")
-    assert list(recording.events()) == []
-    assert recording.duration == 0.0
-
-
-def test_real_ur10(shared_data):
-    """Against the messages read with SQL and decoded one by one."""
-    path = shared_data / "ur10" / "ur10_exciting_trajectory.db3"
-    recording = read(path)
-    rows = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True).execute(
-        "SELECT data FROM messages ORDER BY id"
-    )
-    messages = [TYPES.deserialize_cdr(data, "sensor_msgs/msg/JointState") for (data,) in rows]
-    assert recording.position.shape == (len(messages), 6) == (3441, 6)
-    assert recording.joint_names[0] == "shoulder_pan_joint"
-    np.testing.assert_array_equal(recording.effort, [message.effort for message in messages])
-    np.testing.assert_array_equal(
-        recording.joint_stamps, [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in messages]
-    )
-    assert recording.wrench is None
-    assert recording.duration == pytest.approx(27.52, abs=1e-6)

@@ -1,6 +1,7 @@
 """The comparison: all learners see what ours sees, nothing before it is due, and what is kept is what is asked for."""
 
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -34,15 +35,6 @@ def test_ours_is_what_evaluate_says_of_the_same_recording(case):
     assert int((tape.order < 0).sum()) == expected.n_learned
 
 
-def test_a_sample_is_predicted_before_it_is_learned_and_learned_once(case):
-    tape = case[2]
-    places = {step: place for place, step in enumerate(tape.order.tolist())}
-    assert len(places) == len(tape.order) and set(range(len(tape.times))) <= set(places)
-    learned = [-1 - step for step in places if step < 0]
-    assert len(learned) > 200
-    assert all(places[step] < places[-1 - step] for step in learned)
-
-
 class Last:
     """Predicts the output learned last, plus a bias."""
 
@@ -56,8 +48,13 @@ class Last:
         self.value = y
 
 
-def test_learners_predict_from_what_was_learned_by_then(case):
+def test_a_sample_is_predicted_before_it_is_learned_once_from_what_was_learned_by_then(case):
     tape = case[2]
+    places = {step: place for place, step in enumerate(tape.order.tolist())}
+    assert len(places) == len(tape.order) and set(range(len(tape.times))) <= set(places)
+    learned = [-1 - step for step in places if step < 0]
+    assert len(learned) > 200
+    assert all(places[step] < places[-1 - step] for step in learned)
     made, microseconds = trial.predictions(tape, Last(6), None, len(tape.times))
     value = np.zeros(6)
     for step in tape.order:
@@ -98,14 +95,13 @@ def test_errors_are_nmse_and_what_diverges_is_worst(case):
 
 
 def test_what_is_kept_is_not_done_again_unless_it_is_something_else(tmp_path, case):
-    calls = []
-    work = lambda: calls.append(1) or {"last": 0.5}  # noqa: E731
+    work = Mock(return_value={"last": 0.5})
     for key, expected in (("a", 1), ("a", 1), ("b", 2)):
         assert trial.kept(tmp_path / "x.json", key, work) == {"last": 0.5}
-        assert len(calls) == expected
+        assert work.call_count == expected
     (tmp_path / "x.json").write_text("{")
     trial.kept(tmp_path / "x.json", "b", work)
-    assert len(calls) == 3
+    assert work.call_count == 3
     case[2].save(tmp_path / "tape.npz")
     assert Tape.load(tmp_path / "tape.npz").digest == case[2].digest
     assert replace(case[2], measured=case[2].measured + 1.0).digest != case[2].digest

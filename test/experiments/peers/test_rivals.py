@@ -1,19 +1,27 @@
-"""Each rival against a closed form, its authors' program or a figure of its paper."""
+"""Each rival, of loads and contacts too, against a closed form, its authors' program or a figure of its paper."""
 
 import numpy as np
 import pytest
+from scipy.optimize import approx_fprime
 from scipy.spatial.distance import cdist
 
+from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
+from icub_learning.experiments.peers import contacts
 from icub_learning.experiments.peers import locally_weighted as module
+from icub_learning.experiments.peers.contacts import MomentumObserver, momentum_rows
 from icub_learning.experiments.peers.likelihood import Kernel, most_likely_kernel, negative_log_likelihood
+from icub_learning.experiments.peers.loads import batch
 from icub_learning.experiments.peers.local_processes import Leaf, LocalProcesses, Split
 from icub_learning.experiments.peers.locally_weighted import LocallyWeightedProjections
 from icub_learning.experiments.peers.network import ReplayNetwork
 from icub_learning.experiments.peers.rigid_bodies import RigidBodies
 from icub_learning.experiments.peers.spectrum import SparseSpectrumProcess
 from icub_learning.experiments.peers.streaming_process import StreamingProcess
+from icub_learning.simulation.zoo.bodies import planar_arm_urdf
 
 KERNEL = Kernel(np.array([0.7, 1.5]), 0.05)
+STEP, GAIN = 1e-3, 20.0  # of the momentum observer
+EXTERNAL = np.array([0.4, -0.2])  # [N m]
 
 
 def samples(n, seed=0):
@@ -39,15 +47,19 @@ def predicted(learner, x):
     return np.array([learner.predict(one) for one in x])
 
 
-def check_exact(make, tolerance=1e-6):
+@pytest.mark.parametrize(
+    ("make", "tolerance"),
+    [
+        (lambda: LocalProcesses(KERNEL, 2, 60, 0.1, "mixture", 0), 1e-6),
+        (lambda: LocalProcesses(KERNEL, 2, 60, 0.1, "product", 0), 1e-6),
+        (lambda: StreamingProcess(KERNEL, 2, 60, 0, 1000), 1e-3),
+    ],
+    ids=["one leaf, mixture", "one leaf, product", "all samples as inducing points"],
+)
+def test_what_keeps_all_samples_is_an_exact_process(make, tolerance):
     x, y = samples(60)
     new, _ = samples(20, seed=1)
     np.testing.assert_allclose(predicted(learned(make(), x, y), new), exact(x, y, new), atol=tolerance)
-
-
-@pytest.mark.parametrize("aggregation", ["mixture", "product"])
-def test_a_tree_with_one_leaf_is_an_exact_process(aggregation):
-    check_exact(lambda: LocalProcesses(KERNEL, 2, 60, 0.1, aggregation, 0))
 
 
 def test_a_tree_is_as_good_as_that_of_its_authors():
@@ -91,10 +103,6 @@ def test_leaves_are_aggregated_as_the_paper_has_it():
     np.testing.assert_allclose(trees["product"].predict(at), expected)
 
 
-def test_a_process_with_all_samples_as_inducing_points_is_exact():
-    check_exact(lambda: StreamingProcess(KERNEL, 2, 60, 0, 1000), 1e-3)
-
-
 def test_a_streaming_process_keeps_what_it_heard_when_inducing_points_move():
     x, y = samples(300)
     new, truth = samples(100, seed=1)
@@ -132,12 +140,8 @@ def test_the_likelihood_is_that_of_a_process_and_its_gradient_its_slope():
         signal = column @ np.linalg.solve(covariance, column) / 40
         expected += 0.5 * np.linalg.slogdet(signal * covariance)[1]
     assert value == pytest.approx(expected)
-    for k in range(3):
-        step = 1e-5 * np.eye(3)[k]
-        slope = (
-            negative_log_likelihood(at + step, squares, y)[0] - negative_log_likelihood(at - step, squares, y)[0]
-        ) / 2e-5
-        assert gradient[k] == pytest.approx(slope, rel=1e-4)
+    slopes = approx_fprime(at, lambda near: negative_log_likelihood(near, squares, y)[0], 1e-7)
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-4)
 
 
 def test_the_most_likely_kernel_is_that_of_the_data():
@@ -172,15 +176,6 @@ def cross(x):
     """The function of the LWPR paper's two-dimensional example."""
     ridges = np.exp(-10 * x[:, 0] ** 2), np.exp(-50 * x[:, 1] ** 2), 1.25 * np.exp(-5 * (x**2).sum(axis=1))
     return np.maximum.reduce(ridges)
-
-
-def test_local_models_are_weighted_least_squares_about_their_centres():
-    rng = np.random.default_rng(0)
-    x = rng.uniform(-1, 1, (3000, 2))
-    y = (x @ [1.0, -2.0] + 0.5)[:, None] + 0.01 * rng.standard_normal((3000, 1))
-    model = learned(LocallyWeightedProjections(2, 1, 20.0, 0.0), x, y)
-    new = rng.uniform(-0.9, 0.9, (50, 2))
-    np.testing.assert_allclose(predicted(model, new)[:, 0], new @ [1.0, -2.0] + 0.5, atol=0.02)
 
 
 def test_the_shape_of_a_local_model_follows_the_slope_of_the_held_out_error(monkeypatch):
@@ -249,3 +244,48 @@ def test_rigid_bodies_find_base_parameters_as_weighted_least_squares_do():
     flat = (rows[:, :, :2] / scale[:, None]).reshape(-1, 2)
     expected = rows[:, :, :2] @ np.linalg.lstsq(flat, (y / scale).ravel(), rcond=None)[0]
     np.testing.assert_allclose(predicted(model, motions), expected, rtol=1e-6, atol=1e-6)
+
+
+def test_the_residual_is_the_external_torque_through_a_low_pass():
+    """As De Luca et al. (2006) have it, of a planar arm along sines that is pushed from half of the time on."""
+    regressor = TorqueRegressor.from_urdf(planar_arm_urdf((0.4, 0.3), (2.0, 1.2)), ("joint_1", "joint_2"), True)
+    nominal = regressor.nominal_parameters.copy()
+    for place, name in enumerate(regressor.parameter_names):
+        nominal[place] += {"viscous": 0.3, "rotor": 0.05, "offset": 0.1}.get(name.partition(".")[2], 0.0)
+    observer, residuals, seconds = MomentumObserver(GAIN), [], 0.6
+    rate = 2.0 * np.pi * np.array([0.8, 1.3])
+    for time in np.arange(0.0, seconds, STEP):
+        q, v, a = np.sin(rate * time), rate * np.cos(rate * time), -(rate**2) * np.sin(rate * time)
+        torque = regressor(q, v, a) @ nominal - (EXTERNAL if time >= seconds / 2 else 0.0)
+        momentum, change = momentum_rows(regressor, q, v)
+        residuals.append(observer.update(momentum @ nominal, change @ nominal, torque, STEP))
+    half = len(residuals) // 2
+    expected = EXTERNAL * (1.0 - np.exp(-GAIN * STEP * np.arange(1, len(residuals) - half + 1)))[:, None]
+    np.testing.assert_allclose(residuals[:half], 0.0, atol=0.02)
+    np.testing.assert_allclose(residuals[half:], expected, atol=0.03)
+
+
+def test_a_batch_finds_a_load_and_weighs_outputs_by_their_noise():
+    rng = np.random.default_rng(0)
+    truth = rng.uniform(0.1, 1.0, 10)
+    rows = rng.standard_normal((100, 6, 10))
+    noise = np.array([1.0, 1.0, 1.0, 0.01, 0.01, 0.01])
+    values = rows @ truth + noise * rng.standard_normal((100, 6))
+    flat, target = (rows / noise[:, None]).reshape(-1, 10), (values / noise).ravel()
+    expected = np.linalg.lstsq(flat, target, rcond=None)[0]
+    np.testing.assert_allclose(batch(list(rows), list(values)), expected, atol=1e-3)
+    equal = np.linalg.lstsq(rows.reshape(-1, 10), values.ravel(), rcond=None)[0]
+    assert np.abs(equal - truth).max() > 0.02  # what equal weights would find
+
+
+def test_delays_and_alarms_are_counted():
+    times = np.arange(0.0, 4.0, 0.1)
+    seen = np.zeros(40, bool)
+    seen[[3, 4, 13, 25]] = True
+    np.testing.assert_allclose(contacts.delays(seen, times, np.array([1.05, 2.15])), [0.25, 0.35])
+    assert contacts.delays(seen, times, np.array([3.0])) == np.inf
+    assert contacts.count_alarms(seen) == 3
+    values = np.array([0.0, 3.0, 0.0, 5.0, 5.0, 1.0, 4.0])
+    assert contacts.threshold(values, 0) == 5.0
+    assert contacts.threshold(values, 1) == 4.0
+    assert contacts.threshold(values, 2) == 3.0

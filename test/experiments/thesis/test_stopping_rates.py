@@ -7,6 +7,8 @@ from icub_learning.experiments.thesis import stopping_rates
 from icub_learning.experiments.thesis.spline_rates import basis, decay
 from icub_learning.kernel_methods import StochasticKernelMachine
 
+PLACES = (np.arange(stopping_rates.GRID) + 0.5) / stopping_rates.GRID  # that excess risks are averaged over
+
 
 def test_corollaries_6(run, monkeypatch):
     monkeypatch.setattr(stopping_rates, "FURTHER", 2)  # times the t* of the corollaries
@@ -32,10 +34,7 @@ def test_corollaries_6(run, monkeypatch):
 
 
 def best_of(beta):
-    r = stopping_rates.SMOOTHNESS[beta]
-    return basis((np.arange(stopping_rates.GRID) + 0.5) / stopping_rates.GRID) @ stopping_rates.truth(
-        r, stopping_rates.GAMMA
-    )
+    return basis(PLACES) @ stopping_rates.truth(stopping_rates.SMOOTHNESS[beta], stopping_rates.GAMMA)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "absolute", "square"])
@@ -53,40 +52,24 @@ def test_excess_risks_are_means_over_labels(loss):
 
 
 def test_sgm_on_features_is_that_of_the_kernel(monkeypatch):
-    """One pass over one draw, in the order of its samples, against StochasticKernelMachine with the spline kernel."""
+    """One draw against one pass of StochasticKernelMachine, with the spline kernel, over what was drawn in turn."""
     n, seed = 40, 3
-    corollary = stopping_rates.COROLLARIES[3]
     weights = decay(1 / (2 * stopping_rates.GAMMA))
     monkeypatch.setattr(stopping_rates, "FURTHER", 1)
-    real = np.random.default_rng
-    kept = {}
-
-    class InOrder:
-        def __init__(self, given):
-            self.inner, self.count = real(given), -1
-
-        def uniform(self, *args, **kwargs):
-            return kept.setdefault(len(kept), self.inner.uniform(*args, **kwargs))
-
-        def integers(self, n, size):
-            self.count += 1
-            return np.full(size, self.count)
-
-    monkeypatch.setattr(np.random, "default_rng", InOrder)
-    found = stopping_rates.simulate(corollary, 0.5, n, 1, seed)
-    monkeypatch.undo()
-    x, chance = kept[0][0], kept[1][0]
+    found = stopping_rates.simulate(stopping_rates.COROLLARIES[3], 0.5, n, 1, seed)
+    random = np.random.default_rng([seed, 5, n, 50])  # number of the corollary, percent of beta
+    x, chance = random.uniform(size=(2, n))
+    turns = [random.integers(n, size=(1, 1)).item() for _ in range(n)]
     f = basis(x) @ stopping_rates.truth(stopping_rates.SMOOTHNESS[0.5], stopping_rates.GAMMA)
     y = np.where(chance < 1 / (1 + np.exp(-f)), 1.0, -1.0)
 
     def kernel(a, b):
         return (basis(a[:, 0]) * weights) @ (basis(b[:, 0]) * weights).T
 
-    grid = (np.arange(stopping_rates.GRID) + 0.5) / stopping_rates.GRID
     for average, name in ((False, "iterate"), (True, "average")):
         model = StochasticKernelMachine(kernel=kernel, loss="logistic", max_iter=1, order="cyclic", average=average,
                                         step_size=4 / (weights @ weights), decay=1 / 3)  # fmt: skip
-        scores = model.fit(x[:, None], y).predict(grid[:, None])
+        scores = model.fit(x[turns, None], y[turns]).predict(PLACES[:, None])
         expected = stopping_rates.excess("logistic", scores[None], best_of(0.5))[0]
         # The machine's average counts w_2 to w_(t+1), the thesis's w_1 to w_t.
         assert found[name][found["stop"]] == pytest.approx(expected, rel=1e-6 if name == "iterate" else 0.1)
