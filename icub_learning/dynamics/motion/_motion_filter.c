@@ -14,9 +14,10 @@ enum { STATES = 4, PAIRS = 10, RECENT = 4, RECORDS = 1024 }; /* records: as many
 /* Sums over samples: positions and velocities scored; squared roughness of positions and velocities, products of
  * positions' roughness with the one before, and how many. */
 enum { SCORED_Q, SCORED_V, ROUGH_Q, ROUGH_V, ROUGH_PRODUCT, ROUGH_COUNT };
-/* Rows of lanes in one block: state and covariance, then gains and weighted innovations of position and velocity. */
-enum { X, P = X + STATES, KQ = P + PAIRS, GQ = KQ + STATES, KV, GV = KV + STATES, KEPT };
+/* Rows of lanes that follow each other: state, covariance, gain and weighted innovation of position, and of velocity. */
+enum { P = STATES, KQ = P + PAIRS, GQ = KQ + STATES, KV, GV = KV + STATES, KEPT };
 enum { P00, P01, P02, P03, P11, P12, P13, P22, P23, P33 };
+static const int diagonal[STATES] = {P00, P11, P22, P33};
 
 #define UNSEEN 1e30  /* variance of a measurement that tells nothing */
 #define ROUNDING sqrt(DBL_EPSILON) /* of a position: smaller differences are those of floating-point numbers */
@@ -24,7 +25,7 @@ enum { P00, P01, P02, P03, P11, P12, P13, P22, P23, P33 };
 #define CHANCE 2.0   /* standard deviations of a mean error to which the filter forgets where it surprises, see `widen` */
 #define SPAN 0.125   /* of the period: the mean is over so much of it */
 #define QUANTA 3.0   /* steps of an encoder that a joint moves at least while it moves */
-#define RESTLESS 6.0 /* standard deviations of the positions' noise, the same */
+#define RESTLESS (2.0 * OUTLIER) /* standard deviations of the positions' noise, the same: a way has two ends */
 
 #include "_jump_bank.h"
 /* What the smoother needs of one sample, for the lanes of the second group where there is one, else of the first. */
@@ -64,16 +65,16 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     Opened arrays;                                  /* of the caller: the next four lines are in them */
-    const double *density, *rq, *rv, *delay, *leak; /* of the lanes; density: of the white snap; leak: of the jerk [1/s] */
+    const double *density, *rq, *rv, *delay, *leak; /* of the lanes; density of the white snap, leak of the jerk [1/s] */
     double *scores;                                 /* of the lanes: sums of the predictions' log variances and errors */
-    double *tally;                                  /* of the joints, see SCORED_Q and what follows */
+    double *tally;                                  /* of the joints: SCORED_Q and what follows */
     double *step_q, *step_v;                        /* of the joints: smallest change seen */
     ptrdiff_t joints, width, lanes, active;         /* width: joints, rounded up to whole vectors */
     ptrdiff_t moving;                               /* lanes that only matter with velocities, the last ones */
     double max_gap, period, lag, horizon;           /* [s] period: of the slowest joint's bandwidth */
     double surprise;                                /* [standard deviations], see `widen` */
     double *memory, *x, *p, *kq, *gq, *kv, *gv;     /* of the lanes, KEPT rows */
-    double *held;                                   /* of the lanes: x and p at the origin of the next scored prediction */
+    double *held;                                   /* of the lanes: x, p at the origin of the next scored prediction */
     double *z, *r;                                  /* of the lanes: what is measured, and its variance */
     double *mean;                                   /* of the first lanes: mean error of the predictions, see `widen` */
     double *position, *velocity;                    /* of the joints: the last sample */
@@ -107,10 +108,11 @@ INLINE Passage passage(double d, double leak) {
     return (Passage){d, d2, d * d2 / 3.0 / (1.0 + l / 4.0), d2 / (1.0 + l / 3.0), d / (1.0 + l / 2.0), 1.0 / (1.0 + l + l * l / 2.0)};
 }
 
-/* Correct the state of a lane, and its covariance but for the position's row, by an innovation over its variance, `g`, and the
- * `inverse` of that variance, of a measurement whose covariances with the state are h0 to h3. Numbers of a lane are `lanes` apart. */
-INLINE void correct(double *restrict x, double *restrict p, double *restrict gain, double h0, double h1, double h2, double h3, double g,
-                    double inverse, ptrdiff_t lanes) {
+/* Correct the state of a lane, and its covariance but for the position's row, by an innovation over its variance, `g`,
+ * and the `inverse` of that variance, of a measurement whose covariances with the state are h0 to h3. The numbers of a
+ * lane are `lanes` apart. */
+INLINE void correct(double *restrict x, double *restrict p, double *restrict gain, double h0, double h1, double h2,
+                    double h3, double g, double inverse, ptrdiff_t lanes) {
     const double k0 = h0 * inverse, k1 = h1 * inverse, k2 = h2 * inverse, k3 = h3 * inverse;
     x[0] += h0 * g;
     x[lanes] += h1 * g;
@@ -153,7 +155,8 @@ static int any_moves(const Filter *f) {
 INLINE void score(Filter *f, int what, ptrdiff_t l, double error, double variance) {
     const double square = error * error / variance;
     f->scores[what * f->lanes + l] += log(variance);
-    f->scores[(2 + what) * f->lanes + l] += square < OUTLIER * OUTLIER ? square : OUTLIER * (2.0 * sqrt(square) - OUTLIER);
+    const double counted = square < OUTLIER * OUTLIER ? square : OUTLIER * (2.0 * sqrt(square) - OUTLIER);
+    f->scores[(2 + what) * f->lanes + l] += counted;
 }
 
 /* Score what each lane of a joint predicted for a position from its state `d` seconds ago. */
@@ -169,7 +172,8 @@ static void score_position(Filter *f, ptrdiff_t j, double position, double d) {
         const double m2 = p02 + d * p12 + d2 * p[P22 * lanes + l] + d3 * p23;
         const double m3 = p03 + d * p13 + d2 * p23 + d3 * p[P33 * lanes + l];
         const double variance = m0 + d * m1 + d2 * m2 + d3 * m3 + f->density[l] * noise + f->rq[l];
-        score(f, SCORED_Q, l, position - (x[l] + d * x[lanes + l] + d2 * x[2 * lanes + l] + d3 * x[3 * lanes + l]), variance);
+        const double error = position - (x[l] + d * x[lanes + l] + d2 * x[2 * lanes + l] + d3 * x[3 * lanes + l]);
+        score(f, SCORED_Q, l, error, variance);
     }
     f->tally[SCORED_Q * width + j] += 1.0;
     f->scored++;
@@ -192,7 +196,7 @@ static void score_velocity(Filter *f, ptrdiff_t j, double velocity, double since
     f->velocity_scored[j] = 1;
 }
 
-/* Score predictions from the origins of joints that move: of the velocity once, and of the position when it is far enough. */
+/* Score predictions from the origins of joints that move: of the velocity once, of the position when it is far enough. */
 static void score_joints(Filter *f, const double *position, const double *velocity, double step) {
     for (ptrdiff_t j = 0; j < f->joints; j++) {
         const double since = (double)(f->stamp - f->origin_stamp[j]) * 1e-9;
@@ -200,7 +204,7 @@ static void score_joints(Filter *f, const double *position, const double *veloci
         const int moved = moves(f, j);
         if (moved && velocity && !f->velocity_scored[j]) score_velocity(f, j, velocity[j], since);
         /* Within a few steps of quantization errors are alike: such a prediction tells nothing about the noise. */
-        const int told = moved && fabs(position[j] - f->origin[j]) > quanta(f, j) && since < 3.0 * f->period + 2.0 * step;
+        const int told = fabs(position[j] - f->origin[j]) > quanta(f, j) && since < 3.0 * f->period + 2.0 * step && moved;
         if (told) score_position(f, j, position[j], since);
         if (told || !moved || since > f->period) f->origin_stamp[j] = -1; /* a new origin once the velocity is in */
     }
@@ -261,7 +265,6 @@ static void measure(Filter *f, const double *values, const double *variance, int
 }
 
 static void start(Filter *f, const double *position, const double *velocity) {
-    static const int diagonal[STATES] = {P00, P11, P22, P33};
     const ptrdiff_t lanes = f->lanes;
     memset(f->x, 0, KEPT * lanes * sizeof(double));
     memset(f->mean, 0, f->width * sizeof(double));
@@ -471,7 +474,6 @@ FUNCTION(read, "!~=3n !~=3n # n:",
          "read(state, deviation, group, joints)\n\n"
          "Write the state of the first lanes and the standard deviations of those of a group at the newest sample, each\n"
          "(3, joints); returns its stamp.") {
-    static const int diagonal[3] = {P00, P11, P22};
     Filter *f = self;
     const ptrdiff_t n = f->joints, group = a->integer[0];
     double *state = a->array[0], *deviation = a->array[1];
@@ -540,18 +542,17 @@ static PyTypeObject type = {
 };
 
 FUNCTION(Filter, "=5gw !=4gw !=6w !=2w g: w: # # % % % %",
-         "Filter(levels, scores, tallies, steps, groups, width, joints, moving_groups, max_gap, velocity, acceleration, jerk)\n\n"
-         "Kalman filters of `joints` joints under hypotheses, of which the last `moving_groups` only matter with velocities; max_gap [s];\n"
-         "standard deviations of the state at the start. width: joints, rounded up to eights. The arrays are read and written later:\n"
-         "levels (5, groups, width), density of the white snap, variances of position and velocity, delay of velocities [s], leak of the\n"
-         "jerk [1/s], which all joints share. To scores (4, groups, width) are added log variances, then squared normalized errors, of\n"
-         "positions and velocities; to tallies (6, width) numbers of positions and of velocities scored, squared roughness of\n"
-         "positions and of velocities, products of positions' with the one before, how many. steps (2, width) become the smallest\n"
-         "changes of position and velocity.") {
+         "Filter(levels, scores, tallies, steps, groups, width, joints, moving_groups, max_gap, v, a, j)\n\n"
+         "Kalman filters of `joints` joints under hypotheses, of which the last `moving_groups` only matter with velocities;\n"
+         "width: joints, rounded up to eights; max_gap [s]; v, a, j: standard deviations at the start. The arrays stay in\n"
+         "use. levels (5, groups, width): density of the white snap, variances of position and velocity, delay of\n"
+         "velocities [s], leak of the jerk [1/s], which all joints share. To scores (4, groups, width) are added log\n"
+         "variances, then squared normalized errors, of positions and of velocities; to tallies (6, width) numbers of\n"
+         "positions and of velocities scored, squared roughness of positions and of velocities, products of positions'\n"
+         "with the one before, how many. steps (2, width) become the smallest changes of position and velocity.") {
     const ptrdiff_t width = SIZE('w'), lanes = SIZE('g') * width, joints = a->integer[0], moving = a->integer[1] * width;
-    if (!fits(joints >= 1 && joints <= width && width % 8 == 0 && width <= 4096 && lanes <= 64 * width && moving >= 0 && moving < lanes,
-              "joints, width and groups") ||
-        PyType_Ready(&type) < 0)
+    if (!fits(joints >= 1 && joints <= width && width % 8 == 0 && width <= 4096 && lanes <= 64 * width, "joints and width") ||
+        !fits(a->integer[1] >= 0 && a->integer[1] < SIZE('g'), "groups") || PyType_Ready(&type) < 0)
         return NULL;
     Filter *f = (Filter *)type.tp_alloc(&type, 0); /* all zeros */
     if (!f) return NULL;
@@ -561,11 +562,13 @@ FUNCTION(Filter, "=5gw !=4gw !=6w !=2w g: w: # # % % % %",
         void *pointer;
         size_t numbers;
     } parts[] = {
-        {&f->x, KEPT * lanes}, {&f->held, (STATES + PAIRS) * lanes}, {&f->z, lanes}, {&f->r, lanes}, {&f->mean, width},
-        {&f->position, width}, {&f->velocity, width}, {&f->change, width}, {&f->origin, width}, {&f->origin_stamp, width},
-        {&f->recent_q, RECENT * width}, {&f->recent_v, RECENT * width}, {&f->rough, width}, {&f->velocity_scored, width},
-        {&f->skip, width}, {&f->repetition.joints, 2 * width}, {&b->state, SLOTS * PARTS * width}, {&b->mixed, PARTS * width},
-        {&b->error, width}, {&b->variance, width}, {&b->squares, width}, {&records, RECORDS * (KEPT + 2) * width},
+        {&f->x, STATES * lanes}, {&f->p, PAIRS * lanes}, {&f->kq, STATES * lanes}, {&f->gq, lanes},
+        {&f->kv, STATES * lanes}, {&f->gv, lanes}, {&f->held, (STATES + PAIRS) * lanes}, {&f->z, lanes},
+        {&f->r, lanes}, {&f->mean, width}, {&f->position, width}, {&f->velocity, width}, {&f->change, width},
+        {&f->origin, width}, {&f->origin_stamp, width}, {&f->recent_q, RECENT * width}, {&f->recent_v, RECENT * width},
+        {&f->rough, width}, {&f->velocity_scored, width}, {&f->skip, width}, {&f->repetition.joints, 2 * width},
+        {&b->state, SLOTS * PARTS * width}, {&b->mixed, PARTS * width}, {&b->error, width}, {&b->variance, width},
+        {&b->squares, width}, {&records, RECORDS * (KEPT + 2) * width},
     };
     size_t bytes = 0;
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) bytes += parts[i].numbers * sizeof(double);
@@ -575,12 +578,19 @@ FUNCTION(Filter, "=5gw !=4gw !=6w !=2w g: w: # # % % % %",
         return PyErr_NoMemory();
     }
     memset(next, 0, bytes);
-    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); next += parts[i++].numbers) memcpy(parts[i].pointer, &next, sizeof(next));
-    f->p = f->x + P * lanes, f->kq = f->x + KQ * lanes, f->gq = f->x + GQ * lanes, f->kv = f->x + KV * lanes, f->gv = f->x + GV * lanes;
-    for (int i = 0; i < RECORDS; i++, records += (KEPT + 2) * width) f->records[i].x = records, f->records[i].jumping = records + KEPT * width;
-    f->density = a->array[0], f->rq = f->density + lanes, f->rv = f->rq + lanes, f->delay = f->rv + lanes, f->leak = f->delay + lanes;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        memcpy(parts[i].pointer, &next, sizeof(next));
+        next += parts[i].numbers;
+    }
+    for (int i = 0; i < RECORDS; i++, records += (KEPT + 2) * width) {
+        f->records[i].x = records;
+        f->records[i].jumping = records + KEPT * width;
+    }
+    const double **levels[] = {&f->density, &f->rq, &f->rv, &f->delay, &f->leak};
+    for (int i = 0; i < 5; i++) *levels[i] = (const double *)a->array[0] + i * lanes;
     f->scores = a->array[1], f->tally = a->array[2], f->step_q = a->array[3], f->step_v = f->step_q + width;
-    f->arrays = *a->opened, a->opened->n_views = 0; /* kept as long as the filter */
+    f->arrays = *a->opened; /* kept as long as the filter */
+    a->opened->n_views = 0;
     f->joints = joints, f->width = width, f->lanes = lanes, f->moving = moving;
     f->max_gap = a->number[0], f->surprise = INFINITY;
     for (int i = 1; i < STATES; i++) f->prior[i] = a->number[i];

@@ -9,7 +9,7 @@ class Filter:
     surprise: float
     def __init__(
         self, levels: Array, scores: Array, tallies: Array, steps: Array, groups: int, width: int, joints: int,
-        moving_groups: int, max_gap: float, velocity: float, acceleration: float, jerk: float, /,
+        moving_groups: int, max_gap: float, v: float, a: float, j: float, /,
     ) -> None: ...  # fmt: skip
     def add(self, stamp: int, position: Array, velocity: Array | None, joints: int, /) -> int: ...
     def smooth(self, out: Array, /) -> list[int]: ...

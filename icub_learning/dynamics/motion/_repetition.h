@@ -70,7 +70,8 @@ static int joint_repeats(Filter *f, ptrdiff_t j, double position, double step) {
     const double change = fabs(position - f->position[j]), ahead = fabs(f->x[f->lanes + j]) * step;
     if (change == 0.0 && own->samples < LONGEST_REPEAT) {
         const double deviation = sqrt(f->rq[j] + f->p[P00 * f->lanes + j]);
-        if (!own->samples && (ahead <= quanta(f, j) || ahead <= OUTLIER * deviation)) return 0; /* slow: it may well stay */
+        const int slow = ahead <= quanta(f, j) || ahead <= OUTLIER * deviation; /* it may well stay */
+        if (!own->samples && slow) return 0;
         own->way += own->samples ? own->way / own->samples : ahead;
         own->samples++;
         return votes_for_driver(votes) && own->samples <= votes->longest;

@@ -198,7 +198,8 @@ class MotionFilter:
     def _learn(self, stamp: int, with_velocity: bool) -> None:
         scores, tallies, steps = self._found
         if self._samples > 1:
-            self._levels.learn(scores, tallies, steps, (stamp - self._since) * 1e-9 / (self._samples - 1), with_velocity)
+            interval = (stamp - self._since) * 1e-9 / (self._samples - 1)
+            self._levels.learn(scores, tallies, steps, interval, with_velocity)
             self._use()
         scores[:], tallies[:], self._filter.scored = 0.0, 0.0, 0
         self._since, self._samples = stamp, 1
