@@ -23,10 +23,10 @@ FIRST_SAMPLES = 12  # before the levels are looked for
 SURPRISE = 4.5  # standard deviations of the mean error of some predictions beyond which a motion has changed
 LOOK_SHARE = 0.2  # of the memory of the levels, in scored predictions, between two looks at them,
 MOST_SCORED = 48  # but no more predictions of a joint
+VECTOR = 8  # numbers in the longest vector of a processor
 # Over the usual deviation of accelerations, or of predictions: with twice that, what counts as known is still told from
 # what is not.
 UNUSUAL = 2.0
-VECTOR = 8  # numbers in the longest vector of a processor
 
 
 class MotionFilter:

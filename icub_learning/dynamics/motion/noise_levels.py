@@ -18,7 +18,6 @@ from icub_learning.dynamics.motion.first_noise import first_noise
 # Parameters of a joint, all as logarithms: density of the snap over the variance of positions, which sets the
 # bandwidth; variance of positions, which scales all; variance of velocities over that of positions.
 Level = IntEnum("Level", "RATIO SCALE VELOCITY", start=0)
-STATES = len(IntEnum("State", "POSITION VELOCITY ACCELERATION JERK"))
 # Filters side by side: the levels in use; the same where the filter does not react to surprises, so that its scores are
 # those of the levels; then parameters raised and lowered, those last that need velocities.
 Group = IntEnum(
@@ -27,6 +26,8 @@ Group = IntEnum(
     start=0,
 )
 RATIO, SCALE, VELOCITY = Level
+State = IntEnum("State", "POSITION VELOCITY ACCELERATION JERK")  # of a joint, see docs/theory/motion_filter.md
+STATES = len(State)
 HERE = Group.HERE
 RATIO_GROUPS, LEAK_GROUPS = (Group.RATIO_UP, Group.RATIO_DOWN), (Group.LEAK_UP, Group.LEAK_DOWN)
 VELOCITY_GROUPS, DELAY_GROUPS = (Group.VELOCITY_UP, Group.VELOCITY_DOWN), (Group.DELAY_UP, Group.DELAY_DOWN)
