@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from icub_learning.dynamics.motion.motion_filter import PRIOR, VECTOR, Filter
+
 
 def sines(t, rng, highest=1.5):
     """Sum of four sines of 0.1 Hz to `highest`: position, velocity, acceleration at times t [s]."""
@@ -79,6 +81,16 @@ def record(
             if velocity is not None:
                 velocity[k] = velocity[k - 1]
     return stamps, measured, velocity, q, v, a
+
+
+def with_fixed_levels(joints, levels, times, *, prior=PRIOR, surprise=np.inf):
+    """Return the compiled filter of one group and fixed levels (5,), and of a period, a lag and a horizon [s]."""
+    lanes = np.repeat(np.array(levels, dtype=float), VECTOR).reshape(5, 1, VECTOR)
+    found = np.zeros((4, 1, VECTOR)), np.zeros((6, VECTOR)), np.full((2, VECTOR), np.inf)
+    filter = Filter(lanes, *found, 1, VECTOR, joints, 0, 10.0, *prior)
+    filter.period, filter.lag, filter.horizon = times
+    filter.surprise = surprise
+    return filter
 
 
 def each(filter, stamps, position, velocity=None):

@@ -19,41 +19,6 @@ static void filter(double *state, double *white, const double *columns, const do
     solve_transposed(root, white, m, count);
 }
 
-/* The upper triangle of information (n, n) += w' w, and vector (n,) += w' innovation, for n columns w of white (m, count). */
-static void accumulate(double *information, double *vector, const double *white, const double *innovation, ptrdiff_t m,
-                       ptrdiff_t count, ptrdiff_t n) {
-    add_multiples(vector, 1.0, innovation, 1, white, count, m, n);
-    for (ptrdiff_t i = 0; i < n; i++) add_multiples(information + i * n + i, 1.0, white + i, count, white + i, count, m, n - i);
-}
-
-/* One step of the filter's covariance P (2 m, 2 m), see ErrorModel; returns whether that of the innovations is positive definite. */
-static int predict_errors(double *covariance, double *gain, double *whole, double *root, const double *kept, const double *fast,
-                          const double *slow, const double *noise, const double *added, ptrdiff_t m, double scale) {
-    const ptrdiff_t n = 2 * m;
-    for (ptrdiff_t i = 0; i < n; i++)
-        for (ptrdiff_t j = 0; j < n; j++) covariance[i * n + j] *= kept[i / m] * kept[j / m];
-    for (ptrdiff_t i = 0; i < m; i++)
-        for (ptrdiff_t j = 0; j < m; j++) {
-            covariance[i * n + j] += (1.0 - kept[0] * kept[0]) * fast[i * m + j];
-            covariance[(m + i) * n + m + j] += (1.0 - kept[1] * kept[1]) * slow[i * m + j];
-        }
-    for (ptrdiff_t i = 0; i < m; i++) covariance[(m + i) * n + m + i] += added[i] / scale;
-    for (ptrdiff_t i = 0; i < n; i++) /* P H' */
-        for (ptrdiff_t j = 0; j < m; j++) gain[i * m + j] = covariance[i * n + j] + covariance[i * n + m + j];
-    for (ptrdiff_t i = 0; i < m * m; i++) root[i] = whole[i] = gain[i] + gain[m * m + i] + noise[i];
-    for (ptrdiff_t i = 0; i < m; i++) root[i * m + i] = whole[i * m + i] += added[m + i] / scale;
-    if (!cholesky(root, m, 0.0)) return 0;
-    for (ptrdiff_t i = 0; i < n; i++) solve_transposed_vector(root, gain + i * m, m); /* P H' R^-1: its square is what is known now */
-    for (ptrdiff_t i = 0; i < n; i++)
-        for (ptrdiff_t j = 0; j < n; j++) covariance[i * n + j] -= dot(gain + i * m, gain + j * m, m);
-    for (ptrdiff_t i = 0; i < n; i++) solve_vector(root, gain + i * m, m);
-    for (ptrdiff_t i = 0; i < m * m; i++) {
-        whole[i] *= scale;
-        root[i] *= sqrt(scale);
-    }
-    return 1;
-}
-
 /* `way` of the way from moment (m, m) to a b'. */
 static void approach(double *moment, double way, const double *a, const double *b, ptrdiff_t m) {
     for (ptrdiff_t i = 0; i < m; i++)
@@ -102,10 +67,33 @@ FUNCTION(predict, "!4mm !2mm !mm !mm 2 mm mm mm 2m m: %",
          "by what is added (2, m) to the variances of the slow part and of the noise.\n"
          "Written: P, gain (2 m, m), whole = scale S, its root R with R' R = whole, both (m, m); kept (2,) is what K multiplies the\n"
          "fast and the slow part by.") {
-    if (!sizes_fit(SIZE('m'), SIZE('m'))) return NULL;
-    void **o = a->array;
-    const int found = predict_errors(o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], o[8], SIZE('m'), a->number[0]);
-    return definite(found, "covariance of the innovations");
+    const ptrdiff_t m = SIZE('m'), n = 2 * m;
+    if (!sizes_fit(m, m)) return NULL;
+    double *covariance = a->array[0], *gain = a->array[1], *whole = a->array[2], *root = a->array[3];
+    const double *kept = a->array[4], *fast = a->array[5], *slow = a->array[6], *noise = a->array[7], *added = a->array[8];
+    const double scale = a->number[0];
+    for (ptrdiff_t i = 0; i < n; i++)
+        for (ptrdiff_t j = 0; j < n; j++) covariance[i * n + j] *= kept[i / m] * kept[j / m];
+    for (ptrdiff_t i = 0; i < m; i++)
+        for (ptrdiff_t j = 0; j < m; j++) {
+            covariance[i * n + j] += (1.0 - kept[0] * kept[0]) * fast[i * m + j];
+            covariance[(m + i) * n + m + j] += (1.0 - kept[1] * kept[1]) * slow[i * m + j];
+        }
+    for (ptrdiff_t i = 0; i < m; i++) covariance[(m + i) * n + m + i] += added[i] / scale;
+    for (ptrdiff_t i = 0; i < n; i++) /* P H' */
+        for (ptrdiff_t j = 0; j < m; j++) gain[i * m + j] = covariance[i * n + j] + covariance[i * n + m + j];
+    for (ptrdiff_t i = 0; i < m * m; i++) root[i] = whole[i] = gain[i] + gain[m * m + i] + noise[i];
+    for (ptrdiff_t i = 0; i < m; i++) root[i * m + i] = whole[i * m + i] += added[m + i] / scale;
+    if (!cholesky(root, m, 0.0)) return definite(0, "covariance of the innovations");
+    for (ptrdiff_t i = 0; i < n; i++) solve_transposed_vector(root, gain + i * m, m); /* P H' R^-1: its square is what is known now */
+    for (ptrdiff_t i = 0; i < n; i++)
+        for (ptrdiff_t j = 0; j < n; j++) covariance[i * n + j] -= dot(gain + i * m, gain + j * m, m);
+    for (ptrdiff_t i = 0; i < n; i++) solve_vector(root, gain + i * m, m);
+    for (ptrdiff_t i = 0; i < m * m; i++) {
+        whole[i] *= scale;
+        root[i] *= sqrt(scale);
+    }
+    Py_RETURN_NONE;
 }
 
 FUNCTION(factor, "!mm mm m m:",
@@ -153,7 +141,9 @@ FUNCTION(add, "() 0 0 2 2mm mm m: ()",
         filter(own.array[0], white, a->array[0], a->array[2], a->array[3], a->array[4], m, count);
         for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sizes); i++, information += n * n, vector += n, white += n) {
             n = PyLong_AsSsize_t(PyTuple_GET_ITEM(sizes, i));
-            accumulate(information, vector, white, a->array[1], m, count, n);
+            add_multiples(vector, 1.0, a->array[1], 1, white, count, m, n);
+            for (ptrdiff_t j = 0; j < n; j++)
+                add_multiples(information + j * n + j, 1.0, white + j, count, white + j, count, m, n - j);
         }
     }
     return whitened ? Py_NewRef(Py_None) : NULL;

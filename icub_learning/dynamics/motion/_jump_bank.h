@@ -23,7 +23,7 @@ enum { Q, V, A, QQ, QV, QA, VV, VA, AA, PARTS };           /* of a hypothesis: m
 
 typedef struct {
     ptrdiff_t joints, width;  /* width: joints, rounded up to whole vectors */
-    double *memory, *state;   /* state: of the slots, (SLOTS, PARTS, width) */
+    double *state;            /* of the slots, (SLOTS, PARTS, width) */
     double *mixed;            /* (PARTS, width) mean and covariance of all hypotheses together */
     double *error, *variance; /* scratch of the joints */
     double *squares;          /* of the joints: squared accelerations, summed over the time in which they had any */

@@ -7,18 +7,11 @@
  * sleeps, each time twice as long.
  */
 
-static int bank_make(JumpBank *b, ptrdiff_t joints, ptrdiff_t width) {
-    const size_t bytes = (size_t)((SLOTS + 1) * PARTS + 3) * width * sizeof(double);
+static void bank_make(JumpBank *b, ptrdiff_t joints, ptrdiff_t width) {
     b->joints = joints, b->width = width;
-    if (!(b->memory = aligned_alloc(64, (bytes + 63) / 64 * 64))) return 0;
-    memset(b->memory, 0, bytes);
-    b->state = b->memory;
-    b->mixed = b->state + SLOTS * PARTS * width;
-    b->error = b->mixed + PARTS * width, b->variance = b->error + width, b->squares = b->variance + width;
     for (ptrdiff_t l = 0; l < width; l++) b->squares[l] = EXPECTED;
     b->accelerating = EXPECTED, b->jumps = 1.0, b->time = 1.0;
     b->nap = LEAST_TRIAL;
-    return 1;
 }
 
 /* Forget the motion; what accelerations are usual stays. */

@@ -8,12 +8,16 @@
 #include "_arguments.h"
 #include <float.h>
 #include <stdlib.h>
+#include <structmember.h>
 
-enum { STATES = 4, PAIRS = 10, RECORDS = 1024 }; /* records: as many as a period has samples at 2 kHz */
+enum { STATES = 4, PAIRS = 10, RECENT = 4, RECORDS = 1024 }; /* records: as many as a period has samples at 2 kHz */
 /* Sums over samples: positions and velocities scored; squared roughness of positions and velocities, products of
  * positions' roughness with the one before, and how many. */
-enum { SCORED_Q, SCORED_V, ROUGH_Q, ROUGH_V, ROUGH_PRODUCT, ROUGH_COUNT, TALLIES };
+enum { SCORED_Q, SCORED_V, ROUGH_Q, ROUGH_V, ROUGH_PRODUCT, ROUGH_COUNT };
+/* Rows of lanes that follow each other: state, covariance, gain and weighted innovation of position, and of velocity. */
+enum { P = STATES, KQ = P + PAIRS, GQ = KQ + STATES, KV, GV = KV + STATES, KEPT };
 enum { P00, P01, P02, P03, P11, P12, P13, P22, P23, P33 };
+static const int diagonal[STATES] = {P00, P11, P22, P33};
 
 #define UNSEEN 1e30  /* variance of a measurement that tells nothing */
 #define ROUNDING sqrt(DBL_EPSILON) /* of a position: smaller differences are those of floating-point numbers */
@@ -21,19 +25,18 @@ enum { P00, P01, P02, P03, P11, P12, P13, P22, P23, P33 };
 #define CHANCE 2.0   /* standard deviations of a mean error to which the filter forgets where it surprises, see `widen` */
 #define SPAN 0.125   /* of the period: the mean is over so much of it */
 #define QUANTA 3.0   /* steps of an encoder that a joint moves at least while it moves */
-#define RESTLESS 6.0 /* standard deviations of the positions' noise, the same */
+#define RESTLESS (2.0 * OUTLIER) /* standard deviations of the positions' noise, the same: a way has two ends */
 
 #include "_jump_bank.h"
 /* What the smoother needs of one sample, for the lanes of the second group where there is one, else of the first. */
 typedef struct {
     int64_t stamp;
-    double step;   /* since the sample before [s] */
-    double delay;  /* of the velocities [s] */
-    double leak;   /* of the jerk [1/s] */
-    double *x, *p; /* state and covariance after the sample */
-    double *kq, *gq, *kv, *gv; /* gains and weighted innovations of position and velocity */
-    double *jumping;           /* velocities and accelerations by the bank of jumps */
-    int jumps;                 /* whether it knew any, of joints that moved */
+    double step;     /* since the sample before [s] */
+    double delay;    /* of the velocities [s] */
+    double leak;     /* of the jerk [1/s] */
+    double *x;       /* (KEPT, width) after the sample */
+    double *jumping; /* velocities and accelerations by the bank of jumps */
+    int jumps;       /* whether it knew any, of joints that moved */
 } Record;
 
 /* Votes on what repeated positions were: of joints that moved all along, or stood. */
@@ -61,35 +64,38 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD
-    ptrdiff_t joints, width, lanes, active; /* width: joints, rounded up to whole vectors */
-    ptrdiff_t groups, moving_groups;        /* hypotheses; those that only matter with velocities come last */
-    double max_gap, period, lag, horizon;   /* [s] period: of the slowest joint's bandwidth */
-    double surprise;                        /* [standard deviations], see `widen` */
-    double *memory, *x, *p, *density, *rq, *rv, *delay; /* of the lanes; density: of the white snap */
-    double *held_x, *held_p;                         /* of the lanes at the origin of the next scored prediction */
-    double *log_q, *log_v, *square_q, *square_v;     /* of the lanes: sums of the predictions' log variances and errors */
-    double *kq, *gq, *kv, *gv, *eq, *ev;             /* scratch of the lanes */
-    double *mean;                                    /* of the first lanes: mean error of the predictions, see `widen` */
-    double *position, *velocity, *step_q, *step_v;   /* of the joints: the last sample, smallest change seen */
-    double *change;                                  /* of the joints: since the sample before */
-    double *origin;                                  /* of the joints: position at the origin */
-    double *tally[TALLIES];                          /* of the joints, see TALLIES */
-    double *recent_q[4], *recent_v[4], recent_time[4]; /* the last samples */
+    Opened arrays;                                  /* of the caller: the next four lines are in them */
+    const double *density, *rq, *rv, *delay, *leak; /* of the lanes; density of the white snap, leak of the jerk [1/s] */
+    double *scores;                                 /* of the lanes: sums of the predictions' log variances and errors */
+    double *tally;                                  /* of the joints: SCORED_Q and what follows */
+    double *step_q, *step_v;                        /* of the joints: smallest change seen */
+    ptrdiff_t joints, width, lanes, active;         /* width: joints, rounded up to whole vectors */
+    ptrdiff_t moving;                               /* lanes that only matter with velocities, the last ones */
+    double max_gap, period, lag, horizon;           /* [s] period: of the slowest joint's bandwidth */
+    double surprise;                                /* [standard deviations], see `widen` */
+    double *memory, *x, *p, *kq, *gq, *kv, *gv;     /* of the lanes, KEPT rows */
+    double *held;                                   /* of the lanes: x, p at the origin of the next scored prediction */
+    double *z, *r;                                  /* of the lanes: what is measured, and its variance */
+    double *mean;                                   /* of the first lanes: mean error of the predictions, see `widen` */
+    double *position, *velocity;                    /* of the joints: the last sample */
+    double *change;                                 /* of the joints: since the sample before */
+    double *origin;                                 /* of the joints: position at the origin */
+    int64_t *origin_stamp;
+    double *recent_q, *recent_v, recent_time[RECENT]; /* the last samples that were new */
     int recent;
-    double unheard; /* since the last row that was new [s] */
+    double unheard; /* since the last of them [s] */
+    double *rough;  /* of the joints: roughness of the last positions */
     Repetition repetition;
     JumpBank bank; /* of the joints; only where there are hypotheses */
-    double *rough;                                   /* of the joints: roughness of the last positions */
     int *velocity_scored;
-    int *skip;               /* of the joints: whether this position tells nothing */
+    int *skip; /* of the joints: whether this position tells nothing */
     int had_velocity;
-    double prior[STATES], *leak;            /* leak: of the groups [1/s] */
-    int64_t stamp, *origin_stamp;
+    double prior[STATES];
+    int64_t stamp;
     Record records[RECORDS];
-    double *storage;
-    int64_t first, count, ripe; /* records: first that is not smoothed, all ever taken, old enough up to here */
-    int64_t compared, settled;  /* first that the bank was not compared with, a period old up to here */
-    int64_t samples, scored;
+    int64_t count, waiting, ripe; /* records: all ever taken, the last ones not smoothed yet, old enough up to here */
+    int64_t compared, settled;    /* first that the bank was not compared with, a period old up to here */
+    int64_t scored;
 } Filter;
 
 /* What a jerk of 1 that decays at the rate `leak` [1/s] adds to the state within `d` seconds; rational in leak * d. */
@@ -102,142 +108,37 @@ INLINE Passage passage(double d, double leak) {
     return (Passage){d, d2, d * d2 / 3.0 / (1.0 + l / 4.0), d2 / (1.0 + l / 3.0), d / (1.0 + l / 2.0), 1.0 / (1.0 + l + l * l / 2.0)};
 }
 
+/* Correct the state of a lane, and its covariance but for the position's row, by an innovation over its variance, `g`,
+ * and the `inverse` of that variance, of a measurement whose covariances with the state are h0 to h3. The numbers of a
+ * lane are `lanes` apart. */
+INLINE void correct(double *restrict x, double *restrict p, double *restrict gain, double h0, double h1, double h2,
+                    double h3, double g, double inverse, ptrdiff_t lanes) {
+    const double k0 = h0 * inverse, k1 = h1 * inverse, k2 = h2 * inverse, k3 = h3 * inverse;
+    x[0] += h0 * g;
+    x[lanes] += h1 * g;
+    x[2 * lanes] += h2 * g;
+    x[3 * lanes] += h3 * g;
+    gain[0] = k0;
+    gain[lanes] = k1;
+    gain[2 * lanes] = k2;
+    gain[3 * lanes] = k3;
+    p[P11 * lanes] -= h1 * k1;
+    p[P12 * lanes] -= h1 * k2;
+    p[P13 * lanes] -= h1 * k3;
+    p[P22 * lanes] -= h2 * k2;
+    p[P23 * lanes] -= h2 * k3;
+    p[P33 * lanes] -= h3 * k3;
+}
+
 #define LOOPS "_motion_filter_loops.h"
 #include "_versions.h"
-#include "_jump_bank_follow.h"
-#include "_repetition.h"
 
-/* Squared error over its variance; outliers count by their magnitude, not its square. */
-INLINE double squared(double error, double variance) {
-    const double square = error * error / variance;
-    return square < OUTLIER * OUTLIER ? square : OUTLIER * (2.0 * sqrt(square) - OUTLIER);
-}
-
-/* Score what each lane of a joint predicted for a position from its state `d` seconds ago. */
-static void score_position(Filter *f, ptrdiff_t j, double position, double d) {
-    const ptrdiff_t lanes = f->lanes, width = f->width;
-    const double d2 = d * d / 2.0, noise = d2 * d2 * d2 * d * 8.0 / 252.0;
-    const double *x = f->held_x, *p = f->held_p;
-    for (ptrdiff_t l = j; l < f->active; l += width) {
-        const double d3 = passage(d, f->leak[l / width]).to_q;
-        const double p01 = p[P01 * lanes + l], p02 = p[P02 * lanes + l], p03 = p[P03 * lanes + l];
-        const double p12 = p[P12 * lanes + l], p13 = p[P13 * lanes + l], p23 = p[P23 * lanes + l];
-        const double m0 = p[l] + d * p01 + d2 * p02 + d3 * p03, m1 = p01 + d * p[P11 * lanes + l] + d2 * p12 + d3 * p13;
-        const double m2 = p02 + d * p12 + d2 * p[P22 * lanes + l] + d3 * p23;
-        const double m3 = p03 + d * p13 + d2 * p23 + d3 * p[P33 * lanes + l];
-        const double variance = m0 + d * m1 + d2 * m2 + d3 * m3 + f->density[l] * noise + f->rq[l];
-        const double error = position - (x[l] + d * x[lanes + l] + d2 * x[2 * lanes + l] + d3 * x[3 * lanes + l]);
-        f->log_q[l] += log(variance);
-        f->square_q[l] += squared(error, variance);
-    }
-    f->tally[SCORED_Q][j] += 1.0;
-}
-
-/* The same for a velocity. */
-static void score_velocity(Filter *f, ptrdiff_t j, double velocity, double since) {
-    const ptrdiff_t lanes = f->lanes, width = f->width;
-    const double *x = f->held_x, *p = f->held_p;
-    for (ptrdiff_t l = j; l < f->active; l += width) {
-        const double d = since - f->delay[l], leak = f->leak[l / width], d2 = d > 0.0 ? passage(d, leak).to_v : d * d / 2.0;
-        const double noise = d > 0.0 ? d * d * d * d * d / 20.0 : 0.0;
-        const double error = velocity - (x[lanes + l] + d * x[2 * lanes + l] + d2 * x[3 * lanes + l]);
-        const double variance = p[P11 * lanes + l] + 2.0 * (d * p[P12 * lanes + l] + d2 * p[P13 * lanes + l]) +
-                                d * d * p[P22 * lanes + l] + 2.0 * d * d2 * p[P23 * lanes + l] +
-                                d2 * d2 * p[P33 * lanes + l] + f->density[l] * noise + f->rv[l];
-        f->log_v[l] += log(variance);
-        f->square_v[l] += squared(error, variance);
-    }
-    f->tally[SCORED_V][j] += 1.0;
-}
-
-/* Third divided differences of the last four samples, scaled to the variance of one: noise, and next to no motion. */
-static void roughness(Filter *f, const double *position, const double *velocity, double step) {
-    const ptrdiff_t n = f->joints;
-    const int place = f->recent & 3;
-    memcpy(f->recent_q[place], position, n * sizeof(double));
-    if (velocity) memcpy(f->recent_v[place], velocity, n * sizeof(double));
-    for (int i = 0; i < 4; i++) f->recent_time[i] -= step;
-    f->recent_time[place] = 0.0;
-    if (++f->recent < 4) return;
-    double weight[4], norm = 0.0;
-    for (int i = 0; i < 4; i++) {
-        double product = 1.0;
-        for (int k = 0; k < 4; k++)
-            if (k != i) product *= (f->recent_time[i] - f->recent_time[k]) / step;
-        weight[i] = 1.0 / product;
-        norm += weight[i] * weight[i];
-    }
-    for (ptrdiff_t j = 0; j < n; j++) {
-        double q = 0.0, v = 0.0;
-        for (int i = 0; i < 4; i++) {
-            q += weight[i] * f->recent_q[i][j];
-            v += weight[i] * f->recent_v[i][j];
-        }
-        const double before = f->rough[j];
-        f->rough[j] = q / sqrt(norm);
-        if (q == 0.0) continue; /* stands still */
-        f->tally[ROUGH_PRODUCT][j] += f->rough[j] * before;
-        f->tally[ROUGH_Q][j] += q * q / norm;
-        f->tally[ROUGH_V][j] += v * v / norm;
-        f->tally[ROUGH_COUNT][j] += 1.0;
-    }
-}
-
-/* Smoothed position, velocity and acceleration at a record: x + P a. */
-static void read_smoothed(const Record *record, const double *a, double *out, ptrdiff_t width, ptrdiff_t joints) {
-    static const int row[3][STATES] = {{P00, P01, P02, P03}, {P01, P11, P12, P13}, {P02, P12, P22, P23}};
-    for (int i = 0; i < 3; i++)
-        for (ptrdiff_t l = 0; l < joints; l++) {
-            double sum = record->x[i * width + l];
-            for (int k = 0; k < STATES; k++) sum += record->p[row[i][k] * width + l] * a[k * width + l];
-            out[i * joints + l] = sum;
-        }
-}
-
-static void start(Filter *f, const double *position, const double *velocity) {
-    const ptrdiff_t lanes = f->lanes;
-    memset(f->x, 0, STATES * lanes * sizeof(double));
-    memset(f->p, 0, PAIRS * lanes * sizeof(double));
-    for (ptrdiff_t l = 0; l < lanes; l++) {
-        const ptrdiff_t j = l % f->width;
-        f->x[l] = j < f->joints ? position[j] : 0.0;
-        f->p[P00 * lanes + l] = f->rq[l];
-        f->p[P11 * lanes + l] = f->prior[1] * f->prior[1];
-        f->p[P22 * lanes + l] = f->prior[2] * f->prior[2];
-        f->p[P33 * lanes + l] = f->prior[3] * f->prior[3];
-    }
-    memset(f->kq, 0, STATES * lanes * sizeof(double));
-    memset(f->gq, 0, lanes * sizeof(double));
-    memset(f->mean, 0, lanes * sizeof(double));
-    for (ptrdiff_t l = 0; l < lanes; l++) {
-        f->ev[l] = velocity ? f->rv[l] : UNSEEN;
-        f->eq[l] = velocity && l % f->width < f->joints ? velocity[l % f->width] : 0.0;
-    }
-    CHOSEN(take_velocity)(f, f->eq, f->ev, lanes);
-    for (ptrdiff_t j = 0; j < f->joints; j++) f->change[j] = 0.0, f->origin_stamp[j] = -1;
-    f->samples = 0;
-    f->recent = 0;
-    bank_restart(&f->bank);
-    f->unheard = 0.0;
-    repetition_restart(f);
-    roughness(f, position, velocity, 0.0);
-}
-
-/* Remember a joint's lanes: from here their next scored prediction starts. */
-static void hold(Filter *f, ptrdiff_t j, double position) {
-    for (int i = 0; i < STATES; i++)
-        for (ptrdiff_t l = i * f->lanes + j; l < (i + 1) * f->lanes; l += f->width) f->held_x[l] = f->x[l];
-    for (int i = 0; i < PAIRS; i++)
-        for (ptrdiff_t l = i * f->lanes + j; l < (i + 1) * f->lanes; l += f->width) f->held_p[l] = f->p[l];
-    f->origin[j] = position;
-    f->origin_stamp[j] = f->stamp;
-    f->velocity_scored[j] = 0;
-}
+/* Steps of quantization that a joint moves at least while it moves. */
+INLINE double quanta(const Filter *f, ptrdiff_t j) { return isfinite(f->step_q[j]) ? QUANTA * f->step_q[j] : 0.0; }
 
 /* Whether a joint goes farther within the period than noise and quantization do. */
 INLINE int moves(const Filter *f, ptrdiff_t j) {
-    const double quanta = f->step_q[j] < UNSEEN ? QUANTA * f->step_q[j] : 0.0;
-    return fabs(f->x[f->lanes + j]) * f->period >= fmax(quanta, RESTLESS * sqrt(f->rq[j]));
+    return fabs(f->x[f->lanes + j]) * f->period >= fmax(quanta(f, j), RESTLESS * sqrt(f->rq[j]));
 }
 
 /* Whether any joint does. */
@@ -247,28 +148,171 @@ static int any_moves(const Filter *f) {
     return 0;
 }
 
-static void remember(Filter *f, double step) {
-    const ptrdiff_t width = f->width, lanes = f->lanes, bytes = width * sizeof(double);
-    const ptrdiff_t from = f->groups > 1 ? width : 0; /* the second group: what is forgotten helps to smooth */
+#include "_jump_bank_follow.h"
+#include "_repetition.h"
+
+/* Count the error of a lane's prediction; outliers count by their magnitude, not its square. */
+INLINE void score(Filter *f, int what, ptrdiff_t l, double error, double variance) {
+    const double square = error * error / variance;
+    f->scores[what * f->lanes + l] += log(variance);
+    const double counted = square < OUTLIER * OUTLIER ? square : OUTLIER * (2.0 * sqrt(square) - OUTLIER);
+    f->scores[(2 + what) * f->lanes + l] += counted;
+}
+
+/* Score what each lane of a joint predicted for a position from its state `d` seconds ago. */
+static void score_position(Filter *f, ptrdiff_t j, double position, double d) {
+    const ptrdiff_t lanes = f->lanes, width = f->width;
+    const double d2 = d * d / 2.0, noise = d2 * d2 * d2 * d * 8.0 / 252.0;
+    const double *x = f->held, *p = f->held + P * lanes;
+    for (ptrdiff_t l = j; l < f->active; l += width) {
+        const double d3 = passage(d, f->leak[l]).to_q;
+        const double p01 = p[P01 * lanes + l], p02 = p[P02 * lanes + l], p03 = p[P03 * lanes + l];
+        const double p12 = p[P12 * lanes + l], p13 = p[P13 * lanes + l], p23 = p[P23 * lanes + l];
+        const double m0 = p[l] + d * p01 + d2 * p02 + d3 * p03, m1 = p01 + d * p[P11 * lanes + l] + d2 * p12 + d3 * p13;
+        const double m2 = p02 + d * p12 + d2 * p[P22 * lanes + l] + d3 * p23;
+        const double m3 = p03 + d * p13 + d2 * p23 + d3 * p[P33 * lanes + l];
+        const double variance = m0 + d * m1 + d2 * m2 + d3 * m3 + f->density[l] * noise + f->rq[l];
+        const double error = position - (x[l] + d * x[lanes + l] + d2 * x[2 * lanes + l] + d3 * x[3 * lanes + l]);
+        score(f, SCORED_Q, l, error, variance);
+    }
+    f->tally[SCORED_Q * width + j] += 1.0;
+    f->scored++;
+}
+
+/* The same for a velocity. */
+static void score_velocity(Filter *f, ptrdiff_t j, double velocity, double since) {
+    const ptrdiff_t lanes = f->lanes, width = f->width;
+    const double *x = f->held, *p = f->held + P * lanes;
+    for (ptrdiff_t l = j; l < f->active; l += width) {
+        const double d = since - f->delay[l], d2 = d > 0.0 ? passage(d, f->leak[l]).to_v : d * d / 2.0;
+        const double noise = d > 0.0 ? d * d * d * d * d / 20.0 : 0.0;
+        const double error = velocity - (x[lanes + l] + d * x[2 * lanes + l] + d2 * x[3 * lanes + l]);
+        const double variance = p[P11 * lanes + l] + 2.0 * (d * p[P12 * lanes + l] + d2 * p[P13 * lanes + l]) +
+                                d * d * p[P22 * lanes + l] + 2.0 * d * d2 * p[P23 * lanes + l] +
+                                d2 * d2 * p[P33 * lanes + l] + f->density[l] * noise + f->rv[l];
+        score(f, SCORED_V, l, error, variance);
+    }
+    f->tally[SCORED_V * width + j] += 1.0;
+    f->velocity_scored[j] = 1;
+}
+
+/* Score predictions from the origins of joints that move: of the velocity once, of the position when it is far enough. */
+static void score_joints(Filter *f, const double *position, const double *velocity, double step) {
+    for (ptrdiff_t j = 0; j < f->joints; j++) {
+        const double since = (double)(f->stamp - f->origin_stamp[j]) * 1e-9;
+        if (f->origin_stamp[j] < 0 || f->skip[j] || since < f->horizon) continue;
+        const int moved = moves(f, j);
+        if (moved && velocity && !f->velocity_scored[j]) score_velocity(f, j, velocity[j], since);
+        /* Within a few steps of quantization errors are alike: such a prediction tells nothing about the noise. */
+        const int told = fabs(position[j] - f->origin[j]) > quanta(f, j) && since < 3.0 * f->period + 2.0 * step && moved;
+        if (told) score_position(f, j, position[j], since);
+        if (told || !moved || since > f->period) f->origin_stamp[j] = -1; /* a new origin once the velocity is in */
+    }
+}
+
+/* Third divided differences of the last four samples, scaled to the variance of one: noise, and next to no motion. */
+static void roughness(Filter *f, const double *position, const double *velocity, double step) {
+    const ptrdiff_t n = f->joints, width = f->width;
+    const int place = f->recent % RECENT;
+    memcpy(f->recent_q + place * width, position, n * sizeof(double));
+    if (velocity) memcpy(f->recent_v + place * width, velocity, n * sizeof(double));
+    for (int i = 0; i < RECENT; i++) f->recent_time[i] -= step;
+    f->recent_time[place] = 0.0;
+    if (++f->recent < RECENT) return;
+    double weight[RECENT], norm = 0.0;
+    for (int i = 0; i < RECENT; i++) {
+        double product = 1.0;
+        for (int k = 0; k < RECENT; k++)
+            if (k != i) product *= (f->recent_time[i] - f->recent_time[k]) / step;
+        weight[i] = 1.0 / product;
+        norm += weight[i] * weight[i];
+    }
+    for (ptrdiff_t j = 0; j < n; j++) {
+        double q = 0.0, v = 0.0, *tally = f->tally + j;
+        for (int i = 0; i < RECENT; i++) {
+            q += weight[i] * f->recent_q[i * width + j];
+            v += weight[i] * f->recent_v[i * width + j];
+        }
+        const double before = f->rough[j];
+        f->rough[j] = q / sqrt(norm);
+        if (q == 0.0) continue; /* stands still */
+        tally[ROUGH_PRODUCT * width] += f->rough[j] * before;
+        tally[ROUGH_Q * width] += q * q / norm;
+        tally[ROUGH_V * width] += v * v / norm;
+        tally[ROUGH_COUNT * width] += 1.0;
+    }
+}
+
+/* Smoothed position, velocity and acceleration at a record: x + P a. */
+static void read_smoothed(const Record *record, const double *a, double *out, ptrdiff_t width, ptrdiff_t joints) {
+    static const int row[3][STATES] = {{P00, P01, P02, P03}, {P01, P11, P12, P13}, {P02, P12, P22, P23}};
+    const double *x = record->x, *p = x + P * width;
+    for (int i = 0; i < 3; i++)
+        for (ptrdiff_t l = 0; l < joints; l++) {
+            double sum = x[i * width + l];
+            for (int k = 0; k < STATES; k++) sum += p[row[i][k] * width + l] * a[k * width + l];
+            out[i * joints + l] = sum;
+        }
+}
+
+/* Set z and r of the lanes in use to what was measured of the joints, or nothing, and its variance. */
+static void measure(Filter *f, const double *values, const double *variance, int unseen, const int *skip) {
+    for (ptrdiff_t first = 0; first < f->active; first += f->width)
+        for (ptrdiff_t j = 0; j < f->width; j++) {
+            f->z[first + j] = values && j < f->joints ? values[j] : 0.0;
+            f->r[first + j] = unseen || (skip && skip[j]) ? UNSEEN : variance[first + j];
+        }
+}
+
+static void start(Filter *f, const double *position, const double *velocity) {
+    const ptrdiff_t lanes = f->lanes;
+    memset(f->x, 0, KEPT * lanes * sizeof(double));
+    memset(f->mean, 0, f->width * sizeof(double));
+    for (ptrdiff_t l = 0; l < lanes; l++) {
+        const ptrdiff_t j = l % f->width;
+        f->x[l] = j < f->joints ? position[j] : 0.0;
+        f->p[l] = f->rq[l];
+        for (int i = 1; i < STATES; i++) f->p[diagonal[i] * lanes + l] = f->prior[i] * f->prior[i];
+    }
+    f->active = velocity ? lanes : lanes - f->moving;
+    measure(f, velocity, f->rv, !velocity, NULL);
+    CHOSEN(take_velocity)(f, f->z, f->r, f->active);
+    for (ptrdiff_t j = 0; j < f->joints; j++) f->change[j] = 0.0, f->origin_stamp[j] = -1;
+    f->recent = 0;
+    f->unheard = 0.0;
+    bank_restart(&f->bank);
+    repetition_restart(f);
+    roughness(f, position, velocity, 0.0);
+}
+
+/* Remember a joint's lanes: from here their next scored prediction starts. */
+static void hold(Filter *f, ptrdiff_t j, double position) {
+    for (int i = 0; i < STATES + PAIRS; i++)
+        for (ptrdiff_t l = i * f->lanes + j; l < (i + 1) * f->lanes; l += f->width) f->held[l] = f->x[l];
+    f->origin[j] = position;
+    f->origin_stamp[j] = f->stamp;
+    f->velocity_scored[j] = 0;
+}
+
+static void remember(Filter *f, const double *position, const double *velocity, double step) {
+    const ptrdiff_t width = f->width, bytes = width * sizeof(double);
+    const double *kept = f->lanes > width ? f->x + width : f->x; /* the second group: what is forgotten helps to smooth */
     Record *record = &f->records[f->count % RECORDS];
     record->stamp = f->stamp;
     record->step = step;
     record->delay = f->delay[0];
     record->leak = f->leak[0];
-    for (int i = 0; i < STATES; i++) {
-        memcpy(record->x + i * width, f->x + i * lanes + from, bytes);
-        memcpy(record->kq + i * width, f->kq + i * lanes + from, bytes);
-        memcpy(record->kv + i * width, f->kv + i * lanes + from, bytes);
-    }
-    for (int i = 0; i < PAIRS; i++) memcpy(record->p + i * width, f->p + i * lanes + from, bytes);
-    memcpy(record->gq, f->gq + from, bytes);
-    memcpy(record->gv, f->gv + from, bytes);
+    for (int i = 0; i < KEPT; i++) memcpy(record->x + i * width, kept + i * f->lanes, bytes);
     record->jumps = f->bank.awake && f->bank.samples > SETTLING && any_moves(f);
     if (record->jumps) {
         bank_mix(&f->bank, 0);
         memcpy(record->jumping, f->bank.mixed + width, 2 * bytes);
     }
     f->count++;
+    f->waiting++;
+    memcpy(f->position, position, f->joints * sizeof(double));
+    if (velocity) memcpy(f->velocity, velocity, f->joints * sizeof(double));
+    f->had_velocity = velocity != NULL;
 }
 
 /* The first record from `from` on that is younger than `age` [s] and than half of all that are kept. */
@@ -282,7 +326,7 @@ static int64_t older(const Filter *f, int64_t from, double age) {
 static int64_t due(Filter *f) {
     f->ripe = older(f, f->ripe, f->lag);
     f->settled = older(f, f->settled, f->period);
-    return f->ripe - f->first;
+    return f->ripe - (f->count - f->waiting);
 }
 
 static int finite_all(const double *values, ptrdiff_t n) {
@@ -307,61 +351,31 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
     const ptrdiff_t n = f->joints, width = f->width, lanes = f->lanes;
     const double step = (double)(stamp - f->stamp) * 1e-9;
     if (velocity && f->active < lanes) { /* those who only matter with velocities were not kept up */
-        for (ptrdiff_t l = f->active; l < lanes; l++) {
-            for (int i = 0; i < STATES; i++) {
+        for (int i = 0; i < STATES + PAIRS; i++)
+            for (ptrdiff_t l = f->active; l < lanes; l++) {
                 f->x[i * lanes + l] = f->x[i * lanes + l % width];
-                f->held_x[i * lanes + l] = f->held_x[i * lanes + l % width];
+                f->held[i * lanes + l] = f->held[i * lanes + l % width];
             }
-            for (int i = 0; i < PAIRS; i++) {
-                f->p[i * lanes + l] = f->p[i * lanes + l % width];
-                f->held_p[i * lanes + l] = f->held_p[i * lanes + l % width];
-            }
-        }
         f->active = lanes;
     }
     const ptrdiff_t active = f->active;
-    for (ptrdiff_t g = 0; g * width < active;) { /* neighbouring groups of the same leak together */
-        ptrdiff_t end = g + 1;
-        while (end * width < active && f->leak[end] == f->leak[g]) end++;
-        CHOSEN(predict)(f->x, f->p, f->density, passage(step, f->leak[g]), g * width, end * width, lanes);
-        g = end;
+    for (ptrdiff_t l = 0; l < active;) { /* neighbouring groups of the same leak together */
+        ptrdiff_t end = l + width;
+        while (end < active && f->leak[end] == f->leak[l]) end += width;
+        CHOSEN(predict)(f->x, f->p, f->density, passage(step, f->leak[l]), l, end, lanes);
+        l = end;
     }
-    double *z = f->eq, *r = f->ev;
     follow_steps(f, position);
     const int old = find_repeated(f, position, velocity, step);
-    for (ptrdiff_t l = 0, j = 0; l < active; l++) {
-        z[l] = j < n ? position[j] : 0.0;
-        r[l] = j < n && f->skip[j] ? UNSEEN : f->rq[l];
-        j = j + 1 == width ? 0 : j + 1;
-    }
-    CHOSEN(widen)(f, z, r, fmin(0.5, step / (SPAN * f->period)), width);
+    measure(f, position, f->rq, 0, f->skip);
+    CHOSEN(widen)(f, f->z, f->r, fmin(0.5, step / (SPAN * f->period)), width);
     if (velocity)
         bank_restart(&f->bank);
-    else if (f->groups > 1)
-        bank_follow(&f->bank, f->x, f->p, lanes, z, r, f->rq, step, any_moves(f));
-    CHOSEN(take_position)(f, z, r, active);
+    else if (lanes > width)
+        bank_follow(&f->bank, f->x, f->p, lanes, f->z, f->r, f->rq, step, any_moves(f));
+    CHOSEN(take_position)(f, f->z, f->r, active);
     f->stamp = stamp;
-    for (ptrdiff_t j = 0; j < n; j++) {
-        if (f->origin_stamp[j] < 0 || f->skip[j]) continue;
-        const double since = (double)(stamp - f->origin_stamp[j]) * 1e-9;
-        if (since < f->horizon) continue;
-        const double quanta = f->step_q[j] < UNSEEN ? QUANTA * f->step_q[j] : 0.0;
-        if (!moves(f, j)) {
-            f->origin_stamp[j] = -1;
-            continue;
-        }
-        if (velocity && !f->velocity_scored[j]) {
-            score_velocity(f, j, velocity[j], since);
-            f->velocity_scored[j] = 1;
-        }
-        /* Within a few steps of quantization errors are alike: such a prediction tells nothing about the noise. */
-        if (fabs(position[j] - f->origin[j]) > quanta && since < 3.0 * f->period + 2.0 * step) {
-            score_position(f, j, position[j], since);
-            f->scored++;
-            f->origin_stamp[j] = -1; /* a new origin once the velocity is in */
-        } else if (since > f->period)
-            f->origin_stamp[j] = -1;
-    }
+    score_joints(f, position, velocity, step);
     f->unheard += step;
     if (f->repetition.silent)
         f->recent = 0; /* a row that is perhaps not new is no evidence of noise */
@@ -374,34 +388,17 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
             const double change = f->had_velocity ? fabs(velocity[j] - f->velocity[j]) : 0.0;
             if (change > 0.0 && change < f->step_v[j]) f->step_v[j] = change;
         }
-        for (ptrdiff_t l = 0, j = 0; l < active; l++) {
-            z[l] = j < n ? velocity[j] : 0.0;
-            r[l] = old ? UNSEEN : f->rv[l];
-            j = j + 1 == width ? 0 : j + 1;
-        }
-        CHOSEN(take_velocity)(f, z, r, active);
-    } else {
-        memset(f->kv, 0, STATES * lanes * sizeof(double));
-        memset(f->gv, 0, lanes * sizeof(double));
-    }
+        measure(f, velocity, f->rv, old, NULL);
+        CHOSEN(take_velocity)(f, f->z, f->r, active);
+    } else
+        memset(f->kv, 0, (STATES + 1) * lanes * sizeof(double)); /* and gv */
     for (ptrdiff_t j = 0; j < n; j++)
         if (f->origin_stamp[j] < 0) hold(f, j, position[j]);
-    memcpy(f->position, position, n * sizeof(double));
-    if (velocity) memcpy(f->velocity, velocity, n * sizeof(double));
-    f->had_velocity = velocity != NULL;
-    remember(f, step);
-    f->samples++;
+    remember(f, position, velocity, step);
 }
 
-/* Whether there are exactly `size` numbers in an array; 0 and an error otherwise. */
-static int exactly(const Arguments *a, int array, const char *name, ptrdiff_t size) {
-    if (!a->array[array] || a->length[array] == size) return 1;
-    PyErr_Format(PyExc_ValueError, "%s holds %zd numbers, needs %zd", name, a->length[array], size);
-    return 0;
-}
-
-FUNCTION(add, "# 0 ~0",
-         "add(stamp, position, velocity)\n\n"
+FUNCTION(add, "# =n ~=n n:",
+         "add(stamp, position, velocity, joints)\n\n"
          "Take one sample in; returns how many past samples `smooth` can tell about now, or -1 if the sample lies beyond a\n"
          "gap: nothing is taken in then, and `restart` comes first. stamp: ns; velocity: None if not measured.") {
     Filter *f = self;
@@ -409,17 +406,13 @@ FUNCTION(add, "# 0 ~0",
     const double *position = a->array[0], *velocity = a->array[1];
     if (f->count && stamp <= f->stamp)
         return PyErr_Format(PyExc_ValueError, "stamp is %lld ns, not later than the last, %lld ns", (long long)stamp, (long long)f->stamp);
-    if (!exactly(a, 0, "position", f->joints) || !exactly(a, 1, "velocity", f->joints)) return NULL;
+    if (!fits(SIZE('n') == f->joints, "joints")) return NULL;
     if (!finite_all(position, f->joints) || (velocity && !finite_all(velocity, f->joints)))
         return PyErr_Format(PyExc_ValueError, "a position or velocity is not finite");
     if (!f->count) {
         f->stamp = stamp;
-        f->active = velocity ? f->lanes : f->width * (f->groups - f->moving_groups);
         start(f, position, velocity);
-        memcpy(f->position, position, f->joints * sizeof(double));
-        if (velocity) memcpy(f->velocity, velocity, f->joints * sizeof(double));
-        f->had_velocity = velocity != NULL;
-        remember(f, 0.0);
+        remember(f, position, velocity, 0.0);
         return PyLong_FromLong(0);
     }
     if ((double)(stamp - f->stamp) * 1e-9 > f->max_gap) return PyLong_FromLong(-1);
@@ -435,18 +428,19 @@ FUNCTION(smooth, "!0",
     double *out = a->array[0];
     const ptrdiff_t size = 3 * f->joints;
     const int64_t k = a->length[0] / size;
-    if (k > f->count - f->first)
-        return PyErr_Format(PyExc_ValueError, "out takes %lld motions, but %lld wait", (long long)k, (long long)(f->count - f->first));
+    if (k > f->waiting)
+        return PyErr_Format(PyExc_ValueError, "out takes %lld motions, but %lld wait", (long long)k, (long long)f->waiting);
     double *back = scratch(a, (STATES + 3) * f->width);
     PyObject *stamps = back ? PyList_New(k) : NULL;
     if (!stamps) return NULL;
     memset(back, 0, (STATES + 3) * f->width * sizeof(double));
     /* The bank is judged by motions smoothed over a period, in blocks, so that each costs a bounded number of steps back. */
-    const int64_t block = f->settled - f->compared, comparing = f->bank.awake && block > (f->count - 1 - f->settled) / 3;
+    const int64_t first = f->count - f->waiting, block = f->settled - f->compared;
+    const int comparing = f->bank.awake && block > (f->count - 1 - f->settled) / 3;
     double *truth = back + STATES * f->width;
-    for (int64_t i = f->count - 1; i >= (comparing && f->compared < f->first ? f->compared : f->first); i--) {
+    for (int64_t i = f->count - 1; i >= (comparing && f->compared < first ? f->compared : first); i--) {
         const Record *record = &f->records[i % RECORDS];
-        const int64_t place = i - f->first;
+        const int64_t place = i - first;
         if (place >= 0 && place < k) {
             read_smoothed(record, back, out + place * size, f->width, f->joints);
             PyList_SET_ITEM(stamps, place, PyLong_FromLongLong(record->stamp));
@@ -457,35 +451,33 @@ FUNCTION(smooth, "!0",
         }
         CHOSEN(step_back)(record, back, f->width);
     }
-    f->first += k;
-    if (f->ripe < f->first) f->ripe = f->first;
+    f->waiting -= k;
+    if (f->ripe < first + k) f->ripe = first + k;
     if (comparing || !f->bank.awake) f->compared = f->settled;
     return stamps;
 }
 
 FUNCTION(restart, "", "restart()\n\nForget all samples; what was seen of steps and scores stays.") {
     Filter *f = self;
-    f->first = f->count = f->ripe = f->compared = f->settled = 0;
-    f->samples = 0;
+    f->waiting = f->count = f->ripe = f->compared = f->settled = 0;
     Py_RETURN_NONE;
 }
 
 /* Whether a sample of this group was taken in; 0 and an error otherwise. */
 static int is_known(const Filter *f, long long group) {
-    if (group < 0 || group >= f->groups) return PyErr_Format(PyExc_ValueError, "group is %lld", group), 0;
+    if (group < 0 || group >= f->lanes / f->width) return PyErr_Format(PyExc_ValueError, "group is %lld", group), 0;
     if (!f->count) return PyErr_Format(PyExc_ValueError, "no sample was taken in yet"), 0;
     return 1;
 }
 
-FUNCTION(read, "!~0 !~0 #",
-         "read(state, deviation, group)\n\n"
+FUNCTION(read, "!~=3n !~=3n # n:",
+         "read(state, deviation, group, joints)\n\n"
          "Write the state of the first lanes and the standard deviations of those of a group at the newest sample, each\n"
          "(3, joints); returns its stamp.") {
-    static const int diagonal[3] = {P00, P11, P22};
     Filter *f = self;
     const ptrdiff_t n = f->joints, group = a->integer[0];
     double *state = a->array[0], *deviation = a->array[1];
-    if (!is_known(f, group) || !exactly(a, 0, "state", 3 * n) || !exactly(a, 1, "deviation", 3 * n)) return NULL;
+    if (!is_known(f, group) || !fits(SIZE('n') == n, "joints")) return NULL;
     if (state) {
         const int jumps = group == 0 && bank_is_believed(&f->bank);
         if (jumps) bank_mix(&f->bank, 0);
@@ -497,13 +489,13 @@ FUNCTION(read, "!~0 !~0 #",
     return PyLong_FromLongLong(f->stamp);
 }
 
-FUNCTION(follow_usual, "!0 % % #",
-         "follow_usual(usual, share, most, group)\n\n"
+FUNCTION(follow_usual, "!=n % % # n:",
+         "follow_usual(usual, share, most, group, joints)\n\n"
          "Whether no standard deviation of the newest accelerations of a group exceeds the usual one (joints,) by the factor `most`;\n"
          "the usual one then goes `share` of the way there, or to that bound. Usual deviations of 0 are set, and not exceeded.") {
     Filter *f = self;
     double *usual = a->array[0];
-    if (!is_known(f, a->integer[0]) || !exactly(a, 0, "usual", f->joints)) return NULL;
+    if (!is_known(f, a->integer[0]) || !fits(SIZE('n') == f->joints, "joints")) return NULL;
     int within = 1;
     for (ptrdiff_t j = 0; j < f->joints; j++) {
         const double deviation = sqrt(fmax(0.0, f->p[P22 * f->lanes + a->integer[0] * f->width + j]));
@@ -515,164 +507,95 @@ FUNCTION(follow_usual, "!0 % % #",
     return PyBool_FromLong(within);
 }
 
-FUNCTION(set_levels, "0 0 % % % %",
-         "set_levels(levels, leak, period, lag, horizon, surprise)\n\n"
-         "Use levels (4, groups, joints): density of the white snap, variances of position and velocity, delay of\n"
-         "velocities [s]; leak of the jerk (groups,) [1/s]; period of the slowest joint's bandwidth, lag of the smoother and horizon\n"
-         "of the scored predictions [s]; standard deviations of the mean error of some predictions beyond which the first lanes forget what they knew.") {
-    Filter *f = self;
-    const ptrdiff_t n = f->joints, width = f->width;
-    const double *levels = a->array[0];
-    if (!exactly(a, 0, "levels", 4 * f->groups * n) || !exactly(a, 1, "leak", f->groups)) return NULL;
-    double *to[4] = {f->density, f->rq, f->rv, f->delay};
-    for (int i = 0; i < 4; i++)
-        for (ptrdiff_t l = 0; l < f->lanes; l++) {
-            const ptrdiff_t j = l % width;
-            to[i][l] = levels[(i * f->groups + l / width) * n + (j < n ? j : 0)];
-        }
-    memcpy(f->leak, a->array[1], f->groups * sizeof(double));
-    f->period = a->number[0], f->lag = a->number[1], f->horizon = a->number[2], f->surprise = a->number[3];
-    Py_RETURN_NONE;
+FUNCTION(believed, "", "believed() -> bool\n\nWhether accelerations are believed to jump, so that `read` reads the bank.") {
+    return PyBool_FromLong(bank_is_believed(&((Filter *)self)->bank));
 }
 
-FUNCTION(evidence, "!0 !0 !0",
-         "evidence(scores, tallies, steps)\n\n"
-         "Write what was gathered since the last call: sums of log variances, then of squared normalized errors, of positions and velocities (4, groups, joints);\n"
-         "of the joints (6, joints): numbers of positions and of velocities scored, squared roughness of positions and of\n"
-         "velocities, products of positions' with the one before, how many; and the smallest changes of\n"
-         "position and velocity ever seen (2, joints), infinite if there was none.") {
-    Filter *f = self;
-    const ptrdiff_t n = f->joints, used = f->groups * n;
-    double *scores = a->array[0], *tallies = a->array[1], *steps = a->array[2], *sums[4] = {f->log_q, f->log_v, f->square_q, f->square_v};
-    if (!exactly(a, 0, "scores", 4 * used) || !exactly(a, 1, "tallies", TALLIES * n) || !exactly(a, 2, "steps", 2 * n)) return NULL;
-    for (int i = 0; i < 4; i++) {
-        for (ptrdiff_t g = 0; g < f->groups; g++)
-            memcpy(scores + i * used + g * n, sums[i] + g * f->width, n * sizeof(double));
-        memset(sums[i], 0, f->lanes * sizeof(double));
-    }
-    for (int i = 0; i < TALLIES; i++) {
-        memcpy(tallies + i * n, f->tally[i], n * sizeof(double));
-        memset(f->tally[i], 0, n * sizeof(double));
-    }
-    f->scored = 0;
-    for (ptrdiff_t j = 0; j < 2 * n; j++) {
-        const double step = j < n ? f->step_q[j] : f->step_v[j - n];
-        steps[j] = step < UNSEEN ? step : INFINITY;
-    }
-    Py_RETURN_NONE;
-}
+static PyMethodDef of_filter[] = {
+    METHOD(add), METHOD(smooth), METHOD(restart), METHOD(read), METHOD(follow_usual), METHOD(believed), {NULL, NULL, 0, NULL},
+};
 
-static PyObject *get_waiting(Filter *f, void *closure) { return PyLong_FromLongLong(f->count - f->first); }
-static PyObject *get_believed(Filter *f, void *closure) { return PyBool_FromLong(bank_is_believed(&f->bank)); }
-static PyObject *get_scored(Filter *f, void *closure) { return PyLong_FromLongLong(f->scored); }
-
-static double *aligned(size_t numbers) {
-    double *memory = aligned_alloc(64, (numbers * sizeof(double) + 63) / 64 * 64);
-    if (memory) memset(memory, 0, (numbers * sizeof(double) + 63) / 64 * 64);
-    return memory;
-}
-
-static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-    Py_ssize_t joints, groups, moving_groups;
-    double max_gap, v, a, j;
-    if (!PyArg_ParseTuple(args, "nnnd(ddd)", &joints, &groups, &moving_groups, &max_gap, &v, &a, &j)) return NULL;
-    if (joints < 1 || joints > 4096 || groups < 1 || groups > 64 || moving_groups < 0 || moving_groups >= groups)
-        return PyErr_Format(PyExc_ValueError, "(joints, groups) is (%zd, %zd)", joints, groups);
-    Filter *f = (Filter *)type->tp_alloc(type, 0);
-    if (!f) return NULL;
-    f->joints = joints;
-    f->groups = groups;
-    f->moving_groups = moving_groups;
-    const ptrdiff_t width = f->width = (joints + 7) / 8 * 8, lanes = f->lanes = width * groups;
-    f->active = lanes;
-    f->max_gap = max_gap;
-    f->surprise = INFINITY;
-    f->prior[1] = v, f->prior[2] = a, f->prior[3] = j;
-    double **arrays[] = {&f->density, &f->rq, &f->rv, &f->delay, &f->log_q, &f->log_v, &f->square_q, &f->square_v, &f->gq, &f->gv, &f->eq, &f->ev, &f->mean};
-    const size_t each = 13 + 4 * STATES + 2 * PAIRS;
-    const size_t record = width * (3 * STATES + PAIRS + 4);
-    f->memory = aligned(each * lanes + (7 + TALLIES + 8) * width + groups);
-    f->storage = aligned(record * RECORDS);
-    f->skip = calloc(2 * joints, sizeof(int));
-    f->repetition.joints = calloc(joints, sizeof(Repeated));
-    f->origin_stamp = calloc(joints, sizeof(int64_t));
-    if (!f->memory || !f->storage || !f->skip || !f->repetition.joints || !f->origin_stamp || !bank_make(&f->bank, joints, width)) {
-        Py_DECREF(f);
-        return PyErr_NoMemory();
-    }
-    f->velocity_scored = f->skip + joints;
-    double *next = f->memory;
-    for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++, next += lanes) *arrays[i] = next;
-    double **states[] = {&f->x, &f->held_x, &f->kq, &f->kv}, **covariances[] = {&f->p, &f->held_p};
-    for (int i = 0; i < 4; i++, next += STATES * lanes) *states[i] = next;
-    for (int i = 0; i < 2; i++, next += PAIRS * lanes) *covariances[i] = next;
-    double **of_joints[] = {&f->position, &f->velocity, &f->step_q, &f->step_v, &f->origin, &f->rough, &f->change};
-    for (int i = 0; i < 7; i++, next += width) *of_joints[i] = next;
-    for (int i = 0; i < TALLIES; i++, next += width) f->tally[i] = next;
-    for (int i = 0; i < 4; i++, next += 2 * width) f->recent_q[i] = next, f->recent_v[i] = next + width;
-    f->leak = next;
-    for (ptrdiff_t i = 0; i < width; i++) f->step_q[i] = f->step_v[i] = UNSEEN;
-    next = f->storage;
-    for (int i = 0; i < RECORDS; i++) {
-        Record *r = &f->records[i];
-        double **parts[] = {&r->x, &r->kq, &r->kv};
-        for (int k = 0; k < 3; k++, next += STATES * width) *parts[k] = next;
-        r->p = next, next += PAIRS * width;
-        r->gq = next, next += width;
-        r->gv = next, next += width;
-        r->jumping = next, next += 2 * width;
-    }
-    return (PyObject *)f;
-}
+static PyMemberDef members[] = {
+    {"waiting", T_LONGLONG, offsetof(Filter, waiting), READONLY, "Samples that were taken in and not smoothed yet."},
+    {"scored", T_LONGLONG, offsetof(Filter, scored), 0, "Instants scored since this was set to 0."},
+    {"period", T_DOUBLE, offsetof(Filter, period), 0, "[s] of the slowest joint's bandwidth."},
+    {"lag", T_DOUBLE, offsetof(Filter, lag), 0, "[s] of the smoother."},
+    {"horizon", T_DOUBLE, offsetof(Filter, horizon), 0, "[s] of the scored predictions."},
+    {"surprise", T_DOUBLE, offsetof(Filter, surprise), 0,
+     "Standard deviations of the mean error of some predictions beyond which the first lanes forget what they knew."},
+    {NULL, 0, 0, 0, NULL},
+};
 
 static void discard(Filter *f) {
+    give_back(&f->arrays, 0);
     free(f->memory);
-    free(f->bank.memory);
-    free(f->storage);
-    free(f->skip);
-    free(f->repetition.joints);
-    free(f->origin_stamp);
     Py_TYPE(f)->tp_free((PyObject *)f);
 }
-
-static PyMethodDef methods[] = {
-    METHOD(add), METHOD(smooth), METHOD(restart), METHOD(read), METHOD(follow_usual), METHOD(set_levels), METHOD(evidence),
-    {NULL, NULL, 0, NULL},
-};
-
-static PyGetSetDef getters[] = {
-    {"waiting", (getter)get_waiting, NULL, "Samples that were taken in and not smoothed yet.", NULL},
-    {"believed", (getter)get_believed, NULL, "Whether accelerations are believed to jump, so that `read` reads the bank.", NULL},
-    {"scored", (getter)get_scored, NULL, "Instants scored since the last call of evidence.", NULL},
-    {NULL, NULL, NULL, NULL, NULL},
-};
 
 static PyTypeObject type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "icub_learning.dynamics.motion._motion_filter.Filter",
     .tp_basicsize = sizeof(Filter),
     .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_doc = "Filter(joints, groups, moving_groups, max_gap, (velocity, acceleration, jerk))\n\n"
-              "Kalman filters of `joints` joints under `groups` hypotheses, of which the last `moving_groups` only matter with\n"
-              "velocities; max_gap [s]; standard deviations of the state at the start.",
-    .tp_new = make,
     .tp_dealloc = (destructor)discard,
-    .tp_methods = methods,
-    .tp_getset = getters,
+    .tp_methods = of_filter,
+    .tp_members = members,
 };
 
-static PyMethodDef functions[] = {VERSION_METHODS, {NULL, NULL, 0, NULL}};
-
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_motion_filter", "Compiled motion filter.", -1, functions,
-                                    NULL, NULL, NULL, NULL};
-
-PyMODINIT_FUNC PyInit__motion_filter(void) {
-    use_best_version();
-    PyObject *made = PyModule_Create(&module);
-    if (!made || PyType_Ready(&type) < 0) return NULL;
-    Py_INCREF(&type);
-    if (PyModule_AddIntMacro(made, STATES) < 0 || PyModule_AddObject(made, "Filter", (PyObject *)&type) < 0) {
-        Py_DECREF(made);
+FUNCTION(Filter, "=5gw !=4gw !=6w !=2w g: w: # # % % % %",
+         "Filter(levels, scores, tallies, steps, groups, width, joints, moving_groups, max_gap, v, a, j)\n\n"
+         "Kalman filters of `joints` joints under hypotheses, of which the last `moving_groups` only matter with velocities;\n"
+         "width: joints, rounded up to eights; max_gap [s]; v, a, j: standard deviations at the start. The arrays stay in\n"
+         "use. levels (5, groups, width): density of the white snap, variances of position and velocity, delay of\n"
+         "velocities [s], leak of the jerk [1/s], which all joints share. To scores (4, groups, width) are added log\n"
+         "variances, then squared normalized errors, of positions and of velocities; to tallies (6, width) numbers of\n"
+         "positions and of velocities scored, squared roughness of positions and of velocities, products of positions'\n"
+         "with the one before, how many. steps (2, width) become the smallest changes of position and velocity.") {
+    const ptrdiff_t width = SIZE('w'), lanes = SIZE('g') * width, joints = a->integer[0], moving = a->integer[1] * width;
+    if (!fits(joints >= 1 && joints <= width && width % 8 == 0 && width <= 4096 && lanes <= 64 * width, "joints and width") ||
+        !fits(a->integer[1] >= 0 && a->integer[1] < SIZE('g'), "groups") || PyType_Ready(&type) < 0)
         return NULL;
+    Filter *f = (Filter *)type.tp_alloc(&type, 0); /* all zeros */
+    if (!f) return NULL;
+    JumpBank *b = &f->bank;
+    double *records;
+    const struct {
+        void *pointer;
+        size_t numbers;
+    } parts[] = {
+        {&f->x, STATES * lanes}, {&f->p, PAIRS * lanes}, {&f->kq, STATES * lanes}, {&f->gq, lanes},
+        {&f->kv, STATES * lanes}, {&f->gv, lanes}, {&f->held, (STATES + PAIRS) * lanes}, {&f->z, lanes},
+        {&f->r, lanes}, {&f->mean, width}, {&f->position, width}, {&f->velocity, width}, {&f->change, width},
+        {&f->origin, width}, {&f->origin_stamp, width}, {&f->recent_q, RECENT * width}, {&f->recent_v, RECENT * width},
+        {&f->rough, width}, {&f->velocity_scored, width}, {&f->skip, width}, {&f->repetition.joints, 2 * width},
+        {&b->state, SLOTS * PARTS * width}, {&b->mixed, PARTS * width}, {&b->error, width}, {&b->variance, width},
+        {&b->squares, width}, {&records, RECORDS * (KEPT + 2) * width},
+    };
+    size_t bytes = 0;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) bytes += parts[i].numbers * sizeof(double);
+    double *next = f->memory = aligned_alloc(64, bytes); /* all of them, whole vectors each */
+    if (!next) {
+        Py_DECREF(f);
+        return PyErr_NoMemory();
     }
-    return made;
+    memset(next, 0, bytes);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        memcpy(parts[i].pointer, &next, sizeof(next));
+        next += parts[i].numbers;
+    }
+    for (int i = 0; i < RECORDS; i++, records += (KEPT + 2) * width) {
+        f->records[i].x = records;
+        f->records[i].jumping = records + KEPT * width;
+    }
+    const double **levels[] = {&f->density, &f->rq, &f->rv, &f->delay, &f->leak};
+    for (int i = 0; i < 5; i++) *levels[i] = (const double *)a->array[0] + i * lanes;
+    f->scores = a->array[1], f->tally = a->array[2], f->step_q = a->array[3], f->step_v = f->step_q + width;
+    f->arrays = *a->opened; /* kept as long as the filter */
+    a->opened->n_views = 0;
+    f->joints = joints, f->width = width, f->lanes = lanes, f->moving = moving;
+    f->max_gap = a->number[0], f->surprise = INFINITY;
+    for (int i = 1; i < STATES; i++) f->prior[i] = a->number[i];
+    bank_make(b, joints, width);
+    return (PyObject *)f;
 }
+
+MODULE(_motion_filter, "Compiled motion filter.", METHOD(Filter))

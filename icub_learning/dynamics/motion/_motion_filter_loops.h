@@ -63,28 +63,14 @@ TARGET static void NAME(take_position)(Filter *f, const double *restrict z, cons
     double *restrict x = f->x, *restrict p = f->p, *restrict gain = f->kq, *restrict weighted = f->gq;
 #pragma omp simd
     for (ptrdiff_t l = 0; l < n; l++) {
-        const double p0 = p[l], p1 = p[P01 * lanes + l], p2 = p[P02 * lanes + l], p3 = p[P03 * lanes + l];
-        const double inverse = 1.0 / (p0 + r[l]), g = (z[l] - x[l]) * inverse, rest = r[l] * inverse;
-        const double k1 = p1 * inverse, k2 = p2 * inverse, k3 = p3 * inverse;
-        x[l] += p0 * g;
-        x[lanes + l] += p1 * g;
-        x[2 * lanes + l] += p2 * g;
-        x[3 * lanes + l] += p3 * g;
-        gain[l] = p0 * inverse;
-        gain[lanes + l] = k1;
-        gain[2 * lanes + l] = k2;
-        gain[3 * lanes + l] = k3;
+        const double h0 = p[l], h1 = p[P01 * lanes + l], h2 = p[P02 * lanes + l], h3 = p[P03 * lanes + l];
+        const double inverse = 1.0 / (h0 + r[l]), g = (z[l] - x[l]) * inverse, rest = r[l] * inverse;
         weighted[l] = g;
-        p[l] = p0 * rest; /* not a difference: stays positive */
-        p[P01 * lanes + l] = p1 * rest;
-        p[P02 * lanes + l] = p2 * rest;
-        p[P03 * lanes + l] = p3 * rest;
-        p[P11 * lanes + l] -= p1 * k1;
-        p[P12 * lanes + l] -= p1 * k2;
-        p[P13 * lanes + l] -= p1 * k3;
-        p[P22 * lanes + l] -= p2 * k2;
-        p[P23 * lanes + l] -= p2 * k3;
-        p[P33 * lanes + l] -= p3 * k3;
+        correct(x + l, p + l, gain + l, h0, h1, h2, h3, g, inverse, lanes);
+        p[l] = h0 * rest; /* not a difference: stays positive */
+        p[P01 * lanes + l] = h1 * rest;
+        p[P02 * lanes + l] = h2 * rest;
+        p[P03 * lanes + l] = h3 * rest;
     }
 }
 
@@ -102,26 +88,12 @@ TARGET static void NAME(take_velocity)(Filter *f, const double *restrict z, cons
         const double h3 = p[P13 * lanes + l] - d * p[P23 * lanes + l] + d2 * p[P33 * lanes + l];
         const double inverse = 1.0 / (h1 - d * h2 + d2 * h3 + r[l]);
         const double g = (z[l] - x[lanes + l] + d * x[2 * lanes + l] - d2 * x[3 * lanes + l]) * inverse;
-        const double k0 = h0 * inverse, k1 = h1 * inverse, k2 = h2 * inverse, k3 = h3 * inverse;
-        x[l] += h0 * g;
-        x[lanes + l] += h1 * g;
-        x[2 * lanes + l] += h2 * g;
-        x[3 * lanes + l] += h3 * g;
-        gain[l] = k0;
-        gain[lanes + l] = k1;
-        gain[2 * lanes + l] = k2;
-        gain[3 * lanes + l] = k3;
         weighted[l] = g;
-        p[l] -= h0 * k0;
-        p[P01 * lanes + l] -= h0 * k1;
-        p[P02 * lanes + l] -= h0 * k2;
-        p[P03 * lanes + l] -= h0 * k3;
-        p[P11 * lanes + l] -= h1 * k1;
-        p[P12 * lanes + l] -= h1 * k2;
-        p[P13 * lanes + l] -= h1 * k3;
-        p[P22 * lanes + l] -= h2 * k2;
-        p[P23 * lanes + l] -= h2 * k3;
-        p[P33 * lanes + l] -= h3 * k3;
+        correct(x + l, p + l, gain + l, h0, h1, h2, h3, g, inverse, lanes);
+        p[l] -= h0 * (h0 * inverse);
+        p[P01 * lanes + l] -= h0 * (h1 * inverse);
+        p[P02 * lanes + l] -= h0 * (h2 * inverse);
+        p[P03 * lanes + l] -= h0 * (h3 * inverse);
     }
 }
 
@@ -129,7 +101,8 @@ TARGET static void NAME(take_velocity)(Filter *f, const double *restrict z, cons
 TARGET static void NAME(step_back)(const Record *record, double *restrict a, ptrdiff_t width) {
     const double d = record->delay, d2 = d * d / 2.0;
     const Passage f = passage(record->step, record->leak);
-    const double *restrict kq = record->kq, *restrict kv = record->kv, *restrict gq = record->gq, *restrict gv = record->gv;
+    const double *restrict kq = record->x + KQ * width, *restrict gq = record->x + GQ * width;
+    const double *restrict kv = record->x + KV * width, *restrict gv = record->x + GV * width;
 #pragma omp simd
     for (ptrdiff_t l = 0; l < width; l++) {
         double a0 = a[l], a1 = a[width + l], a2 = a[2 * width + l], a3 = a[3 * width + l];

@@ -54,7 +54,7 @@ static int positions_repeat(Filter *f, const double *position, double step) {
     double most = 0.0;
     for (ptrdiff_t j = 0; j < f->joints; j++) {
         const double change = position[j] - f->position[j];
-        if (fabs(change) <= most * f->step_q[j]) continue;
+        if (change == 0.0 || fabs(change) <= most * f->step_q[j]) continue;
         most = fabs(change) / f->step_q[j];
         found->runner = j, found->pace = change / found->since;
     }
@@ -68,10 +68,10 @@ static int joint_repeats(Filter *f, ptrdiff_t j, double position, double step) {
     Repeated *own = &f->repetition.joints[j];
     Votes *votes = &f->repetition.single;
     const double change = fabs(position - f->position[j]), ahead = fabs(f->x[f->lanes + j]) * step;
-    const double least = f->step_q[j] < UNSEEN ? QUANTA * f->step_q[j] : 0.0;
     if (change == 0.0 && own->samples < LONGEST_REPEAT) {
         const double deviation = sqrt(f->rq[j] + f->p[P00 * f->lanes + j]);
-        if (!own->samples && (ahead <= least || ahead <= OUTLIER * deviation)) return 0; /* slow: it may well stay */
+        const int slow = ahead <= quanta(f, j) || ahead <= OUTLIER * deviation; /* it may well stay */
+        if (!own->samples && slow) return 0;
         own->way += own->samples ? own->way / own->samples : ahead;
         own->samples++;
         return votes_for_driver(votes) && own->samples <= votes->longest;

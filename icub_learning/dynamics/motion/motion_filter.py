@@ -13,9 +13,9 @@ trapezoids of velocity, the newest motion comes from hypotheses about the last j
 import numpy as np
 
 from icub_learning.arrays import Array, integer, real
-from icub_learning.dynamics.motion._motion_filter import STATES, Filter
+from icub_learning.dynamics.motion._motion_filter import Filter
 from icub_learning.dynamics.motion.motion import Motion
-from icub_learning.dynamics.motion.noise_levels import GROUPS, HERE, MOVING_GROUPS, NoiseLevels
+from icub_learning.dynamics.motion.noise_levels import GROUPS, HERE, MOVING_GROUPS, STATES, NoiseLevels
 from icub_learning.dynamics.motion.stamps import USUAL_SAMPLES
 
 PRIOR = 3.0, 30.0, 300.0  # standard deviations of velocity, acceleration, jerk before the first sample, in rad and s
@@ -23,6 +23,7 @@ FIRST_SAMPLES = 12  # before the levels are looked for
 SURPRISE = 4.5  # standard deviations of the mean error of some predictions beyond which a motion has changed
 LOOK_SHARE = 0.2  # of the memory of the levels, in scored predictions, between two looks at them,
 MOST_SCORED = 48  # but no more predictions of a joint
+VECTOR = 8  # numbers in the longest vector of a processor
 # Over the usual deviation of accelerations, or of predictions: with twice that, what counts as known is still told from
 # what is not.
 UNUSUAL = 2.0
@@ -50,7 +51,14 @@ class MotionFilter:
         self.max_gap = real("max_gap", max_gap, 0.0, low_open=True)
         delay = None if velocity_delay is None else real("velocity_delay", velocity_delay, 0.0)
         self._levels = NoiseLevels(self.n_joints, delay)
-        self._filter = Filter(self.n_joints, GROUPS, MOVING_GROUPS, self.max_gap, PRIOR)
+        n, width = self.n_joints, -(-self.n_joints // VECTOR) * VECTOR
+        lanes = np.ones((5, GROUPS, width)), np.zeros((4, GROUPS, width))
+        joints = np.zeros((6, width)), np.full((2, width), np.inf)
+        sizes = GROUPS, width, n, MOVING_GROUPS
+        self._filter = Filter(*lanes, *joints, *sizes, self.max_gap, *PRIOR)
+        self._filter.surprise = SURPRISE
+        # What the filter uses and gathers, without the lanes and joints that fill the last vectors.
+        self._in_use, *self._found = (array[..., :n] for array in (*lanes, *joints))
         self._smoothed: list[Motion] = []
         self._ready = 0  # motions that can be smoothed, and are when they are asked for
         self._first: list[tuple[int, Array, Array | None]] | None = []  # samples before the levels were looked for
@@ -81,13 +89,13 @@ class MotionFilter:
         position = np.ascontiguousarray(position, np.float64)
         velocity = None if velocity is None else np.ascontiguousarray(velocity, np.float64)
         self._settle()
-        ready = self._filter.add(stamp, position, velocity)
+        ready = self._filter.add(stamp, position, velocity, self.n_joints)
         self._smoothed = []
         if ready < 0:  # a gap: what came before it will not get any better
             if self._stretch >= STATES:
                 self._smooth(self._filter.waiting)
             self._restart()
-            ready = self._filter.add(stamp, position, velocity)
+            ready = self._filter.add(stamp, position, velocity, self.n_joints)
         if not self._samples:
             self._since = stamp
         self._samples += 1
@@ -101,7 +109,7 @@ class MotionFilter:
     def newest(self) -> Motion:
         """Return the motion at the newest sample, from all samples up to it. Raises ValueError before the first."""
         state = np.empty((3, self.n_joints))
-        return Motion(self._filter.read(state, None, 0), *state)
+        return Motion(self._filter.read(state, None, 0, self.n_joints), *state)
 
     def smoothed(self) -> list[Motion]:
         """Return the smoothed motions that the last `add` made available, oldest first; no stamp comes twice."""
@@ -123,20 +131,20 @@ class MotionFilter:
         too large where accelerations are found to jump.
         """
         deviation = np.empty((3, self.n_joints))
-        self._filter.read(None, deviation, HERE)
+        self._filter.read(None, deviation, HERE, self.n_joints)
         return deviation
 
     @property
     def jumping(self) -> bool:
         """Whether accelerations are found to jump, so that `newest` comes from hypotheses about the last jump."""
-        return self._filter.believed
+        return self._filter.believed()
 
     def known(self) -> bool:
         """Return whether the newest accelerations are known about as well as usual: after lost samples they are not.
 
         To be called once for each sample: what is usual follows from these calls. Raises ValueError before the first.
         """
-        return self._filter.follow_usual(self._usual, 1.0 / USUAL_SAMPLES, UNUSUAL, HERE)
+        return self._filter.follow_usual(self._usual, 1.0 / USUAL_SAMPLES, UNUSUAL, HERE, self.n_joints)
 
     def report(self) -> dict[str, Array | float]:
         """Return what was found about noise and motion.
@@ -169,7 +177,8 @@ class MotionFilter:
 
     def _use(self) -> None:
         self._due = int(np.minimum(LOOK_SHARE * self._levels.memory, MOST_SCORED).sum())
-        self._filter.set_levels(*self._levels.hypotheses(), SURPRISE)
+        self._in_use[:] = self._levels.hypotheses()
+        self._filter.period, self._filter.lag, self._filter.horizon = self._levels.times()
 
     def _begin(self, stamp: int, position: Array, velocity: Array | None) -> None:
         """Look at the first samples once there are enough, and filter them again with what they show."""
@@ -183,13 +192,14 @@ class MotionFilter:
         self._use()
         self._filter.restart()
         for sample in self._first:
-            self._filter.add(*sample)
+            self._filter.add(*sample, self.n_joints)
         self._first = None
 
     def _learn(self, stamp: int, with_velocity: bool) -> None:
-        found = np.empty((4, GROUPS, self.n_joints)), np.empty((6, self.n_joints)), np.empty((2, self.n_joints))
-        self._filter.evidence(*found)
+        scores, tallies, steps = self._found
         if self._samples > 1:
-            self._levels.learn(*found, (stamp - self._since) * 1e-9 / (self._samples - 1), with_velocity)
+            interval = (stamp - self._since) * 1e-9 / (self._samples - 1)
+            self._levels.learn(scores, tallies, steps, interval, with_velocity)
             self._use()
+        scores[:], tallies[:], self._filter.scored = 0.0, 0.0, 0
         self._since, self._samples = stamp, 1

@@ -13,7 +13,6 @@ from enum import IntEnum
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.motion._motion_filter import STATES
 from icub_learning.dynamics.motion.first_noise import first_noise
 
 # Parameters of a joint, all as logarithms: density of the snap over the variance of positions, which sets the
@@ -27,6 +26,8 @@ Group = IntEnum(
     start=0,
 )
 RATIO, SCALE, VELOCITY = Level
+State = IntEnum("State", "POSITION VELOCITY ACCELERATION JERK")  # of a joint, see docs/theory/motion_filter.md
+STATES = len(State)
 HERE = Group.HERE
 RATIO_GROUPS, LEAK_GROUPS = (Group.RATIO_UP, Group.RATIO_DOWN), (Group.LEAK_UP, Group.LEAK_DOWN)
 VELOCITY_GROUPS, DELAY_GROUPS = (Group.VELOCITY_UP, Group.VELOCITY_DOWN), (Group.DELAY_UP, Group.DELAY_DOWN)
@@ -112,7 +113,7 @@ class NoiseLevels:
         self.memory = np.full(n_joints, MEMORY[0])  # scored predictions after which one counts 1/e
         self._averaged, self._seen = np.zeros((2, n_joints))  # predictions in these two, and ever
         self._step = np.full((2, n_joints), np.inf)  # of positions and velocities: smallest change seen
-        self._rough = np.zeros((4, n_joints))  # sums of roughness, see `Filter.evidence`
+        self._rough = np.zeros((4, n_joints))  # sums of roughness, see `Filter`
         self._bound()
 
     def report(self) -> dict[str, Array | float]:
@@ -161,7 +162,7 @@ class NoiseLevels:
         self._bound()
 
     def learn(self, scores: Array, tallies: Array, steps: Array, interval: float, with_velocity: bool) -> None:
-        """Move the levels by what `Filter.evidence` has told since the last call, of samples `interval` [s] apart."""
+        """Move the levels by what `Filter` has gathered since the last call, of samples `interval` [s] apart."""
         self._interval += 0.3 * (interval - self._interval)
         self._with_velocity = with_velocity
         self._step = np.minimum(self._step, steps)
@@ -187,24 +188,27 @@ class NoiseLevels:
             self._delay.value = float(np.clip(self._delay.value, 0.0, 0.5 * self._period))
         self._bound()
 
-    def hypotheses(self) -> tuple[Array, Array, float, float, float]:
-        """Return what `Filter.set_levels` takes: levels (4, GROUPS, n_joints), leaks (GROUPS,), period, lag, horizon.
+    def times(self) -> tuple[float, float, float]:
+        """Return the period, the lag and the horizon, as far as which scored predictions reach ahead [s].
 
-        Scored predictions reach as far ahead as the horizon: beyond the alikeness of errors, within the motion's.
+        That is beyond the alikeness of errors, within the motion's.
         """
-        levels = np.empty((4, GROUPS, self._n_joints))
+        return self._period, LAG * self._period, max(self._period / 16.0, 0.1 * self._interval)
+
+    def hypotheses(self) -> Array:
+        """Return the levels (5, GROUPS, n_joints) of each group, see `Filter`."""
+        levels = np.empty((5, GROUPS, self._n_joints))
         levels[:3] = self._levels[:, None]
-        levels[3] = self._delay.value
-        leak = np.full(GROUPS, self._decay)
+        levels[3], levels[4] = self._delay.value, self._decay
         for sign, i in ((1.0, 0), (-1.0, 1)):
             levels[RATIO, RATIO_GROUPS[i]] += sign * RATIO_SPACING
             levels[VELOCITY, VELOCITY_GROUPS[i]] += sign * VELOCITY_SPACING
             levels[3, DELAY_GROUPS[i]] += sign * self._delay_spacing()
-            leak[LEAK_GROUPS[i]] *= np.exp(sign * LEAK_SPACING)
-            levels[RATIO, LEAK_GROUPS[i]] += self._along(self._decay, leak[LEAK_GROUPS[i]])
+            levels[4, LEAK_GROUPS[i]] *= np.exp(sign * LEAK_SPACING)
+            levels[RATIO, LEAK_GROUPS[i]] += self._along(self._decay, levels[4, LEAK_GROUPS[i]])
         levels[[RATIO, VELOCITY]] += levels[SCALE]
         np.exp(levels[:3], out=levels[:3])
-        return levels, leak, self._period, LAG * self._period, max(self._period / 16.0, 0.1 * self._interval)
+        return levels
 
     def _gather(
         self, scores: Array, score: Array, squares: Array, positions: Array, velocities: Array, keep: Array

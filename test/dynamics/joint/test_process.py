@@ -226,10 +226,9 @@ def test_pools_two_that_found_how_much_outputs_count(n):
     """As accurate as one that saw all, though most of what either one lost was lost before it had found the weights."""
     scales = np.array([1.0, 0.2, 0.01])
     samples = stream(2 * n + 200, n, scales, effect=0.1 * scales)
-    parts = slice(0, n), slice(n, 2 * n)
     one, other, both = (JointProcess(COLUMNS[False], T, D, REGULARIZATION, "noise") for _ in range(3))
-    for process, learned in ((one, parts[:1]), (other, parts[1:]), (both, parts)):
-        learn(process, chosen(samples, *learned))
+    for process, learned in ((one, slice(0, n)), (other, slice(n, 2 * n)), (both, slice(0, 2 * n))):
+        learn(process, chosen(samples, learned))
     one.merge(other)
     truth = np.array([1.0, -0.5, 0.2, 2.0, 0.7, 0.0])
     rows = samples[1][2 * n :]

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from helpers.local_polynomials import newest_by_window
-from helpers.motions import newest_of, quintic, record, rms, rmse, sines
+from helpers.motions import newest_of, quintic, record, rms, rmse, sines, with_fixed_levels
 
 from icub_learning.dynamics.motion.first_noise import first_noise
-from icub_learning.dynamics.motion.motion_filter import Filter, MotionFilter
+from icub_learning.dynamics.motion.motion_filter import MotionFilter
 
 
 def slow(t, rng):
@@ -56,14 +56,11 @@ def test_smallest_step_of_a_joint_that_moves_fast():
 
 def plain(position, ratio, surprise):
     """Velocities of a filter with fixed levels, (n, 1)."""
-    filter = Filter(1, 1, 0, 1.0, (3.0, 30.0, 300.0))
-    filter.set_levels(
-        np.array([ratio * 1e-9, 1e-9, 1.0, 0.0])[:, None, None], np.array([3.0]), 0.2, 0.2, 0.01, surprise
-    )
+    filter = with_fixed_levels(1, (ratio * 1e-9, 1e-9, 1.0, 0.0, 3.0), (0.2, 0.2, 0.01), surprise=surprise)
     state, found = np.empty((3, 1)), []
     for k, row in enumerate(position):
-        filter.add(k * 5_000_000 + 1, row, None)
-        filter.read(state, None, 0)
+        filter.add(k * 5_000_000 + 1, row, None, 1)
+        filter.read(state, None, 0, 1)
         found.append(state[1].copy())
     return np.array(found)
 

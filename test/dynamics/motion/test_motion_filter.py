@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 from helpers.dense_smoother import estimates
 from helpers.local_polynomials import newest_by_window
-from helpers.motions import each, newest_of, quintic, record, rms, rmse, sines
+from helpers.motions import each, newest_of, quintic, record, rms, rmse, sines, with_fixed_levels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from icub_learning.dynamics.motion._motion_filter import Filter
-from icub_learning.dynamics.motion.motion_filter import STATES, UNUSUAL, USUAL_SAMPLES, MotionFilter
+from icub_learning.dynamics.motion.motion_filter import PRIOR, STATES, UNUSUAL, USUAL_SAMPLES, Filter, MotionFilter
 from icub_learning.errors import ParameterError
-
-PRIOR = (3.0, 30.0, 300.0)
 
 
 # Over long times the dense solution itself is ill-conditioned: seconds take fewer samples and a narrower prior.
@@ -27,15 +24,12 @@ def test_filter_and_smoother_are_those_of_the_dense_solution(step, snap, prior, 
     stamps = np.cumsum(rng.integers(int(0.5e9 * step), int(2e9 * step), n))
     position, velocity = 0.01 * rng.standard_normal((n, 2)), rng.standard_normal((n, 2))
     r_q, r_v = 1e-7, 1e-4
-    filter = Filter(2, 1, 0, 10.0, prior)
-    filter.set_levels(
-        np.array([snap, r_q, r_v, delay])[:, None, None] * np.ones((1, 1, 2)), np.array([leak]), 0.5, 0.5, 0.1, np.inf
-    )
+    filter = with_fixed_levels(2, (snap, r_q, r_v, delay, leak), (0.5, 0.5, 0.1), prior=prior)
     states, deviations = [], []
     for k in range(n):
-        filter.add(int(stamps[k]), position[k], velocity[k] if with_velocity else None)
+        filter.add(int(stamps[k]), position[k], velocity[k] if with_velocity else None, 2)
         state, deviation = np.empty((2, 3, 2))
-        filter.read(state, deviation, 0)
+        filter.read(state, deviation, 0, 2)
         states.append(state)
         deviations.append(deviation)
     smoothed = np.empty((filter.waiting, 3, 2))
@@ -57,12 +51,11 @@ def test_filter_and_smoother_are_those_of_the_dense_solution(step, snap, prior, 
 
 @pytest.mark.parametrize("step, leak", [(1e-4, 0.0), (1e-4, 100.0), (0.1, 0.3)])
 def test_deviations_stay_positive_over_many_samples(step, leak):
-    filter = Filter(1, 1, 0, 10.0, PRIOR)
-    filter.set_levels(np.array([1e-4, 1e-14, 1e-12, 0.0]).reshape(4, 1, 1), np.array([leak]), 0.1, 0.1, 0.1, np.inf)
+    filter = with_fixed_levels(1, (1e-4, 1e-14, 1e-12, 0.0, leak), (0.1, 0.1, 0.1))
     deviation = np.empty((3, 1))
     for k in range(20_000):
-        filter.add(k * round(1e9 * step) + 1, np.zeros(1), np.zeros(1))
-    filter.read(None, deviation, 0)
+        filter.add(k * round(1e9 * step) + 1, np.zeros(1), np.zeros(1), 1)
+    filter.read(None, deviation, 0, 1)
     assert np.isfinite(deviation).all() and (deviation > 0).all()
 
 
@@ -264,12 +257,31 @@ def test_motion_is_known_less_well_for_a_while_after_lost_samples(rate, highest)
 
 
 def test_what_is_usual_must_fit_the_joints():
-    filter = Filter(2, 1, 0, 1.0, PRIOR)
-    filter.set_levels(np.ones((4, 1, 2)), np.zeros(1), 0.5, 0.5, 0.1, np.inf)
-    filter.add(1, np.zeros(2), None)
+    filter = with_fixed_levels(2, (1.0, 1.0, 1.0, 1.0, 0.0), (0.5, 0.5, 0.1))
+    filter.add(1, np.zeros(2), None, 2)
     for usual, group in ((np.zeros(1), 0), (np.zeros(2, np.float32), 0), (np.zeros(2), 1), (np.zeros(2), -1)):
         with pytest.raises(ValueError, match=r"usual|group"):
-            filter.follow_usual(usual, 0.1, 2.0, group)
+            filter.follow_usual(usual, 0.1, 2.0, group, 2)
     usual = np.zeros(2)
-    assert filter.follow_usual(usual, 0.1, 2.0, 0)
+    with pytest.raises(ValueError, match="joints"):
+        filter.follow_usual(np.zeros(3), 0.1, 2.0, 0, 3)
+    assert filter.follow_usual(usual, 0.1, 2.0, 0, 2)
     np.testing.assert_array_equal(usual, np.full(2, 30.0))  # the prior's
+
+
+@pytest.mark.parametrize(
+    "arrays, sizes",
+    [
+        (((4, 1, 8), (4, 1, 8), (6, 8), (2, 8)), (1, 8, 2, 0)),
+        (((5, 1, 8), (4, 1, 7), (6, 8), (2, 8)), (1, 8, 2, 0)),
+        (((5, 1, 8), (4, 1, 8), (5, 8), (2, 8)), (1, 8, 2, 0)),
+        (((5, 1, 8), (4, 1, 8), (6, 8), (1, 8)), (1, 8, 2, 0)),
+        (((5, 1, 8), (4, 1, 8), (6, 8), (2, 8)), (1, 8, 9, 0)),
+        (((5, 1, 8), (4, 1, 8), (6, 8), (2, 8)), (1, 8, 0, 0)),
+        (((5, 1, 8), (4, 1, 8), (6, 8), (2, 8)), (1, 8, 2, 1)),
+        (((5, 1, 9), (4, 1, 9), (6, 9), (2, 9)), (1, 9, 2, 0)),
+    ],
+)
+def test_arrays_of_lanes_must_fit(arrays, sizes):
+    with pytest.raises(ValueError, match=r"needs|do not fit"):
+        Filter(*map(np.ones, arrays), *sizes, 1.0, *PRIOR)
