@@ -10,23 +10,12 @@ import pinocchio
 import pytest
 import yaml
 
-from icub_learning.dynamics import WrenchRegressor
 from icub_learning.errors import IcubLearningError, ModelError
 from icub_learning.robots import find_urdf
 from icub_learning.simulation import gazebo_model
 from icub_learning.simulation.arm.arm_model import ArmModel
 from icub_learning.simulation.gazebo_model import GZ, SYSTEMS, WORLD, gazebo_world, world_file
 from icub_learning.simulation.urdf import reduced_robot
-
-# From ros_gz_bridge's README: keys of an entry, and the Gazebo type for each ROS type used here.
-BRIDGE_KEYS = {"ros_topic_name", "gz_topic_name", "ros_type_name", "gz_type_name", "direction"}
-BRIDGE_TYPES = {
-    "rosgraph_msgs/msg/Clock": "gz.msgs.Clock",
-    "sensor_msgs/msg/JointState": "gz.msgs.Model",
-    "geometry_msgs/msg/WrenchStamped": "gz.msgs.Wrench",
-    "trajectory_msgs/msg/JointTrajectory": "gz.msgs.JointTrajectory",
-}
-
 
 RIGHT = ArmModel("right")
 
@@ -46,10 +35,8 @@ def robot(arm: ArmModel) -> ElementTree.Element:
 
 
 def test_only_the_learned_joints_move(robot: ElementTree.Element, arm: ArmModel) -> None:
-    moving = [joint.get("name") for joint in robot.findall("joint") if joint.get("type") != "fixed"]
-    assert sorted(map(str, moving)) == sorted(arm.joint_names)
     model = pinocchio.buildModelFromXML(ElementTree.tostring(robot, encoding="unicode"))
-    assert model.nq == 7
+    assert sorted(model.names[1:]) == sorted(arm.joint_names)
 
 
 def test_mass_is_kept_and_the_root_is_the_world(robot: ElementTree.Element) -> None:
@@ -158,42 +145,38 @@ def test_a_parameter_file_without_robot_is_refused(content: str | None, tmp_path
         gazebo_model.model_file(file)
 
 
-def test_meshes_are_found_on_the_resource_path(robot, checkout, monkeypatch):
+@pytest.mark.parametrize(
+    ("config", "joints", "frame"),
+    [("gazebo", RIGHT.joint_names, "r_upper_arm"),
+     ("gazebo_panda", tuple(f"panda_joint{k}" for k in range(1, 8)), "panda_hand")],
+)  # fmt: skip
+def test_robots_of_parameter_files_are_made_and_their_meshes_found(config, joints, frame, checkout, monkeypatch):
     monkeypatch.setenv("GZ_SIM_RESOURCE_PATH", "/kept")
-    path = gazebo_model.resource_path(checkout / "config" / "gazebo.yaml", "/world")
-    folder, *others = path.split(os.pathsep)
-    assert others == ["/world", "/kept"]
+    file = checkout / "config" / f"{config}.yaml"
+    robot = ElementTree.parse(gazebo_model.model_file(file)).getroot()
+    assert {joint.get("name") for joint in robot.findall("joint") if joint.get("type") != "fixed"} == {*joints}
+    assert [sensor.findtext("gz_frame_id") for sensor in robot.iter("sensor")] == [frame]
+    *folders, world, kept = gazebo_model.resource_path(file, "/world").split(os.pathsep)
+    assert (world, kept) == ("/world", "/kept")
     meshes = {mesh.get("filename", "") for mesh in robot.iter("mesh")}
     assert len(meshes) > 10
     for name in meshes:
-        assert name.startswith("package://")
-        assert Path(folder, name.removeprefix("package://")).is_file()
-
-
-def test_a_second_robot_is_made_alike(checkout: Path) -> None:
-    config = checkout / "config" / "gazebo_panda.yaml"
-    robot = ElementTree.parse(gazebo_model.model_file(config)).getroot()
-    moving = [joint.get("name") for joint in robot.findall("joint") if joint.get("type") != "fixed"]
-    assert moving == [f"panda_joint{k}" for k in range(1, 8)]
-    assert [sensor.findtext("gz_frame_id") for sensor in robot.iter("sensor")] == ["panda_hand"]
-    folders = gazebo_model.resource_path(config).split(os.pathsep)
-    meshes = {mesh.get("filename", "").removeprefix("package://") for mesh in robot.iter("mesh")}
-    assert len(meshes) > 10
-    assert all(any(Path(folder, mesh).is_file() for folder in folders) for mesh in meshes)
+        assert any(Path(folder, name.removeprefix("package://")).is_file() for folder in folders)
 
 
 def test_bridge_joins_gazebo_and_the_nodes(checkout: Path) -> None:
+    """Keys, directions and Gazebo's type for each ROS type are those of ros_gz_bridge's README."""
     entries = yaml.safe_load((checkout / "config" / "gazebo_bridge.yaml").read_text())
-    for entry in entries:
-        assert BRIDGE_KEYS <= set(entry) <= BRIDGE_KEYS | {"publisher_queue"}
-        assert BRIDGE_TYPES[entry["ros_type_name"]] == entry["gz_type_name"]
-        is_command = entry["ros_type_name"].endswith("JointTrajectory")
-        assert entry["direction"] == ("ROS_TO_GZ" if is_command else "GZ_TO_ROS")
-    topics = {entry["ros_topic_name"]: entry["gz_topic_name"] for entry in entries}
-    assert topics.pop("/clock") == f"/world/{WORLD}/clock"
-    assert topics.pop("/wrench") == gazebo_model.TOPICS["wrench"]
-    below = {name: gazebo_model.TOPICS[name] for name in ("joint_states", "joint_trajectory")}
-    assert topics == {f"/gazebo/{name}": topic for name, topic in below.items()}
+    keys = ("ros_topic_name", "gz_topic_name", "ros_type_name", "gz_type_name", "direction")
+    assert {key for entry in entries for key in entry} <= {*keys, "publisher_queue"}
+    below, up, down = "/icub_learning", "GZ_TO_ROS", "ROS_TO_GZ"
+    commands = "trajectory_msgs/msg/JointTrajectory", "gz.msgs.JointTrajectory", down
+    assert sorted(tuple(entry[key] for key in keys) for entry in entries) == [
+        ("/clock", f"/world/{WORLD}/clock", "rosgraph_msgs/msg/Clock", "gz.msgs.Clock", up),
+        ("/gazebo/joint_states", f"{below}/joint_states", "sensor_msgs/msg/JointState", "gz.msgs.Model", up),
+        ("/gazebo/joint_trajectory", f"{below}/joint_trajectory", *commands),
+        ("/wrench", f"{below}/wrench", "geometry_msgs/msg/WrenchStamped", "gz.msgs.Wrench", up),
+    ]
 
 
 BARE = '<sdf version="1.9"><world name="mine"><gravity>0 0 -1.6</gravity></world></sdf>'
@@ -207,36 +190,19 @@ def world_of(text: str) -> ElementTree.Element:
 
 @pytest.mark.parametrize("text", [BARE, None])
 def test_a_world_gets_all_that_is_relied_on(text: str | None, checkout: Path) -> None:
-    world = world_of(
-        gazebo_world(text or (checkout / "urdf" / "icub_learning_world.sdf").read_text(), "/some/robot.urdf")
-    )
+    made = gazebo_world(text or (checkout / "urdf" / "icub_learning_world.sdf").read_text(), "/some/robot.urdf")
+    world = world_of(made)
     assert world.get("name") == WORLD
+    assert world.findtext("gravity") == "0 0 -9.81"  # the learner's
     assert float(world.findtext("physics/max_step_size", "")) == 0.001
     plugins = {plugin.get("name"): plugin for plugin in world.findall("plugin")}
     assert set(plugins) == {f"gz::sim::systems::{kind}" for kind in SYSTEMS.values()}
     assert len(plugins) == len(world.findall("plugin"))
     assert plugins["gz::sim::systems::Physics"].findtext(f"{{{GZ}}}system_priority") == "-64"
+    # sdformat looks at the prefix, not at the namespace.
+    assert "<gz:system_priority>-64</gz:system_priority>" in made and f'xmlns:gz="{GZ}"' in made
     (include,) = world.findall("include")
     assert include.findtext("uri") == "/some/robot.urdf"
-
-
-def test_gravity_is_the_learners() -> None:
-    gravity = [float(part) for part in world_of(gazebo_world(BARE, "robot.urdf")).findtext("gravity", "").split()]
-    joints = ["r_elbow"]
-    regressor = WrenchRegressor.from_urdf(find_urdf("icub"), joints=joints, sensor="r_arm_ft_sensor")
-    assert gravity == [0.0, 0.0, -9.81]
-    wrench = regressor([0.3], [0.0], [0.0]) @ regressor.nominal_parameters
-    mass = sum(
-        value for name, value in zip(regressor.parameter_names, regressor.nominal_parameters, strict=True)
-        if name.endswith(".m")
-    )  # fmt: skip
-    assert sum(wrench[:3] ** 2) ** 0.5 == pytest.approx(mass * -gravity[2])
-
-
-def test_gz_elements_keep_their_prefix() -> None:
-    text = gazebo_world(BARE, "robot.urdf")
-    assert "<gz:system_priority>-64</gz:system_priority>" in text  # sdformat looks at the prefix, not at the namespace
-    assert f'xmlns:gz="{GZ}"' in text
 
 
 @pytest.mark.parametrize(("text", "words"), [("<sdf", "parse"), ("<sdf/>", "no world")])

@@ -35,8 +35,8 @@ def wrench_of(bundle: CableBundle, angle: float) -> np.ndarray:
     return np.concatenate([force, torque + np.cross(point, force)])
 
 
-def make_bundle(stiffness=200.0, bending=1.0, hysteresis=0.0, side="right") -> CableBundle:
-    bundle = CableBundle(stiffness, bending, hysteresis, side)
+def make_bundle(stiffness=200.0, bending=1.0, hysteresis=0.0) -> CableBundle:
+    bundle = CableBundle(stiffness, bending, hysteresis, "right")
     bundle.relax(SENSOR, elbow_pose(0.0))
     return bundle
 
@@ -48,10 +48,8 @@ def settled(bundle: CableBundle, angle: float) -> np.ndarray:
 
 
 def test_elastic_bundle_is_the_gradient_of_its_energy() -> None:
-    step = 1e-5
-    stiffness, bending = 300.0, 0.0
-    bundle = make_bundle(stiffness, bending)
-    upper = CableBundle.UPPER_CLAMP
+    step, stiffness, upper = 1e-5, 300.0, CableBundle.UPPER_CLAMP
+    bundle = make_bundle(stiffness, 0.0)
 
     def energy(angle: float) -> float:
         position, rotation, _ = elbow_pose(angle)
@@ -99,8 +97,7 @@ def test_creep_loses_more_the_faster() -> None:
 
 
 def test_dahl_friction_keeps_its_level_in_any_direction() -> None:
-    friction = DahlFriction(2.0, 0.1)
-    direction = np.array([0.6, 0.8])
+    friction, direction = DahlFriction(2.0, 0.1), np.array([0.6, 0.8])
     for _ in range(200):
         force = friction.step(0.01 * direction)
     np.testing.assert_allclose(force, 2.0 * direction, rtol=1e-6)
@@ -153,8 +150,7 @@ def test_noise_is_white_with_its_deviation() -> None:
 def test_encoders_count_and_their_velocity_is_late_by_half_a_window() -> None:
     bits, rate = 16, 3.0
     start, speed = np.full(7, 0.1), np.full(7, rate)
-    encoders = Encoders(bits, start, speed)
-    resolution = 2 * np.pi / 2**bits
+    encoders, resolution = Encoders(bits, start, speed), 2 * np.pi / 2**bits
     assert pytest.approx(0.004) == Encoders.DELAY
     for number in range(1, 300):
         time = number * 1e-3
@@ -165,8 +161,7 @@ def test_encoders_count_and_their_velocity_is_late_by_half_a_window() -> None:
         if number > Encoders.WINDOW:
             before = rate * np.cos(rate * (time - Encoders.DELAY))
             np.testing.assert_allclose(velocity, before, atol=resolution / 0.008 + 1e-3)
-    exact = Encoders(0, start, speed)
-    np.testing.assert_array_equal(exact.step(start, speed), (start, speed))
+    np.testing.assert_array_equal(Encoders(0, start, speed).step(start, speed), (start, speed))
 
 
 def test_encoders_are_right_from_the_first_reading() -> None:

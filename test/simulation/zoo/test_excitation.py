@@ -36,10 +36,8 @@ def test_velocities_and_accelerations_integrate_to_the_motion(name, seed):
 def test_motions_keep_within_range_and_speed_and_start_at_rest(name, seed):
     q, v, _ = draw(name, seed)(np.linspace(0.0, 20.0, 20_001))
     assert (q >= LOW - 1e-9).all() and (q <= HIGH + 1e-9).all()
-    swelled = slice(2001, None)
-    assert np.abs(v[swelled]).max() <= KINDS[name].speed + 1e-9
     assert np.abs(v[0]).max() < 1e-9
-    assert np.abs(v[swelled]).max() > 0.2
+    assert 0.2 < np.abs(v[2001:]).max() <= KINDS[name].speed + 1e-9  # since the motion has swelled
     assert not v[:, 2].any(), "a joint without range stands still"
 
 
