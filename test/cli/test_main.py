@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from argparse import HelpFormatter
-from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 
@@ -65,12 +64,6 @@ def test_help_imports_nothing_heavy():
     assert result.stdout.startswith("icub_learning ")
     assert result.stdout.splitlines()[-1] == "[]"
     assert all(command in result.stdout for command in COMMANDS)
-
-
-def test_evaluate_offers_the_settings_of_the_node():
-    command = ["evaluate", "x.csv", "--urdf", "ur10", "--output", "wrench", "--joints", "a"]
-    options = vars(make_parser().parse_args(command))
-    assert {field.name for field in fields(Settings)} - {"estimator"} <= set(options)
 
 
 def test_given_settings_reach_the_learner(tmp_path):

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,19 +15,17 @@ from icub_learning.kernel_methods.tensor.channel_selection import rank_channels
 from icub_learning.recording import Recording
 
 
-def smooth_channels(n=3000, d=24, seed=0):
-    values = gaussian_filter1d(np.random.default_rng(seed).normal(size=(n, d)), 8, axis=0)
+def smooth_channels(n=3000, d=24):
+    values = gaussian_filter1d(np.random.default_rng(0).normal(size=(n, d)), 8, axis=0)
     return values / values.std(axis=0)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_the_channels_that_the_output_depends_on_are_chosen(seed):
-    x = 7.0 + smooth_channels(seed=seed) * np.logspace(-3, 3, 24)  # units differ, means too
-    noise = np.random.default_rng(seed + 100).normal(size=len(x))
-    z = (x - x.mean(axis=0)) / x.std(axis=0)
+def test_the_channels_that_the_output_depends_on_are_chosen():
+    z = smooth_channels()
+    x = 7.0 + z * np.logspace(-3, 3, 24)  # units differ, means too
+    noise = np.random.default_rng(100).normal(size=len(x))
     y = 40.0 + z[:, 2] - 0.7 * z[:, 5] + 0.5 * z[:, 11] + 0.3 * noise
-    names = [f"c{j}" for j in range(24)]
-    ranking = rank_channels(x, y, names, seed=seed)
+    ranking = rank_channels(x, y, [f"c{j}" for j in range(24)])
     assert set(ranking.chosen) == {"c2", "c5", "c11"} == set(ranking.names[:3])
     assert ranking.importance[:3].sum() > 0.8
     assert ranking.explained_by_chosen > 0.9 and ranking.explained > 0.9
@@ -87,13 +86,7 @@ def test_velocities_and_accelerations_follow_from_positions(with_velocity):
 def test_channels_are_brought_to_the_instants_of_the_output():
     one = recording()
     stamps = one.joint_stamps[50:90:4] + 1_000_000
-    other = Recording(
-        one.joint_names,
-        one.joint_stamps,
-        one.position,
-        wrench_stamps=stamps,
-        wrench=np.outer(np.arange(10), np.ones(6)),
-    )
+    other = replace(one, wrench_stamps=stamps, wrench=np.outer(np.arange(10), np.ones(6)))
     x, y, names = align(channels(other), "wrench.force.y", ["position.*"])
     assert names == ("position.a", "position.b") and y.tolist() == list(range(10))
     np.testing.assert_allclose(x[:, 0], np.sin(2e-9 * stamps), atol=1e-4)
@@ -105,15 +98,14 @@ def test_values_that_are_not_finite_and_stamps_that_go_back_are_left_out():
     one = recording()
     q, stamps = one.position.copy(), one.joint_stamps.copy()
     q[7, 0], stamps[30] = np.nan, stamps[10]
-    found = channels(Recording(("a", "b"), stamps, q, one.velocity, acceleration=one.velocity))
+    found = channels(replace(one, joint_stamps=stamps, position=q, acceleration=one.velocity))
     assert len(found["position.a"].values) == 398 and len(found["position.b"].values) == 399
     assert (np.diff(found["position.a"].stamps) > 0).all()
 
 
 def write_table(path):
     """Effort depends on position.a and on temperature.b, a column that `read` does not know."""
-    rng = np.random.default_rng(0)
-    n = 1500
+    rng, n = np.random.default_rng(0), 1500
     x = smooth_channels(n, 5)
     effort = 2 * x[:, 0] - 1.5 * x[:, 4] + 0.2 * rng.normal(size=n)
     table = {
@@ -126,11 +118,8 @@ def write_table(path):
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow([*table, "remark"])
-        for k, row in enumerate(zip(*(column.tolist() for column in table.values()), strict=True)):
-            cells = list(row)
-            if k % 7 == 0:
-                cells[-1] = ""  # a sensor that reports less often
-            writer.writerow([*cells, "fine"])
+        for k, (*cells, last) in enumerate(zip(*table.values(), strict=True)):
+            writer.writerow([*cells, last if k % 7 else "", "fine"])  # a sensor that reports less often
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".npz"])
@@ -138,13 +127,10 @@ def test_the_command_answers_in_words_and_draws(tmp_path, capsys, suffix):
     path = tmp_path / f"run{suffix}"
     write_table(path)
     picture, figures = tmp_path / "c.png", tmp_path / "c.json"
-    inputs = ["--inputs", "position.*", "temperature.*", "current.*"]
-    code = main(
-        ["select-channels", str(path), "--output", "effort.a", *inputs, "--plot", str(picture), "--json", str(figures)]
-    )
-    printed = capsys.readouterr()
-    assert code == 0, printed.err
-    assert "Of 5 channels 2 matter for effort.a: position.a and temperature.b" in printed.out
+    options = ["--inputs", "position.*", "temperature.*", "current.*", "--plot", str(picture), "--json", str(figures)]
+    assert main(["select-channels", str(path), "--output", "effort.a", *options]) == 0
+    shown = capsys.readouterr().out
+    assert "Of 5 channels 2 matter for effort.a: position.a and temperature.b" in shown
     assert picture.stat().st_size > 10_000
     found = json.loads(figures.read_text())
     assert found["names"][:2] == ["position.a", "temperature.b"] and found["frequency"][:2] == [1.0, 1.0]

@@ -2,18 +2,19 @@
 
 import importlib
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from helpers.own_package import write_own_package
 from helpers.recordings import JOINTS, rigid_recording
-from helpers.robots import UR10_JOINTS
+from helpers.robots import RIGHT_ARM, UR10_JOINTS
 from helpers.sound_robots import cut
 from PIL import Image
 
 from icub_learning.cli.main import main
-from icub_learning.recording import Recording, read, write
+from icub_learning.recording import read, write
 from icub_learning.simulation.arm.recordings import simulate
 
 UR10 = ["--urdf", "ur10", "--output", "joint_torque", "--joints", *JOINTS]
@@ -70,14 +71,10 @@ def test_causal_and_smoothed_stand_side_by_side(rigid, evaluate):
 
 
 def test_bad_messages_are_shown(tmp_path, evaluate):
-    recording = rigid_recording(200)
-    position = np.array(recording.position)
-    position[[5, 6, 50], 0] = np.nan
-    stamps = np.array(recording.joint_stamps)
-    stamps[80] = stamps[79]
-    broken = Recording(
-        JOINTS, stamps, position, recording.velocity, recording.effort, joint_arrivals=recording.joint_stamps
-    )
+    recording = replace(rigid_recording(200), acceleration=None)
+    position, stamps = recording.position.copy(), recording.joint_stamps.copy()
+    position[[5, 6, 50], 0], stamps[80] = np.nan, stamps[79]
+    broken = replace(recording, position=position, joint_stamps=stamps, joint_arrivals=recording.joint_stamps)
     write(broken, tmp_path / "broken.mcap")
     out, _ = evaluate(tmp_path / "broken.mcap", *UR10, *SMALL, "--derivatives", "causal")
     assert "4 messages or efforts refused" in out
@@ -87,8 +84,8 @@ def test_bad_messages_are_shown(tmp_path, evaluate):
 
 def test_samples_too_far_apart_are_explained(tmp_path, evaluate):
     recording = rigid_recording(300)
-    slow = Recording(JOINTS, recording.joint_stamps * 50, recording.position, recording.velocity, recording.effort)
-    write(slow, tmp_path / "slow.csv")
+    stamps = recording.joint_stamps * 50
+    write(replace(recording, joint_stamps=stamps, joint_arrivals=stamps), tmp_path / "slow.csv")
     out, _ = evaluate(tmp_path / "slow.csv", *UR10, *SMALL, "--derivatives", "causal", "--max-gap", "0.1")
     assert "Nothing was learned" in out
     assert "--max-gap" in out
@@ -97,8 +94,7 @@ def test_samples_too_far_apart_are_explained(tmp_path, evaluate):
 def test_picture_of_a_wrench(tmp_path, evaluate):
     """A simulated arm, in the format of other tools; the picture has all lines' colours in it."""
     write(simulate([("circle_xy", 2.5)], 100.0), tmp_path / "arm")
-    joints = "r_shoulder_pitch,r_shoulder_roll,r_shoulder_yaw,r_elbow,r_wrist_prosup,r_wrist_pitch,r_wrist_yaw"
-    options = ["--urdf", "icub", "--output", "wrench", "--joints", joints, "--derivatives", "causal"]
+    options = ["--urdf", "icub", "--output", "wrench", "--joints", ",".join(RIGHT_ARM), "--derivatives", "causal"]
     picture = tmp_path / "out" / "arm.png"
     out, _ = evaluate(tmp_path / "arm", *options, *SMALL, "--plot", picture)
     assert "force (3 axes)" in out
@@ -148,10 +144,7 @@ def test_a_class_of_ones_own_is_evaluated_beside_the_others(checkout, rigid, tmp
 def test_another_recording_with_learning_off(rigid, tmp_path, evaluate):
     """The URDF beside the recording is taken; the other recording's names have a prefix, which is said."""
     other = rigid_recording(400, seed=1)
-    prefixed = Recording(
-        tuple(f"left/{name}" for name in JOINTS), other.joint_stamps, other.position, other.velocity, other.effort
-    )
-    write(prefixed, tmp_path / "other.npz")
+    write(replace(other, joint_names=tuple(f"left/{name}" for name in JOINTS)), tmp_path / "other.npz")
     options = ["--urdf", "ur10", "--derivatives", "causal", "--test", tmp_path / "other.npz"]
     out, report = evaluate(rigid, *options, *SMALL)
     assert "prefix 'left/' in the recording" in out

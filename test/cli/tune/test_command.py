@@ -17,9 +17,7 @@ from icub_learning.nodes.common.parameters import ros_default
 
 
 def run(capsys, *arguments):
-    code = main(["tune", *map(str, arguments)])
-    shown = capsys.readouterr()
-    return code, shown.out, shown.err
+    return main(["tune", *map(str, arguments)]), *capsys.readouterr()
 
 
 def draw_objects(folder, parts):
