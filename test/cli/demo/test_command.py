@@ -39,11 +39,6 @@ def test_parts_of_the_run():
     assert [int(slow[part].sum()) for part in ("XZ first 30", "XZ first 3 s")] == [30, 15]
 
 
-def test_what_never_came_has_no_error():
-    found = dynamics.errors_of(np.empty(0, dtype=np.int64), np.empty((0, 6)), 9 * SECOND, 12 * SECOND)
-    assert np.isnan(found["force"]["XZ steady"])
-
-
 def test_errors_and_their_ratios_are_those_of_a_loop():
     rng = np.random.default_rng(0)
     stamps = np.arange(1, 301) * SECOND // 10
@@ -63,6 +58,8 @@ def test_errors_and_their_ratios_are_those_of_a_loop():
         ("SP/P, steady", "torque", "P", 24, 30, torque), ("SP/NP, first 30", "force", "NP", 12, 15, force),
     ):  # fmt: skip
         assert ratios[ratio][group] == pytest.approx(expected("SP", *part) / expected(other, *part))
+    never_came = dynamics.errors_of(stamps[:0], errors["SP"][:0], 9 * SECOND, 12 * SECOND)
+    assert np.isnan(never_came["force"]["XZ steady"])
 
 
 def test_the_hand_is_on_its_new_circle_after_the_changeover():

@@ -43,16 +43,16 @@ def rigid(tmp_path):
 
 
 def test_known_answer(rigid, evaluate):
-    """A rigid body with exact accelerations: P explains everything; the JSON holds what the table shows."""
-    options = ["--derivatives", "recorded", "--parametric-regularization", "1e-8", "--no-friction"]
+    """A rigid body with exact accelerations: P explains everything, also ten samples beyond what was learned; the JSON
+    holds what the table shows.
+    """
+    options = ["--derivatives", "recorded", "--parametric-regularization", "1e-8", "--no-friction", "--horizon", "0.08"]
     out, report = evaluate(rigid, *UR10, *SMALL, *options)
     results = report["results"]["recorded"]
     assert max(results["P"]["steady"]["nmse"].values()) < 1e-9
-    assert results["P"]["steady"]["samples"] == 120
-    assert results["P"]["transient"]["samples"] == 280
-    recording = read(rigid)
-    step = np.diff(recording.effort, axis=0)[-120:]
-    expected = np.sqrt(np.mean(step**2, axis=0))
+    assert [results["P"][part]["samples"] for part in ("transient", "steady")] == [280, 120]
+    effort = read(rigid).effort
+    expected = np.sqrt(np.mean((effort[-120:] - effort[-130:-10]) ** 2, axis=0))
     np.testing.assert_allclose(list(results["hold"]["steady"]["rmse"].values()), expected, rtol=1e-9)
     assert f"{expected[0]:#.3g}" in out
     assert "no message refused" in out
@@ -103,18 +103,17 @@ def test_picture_of_a_wrench(tmp_path, evaluate):
         assert (pixels == colour).all(axis=1).sum() > 100
 
 
-@pytest.mark.parametrize("seconds", [16.0, pytest.param(np.inf, marks=pytest.mark.slow)])
-def test_real_ur10(seconds, shared_data, tmp_path, evaluate):
+def test_real_ur10(shared_data, tmp_path, evaluate):
     """A real robot, sample by sample from zero: SP explains 97 % of each joint and is no worse than its parts."""
     recording = tmp_path / "ur10.npz"
-    write(cut(read(shared_data / "ur10" / "ur10_exciting_trajectory.db3"), 0.0, seconds), recording)
+    write(cut(read(shared_data / "ur10" / "ur10_exciting_trajectory.db3"), 0.0, 16.0), recording)
     options = ["--urdf", "ur10", "--output", "joint_torque", "--derivatives", "causal", "--joints", *UR10_JOINTS]
     results = evaluate(recording, *options)[1]["results"]["causal"]
-    ratios = []
-    for joint in UR10_JOINTS:
-        errors = {short: results[short]["steady"]["nmse"][joint] for short in ("P", "NP", "SP")}
-        assert errors["SP"] <= 0.03
-        ratios.append(errors["SP"] / min(errors["P"], errors["NP"]))
+    parametric, nonparametric, both = (
+        np.array([results[short]["steady"]["nmse"][joint] for joint in UR10_JOINTS]) for short in ("P", "NP", "SP")
+    )
+    assert max(both) <= 0.03
+    ratios = both / np.minimum(parametric, nonparametric)
     assert max(ratios) <= 1.2
     assert np.exp(np.mean(np.log(ratios))) <= 1.05
 
@@ -129,7 +128,6 @@ def test_a_class_of_ones_own_is_evaluated_beside_the_others(checkout, rigid, tmp
     before, after = (one["results"]["recorded"] for one in (without, including))
     assert list(after) == ["P", "NP", "SP", "SineLearner", "hold", "off-line"]
     assert all(after[short]["steady"] == before[short]["steady"] for short in ("P", "NP", "SP"))
-
     recording = read(rigid)
     kind = importlib.import_module("my_package.learner").SineLearner
     learner, errors = kind(SimpleNamespace(n_joints=3, n_outputs=3)), []
@@ -167,10 +165,3 @@ def test_a_table_over_recordings(rigid, tmp_path, evaluate):
     assert whole["SP"] == pytest.approx(np.prod([output["SP"] for output in whole["outputs"].values()]) ** (1 / 3))
     assert f"{whole['SP/off-line']:#.3g}"[:5] in out
     assert report["geometric_mean"]["SP"] == pytest.approx(np.sqrt(whole["SP"] * elbow["SP"]))
-
-
-def test_a_horizon_makes_holding_worse(rigid, evaluate):
-    report = evaluate(rigid, *UR10, *SMALL, "--derivatives", "causal", "--horizon", "0.5")[1]
-    held = report["results"]["causal"]["hold"]["steady"]["nmse"]["elbow_joint"]
-    effort = read(rigid).effort[-121:, 2]
-    assert held > 10 * np.mean(np.diff(effort) ** 2) / effort[1:].var()  # that of holding for one sample

@@ -2,7 +2,7 @@
 
 import zipfile
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import combinations
 from pathlib import Path
 
@@ -44,21 +44,18 @@ def scene() -> Iterator[ObjectScene]:
 
 
 def test_a_view_is_drawn_from_seed_number_and_name_alone(scene: ObjectScene) -> None:
-    scene.show("mug")
-    first = scene.render(7)
-    assert (first.shape, first.dtype) == ((80, 96, 3), np.uint8)
-    scene.show("duck")
-    duck = scene.render(7)
-    scene.show("mug")
-    scene.render(3)
-    np.testing.assert_array_equal(scene.render(7), first)
-    assert np.abs(duck.astype(int) - first).mean() > 5
+    def seen(shown: ObjectScene, name: str) -> np.ndarray:
+        shown.show(name)
+        return shown.render(7).astype(int)
+
+    first = seen(scene, "mug")
+    assert scene.render(3).shape == (80, 96, 3) and scene.render(3).dtype == np.uint8
+    assert np.abs(seen(scene, "duck") - first).mean() > 5
+    np.testing.assert_array_equal(seen(scene, "mug"), first)
     with ObjectScene(["mug"], seed=3, size=(96, 80)) as other:  # other objects loaded, other order: the same picture
-        other.show("mug")
-        np.testing.assert_array_equal(other.render(7), first)
+        np.testing.assert_array_equal(seen(other, "mug"), first)
     with ObjectScene(["mug"], seed=4, size=(96, 80)) as other:
-        other.show("mug")
-        assert np.abs(other.render(7).astype(int) - first).mean() > 5
+        assert np.abs(seen(other, "mug") - first).mean() > 5
 
 
 def test_training_and_unseen_views_are_all_distinct() -> None:
@@ -73,20 +70,21 @@ def test_training_and_unseen_views_are_all_distinct() -> None:
 
 
 def test_light_and_background_matter_and_the_object_is_where_it_should_be(scene: ObjectScene) -> None:
-    scene.show("")
     plain = View(light=0.5, ambient=0.3, background=1)
-    empty = scene.render(plain).astype(int)
+
+    def seen(**changes: float) -> np.ndarray:
+        return scene.render(replace(plain, **changes)).astype(int)
+
+    scene.show("")
+    empty = seen()
     scene.show("soccer_ball")
-    held = scene.render(plain).astype(int)
+    held = seen()
     rows, columns = np.nonzero(np.abs(held - empty).max(axis=2) > 30)
     assert 0.1 < len(rows) / held[..., 0].size < 0.7  # it fills a sensible part of the picture
     assert np.abs(np.subtract((np.median(rows), np.median(columns)), (40, 48))).max() < 12
-    dark = scene.render(View(light=0.1, ambient=0.1, background=1))
-    assert dark.mean() < 0.6 * held.mean()
-    elsewhere = scene.render(View(light=0.5, ambient=0.3, background=2)).astype(int)
-    corner = np.s_[:10, :10]
-    assert np.abs(elsewhere - held)[corner].mean() > 5
-    turned = scene.render(View(light=0.5, ambient=0.3, background=1, turn=1.0)).astype(int)
+    assert seen(light=0.1, ambient=0.1).mean() < 0.6 * held.mean()
+    corner, turned = np.s_[:10, :10], seen(turn=1.0)
+    assert np.abs(seen(background=2) - held)[corner].mean() > 5
     np.testing.assert_array_equal(turned[corner], held[corner])
     assert np.abs(turned - held).mean() > 1
 
@@ -107,10 +105,9 @@ def test_turning_is_smooth_but_for_the_background() -> None:
 
 
 def test_every_known_object_is_there_and_looks_like_no_other() -> None:
-    assert len(KNOWN) >= 12
+    pictures = []
     with ObjectScene(size=(64, 64)) as everything:
-        assert everything.names == tuple(KNOWN)
-        pictures = []
+        assert everything.names == tuple(KNOWN) and len(KNOWN) >= 12
         for name in everything.names:
             everything.show(name)
             pictures.append(everything.render(View(turn=0.6, background=5)).astype(int))
@@ -145,14 +142,13 @@ def test_the_eye_is_within_the_head_of_the_robot() -> None:
 
 
 def test_gaze_looks_at_its_target_and_keeps_level() -> None:
-    axes = gaze_axes([0.0, 0.0, 1.0], [-1.0, 0.5, 0.2])
+    eye, target = np.array([[0.0, 0.0, 1.0], [-1.0, 0.5, 0.2]])
+    axes = gaze_axes(eye, target)
     np.testing.assert_allclose(axes.T @ axes, np.eye(3), atol=1e-12)
     assert np.linalg.det(axes) == pytest.approx(1.0)
-    direction = np.array([-1.0, 0.5, -0.8])
-    np.testing.assert_allclose(-axes[:, 2], direction / np.linalg.norm(direction), atol=1e-12)
+    np.testing.assert_allclose(-axes[:, 2], (target - eye) / np.linalg.norm(target - eye), atol=1e-12)
     assert axes[2, 0] == pytest.approx(0.0)
-    tilted = gaze_axes([0.0, 0.0, 1.0], [-1.0, 0.5, 0.2], roll=0.3)
-    assert np.arccos(tilted[:, 0] @ axes[:, 0]) == pytest.approx(0.3)
+    assert np.arccos(gaze_axes(eye, target, roll=0.3)[:, 0] @ axes[:, 0]) == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize(
@@ -172,9 +168,7 @@ def test_unknown_objects_and_folders_and_settings_out_of_range_are_named(given, 
 def test_bad_requests_change_nothing(scene: ObjectScene) -> None:
     scene.show("duck")
     before = scene.render(1)
-    with pytest.raises(ObjectError, match="there is no object 'nose'"):
-        scene.show("nose")
-    with pytest.raises(ObjectError) as long:
+    with pytest.raises(ObjectError, match=r"there is no object 'x{60}") as long:
         scene.show("x" * 10_000)
     assert len(str(long.value)) < 500
     with pytest.raises(ParameterError, match="view"):
@@ -205,10 +199,8 @@ def test_urdfs_bring_scale_place_and_colour(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "part"),
     [
-        ("empty.obj", "", "empty.obj"),
-        ("points.obj", "v 0 0 0\nv 1 0 0\n", "points.obj"),
-        ("broken.stl", "solid nothing", "broken.stl"),
-        ("noise.ply", "\x00\x01garbage", "noise.ply"),
+        ("empty.obj", "", "empty.obj"), ("broken.stl", "solid nothing", "broken.stl"),
+        ("points.obj", "v 0 0 0\nv 1 0 0\n", "points.obj"), ("noise.ply", "\x00\x01garbage", "noise.ply"),
         ("point.obj", "v 1 1 1\nv 1 1 1\nv 1 1 1\nf 1 2 3\n", "no extent"),
         ("nan.obj", "v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "nan.obj"),
         ("robot.urdf", '<robot name="r"><link name="l"/></robot>', "no mesh"),
