@@ -88,8 +88,8 @@ reproduce tensor-wpbc --splits 0 | --splits * at least 1
 select-channels {{arm}} --output effort.elbow_joint --inputs nothing.* | select-channels: * nothing
 select-channels {{arm}} --output effort.elbow_joint --order 3 | select-channels: * order
 select-channels {{arm}} --output effort.elbow_joint --plot x.txt | select-channels: * --plot
-select-channels {{arm}} --output effort.elbow_joint --resamples 0 | select-channels: * resamples
-select-channels {{arm}} --output effort.elbow_joint --threshold 2 | select-channels: * threshold
+select-channels {{arm}} --output effort.elbow_joint --resamples 1 | select-channels: * resamples * at least 2
+select-channels {{arm}} --output effort.elbow_joint --threshold 0 | select-channels: * threshold * (0, 1]
 select-channels {{arm}} --output effort.z | select-channels: * effort.z
 select-channels x.csv --output a --seed -1 | --seed * [0, inf)
 simulate --output x.npz --duration -1 | duration * [0, 1e+06]

@@ -9,7 +9,7 @@ import pytest
 from scipy.ndimage import gaussian_filter1d
 
 from icub_learning.cli.main import main
-from icub_learning.errors import DataError, IcubLearningError
+from icub_learning.errors import DataError, NotFiniteError, ShapeError
 from icub_learning.evaluation.channels import align, channels
 from icub_learning.kernel_methods.tensor.channel_selection import rank_channels
 from icub_learning.recording import Recording
@@ -50,18 +50,12 @@ def test_a_product_of_channels_needs_a_kernel_that_sees_products(kernel):
 def test_what_cannot_be_ranked_is_refused():
     x, names = smooth_channels(200, 3), ["a", "b", "c"]
     for values, output, error in (
-        (x, np.ones(200), DataError),
-        (np.ones((200, 3)), x[:, 0], DataError),
-        (x[:20], x[:20, 0], DataError),
-        (x, x[:-1, 0], IcubLearningError),
-        (np.where(x > 2, np.nan, x), x[:, 0], IcubLearningError),
-        (x[:, :2], x[:, 0], IcubLearningError),
-    ):
+        (x, np.ones(200), DataError), (np.ones((200, 3)), x[:, 0], DataError), (x[:49], x[:49, 0], DataError),
+        (x, x[:-1, 0], ShapeError), (np.where(x > 2, np.nan, x), x[:, 0], NotFiniteError),
+        (x[:, :2], x[:, 0], ShapeError),
+    ):  # fmt: skip
         with pytest.raises(error):
             rank_channels(values, output, names)
-    for setting in ({"threshold": 0.0}, {"n_resamples": 1}, {"kernel": "gaussian"}, {"order": 3}):
-        with pytest.raises(IcubLearningError, match=next(iter(setting))):
-            rank_channels(x, x[:, 0] + x[:, 1], names, **setting)
 
 
 def recording(n=400, with_velocity=True):
@@ -78,9 +72,9 @@ def test_velocities_and_accelerations_follow_from_positions(with_velocity):
     found = channels(one)
     assert set(found) == {f"{kind}.{j}" for kind in ("position", "velocity", "acceleration", "effort") for j in "ab"}
     middle = slice(40, -40)  # but for the beginning and the end, 0.2 s each, where fewer samples smooth the motion
-    seconds = one.joint_stamps * 1e-9
-    np.testing.assert_allclose(found["velocity.b"].values[middle], (-3 * np.sin(3 * seconds))[middle], atol=1e-3)
-    np.testing.assert_allclose(found["acceleration.a"].values[middle], (-4 * np.sin(2 * seconds))[middle], atol=3e-3)
+    seconds = one.joint_stamps[middle] * 1e-9
+    np.testing.assert_allclose(found["velocity.b"].values[middle], -3 * np.sin(3 * seconds), atol=1e-3)
+    np.testing.assert_allclose(found["acceleration.a"].values[middle], -4 * np.sin(2 * seconds), atol=3e-3)
 
 
 def test_channels_are_brought_to_the_instants_of_the_output():

@@ -120,16 +120,13 @@ def test_objects_and_the_camera_come_from_nodes_that_recognize_and_detect(beside
     beside.executor.add_node(detector)
     found = detector.create_publisher(Detections, "~/detections", STREAM)
 
-    def objects(_: object, response: object) -> object:
-        response.labels, response.counts = ["cup"], [30]
-        return response
-
     known.publish(ObjectList(labels=["duck", "cup"], counts=[20, 5], recall=[0.75, 1.0]))
-    detector.create_service(ListObjects, "~/list_objects", objects)
+    answer = ListObjects.Response(labels=["cup"], counts=[30])
+    detector.create_service(ListObjects, "~/list_objects", lambda *_: answer)
     pixels = np.arange(2 * 3 * 3, dtype=np.uint8)
     picture = Image(height=2, width=3, encoding="rgb8", step=9, data=pixels.tobytes())
-    recognized = Recognition(label="unknown", nearest="duck", confidence=0.75, typicality=0.25)
-    recognized.labels, recognized.scores = ["duck", "cup"], [0.5, -0.5]
+    said = {"label": "unknown", "nearest": "duck", "confidence": 0.75, "typicality": 0.25, "labels": ["duck", "cup"]}
+    recognized = Recognition(**said, scores=[0.5, -0.5])
     box = Detection(box=[1.0, 2.0, 3.0, 4.0], label="cup", score=0.5)
 
     def publish() -> None:
@@ -148,7 +145,7 @@ def test_objects_and_the_camera_come_from_nodes_that_recognize_and_detect(beside
     np.testing.assert_array_equal(state.image.ravel(), pixels)
     assert (state.recognizers, state.detectors) == (["/inverse_dynamics"], ["/detector"])
     seen = state.recognized
-    assert (seen.nearest, seen.labels, seen.scores.tolist()) == ("duck", ["duck", "cup"], [0.5, -0.5])
+    assert {name: getattr(seen, name) for name in said} == said and seen.scores.tolist() == [0.5, -0.5]
     np.testing.assert_array_equal(state.boxes.boxes, [[1.0, 2.0, 3.0, 4.0]])
     assert state.boxes.labels == ["cup"]
     # Recognizers publish what they know, detectors are asked.
