@@ -18,7 +18,6 @@ UR10 = f"{{arm}} --urdf ur10 --output joint_torque --joints {','.join(JOINTS)} -
 BAD = f"""
 check --duration 0 | --duration * (0, 3600]
 check --duratoin 3 | check: * --duratoin * mean --duration? * check --help
-check /no/such/file.mcap | /no/such/file.mcap
 demo --no-view --domain 500 | --domain * [0, 232]
 demo --no-view --output /dev/null/out | --output
 demo --no-view --seconds 4.9 | --seconds * [5, 3600]
@@ -48,11 +47,9 @@ launch robot arm:=right --show | one of robot, config
 launch robot log_level:=loud --show | debug
 launch robot robot --show | name:=value
 launch robot robot:=nobody --show | nobody.yaml
-launch robot use_sim_time:=yes --show | true, false
 launch simulation config:=/nowhere.yaml --show | /nowhere.yaml
 model inof x.npz | inof * mean info? * model --help
 model | ACTION
-model info /none | /none
 model merge a.npz b.npz | --to
 no-such-command | --help
 record new --duration 0 | --duration * (0, inf)

@@ -8,11 +8,12 @@ import pytest
 from helpers.arm_steps import steps
 from helpers.robots import RIGHT_ARM
 
+from icub_learning.dynamics.regressors.link_effects import LinkEffects
 from icub_learning.dynamics.regressors.robot_model import RobotModel
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError, SimulationError
 from icub_learning.robots import find_urdf
 from icub_learning.simulation import TASKS, ArmSimulation, SimulationSettings, simulate
-from icub_learning.simulation.arm.disturbances import DENSITY
+from icub_learning.simulation.arm.disturbances import DENSITY, Push
 
 IDEAL = SimulationSettings.without_effects
 
@@ -121,6 +122,27 @@ def test_bad_payloads_and_pushes_are_refused_and_change_nothing(method, given, e
     np.testing.assert_array_equal(
         [*truth.payload_position, truth.payload_mass, *truth.push], [0.01, 0, 0, 0.3, 0, 0, 1]
     )
+
+
+def test_push_rises_stays_and_falls():
+    push = Push()
+    assert not push.force(5.0).any()
+    push.begin([1.0, -2.0, 0.5], 0.3, 2.0)
+    np.testing.assert_allclose(push.force(2.005), [0.5, -1.0, 0.25])
+    np.testing.assert_allclose(push.force(2.2), [1.0, -2.0, 0.5])
+    np.testing.assert_allclose(push.force(2.305), [0.5, -1.0, 0.25])
+    assert not push.force(2.4).any() and not push.force(1.0).any()
+
+
+def test_sensor_shows_a_push_by_the_transpose_of_the_hands_jacobian(regressor):
+    simulation, force = ArmSimulation(IDEAL(task="hold")), np.array([2.0, -3.0, 1.0])
+    simulation.push(force, 1.0)
+    truth = steps(simulation, 600)[-1][1]
+    np.testing.assert_allclose(truth.push, force)
+    motion = truth.position, truth.velocity, truth.acceleration
+    body = regressor(*motion) @ regressor.nominal_parameters
+    pushed = LinkEffects(regressor, simulation.arm.hand)(*motion)[1] @ np.r_[force, np.zeros(3)]
+    np.testing.assert_allclose(truth.wrench, body + pushed, atol=2e-3)
 
 
 def readings(settings: SimulationSettings) -> np.ndarray:
