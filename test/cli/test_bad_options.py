@@ -12,6 +12,7 @@ from icub_learning.cli.main import main
 from icub_learning.experiments.data import images
 from icub_learning.recording import write
 
+load_mnist_once = cache(images.load_mnist)
 ARM = "--urdf ur10 --output joint_torque --joints a"
 UR10 = f"{{arm}} --urdf ur10 --output joint_torque --joints {','.join(JOINTS)} --n-random-features 100"
 # A command line, and what the line of its error holds: a value beyond each bound, and names that do not exist.
@@ -134,13 +135,6 @@ def arm(tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module", autouse=True)
-def digits_are_read_once():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(images, "load_mnist", cache(images.load_mnist))
-        yield
-
-
 def shown_beside_the_error(case, arm, capfd):
     line, _, expected = case.partition("| ")
     assert main(line.format(arm=arm).split()) == 2
@@ -152,6 +146,7 @@ def shown_beside_the_error(case, arm, capfd):
 
 @pytest.mark.parametrize("case", ["| --help", *BAD.strip().splitlines()])
 def test_bad_options_are_one_line(case, arm, tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(images, "load_mnist", load_mnist_once)
     monkeypatch.chdir(tmp_path)
     assert shown_beside_the_error(case, arm, capfd) == ""
     assert not list(tmp_path.iterdir())

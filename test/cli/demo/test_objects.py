@@ -14,8 +14,6 @@ from icub_learning.errors import IcubLearningError
 from icub_learning.recognition.assembly import Settings
 from icub_learning.simulation.objects.scene import ObjectScene
 
-DEMO = (sys.executable, "-m", "icub_learning.cli", "demo", "--no-view", "--part", "objects")
-
 
 def views(shown, labels, known):
     image = np.full((20, 20, 3), 100, np.uint8)
@@ -71,7 +69,8 @@ def test_the_whole_of_it(tmp_path, start_process, ros_domain):
         ObjectScene(OBJECTS).close()
     except IcubLearningError as error:
         pytest.skip(str(error))
-    process = start_process(*DEMO, "--views", "5", "--output", str(tmp_path / "out"), "--domain", str(ros_domain))
+    line = f"demo --no-view --part objects --views 5 --output {tmp_path / 'out'} --domain {ros_domain}"
+    process = start_process(sys.executable, "-m", "icub_learning.cli", *line.split())
     assert process.wait() == 0, process.output
     assert "SIMULATED" in process.output
     figures = json.loads((tmp_path / "out" / "demo.json").read_text())["objects"]
