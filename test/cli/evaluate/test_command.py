@@ -43,9 +43,7 @@ def rigid(tmp_path):
 
 
 def test_known_answer(rigid, evaluate):
-    """A rigid body with exact accelerations: P explains everything, also ten samples beyond what was learned; the JSON
-    holds what the table shows.
-    """
+    """With exact accelerations P explains a rigid body, ten samples ahead too; the JSON holds what the table shows."""
     options = ["--derivatives", "recorded", "--parametric-regularization", "1e-8", "--no-friction", "--horizon", "0.08"]
     out, report = evaluate(rigid, *UR10, *SMALL, *options)
     results = report["results"]["recorded"]
@@ -70,25 +68,16 @@ def test_causal_and_smoothed_stand_side_by_side(rigid, evaluate):
     assert heads == [[*both, "hold"]] * 2 + [[*both, "off-line", "hold"]] * 2
 
 
-def test_bad_messages_are_shown(tmp_path, evaluate):
+def test_bad_messages_and_samples_too_far_apart_are_explained(tmp_path, evaluate):
     recording = replace(rigid_recording(200), acceleration=None)
-    position, stamps = recording.position.copy(), recording.joint_stamps.copy()
+    times, position = recording.joint_stamps * 50, recording.position.copy()
+    stamps = times.copy()
     position[[5, 6, 50], 0], stamps[80] = np.nan, stamps[79]
-    broken = replace(recording, position=position, joint_stamps=stamps, joint_arrivals=recording.joint_stamps)
-    write(broken, tmp_path / "broken.mcap")
-    out, _ = evaluate(tmp_path / "broken.mcap", *UR10, *SMALL, "--derivatives", "causal")
-    assert "4 messages or efforts refused" in out
+    write(replace(recording, position=position, joint_stamps=stamps, joint_arrivals=times), tmp_path / "bad.mcap")
+    out, _ = evaluate(tmp_path / "bad.mcap", *UR10, *SMALL, "--derivatives", "causal", "--max-gap", "0.1")
     assert [line.split() for line in out.splitlines() if line.split()[:1] == ["not_finite"]] == [["not_finite", "3"]]
-    assert "stamp_repeated" in out
-
-
-def test_samples_too_far_apart_are_explained(tmp_path, evaluate):
-    recording = rigid_recording(300)
-    stamps = recording.joint_stamps * 50
-    write(replace(recording, joint_stamps=stamps, joint_arrivals=stamps), tmp_path / "slow.csv")
-    out, _ = evaluate(tmp_path / "slow.csv", *UR10, *SMALL, "--derivatives", "causal", "--max-gap", "0.1")
-    assert "Nothing was learned" in out
-    assert "--max-gap" in out
+    for part in ("4 messages or efforts refused", "stamp_repeated", "Nothing was learned", "--max-gap"):
+        assert part in out
 
 
 def test_picture_of_a_wrench(tmp_path, evaluate):
