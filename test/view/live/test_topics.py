@@ -93,11 +93,11 @@ def test_predictions_are_paired_with_what_was_measured_then(beside, monkeypatch)
     beside.connected(predictions, measured)
     # Before the first prediction: kept until then.
     make(InertialParameters, "~/inertial_parameters", STATE).publish(parameters())
-    stamps = [START + n * STEP for n in range(6)]
-    for n, stamp in enumerate(stamps):
-        predictions.publish(predicted(stamp, float(n)))
-        if n != 3:  # nothing was measured near it
-            measured.publish(wrench(stamp + 2_000_000, *(np.arange(6.0) + 10.0 * n)))
+    shown = [0, 1, 2, 4, 5]  # nothing was measured near the other one
+    for n in shown:
+        measured.publish(wrench(START + n * STEP + 2_000_000, *(np.arange(6.0) + 10.0 * n)))
+    for n in range(6):
+        predictions.publish(predicted(START + n * STEP, float(n)))
 
     def take() -> None:
         wrenches.take()
@@ -106,7 +106,6 @@ def test_predictions_are_paired_with_what_was_measured_then(beside, monkeypatch)
     beside.until(lambda: topics.learner is not None and len(topics.learner.curves) == 5, "five points", take)
     learner = topics.learner
     assert (learner.name, learner.frame, learner.is_wrench) == ("/inverse_dynamics", "sensor", True)
-    shown = [0, 1, 2, 4, 5]
     np.testing.assert_allclose(learner.curves.seconds, [n * STEP * 1e-9 for n in shown])
     np.testing.assert_array_equal(learner.curves.predicted[:, 2], shown)
     np.testing.assert_array_equal(learner.curves.parametric[:, 2], np.array(shown) / 2.0)
