@@ -37,8 +37,7 @@ def evaluate(tmp_path, capsys):
 
 @pytest.fixture
 def rigid(tmp_path):
-    path = tmp_path / "rigid.npz"
-    write(rigid_recording(400), path)
+    write(rigid_recording(400), path := tmp_path / "rigid.npz")
     return path
 
 
@@ -143,10 +142,9 @@ def test_another_recording_with_learning_off(rigid, tmp_path, evaluate):
 
 
 def test_a_table_over_recordings(rigid, tmp_path, evaluate):
-    (tmp_path / "other.yaml").write_text(
-        "recording: rigid.npz\nurdf: ur10\noutput: joint_torque\njoints: [elbow_joint]\n"
-    )
-    files = [rigid, tmp_path / "other.yaml", tmp_path / "absent.csv"]
+    own = tmp_path / "other.yaml"
+    own.write_text("{recording: rigid.npz, urdf: ur10, output: joint_torque, joints: [elbow_joint]}")
+    files = [rigid, own, tmp_path / "absent.csv"]
     out, report = evaluate("--table", *files, *UR10, *SMALL, code=2)
     assert "1 of 3 recordings were not evaluated" in out and "absent.csv" in out
     whole, elbow = report["recordings"]
