@@ -8,11 +8,9 @@ from icub_learning.cli.main import main
 from icub_learning.dynamics import ParametricEstimator, WrenchRegressor
 from icub_learning.dynamics.changes.consistency import bodies_of, is_consistent
 from icub_learning.models import save_state
-from icub_learning.robots import find_urdf
 
 
-def test_the_whole_robot_is_written(tmp_path, capsys):
-    regressor = WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, "r_arm_ft_sensor")
+def test_the_whole_robot_is_written(regressor, tmp_path, capsys):
     estimator, rng = ParametricEstimator(regressor), np.random.default_rng(0)
     for _ in range(50):
         motion = rng.uniform(-1, 1, 7), rng.normal(size=7), 3 * rng.normal(size=7)

@@ -25,8 +25,7 @@ def test_gather_and_spread(tmp_path, capsys):
     assert "0 samples more" in capsys.readouterr().out
     targets = [str(tmp_path / f"to_{number}.npz") for number in range(2)]
     assert main(["fleet", "spread", folder, *targets]) == 0
-    _, header = read_model(targets[1])
-    assert header.statistics["samples"] == 60
+    assert [read_model(target)[1].statistics["samples"] for target in targets] == [60, 60]
 
 
 def test_merging_two_that_share_samples_names_the_remedy(tmp_path, capsys):

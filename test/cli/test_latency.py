@@ -28,21 +28,19 @@ def test_figures_are_those_of_the_messages():
     echoes = np.column_stack([stamps, published + MILLISECOND // 2, published + MILLISECOND])[:-3]
     echoes = np.delete(echoes, [200, 201, 202], axis=0)
     figures = latency.figures_of(joint_states, predictions, echoes)
-    assert figures["joint_states_without_prediction"] == 2
-    assert (figures["predicted_twice"], figures["predictions_of_unknown_stamp"]) == (1, 0)
+    assert figures["predictions_of_unknown_stamp"] == 0
     assert figures["rate_hz"] == pytest.approx(200.0, rel=0.05)
-    assert figures["latency_to_publication_s"]["p99"] == pytest.approx(1e-3)
-    assert figures["latency_to_arrival_s"]["max"] == pytest.approx(3e-3)
-    assert figures["age_at_publication_s"]["p50"] == pytest.approx(3e-3)
-    found = figures["joint_states_regularity"]
-    assert found["period_s"]["p50"] == pytest.approx(5e-3)
-    assert found["jitter_s"]["max"] == pytest.approx(1e-3)
     shown = latency.text(figures)
     assert "2 joint states without a prediction, 1 predicted twice; 3 without an answer of the echo node" in shown
     rows = {name: numbers.split() for name, numbers in re.findall(r"^([^\d\n]+?)  +(\d.*)$", shown, re.MULTILINE)}
-    assert rows["latency, to arrival here"] == ["3.000"] * 4
-    assert rows["the same of the echo node"] == ["1.000"] * 4
-    assert rows["node over echo"] == ["3.00"] * 4
+    assert rows.pop("latency, to arrival here") == ["3.000"] * 4
+    assert rows.pop("the same of the echo node") == ["1.000"] * 4
+    assert rows.pop("node over echo") == ["3.00"] * 4
+    assert {name: (row[0], row[-1]) for name, row in rows.items()} == {
+        "latency, to publication": ("1.000", "1.000"), "age at publication": ("3.000", "4.000"),
+        "period of joint states": ("5.000", "6.000"), "jitter of joint states": ("0.000", "1.000"),
+        "period of predictions": ("5.000", "15.000"), "jitter of predictions": ("0.000", "10.000"),  # two are missing
+    }  # fmt: skip
     simulated = latency.figures_of(*(times - [10**18, 0, 0] for times in (joint_states, predictions, echoes)))
     assert simulated["age_at_publication_s"] is None  # stamps of a simulation say nothing of age
 
@@ -65,9 +63,3 @@ def test_a_running_node_is_measured_from_outside(tmp_path, ros_domain, start_nod
     assert 0 < figures["latency_to_publication_s"]["p50"] < figures["latency_to_arrival_s"]["max"]
     assert figures["echo"]["predictions"] > 0
     assert "latency, to publication" in capfd.readouterr().out
-
-
-def test_without_a_node_it_says_what_is_missing(ros_domain, monkeypatch, capfd):
-    monkeypatch.setattr(latency, "PATIENCE", 0.2)
-    assert main(["latency", "--seconds", "1"]) == 2
-    assert "no joint states on /joint_states within 0.2 s; is the node active" in capfd.readouterr().err

@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from argparse import HelpFormatter
-from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError
 from icub_learning.recording import write
 from icub_learning.reporting.tables import number, table, write_json
+from icub_learning.robots import find_urdf
 
 
 def test_what_is_declared_is_found_without_importing_it():
@@ -67,20 +67,13 @@ def test_help_imports_nothing_heavy():
     assert all(command in result.stdout for command in COMMANDS)
 
 
-def test_evaluate_offers_the_settings_of_the_node():
-    command = ["evaluate", "x.csv", "--urdf", "ur10", "--output", "wrench", "--joints", "a"]
-    options = vars(make_parser().parse_args(command))
-    assert {field.name for field in fields(Settings)} - {"estimator"} <= set(options)
-
-
 def test_given_settings_reach_the_learner(tmp_path):
     write(rigid_recording(20), path := tmp_path / "arm.npz")
     options = f"--urdf ur10 --output joint_torque --joints {JOINTS[1]},{JOINTS[0]} {JOINTS[2]} --no-friction --seed 7"
     args = make_parser().parse_args(["evaluate", str(path), *options.split(), "--prior", "nominal"])
     settings = single_case(args, path).settings
-    assert settings.joints == (JOINTS[1], JOINTS[0], JOINTS[2])
-    assert (settings.friction, settings.seed, settings.prior, settings.joint_order) == (False, 7, "nominal", "any")
-    assert settings.n_random_features == Settings("").n_random_features
+    given = {"joints": (JOINTS[1], JOINTS[0], JOINTS[2]), "friction": False, "seed": 7, "prior": "nominal"}
+    assert settings == Settings(find_urdf("ur10"), output="joint_torque", joint_order="any", **given)
 
 
 def test_json_is_strict_and_whole(tmp_path):

@@ -2,31 +2,30 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter1d
 
 from icub_learning.cli.main import main
-from icub_learning.errors import DataError, IcubLearningError
+from icub_learning.errors import DataError, NotFiniteError, ShapeError
 from icub_learning.evaluation.channels import align, channels
 from icub_learning.kernel_methods.tensor.channel_selection import rank_channels
 from icub_learning.recording import Recording
 
 
-def smooth_channels(n=3000, d=24, seed=0):
-    values = gaussian_filter1d(np.random.default_rng(seed).normal(size=(n, d)), 8, axis=0)
+def smooth_channels(n=3000, d=24):
+    values = gaussian_filter1d(np.random.default_rng(0).normal(size=(n, d)), 8, axis=0)
     return values / values.std(axis=0)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_the_channels_that_the_output_depends_on_are_chosen(seed):
-    x = 7.0 + smooth_channels(seed=seed) * np.logspace(-3, 3, 24)  # units differ, means too
-    noise = np.random.default_rng(seed + 100).normal(size=len(x))
-    z = (x - x.mean(axis=0)) / x.std(axis=0)
+def test_the_channels_that_the_output_depends_on_are_chosen():
+    z = smooth_channels()
+    x = 7.0 + z * np.logspace(-3, 3, 24)  # units differ, means too
+    noise = np.random.default_rng(100).normal(size=len(x))
     y = 40.0 + z[:, 2] - 0.7 * z[:, 5] + 0.5 * z[:, 11] + 0.3 * noise
-    names = [f"c{j}" for j in range(24)]
-    ranking = rank_channels(x, y, names, seed=seed)
+    ranking = rank_channels(x, y, [f"c{j}" for j in range(24)])
     assert set(ranking.chosen) == {"c2", "c5", "c11"} == set(ranking.names[:3])
     assert ranking.importance[:3].sum() > 0.8
     assert ranking.explained_by_chosen > 0.9 and ranking.explained > 0.9
@@ -51,18 +50,12 @@ def test_a_product_of_channels_needs_a_kernel_that_sees_products(kernel):
 def test_what_cannot_be_ranked_is_refused():
     x, names = smooth_channels(200, 3), ["a", "b", "c"]
     for values, output, error in (
-        (x, np.ones(200), DataError),
-        (np.ones((200, 3)), x[:, 0], DataError),
-        (x[:20], x[:20, 0], DataError),
-        (x, x[:-1, 0], IcubLearningError),
-        (np.where(x > 2, np.nan, x), x[:, 0], IcubLearningError),
-        (x[:, :2], x[:, 0], IcubLearningError),
-    ):
+        (x, np.ones(200), DataError), (np.ones((200, 3)), x[:, 0], DataError), (x[:49], x[:49, 0], DataError),
+        (x, x[:-1, 0], ShapeError), (np.where(x > 2, np.nan, x), x[:, 0], NotFiniteError),
+        (x[:, :2], x[:, 0], ShapeError),
+    ):  # fmt: skip
         with pytest.raises(error):
             rank_channels(values, output, names)
-    for setting in ({"threshold": 0.0}, {"n_resamples": 1}, {"kernel": "gaussian"}, {"order": 3}):
-        with pytest.raises(IcubLearningError, match=next(iter(setting))):
-            rank_channels(x, x[:, 0] + x[:, 1], names, **setting)
 
 
 def recording(n=400, with_velocity=True):
@@ -79,21 +72,15 @@ def test_velocities_and_accelerations_follow_from_positions(with_velocity):
     found = channels(one)
     assert set(found) == {f"{kind}.{j}" for kind in ("position", "velocity", "acceleration", "effort") for j in "ab"}
     middle = slice(40, -40)  # but for the beginning and the end, 0.2 s each, where fewer samples smooth the motion
-    seconds = one.joint_stamps * 1e-9
-    np.testing.assert_allclose(found["velocity.b"].values[middle], (-3 * np.sin(3 * seconds))[middle], atol=1e-3)
-    np.testing.assert_allclose(found["acceleration.a"].values[middle], (-4 * np.sin(2 * seconds))[middle], atol=3e-3)
+    seconds = one.joint_stamps[middle] * 1e-9
+    np.testing.assert_allclose(found["velocity.b"].values[middle], -3 * np.sin(3 * seconds), atol=1e-3)
+    np.testing.assert_allclose(found["acceleration.a"].values[middle], -4 * np.sin(2 * seconds), atol=3e-3)
 
 
 def test_channels_are_brought_to_the_instants_of_the_output():
     one = recording()
     stamps = one.joint_stamps[50:90:4] + 1_000_000
-    other = Recording(
-        one.joint_names,
-        one.joint_stamps,
-        one.position,
-        wrench_stamps=stamps,
-        wrench=np.outer(np.arange(10), np.ones(6)),
-    )
+    other = replace(one, wrench_stamps=stamps, wrench=np.outer(np.arange(10), np.ones(6)))
     x, y, names = align(channels(other), "wrench.force.y", ["position.*"])
     assert names == ("position.a", "position.b") and y.tolist() == list(range(10))
     np.testing.assert_allclose(x[:, 0], np.sin(2e-9 * stamps), atol=1e-4)
@@ -105,15 +92,14 @@ def test_values_that_are_not_finite_and_stamps_that_go_back_are_left_out():
     one = recording()
     q, stamps = one.position.copy(), one.joint_stamps.copy()
     q[7, 0], stamps[30] = np.nan, stamps[10]
-    found = channels(Recording(("a", "b"), stamps, q, one.velocity, acceleration=one.velocity))
+    found = channels(replace(one, joint_stamps=stamps, position=q, acceleration=one.velocity))
     assert len(found["position.a"].values) == 398 and len(found["position.b"].values) == 399
     assert (np.diff(found["position.a"].stamps) > 0).all()
 
 
 def write_table(path):
     """Effort depends on position.a and on temperature.b, a column that `read` does not know."""
-    rng = np.random.default_rng(0)
-    n = 1500
+    rng, n = np.random.default_rng(0), 1500
     x = smooth_channels(n, 5)
     effort = 2 * x[:, 0] - 1.5 * x[:, 4] + 0.2 * rng.normal(size=n)
     table = {
@@ -126,11 +112,8 @@ def write_table(path):
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow([*table, "remark"])
-        for k, row in enumerate(zip(*(column.tolist() for column in table.values()), strict=True)):
-            cells = list(row)
-            if k % 7 == 0:
-                cells[-1] = ""  # a sensor that reports less often
-            writer.writerow([*cells, "fine"])
+        for k, (*cells, last) in enumerate(zip(*table.values(), strict=True)):
+            writer.writerow([*cells, last if k % 7 else "", "fine"])  # a sensor that reports less often
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".npz"])
@@ -138,13 +121,10 @@ def test_the_command_answers_in_words_and_draws(tmp_path, capsys, suffix):
     path = tmp_path / f"run{suffix}"
     write_table(path)
     picture, figures = tmp_path / "c.png", tmp_path / "c.json"
-    inputs = ["--inputs", "position.*", "temperature.*", "current.*"]
-    code = main(
-        ["select-channels", str(path), "--output", "effort.a", *inputs, "--plot", str(picture), "--json", str(figures)]
-    )
-    printed = capsys.readouterr()
-    assert code == 0, printed.err
-    assert "Of 5 channels 2 matter for effort.a: position.a and temperature.b" in printed.out
+    options = ["--inputs", "position.*", "temperature.*", "current.*", "--plot", str(picture), "--json", str(figures)]
+    assert main(["select-channels", str(path), "--output", "effort.a", *options]) == 0
+    shown = capsys.readouterr().out
+    assert "Of 5 channels 2 matter for effort.a: position.a and temperature.b" in shown
     assert picture.stat().st_size > 10_000
     found = json.loads(figures.read_text())
     assert found["names"][:2] == ["position.a", "temperature.b"] and found["frequency"][:2] == [1.0, 1.0]

@@ -13,21 +13,19 @@ from icub_learning.cli.demo.watching import free_port
 from icub_learning.cli.main import main
 from icub_learning.recording import write
 
-VIEW = (sys.executable, "-m", "icub_learning.cli", "view")
-
 
 @pytest.fixture
 def recording(tmp_path):
-    path = tmp_path / "motion.npz"
-    write(rigid_recording(400), path)
+    write(rigid_recording(400), path := tmp_path / "motion.npz")
     return str(path)
 
 
 @pytest.mark.check
 @pytest.mark.parametrize("predicted", [False, True])
 def test_a_recording_is_served_until_it_is_interrupted(start_process, recording, predicted):
-    learned = ("--urdf", "ur10", "--output", "joint_torque", "--joints", ",".join(JOINTS), "--n-random-features", "20")
-    process = start_process(*VIEW, recording, "--port", "0", *(learned if predicted else ()))
+    learned = f"--urdf ur10 --output joint_torque --joints {','.join(JOINTS)} --n-random-features 20"
+    line = f"view {recording} --port 0 {learned if predicted else ''}"
+    process = start_process(sys.executable, "-m", "icub_learning.cli", *line.split())
     address = process.wait_for(r"page: (http://127\.0\.0\.1:\d+/)\n")[1]
     with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
         assert answer.status == 200 and b"<html" in answer.read()

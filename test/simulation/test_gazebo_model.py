@@ -6,27 +6,15 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
-import pinocchio
 import pytest
 import yaml
 
-from icub_learning.dynamics import WrenchRegressor
 from icub_learning.errors import IcubLearningError, ModelError
 from icub_learning.robots import find_urdf
 from icub_learning.simulation import gazebo_model
 from icub_learning.simulation.arm.arm_model import ArmModel
 from icub_learning.simulation.gazebo_model import GZ, SYSTEMS, WORLD, gazebo_world, world_file
 from icub_learning.simulation.urdf import reduced_robot
-
-# From ros_gz_bridge's README: keys of an entry, and the Gazebo type for each ROS type used here.
-BRIDGE_KEYS = {"ros_topic_name", "gz_topic_name", "ros_type_name", "gz_type_name", "direction"}
-BRIDGE_TYPES = {
-    "rosgraph_msgs/msg/Clock": "gz.msgs.Clock",
-    "sensor_msgs/msg/JointState": "gz.msgs.Model",
-    "geometry_msgs/msg/WrenchStamped": "gz.msgs.Wrench",
-    "trajectory_msgs/msg/JointTrajectory": "gz.msgs.JointTrajectory",
-}
-
 
 RIGHT = ArmModel("right")
 
@@ -43,13 +31,6 @@ def arm(request: pytest.FixtureRequest) -> ArmModel:
 @pytest.fixture(scope="module")
 def robot(arm: ArmModel) -> ElementTree.Element:
     return ElementTree.fromstring(gazebo_model.gazebo_model(find_urdf("icub"), arm.joint_names, arm.sensor))
-
-
-def test_only_the_learned_joints_move(robot: ElementTree.Element, arm: ArmModel) -> None:
-    moving = [joint.get("name") for joint in robot.findall("joint") if joint.get("type") != "fixed"]
-    assert sorted(map(str, moving)) == sorted(arm.joint_names)
-    model = pinocchio.buildModelFromXML(ElementTree.tostring(robot, encoding="unicode"))
-    assert model.nq == 7
 
 
 def test_mass_is_kept_and_the_root_is_the_world(robot: ElementTree.Element) -> None:
@@ -87,11 +68,11 @@ def test_the_sensor_measures_what_the_regressor_means(robot: ElementTree.Element
     (sensor,) = robot.iter("sensor")
     assert sensor.get("type") == "force_torque"
     # In the axes of the child, at the joint's origin (a pose would move it), as the parent acts on the child.
-    assert sensor.findtext("force_torque/frame") == "child"
-    assert sensor.findtext("force_torque/measure_direction") == "child_to_parent"
-    assert sensor.find("pose") is None
-    assert sensor.findtext("gz_frame_id") == arm.sensor_frame
-    assert float(sensor.findtext("update_rate", "")) == gazebo_model.RATE
+    expected = {
+        "force_torque/frame": "child", "force_torque/measure_direction": "child_to_parent", "pose": None,
+        "gz_frame_id": arm.sensor_frame, "update_rate": str(gazebo_model.RATE),
+    }  # fmt: skip
+    assert {path: sensor.findtext(path) for path in expected} == expected
     references = [element for element in robot.findall("gazebo") if element.get("reference") == arm.sensor]
     assert any(element.findtext("preserveFixedJoint") == "true" for element in references)
 
@@ -116,15 +97,13 @@ def test_position_control_is_stable_and_carries_the_arm(robot: ElementTree.Eleme
     lower, upper = model.jnt_range[order].T
     assert (lower <= 0).all() and (upper >= 0).all()  # Gazebo starts them at 0
     random = np.random.default_rng(3)
-    start = goal = np.zeros(len(names))
-    total = np.zeros(len(names))
-    largest = np.zeros(len(names))
+    start = goal = total = largest = np.zeros(len(names))
     for step in range(12_000):
         if step % 3000 == 0 and step:
             start, goal = goal, random.uniform(lower, upper)
         phase = min(step % 3000 / 2000, 1.0)
         error = data.qpos[order] - (start + (goal - start) * phase**3 * (10 - 15 * phase + 6 * phase**2))
-        total += error * 0.001
+        total = total + error * 0.001
         data.qfrc_applied[order] = offset - proportional * error - integral * total
         mujoco.mj_step(model, data)
         if step < 3000:
@@ -158,42 +137,38 @@ def test_a_parameter_file_without_robot_is_refused(content: str | None, tmp_path
         gazebo_model.model_file(file)
 
 
-def test_meshes_are_found_on_the_resource_path(robot, checkout, monkeypatch):
+@pytest.mark.parametrize(
+    ("config", "joints", "frame"),
+    [("gazebo", RIGHT.joint_names, "r_upper_arm"),
+     ("gazebo_panda", tuple(f"panda_joint{k}" for k in range(1, 8)), "panda_hand")],
+)  # fmt: skip
+def test_robots_of_parameter_files_are_made_and_their_meshes_found(config, joints, frame, checkout, monkeypatch):
     monkeypatch.setenv("GZ_SIM_RESOURCE_PATH", "/kept")
-    path = gazebo_model.resource_path(checkout / "config" / "gazebo.yaml", "/world")
-    folder, *others = path.split(os.pathsep)
-    assert others == ["/world", "/kept"]
+    file = checkout / "config" / f"{config}.yaml"
+    robot = ElementTree.parse(gazebo_model.model_file(file)).getroot()
+    assert {joint.get("name") for joint in robot.findall("joint") if joint.get("type") != "fixed"} == {*joints}
+    assert [sensor.findtext("gz_frame_id") for sensor in robot.iter("sensor")] == [frame]
+    *folders, world, kept = gazebo_model.resource_path(file, "/world").split(os.pathsep)
+    assert (world, kept) == ("/world", "/kept")
     meshes = {mesh.get("filename", "") for mesh in robot.iter("mesh")}
     assert len(meshes) > 10
     for name in meshes:
-        assert name.startswith("package://")
-        assert Path(folder, name.removeprefix("package://")).is_file()
-
-
-def test_a_second_robot_is_made_alike(checkout: Path) -> None:
-    config = checkout / "config" / "gazebo_panda.yaml"
-    robot = ElementTree.parse(gazebo_model.model_file(config)).getroot()
-    moving = [joint.get("name") for joint in robot.findall("joint") if joint.get("type") != "fixed"]
-    assert moving == [f"panda_joint{k}" for k in range(1, 8)]
-    assert [sensor.findtext("gz_frame_id") for sensor in robot.iter("sensor")] == ["panda_hand"]
-    folders = gazebo_model.resource_path(config).split(os.pathsep)
-    meshes = {mesh.get("filename", "").removeprefix("package://") for mesh in robot.iter("mesh")}
-    assert len(meshes) > 10
-    assert all(any(Path(folder, mesh).is_file() for folder in folders) for mesh in meshes)
+        assert any(Path(folder, name.removeprefix("package://")).is_file() for folder in folders)
 
 
 def test_bridge_joins_gazebo_and_the_nodes(checkout: Path) -> None:
+    """Keys, directions and Gazebo's type for each ROS type are those of ros_gz_bridge's README."""
     entries = yaml.safe_load((checkout / "config" / "gazebo_bridge.yaml").read_text())
-    for entry in entries:
-        assert BRIDGE_KEYS <= set(entry) <= BRIDGE_KEYS | {"publisher_queue"}
-        assert BRIDGE_TYPES[entry["ros_type_name"]] == entry["gz_type_name"]
-        is_command = entry["ros_type_name"].endswith("JointTrajectory")
-        assert entry["direction"] == ("ROS_TO_GZ" if is_command else "GZ_TO_ROS")
-    topics = {entry["ros_topic_name"]: entry["gz_topic_name"] for entry in entries}
-    assert topics.pop("/clock") == f"/world/{WORLD}/clock"
-    assert topics.pop("/wrench") == gazebo_model.TOPICS["wrench"]
-    below = {name: gazebo_model.TOPICS[name] for name in ("joint_states", "joint_trajectory")}
-    assert topics == {f"/gazebo/{name}": topic for name, topic in below.items()}
+    keys = ("ros_topic_name", "gz_topic_name", "ros_type_name", "gz_type_name", "direction")
+    assert {key for entry in entries for key in entry} <= {*keys, "publisher_queue"}
+    below, up, down = "/icub_learning", "GZ_TO_ROS", "ROS_TO_GZ"
+    commands = "trajectory_msgs/msg/JointTrajectory", "gz.msgs.JointTrajectory", down
+    assert sorted(tuple(entry[key] for key in keys) for entry in entries) == [
+        ("/clock", f"/world/{WORLD}/clock", "rosgraph_msgs/msg/Clock", "gz.msgs.Clock", up),
+        ("/gazebo/joint_states", f"{below}/joint_states", "sensor_msgs/msg/JointState", "gz.msgs.Model", up),
+        ("/gazebo/joint_trajectory", f"{below}/joint_trajectory", *commands),
+        ("/wrench", f"{below}/wrench", "geometry_msgs/msg/WrenchStamped", "gz.msgs.Wrench", up),
+    ]
 
 
 BARE = '<sdf version="1.9"><world name="mine"><gravity>0 0 -1.6</gravity></world></sdf>'
@@ -207,36 +182,19 @@ def world_of(text: str) -> ElementTree.Element:
 
 @pytest.mark.parametrize("text", [BARE, None])
 def test_a_world_gets_all_that_is_relied_on(text: str | None, checkout: Path) -> None:
-    world = world_of(
-        gazebo_world(text or (checkout / "urdf" / "icub_learning_world.sdf").read_text(), "/some/robot.urdf")
-    )
+    made = gazebo_world(text or (checkout / "urdf" / "icub_learning_world.sdf").read_text(), "/some/robot.urdf")
+    world = world_of(made)
     assert world.get("name") == WORLD
+    assert world.findtext("gravity") == "0 0 -9.81"  # the learner's
     assert float(world.findtext("physics/max_step_size", "")) == 0.001
     plugins = {plugin.get("name"): plugin for plugin in world.findall("plugin")}
     assert set(plugins) == {f"gz::sim::systems::{kind}" for kind in SYSTEMS.values()}
     assert len(plugins) == len(world.findall("plugin"))
     assert plugins["gz::sim::systems::Physics"].findtext(f"{{{GZ}}}system_priority") == "-64"
+    # sdformat looks at the prefix, not at the namespace.
+    assert "<gz:system_priority>-64</gz:system_priority>" in made and f'xmlns:gz="{GZ}"' in made
     (include,) = world.findall("include")
     assert include.findtext("uri") == "/some/robot.urdf"
-
-
-def test_gravity_is_the_learners() -> None:
-    gravity = [float(part) for part in world_of(gazebo_world(BARE, "robot.urdf")).findtext("gravity", "").split()]
-    joints = ["r_elbow"]
-    regressor = WrenchRegressor.from_urdf(find_urdf("icub"), joints=joints, sensor="r_arm_ft_sensor")
-    assert gravity == [0.0, 0.0, -9.81]
-    wrench = regressor([0.3], [0.0], [0.0]) @ regressor.nominal_parameters
-    mass = sum(
-        value for name, value in zip(regressor.parameter_names, regressor.nominal_parameters, strict=True)
-        if name.endswith(".m")
-    )  # fmt: skip
-    assert sum(wrench[:3] ** 2) ** 0.5 == pytest.approx(mass * -gravity[2])
-
-
-def test_gz_elements_keep_their_prefix() -> None:
-    text = gazebo_world(BARE, "robot.urdf")
-    assert "<gz:system_priority>-64</gz:system_priority>" in text  # sdformat looks at the prefix, not at the namespace
-    assert f'xmlns:gz="{GZ}"' in text
 
 
 @pytest.mark.parametrize(("text", "words"), [("<sdf", "parse"), ("<sdf/>", "no world")])

@@ -1,5 +1,7 @@
 """A recording as a state at any time: postures and curves are those of the recording."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 from helpers.recordings import JOINTS, rigid_recording
@@ -15,9 +17,8 @@ def test_posture_and_measurements_follow_the_slider():
     recording = rigid_recording(2000)
     source = RecordedSource(recording, "")
     assert source.duration == pytest.approx(1999 * 0.008)
-    for seconds in (0.0, 3.2, 15.9, 1.0):
+    for seconds, row in ((0.0, 0), (3.2, 400), (15.9, 1987), (1.0, 125)):
         state = source.at(seconds)
-        row = int(np.floor(seconds / 0.008 + 1e-9))
         assert state.joints == pytest.approx(dict(zip(JOINTS, recording.position[row], strict=True)))
         (learner,) = state.learners.values()
         assert learner.outputs == JOINTS
@@ -29,19 +30,14 @@ def test_posture_and_measurements_follow_the_slider():
 
 def test_predictions_come_beside_the_measurements():
     recording = rigid_recording(500)
-    measured, n = recording.effort, len(recording.effort)
-    made = {
-        short: Evaluation(
-            JOINTS, recording.joint_stamps, measured + error, measured, measured, measured, np.full((n, 3), 0.25),
-            **dict.fromkeys(("predict_seconds", "learn_seconds"), np.zeros(1)),
-            **dict.fromkeys(("n_joint_states", "n_predicted", "n_learned", "n_unpaired"), n),
-            refused=None, last_refusal="",
-        )
-        for short, error in (("P", 0.5), ("SP", 0.1))
-    }  # fmt: skip
+    effort = recording.effort
+    given = dict.fromkeys(one.name for one in fields(Evaluation)) | {"output_names": JOINTS, "measured": effort}
+    given |= {"stamps": recording.joint_stamps, "parametric": effort, "variance": np.full_like(effort, 0.25)}
+    wrong = {"P": 0.5, "SP": 0.1}
+    made = {short: Evaluation(**given | {"predicted": effort + error}) for short, error in wrong.items()}
     state = RecordedSource(recording, "", made).at(3.9)
     assert [one.short for one in state.learners.values()] == ["P", "SP"]
-    for learner, error in zip(state.learners.values(), (0.5, 0.1), strict=True):
+    for learner, error in zip(state.learners.values(), wrong.values(), strict=True):
         assert learner.curves.rmse(slice(0, 3)) == pytest.approx(error)
         np.testing.assert_allclose(learner.curves.deviation, 0.5)
 

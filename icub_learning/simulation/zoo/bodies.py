@@ -43,12 +43,6 @@ class TrueBodies:
             results[index] = data.f[sensor].vector if sensor else torques[rows]
         return results
 
-    def energy(self, q: Array, v: Array) -> float:
-        """Return the kinetic and potential energy at position and velocity (n_joints,) [J]."""
-        state = self._robot.state(q, v, np.zeros_like(v))[:2]
-        kinetic = pinocchio.computeKineticEnergy(self._robot.model, self._robot.data, *state)
-        return float(kinetic + pinocchio.computePotentialEnergy(self._robot.model, self._robot.data, state[0]))
-
 
 def changed_inertia(inertia: pinocchio.Inertia, spread: float, rng: np.random.Generator) -> pinocchio.Inertia:
     """Return the inertia of the same body, heavier or lighter and stretched about the origin of its frame at random."""

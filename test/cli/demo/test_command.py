@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.arm_steps import steps
 from helpers.limits import set_limits
 from helpers.processes import children_of
 from helpers.ros_probe import RosProbe
@@ -31,52 +32,43 @@ SECOND = 10**9
 def test_parts_of_the_run():
     stamps = np.arange(1, 301) * SECOND // 10  # 30 s at 10 Hz
     found = dynamics.parts(stamps, changeover=9 * SECOND + 1, switch=12 * SECOND)
-    seconds = [(stamps[mask].min() / SECOND, stamps[mask].max() / SECOND) for mask in found.values()]
-    assert list(found) == ["XY steady", "XZ first 30", "XZ first 3 s", "XZ steady"]
-    assert seconds == [(6.1, 9.0), (12.1, 15.0), (12.1, 15.0), (24.1, 30.0)]
+    assert {part: (stamps[mask].min() / SECOND, stamps[mask].max() / SECOND) for part, mask in found.items()} == {
+        "XY steady": (6.1, 9.0), "XZ first 30": (12.1, 15.0), "XZ first 3 s": (12.1, 15.0), "XZ steady": (24.1, 30.0),
+    }  # fmt: skip
     slow = dynamics.parts(stamps[::2], changeover=9 * SECOND, switch=12 * SECOND)
     assert [int(slow[part].sum()) for part in ("XZ first 30", "XZ first 3 s")] == [30, 15]
-
-
-def test_what_never_came_has_no_error():
-    found = dynamics.errors_of(np.empty(0, dtype=np.int64), np.empty((0, 6)), 9 * SECOND, 12 * SECOND)
-    assert np.isnan(found["force"]["XZ steady"])
 
 
 def test_errors_and_their_ratios_are_those_of_a_loop():
     rng = np.random.default_rng(0)
     stamps = np.arange(1, 301) * SECOND // 10
     axes_differ = np.array([1.0, 5.0, 0.1, 2.0, 0.01, 1.0])  # so that a mean over all axes at once is another one
-    errors = {
-        short: scale * axes_differ * rng.normal(size=(300, 6))
-        for short, scale in (("P", 3.0), ("NP", 2.0), ("SP", 1.0))
-    }
+    scales = {"P": 3.0, "NP": 2.0, "SP": 1.0}
+    errors = {short: axes_differ * rng.normal(0.0, scale, (300, 6)) for short, scale in scales.items()}
     found = {short: dynamics.errors_of(stamps, of, 9 * SECOND, 12 * SECOND) for short, of in errors.items()}
 
     def expected(short, first, last, axes):
         rows = [row for stamp, row in zip(stamps, errors[short], strict=True) if first < stamp / SECOND <= last]
-        return np.mean([np.sqrt(np.mean([row[axis] ** 2 for row in rows])) for axis in range(6)[axes]])
+        return np.mean([np.sqrt(np.mean([row[axis] ** 2 for row in rows])) for axis in axes])
 
-    torque = slice(3, 6)
+    force, torque = (0, 1, 2), (3, 4, 5)
     assert found["P"]["torque"]["XZ first 30"] == pytest.approx(expected("P", 12, 15, torque))
     ratios = dynamics.ratios_of(found)
-    assert ratios["SP/P, steady"]["torque"] == pytest.approx(
-        expected("SP", 24, 30, torque) / expected("P", 24, 30, torque)
-    )
-    assert ratios["SP/NP, first 30"]["force"] == pytest.approx(
-        expected("SP", 12, 15, slice(3)) / expected("NP", 12, 15, slice(3))
-    )
+    for ratio, group, other, *part in (
+        ("SP/P, steady", "torque", "P", 24, 30, torque), ("SP/NP, first 30", "force", "NP", 12, 15, force),
+    ):  # fmt: skip
+        assert ratios[ratio][group] == pytest.approx(expected("SP", *part) / expected(other, *part))
+    never_came = dynamics.errors_of(stamps[:0], errors["SP"][:0], 9 * SECOND, 12 * SECOND)
+    assert np.isnan(never_came["force"]["XZ steady"])
 
 
 def test_the_hand_is_on_its_new_circle_after_the_changeover():
     changing, there = (ArmSimulation(SimulationSettings.without_effects(task=task)) for task in PLANES)
     for simulation in (changing, there):
-        for _ in range(950):  # of five instants tried, that from which the way to the other circle takes longest
-            simulation.step()
+        steps(simulation, 950)  # of five instants tried, that from which the way to the other circle takes longest
     changing.set_task(PLANES[1])
     for simulation in (changing, there):
-        for _ in range(round(CHANGEOVER * 1000)):
-            simulation.step()
+        steps(simulation, round(CHANGEOVER * 1000))
     np.testing.assert_allclose(changing.truth().position, there.truth().position, atol=1e-3)
 
 
@@ -115,9 +107,8 @@ def test_the_whole_of_the_dynamics(seconds, rate, tmp_path, patient, monkeypatch
     options = ("--part", "dynamics", "--seconds", str(seconds), "--domain", str(ros_domain), "--no-view")
     assert patient(["demo", *options, "--output", str(tmp_path / "out")]) == 0
     shown = capfd.readouterr().out
+    assert "SIMULATED" in shown and "XZ circles" in shown
     assert "XZ steady" in (tmp_path / "out" / "report.html").read_text()
-    assert "SIMULATED" in shown
-    assert "XZ circles" in shown
     figures = json.loads((tmp_path / "out" / "demo.json").read_text())
     errors = figures["rmse"]
     assert set(errors) == {"P", "NP", "SP"}
@@ -131,19 +122,14 @@ def test_the_whole_of_the_dynamics(seconds, rate, tmp_path, patient, monkeypatch
         # Unknown to the monitor are joint states that it missed itself.
         assert node["predictions_of_unknown_stamp"] <= states["lost"]
     assert (tmp_path / "out" / "demo.png").stat().st_size > 20_000
-    logs = list(tmp_path.glob("out/log/inverse_dynamics_*.log"))
-    assert len(logs) == 3
-    assert not any("Traceback" in log.read_text() for log in logs)
+    logs = [log.read_text() for log in tmp_path.glob("out/log/inverse_dynamics_*.log")]
+    assert len(logs) == 3 and "Traceback" not in "".join(logs)
 
 
-def test_domains_are_not_shared():
-    with RosDomain() as one, RosDomain() as other:
-        assert one.number != other.number
-
-
-def test_a_domain_with_nodes_in_it_is_not_taken(ros_domain, monkeypatch):
+def test_a_domain_that_is_held_or_has_nodes_in_it_is_not_taken(ros_domain, monkeypatch):
     with ExitStack() as nodes:
         with RosDomain() as free:
+            assert free.number != ros_domain
             monkeypatch.setattr("icub_learning.clients.processes.DOMAINS", [free.number])
             monkeypatch.setenv("ROS_DOMAIN_ID", str(free.number))
             nodes.enter_context(RosProbe())
@@ -167,13 +153,11 @@ def test_whatever_ends_it_ends_its_processes(how, tmp_path, start_process, ros_d
         wait_until(lambda: f"page: {address}" in (tmp_path / "out" / "log" / "view.log").read_text(), "the page")
     if how == "a child dies":
         os.kill(children[1], signal.SIGKILL)
-        assert process.wait() == 2
-        assert re.search(
-            r"inverse_dynamics_p ended by itself: signal SIGKILL; its log: .*inverse_dynamics_p\.log", process.output
-        )
+        code, said = 2, r"inverse_dynamics_p ended by itself: signal SIGKILL; its log: .*inverse_dynamics_p\.log"
     else:
         process.send_signal(signal.SIGINT if how == "interrupt" else signal.SIGTERM)
-        assert process.wait() == 130
-        assert "interrupted" in process.output
+        code, said = 130, "interrupted"
+    assert process.wait() == code
+    assert re.search(said, process.output)
     assert "Traceback" not in process.output + "".join(log.read_text() for log in tmp_path.glob("out/log/*.log"))
     assert not [child for child in children if Path(f"/proc/{child}").exists()]

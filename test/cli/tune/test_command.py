@@ -2,7 +2,6 @@
 
 import json
 import re
-from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,9 +16,7 @@ from icub_learning.nodes.common.parameters import ros_default
 
 
 def run(capsys, *arguments):
-    code = main(["tune", *map(str, arguments)])
-    shown = capsys.readouterr()
-    return code, shown.out, shown.err
+    return main(["tune", *map(str, arguments)]), *capsys.readouterr()
 
 
 def draw_objects(folder, parts):
@@ -45,12 +42,9 @@ def test_pictures_of_objects(tmp_path, capsys, layout, request):
     parts = {"": 6} if layout == "flat" else {"train": 4, "test": 2}
     if layout != "flat":
         request.getfixturevalue("colours")
-    draw_objects(tmp_path / "pictures", parts)
-    figures = tmp_path / "o.json"
-    code, out, err = run(
-        capsys, tmp_path / "pictures", "--parameters", tmp_path / "o.yaml", "--json", figures,
-        "--plot", tmp_path / "o.png", "--folds", "2",
-    )  # fmt: skip
+    figures, parameters, picture = (tmp_path / f"o.{suffix}" for suffix in ("json", "yaml", "png"))
+    outputs = ("--json", figures, "--parameters", parameters, "--plot", picture)
+    code, out, err = run(capsys, draw_objects(tmp_path / "pictures", parts), *outputs, "--folds", "2")
     assert (code, err) == (0, "")
     report = json.loads(figures.read_text())
     assert report["labels"] == ["green", "grey", "red"]
@@ -58,16 +52,14 @@ def test_pictures_of_objects(tmp_path, capsys, layout, request):
     assert np.array(report["errors"]).shape == np.array(report["regularizations"]).shape == (13,)
     assert report["check"]["tuned"] <= 0.1
     assert ("do NOT beat" in out) == (report["check"]["tuned"] >= report["check"]["defaults"])
-    text = (tmp_path / "o.yaml").read_text()  # names, types and ranges are those of the node
+    text = parameters.read_text()  # names, types and ranges are those of the node
     declared = {setting.name: setting for setting in PARAMETERS["object_recognition"]}
     values = yaml.safe_load(text)["object_recognition"]["ros__parameters"]
     for key, value in values.items():
         assert type(value) is type(ros_default(declared[key])), key
         declared[key].validate(value)
-    lines = pairwise(text.splitlines())
-    explained = [above.strip().startswith("# ") for above, line in lines if re.match(r"    \w+:", line)]
-    assert len(explained) == len(values) and all(explained)
-    assert (tmp_path / "o.png").stat().st_size > 20_000
+    assert len(re.findall(r"^    # .*\n    \w+:", text, re.MULTILINE)) == len(values)  # each is explained
+    assert picture.stat().st_size > 20_000
 
 
 def test_a_file_that_cannot_be_written_is_one_line(colours, tmp_path, capsys):

@@ -6,27 +6,28 @@ import numpy as np
 import pinocchio
 import pytest
 from helpers.arm_steps import steps
+from helpers.robots import RIGHT_ARM
 
+from icub_learning.dynamics.regressors.link_effects import LinkEffects
 from icub_learning.dynamics.regressors.robot_model import RobotModel
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError, SimulationError
 from icub_learning.robots import find_urdf
 from icub_learning.simulation import TASKS, ArmSimulation, SimulationSettings, simulate
-from icub_learning.simulation.arm.disturbances import DENSITY
+from icub_learning.simulation.arm.disturbances import DENSITY, Push
 
 IDEAL = SimulationSettings.without_effects
 
 
 def run(simulation: ArmSimulation, count: int) -> dict[str, np.ndarray]:
-    """Step, and return positions, velocities, accelerations, wrenches and efforts of every step."""
+    """Step, and return true motions, and measured efforts and wrenches, of every step."""
     rows = [
-        (truth.position, truth.velocity, truth.acceleration, truth.wrench, sensors.effort, sensors.wrench)
+        (truth.position, truth.velocity, truth.acceleration, sensors.effort, sensors.wrench)
         for sensors, truth in steps(simulation, count)
     ]
-    columns = map(np.array, zip(*rows, strict=True))
-    return dict(zip(("q", "v", "a", "wrench", "effort", "measured"), columns, strict=True))
+    return dict(zip(("q", "v", "a", "effort", "measured"), map(np.array, zip(*rows, strict=True)), strict=True))
 
 
-def pinocchio_wrench_and_torque(simulation: ArmSimulation, moved: dict, mass: float = 0.0, position=(0.0, 0.0, 0.0)):
+def pinocchio_wrench_and_torque(simulation: ArmSimulation, moved: dict, mass: float = 0.0, position=None):
     """The joint force at the sensor and the joint torques that Pinocchio finds for the same motion."""
     robot = RobotModel(find_urdf("icub"), simulation.arm.joint_names, sensor=simulation.arm.sensor)
     if mass:
@@ -43,14 +44,17 @@ def pinocchio_wrench_and_torque(simulation: ArmSimulation, moved: dict, mass: fl
     return np.array(wrenches), np.array(torques)
 
 
+def check_against_pinocchio(simulation: ArmSimulation, *payload) -> None:
+    moved = run(simulation, 300)
+    wrench, torque = pinocchio_wrench_and_torque(simulation, moved, *payload)
+    np.testing.assert_allclose(moved["measured"], wrench, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(moved["effort"], torque, rtol=0, atol=1e-10)
+
+
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("side", ["right", "left"])
 def test_ideal_sensor_is_pinocchios_joint_force(task: str, side: str) -> None:
-    simulation = ArmSimulation(IDEAL(task=task, side=side))
-    moved = run(simulation, 300)
-    wrench, torque = pinocchio_wrench_and_torque(simulation, moved)
-    np.testing.assert_allclose(moved["measured"], wrench, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(moved["effort"], torque, rtol=0, atol=1e-10)
+    check_against_pinocchio(ArmSimulation(IDEAL(task=task, side=side)))
 
 
 def test_acceleration_is_the_change_of_velocity() -> None:
@@ -69,20 +73,16 @@ def test_true_wrench_is_rigid_plus_cable() -> None:
     assert np.abs(truth.cable_wrench[:3]).max() > 0.1
 
 
-@pytest.mark.parametrize("mass", [0.2, 1.5])
-def test_payload_shows_as_a_body_in_the_hand(mass: float) -> None:
-    position = (0.02, -0.03, 0.05)
+def test_payload_shows_as_a_body_in_the_hand() -> None:
+    payload = 1.5, (0.02, -0.03, 0.05)
     simulation = ArmSimulation(IDEAL(task="circle_xy"))
-    simulation.attach_payload(mass, position)
-    moved = run(simulation, 400)
-    wrench, torque = pinocchio_wrench_and_torque(simulation, moved, mass, position)
-    np.testing.assert_allclose(moved["measured"], wrench, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(moved["effort"], torque, rtol=0, atol=1e-10)
+    simulation.attach_payload(*payload)
+    check_against_pinocchio(simulation, *payload)
 
 
 def test_payload_can_be_dropped_while_running() -> None:
-    simulation, empty = ArmSimulation(IDEAL(task="hold")), ArmSimulation(IDEAL(task="hold"))
-    at_rest = run(empty, 1)["measured"][0]
+    simulation = ArmSimulation(IDEAL(task="hold"))
+    at_rest = run(simulation, 1)["measured"][0]
     simulation.attach_payload(0.5, (0.0, 0.0, 0.03))
     carrying = run(simulation, 1500)["measured"][-1]
     assert np.linalg.norm(carrying[:3]) - np.linalg.norm(at_rest[:3]) == pytest.approx(0.5 * 9.81, rel=1e-3)
@@ -96,63 +96,85 @@ def test_payload_can_be_dropped_while_running() -> None:
 
 @pytest.fixture(scope="module")
 def loaded() -> ArmSimulation:
-    """An arm at rest with a payload that every test of bad payloads leaves as it is."""
+    """An arm at rest with a payload and a push that every test of bad ones leaves as they are."""
     simulation = ArmSimulation(IDEAL(task="hold"))
     simulation.attach_payload(0.3, (0.01, 0.0, 0.0))
+    simulation.push((0.0, 0.0, 1.0), 60.0)
+    steps(simulation, 20)
     return simulation
 
 
 @pytest.mark.parametrize(
-    ("mass", "position", "error"),
+    ("method", "given", "error"),
     [
-        (-0.1, (0, 0, 0), ParameterError), (float("nan"), (0, 0, 0), ParameterError),
-        (100.0, (0, 0, 0), ParameterError), (0.5, (0, 0), ShapeError), (0.5, (0, 0, float("inf")), NotFiniteError),
-        (0.5, (0, 5.0, 0), ParameterError),
+        ("attach_payload", (-0.1,), ParameterError), ("attach_payload", (100.0,), ParameterError),
+        ("attach_payload", (0.5, (0, 0)), ShapeError), ("attach_payload", (0.5, (0, 0, math.inf)), NotFiniteError),
+        ("attach_payload", (0.5, (0, 5.0, 0)), ParameterError), ("push", ((0, 0, 200.0), 1.0), ParameterError),
+        ("push", ((0, 0, 1.0), -1.0), ParameterError), ("push", ((0, 0), 1.0), ShapeError),
+        ("push", ((0, 0, math.nan), 1.0), NotFiniteError),
     ],
 )  # fmt: skip
-def test_bad_payload_is_refused_and_changes_nothing(mass, position, error, loaded) -> None:
+def test_bad_payloads_and_pushes_are_refused_and_change_nothing(method, given, error, loaded) -> None:
     with pytest.raises(error):
-        loaded.attach_payload(mass, position)
+        getattr(loaded, method)(*given)
     loaded.step()
-    assert loaded.truth().payload_mass == 0.3
-    np.testing.assert_array_equal(loaded.truth().payload_position, (0.01, 0.0, 0.0))
+    truth = loaded.truth()
+    np.testing.assert_array_equal(
+        [*truth.payload_position, truth.payload_mass, *truth.push], [0.01, 0, 0, 0.3, 0, 0, 1]
+    )
+
+
+def test_push_rises_stays_and_falls():
+    push = Push()
+    assert not push.force(5.0).any()
+    push.begin([1.0, -2.0, 0.5], 0.3, 2.0)
+    np.testing.assert_allclose(push.force(2.005), [0.5, -1.0, 0.25])
+    np.testing.assert_allclose(push.force(2.2), [1.0, -2.0, 0.5])
+    np.testing.assert_allclose(push.force(2.305), [0.5, -1.0, 0.25])
+    assert not push.force(2.4).any() and not push.force(1.0).any()
+
+
+def test_sensor_shows_a_push_by_the_transpose_of_the_hands_jacobian(regressor):
+    simulation, force = ArmSimulation(IDEAL(task="hold")), np.array([2.0, -3.0, 1.0])
+    simulation.push(force, 1.0)
+    truth = steps(simulation, 600)[-1][1]
+    np.testing.assert_allclose(truth.push, force)
+    motion = truth.position, truth.velocity, truth.acceleration
+    body = regressor(*motion) @ regressor.nominal_parameters
+    pushed = LinkEffects(regressor, simulation.arm.hand)(*motion)[1] @ np.r_[force, np.zeros(3)]
+    np.testing.assert_allclose(truth.wrench, body + pushed, atol=2e-3)
 
 
 def readings(settings: SimulationSettings) -> np.ndarray:
     simulation = ArmSimulation(settings)
     made = steps(simulation, 50)
     simulation.set_task("circle_xz")
-    made += steps(simulation, 100)
     simulation.attach_payload(0.4, (0.0, 0.0, 0.02))
     made += steps(simulation, 150)
     return np.array([np.concatenate([shown.position, shown.velocity, shown.effort, shown.wrench]) for shown, _ in made])
 
 
 def test_same_seed_same_data() -> None:
-    first, second = readings(SimulationSettings(seed=3)), readings(SimulationSettings(seed=3))
+    first, second, other = (readings(SimulationSettings(seed=seed)) for seed in (3, 3, 4))
     np.testing.assert_array_equal(first, second)
-    assert np.abs(readings(SimulationSettings(seed=4)) - first).max() > 0.1
+    assert np.abs(other - first).max() > 0.1
 
 
 def test_nothing_is_read_before_the_first_step() -> None:
     simulation = ArmSimulation(IDEAL())
     for read in (simulation.sensors, simulation.truth):
-        with pytest.raises(SimulationError):
+        with pytest.raises(SimulationError, match="before the first step"):
             read()
     simulation.step()
     assert simulation.sensors().stamp == 1_000_000  # never 0, which means "not set"
     assert simulation.time == pytest.approx(0.002)
 
 
-def test_unknown_task_is_refused_with_the_known_ones() -> None:
-    simulation = ArmSimulation(IDEAL())
+def test_tasks_are_known_and_changes_of_them_do_not_pile_up() -> None:
+    simulation = ArmSimulation(IDEAL(task="circle_xy"))
     with pytest.raises(SimulationError, match="circle_xz"):
         simulation.set_task("dance")
     assert simulation.task == "circle_xy"
-
-
-def test_changes_of_task_do_not_pile_up() -> None:
-    simulation = ArmSimulation(IDEAL(task="circle_xy"))
     with pytest.raises(SimulationError, match="under way"):
         for _ in range(5):
             simulation.set_task("circle_xz")
@@ -161,24 +183,13 @@ def test_changes_of_task_do_not_pile_up() -> None:
     simulation.set_task("random")
 
 
-@pytest.mark.parametrize("bad", [{"side": "middle"}, {"seed": 1.5}, {"noise": -1.0}, {"circle_radius": float("nan")}])
-def test_settings_outside_their_range_are_named(bad) -> None:
-    with pytest.raises(ParameterError) as caught:
-        SimulationSettings(**bad)
-    assert caught.value.name in bad
-
-
 def test_recording_has_the_rate_and_the_names() -> None:
     recording = simulate([("circle_xy", 0.5), ("circle_xz", 0.25)], rate=100.0)
-    assert recording.position.shape == recording.velocity.shape == recording.effort.shape == (75, 7)
-    assert recording.wrench.shape == (75, 6)
-    assert set(np.diff(recording.joint_stamps)) == {10_000_000}
-    np.testing.assert_array_equal(recording.joint_stamps, recording.wrench_stamps)
-    assert recording.joint_stamps[0] > 0
-    assert recording.joint_names[0] == "r_shoulder_pitch"
+    shapes = {name: getattr(recording, name).shape for name in ("position", "velocity", "effort", "wrench")}
+    assert shapes == {**dict.fromkeys(("position", "velocity", "effort"), (75, 7)), "wrench": (75, 6)}
+    for stamps in (recording.joint_stamps, recording.wrench_stamps):
+        np.testing.assert_array_equal(stamps, 10_000_000 * np.arange(1, 76))
+    assert recording.joint_names == RIGHT_ARM
     assert recording.wrench_frame == "r_upper_arm"
-    for bad in ([], [("circle_xy", -1.0)]):
-        with pytest.raises(ParameterError):
-            simulate(bad)
-    with pytest.raises(ParameterError, match="divisor"):
-        simulate([("hold", 0.1)], rate=300.0)
+    with pytest.raises(ParameterError, match="at least one task"):
+        simulate([])

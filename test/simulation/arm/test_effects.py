@@ -21,12 +21,11 @@ IDEAL = SimulationSettings.without_effects
 
 def elbow_pose(angle: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Pose of a link 8 cm beyond the sensor, turned by `angle` about y."""
-    rotation = pinocchio.utils.rotate("y", angle)
-    quaternion = pinocchio.Quaternion(rotation).coeffs()[[3, 0, 1, 2]]  # x y z w to w x y z
-    return np.array([0.0, 0.0, 0.08]), rotation.ravel(), quaternion
+    quaternion = np.array([np.cos(angle / 2), 0.0, np.sin(angle / 2), 0.0])
+    return np.array([0.0, 0.0, 0.08]), pinocchio.utils.rotate("y", angle).ravel(), quaternion
 
 
-SENSOR = (np.zeros(3), np.eye(3).ravel(), np.array([1.0, 0.0, 0.0, 0.0]))
+SENSOR = (np.zeros(3), *elbow_pose(0.0)[1:])
 
 
 def wrench_of(bundle: CableBundle, angle: float) -> np.ndarray:
@@ -35,23 +34,25 @@ def wrench_of(bundle: CableBundle, angle: float) -> np.ndarray:
     return np.concatenate([force, torque + np.cross(point, force)])
 
 
-def make_bundle(stiffness=200.0, bending=1.0, hysteresis=0.0, side="right") -> CableBundle:
-    bundle = CableBundle(stiffness, bending, hysteresis, side)
+def make_bundle(stiffness=200.0, bending=1.0, hysteresis=0.0) -> CableBundle:
+    bundle = CableBundle(stiffness, bending, hysteresis, "right")
     bundle.relax(SENSOR, elbow_pose(0.0))
     return bundle
 
 
 def settled(bundle: CableBundle, angle: float) -> np.ndarray:
-    for _ in range(2):  # the second step at the same place has no rate
-        wrench = wrench_of(bundle, angle)
-    return wrench
+    wrench_of(bundle, angle)
+    return wrench_of(bundle, angle)  # the second step at the same place has no rate
+
+
+def elbow_torque(wrenches: np.ndarray) -> np.ndarray:
+    """Torque about the elbow's axis."""
+    return wrenches[..., 4] - np.cross(elbow_pose(0.0)[0], wrenches[..., :3])[..., 1]
 
 
 def test_elastic_bundle_is_the_gradient_of_its_energy() -> None:
-    step = 1e-5
-    stiffness, bending = 300.0, 0.0
-    bundle = make_bundle(stiffness, bending)
-    upper = CableBundle.UPPER_CLAMP
+    step, stiffness, upper = 1e-5, 300.0, CableBundle.UPPER_CLAMP
+    bundle = make_bundle(stiffness, 0.0)
 
     def energy(angle: float) -> float:
         position, rotation, _ = elbow_pose(angle)
@@ -60,10 +61,8 @@ def test_elastic_bundle_is_the_gradient_of_its_energy() -> None:
         return 0.5 * stiffness * (np.linalg.norm(lower - upper) - rest) ** 2
 
     for angle in (-0.4, 0.1, 0.7):
-        wrench = settled(bundle, angle)
-        about_elbow = wrench[3:] - np.cross(elbow_pose(0.0)[0], wrench[:3])
         slope = (energy(angle + step) - energy(angle - step)) / (2 * step)
-        assert about_elbow[1] == pytest.approx(-slope, rel=1e-5)
+        assert elbow_torque(settled(bundle, angle)) == pytest.approx(-slope, rel=1e-5)
 
 
 def test_bending_bundle_turns_back_in_proportion() -> None:
@@ -75,12 +74,8 @@ def test_bending_bundle_turns_back_in_proportion() -> None:
 def loop_area(bundle: CableBundle, steps: int) -> float:
     """Energy lost over one closed cycle of the elbow, after one to settle."""
     angles = 0.4 * np.sin(np.linspace(0, 4 * np.pi, 2 * steps + 1))
-    torques = []
-    for angle in angles:
-        wrench = wrench_of(bundle, angle)
-        torques.append(wrench[4] - np.cross(elbow_pose(0.0)[0], wrench[:3])[1])
-    moved, acted = np.diff(angles[steps:]), np.array(torques[steps + 1 :])
-    return float(-(moved * acted).sum())
+    torques = elbow_torque(np.array([wrench_of(bundle, angle) for angle in angles]))
+    return float(-(np.diff(angles[steps:]) * torques[steps + 1 :]).sum())
 
 
 def test_hysteresis_loses_energy_however_slow(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,8 +83,7 @@ def test_hysteresis_loses_energy_however_slow(monkeypatch: pytest.MonkeyPatch) -
     elastic, slow, fast = (
         loop_area(make_bundle(hysteresis=h), steps) for h, steps in ((0.0, 1000), (0.3, 2000), (0.3, 1000))
     )
-    assert abs(elastic) < 0.02 * slow
-    assert slow > 0.1
+    assert abs(elastic) < 0.02 * slow and slow > 0.1
     assert fast == pytest.approx(slow, rel=0.02)
 
 
@@ -99,17 +93,14 @@ def test_creep_loses_more_the_faster() -> None:
 
 
 def test_dahl_friction_keeps_its_level_in_any_direction() -> None:
-    friction = DahlFriction(2.0, 0.1)
-    direction = np.array([0.6, 0.8])
+    friction, direction = DahlFriction(2.0, 0.1), np.array([0.6, 0.8])
     for _ in range(200):
         force = friction.step(0.01 * direction)
     np.testing.assert_allclose(force, 2.0 * direction, rtol=1e-6)
     np.testing.assert_array_equal(friction.step(np.zeros(2)), force)
-    one_step = DahlFriction(2.0, 0.1).step(np.array([0.05]))
-    many = DahlFriction(2.0, 0.1)
-    for _ in range(50):
-        force = many.step(np.array([0.001]))
-    np.testing.assert_allclose(force, one_step, rtol=1e-9)
+    one, many = DahlFriction(2.0, 0.1), DahlFriction(2.0, 0.1)
+    in_many_steps = [many.step(np.array([0.001])) for _ in range(50)][-1]
+    np.testing.assert_allclose(in_many_steps, one.step(np.array([0.05])), rtol=1e-9)
 
 
 def test_left_arm_is_the_mirror_image() -> None:
@@ -136,8 +127,7 @@ def test_drift_is_slow_and_has_its_deviation() -> None:
     rng = np.random.default_rng(0)
     starts = np.array([SensorDrift(0.5, rng).step(np.zeros(6)) for _ in range(4000)])
     np.testing.assert_allclose(starts.std(axis=0), 0.5 * FULL_SCALE / FULL_SCALE[0], rtol=0.05)
-    drift = SensorDrift(0.5, rng)
-    path = np.array([drift.step(normal) for normal in rng.standard_normal((20_000, 6))])
+    path = np.array(list(map(SensorDrift(0.5, rng).step, rng.standard_normal((20_000, 6)))))
     assert 0 < np.abs(np.diff(path, axis=0)).max() < 0.01
     assert 0.01 < np.ptp(path[:, 0]) < 1.0
     np.testing.assert_array_equal(SensorDrift(0.0, rng).step(np.ones(6)), np.zeros(6))
@@ -153,8 +143,7 @@ def test_noise_is_white_with_its_deviation() -> None:
 def test_encoders_count_and_their_velocity_is_late_by_half_a_window() -> None:
     bits, rate = 16, 3.0
     start, speed = np.full(7, 0.1), np.full(7, rate)
-    encoders = Encoders(bits, start, speed)
-    resolution = 2 * np.pi / 2**bits
+    encoders, resolution = Encoders(bits, start, speed), 2 * np.pi / 2**bits
     assert pytest.approx(0.004) == Encoders.DELAY
     for number in range(1, 300):
         time = number * 1e-3
@@ -165,8 +154,7 @@ def test_encoders_count_and_their_velocity_is_late_by_half_a_window() -> None:
         if number > Encoders.WINDOW:
             before = rate * np.cos(rate * (time - Encoders.DELAY))
             np.testing.assert_allclose(velocity, before, atol=resolution / 0.008 + 1e-3)
-    exact = Encoders(0, start, speed)
-    np.testing.assert_array_equal(exact.step(start, speed), (start, speed))
+    np.testing.assert_array_equal(Encoders(0, start, speed).step(start, speed), (start, speed))
 
 
 def test_encoders_are_right_from_the_first_reading() -> None:

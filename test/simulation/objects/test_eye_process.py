@@ -1,36 +1,22 @@
 """The process that renders: its pictures are those of the scene itself, whatever was shown before."""
 
-import time
+from contextlib import closing
 
 import numpy as np
-import pytest
+from helpers.waiting import wait_until
 
 from icub_learning.simulation.objects.eye_process import EyeProcess
 
 
-def ask(eye):
-    deadline = time.monotonic() + 60.0
-    while (answer := eye.answer()) is None:
-        assert time.monotonic() < deadline, "no answer"
-        time.sleep(0.005)
-    return answer
+def test_an_unknown_object_leaves_the_one_before_in_the_hand(renderer):
+    with closing(EyeProcess({"seed": 3, "size": (64, 48)})) as eye:
 
+        def answer(request, argument):
+            request(argument)
+            return wait_until(lambda: None if (found := eye.answer()) is None else (found,), "an answer")[0]
 
-@pytest.fixture
-def eye(renderer):
-    eye = EyeProcess({"seed": 3, "size": (64, 48)})
-    yield eye
-    eye.close()
-
-
-def test_an_unknown_object_leaves_the_one_before_in_the_hand(eye):
-    eye.render(1.0)
-    assert "nothing" in ask(eye)
-    eye.show("mug")
-    assert ask(eye) == ""
-    eye.render(1.0)
-    before = ask(eye).copy()
-    eye.show("unicorn")
-    assert "unicorn" in ask(eye)
-    eye.render(1.0)
-    np.testing.assert_array_equal(ask(eye), before)
+        assert "nothing" in answer(eye.render, 1.0)
+        assert answer(eye.show, "mug") == ""
+        before = answer(eye.render, 1.0).copy()
+        assert "unicorn" in answer(eye.show, "unicorn")
+        np.testing.assert_array_equal(answer(eye.render, 1.0), before)

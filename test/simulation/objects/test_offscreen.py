@@ -27,15 +27,6 @@ def reasons(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return found
 
 
-def test_libraries_that_are_missing_are_to_be_installed(reasons: dict[str, str]) -> None:
-    with pytest.raises(RenderingError) as refused:
-        find_backend()
-    text = str(refused.value)
-    assert text.startswith("no off-screen OpenGL here; install it with: ")
-    assert f"apt-get install {PACKAGES} (egl: {MISSING}; osmesa: {MISSING})" in text
-    assert "again" not in text
-
-
 @pytest.mark.parametrize("late", [("egl",), ("osmesa",), BACKENDS])
 def test_one_that_is_late_is_to_be_tried_again(reasons: dict[str, str], late: tuple[str, ...]) -> None:
     reasons |= dict.fromkeys(late, LATE)
@@ -59,9 +50,9 @@ def test_the_time_is_that_of_the_child_process(monkeypatch: pytest.MonkeyPatch) 
 def test_the_back_end_that_is_asked_for_is_the_only_one_tried(reasons, monkeypatch):
     reasons["egl"] = ""
     monkeypatch.setenv("MUJOCO_GL", "OSMesa")
-    with pytest.raises(RenderingError, match="osmesa: ImportError") as refused:
+    install = rf"^no off-screen OpenGL here; install it with: (sudo )?apt-get install {PACKAGES} \(osmesa: {MISSING}\)"
+    with pytest.raises(RenderingError, match=install) as refused:
         find_backend()
-    assert "egl:" not in str(refused.value)
     assert refused.value.value == "osmesa"
     monkeypatch.setenv("MUJOCO_GL", "glfw")  # needs a window: not asked for here
     assert find_backend() == "egl"

@@ -11,12 +11,13 @@ def rng():
 
 
 def test_a_regular_clock_is_regular():
-    instants = Clock(100.0).instants(2.0, rng())
+    clock = Clock(100.0)
+    instants = clock.instants(2.0, rng())
     np.testing.assert_allclose(instants, np.arange(201) * 0.01, atol=1e-12)
-    stamps = Clock(100.0).stamps(instants, rng())
+    stamps = clock.stamps(instants, rng())
     assert np.abs(stamps - instants * 1e9).max() < 1000
-    np.testing.assert_array_equal(Clock(100.0).arrivals(stamps, rng()), stamps)
-    np.testing.assert_array_equal(Clock(100.0).sources(5, rng()), np.arange(5))
+    np.testing.assert_array_equal(clock.arrivals(stamps, rng()), stamps)
+    np.testing.assert_array_equal(clock.sources(5, rng()), np.arange(5))
 
 
 def test_a_clock_jitters_and_stalls_as_much_as_it_is_said_to():

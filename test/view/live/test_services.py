@@ -8,6 +8,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from icub_learning.view.live import services
 from icub_learning.view.live.services import ServiceCalls
+from icub_learning.view.shown.state import Answer
 from icub_learning_msgs.srv import TeachObject
 
 
@@ -34,21 +35,18 @@ def test_what_a_service_says_is_the_answer(beside, ask):
 
     beside.robot.create_service(SetBool, "~/set_learning", switch)
     for wanted in (True, False):
-        found = ask("/inverse_dynamics", "set_learning", data=wanted)
-        assert (found.success, found.message) == (wanted, f"learning: {wanted}")
+        assert ask("/inverse_dynamics", "set_learning", data=wanted) == Answer(wanted, f"learning: {wanted}")
 
 
 def test_without_an_answer_the_reason_is_said(beside, ask, monkeypatch):
     assert "there is no node to ask" in ask("", "tare").message
     with monkeypatch.context() as short:
         short.setattr(services, "FIND_LIMIT", 0.2)
-        missing = ask("/nobody", "tare")
-    assert not missing.success and missing.message == "there is no service /nobody/tare"
+        assert ask("/nobody", "tare") == Answer(False, "there is no service /nobody/tare")
     silent = beside.node("silent")  # offers a service that nobody spins
     silent.create_service(Trigger, "~/tare", lambda _, response: response)
     monkeypatch.setattr(services, "SPARE", 0.2)
-    found = ask("/silent", "tare")
-    assert not found.success and found.message == "no answer came from /silent/tare"
+    assert ask("/silent", "tare") == Answer(False, "no answer came from /silent/tare")
 
 
 @pytest.mark.parametrize("fields", [{"n_frames": -1}, {"label": 3}])

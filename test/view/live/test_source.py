@@ -1,5 +1,6 @@
 """Nodes are found by the types of their topics; what they publish becomes the state that the page shows."""
 
+from itertools import count
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,32 +16,26 @@ from icub_learning.nodes.common.qos import DEEP, STATE, STREAM
 from icub_learning.nodes.inverse_dynamics.report import weights_in_words
 from icub_learning.robots import find_urdf
 from icub_learning.view import STATUS
-from icub_learning.view.live.source import COMPRESSED, IMAGE, LiveSource, look, weights_of
+from icub_learning.view.live.source import COMPRESSED, IMAGE, Found, LiveSource, look, weights_of
 from icub_learning_msgs.msg import Detection, Detections, DynamicsPrediction, FeatureVector, ObjectList, Recognition
 from icub_learning_msgs.srv import ListObjects
 
 START = 1_700_000_000 * 10**9  # [ns]
-JOINTS = ("elbow", "wrist")
+JOINTS = ["elbow", "wrist"]
 
 
-def test_a_learner_is_found_with_the_topics_that_it_takes(beside):
-    robot = beside.robot
-    robot.create_publisher(DynamicsPrediction, "~/prediction", 1)
-    robot.create_subscription(JointState, "/arm/states", lambda _: None, 1)
-    robot.create_subscription(WrenchStamped, "/arm/ft", lambda _: None, 1)
-    expected = {"/inverse_dynamics": ("/arm/states", "/arm/ft")}
-    beside.until(lambda: look(beside.spun).learners == expected, f"{expected}")
-    found = look(beside.spun)
-    assert (found.recognizers, found.detectors, found.image) == ([], [], ("", ""))
+def test_learners_are_found_with_the_topics_that_they_take(beside):
+    beside.robot.create_publisher(DynamicsPrediction, "~/prediction", 1)
+    beside.robot.create_subscription(JointState, "/arm/states", lambda _: None, 1)
+    beside.robot.create_subscription(WrenchStamped, "/arm/ft", lambda _: None, 1)
+    other = beside.node("one")  # whose name says nothing, and whose subscriptions are not known
+    other.create_publisher(DynamicsPrediction, "/left/arm/prediction", 1)
+    alone = {"/inverse_dynamics": ("/arm/states", "/arm/ft")}
+    expected = Found({**alone, "/left/arm": ("", "")}, [], [], ("", ""))
+    beside.until(lambda: look(beside.spun) == expected, f"{expected}")
     assert look(beside.spun, "/given").image == ("/given", IMAGE)
-
-
-def test_a_learner_whose_name_says_nothing_and_whose_subscriptions_are_not_known_is_found_too(beside):
-    learner = beside.node("one")
-    learner.create_publisher(DynamicsPrediction, "/left/arm/prediction", 1)
-    beside.until(lambda: look(beside.spun).learners == {"/left/arm": ("", "")}, "the learner")
-    learner.destroy_node()
-    beside.until(lambda: not look(beside.spun).learners, "its end")
+    other.destroy_node()
+    beside.until(lambda: look(beside.spun).learners == alone, "its end")
 
 
 def test_the_camera_is_the_one_that_nodes_look_at(beside):
@@ -57,24 +52,14 @@ def test_the_camera_is_the_one_that_nodes_look_at(beside):
     detector.create_publisher(Detections, "~/detections", 1)
     detector.create_publisher(Image, "~/annotated", 1)
 
-    def found() -> bool:
-        now = look(beside.spun)
-        names = (now.recognizers, now.detectors)
-        return names == (["/inverse_dynamics"], ["/detector"]) and now.image == ("/eye/compressed", COMPRESSED)
-
-    beside.until(found, "recognizer, detector and camera")
+    expected = Found({}, ["/inverse_dynamics"], ["/detector"], ("/eye/compressed", COMPRESSED))
+    beside.until(lambda: look(beside.spun) == expected, "recognizer, detector and camera")
 
 
 @pytest.fixture
 def source(beside):
     """A source of what the robot publishes."""
     return LiveSource(beside.spun, beside.polled, "joint_states")
-
-
-def states(n: int) -> JointState:
-    message = JointState(name=list(JOINTS), position=[0.1 * n, -0.2 * n], effort=[1.0 * n, 2.0 * n])
-    set_stamp(message.header.stamp, START + n * 5_000_000)
-    return message
 
 
 def test_a_learner_comes_with_its_robot_and_goes(beside, source):
@@ -89,18 +74,20 @@ def test_a_learner_comes_with_its_robot_and_goes(beside, source):
     diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
     beside.until(predictions.get_subscription_count, "the page", source.poll)
     beside.until(lambda: measured.get_subscription_count() == 2, "the page's joint states", source.poll)
-    sent = [0]
+    status = DiagnosticStatus(level=b"\x01", name="learner: stream", hardware_id="learner", message="learning")
+    status.values = [KeyValue(key="weights of experts", value="elbow: P 0.25 NP 0.25 SP 0.50")]
+    numbers, nothing = count(1), [0.0, 0.0]
 
     def move() -> None:
-        n = sent[0] = sent[0] + 1
-        measured.publish(states(n))
-        prediction = DynamicsPrediction(names=list(JOINTS))
-        set_stamp(prediction.header.stamp, START + n * 5_000_000)
-        prediction.total, prediction.parametric = [1.0 * n, 2.0 * n], [0.0, 0.0]
-        prediction.residual, prediction.variance = [0.0, 0.0], [0.0, 0.0]
-        predictions.publish(prediction)
-        status = DiagnosticStatus(level=b"\x01", name="learner: stream", hardware_id="learner", message="learning")
-        status.values = [KeyValue(key="weights of experts", value="elbow: P 0.25 NP 0.25 SP 0.50")]
+        n = next(numbers)
+        effort = [1.0 * n, 2.0 * n]
+        state = JointState(name=JOINTS, position=[0.1 * n, -0.2 * n], effort=effort)
+        prediction = DynamicsPrediction(
+            names=JOINTS, total=effort, parametric=nothing, residual=nothing, variance=nothing
+        )
+        for publisher, message in ((measured, state), (predictions, prediction)):
+            set_stamp(message.header.stamp, START + n * 5_000_000)
+            publisher.publish(message)
         diagnostics.publish(DiagnosticArray(status=[status]))
         source.poll()
 
@@ -133,16 +120,13 @@ def test_objects_and_the_camera_come_from_nodes_that_recognize_and_detect(beside
     beside.executor.add_node(detector)
     found = detector.create_publisher(Detections, "~/detections", STREAM)
 
-    def objects(_: object, response: object) -> object:
-        response.labels, response.counts = ["cup"], [30]
-        return response
-
     known.publish(ObjectList(labels=["duck", "cup"], counts=[20, 5], recall=[0.75, 1.0]))
-    detector.create_service(ListObjects, "~/list_objects", objects)
+    answer = ListObjects.Response(labels=["cup"], counts=[30])
+    detector.create_service(ListObjects, "~/list_objects", lambda *_: answer)
     pixels = np.arange(2 * 3 * 3, dtype=np.uint8)
     picture = Image(height=2, width=3, encoding="rgb8", step=9, data=pixels.tobytes())
-    recognized = Recognition(label="unknown", nearest="duck", confidence=0.75, typicality=0.25)
-    recognized.labels, recognized.scores = ["duck", "cup"], [0.5, -0.5]
+    said = {"label": "unknown", "nearest": "duck", "confidence": 0.75, "typicality": 0.25, "labels": ["duck", "cup"]}
+    recognized = Recognition(**said, scores=[0.5, -0.5])
     box = Detection(box=[1.0, 2.0, 3.0, 4.0], label="cup", score=0.5)
 
     def publish() -> None:
@@ -161,7 +145,7 @@ def test_objects_and_the_camera_come_from_nodes_that_recognize_and_detect(beside
     np.testing.assert_array_equal(state.image.ravel(), pixels)
     assert (state.recognizers, state.detectors) == (["/inverse_dynamics"], ["/detector"])
     seen = state.recognized
-    assert (seen.nearest, seen.labels, seen.scores.tolist()) == ("duck", ["duck", "cup"], [0.5, -0.5])
+    assert {name: getattr(seen, name) for name in said} == said and seen.scores.tolist() == [0.5, -0.5]
     np.testing.assert_array_equal(state.boxes.boxes, [[1.0, 2.0, 3.0, 4.0]])
     assert state.boxes.labels == ["cup"]
     # Recognizers publish what they know, detectors are asked.

@@ -1,7 +1,6 @@
 """What is published, taken as bytes: stamps, thinning, losses; a learner beside what was measured at that time."""
 
 import numpy as np
-import pytest
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
@@ -16,10 +15,10 @@ START = 1_700_000_000 * 10**9  # [ns]
 PERIOD = 5_000_000  # [ns]
 
 
-def wrench(stamp: int, force: float = 0.0) -> WrenchStamped:
+def wrench(stamp: int, *values: float) -> WrenchStamped:
     message = WrenchStamped()
     set_stamp(message.header.stamp, stamp)
-    message.wrench.force.x = force
+    set_wrench(message.wrench, np.array(values))
     return message
 
 
@@ -41,7 +40,7 @@ def test_missing_messages_are_counted_and_the_nearest_one_is_found(beside):
     came: list[int] = []
     for first in range(0, len(stamps), 50):
         for stamp in stamps[first : first + 50]:
-            publisher.publish(wrench(stamp, float(stamp - START)))
+            publisher.publish(wrench(stamp, float(stamp - START), *np.zeros(5)))
         end = min(first + 50, len(stamps))
         beside.until(
             lambda end=end: len(came) == end, "wrenches", lambda: came.extend(stamp for stamp, _ in topic.take())
@@ -77,17 +76,6 @@ def test_efforts_are_those_of_the_named_joints():
     assert efforts(JointState(name=["a"]), ("a",)) is None  # no effort is measured
 
 
-@pytest.fixture
-def robot(beside):
-    """Publishers of a learner's outputs and of wrenches."""
-    make = beside.robot.create_publisher
-    return {
-        "prediction": make(DynamicsPrediction, "~/prediction", DEEP), "wrench": make(WrenchStamped, "wrench", DEEP),
-        "parameters": make(InertialParameters, "~/inertial_parameters", STATE),
-        "payload": make(InertiaStamped, "~/payload", STATE), "contact": make(Bool, "~/contact", STATE),
-    }  # fmt: skip
-
-
 def predicted(stamp: int, value: float) -> DynamicsPrediction:
     message = DynamicsPrediction(names=list(AXES))
     message.header.frame_id = "sensor"
@@ -97,39 +85,37 @@ def predicted(stamp: int, value: float) -> DynamicsPrediction:
     return message
 
 
-def test_predictions_are_paired_with_what_was_measured_then(beside, robot, monkeypatch):
+def test_predictions_are_paired_with_what_was_measured_then(beside, monkeypatch):
+    make = beside.robot.create_publisher
+    predictions, measured = make(DynamicsPrediction, "~/prediction", DEEP), make(WrenchStamped, "wrench", DEEP)
     wrenches = RawTopic(beside.polled, WrenchStamped, "wrench", DEEP_BEST_EFFORT)
     topics = LearnerTopics("/inverse_dynamics", beside.spun, beside.polled, None, wrenches)
-    beside.connected(robot["prediction"], robot["wrench"])
-    robot["parameters"].publish(parameters())  # before the first prediction: kept until then
-    stamps = [START + n * STEP for n in range(6)]
-    for n, stamp in enumerate(stamps):
-        if n != 3:  # nothing was measured near it
-            message = WrenchStamped()
-            set_stamp(message.header.stamp, stamp + 2_000_000)
-            set_wrench(message.wrench, np.arange(6.0) + 10.0 * n)
-            robot["wrench"].publish(message)
+    beside.connected(predictions, measured)
+    # Before the first prediction: kept until then.
+    make(InertialParameters, "~/inertial_parameters", STATE).publish(parameters())
+    shown = [0, 1, 2, 4, 5]  # nothing was measured near the other one
+    for n in shown:
+        measured.publish(wrench(START + n * STEP + 2_000_000, *(np.arange(6.0) + 10.0 * n)))
+    for n in range(6):
+        predictions.publish(predicted(START + n * STEP, float(n)))
 
     def take() -> None:
         wrenches.take()
         topics.take()
 
-    for n, stamp in enumerate(stamps):
-        robot["prediction"].publish(predicted(stamp, float(n)))
     beside.until(lambda: topics.learner is not None and len(topics.learner.curves) == 5, "five points", take)
     learner = topics.learner
     assert (learner.name, learner.frame, learner.is_wrench) == ("/inverse_dynamics", "sensor", True)
-    shown = [0, 1, 2, 4, 5]
     np.testing.assert_allclose(learner.curves.seconds, [n * STEP * 1e-9 for n in shown])
     np.testing.assert_array_equal(learner.curves.predicted[:, 2], shown)
     np.testing.assert_array_equal(learner.curves.parametric[:, 2], np.array(shown) / 2.0)
     np.testing.assert_array_equal(learner.curves.measured[:, 2], [10.0 * n + 2.0 for n in shown])
     np.testing.assert_array_equal(learner.curves.deviation, 0.5)
 
-    robot["contact"].publish(Bool(data=True))
+    make(Bool, "~/contact", STATE).publish(Bool(data=True))
     payload = InertiaStamped()
     payload.header.frame_id, payload.inertia.m, payload.inertia.com.z = "hand", 0.7, 0.1
-    robot["payload"].publish(payload)
+    make(InertiaStamped, "~/payload", STATE).publish(payload)
     beside.until(lambda: learner.contact and learner.load is not None and learner.masses is not None, "load, contact")
     assert (learner.load.mass, learner.load.link, learner.load.centre[2]) == (0.7, "hand", 0.1)
 
@@ -141,11 +127,12 @@ def test_predictions_are_paired_with_what_was_measured_then(beside, robot, monke
     topics.close()
 
 
-def test_bytes_that_are_no_prediction_are_left_out(beside, robot):
+def test_bytes_that_are_no_prediction_are_left_out(beside):
     topics = LearnerTopics("/inverse_dynamics", beside.spun, beside.polled, None, None)
-    beside.connected(robot["prediction"])
-    robot["prediction"].publish(b"\x00\x01\x00\x00" + bytes(range(40, 60)))
-    robot["prediction"].publish(predicted(START, 1.0))
+    predictions = beside.robot.create_publisher(DynamicsPrediction, "~/prediction", DEEP)
+    beside.connected(predictions)
+    predictions.publish(b"\x00\x01\x00\x00" + bytes(range(40, 60)))
+    predictions.publish(predicted(START, 1.0))
     beside.until(lambda: topics.learner is not None, "the prediction after them", topics.take)
     assert not len(topics.learner.curves)  # nothing measured
     topics.close()

@@ -19,9 +19,8 @@ TOKEN = "x" * 24
 
 @pytest.fixture(params=["", TOKEN])
 def page(request):
-    made = Page("127.0.0.1", 0, request.param)
-    yield made
-    made.close()
+    with closing(Page("127.0.0.1", 0, request.param)) as made:
+        yield made
 
 
 def port_of(page):
@@ -51,11 +50,9 @@ def opens(page, **headers):
 
 
 def test_a_page_is_served_to_this_machine_with_a_policy_against_other_hosts(page):
-    path = page.address.partition(str(port_of(page)))[2]
-    status, headers = get(page, path)
-    assert status == 200
+    status, headers = get(page, page.address.partition(str(port_of(page)))[2])
     policy = headers["Content-Security-Policy"]
-    assert "default-src 'self'" in policy and "http" not in policy and "*" not in policy
+    assert status == 200 and "default-src 'self'" in policy and "http" not in policy and "*" not in policy
 
 
 def test_the_token_is_asked_for_and_remembered_by_a_cookie():
@@ -80,10 +77,9 @@ def test_small_pictures_are_served_to_whom_the_page_is(page):
         given["Cookie"] = get(page, f"/?{query}")[1]["Set-Cookie"].partition(";")[0]
         assert get(page, f"/thumbnails/{number}")[0] == 403
     status, headers = get(page, f"/thumbnails/{number}", **given)
-    assert status == 200 and headers.get_all("Content-Length") == [str(len(page.thumbnails.picture(number)))]
-    assert (
-        headers.get_all("Content-Type") == ["image/jpeg"] and "default-src 'self'" in headers["Content-Security-Policy"]
-    )
+    said = {name: headers.get_all(name) for name in ("Content-Length", "Content-Type")}
+    assert said == {"Content-Length": [str(len(page.thumbnails.picture(number)))], "Content-Type": ["image/jpeg"]}
+    assert status == 200 and "default-src 'self'" in headers["Content-Security-Policy"]
     for name in (number + 1, "", "x", "1" * 30, "../../etc/passwd"):
         assert get(page, f"/thumbnails/{name}", **given)[0] == 404
 
@@ -91,15 +87,13 @@ def test_small_pictures_are_served_to_whom_the_page_is(page):
 def test_other_names_and_pages_of_others_are_refused():
     with closing(Page("127.0.0.1", 0)) as page:
         assert opens(page)
-        assert opens(page, Origin=f"http://127.0.0.1:{port_of(page)}")
-        assert not opens(page, Origin="http://elsewhere.example")
-        assert not opens(page, Origin=f"http://127.0.0.1:{port_of(page) + 1}")
+        own, other = (f"http://127.0.0.1:{port_of(page) + more}" for more in (0, 1))
+        assert [opens(page, Origin=one) for one in (own, other, "http://elsewhere.example")] == [True, False, False]
         assert get(page, Host="elsewhere.example")[0] == 403  # a name that was made to point here
         assert get(page, Host="localhost:99999")[0] == 200
 
 
 def test_addresses_of_this_machine_alone_need_no_token():
-    assert [is_local(host) for host in ("127.0.0.1", "localhost", "::1", "0.0.0.0", "192.168.1.2", "robot")] == [
-        True, True, True, False, False, False,
-    ]  # fmt: skip
+    hosts = "127.0.0.1", "localhost", "::1", "0.0.0.0", "192.168.1.2", "robot"
+    assert [host for host in hosts if is_local(host)] == ["127.0.0.1", "localhost", "::1"]
     assert Guard("192.168.1.2", TOKEN).refusal({"Host": "robot:80"}, f"/?token={TOKEN}") is None

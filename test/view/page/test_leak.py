@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import time
+from contextlib import AsyncExitStack, closing
 
 from helpers.waiting import PATIENCE, wait_until
 
@@ -16,12 +17,11 @@ TOGETHER = 5  # pages that are open at a time
 def open_and_close(page: Page, turns: int) -> None:
     """Open and close pages in turn; return when all have gone."""
 
-    async def one() -> None:
-        async with opened(page.address) as socket:
-            assert await asyncio.wait_for(socket.recv(), PATIENCE)
-
     async def together() -> None:
-        await asyncio.gather(*(one() for _ in range(TOGETHER)))
+        async with AsyncExitStack() as pages:
+            for _ in range(TOGETHER):
+                socket = await pages.enter_async_context(opened(page.address))
+                assert await asyncio.wait_for(socket.recv(), PATIENCE)
 
     for _ in range(turns):
         asyncio.run(together())
@@ -36,13 +36,10 @@ def objects() -> int:
 
 
 def test_objects_do_not_grow_with_the_pages_that_were_open():
-    page = Page("127.0.0.1", 0, ask=lambda *_, **__: Answer(True, ""))
-    try:
+    with closing(Page("127.0.0.1", 0, ask=lambda *_, **__: Answer(True, ""))) as page:
         open_and_close(page, 4)
         time.sleep(0.5)  # until threads of the server have let go of what they held; less were counted as a leak
         before = objects()
         open_and_close(page, 12)
         # Less than one for each page, once the server has let go of them.
         wait_until(lambda: objects() - before < TOGETHER * 12, "objects of closed pages to go")
-    finally:
-        page.close()

@@ -5,6 +5,7 @@ import os
 import re
 import time
 from collections import defaultdict
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -64,10 +65,9 @@ def page(actions, asked, tmp_path):
         asked.append((node, service, takes, fields))
         return Answer(service != "tare", "" if service == "reset" else f"{service} was asked")
 
-    made = Page("127.0.0.1", 0, ask=ask, folder=tmp_path)
-    made.server.get_clients = lambda: {0: None}  # somebody looks
-    yield made
-    made.close()
+    with closing(Page("127.0.0.1", 0, ask=ask, folder=tmp_path)) as made:
+        made.server.get_clients = lambda: {0: None}  # somebody looks
+        yield made
 
 
 def test_a_wrench_is_drawn_at_its_frame_and_its_errors_beside_it(page):
@@ -86,12 +86,10 @@ def test_a_wrench_is_drawn_at_its_frame_and_its_errors_beside_it(page):
     # Of the points since 2 s, of which the last one is exact: 3 s is one, with errors of a half.
     squares = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]) ** 2
     force, torque = np.sqrt(squares.sum(axis=1) / 4 / 6)
-    titles = {name: text(title) for name, title in page.errors.titles.items()}
-    assert list(titles) == ["force", "torque"]
-    for name, unit, of in (("force", "N", force), ("torque", "N m", torque)):
-        parts = re.fullmatch(rf"error of {name} \[{unit}\]: now P (\S+), SP (\S+)", titles[name])
-        assert float(parts[2]) == pytest.approx(of, rel=0.1)
-        assert float(parts[1]) > float(parts[2])
+    assert list(page.errors.titles) == ["force", "torque"]
+    for (name, title), unit, expected in zip(page.errors.titles.items(), ("N", "N m"), (force, torque), strict=True):
+        found = re.fullmatch(rf"error of {name} \[{unit}\]: now P (\S+), SP (\S+)", text(title))
+        assert float(found[1]) > float(found[2]) == pytest.approx(expected, rel=0.1)
     assert "RMSE over 3 s" in text(page.errors.legend)
     assert "force.x 25 % - 75 %" in text(page.weights.content)
 
@@ -102,16 +100,14 @@ def test_a_wrench_is_drawn_at_its_frame_and_its_errors_beside_it(page):
     np.testing.assert_allclose([measured, predicted, external], [[2, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 0]])
     np.testing.assert_allclose([low, high], np.add.outer([-1.0, 1.0], predicted))  # two standard deviations
 
-    geometry, kinds = page.robot.geometry, ("measured", "predicted", "external")
-    pose = geometry.poses(state.joints, ["link_2"])["link_2"]
-    for kind, force in zip(kinds, np.array([1.0, 1.0, 0.0]), strict=True):
+    pose = page.robot.geometry.poses(state.joints, ["link_2"])["link_2"]
+    for kind, force in {"measured": 1.0, "predicted": 1.0, "external": 0.0}.items():
         start, end = page.robot.arrows[kind].points[0]
         np.testing.assert_allclose(start, pose[:3, 3] + [0, BESIDE[kind], 0], atol=1e-6)
         np.testing.assert_allclose(end - start, LONGEST_ARROW / 20.0 * force * pose[:3, :3].sum(axis=1), atol=1e-6)
-    body = text(page.body.seen), text(page.body.masses)
-    assert body[0] == "load 0.500 kg at (10, -20, 30) mm of hand contact"
-    assert "a 1.000 1.250 1.500" in body[1] or "a 1.00 1.25 1.50" in body[1]
-    assert "sum 3.00 3.50 4.00" in body[1] and "7 samples learned" in body[1]
+    assert text(page.body.seen) == "load 0.500 kg at (10, -20, 30) mm of hand contact"
+    masses = text(page.body.masses)
+    assert all(row in masses for row in ("a 1.00 1.25 1.50", "sum 3.00 3.50 4.00", "7 samples learned"))
     nodes = text(page.nodes.content)
     assert "arm: stream: WARN slow refused 3" in nodes and "samples learned" not in nodes
     assert "gone: STALE has stopped reporting" in nodes and "/states 4" in nodes
@@ -120,19 +116,18 @@ def test_a_wrench_is_drawn_at_its_frame_and_its_errors_beside_it(page):
 
 
 def test_efforts_are_drawn_along_the_axes_of_their_joints_three_curves_at_a_time(page):
-    lengths, masses = (0.4, 0.3, 0.2, 0.1), (2.0, 1.0, 0.5, 0.5)
     arm = learner("/arm", JOINTS, size=2.0, settings={"estimator": "parametric"})
-    page.update(State(planar_arm_urdf(lengths, masses), learners={"/arm": arm}))
+    page.update(State(planar_arm_urdf((0.4, 0.3, 0.2, 0.1), (2.0, 1.0, 0.5, 0.5)), learners={"/arm": arm}))
     assert not page.said
     assert [text(title) for title in page.curves.titles] == [f"{name} [N m]" for name in JOINTS[:3]]
     assert list(page.curves.group.options) == ["joint_1, joint_2, joint_3", "joint_4"]
     axes, scale = page.robot.geometry.joint_axes(JOINTS), LONGEST_ARROW / 8.0  # per N m of the largest
     for kind, share in (("measured", 1.0), ("predicted", 0.5), ("external", 0.5)):
-        for name, effort, (start, end) in zip(
-            JOINTS, 2.0 * np.arange(1, 5), page.robot.arrows[kind].points, strict=True
+        for (origin, axis), effort, (start, end) in zip(
+            axes.values(), (2.0, 4.0, 6.0, 8.0), page.robot.arrows[kind].points, strict=True
         ):
-            np.testing.assert_allclose(start, axes[name][0] + BESIDE[kind], atol=1e-6)
-            np.testing.assert_allclose(end - start, scale * share * effort * axes[name][1], atol=1e-6)
+            np.testing.assert_allclose(start, origin + BESIDE[kind], atol=1e-6)
+            np.testing.assert_allclose(end - start, scale * share * effort * axis, atol=1e-6)
     page.curves.group.value = "joint_4"
     page.update(State(learners={"/arm": arm}))  # its robot is gone: what is drawn of it stays away
     assert [text(title) for title in page.curves.titles] == ["joint_4 [N m]", "", ""]
@@ -171,8 +166,7 @@ def test_what_the_camera_sees_and_is_recognized_as(page):
     assert "cup 0.50" in text(page.camera.words)
     state.recognized = Recognition(0, "unknown", "duck", 0.75, 0.25, ["duck", "cup"], np.array([0.5, -1.0]))
     page.update(state)
-    said = text(page.camera.words)
-    assert said.startswith("unknown, nearest duck confidence 0.75, typicality 0.25")
+    assert text(page.camera.words).startswith("unknown, nearest duck confidence 0.75, typicality 0.25")
     widths = re.findall(r'name">(\w+)</span>.*?width:(\d+)%', page.camera.words.content)
     assert widths == [("duck", "75"), ("cup", "0")]
     assert "no known object" in words(None, Detections(np.zeros((1, 4)), ["cup"], np.array([-0.1])))
@@ -232,26 +226,23 @@ def test_pictures_of_what_is_being_done_appear_when_they_are_drawn(page, tmp_pat
 
 def test_buttons_ask_the_chosen_node_and_say_what_it_answered(page, actions, asked):
     page.update(State(learners={"/arm": learner("/arm", JOINTS)}, recognizers=["/eye"], detectors=["/find"]))
-    forms = {"Teach": ("/eye", "teach", 20.0, {"label": "", "n_frames": 20, "timeout": 20.0})}
-    forms["Teach detector"] = "/find", "teach_detection", 28.0, {"label": "", "seconds": 8.0, "source": "motion"}
-    forms["Identify load"] = "/arm", "identify_payload", 5.0, {"timeout": 5.0}
-    forms["Tare"] = "/arm", "tare", 0.0, {}
-    forms["Learn"], forms["Predict only"] = (("/arm", "set_learning", 0.0, {"data": on}) for on in (True, False))
-    forms["Rename"] = "/eye", "rename_object", 0.0, {"old_label": "", "new_label": ""}
-    for label, request in forms.items():
-        (action,) = actions[label]
-        action.press()
-        assert asked[-1] == request
-        mark = "✗" if label == "Tare" else "✓"
-        assert text(action.answer) == f"{mark} {request[1]} was asked"
-    for label, service in (("Save", "save_model"), ("Load", "load_model"), ("Merge", "merge_model")):
-        for action, node in zip(actions[label], ("/arm", "/eye", "/find"), strict=True):
+    nodes, objects = ("/arm", "/eye", "/find"), {"label": "", "seconds": 8.0, "source": "motion"}
+    for label, asking, service, takes, fields in (
+        ("Teach", ("/eye",), "teach", 20.0, {"label": "", "n_frames": 20, "timeout": 20.0}),
+        ("Teach detector", ("/find",), "teach_detection", 28.0, objects),
+        ("Forget", ("/eye", "/find"), "forget_object", 0.0, {"label": ""}),
+        ("Rename", ("/eye",), "rename_object", 0.0, {"old_label": "", "new_label": ""}),
+        ("Identify load", ("/arm",), "identify_payload", 5.0, {"timeout": 5.0}), ("Tare", ("/arm",), "tare", 0.0, {}),
+        ("Learn", ("/arm",), "set_learning", 0.0, {"data": True}), ("Forget all", nodes, "reset", 0.0, {}),
+        ("Predict only", ("/arm",), "set_learning", 0.0, {"data": False}),
+        *((f"{verb.title()}", nodes, f"{verb}_model", 10.0, {"path": ""}) for verb in ("save", "load", "merge")),
+    ):  # fmt: skip
+        for action, node in zip(actions[label], asking, strict=True):
             action.press()
-            assert asked[-1] == (node, service, 10.0, {"path": ""})
-    actions["Forget all"][1].press()
-    assert asked[-1] == ("/eye", "reset", 0.0, {}) and text(actions["Forget all"][1].answer) == "✓ done"
-    actions["Forget"][0].press()
-    assert asked[-1] == ("/eye", "forget_object", 0.0, {"label": ""})
-    actions["Learn"][0].button.disabled = True
-    actions["Learn"][0].press()
-    assert asked[-1][1] == "forget_object"
+            assert asked[-1] == (node, service, takes, fields)
+            said = {"tare": "✗ tare was asked", "reset": "✓ done"}.get(service, f"✓ {service} was asked")
+            assert text(action.answer) == said
+    action.button.disabled = True
+    count = len(asked)
+    action.press()
+    assert len(asked) == count

@@ -45,22 +45,19 @@ def test_links_are_where_pinocchio_has_them(robot):
     assert not geometry.missing
     model = pinocchio.buildModelFromUrdf(path)
     data = model.createData()
-    rng = np.random.default_rng(1)
-    q = rng.uniform(-0.5, 0.5, model.nq)
+    q = np.random.default_rng(1).uniform(-0.5, 0.5, model.nq)
     joints = {name: q[model.joints[model.getJointId(name)].idx_q] for name in geometry.joints}
     pinocchio.framesForwardKinematics(model, data, q)
-    for name, pose in geometry.poses(joints, geometry.shapes).items():
-        frame = model.getFrameId(name, pinocchio.FrameType.BODY)
-        np.testing.assert_allclose(pose, data.oMf[frame].homogeneous, atol=1e-12)
+    poses = geometry.poses(joints, geometry.shapes)
     # The same by way of the bodies, each on its parent, as a page draws them.
     bodies = [np.eye(4)]
     for parent, (*position, w, x, y, z) in zip(geometry.parents[1:], geometry.body_poses()[1:], strict=True):
         pose = pinocchio.XYZQUATToSE3(np.array([*position, x, y, z, w]))
         bodies.append(bodies[parent] @ pose.homogeneous)
-    assert set(geometry.carriers) == set(geometry.shapes)
+    assert set(geometry.carriers) == set(geometry.shapes) == set(poses)
     for name, (body, pose) in geometry.carriers.items():
-        frame = model.getFrameId(name, pinocchio.FrameType.BODY)
-        np.testing.assert_allclose(bodies[body] @ pose, data.oMf[frame].homogeneous, atol=1e-12)
+        expected = data.oMf[model.getFrameId(name, pinocchio.FrameType.BODY)].homogeneous
+        np.testing.assert_allclose([poses[name], bodies[body] @ pose], [expected] * 2, atol=1e-12)
 
 
 def test_meshes_that_are_not_found_become_sticks():
@@ -78,10 +75,9 @@ def test_large_meshes_become_light_and_keep_their_size():
     assert 0.05 < np.ptp(vertices, axis=0).max() < 0.6  # [m], scaled from mm
 
 
-@pytest.mark.parametrize("link", ["upper_arm_link", "forearm_link"])
-def test_large_meshes_of_many_parts_lose_none_of_them(link, monkeypatch):
+def test_large_meshes_of_many_parts_lose_none_of_them(monkeypatch):
     path = find_urdf("ur10")
-    shape = RobotGeometry(Path(path).read_text(), path).shapes[link][0]
+    shape = RobotGeometry(Path(path).read_text(), path).shapes["upper_arm_link"][0]
     vertices, faces = load_mesh(shape)
     monkeypatch.setattr("icub_learning.view.shown.geometry.MOST_TRIANGLES", 10**9)
     original = load_mesh(shape)

@@ -9,11 +9,10 @@ STEP = 50_000_000  # [ns]
 
 
 def filled(n, capacity=100):
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(n, 3, 2))
+    rows = np.random.default_rng(0).normal(size=(n, 3, 2))
     curves = Curves(2, capacity)
-    for k, (measured, predicted, parametric) in enumerate(rows):
-        curves.add((k + 10) * STEP, measured, predicted, parametric, np.array([4.0, 9.0]))
+    for k, row in enumerate(rows):
+        curves.add((k + 10) * STEP, *row, np.array([4.0, 9.0]))
     return curves, rows
 
 
