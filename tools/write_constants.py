@@ -22,7 +22,6 @@ Numbers that are set by hand in the package, outside of the experiments and the 
 users choose is in [the settings](ros_interface.md). `python tools/write_constants.py` writes this page from the
 comments beside the numbers.
 """
-LOOPS = ("VERSION", "LANES", "TARGET")  # of one source that is compiled for several processors
 NAME = re.compile(r"_?[A-Z][A-Z0-9_]*")
 DEFINE = re.compile(r"#define +([A-Z][A-Z0-9_]*) +(.*?)\s*(?:/\*\s*(.*?)\s*\*/)?$")
 # A comment of whole lines, and what begins its further lines.
@@ -78,7 +77,7 @@ def _of_c(text: str) -> Iterator[Constant]:
         found = DEFINE.match(line)
         if not found:
             above = line[2:-2].strip() if line.startswith("/*") and line.endswith("*/") else ""
-        elif re.match(r"-?\d", found.group(2)) and found.group(1) not in LOOPS:
+        elif re.match(r"-?\d", found.group(2)):
             yield Constant(found.group(1), found.group(2), found.group(3) or above)
 
 

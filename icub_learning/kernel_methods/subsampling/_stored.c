@@ -5,6 +5,7 @@
  * kept is summed in double, so that nothing but the fixed point is rounded (high alone is summed in single).
  */
 #include "_arguments.h"
+#include "_vectors.h"
 
 #define WHOLE 16776960.0 /* 256 * 65535: 1 is kept exactly, and high alone is a number of 65535ths */
 #define GROUP 8          /* rows that stay in the first-level cache between their two products */
@@ -13,6 +14,12 @@
 #define LOWEST -100.0                  /* logarithm of the least number: smaller ones are the same to 24 bits */
 #define LN2 0.69314718055994530942     /* times an integer above -145 it is wrong by less than 2e-15 */
 #define ROUNDING 6755399441055744.0    /* 1.5 * 2^52: added, it leaves the nearest integer in the low bits */
+
+/* The polynomial that interpolates exp at the Chebyshev nodes of +-ln(2) / 2. */
+static const double EXPONENTIAL[] = {2.76326556922265892949e-06, 2.48844763547553618781e-05, 1.98411906161361883787e-04,
+                                     1.38888017147542359303e-03, 8.33333336733160096044e-03, 4.16666670407765116213e-02,
+                                     1.66666666666156093601e-01, 4.99999999994381383317e-01, 1.00000000000000133227e+00,
+                                     1.00000000000001354472e+00};
 
 #define LOOPS "_stored_loops.h"
 #include "_versions.h"
@@ -50,10 +57,15 @@ FUNCTION(add_product, "!c c !c Hrc ~Brc r: c:",
          "add_product(total, vector, work, high, low, rows, columns)\n--\n\n"
          "Add K^T (K vector) to total, float64 (columns,) both, for the matrix K (rows, columns) of the given parts. Where low\n"
          "is None, sums of eight rows are in single precision. work: `columns` numbers.") {
-    void **o = a->array;
+    const double *vector = a->array[1];
+    float *single = a->array[2];
     Py_BEGIN_ALLOW_THREADS
-    if (o[4]) CHOSEN(add_rows)(o[0], o[1], o[3], o[4], SIZE('r'), SIZE('c'));
-    else CHOSEN(add_high_rows)(o[0], o[1], o[2], o[3], SIZE('r'), SIZE('c'));
+    if (a->array[4]) {
+        CHOSEN(add_rows)(a->array[0], vector, a->array[3], a->array[4], SIZE('r'), SIZE('c'), 1.0 / (WHOLE * WHOLE));
+    } else {
+        for (ptrdiff_t j = 0; j < SIZE('c'); j++) single[j] = (float)(vector[j] * (256.0 / WHOLE));
+        CHOSEN(add_high_rows)(a->array[0], single, a->array[3], NULL, SIZE('r'), SIZE('c'), (float)(256.0 / WHOLE));
+    }
     Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
 }
