@@ -48,10 +48,7 @@ FUNCTION(update, "!0 !=os !0 ~!0 @ @ s: f: o: % %",
     const ptrdiff_t count = count_rows(z);
     if (a->array[3] && !fits(l.outputs && a->length[3] == count * l.outputs, "left and y")) return NULL;
     PyThreadState *thread = l.size >= RELEASE_SIZE ? PyEval_SaveThread() : NULL;
-    if (a->array[3])
-        absorb_all(&l, a->array[3], z->buf, y->buf, count);
-    else
-        learn_all(&l, z->buf, y->buf, count);
+    learn_all(&l, a->array[3], z->buf, y->buf, count);
     if (thread) PyEval_RestoreThread(thread);
     return PyLong_FromSsize_t(count);
 }
@@ -134,8 +131,15 @@ FUNCTION(solve, "!0 !0 0 0 s: f:",
     double *out = a->array[0], *leverages = a->array[1];
     if (!fits(a->length[0] >= count * size && a->length[1] >= count && a->length[2] >= PACKED(size), "out, leverages, triangle and z")) return NULL;
     pad(out, a->array[3], size, features, count);
-    for (ptrdiff_t start = 0; start < count; start += MAX_RANK)
-        CHOSEN(solve)(a->array[2], out + start * size, leverages + start, size, rank_at(start, count));
+    for (ptrdiff_t start = 0; start < count; start += MAX_RANK, out += MAX_RANK * size) {
+        const ptrdiff_t rank = rank_at(start, count);
+        const double *tile = a->array[2];
+        CHOSEN(leverage)(tile, out, leverages + start, size, rank);
+        for (ptrdiff_t i = 0; i < size; tile += (size - i) * BLOCK, i += BLOCK)
+            for (ptrdiff_t r = 0; r < BLOCK; r++)
+                for (ptrdiff_t l = 0; l < rank; l++) out[l * size + i + r] /= tile[r * BLOCK + r];
+        CHOSEN(solve_back)(a->array[2], out, size, rank);
+    }
     Py_RETURN_NONE;
 }
 

@@ -51,7 +51,7 @@ static void learn_sample(LEARNER *features, LEARNER *rigid, const COLUMNS *c, co
         gain = solve_rows(features, z, targets, 1, features->forgetting);
         residuals(features, left, z, 1);
     } else
-        absorb_all(features, left, z, targets, k);
+        learn_all(features, left, z, targets, k);
     make_rows(of_rigid, goals, left, k, c, weights);
     refill(rigid, of_rigid + k * T * c->p, goals + k * T);
     /* The sample's own rows come first, then those of the features' prior. */
@@ -100,7 +100,7 @@ FUNCTION(learn_recent, "!0 @ @ () @ f ~0 t ~0 % %",
     take_share(share, phi, place, k, root * scale);
     for (ptrdiff_t t = 0; t < T; t++) targets[t] = root * y[t];
     refill(&l, share + k, targets + T);
-    learn_all(&l, share, targets, 1 + l.due);
+    learn_all(&l, NULL, share, targets, 1 + l.due);
     if (!bodies) Py_RETURN_NONE;
     if (!take_columns(a, a->object[3], &c, T)) return NULL;
     const double *rows = a->array[2], *weights = a->array[4];

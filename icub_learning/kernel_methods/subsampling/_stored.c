@@ -24,21 +24,13 @@ static const double EXPONENTIAL[] = {2.76326556922265892949e-06, 2.4884476354755
 #define LOOPS "_stored_loops.h"
 #include "_versions.h"
 
-FUNCTION(keep, "!Hrc !Brc rc r: c:",
-         "keep(high, low, numbers, rows, columns)\n--\n\n"
-         "Write the float64 numbers (rows, columns), which lie between 0 and 1, into their parts high (uint16) and low (int8).") {
+FUNCTION(keep, "!Hrc !Brc !rc r: c: ?",
+         "keep(high, low, numbers, rows, columns, decay)\n--\n\n"
+         "Write the float64 numbers (rows, columns), which lie between 0 and 1, into their parts high (uint16) and low (int8). Where\n"
+         "decay is true, replace them by exp(min(number, 0)) first, with an error below 2e-14 of it or, where it is tiny, below 1e-43.") {
     Py_BEGIN_ALLOW_THREADS
-    CHOSEN(split)(a->array[0], a->array[1], a->array[2], SIZE('r') * SIZE('c'));
-    Py_END_ALLOW_THREADS
-    Py_RETURN_NONE;
-}
-
-FUNCTION(keep_decay, "!Hrc !Brc !rc r: c:",
-         "keep_decay(high, low, numbers, rows, columns)\n--\n\n"
-         "Replace the float64 numbers (rows, columns) by exp(min(number, 0)), with an error below 2e-14 of it or, where it is\n"
-         "tiny, below 1e-43, and write that into its parts high (uint16) and low (int8).") {
-    Py_BEGIN_ALLOW_THREADS
-    CHOSEN(split_decay)(a->array[0], a->array[1], a->array[2], SIZE('r') * SIZE('c'));
+    if (a->integer[0]) CHOSEN(split_decay)(a->array[0], a->array[1], a->array[2], SIZE('r') * SIZE('c'));
+    else CHOSEN(split)(a->array[0], a->array[1], a->array[2], SIZE('r') * SIZE('c'));
     Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
 }
@@ -47,8 +39,7 @@ FUNCTION(expand, "!rc Hrc ~Brc r: c:",
          "expand(out, high, low, rows, columns)\n--\n\n"
          "Write the numbers of the given parts into out, float64 (rows, columns); low may be None.") {
     Py_BEGIN_ALLOW_THREADS
-    if (a->array[2]) CHOSEN(join)(a->array[0], a->array[1], a->array[2], SIZE('r') * SIZE('c'));
-    else CHOSEN(join_high)(a->array[0], a->array[1], SIZE('r') * SIZE('c'));
+    CHOSEN(join)(a->array[0], a->array[1], a->array[2], SIZE('r') * SIZE('c'));
     Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
 }
@@ -70,4 +61,4 @@ FUNCTION(add_product, "!c c !c Hrc ~Brc r: c:",
     Py_RETURN_NONE;
 }
 
-MODULE(_stored, "Compiled products with a matrix in fixed point.", METHOD(keep), METHOD(keep_decay), METHOD(expand), METHOD(add_product))
+MODULE(_stored, "Compiled products with a matrix in fixed point.", METHOD(keep), METHOD(expand), METHOD(add_product))

@@ -34,14 +34,10 @@ TARGET static void NAME(split_decay)(uint16_t *restrict high, int8_t *restrict l
     }
 }
 
+/* low: NULL for the high parts alone. */
 TARGET static void NAME(join)(double *restrict out, const uint16_t *restrict high, const int8_t *restrict low, ptrdiff_t count) {
 #pragma omp simd
-    for (ptrdiff_t i = 0; i < count; i++) out[i] = (((int32_t)high[i] << 8) + (int32_t)low[i]) * (1.0 / WHOLE);
-}
-
-TARGET static void NAME(join_high)(double *restrict out, const uint16_t *restrict high, ptrdiff_t count) {
-#pragma omp simd
-    for (ptrdiff_t i = 0; i < count; i++) out[i] = (int32_t)high[i] * (256.0 / WHOLE);
+    for (ptrdiff_t i = 0; i < count; i++) out[i] = (((int32_t)high[i] << 8) + (low ? (int32_t)low[i] : 0)) * (1.0 / WHOLE);
 }
 
 #define ROWS add_rows
