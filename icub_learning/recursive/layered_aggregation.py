@@ -12,7 +12,7 @@ from icub_learning.models.declared import ANY, NOT_NEGATIVE, Declared, entries
 from icub_learning.recursive import _aggregation
 
 CAP = 30.0  # times the usual squared error: more is not counted
-USUAL_HALF_LIFE = 10.0  # [s]
+USUAL_HALF_LIFE = 10.0  # [s] in which squared errors lose half of their weight in the usual one
 
 
 class ConvexAggregation(Declared):

@@ -6,13 +6,13 @@ from scipy.signal import lfilter
 
 from icub_learning.dynamics.estimators.noise.fading import (
     HALF_LIFE,
-    YOUNG,
     SignalVariance,
     UsualLeverage,
     unlearned_share,
 )
 from icub_learning.dynamics.estimators.noise.prediction_errors import SerialCorrelation
 from icub_learning.errors import StateError
+from icub_learning.recursive.adaptive_forgetting import YOUNG
 from icub_learning.testing import assert_same
 
 PERIOD = 0.005  # s
