@@ -83,12 +83,10 @@ static PyObject *numpy_empty; /* numpy.empty */
 
 /* A new array (outputs,), or (rows, outputs) where `rows` is not negative, and its numbers; NULL and an error otherwise. */
 static PyObject *new_array(Arguments *a, Py_ssize_t rows, Py_ssize_t outputs, double **numbers) {
-    PyObject *shape = rows < 0 ? Py_BuildValue("(n)", outputs) : Py_BuildValue("(nn)", rows, outputs);
-    PyObject *array = shape ? PyObject_CallOneArg(numpy_empty, shape) : NULL;
+    PyObject *array = rows < 0 ? PyObject_CallFunction(numpy_empty, "n", outputs) : PyObject_CallFunction(numpy_empty, "((nn))", rows, outputs);
     const Py_buffer *view = array ? open_buffer(a->opened, array, 'd', PyBUF_WRITABLE) : NULL;
     if (view) *numbers = view->buf;
     else Py_CLEAR(array);
-    Py_XDECREF(shape);
     return array;
 }
 

@@ -46,9 +46,6 @@ typedef struct {
     double forgetting;
 } LEARNER;
 
-/* Where reflections are faster than rotations: with AVX-512 from rank 4 and up to some 200 features; the others alike. */
-static int reflects(ptrdiff_t size, ptrdiff_t rank) { return rank >= 4 && size <= 128; }
-
 /* Take up to MAX_RANK rows into the factor; return, in work, the gains (rank, size), or where there are fewer outputs than rows the
    corrections of the weights (outputs, size). The innovations (rank, outputs) lie behind the gains. */
 static double *solve_rows(const LEARNER *l, const double *z, const double *y, ptrdiff_t rank, double forgetting) {
@@ -59,7 +56,7 @@ static double *solve_rows(const LEARNER *l, const double *z, const double *y, pt
     for (ptrdiff_t n = 0; n < rank * outputs; n++) innovation[n] = y[n] - innovation[n];
     const int few = outputs < rank; /* then solve for the corrections of the weights, which are fewer than the gains */
     double *correction = gain;
-    if (reflects(size, rank)) {
+    if (rank >= 4 && size <= 128) { /* faster than rotations with AVX-512 up to some 200 features; the others alike */
         double sides[MAX_RANK][MAX_RANK] = {{0.0}};
         for (ptrdiff_t i = 0; i < rank; i++)
             if (few)
