@@ -186,8 +186,13 @@ UNUSED int fits(int fit, const char *what) {
 
 #define METHOD(name) {#name, (PyCFunction)(void (*)(void))name##_call, METH_FASTCALL, name##_doc}
 
-/* Defines a module of this name from its METHODs, without loops of _versions.h. */
-#define PLAIN_MODULE(name, doc, ...)                                                                                            \
+/* Defines a module of this name from its METHODs; `failed` is an expression, with the module as `self`, not 0 where an error was set. */
+#define PREPARED_MODULE(name, doc, failed, ...)                                                                                \
     static PyMethodDef methods[] = {__VA_ARGS__, {NULL, NULL, 0, NULL}};                                                       \
     static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, #name, doc, -1, methods, NULL, NULL, NULL, NULL};               \
-    PyMODINIT_FUNC PyInit_##name(void) { return PyModule_Create(&module); }
+    PyMODINIT_FUNC PyInit_##name(void) {                                                                                       \
+        PyObject *self = PyModule_Create(&module);                                                                             \
+        if (self && (failed)) Py_CLEAR(self);                                                                                  \
+        return self;                                                                                                           \
+    }
+#define PLAIN_MODULE(name, doc, ...) PREPARED_MODULE(name, doc, 0, __VA_ARGS__)

@@ -24,3 +24,11 @@ INLINE void add_multiples(double *y, double sign, const double *a, ptrdiff_t ste
     }
     for (; count > 0; count--, a += step_a, x += step_x) add_multiple(y, sign * *a, x, n);
 }
+
+/* The polynomial with these coefficients, that of the highest power first. */
+INLINE double polynomial(const double *coefficients, int count, double x) {
+    double sum = coefficients[0];
+#pragma GCC unroll 16
+    for (int i = 1; i < count; i++) sum = sum * x + coefficients[i];
+    return sum;
+}

@@ -15,14 +15,14 @@ from typing import NamedTuple
 CHECKOUT = Path(__file__).resolve().parents[1]
 PACKAGE = CHECKOUT / "icub_learning"
 LEFT_OUT = ("experiments", "simulation")
+VERSION = "VERSION"  # what is no choice: a version of a format grows by one with each change of it
 PAGE = CHECKOUT / "docs" / "constants.md"
 HEAD = """# Constants
 
-Numbers that are set by hand in the package, outside of the experiments and the simulated robots: {count}. What
-users choose is in [the settings](ros_interface.md). `python tools/write_constants.py` writes this page from the
-comments beside the numbers.
+Numbers that are set by hand in the package, outside of the experiments and the simulated robots: {count}. What users
+choose is in [the settings](ros_interface.md), and versions of formats are no choice. `python tools/write_constants.py`
+writes this page from the comments beside the numbers.
 """
-LOOPS = ("VERSION", "LANES", "TARGET")  # of one source that is compiled for several processors
 NAME = re.compile(r"_?[A-Z][A-Z0-9_]*")
 DEFINE = re.compile(r"#define +([A-Z][A-Z0-9_]*) +(.*?)\s*(?:/\*\s*(.*?)\s*\*/)?$")
 # A comment of whole lines, and what begins its further lines.
@@ -52,7 +52,7 @@ def _of_python(text: str) -> Iterator[Constant]:
             continue
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         names = [one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)]
-        if not all(map(NAME.fullmatch, names)):
+        if not all(map(NAME.fullmatch, names)) or all(name.endswith(VERSION) for name in names):
             continue
         first, last = node.lineno - 1, (node.end_lineno or node.lineno)
         start = first
@@ -78,7 +78,7 @@ def _of_c(text: str) -> Iterator[Constant]:
         found = DEFINE.match(line)
         if not found:
             above = line[2:-2].strip() if line.startswith("/*") and line.endswith("*/") else ""
-        elif re.match(r"-?\d", found.group(2)) and found.group(1) not in LOOPS:
+        elif re.match(r"-?\d", found.group(2)):
             yield Constant(found.group(1), found.group(2), found.group(3) or above)
 
 

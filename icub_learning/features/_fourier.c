@@ -1,31 +1,16 @@
 /* Cosines and sines of many phases at once, in vectors; NumPy would call the C library for each number. */
 #include "_arguments.h"
+#include "_vectors.h"
 
 #define LARGEST_PHASE 1e5 /* up to here the three parts of pi / 2 subtract its multiples exactly */
 
 /* pi / 2 in parts of 33 bits each, and the polynomials of sine and cosine on [-pi/4, pi/4]: fdlibm (Sun, 1993). */
 static const double PART_1 = 1.57079632673412561417e+00, PART_2 = 6.07710050630396597660e-11,
                     PART_3 = 2.02226624879595063154e-21, TWO_OVER_PI = 6.36619772367581382433e-01;
-
-INLINE double sine(double r, double z) {
-    double p = 1.58969099521155010221e-10;
-    p = p * z - 2.50507602534068634195e-08;
-    p = p * z + 2.75573137070700676789e-06;
-    p = p * z - 1.98412698298579493134e-04;
-    p = p * z + 8.33333333332248946124e-03;
-    p = p * z - 1.66666666666666324348e-01;
-    return r + r * z * p;
-}
-
-INLINE double cosine(double z) {
-    double p = -1.13596475577881948265e-11;
-    p = p * z + 2.08757232129817482790e-09;
-    p = p * z - 2.75573143513906633035e-07;
-    p = p * z + 2.48015872894767294178e-05;
-    p = p * z - 1.38888888888741095749e-03;
-    p = p * z + 4.16666666666666019037e-02;
-    return 1.0 - (0.5 * z - z * z * p);
-}
+static const double SINE[] = {1.58969099521155010221e-10, -2.50507602534068634195e-08, 2.75573137070700676789e-06,
+                              -1.98412698298579493134e-04, 8.33333333332248946124e-03, -1.66666666666666324348e-01};
+static const double COSINE[] = {-1.13596475577881948265e-11, 2.08757232129817482790e-09, -2.75573143513906633035e-07,
+                                2.48015872894767294178e-05, -1.38888888888741095749e-03, 4.16666666666666019037e-02};
 
 #define LOOPS "_fourier_loops.h"
 #include "_versions.h"

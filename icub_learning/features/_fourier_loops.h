@@ -17,7 +17,7 @@ TARGET static int NAME(fill_row)(double *restrict out, const double *restrict ph
     for (ptrdiff_t i = 0; i < half; i++) {
         const double n = rint(phase[i] * TWO_OVER_PI);
         const double r = ((phase[i] - n * PART_1) - n * PART_2) - n * PART_3;
-        const double z = r * r, c = cosine(z), s = sine(r, z);
+        const double z = r * r, c = 1.0 - (0.5 * z - z * z * polynomial(COSINE, 6, z)), s = r + r * z * polynomial(SINE, 6, z);
         const double quarter = n - 4.0 * floor(0.25 * n); /* 0 to 3 */
         const double swapped_c = quarter == 0.0 || quarter == 2.0 ? c : s;
         const double swapped_s = quarter == 0.0 || quarter == 2.0 ? s : c;
@@ -32,11 +32,5 @@ TARGET static void NAME(fill_phases)(double *restrict phase, double *restrict st
                                const double *restrict mean, const double *restrict scale,
                                const double *restrict frequencies, ptrdiff_t half, ptrdiff_t n) {
     for (ptrdiff_t k = 0; k < n; k++) standard[k] = (x[k] - mean[k]) / scale[k];
-    for (ptrdiff_t i = 0; i < half; i++) {
-        const double *restrict frequency = frequencies + i * n;
-        double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-        for (ptrdiff_t k = 0; k < n; k++) sum += frequency[k] * standard[k];
-        phase[i] = sum;
-    }
+    for (ptrdiff_t i = 0; i < half; i++) phase[i] = dot(frequencies + i * n, standard, n);
 }

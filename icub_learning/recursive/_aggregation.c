@@ -14,6 +14,8 @@ static double rate(double scale, double square, double spread) {
     return first < second ? first : second;
 }
 
+static double next_scale(double faded, double size) { return size > FEWEST && size > faded ? size : faded; }
+
 /* The faded loss above which an expert sleeps. */
 static double awake_up_to(const double *loss, ptrdiff_t experts, ptrdiff_t step) {
     double best = loss[0];
@@ -24,7 +26,7 @@ static double awake_up_to(const double *loss, ptrdiff_t experts, ptrdiff_t step)
 
 /* A ConvexAggregation: tables (experts, outputs). */
 typedef struct {
-    double *table[5];
+    double *weight, *exponent, *scale, *square, *loss;
     ptrdiff_t experts, outputs;
 } TABLES;
 
@@ -33,18 +35,16 @@ static int take_tables(Arguments *a, PyObject *tuple, TABLES *t) {
     if (!take_tuple(a, tuple, &tables, "tables(weight, exponent, scale, square, loss)", "!n !=n !=n !=n !=n")) return 0;
     const Py_buffer *view = tables.view[0];
     if (!fits(view->ndim == 2 && view->len, "the tables of an aggregation")) return 0;
-    t->experts = view->shape[0], t->outputs = view->shape[1];
-    for (int i = 0; i < 5; i++) t->table[i] = tables.array[i];
+    *t = (TABLES){tables.array[0], tables.array[1], tables.array[2], tables.array[3], tables.array[4], view->shape[0], view->shape[1]};
     return 1;
 }
 
 /* Output j, from errors (ages, experts), which count `factor` times, `apart` numbers between two of them. regret (experts,) is overwritten. */
 static void learn_output(const TABLES *t, ptrdiff_t j, const double *error, ptrdiff_t apart, double factor, double *regret, ptrdiff_t ages,
                          double fade) {
-    double *weight = t->table[0] + j, *exponent = t->table[1] + j, *scale = t->table[2] + j;
-    double *square = t->table[3] + j, *loss = t->table[4] + j;
+    double *weight = t->weight + j, *exponent = t->exponent + j, *scale = t->scale + j, *square = t->square + j, *loss = t->loss + j;
     const ptrdiff_t experts = t->experts, step = t->outputs;
-    const double hopeless = awake_up_to(loss, experts, step), spread = log(experts > 2 ? experts : 2);
+    const double hopeless = awake_up_to(loss, experts, step), spread = log(experts > 2 ? experts : 2), slower = pow(fade, SCALES_FADE);
     for (ptrdiff_t i = 0; i < experts; i++) regret[i] = 0.0;
     for (ptrdiff_t age = 0; age < ages; age++) {
         const double *of_age = error + age * experts * apart;
@@ -53,28 +53,24 @@ static void learn_output(const TABLES *t, ptrdiff_t j, const double *error, ptrd
         for (ptrdiff_t i = 0; i < experts; i++)
             if (loss[i * step] <= hopeless) regret[i] += 2.0 / ages * combined * (combined - factor * bounded(of_age[i * apart]));
     }
-    const double slower = pow(fade, SCALES_FADE);
     double share = 1.0, widest = 0.0;
     for (ptrdiff_t i = 0; i < experts; i++) {
         const double size = fabs(regret[i]);
         if (size > FEWEST && scale[i * step] < share * size) share = scale[i * step] / size;
-        const double faded = slower * scale[i * step];
-        const double next = size > FEWEST && size > faded ? size : faded;
+        const double next = next_scale(slower * scale[i * step], size);
         if (next > widest) widest = next;
     }
+    /* While one expert has all weight there are no regrets, and scales only fade. */
+    const double least = NARROWEST * widest > FEWEST ? NARROWEST * widest : FEWEST;
     double highest = -INFINITY, sum = 0.0;
     for (ptrdiff_t i = 0; i < experts; i++) {
         if (widest > 0.0) {
-            const double size = fabs(regret[i]), old_scale = scale[i * step], before = rate(old_scale, square[i * step], spread);
-            const int awake = loss[i * step] <= hopeless;
-            double next = awake ? slower * old_scale : old_scale; /* who sleeps has no regrets, and is to wake up with the rate of before */
-            if (size > FEWEST && size > next) next = size;
-            if (next < NARROWEST * widest) next = NARROWEST * widest;
-            if (next < FEWEST) next = FEWEST; /* while one expert has all weight there are no regrets, and scales only fade */
-            const double r = share * regret[i];
-            scale[i * step] = next;
+            const double r = share * regret[i], old_scale = scale[i * step], before = rate(old_scale, square[i * step], spread);
+            const int awake = loss[i * step] <= hopeless; /* who sleeps has no regrets, and wakes up with the rate of before */
+            const double next = next_scale(awake ? slower * old_scale : old_scale, fabs(regret[i]));
+            scale[i * step] = next > least ? next : least;
             if (awake) square[i * step] = fade * square[i * step] + r * r;
-            const double after = rate(next, square[i * step], spread);
+            const double after = rate(scale[i * step], square[i * step], spread);
             if (old_scale > 0.0) {
                 const double x = before * r;
                 exponent[i * step] = fade * (after / before) * (exponent[i * step] + x - x * x);
@@ -113,9 +109,9 @@ static double cap(double *usual, const double *errors, ptrdiff_t apart, ptrdiff_
 }
 
 /* choices (1 + count, experts, m): weights of what is published, then those of each memory. */
-static void choose(double *choices, ptrdiff_t m, const TABLES *memories, const TABLES *second, const ptrdiff_t *direct) {
+static void choose(double *choices, ptrdiff_t m, const TABLES *memories, const TABLES *second, const long long *direct) {
     const ptrdiff_t count = memories->outputs / m, table = memories->experts * m;
-    const double *weight = memories->table[0], *share = second->table[0];
+    const double *weight = memories->weight, *share = second->weight;
     memset(choices, 0, table * sizeof(double));
     for (ptrdiff_t k = 0; k < count; k++)
         for (ptrdiff_t place = 0; place < table; place++) {
@@ -127,29 +123,26 @@ static void choose(double *choices, ptrdiff_t m, const TABLES *memories, const T
         for (ptrdiff_t o = 0; o < m; o++) choices[direct[k - count] * m + o] += share[k * m + o];
 }
 
-FUNCTION(learn_layers, "!0 !0 @ @ 0 0 0 () % % %",
+FUNCTION(learn_layers, "!0 !0 @ @ 0 0 0 I0 % % %",
          "learn_layers(choices, usual, memories, second, errors, combined, half_lives, direct, elapsed, highest, weight)\n\n"
          "One step of LayeredAggregation from errors (ages, experts, m) of the experts and `combined` (ages, 1 + count, m) of what is\n"
          "published and of the memories; then choices (1 + count, experts, m) are its weights and those of each memory. Without ages\n"
          "nothing is learned. memories and second: ConvexAggregation.tables, (experts, count m) and (count + direct, m); half_lives\n"
-         "(count + 1,), that of the second layer last; direct: a tuple of experts. Squared errors of what is published count up to\n"
+         "(count + 1,), that of the second layer last; direct: indices of experts. Squared errors of what is published count up to\n"
          "`highest` times the usual ones (m,), a mean in which this sample counts 1 / weight.") {
     const double elapsed = a->number[0], highest = a->number[1], weight = a->number[2];
     TABLES memories, second;
     if (!take_tables(a, a->object[0], &memories) || !take_tables(a, a->object[1], &second)) return NULL;
     const ptrdiff_t m = second.outputs, count = memories.outputs / m, experts = memories.experts, ages = a->length[2] / (experts * m);
-    const ptrdiff_t n_direct = PyTuple_GET_SIZE(a->object[2]);
     if (!fits(a->length[0] >= (1 + count) * experts * m && a->length[1] >= m && a->length[4] > count &&
-                  second.experts == count + n_direct && a->length[3] == ages * (1 + count) * m,
+                  second.experts == count + a->length[5] && a->length[3] == ages * (1 + count) * m,
               "tables, choices, usual, errors, combined, half_lives and direct"))
         return NULL;
-    double *regret = scratch(a, n_direct + (1 + ages) * (experts + second.experts)), *rivals = regret + experts + second.experts;
+    const long long *direct = a->array[5];
+    for (ptrdiff_t i = 0; i < a->length[5]; i++)
+        if (!fits(direct[i] >= 0 && direct[i] < experts, "direct and experts")) return NULL;
+    double *regret = scratch(a, (1 + ages) * (experts + second.experts)), *rivals = regret + experts + second.experts;
     if (!regret) return NULL;
-    ptrdiff_t *direct = (ptrdiff_t *)(rivals + ages * (experts + second.experts));
-    for (ptrdiff_t i = 0; i < n_direct; i++) {
-        direct[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(a->object[2], i));
-        if (PyErr_Occurred() || !fits(direct[i] >= 0 && direct[i] < experts, "direct and experts")) return NULL;
-    }
     double *usual = a->array[1];
     const double *errors = a->array[2], *combined = a->array[3], *half_life = a->array[4];
     for (ptrdiff_t o = 0; ages && o < m; o++) {

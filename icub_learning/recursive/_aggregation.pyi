@@ -1,3 +1,6 @@
+from numpy import intp
+from numpy.typing import NDArray
+
 from icub_learning.arrays import Array
 
 def learn_layers(
@@ -8,7 +11,7 @@ def learn_layers(
     errors: Array,
     combined: Array,
     half_lives: Array,
-    direct: tuple[int, ...],
+    direct: NDArray[intp],
     elapsed: float,
     highest: float,
     weight: float,

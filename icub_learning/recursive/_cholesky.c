@@ -7,11 +7,9 @@
 #include <float.h>
 
 /* Whether `size` is `features` rounded up to whole tiles, and no product of two sizes overflows. */
-static int sizes_fit(Py_ssize_t size, Py_ssize_t features, Py_ssize_t outputs) {
-    if (size > 0 && size <= LARGEST_SIZE && size == PADDED(features) && outputs > 0 && outputs <= LARGEST_SIZE) return 1;
-    PyErr_Format(PyExc_ValueError, "size %zd must be a multiple of %d in 1..%d, features %zd less by 0..%d, outputs %zd in 1..%d",
-                 size, BLOCK, LARGEST_SIZE, features, BLOCK - 1, outputs, LARGEST_SIZE);
-    return 0;
+static int sizes_fit(ptrdiff_t size, ptrdiff_t features, ptrdiff_t outputs) {
+    return fits(size > 0 && size <= LARGEST_SIZE && size == PADDED(features) && outputs >= 0 && outputs <= LARGEST_SIZE,
+                "size, features and outputs");
 }
 
 /* Opens a C-contiguous float64 buffer of shape (width,) or (k, width), each number within +-limit; NULL, without an error, otherwise. */
@@ -24,8 +22,8 @@ static const Py_buffer *take_plain(Arguments *a, PyObject *object, ptrdiff_t wid
     return NULL;
 }
 
-/* Number of rows of a view whose rows are `width` numbers long. */
-static ptrdiff_t count_rows(const Py_buffer *z, ptrdiff_t width) { return z->len / 8 / width; }
+/* Number of rows of a view. */
+static ptrdiff_t count_rows(const Py_buffer *z) { return z->ndim == 1 ? 1 : z->shape[0]; }
 
 FUNCTION(plain, "@ w: %",
          "plain(values, width, limit)\n--\n\n"
@@ -33,21 +31,24 @@ FUNCTION(plain, "@ w: %",
     return PyBool_FromLong(take_plain(a, a->object[0], SIZE('w'), a->number[0]) != NULL);
 }
 
-FUNCTION(update, "!0 !os !0 @ @ s: f: o: % %",
-         "update(triangle, weights, work, z, y, size, features, outputs, forgetting, limit)\n--\n\n"
-         "Learn the rows z (k, features), y (k, outputs) in place; the past is multiplied by `forgetting` once.\n"
+FUNCTION(update, "!0 !=os !0 ~!0 @ @ s: f: o: % %",
+         "update(triangle, weights, work, left, z, y, size, features, outputs, forgetting, limit)\n--\n\n"
+         "Learn the rows z (k, features), y (k, outputs) in place; the past is multiplied by `forgetting` once. left (k, outputs): their\n"
+         "recursive residuals, or None.\n"
          "Returns k, or None where z or y is not plain or their numbers of rows differ: nothing is learned then.\n"
          "triangle: size (size + BLOCK) / 2 numbers, see _sweep.h; weights (outputs, size); work: MAX_RANK (2 size + outputs) numbers.") {
-    const ptrdiff_t size = SIZE('s'), features = SIZE('f'), outputs = SIZE('o');
-    if (!sizes_fit(size, features, outputs) ||
-        !fits(a->length[0] >= PACKED(size) && a->length[2] >= MAX_RANK * (2 * size + outputs), "triangle, work and size"))
+    const LEARNER l = {.size = SIZE('s'), .features = SIZE('f'), .outputs = SIZE('o'), .triangle = a->array[0], .weights = a->array[1],
+                       .work = a->array[2], .forgetting = a->number[0]};
+    if (!sizes_fit(l.size, l.features, l.outputs) ||
+        !fits(a->length[0] >= PACKED(l.size) && a->length[2] >= MAX_RANK * (2 * l.size + l.outputs), "triangle, work and size"))
         return NULL;
-    const Py_buffer *z = take_plain(a, a->object[0], features, a->number[1]);
-    const Py_buffer *y = z ? take_plain(a, a->object[1], outputs, a->number[1]) : NULL;
-    if (!y || count_rows(z, features) != count_rows(y, outputs)) Py_RETURN_NONE;
-    const ptrdiff_t count = count_rows(z, features);
-    PyThreadState *thread = size >= RELEASE_SIZE ? PyEval_SaveThread() : NULL;
-    learn_all(a->array[0], a->array[1], a->array[2], z->buf, y->buf, size, features, outputs, count, a->number[0]);
+    const Py_buffer *z = take_plain(a, a->object[0], l.features, a->number[1]);
+    const Py_buffer *y = z ? take_plain(a, a->object[1], l.outputs, a->number[1]) : NULL;
+    if (!y || count_rows(z) != count_rows(y)) Py_RETURN_NONE;
+    const ptrdiff_t count = count_rows(z);
+    if (a->array[3] && !fits(l.outputs && a->length[3] == count * l.outputs, "left and y")) return NULL;
+    PyThreadState *thread = l.size >= RELEASE_SIZE ? PyEval_SaveThread() : NULL;
+    learn_all(&l, a->array[3], z->buf, y->buf, count);
     if (thread) PyEval_RestoreThread(thread);
     return PyLong_FromSsize_t(count);
 }
@@ -74,50 +75,7 @@ FUNCTION(observe, "@ !k !=k !=k 0 =k =k Id %",
         goals[i] = weight * y[i];
     }
     refill(&l, z + k * d, goals + k);
-    observe_all(l.triangle, l.weights, l.work, errors, leverages, z, goals, l.size, d, 1, k, count, l.forgetting);
-    for (ptrdiff_t i = 0; i < k; i++) {
-        errors[i] /= root * weights[i];
-        leverages[i] /= root * root;
-        estimates[i] = errors[i] * errors[i] / (1.0 + leverages[i]);
-    }
-    Py_RETURN_NONE;
-}
-
-FUNCTION(absorb, "!0 !os !0 !0 0 0 s: f: o: %",
-         "absorb(triangle, weights, work, left, z, y, size, features, outputs, forgetting)\n--\n\n"
-         "As update, for arrays of the right kind; left (k, outputs): recursive residuals of the rows z (k, features), y (k, outputs).\n"
-         "At least min(k, MAX_RANK) outputs.") {
-    const ptrdiff_t size = SIZE('s'), features = SIZE('f'), outputs = SIZE('o');
-    if (!sizes_fit(size, features, outputs)) return NULL;
-    const ptrdiff_t count = a->length[4] / features;
-    if (!fits(a->length[0] >= PACKED(size) && a->length[2] >= MAX_RANK * (2 * size + outputs) && a->length[4] == count * features &&
-                  a->length[3] == count * outputs && a->length[5] == count * outputs,
-              "triangle, work, left, z and y"))
-        return NULL;
-    PyThreadState *thread = size >= RELEASE_SIZE ? PyEval_SaveThread() : NULL;
-    absorb_all(a->array[0], a->array[1], a->array[2], a->array[3], a->array[4], a->array[5], size, features, outputs, count, a->number[0]);
-    if (thread) PyEval_RestoreThread(thread);
-    Py_RETURN_NONE;
-}
-
-FUNCTION(rotate, "!0 !0 0 s: f:",
-         "rotate(triangle, work, z, size, features)\n--\n\n"
-         "Add z^T z to A for the rows of z (k, features), in place; work: 2 MAX_RANK size numbers.") {
-    const ptrdiff_t size = SIZE('s'), features = SIZE('f');
-    if (!sizes_fit(size, features, 1) ||
-        !fits(a->length[0] >= PACKED(size) && a->length[1] >= 2 * MAX_RANK * size, "triangle, work and size"))
-        return NULL;
-    const double *z = a->array[2];
-    double *rows = a->array[1], sides[MAX_RANK][MAX_RANK];
-    const ptrdiff_t count = a->length[2] / features;
-    for (ptrdiff_t start = 0; start < count; start += MAX_RANK) {
-        const ptrdiff_t rank = rank_at(start, count);
-        pad(rows, z + start * features, size, features, rank);
-        if (reflects(size, rank))
-            CHOSEN(reflect)(a->array[0], rows, NULL, sides, size, features, rank, 0, 1.0);
-        else
-            CHOSEN(rotate)(a->array[0], rows, rows + MAX_RANK * size, size, rank, 1.0);
-    }
+    observe_all(&l, errors, leverages, estimates, z, goals, weights, root, k, count);
     Py_RETURN_NONE;
 }
 
@@ -125,22 +83,20 @@ static PyObject *numpy_empty; /* numpy.empty */
 
 /* A new array (outputs,), or (rows, outputs) where `rows` is not negative, and its numbers; NULL and an error otherwise. */
 static PyObject *new_array(Arguments *a, Py_ssize_t rows, Py_ssize_t outputs, double **numbers) {
-    PyObject *shape = rows < 0 ? Py_BuildValue("(n)", outputs) : Py_BuildValue("(nn)", rows, outputs);
-    PyObject *array = shape ? PyObject_CallOneArg(numpy_empty, shape) : NULL;
+    PyObject *array = rows < 0 ? PyObject_CallFunction(numpy_empty, "n", outputs) : PyObject_CallFunction(numpy_empty, "((nn))", rows, outputs);
     const Py_buffer *view = array ? open_buffer(a->opened, array, 'd', PyBUF_WRITABLE) : NULL;
     if (view) *numbers = view->buf;
     else Py_CLEAR(array);
-    Py_XDECREF(shape);
     return array;
 }
 
-FUNCTION(predict, "os @ s: f: o:",
+FUNCTION(predict, "=os @ s: f: o:",
          "predict(weights, z, size, features, outputs)\n--\n\n"
          "Return z (k, features) weights^T, a new array (k, outputs), or (outputs,) for z (features,).\n"
          "None where z is not plain, or has more than MAX_RANK rows, for which BLAS is faster.") {
     if (!sizes_fit(SIZE('s'), SIZE('f'), SIZE('o'))) return NULL;
     const Py_buffer *z = take_plain(a, a->object[0], SIZE('f'), DBL_MAX);
-    const ptrdiff_t count = z ? count_rows(z, SIZE('f')) : 0;
+    const ptrdiff_t count = z ? count_rows(z) : 0;
     if (!z || count > MAX_RANK) Py_RETURN_NONE;
     double *numbers;
     PyObject *out = new_array(a, z->ndim == 1 ? -1 : count, SIZE('o'), &numbers);
@@ -156,7 +112,7 @@ FUNCTION(leverage, "0 @ s: f:",
     if (!sizes_fit(size, features, 1) || !fits(a->length[0] >= PACKED(size), "triangle and size")) return NULL;
     const Py_buffer *z = take_plain(a, a->object[0], features, DBL_MAX);
     if (!z) Py_RETURN_NONE;
-    const ptrdiff_t count = count_rows(z, features);
+    const ptrdiff_t count = count_rows(z);
     double one, *found = &one, *work = scratch(a, rank_at(0, count) * size);
     PyObject *out = work && z->ndim == 2 ? new_array(a, -1, count, &found) : NULL;
     if (!work || (z->ndim == 2 && !out)) return NULL;
@@ -173,27 +129,25 @@ FUNCTION(solve, "!0 !0 0 0 s: f:",
     double *out = a->array[0], *leverages = a->array[1];
     if (!fits(a->length[0] >= count * size && a->length[1] >= count && a->length[2] >= PACKED(size), "out, leverages, triangle and z")) return NULL;
     pad(out, a->array[3], size, features, count);
-    for (ptrdiff_t start = 0; start < count; start += MAX_RANK)
-        CHOSEN(solve)(a->array[2], out + start * size, leverages + start, size, rank_at(start, count));
+    for (ptrdiff_t start = 0; start < count; start += MAX_RANK, out += MAX_RANK * size) {
+        const ptrdiff_t rank = rank_at(start, count);
+        const double *tile = a->array[2];
+        CHOSEN(leverage)(tile, out, leverages + start, size, rank);
+        for (ptrdiff_t i = 0; i < size; tile += (size - i) * BLOCK, i += BLOCK)
+            for (ptrdiff_t r = 0; r < BLOCK; r++)
+                for (ptrdiff_t l = 0; l < rank; l++) out[l * size + i + r] /= tile[r * BLOCK + r];
+        CHOSEN(solve_back)(a->array[2], out, size, rank);
+    }
     Py_RETURN_NONE;
 }
 
-static PyMethodDef methods[] = {
-    METHOD(plain), METHOD(update), METHOD(observe), METHOD(absorb), METHOD(rotate), METHOD(predict), METHOD(leverage), METHOD(solve),
-    VERSION_METHODS, {NULL, NULL, 0, NULL},
-};
-
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_cholesky", "Compiled update of a Cholesky factor.", -1, methods,
-                                    NULL, NULL, NULL, NULL};
-
-PyMODINIT_FUNC PyInit__cholesky(void) {
+static int is_unprepared(PyObject *self) {
     use_best_version();
     PyObject *numpy = PyImport_ImportModule("numpy");
     numpy_empty = numpy ? PyObject_GetAttrString(numpy, "empty") : NULL;
     Py_XDECREF(numpy);
-    if (!numpy_empty) return NULL;
-    PyObject *self = PyModule_Create(&module);
-    if (self && (PyModule_AddIntConstant(self, "BLOCK", BLOCK) || PyModule_AddIntConstant(self, "MAX_RANK", MAX_RANK)))
-        Py_CLEAR(self);
-    return self;
+    return !numpy_empty || PyModule_AddIntConstant(self, "BLOCK", BLOCK) || PyModule_AddIntConstant(self, "MAX_RANK", MAX_RANK);
 }
+
+PREPARED_MODULE(_cholesky, "Compiled update of a Cholesky factor.", is_unprepared(self), METHOD(plain), METHOD(update), METHOD(observe),
+                METHOD(predict), METHOD(leverage), METHOD(solve), VERSION_METHODS)

@@ -37,57 +37,80 @@ static void pad(double *out, const double *z, ptrdiff_t size, ptrdiff_t features
     }
 }
 
-/* Where reflections are faster than rotations: with AVX-512 from rank 4 and up to some 200 features; the others alike. */
-static int reflects(ptrdiff_t size, ptrdiff_t rank) { return rank >= 4 && size <= 128; }
+/* A RecursiveLeastSquares, and what is due with its next sample. */
+typedef struct {
+    ptrdiff_t size, features, outputs;
+    double *triangle, *weights, *work, *prior;
+    const double *regularization, *initial;
+    Py_ssize_t first, due; /* coordinates that are refilled, from RecursiveLeastSquares.ahead */
+    double forgetting;
+} LEARNER;
 
 /* Take up to MAX_RANK rows into the factor; return, in work, the gains (rank, size), or where there are fewer outputs than rows the
    corrections of the weights (outputs, size). The innovations (rank, outputs) lie behind the gains. */
-static double *solve_rows(double *triangle, const double *weights, double *rows, const double *z, const double *y, ptrdiff_t size,
-                  ptrdiff_t features, ptrdiff_t outputs, ptrdiff_t rank, double forgetting) {
-    double *gain = rows + MAX_RANK * size, *innovation = gain + MAX_RANK * size;
-    pad(rows, z, size, features, rank);
-    CHOSEN(predict)(weights, z, innovation, size, features, outputs, rank);
+static double *solve_rows(const LEARNER *l, const double *z, const double *y, ptrdiff_t rank, double forgetting) {
+    const ptrdiff_t size = l->size, outputs = l->outputs;
+    double *rows = l->work, *gain = rows + MAX_RANK * size, *innovation = gain + MAX_RANK * size;
+    pad(rows, z, size, l->features, rank);
+    CHOSEN(predict)(l->weights, z, innovation, size, l->features, outputs, rank);
     for (ptrdiff_t n = 0; n < rank * outputs; n++) innovation[n] = y[n] - innovation[n];
     const int few = outputs < rank; /* then solve for the corrections of the weights, which are fewer than the gains */
     double *correction = gain;
-    if (reflects(size, rank)) {
+    if (rank >= 4 && size <= 128) { /* faster than rotations with AVX-512 up to some 200 features; the others alike */
         double sides[MAX_RANK][MAX_RANK] = {{0.0}};
-        for (ptrdiff_t l = 0; l < rank; l++)
+        for (ptrdiff_t i = 0; i < rank; i++)
             if (few)
-                memcpy(sides[l], innovation + l * outputs, outputs * sizeof(double));
+                memcpy(sides[i], innovation + i * outputs, outputs * sizeof(double));
             else
-                sides[l][l] = 1.0;
-        CHOSEN(reflect)(triangle, rows, gain, sides, size, features, rank, few ? outputs : rank, forgetting);
+                sides[i][i] = 1.0;
+        CHOSEN(reflect)(l->triangle, rows, gain, sides, size, l->features, rank, few ? outputs : rank, forgetting);
     } else {
-        CHOSEN(rotate)(triangle, rows, gain, size, rank, forgetting);
+        CHOSEN(rotate)(l->triangle, rows, gain, size, rank, forgetting);
         if (few) {
             correction = rows; /* done with */
             memset(correction, 0, outputs * size * sizeof(double));
             CHOSEN(correct)(correction, gain, innovation, size, outputs, rank);
         }
     }
-    CHOSEN(solve_back)(triangle, correction, size, few ? outputs : rank);
-    double *last_tile = triangle + PACKED(size) - BLOCK * BLOCK;
-    for (ptrdiff_t r = features - (size - BLOCK); r < BLOCK; r++) last_tile[r * BLOCK + r] = 1.0; /* must not fade */
+    CHOSEN(solve_back)(l->triangle, correction, size, few ? outputs : rank);
+    double *last_tile = l->triangle + PACKED(size) - BLOCK * BLOCK;
+    for (ptrdiff_t r = l->features - (size - BLOCK); r < BLOCK; r++) last_tile[r * BLOCK + r] = 1.0; /* must not fade */
     return correction;
 }
 
-/* Learn up to MAX_RANK rows. */
-static void learn_rows(double *triangle, double *weights, double *work, const double *z, const double *y, ptrdiff_t size,
-                       ptrdiff_t features, ptrdiff_t outputs, ptrdiff_t rank, double forgetting) {
-    const double *correction = solve_rows(triangle, weights, work, z, y, size, features, outputs, rank, forgetting);
-    if (outputs < rank)
-        for (ptrdiff_t j = 0; j < outputs * size; j++) weights[j] += correction[j];
-    else
-        CHOSEN(correct)(weights, correction, work + 2 * MAX_RANK * size, size, outputs, rank);
+/* left (rank, outputs) = L^T innovation, L L^T = I - z G^T: what `solve_rows` left in work are the gains G and the innovation. */
+static void residuals(const LEARNER *l, double *left, const double *z, ptrdiff_t rank) {
+    const double *gain = l->work + MAX_RANK * l->size, *innovation = gain + MAX_RANK * l->size;
+    double product[MAX_RANK * MAX_RANK], root[MAX_RANK][MAX_RANK];
+    CHOSEN(predict)(gain, z, product, l->size, l->features, rank, rank); /* z G^T, rows of `rank` numbers */
+    for (ptrdiff_t i = 0; i < rank; i++)
+        for (ptrdiff_t j = 0; j <= i; j++) {
+            double sum = (i == j) - product[i * rank + j];
+            for (ptrdiff_t k = 0; k < j; k++) sum -= root[i][k] * root[j][k];
+            root[i][j] = i == j ? sqrt(sum > 0.0 ? sum : 0.0) : root[j][j] > 0.0 ? sum / root[j][j] : 0.0;
+        }
+    for (ptrdiff_t i = 0; i < rank; i++)
+        for (ptrdiff_t o = 0; o < l->outputs; o++) {
+            double sum = 0.0;
+            for (ptrdiff_t k = i; k < rank; k++) sum += root[k][i] * innovation[k * l->outputs + o];
+            left[i * l->outputs + o] = sum;
+        }
 }
 
-/* Learn rows; the past is multiplied by `forgetting` once. */
-static void learn_all(double *triangle, double *weights, double *work, const double *z, const double *y, ptrdiff_t size,
-                      ptrdiff_t features, ptrdiff_t outputs, ptrdiff_t count, double forgetting) {
-    for (ptrdiff_t start = 0; start < count; start += MAX_RANK)
-        learn_rows(triangle, weights, work, z + start * features, y + start * outputs, size, features, outputs, rank_at(start, count),
-              start ? 1.0 : forgetting);
+/* Learn rows; the past is multiplied by `forgetting` once. left (count, outputs): their recursive residuals; NULL: not wanted. Inside
+   of a function of Python it would run 3 % longer. */
+static __attribute__((noinline)) void learn_all(const LEARNER *l, double *left, const double *z, const double *y, ptrdiff_t count) {
+    const ptrdiff_t size = l->size, outputs = l->outputs;
+    const ptrdiff_t at_once = left && outputs < MAX_RANK ? outputs : MAX_RANK; /* with more rows than outputs no gains are formed */
+    for (ptrdiff_t start = 0; start < count; start += at_once, z += at_once * l->features, y += at_once * outputs) {
+        const ptrdiff_t rank = count - start < at_once ? count - start : at_once;
+        const double *correction = solve_rows(l, z, y, rank, start ? 1.0 : l->forgetting);
+        if (outputs < rank)
+            for (ptrdiff_t j = 0; j < outputs * size; j++) l->weights[j] += correction[j];
+        else
+            CHOSEN(correct)(l->weights, correction, l->work + 2 * MAX_RANK * size, size, outputs, rank);
+        if (left) residuals(l, left + start * outputs, z, rank);
+    }
 }
 
 /* leverages (count,) = z_i^T A^-1 z_i; work: a padded row for each row of z, and for MAX_RANK at most. */
@@ -100,47 +123,18 @@ static void leverage_all(const double *triangle, double *work, double *leverages
     }
 }
 
-/* As learn_all; errors (own, outputs), leverages (own,): y - z W and z^T A^-1 z of the first `own` rows, before any was learned. */
-UNUSED void observe_all(double *triangle, double *weights, double *work, double *errors, double *leverages, const double *z,
-                        const double *y, ptrdiff_t size, ptrdiff_t features, ptrdiff_t outputs, ptrdiff_t own, ptrdiff_t count,
-                        double forgetting) {
-    leverage_all(triangle, work, leverages, z, size, features, own);
-    CHOSEN(predict)(weights, z, errors, size, features, outputs, own);
-    for (ptrdiff_t n = 0; n < own * outputs; n++) errors[n] = y[n] - errors[n];
-    learn_all(triangle, weights, work, z, y, size, features, outputs, count, forgetting);
-}
-
-/* left (rank, outputs) = L^T innovation, L L^T = I - z G^T: what `learn_rows` left in work are the gains G and the innovation. */
-static void residuals(double *left, const double *work, const double *z, ptrdiff_t size, ptrdiff_t features, ptrdiff_t outputs,
-                      ptrdiff_t rank) {
-    const double *gain = work + MAX_RANK * size, *innovation = gain + MAX_RANK * size;
-    double root[MAX_RANK][MAX_RANK];
-    CHOSEN(predict)(gain, z, &root[0][0], size, features, rank, rank); /* z G^T, rows of `rank` numbers */
-    double product[MAX_RANK * MAX_RANK];
-    memcpy(product, root, rank * rank * sizeof(double));
-    for (ptrdiff_t i = 0; i < rank; i++)
-        for (ptrdiff_t j = 0; j <= i; j++) {
-            double sum = (i == j) - product[i * rank + j];
-            for (ptrdiff_t l = 0; l < j; l++) sum -= root[i][l] * root[j][l];
-            root[i][j] = i == j ? sqrt(sum > 0.0 ? sum : 0.0) : root[j][j] > 0.0 ? sum / root[j][j] : 0.0;
-        }
-    for (ptrdiff_t i = 0; i < rank; i++)
-        for (ptrdiff_t o = 0; o < outputs; o++) {
-            double sum = 0.0;
-            for (ptrdiff_t l = i; l < rank; l++) sum += root[l][i] * innovation[l * outputs + o];
-            left[i * outputs + o] = sum;
-        }
-}
-
-/* As learn_all; left (count, outputs): recursive residuals of the rows. */
-UNUSED void absorb_all(double *triangle, double *weights, double *work, double *left, const double *z, const double *y,
-                       ptrdiff_t size, ptrdiff_t features, ptrdiff_t outputs, ptrdiff_t count, double forgetting) {
-    const ptrdiff_t at_once = outputs < MAX_RANK ? outputs : MAX_RANK; /* with more rows than outputs no gains are formed */
-    for (ptrdiff_t start = 0; start < count; start += at_once, z += at_once * features, y += at_once * outputs) {
-        const ptrdiff_t rank = count - start < at_once ? count - start : at_once;
-        learn_all(triangle, weights, work, z, y, size, features, outputs, rank, start ? 1.0 : forgetting);
-        residuals(left + start * outputs, work, z, size, features, outputs, rank);
+/* As learn_all, for one target. Of the first `own` rows, before any was learned, and without their weights (own,), each times `root`:
+   errors y - z W, leverages z^T A^-1 z, and estimates, what they tell of the variance of the noise, all (own,). */
+UNUSED void observe_all(const LEARNER *l, double *errors, double *leverages, double *estimates, const double *z, const double *y,
+                        const double *weights, double root, ptrdiff_t own, ptrdiff_t count) {
+    leverage_all(l->triangle, l->work, leverages, z, l->size, l->features, own);
+    CHOSEN(predict)(l->weights, z, errors, l->size, l->features, 1, own);
+    for (ptrdiff_t i = 0; i < own; i++) {
+        errors[i] = (y[i] - errors[i]) / (root * weights[i]);
+        leverages[i] /= root * root;
+        estimates[i] = errors[i] * errors[i] / (1.0 + leverages[i]);
     }
+    learn_all(l, NULL, z, y, count);
 }
 
 /* Features from which a step takes some 10 us, and other threads may run meanwhile: the hand-over pays. */
@@ -151,15 +145,6 @@ UNUSED int are_below(const long long *numbers, ptrdiff_t count, ptrdiff_t limit)
         if (numbers[i] < 0 || numbers[i] >= limit) return 0;
     return 1;
 }
-
-/* RecursiveLeastSquares.memory. */
-typedef struct {
-    ptrdiff_t size, features, outputs;
-    double *triangle, *weights, *work, *prior;
-    const double *regularization, *initial;
-    Py_ssize_t first, due; /* coordinates that are refilled, from RecursiveLeastSquares.ahead */
-    double forgetting;
-} LEARNER;
 
 /* Opens RecursiveLeastSquares.ahead: its memory, and what is due with its next sample. */
 UNUSED int take_ahead(Arguments *a, PyObject *tuple, LEARNER *l, ptrdiff_t outputs) {

@@ -240,17 +240,6 @@ TARGET static void NAME(leverage)(const double *restrict triangle, double *restr
     }
 }
 
-/* A g = z solved in place for the `rank` rows of z, with their leverages. U is read twice. */
-TARGET UNUSED void NAME(solve)(const double *restrict triangle, double *restrict z, double *restrict leverages,
-                               ptrdiff_t size, ptrdiff_t rank) {
-    const double *tile = triangle;
-    NAME(leverage)(triangle, z, leverages, size, rank);
-    for (ptrdiff_t i = 0; i < size; tile += (size - i) * BLOCK, i += BLOCK)
-        for (ptrdiff_t r = 0; r < BLOCK; r++)
-            for (ptrdiff_t l = 0; l < rank; l++) z[l * size + i + r] /= tile[r * BLOCK + r];
-    NAME(solve_back)(triangle, z, size, rank);
-}
-
 /* Rows of predictions: out (rank, outputs) = z (rank, features) times weights^T, weights (outputs, size). */
 TARGET static void NAME(predict)(const double *restrict weights, const double *restrict z, double *restrict out,
                                  ptrdiff_t size, ptrdiff_t features, ptrdiff_t outputs, ptrdiff_t rank) {

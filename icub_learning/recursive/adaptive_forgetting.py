@@ -7,7 +7,7 @@ from icub_learning.models.declared import ANY, NOT_NEGATIVE, Declared, entries
 
 SPAN = 0.5  # [s] over which squared errors are averaged: those of robots are alike for some tenths of a second
 HALF_LIFE = 120.0  # [s] in which the usual level of errors fades
-YOUNG = 0.25  # half-life over age: the errors of the beginning are soon forgotten
+YOUNG = 0.25  # half-life, or memory, over the age: the large errors of the start are soon forgotten
 WARM_UP = 20  # spans before any alarm
 SLACK = 0.5  # [standard deviations] by which errors may be larger than usual for any length of time
 LIMIT = 12.0  # of the cumulative sum; errors without change exceed it once in days

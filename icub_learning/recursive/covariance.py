@@ -27,6 +27,7 @@ class RegularizedCovariance:
         self.regularization = check_regularization(regularization, self.n_features)
         self._size = padded_size(self.n_features)
         self._work = aligned_zeros(2 * _cholesky.MAX_RANK * self._size)
+        self._no_weights = np.empty(0)
         self._triangle = pack_factor(np.eye(self.n_features), self.regularization)
 
     @property
@@ -38,7 +39,11 @@ class RegularizedCovariance:
     def update(self, z: ArrayLike) -> None:
         """Add z^T z to A: z (d,) or (k, d). Raises ShapeError, NotFiniteError, ParameterError (beyond 1e100)."""
         z_rows = finite_rows("z", z, self.n_features, LARGEST_VALUE)
-        _cholesky.rotate(self._triangle, self._work, z_rows, self._size, self.n_features)
+        no_targets = np.empty((*z_rows.shape[:-1], 0))
+        _cholesky.update(
+            self._triangle, self._no_weights, self._work, None, z_rows, no_targets,
+            self._size, self.n_features, 0, 1.0, LARGEST_VALUE,
+        )  # fmt: skip
 
     def solve(self, z: ArrayLike) -> tuple[Array, Array]:
         """Return A^-1 z and the leverage z^T A^-1 z: (d,) to (d,) and (), (k, d) to (k, d) and (k,). Raises ShapeError,

@@ -12,7 +12,7 @@ from icub_learning.models.declared import ANY, NOT_NEGATIVE, Declared, entries
 from icub_learning.recursive import _aggregation
 
 CAP = 30.0  # times the usual squared error: more is not counted
-USUAL_HALF_LIFE = 10.0  # [s]
+USUAL_HALF_LIFE = 10.0  # [s] in which squared errors lose half of their weight in the usual one
 
 
 class ConvexAggregation(Declared):
@@ -104,6 +104,7 @@ class LayeredAggregation(Declared):
         if max(self.direct, default=0) >= n_experts:
             raise ParameterError("direct", max(self.direct), f"indices of {n_experts} experts")
         self._second = ConvexAggregation(len(self.half_lives) + len(self.direct), n_outputs)
+        self._places = np.array(self.direct, dtype=np.intp)
         self._usual = np.zeros(n_outputs)  # squared error
         self._samples = 0.0  # in the mean of the usual squared error, fading
         self._of_layers = np.array([*self.half_lives, self.second_half_life])
@@ -146,7 +147,7 @@ class LayeredAggregation(Declared):
         """Learn from errors and combined ones, if there are any, and make new choices."""
         errors, combined = learned or (np.zeros(0), np.zeros(0))
         self.choices = np.empty_like(self.choices)
-        layers = self._memories.tables, self._second.tables, errors, combined, self._of_layers, self.direct
+        layers = self._memories.tables, self._second.tables, errors, combined, self._of_layers, self._places
         _aggregation.learn_layers(self.choices, self._usual, *layers, elapsed, CAP, self._samples)
 
     def restored(self, state: Mapping[str, Any]) -> "LayeredAggregation":

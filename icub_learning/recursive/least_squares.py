@@ -151,7 +151,7 @@ class RecursiveLeastSquares:
         if self.forgetting == 1.0:
             # The usual case: checked and learned by one call, since further calls would cost more than the arithmetic.
             learned = _cholesky.update(
-                self._triangle, self.padded_weights, self._work, z, y,
+                self._triangle, self.padded_weights, self._work, None, z, y,
                 self._size, self.n_features, self.n_outputs, 1.0, LARGEST_VALUE,
             )  # fmt: skip
             if learned is not None:
@@ -187,9 +187,7 @@ class RecursiveLeastSquares:
             raise ShapeError("z", np.shape(z), "one sample")
         z_rows, y_rows = self._with_refill(z_rows, y_rows)
         left = np.empty_like(y_rows)
-        _cholesky.absorb(
-            self._triangle, self.padded_weights, self._work, left, z_rows, y_rows, *self._sizes, self.forgetting
-        )
+        self._take(z_rows, y_rows, self.forgetting, left)
         self.n_samples += 1
         return left
 
@@ -360,8 +358,8 @@ class RecursiveLeastSquares:
         refill = self._refill_rows([place % self.n_features for place in range(first, first + due)])
         return np.concatenate([z, refill[0]]), np.concatenate([y, refill[1]])
 
-    def _take(self, z: Array, y: Array, forgetting: float) -> None:
-        _cholesky.update(self._triangle, self.padded_weights, self._work, z, y, *self._sizes, forgetting, inf)
+    def _take(self, z: Array, y: Array, forgetting: float, left: Array | None = None) -> None:
+        _cholesky.update(self._triangle, self.padded_weights, self._work, left, z, y, *self._sizes, forgetting, inf)
 
     def _refill_rows(self, places: Sequence[int]) -> tuple[Array, Array]:
         """Bring the prior of coordinates back to what it was; return the rows that stand for it."""

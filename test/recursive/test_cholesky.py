@@ -72,7 +72,7 @@ def test_update_equals_the_batch_solution(version, rank, forgetting, magnitude):
         exact_factor, exact_weights = batch_solution(rows, targets, 0.0, np.repeat([forgetting, 1.0], [d, rank]))
         stored = padded(weights.T)
         sizes = stored.shape[1], d, n_outputs
-        assert _cholesky.update(triangle, stored, workspace(d, n_outputs), z, y, *sizes, forgetting, inf) == rank
+        assert _cholesky.update(triangle, stored, workspace(d, n_outputs), None, z, y, *sizes, forgetting, inf) == rank
         assert relative_error(unpacked(triangle, d), exact_factor) < 1e-13
         assert relative_error(stored[:, :d].T, exact_weights) < 1e-11 * max(1.0, magnitude)
         assert not stored[:, d:].any()
@@ -82,20 +82,20 @@ def test_update_looks_at_samples_and_says_so(version):
     bounded = good_update()
     bounded[-1] = 2.0
     assert _cholesky.update(*bounded) == 3
-    for position, index in [(3, (2, 15)), (4, (0, 1))]:
+    for position, index in [(4, (2, 15)), (5, (0, 1))]:
         for bad in (np.nan, np.inf, -np.inf, -2.5):
             arguments = good_update()
             arguments[-1] = 2.0
             arguments[position][index] = bad
-            untouched = [array.copy() for array in arguments[:5]]
+            untouched = [array.copy() for array in arguments[:6]]
             assert _cholesky.update(*arguments) is None
-            np.testing.assert_equal(arguments[:5], untouched)
+            np.testing.assert_equal(arguments[:6], untouched)
     arguments = good_update()
-    arguments[4] = np.ones((2, 2))  # fewer rows than z
+    arguments[5] = np.ones((2, 2))  # fewer rows than z
     assert _cholesky.update(*arguments) is None
 
 
-@pytest.mark.parametrize("call", ["plain", "update", "rotate", "predict", "leverage", "solve"])
+@pytest.mark.parametrize("call", ["plain", "update", "predict", "leverage", "solve"])
 def test_a_wrong_number_of_arguments_is_refused(call):
     with pytest.raises(TypeError, match=f"{call} takes"):
         getattr(_cholesky, call)(1)
@@ -130,19 +130,19 @@ def test_buffers_need_no_alignment(version):
     for shift in (0, 1):
         moved, weights, work = (aligned_zeros(count + shift)[shift:] for count in (len(triangle), d, 8 * (2 * d + 1)))
         moved[:] = triangle
-        _cholesky.update(moved, weights, work, z, np.ones((2, 1)), d, d, 1, 1.0, inf)
+        _cholesky.update(moved, weights, work, None, z, np.ones((2, 1)), d, d, 1, 1.0, inf)
         results.append((moved, weights))
     np.testing.assert_equal(*results)
 
 
 def good_update():
     d, n_outputs = 16, 2
-    return [pack(np.eye(d)), np.zeros((n_outputs, d)), workspace(d, n_outputs),
+    return [pack(np.eye(d)), np.zeros((n_outputs, d)), workspace(d, n_outputs), np.zeros((3, n_outputs)),
             np.ones((3, d)), np.ones((3, n_outputs)), d, d, n_outputs, 1.0, inf]  # fmt: skip
 
 
 CALLS = {  # good arguments, how many are buffers, how many of those are written, and which are samples
-    "update": (good_update, 5, 3, (3, 4)),
+    "update": (good_update, 6, 4, (4, 5)),
     "predict": (lambda: [np.ones((2, 16)), np.ones((3, 16)), 16, 16, 2], 2, 0, (1,)),
     "leverage": (lambda: [pack(np.eye(16)), np.ones((3, 16)), 16, 16], 2, 0, (1,)),
 }

@@ -124,7 +124,7 @@ def test_arrays_that_do_not_fit_are_refused_by_the_compiled_step():
     tables = ConvexAggregation(4, 4).tables, ConvexAggregation(3, 2).tables
 
     def step(arrays, tables=tables, direct=(1,)):
-        _aggregation.learn_layers(*arrays[:2], *tables, *arrays[2:], direct, 1.0, 30.0, 1.0)
+        _aggregation.learn_layers(*arrays[:2], *tables, *arrays[2:], np.array(direct), 1.0, 30.0, 1.0)
 
     step(good)
     for place in range(len(good)):

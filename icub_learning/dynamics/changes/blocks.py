@@ -7,9 +7,11 @@ import numpy as np
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.error_model import BLOCK, Step
 from icub_learning.dynamics.changes.event import LONG, Block
+from icub_learning.dynamics.estimators.prediction import LONGEST_PERIOD
 from icub_learning.dynamics.motion.stamps import UsualInterval
 
-QUIET = 1.0  # [s] without any doubt, after which what comes is a new event; between two jolts there are shorter pauses
+# [s] without any sample, or without any doubt, after which what comes is a new event; two jolts are less far apart.
+QUIET = LONGEST_PERIOD
 
 
 class Blocks:

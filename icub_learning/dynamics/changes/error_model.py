@@ -9,10 +9,10 @@ from scipy.special import chdtri
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes import _evidence
-from icub_learning.dynamics.estimators.noise.fading import fade
+from icub_learning.dynamics.estimators.noise.fading import HALF_LIFE, fade
+from icub_learning.dynamics.estimators.prediction import USUAL_PERIOD
 
-BLOCK = 0.01  # [s] of samples that are averaged, at rates above its inverse
-HALF_LIFE = 30.0  # [s] in which what is known of the errors fades
+BLOCK = USUAL_PERIOD  # [s] of samples that are averaged, at rates above its inverse
 NEW = 0.2  # [s] in which errors change while the motion is new
 SLOW = 10.0  # [s] errors that last longer count as offsets; so long are errors seen before anything is judged by them
 NEAR, FAR = 2, 10  # [blocks] lags at which errors that last are told from noise

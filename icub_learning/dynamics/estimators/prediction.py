@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,11 +11,13 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
 from icub_learning.dynamics import _checks
+from icub_learning.dynamics.settings import DEFAULTS
+from icub_learning.recursive.checks import LARGEST_VALUE
 
 MotionInputs = tuple[ArrayLike, ArrayLike, ArrayLike]  # position, velocity and acceleration, each (n_joints,)
 USUAL_PERIOD = 0.01  # [s] between samples that come without stamps
-LARGEST = 1e50  # of measurements, predictions and regressors: squares of squares of what is larger could overflow
-LONGEST_PERIOD = 1.0  # [s] a longer pause counts as this long: what was learned before it still holds
+LARGEST = sqrt(LARGEST_VALUE)  # of measurements, predictions and regressors: their squares are learned from, too
+LONGEST_PERIOD = DEFAULTS.max_gap  # [s] a longer pause counts as this long: what was learned before it still holds
 
 
 @dataclass(frozen=True)

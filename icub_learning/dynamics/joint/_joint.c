@@ -36,23 +36,10 @@ static void make_maps(double *maps, double *learned, const double *gamma, const 
     }
 }
 
-/* Learns T rows of gamma and what is due besides; estimates (T,): what the rows tell of the variance of the noise. work (2 T,). */
-static void learn_body(LEARNER *rigid, const double *z, const double *goals, ptrdiff_t count, const double *weights, ptrdiff_t T,
-                       double root, double *estimates, double *work) {
-    double *errors = work, *leverages = work + T;
-    observe_all(rigid->triangle, rigid->weights, rigid->work, errors, leverages, z, goals, rigid->size, rigid->features, 1, T, count,
-                rigid->forgetting);
-    for (ptrdiff_t t = 0; t < T; t++) {
-        const double error = errors[t] / (root * weights[t]);
-        estimates[t] = error * error / (1.0 + leverages[t] / (root * root));
-    }
-}
-
 /* One sample, see `learn`. */
 static void learn_sample(LEARNER *features, LEARNER *rigid, const COLUMNS *c, const double *phi, const double *rows, const double *y,
                          const double *weights, double *estimates, double *maps, double *memory, double root) {
     const ptrdiff_t d = features->features, n = features->outputs, T = c->T, k = 1 + features->due, count = k * T + rigid->due;
-    const double forgetting = features->forgetting;
     double *z = memory, *targets = z + k * d, *left = targets + k * n, *of_rigid = left + k * n, *goals = of_rigid + count * c->p;
     double *work = goals + count;
     for (ptrdiff_t j = 0; j < d; j++) z[j] = root * phi[j];
@@ -61,14 +48,14 @@ static void learn_sample(LEARNER *features, LEARNER *rigid, const COLUMNS *c, co
     refill(features, z + d, targets + n);
     const double *gain = NULL, *innovation = features->work + 2 * MAX_RANK * features->size;
     if (k == 1) { /* the weights follow below, together with what predictions make of them */
-        gain = solve_rows(features->triangle, features->weights, features->work, z, targets, features->size, d, n, 1, forgetting);
-        residuals(left, features->work, z, features->size, d, n, 1);
+        gain = solve_rows(features, z, targets, 1, features->forgetting);
+        residuals(features, left, z, 1);
     } else
-        absorb_all(features->triangle, features->weights, features->work, left, z, targets, features->size, d, n, k, forgetting);
+        learn_all(features, left, z, targets, k);
     make_rows(of_rigid, goals, left, k, c, weights);
     refill(rigid, of_rigid + k * T * c->p, goals + k * T);
     /* The sample's own rows come first, then those of the features' prior. */
-    learn_body(rigid, of_rigid, goals, count, weights, T, root, estimates, work);
+    observe_all(rigid, work, work + T, estimates, of_rigid, goals, weights, root, T, count);
     make_maps(maps, features->weights, rigid->weights, gain, innovation, work + 2 * T, c, d, features->size);
 }
 
@@ -113,7 +100,7 @@ FUNCTION(learn_recent, "!0 @ @ () @ f ~0 t ~0 % %",
     take_share(share, phi, place, k, root * scale);
     for (ptrdiff_t t = 0; t < T; t++) targets[t] = root * y[t];
     refill(&l, share + k, targets + T);
-    learn_all(l.triangle, l.weights, l.work, share, targets, l.size, k, T, 1 + l.due, l.forgetting);
+    learn_all(&l, NULL, share, targets, 1 + l.due);
     if (!bodies) Py_RETURN_NONE;
     if (!take_columns(a, a->object[3], &c, T)) return NULL;
     const double *rows = a->array[2], *weights = a->array[4];
@@ -127,12 +114,12 @@ FUNCTION(learn_recent, "!0 @ @ () @ f ~0 t ~0 % %",
     for (ptrdiff_t i = 0; i < bodies; i++, weights += T, estimates += T) {
         give_back(a->opened, opened);
         if (!take_ahead(a, PyTuple_GET_ITEM(of_bodies, i), &l, 1) || !fits(l.features == c.p, "a body and the columns")) return NULL;
-        double *goals = z + (T + l.due) * c.p;
+        double *goals = z + (T + l.due) * c.p, *errors = goals + T + l.due;
         make_rows(z, goals, left, 1, &c, weights);
         for (ptrdiff_t j = 0; root != 1.0 && j < T * c.p; j++) z[j] *= root;
         for (ptrdiff_t t = 0; root != 1.0 && t < T; t++) goals[t] *= root;
         refill(&l, z + T * c.p, goals + T);
-        learn_body(&l, z, goals, T + l.due, weights, T, root, estimates, goals + T + l.due);
+        observe_all(&l, errors, errors + T, estimates, z, goals, weights, root, T, T + l.due);
     }
     Py_RETURN_NONE;
 }

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array, finite, integer
-from icub_learning.dynamics.estimators.noise.noise_variance import OutputNoise
+from icub_learning.dynamics.estimators.noise.noise_variance import MEMORY_SAMPLES, OutputNoise
 from icub_learning.dynamics.estimators.prediction import USUAL_PERIOD
 from icub_learning.dynamics.joint import _experts, _joint
 from icub_learning.dynamics.joint.columns import BaseColumns
@@ -37,9 +37,8 @@ FEATURES_EVERY = 6  # each so manieth frequency is learned: what is learned in s
 # the moment may be far from the expected one, that of the last seconds is near it before there is evidence.
 BODIES = ((0.1, 0.1), (5.0, 10.0))
 # Of all samples, between two snapshots of the first factor, because leverages fall ever more slowly; but never more
-# than LATEST_CERTAINTY, nor fewer than the same share of these.
+# than the noise is averaged over, nor fewer than the same share of these.
 CERTAINTY_SHARE = 0.02
-LATEST_CERTAINTY = 1000  # samples
 
 
 class BankWeights(NamedTuple):
@@ -147,7 +146,7 @@ class JointBank:
         n = self.lasting.n_samples
         if self._certainty is None or n >= self._next_certainty:
             self._certainty = self.lasting.certainty()
-            self._next_certainty = n + min(round(CERTAINTY_SHARE * max(n, LATEST_CERTAINTY)), LATEST_CERTAINTY)
+            self._next_certainty = n + min(round(CERTAINTY_SHARE * max(n, MEMORY_SAMPLES)), MEMORY_SAMPLES)
         return self._certainty, bodies
 
     def merge(self, other: "JointBank", common: "JointBank | None") -> None:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.monitor import ChangeMonitor
+from icub_learning.dynamics.estimators.noise.noise_variance import FIRST_SAMPLES
 from icub_learning.dynamics.estimators.prediction import Estimator, Prediction, Predictor, seconds_between
 from icub_learning.dynamics.motion.joint_states import LARGEST, JointStateReader, check_values
 from icub_learning.dynamics.motion.motion import Motion
@@ -20,7 +21,8 @@ from icub_learning.dynamics.stream.records import REMEMBERED_STATES, External, S
 from icub_learning.dynamics.stream.sensor_faults import SensorFaults
 from icub_learning.errors import SampleError
 
-FIRST_LOOK = 50  # joint states: when the noise of velocities is looked at first, then whenever they are twice as many
+# Joint states: when the noise of velocities is looked at first, then whenever they are twice as many.
+FIRST_LOOK = FIRST_SAMPLES
 # [ns] between two joint states of which it is found what is known of their motion, and whose errors tell which experts
 # are right, and whether something pushes: 250 times in a second, as arms move by fractions of a degree in that time,
 # and at 1 kHz all this would take longer than the answers.

@@ -26,19 +26,13 @@ INLINE void swap(double *a, double *b, ptrdiff_t n, ptrdiff_t stride) {
 #define LOOPS "_pursuit_loops.h"
 #include "_versions.h"
 
-static int sizes_fit(Py_ssize_t capacity, Py_ssize_t n, Py_ssize_t columns, Py_ssize_t outputs) {
-    if (n <= capacity && outputs > 0 && outputs <= columns) return 1;
-    PyErr_Format(PyExc_ValueError, "n %zd must be in 0..capacity %zd, outputs %zd in 1..columns %zd", n, capacity, outputs, columns);
-    return 0;
-}
-
 FUNCTION(extend, "!ss !ss !sc bn+bb bc !b !5s s: n: c: o: b: %",
          "extend(gram, factor, weights, cross, added, accepted, work, capacity, n, columns, outputs, count, tolerance)\n--\n\n"
          "Add `count` functions: cross (count, n + count) kernel values with those before and with each other, added\n"
          "(count, columns) their weights; accepted (count,) becomes 1 for those added, 0 for those in the span already.\n"
          "work: 5 capacity numbers. Returns (new n, norm of what was lost, drift: relative error found in the factor).") {
     const ptrdiff_t capacity = SIZE('s'), n = SIZE('n'), columns = SIZE('c'), outputs = SIZE('o'), count = SIZE('b');
-    if (!sizes_fit(capacity, n + count, columns, outputs)) return NULL;
+    if (!fits(n + count <= capacity && outputs > 0 && outputs <= columns, "n and capacity, or outputs and columns")) return NULL;
     double *accepted = a->array[5], *work = a->array[6], *row = work + 4 * capacity, lost = 0, drift = 0;
     const double *cross = a->array[3], *added = a->array[4];
     ptrdiff_t size = n;
@@ -63,7 +57,7 @@ FUNCTION(prune, "!ss !ss !sc !n !2s s: n: c: o: % #",
          "order (n,) follows the exchanges; work: 2 capacity numbers. Returns (number left, squared norm).") {
     const ptrdiff_t capacity = SIZE('s'), n = SIZE('n'), columns = SIZE('c'), outputs = SIZE('o');
     double lost;
-    if (!sizes_fit(capacity, n, columns, outputs)) return NULL;
+    if (!fits(n <= capacity && outputs > 0 && outputs <= columns, "n and capacity, or outputs and columns")) return NULL;
     const ptrdiff_t left = CHOSEN(remove_points)(a->array[0], a->array[1], a->array[2], a->array[3], capacity, n, columns, outputs,
                                                  a->number[0], a->integer[0], a->array[4], &lost);
     return Py_BuildValue("nd", (Py_ssize_t)left, lost);

@@ -36,7 +36,7 @@ class StoredKernel:
 
         # The exponential of a Gaussian kernel and its fixed point are one pass over a block.
         fused = against.kernel.kernel == "gaussian"
-        compute, keep = (against.exponents, _stored.keep_decay) if fused else (against, _stored.keep)
+        compute = against.exponents if fused else against
 
         def fill(start: int, stop: int) -> tuple[Array]:
             moment = np.zeros((m, rows.n_targets))
@@ -45,7 +45,7 @@ class StoredKernel:
                 some = slice(start + part.start, start + part.stop)
                 x = np.asarray(rows.samples[some], dtype=np.float64)
                 block = compute(x, buffer[: len(x)])
-                keep(self._high[some], self._low[some], block, len(x), m)
+                _stored.keep(self._high[some], self._low[some], block, len(x), m, fused)
                 moment += block.T @ rows.targets[some]
             return (moment,)
 

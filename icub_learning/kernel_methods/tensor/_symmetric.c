@@ -27,28 +27,19 @@ typedef struct {
 #define LOOPS "_symmetric_loops.h"
 #include "_versions.h"
 
-/* C(n + order - 1, order), or -1 where that is no number of entries that any memory holds. */
-static ptrdiff_t count_entries(Py_ssize_t n, int order) {
-    double count = 1;
-    for (int k = 1; k <= order; k++) count = count * (double)(n + k - 1) / k;
-    if (count > 1e15) return -1;
-    ptrdiff_t exact = 1;
-    for (int k = 1; k <= order; k++) exact = exact * (n + k - 1) / k; /* each division leaves no rest */
-    return exact;
-}
-
-static ptrdiff_t check_sizes(Py_ssize_t n, int order) {
-    const ptrdiff_t count = n > 0 && order >= 1 && order <= MAX_ORDER ? count_entries(n, order) : -1;
-    if (count < 0) PyErr_Format(PyExc_ValueError, "n %zd must be positive, order %d in 1..%d", n, order, MAX_ORDER);
-    return count;
+/* Whether an array of so many numbers holds the C(n + order - 1, order) entries of a tensor. */
+static int holds(ptrdiff_t length, ptrdiff_t n, ptrdiff_t order) {
+    double count = 1; /* exact where memory holds so many */
+    for (ptrdiff_t k = 1; k <= order && k <= MAX_ORDER; k++) count = count * (double)(n + k - 1) / (double)k;
+    return fits(n > 0 && order >= 1 && order <= MAX_ORDER && (double)length >= count, "the entries, n and order");
 }
 
 FUNCTION(fill, "!0 nd nd d !od+d n: d: o:",
          "fill(out, samples, columns, weights, work, n, d, order)\n--\n\n"
          "out: packed sum_k weights_k x_{i_1 k} ... x_{i_order k} of samples (n, d); columns: their transpose; weights\n"
          "(d,); work: (order + 1) d numbers.") {
-    const ptrdiff_t n = SIZE('n'), d = SIZE('d'), order = SIZE('o'), count = check_sizes(n, (int)order);
-    if (count < 0 || !fits(a->length[0] >= count, "out, n and order")) return NULL;
+    const ptrdiff_t n = SIZE('n'), d = SIZE('d'), order = SIZE('o');
+    if (!holds(a->length[0], n, order)) return NULL;
     Fill state = {a->array[1], a->array[2], a->array[4], a->array[0], n, d};
     memcpy(state.products + order * d, a->array[3], d * sizeof(double));
     Py_BEGIN_ALLOW_THREADS
@@ -62,8 +53,8 @@ FUNCTION(contract, "0 n !on+n !~nn n: o:",
          "P = sum of entry(i) prod alpha_i / prod c! over sorted indices, c the numbers of equal ones: order! P is the form\n"
          "T(alpha, ..., alpha). Row `order` of gradients ((order + 1) n numbers) becomes its gradient; hessian (n, n), None for\n"
          "none, gets second derivatives added on and below the diagonal, on it half of them. Returns P.") {
-    const ptrdiff_t n = SIZE('n'), order = SIZE('o'), count = check_sizes(n, (int)order);
-    if (count < 0 || !fits(a->length[0] >= count, "entries, n and order")) return NULL;
+    const ptrdiff_t n = SIZE('n'), order = SIZE('o');
+    if (!holds(a->length[0], n, order)) return NULL;
     Walk walk = {a->array[0], a->array[1], a->array[2], a->array[3], n};
     double sum;
     Py_BEGIN_ALLOW_THREADS

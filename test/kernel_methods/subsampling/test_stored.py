@@ -20,7 +20,7 @@ version = every_version(_stored)
 
 def kept(numbers):
     high, low = np.empty(numbers.shape, dtype=np.uint16), np.empty(numbers.shape, dtype=np.int8)
-    _stored.keep(high, low, numbers, *numbers.shape)
+    _stored.keep(high, low, numbers, *numbers.shape, False)
     return high, low
 
 
@@ -59,7 +59,7 @@ def test_exponentials_are_those_of_numpy(version, size):
     logarithms.flat[0] = 1e-9  # rounding of a distance
     numbers = logarithms.copy()
     high, low = np.empty(size, dtype=np.uint16), np.empty(size, dtype=np.int8)
-    _stored.keep_decay(high, low, numbers, *size)
+    _stored.keep(high, low, numbers, *size, True)
     exact = np.exp(np.minimum(logarithms, 0.0))
     np.testing.assert_allclose(numbers, exact, rtol=3e-14, atol=1e-43)
     again, rest = kept(numbers)
@@ -70,7 +70,7 @@ def test_exponentials_are_those_of_numpy(version, size):
 def test_exponentials_of_what_is_infinitely_far_vanish(version):
     numbers = np.array([[-np.inf, -1e300, -745.0, -101.0, 0.0]])
     high, low = np.ones((1, 5), dtype=np.uint16), np.ones((1, 5), dtype=np.int8)
-    _stored.keep_decay(high, low, numbers, 1, 5)
+    _stored.keep(high, low, numbers, 1, 5, True)
     np.testing.assert_allclose(numbers, [[0, 0, 0, 0, 1]], rtol=3e-14, atol=1e-43)
     assert high.tolist() == [[0, 0, 0, 0, 65535]]
     assert not low.any()
@@ -85,9 +85,9 @@ def test_wrong_arguments_are_refused():
         ("low: expected int8, got format 'B'", product, total, vector, work, high, low.view(np.uint8), 4, 3),
         ("high: expected uint16", expand, np.empty(12), numbers, None, 4, 3),
         ("vector: holds 2 numbers, needs 3", product, total, vector[:2], work, high, low, 4, 3),
-        ("rows: is -1, must be 0 to", keep, high, low, numbers, -1, 3),
-        ("bytes-like", keep, high, None, numbers, 4, 3),
-        ("float64", keep, high, low, numbers.astype(np.float32), 4, 3),
+        ("rows: is -1, must be 0 to", keep, high, low, numbers, -1, 3, False),
+        ("bytes-like", keep, high, None, numbers, 4, 3, False),
+        ("float64", keep, high, low, numbers.astype(np.float32), 4, 3, False),
     ):
         with pytest.raises((ValueError, TypeError), match=words):
             function(*arguments)

@@ -7,9 +7,9 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.models.declared import ANY, NOT_NEGATIVE, Declared, entries
+from icub_learning.recursive.adaptive_forgetting import YOUNG
 
-YOUNG = 0.25  # half-life, or memory, over the age: the large errors of the start are soon forgotten
-HALF_LIFE = 30.0  # [s] in which squares of signals and of their differences lose half of their weight
+HALF_LIFE = 30.0  # [s] in which what is known of signals, of their differences and of errors loses half of its weight
 LEAST = 1e-300  # a variance or a leverage, where it is 0
 FadingT = TypeVar("FadingT", bound="FadingMean")
 

@@ -3,13 +3,13 @@
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.estimators.noise.fading import YOUNG
 from icub_learning.errors import ParameterError
 from icub_learning.models.declared import NOT_NEGATIVE, POSITIVE, VARIANCE, Declared, entries
+from icub_learning.recursive.adaptive_forgetting import YOUNG
 
 MEMORY_SAMPLES = 1000  # the average runs over about this many samples
 KINDS = ("noise", "equal")
-FIRST_SAMPLES = 50  # before them the errors are those of a model that knows nothing
+FIRST_SAMPLES = 50  # before any noise is looked at: errors are those of a model that knows nothing
 INTERVAL = 16  # [samples] between two looks at the noise
 LARGEST = 100.0  # an output without any noise must not silence the others
 

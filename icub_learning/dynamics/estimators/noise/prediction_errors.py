@@ -8,8 +8,8 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics import _fading
 from icub_learning.dynamics.estimators.noise.fading import LEAST, FadingMean
 from icub_learning.models.declared import ANY, NOT_NEGATIVE, POSITIVE, VARIANCE, entries
+from icub_learning.recursive.layered_aggregation import USUAL_HALF_LIFE
 
-HALF_LIFE = 10.0  # [s] in which squared errors lose half of their weight, at most
 MISSES = 0.05  # share of errors that should lie beyond two standard deviations
 GAIN = 5.0  # [1/s] speed of the calibration, in logarithms of the variance
 RANGE = (1e-4, 1e4)  # of the calibrating factor
@@ -52,7 +52,7 @@ class CalibratedVariance(FadingMean):
         `added` (m,) is what the novelty of its motion adds to the variance, before calibration.
         """
         known, step = self._weight > 0.0, min(GAIN * elapsed, 1.0)
-        self._count(elapsed, HALF_LIFE)
+        self._count(elapsed, USUAL_HALF_LIFE)
         steps = exp(-step * MISSES), exp(step * (1.0 - MISSES))
         state = self._mean_square, self.factor
         _fading.calibrate(*state, errors, added, len(errors), known, self._weight, *steps, *RANGE)
@@ -86,6 +86,6 @@ class SerialCorrelation(FadingMean):
         self._white = kept**2 * self._white + (1.0 - kept) ** 2
         if not self._white:  # no time has passed
             return
-        self._count(elapsed, HALF_LIFE)
+        self._count(elapsed, USUAL_HALF_LIFE)
         means = self._mean, self._long_run, self._variance
         _fading.correlate(*means, errors, len(errors), kept, self._white, self._weight)
