@@ -154,8 +154,7 @@ def _message_steps(values: np.ndarray, wrench: np.ndarray) -> dict[str, Callable
         from sensor_msgs.msg import JointState
 
         from icub_learning.nodes.common.conversions import doubles, set_stamp, set_wrench
-        from icub_learning.nodes.inverse_dynamics.message_layouts import JointStateDecoder
-        from icub_learning.nodes.inverse_dynamics.message_template import MessageTemplate
+        from icub_learning.nodes.inverse_dynamics.message_layouts import JointStateDecoder, MessageTemplate
     except ImportError:
         return {}
     state = JointState(

@@ -148,11 +148,10 @@ def watch(path: Path, recording: "Recording", mode: str = "") -> Callable[[Itera
 
 def write_report(path: Path, title: str, blocks: Iterable[tuple[str, str, Sequence[Path]]]) -> None:
     """Write a page of blocks, title, text and pictures (PNG files). Raises ParameterError: it cannot be written."""
-    from icub_learning.experiments.report.machine import describe_machine
     from icub_learning.reporting import page
 
     command = shlex.join(["icub-learning", *sys.argv[1:]])
-    parts = [page.paragraph(f"{command}; {page.written()}", "note"), page.machine_table(describe_machine())]
+    parts = [page.paragraph(f"{command}; {page.written()}", "note"), page.machine_table(page.describe_machine())]
     for heading, text, pictures in blocks:
         parts += [page.section(heading), *map(page.picture, pictures), page.preformatted(text)]
     page.write_page(path, page.page(title, parts))

@@ -32,10 +32,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run what is not done yet and write the page; return 1 if an experiment failed although it had its data."""
-    from icub_learning.experiments.report.machine import describe_machine
     from icub_learning.experiments.report.page import make_page
     from icub_learning.experiments.report.running import DONE, FAILED, kept_outcome, run_experiment
-    from icub_learning.reporting.page import write_page
+    from icub_learning.reporting.page import describe_machine, write_page
 
     names = list(dict.fromkeys(args.only or EXPERIMENTS))
     modules = {name: importlib.import_module(EXPERIMENTS[name][0]) for name in names}

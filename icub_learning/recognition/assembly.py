@@ -1,5 +1,11 @@
-"""Build classifier and recognizer from one set of settings, the same for node and commands."""
+"""Build classifier and recognizer from one set of settings, the same for node and commands, and describe its files."""
 
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from icub_learning.models.header import ModelHeader
 from icub_learning.recognition.classifiers.adaptive_classifier import AdaptiveClassifier
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 from icub_learning.recognition.classifiers.kinds import KINDS, AnyClassifier
@@ -8,6 +14,12 @@ from icub_learning.recognition.recognizer import ObjectRecognizer
 from icub_learning.recognition.settings import Settings
 
 __all__ = ["Settings", "make_classifier", "make_recognizer"]
+
+KIND = "object_recognition"
+EMPTY = "nothing_taught"  # the only entry of the state of a recognizer that knows no object
+MOST_SQUARES = 6  # matrices of all features by all features that a classifier may hold, beside rows of objects
+MOST_FEATURES = 4096  # of a network, where the features of this one have not been seen yet
+SMALL_PARTS = 64 * 2**20  # [bytes]: rows of objects
 
 
 def make_classifier(settings: Settings, n_features: int) -> AnyClassifier:
@@ -30,3 +42,32 @@ def make_recognizer(settings: Settings) -> ObjectRecognizer:
         settings.reject_known,
         None if settings.classifier in KINDS else OwnClassifier.of(settings.classifier),
     )
+
+
+def largest_bytes(n_features: int | None) -> int:
+    """Return how many bytes a model of `n_features` may have; None: any number up to 4096."""
+    return 8 * MOST_SQUARES * (n_features or MOST_FEATURES) ** 2 + SMALL_PARTS
+
+
+def describe(settings: Settings, recognizer: ObjectRecognizer, network: str) -> ModelHeader:
+    """Return the description of what a recognizer knows, from the features of `network`; "" where none came yet."""
+    objects = recognizer.objects()
+    return ModelHeader(
+        KIND,
+        network=recognizer.source if recognizer.classifier is not None else network,
+        settings=asdict(settings),
+        statistics={"objects": len(objects), "examples": sum(objects.values())},
+    )
+
+
+def state_of(recognizer: ObjectRecognizer) -> dict[str, Any]:
+    """Return what a recognizer was taught, also if that is nothing."""
+    return {EMPTY: np.asarray(True)} if recognizer.classifier is None else recognizer.state()
+
+
+def restore(recognizer: ObjectRecognizer, state: dict[str, Any]) -> None:
+    """Replace what a recognizer was taught by what `state_of` returned. Raises StateError, RecognitionError."""
+    if state.keys() == {EMPTY}:
+        recognizer.reset()
+    else:
+        recognizer.load(state)

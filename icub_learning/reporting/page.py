@@ -5,10 +5,13 @@ Demonstration, evaluation, tuning, benchmarks and the reproduced experiments sha
 
 import base64
 import io
+import os
+import platform
 import textwrap
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from html import escape
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +76,21 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], marked: Sequence[b
         kind = ' class="worse"' if place < len(marked) and marked[place] else ""
         lines.append(f"<tr{kind}>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>")
     return "\n".join([*lines, "</table>"])
+
+
+def describe_machine() -> dict[str, str]:
+    """Return processor, number of cores, system and versions, by name, in words that name no computer and no person."""
+    information = Path("/proc/cpuinfo")
+    lines = information.read_text().splitlines() if information.is_file() else []
+    processors = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    packages = [f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn")]
+    return {
+        "processor": next(iter(processors), platform.processor() or platform.machine()),
+        "cores": str(cores),
+        "system": f"{platform.system()} {platform.machine()}",
+        "versions": ", ".join([f"Python {platform.python_version()}", *packages]),
+    }
 
 
 def machine_table(machine: Mapping[str, Any]) -> str:

@@ -57,7 +57,7 @@ def from_gazebo() -> None:
 
     from icub_learning.nodes.common.conversions import doubles, set_wrench
     from icub_learning.nodes.common.scheduling import ask_for_real_time
-    from icub_learning.nodes.inverse_dynamics.message_template import MessageTemplate
+    from icub_learning.nodes.inverse_dynamics.message_layouts import MessageTemplate
 
     table = entries()
     ask_for_real_time(10)  # of gzpipe, too: Gazebo drops what is not taken within half a second

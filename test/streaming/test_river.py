@@ -12,8 +12,8 @@ import pytest
 from icub_learning.errors import ParameterError, SampleError
 from icub_learning.recognition import IncrementalClassifier
 from icub_learning.recursive import RecursiveLeastSquares
-from icub_learning.recursive.growth import grown
 from icub_learning.streaming import RandomFourierRegressor, RLSClassifier, RLSMultiTargetRegressor, RLSRegressor
+from icub_learning.streaming.linear import grown
 
 ESTIMATORS = [RLSRegressor, RLSMultiTargetRegressor, RLSClassifier, RandomFourierRegressor]
 NAMES = ["a", "b", "c", "d"]

@@ -14,8 +14,7 @@ from icub_learning.models import ModelHeader, read_model, write_model
 from icub_learning.models.header import digest_of_urdf
 from icub_learning.models.ledger import accounted
 from icub_learning.models.states import broken_entries, scalar
-from icub_learning.recognition import assembly
-from icub_learning.recognition import saved_model as objects
+from icub_learning.recognition import assembly as objects
 from icub_learning.recognition.recognizer import ObjectRecognizer
 from icub_learning.reporting.tables import number, save_figures, table
 
@@ -45,8 +44,8 @@ def open_model(path: Path, own: str = "") -> OpenedModel:
         joints, samples = tuple(learner.regressor.joints), {"samples": learner.n_samples}
         found = ModelHeader(dynamics.KIND, robot, digest, joints, settings={}, statistics=samples, saved_at=0.0)
     elif "recognizer" in state or state.keys() == {objects.EMPTY}:
-        settings = assembly.Settings(classifier=own) if own else assembly.Settings()
-        learner = assembly.make_recognizer(settings)
+        settings = objects.Settings(classifier=own) if own else objects.Settings()
+        learner = objects.make_recognizer(settings)
         objects.restore(learner, state)
         found = objects.describe(settings, learner, "")
     else:

@@ -5,15 +5,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
+import numpy as np
+
 from icub_learning.arrays import Array
-from icub_learning.dynamics.regressors.regressor import Regressor
+from icub_learning.dynamics.regressors.regressor import Regressor, base_columns
 from icub_learning.experiments.peers.likelihood import Kernel, most_likely_kernel
 from icub_learning.experiments.peers.local_processes import LocalProcesses
 from icub_learning.experiments.peers.locally_weighted import LocallyWeightedProjections
 from icub_learning.experiments.peers.network import ReplayNetwork
-from icub_learning.experiments.peers.rigid_bodies import RigidBodies
-from icub_learning.experiments.peers.spectrum import SparseSpectrumProcess
 from icub_learning.experiments.peers.streaming_process import StreamingProcess
+from icub_learning.recursive import RecursiveLeastSquares
 
 Choices = Mapping[str, tuple[Any, ...]]
 
@@ -44,6 +45,59 @@ class Told:
         """The kernel of a process that makes the targets most likely."""
         mean_x, scale_x, mean_y, scale_y = self.scales
         return most_likely_kernel((self.motions - mean_x) / scale_x, (self.targets - mean_y) / scale_y, self.seed)
+
+
+class RigidBodies:
+    """Recursive least squares of base parameters (Gautier and Khalil 1992), with exponential forgetting.
+
+    The regressor has friction and offsets. Rows are scaled by the deviations of the outputs, `scale` (n_outputs,), and
+    columns by `motions` (n, 3 n_joints), so that outputs of different units count alike and one number regularizes all.
+    """
+
+    def __init__(
+        self, regressor: Regressor, motions: Array, scale: Array, regularization: float, forgetting: float
+    ) -> None:
+        self._regressor, self._scale = regressor, scale
+        self._columns = base_columns(regressor.base_projection)
+        rows = np.array([self._scaled(motion) for motion in motions[:: max(1, len(motions) // 200)]])
+        length = np.sqrt((rows**2).mean(axis=(0, 1)))
+        self._length = np.where(length > 1e-9 * length.max(), length, np.inf)
+        self._rls = RecursiveLeastSquares(len(self._columns), 1, regularization, forgetting)
+
+    def _scaled(self, motion: Array) -> Array:
+        return np.asarray(self._regressor(*np.split(motion, 3))[:, self._columns] / self._scale[:, None])
+
+    def predict(self, motion: Array) -> Array:
+        return np.asarray(self._rls.predict(self._scaled(motion) / self._length)[:, 0] * self._scale)
+
+    def learn(self, motion: Array, y: Array) -> None:
+        self._rls.update(self._scaled(motion) / self._length, (y / self._scale)[:, None], same_instant=True)
+
+
+class SparseSpectrumProcess:
+    """Bayesian linear regression on cosines and sines of random frequencies, sample by sample (I-SSGPR; Gijsberts and
+    Metta, Neural Networks 41, 2013).
+
+    The frequencies, half as many as features, are drawn from the spectral density of the kernel; the factor of the
+    precision, which outputs share, takes each sample in by a rank-one update, which the core of this package does.
+    """
+
+    def __init__(self, kernel: Kernel, n_outputs: int, frequencies: int, seed: int) -> None:
+        shape = len(kernel.length_scales), frequencies
+        self._frequencies = np.random.default_rng(seed).standard_normal(shape) / kernel.length_scales[:, None]
+        self._scale = 1.0 / np.sqrt(frequencies)
+        self._rls = RecursiveLeastSquares(2 * frequencies, n_outputs, kernel.noise)
+
+    def features(self, x: Array) -> Array:
+        """Return the features (2 frequencies,) of x (d,), of length 1."""
+        phases = x @ self._frequencies
+        return np.concatenate([np.cos(phases), np.sin(phases)]) * self._scale
+
+    def predict(self, x: Array) -> Array:
+        return self._rls.predict(self.features(x))
+
+    def learn(self, x: Array, y: Array) -> None:
+        self._rls.update(self.features(x), y)
 
 
 class Scaled:

@@ -1,17 +1,24 @@
-"""Decodes serialized joint states and wrenches quickly: what is equal in successive messages is read once."""
+"""Joint states and wrenches from bytes, and answers to bytes: what is equal in all messages is handled once."""
 
+import struct
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
+from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
 from icub_learning.arrays import Array
-from icub_learning.nodes.common.conversions import stamp_to_ns, wrench_to_array
+from icub_learning.nodes.common.conversions import NANOSECONDS, stamp_to_ns, wrench_to_array
 from icub_learning.nodes.common.serialized import HEADER, LITTLE_ENDIAN, STAMP_END, message_of, stamp_in
 
 _NUMBERS = 6 * 8  # bytes of force and torque, at the end of a wrench
+# Values that no other part of a message has: their places show where stamp and numbers lie, in any encoding.
+_SECONDS, _NANOSECONDS = 0x5EC0_1D5A, 0x2A5C_0DE5
+_FIRST = 1.0e-250
+_STAMP = struct.Struct("=iI")
 
 
 class JointStateNumbers(NamedTuple):
@@ -137,3 +144,32 @@ class WrenchDecoder:
 
 def _read(data: bytes) -> tuple[int, Array]:
     return stamp_in(data), np.frombuffer(data, offset=len(data) - _NUMBERS).copy()
+
+
+class MessageTemplate:
+    """A message with a header, of which only the stamp and groups of numbers, of these `sizes`, change; `fill` writes
+    them into the message, once. Raises ValueError: the numbers of a group do not lie side by side in it.
+    """
+
+    def __init__(self, message: Any, sizes: Sequence[int], fill: Callable[..., None]) -> None:
+        marks = [_FIRST * (1.0 + group + np.arange(size) / 1024.0) for group, size in enumerate(sizes)]
+        message.header.stamp.sec, message.header.stamp.nanosec = _SECONDS, _NANOSECONDS
+        fill(message, *marks)
+        self._data = bytearray(serialize_message(message))
+        self._stamp = self._offset(_STAMP.pack(_SECONDS, _NANOSECONDS))
+        view, offsets = memoryview(self._data), [self._offset(mark.tobytes()) for mark in marks]
+        self._numbers = [view[at : at + mark.nbytes].cast("d") for at, mark in zip(offsets, marks, strict=True)]
+
+    def bytes_of(self, stamp: int, *groups: Array) -> bytes:
+        """Return the serialized message with a stamp [ns] and groups of float64; raises ValueError for other sizes."""
+        _STAMP.pack_into(self._data, self._stamp, *divmod(stamp, NANOSECONDS))
+        for numbers, values in zip(self._numbers, groups, strict=True):
+            numbers[:] = values.data
+        return bytes(self._data)
+
+    def _offset(self, mark: bytes) -> int:
+        """Return the offset of a mark. Raises ValueError unless it is there exactly once."""
+        offset = self._data.index(mark)
+        if self._data.find(mark, offset + 1) >= 0:
+            raise ValueError("the mark comes twice")
+        return offset

@@ -30,8 +30,7 @@ from icub_learning.nodes.common.timing import TimingLimits
 from icub_learning.nodes.inverse_dynamics.changes import ChangeEndpoints
 from icub_learning.nodes.inverse_dynamics.controllers import ControllerEndpoints
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
-from icub_learning.nodes.inverse_dynamics.message_layouts import JointStateDecoder, WrenchDecoder
-from icub_learning.nodes.inverse_dynamics.message_template import MessageTemplate
+from icub_learning.nodes.inverse_dynamics.message_layouts import JointStateDecoder, MessageTemplate, WrenchDecoder
 from icub_learning.nodes.inverse_dynamics.model_services import ModelServices
 from icub_learning.nodes.inverse_dynamics.parameters import PARAMETERS
 from icub_learning.nodes.inverse_dynamics.report import DynamicsReport, InertialReport

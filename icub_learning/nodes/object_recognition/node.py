@@ -21,7 +21,7 @@ from icub_learning.nodes.common.qos import SENSOR, STATE, STREAM
 from icub_learning.nodes.common.spinning import LifecycleSettings, run
 from icub_learning.nodes.common.taught_node import LONGEST_LESSON, TaughtNode, list_objects
 from icub_learning.nodes.common.timing import DurationWindow
-from icub_learning.recognition import assembly, saved_model
+from icub_learning.recognition import assembly
 from icub_learning.recognition.settings import Settings
 from icub_learning.settings import pick, setting, settings_of
 from icub_learning_msgs.msg import FeatureVector, ObjectList, Recognition
@@ -56,7 +56,7 @@ class ObjectRecognitionNode(TaughtNode):
         self._recognizer = assembly.make_recognizer(self._settings)
         self._network = ""  # of the newest features
         self._n_features: int | None = None  # likewise
-        self._keep_model(settings, self._largest, lambda state: saved_model.restore(self._recognizer, state))
+        self._keep_model(settings, self._largest, lambda state: assembly.restore(self._recognizer, state))
         self._message: Recognition | None = None  # the newest, published again and again at publish_rate
         self._make_endpoints()
         self._report = StreamReport(self, "recognition", "no features arrive")
@@ -69,10 +69,10 @@ class ObjectRecognitionNode(TaughtNode):
         self.get_logger().info(f"classifier {settings['classifier']}; {known or 'no'} objects are known")
 
     def _describe(self) -> ModelHeader:
-        return saved_model.describe(self._settings, self._recognizer, self._network)
+        return assembly.describe(self._settings, self._recognizer, self._network)
 
     def _state(self) -> dict[str, Any]:
-        return saved_model.state_of(self._recognizer)
+        return assembly.state_of(self._recognizer)
 
     def _autosave(self) -> None:
         if self._recognizer.lesson is None:  # else what was taught is not complete
@@ -80,7 +80,7 @@ class ObjectRecognitionNode(TaughtNode):
 
     def _largest(self) -> int:
         known = self._recognizer.classifier
-        return saved_model.largest_bytes(known.n_features if known else self._n_features)
+        return assembly.largest_bytes(known.n_features if known else self._n_features)
 
     def _make_endpoints(self) -> None:
         self._recognitions = self.create_lifecycle_publisher(Recognition, "~/recognition", STREAM)
@@ -182,7 +182,7 @@ class ObjectRecognitionNode(TaughtNode):
         return await self._write(request.path, self._recognizer.saved)
 
     async def _load_model(self, request: ModelFile.Request, _response: Any) -> str:
-        saved_model.restore(self._recognizer, await self._read(request.path))
+        assembly.restore(self._recognizer, await self._read(request.path))
         return self._changed(f"loaded {len(self._recognizer.objects())} objects")
 
     async def _merge_model(self, request: ModelFile.Request, _response: Any) -> str:

@@ -12,7 +12,7 @@ from icub_learning.cli.main import main
 from icub_learning.dynamics.saved_model import estimator_of
 from icub_learning.models import load_state, read_model, write_model
 from icub_learning.models.ledger import accounted
-from icub_learning.recognition import saved_model as objects
+from icub_learning.recognition import assembly as objects
 from icub_learning.recognition.assembly import Settings as ObjectSettings
 from icub_learning.recognition.assembly import make_recognizer
 

@@ -14,8 +14,7 @@ from icub_learning.experiments.peers.loads import batch
 from icub_learning.experiments.peers.local_processes import Leaf, LocalProcesses, Split
 from icub_learning.experiments.peers.locally_weighted import LocallyWeightedProjections
 from icub_learning.experiments.peers.network import ReplayNetwork
-from icub_learning.experiments.peers.rigid_bodies import RigidBodies
-from icub_learning.experiments.peers.spectrum import SparseSpectrumProcess
+from icub_learning.experiments.peers.rivals import RigidBodies, SparseSpectrumProcess
 from icub_learning.experiments.peers.streaming_process import StreamingProcess
 from icub_learning.simulation.zoo.bodies import planar_arm_urdf
 
