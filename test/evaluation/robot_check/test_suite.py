@@ -31,7 +31,7 @@ def sound(name):
     if name != "left":
         return zoo_robot("icub_wrench_100hz", seed=8) if name == "right" else zoo_robot(name)
     robot = zoo_robot("icub_left_arm_wrench_100hz", seed=9)
-    return replace(robot, recording=moved(cut(robot.recording, 4.0, 8.0), 5))
+    return robot._replace(recording=moved(cut(robot.recording, 4.0, 8.0), 5))
 
 
 def faults_of(robot, recording):
