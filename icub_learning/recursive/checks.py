@@ -25,15 +25,15 @@ def finite_rows(name: str, values: ArrayLike, width: int, limit: float = float_i
     return checked[0] if single else checked
 
 
-def check_regularization(value: float | ArrayLike, n_features: int) -> Array:
+def check_regularization(value: float | ArrayLike, n_features: int, name: str = "regularization") -> Array:
     """Return a regularization, one number or one for each feature, as (n_features,). Raises ShapeError, NotFiniteError,
     ParameterError (outside [1e-50, 1e50]).
     """
     low, high = REGULARIZATION_RANGE
-    values = finite("regularization", value)
+    values = finite(name, value)
     if np.shape(value) not in ((), (n_features,)):
-        raise ShapeError("regularization", np.shape(value), f"a number or ({n_features},)")
+        raise ShapeError(name, np.shape(value), f"a number or ({n_features},)")
     for worst in (values.min(), values.max()):
         if not low <= worst <= high:
-            raise ParameterError("regularization", float(worst), f"in [{low:g}, {high:g}]")
+            raise ParameterError(name, float(worst), f"in [{low:g}, {high:g}]")
     return np.array(np.broadcast_to(values, (n_features,)))

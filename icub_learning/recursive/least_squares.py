@@ -340,7 +340,7 @@ class RecursiveLeastSquares:
             learner = cls(d, n_outputs, state["regularization"], float(state["forgetting"]), state["initial_weights"])
             learner._triangle = read_factor(state, d)
             learner.padded_weights[:, :d] = _check_weights("weights", state["weights"], d, n_outputs).T
-            learner._prior = check_regularization(state["prior"], d)
+            learner._prior = check_regularization(state["prior"], d, "prior")
             if (learner._prior > learner.regularization).any():
                 raise StateError("prior exceeds the regularization", name="prior")
             learner._turn = real("next_refill", float(state["next_refill"]), 0.0, inf) % d

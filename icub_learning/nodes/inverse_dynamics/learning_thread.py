@@ -85,6 +85,9 @@ class LearningThread:
         with, and the result. Until it is acted on, the request may be cancelled.
         """
         answer: Future[Any] = Future()
+        if self._stopping:
+            answer.set_exception(StateError("the node has stopped learning"))
+            return answer
         self._requests.append(Request(act, changes, exchanges, answer))
         self._queue.put(_WAKE)
         return answer

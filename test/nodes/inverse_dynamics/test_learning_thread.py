@@ -229,5 +229,6 @@ def test_a_thread_that_hangs_at_the_end_leaves_the_last_good_state_and_no_reques
     until(lambda: estimator.counted)
     waiting = thread.ask(lambda _: "answered")
     thread.stop(0.05)
-    assert str(waiting.exception(PATIENCE)) == "the node has stopped learning"
+    for request in (waiting, thread.ask(lambda _: "answered")):
+        assert str(request.exception(PATIENCE)) == "the node has stopped learning"
     assert thread.final_state()[0]["learned"].tolist() == []
