@@ -23,7 +23,7 @@ def find_class(setting: str, path: str, methods: Sequence[str]) -> type[Any]:
     if not hasattr(module, name):
         near = get_close_matches(name, [key for key, value in vars(module).items() if isinstance(value, type)])
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise ParameterError(setting, path, f"a class, but {module.__file__} has no {name!r}{hint}")
+        raise ParameterError(setting, path, f"a class: {module.__file__} has no {name!r}{hint}")
     found = getattr(module, name)
     if not isinstance(found, type):
         raise ParameterError(setting, path, f"a class, but it is a {type(found).__name__} in {module.__file__}")

@@ -247,7 +247,7 @@ class LearnerContract(Contract):
         _teach(learner, self.samples(3 * N_SAMPLES, seed=6))
         after = {key: value.nbytes for key, value in learner.state().items()}
         grown = {key: (before.get(key), size) for key, size in after.items() if size != before.get(key)}
-        assert before == after, f"after {3 * N_SAMPLES} more samples these sizes [bytes] changed: {grown}"
+        assert before == after, f"{3 * N_SAMPLES} samples after n_until_full these sizes [bytes] changed: {grown}"
 
     def test_no_default_can_be_changed_from_outside(self) -> None:
         """No method has a list, dict, set or array as a default argument."""

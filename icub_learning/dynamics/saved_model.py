@@ -36,7 +36,7 @@ def estimator_of(state: dict[str, Any], own: str = "") -> AnyEstimator:
         return learner
     name = kind.split("_")[0]  # what follows says which of its methods it uses
     if name not in ESTIMATORS:
-        text = f"the state is that of a {kind!r} estimator, and no file makes a program import a class: name it (--own)"
+        text = f"a {kind!r} estimator learned it, and no file makes a program import a class: name that in full (--own)"
         raise StateError(text, value=kind, bound=", ".join(ESTIMATORS))
     with reading_state(f"a {name} estimator"):
         return ESTIMATORS[name].from_state(state)

@@ -49,7 +49,7 @@ def open_model(path: Path, own: str = "") -> OpenedModel:
         objects.restore(learner, state)
         found = objects.describe(settings, learner, "")
     else:
-        raise StateError(f"{path} holds neither a model of inverse dynamics nor one of objects", value=str(path))
+        raise StateError(f"{path} holds no model of inverse_dynamics or object_recognition", value=str(path))
     if broken := broken_entries(state):
         raise StateError(f"{path} holds numbers that are not finite, in {', '.join(broken)}", value=str(path))
     return OpenedModel(path, header or found, header is not None, state, learner)

@@ -105,7 +105,7 @@ class Teaching:
             return
         text = f"{lesson.n_taken} images with a box, {lesson.n_without} without"
         if reason or lesson.n_taken < self._min_frames:
-            why = reason or f"fewer than {self._min_frames} images with a box"
+            why = reason or f"fewer than {self._min_frames} images with a box (/diagnostics tells what was refused)"
             self.doing = ""
             self._finished(None, f"{why}: '{lesson.label}' was not learned ({text})", 0.0)
             return

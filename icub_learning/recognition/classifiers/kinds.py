@@ -34,7 +34,7 @@ def from_state(kind: str, state: Mapping[str, Any], own: Any = None) -> AnyClass
         text = f"the model is of the classifier {kind!r} of an earlier version, which is gone: teach its objects again"
         raise StateError(text, name="kind", value=kind)
     if kind not in KINDS:
-        text = f"saved classifier is {kind!r}, not one of {', '.join(KINDS)}, and no file makes a program import it"
+        text = f"saved classifier is {kind!r}, not one of {', '.join(KINDS)}: no file makes a program import it (--own)"
         raise StateError(text, name="kind", value=kind)
     return KINDS[kind].from_state(dict(state))
 
