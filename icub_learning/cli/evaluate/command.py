@@ -29,7 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "learn all of the first recording, then predict this one of the same robot with learning off"
     parts.add_argument("--test", metavar="RECORDING", type=Path, help=text)
     add_value(parts, "--horizon", 0.0, "predict this far beyond all that was learned", "SECONDS", "[0, inf)")
-    text = "evaluate a class of your own too: my_package.my_module.MyLearner, see docs/how_to/my_learner.md"
+    text = "evaluate a class of your own too: my_package.my_module.MyLearner, see docs/how_to/bring_your_own.md"
     parts.add_argument("--estimator", metavar="CLASS", help=text)
     text = (
         "one row for each of many recordings: X.npz (or another format) with X.urdf beside it, or a YAML or JSON"
