@@ -41,7 +41,7 @@ def find_urdf(robot: str | os.PathLike[str]) -> str:
     found = _icub(ICUB_MODEL if text == "icub" else text)
     if found is None:
         known = ", ".join(KNOWN_ROBOTS)
-        message = f"there is no URDF file {text!r}, nor a known robot of that name ({known})"
+        message = f"there is no URDF file {text!r} (seen from {Path.cwd()}), nor a known robot of that name ({known})"
         raise ModelError(message, name="urdf", value=text, bound=f"a path, XML text, package:// URI or one of {known}")
     return str(found)
 

@@ -106,6 +106,6 @@ def _case(args: argparse.Namespace, path: Path, own: Mapping[str, Any]) -> Case:
 def _only_output(recording: Recording) -> str:
     wrench = recording.wrench is not None and len(recording.wrench) > 0
     if wrench == (recording.effort is not None):
-        text = "the recording has wrenches and efforts" if wrench else "the recording has neither wrenches nor efforts"
-        raise RecordingError(f"{text}: say what is learned (--output)", name="output", bound="wrench or joint_torque")
+        text = "wrenches and efforts: say what is learned (--output)" if wrench else "neither wrenches nor efforts"
+        raise RecordingError(f"the recording has {text}", name="output", bound="wrench or joint_torque")
     return "wrench" if wrench else "joint_torque"

@@ -29,7 +29,7 @@ def check_stamps(seen: Observation) -> list[Finding]:
         if unset:
             name = "stamps_unset"
             text = f"{unset} of {len(stamps)} {NAMES[kind]} have no stamp (it is {stamps.min() * 1e-9:.0f} s)"
-            remedy = "take the time of arrival (stamp_source: arrival) until the driver sets stamps"
+            remedy = "take the time of arrival (stamp_source: arrival) until the driver sets some; start a file above 0"
         elif stuck > SHARE * len(stamps) or (steps < 0).any():
             name = "stamps_order"
             text = f"stamps of {NAMES[kind]} repeat or go back {stuck} times in {len(stamps)}"
