@@ -32,8 +32,7 @@ def estimator_of(state: dict[str, Any], own: str = "") -> AnyEstimator:
     """
     kind = str(scalar(state, "estimator"))
     if own and kind == own:
-        learner: AnyEstimator = OwnLearner.of(own).from_state(state)
-        return learner
+        return OwnLearner.of(own).from_state(state)  # type: ignore[no-any-return]
     name = kind.split("_")[0]  # what follows says which of its methods it uses
     if name not in ESTIMATORS:
         text = f"a {kind!r} estimator learned it, and no file makes a program import a class: name that in full (--own)"

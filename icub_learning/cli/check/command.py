@@ -89,13 +89,14 @@ def _observation(args: argparse.Namespace, urdf: str, recording: Any, **known: A
 
     urdf = urdf or guess_robot(recording.joint_names) or ""
     if not urdf:
-        names = ", ".join(recording.joint_names)
-        bound = f"given: no topic robot_description was heard, and no known robot has all joints {names}"
-        raise ParameterError("--urdf", None, bound)
+        bound = "given: no topic robot_description was heard, and no known robot has all joints "
+        raise ParameterError("--urdf", None, bound + ", ".join(recording.joint_names))
     found = find_urdf(urdf)
     sensor = args.sensor or ""
     if not sensor and recording.wrench is not None:
         sensor = guess_sensor(found, recording.joint_names, known["wrench_frame"] or "")
     if urdf.lstrip().startswith("<"):
         urdf = "topic"  # as the node takes it
+    elif Path(urdf).is_file():
+        urdf = str(Path(urdf).absolute())  # the node may be started from any folder
     return urdf, Observation(recording, found, sensor, **known)

@@ -1,6 +1,7 @@
 """`check` as a command: sentences, exit codes, and parameters that the node takes."""
 
 import json
+import shutil
 import sys
 from dataclasses import replace
 
@@ -8,6 +9,7 @@ import pytest
 import yaml
 from helpers.limits import set_limits
 from helpers.planted_faults import planted
+from helpers.robots import ICUB
 from helpers.ros_probe import RosProbe
 from helpers.sound_robots import cut, zoo_robot
 from helpers.waiting import wait_until
@@ -44,11 +46,15 @@ def test_faults_of_a_recording_in_words_and_parameters_that_help(arm, tmp_path, 
     assert {name: values[name] for name in expected} == expected
 
 
-def test_a_sound_recording_without_a_urdf_is_recognized_by_its_joints(arm, tmp_path, capsys):
+def test_a_sound_recording_is_recognized_by_its_joints_or_the_urdf_beside_it(arm, tmp_path, monkeypatch, capsys):
     write(arm, tmp_path / "arm.npz")
-    assert main(["check", str(tmp_path / "arm.npz")]) == 0
-    shown = capsys.readouterr().out
-    assert all(part in shown for part in ("nothing wrong was found", "  urdf: icub\n", "  sensor: l_arm_ft_sensor\n"))
+    monkeypatch.chdir(tmp_path)
+    for urdf in ("icub", str(tmp_path / "arm.urdf")):
+        assert main(["check", "arm.npz"]) == 0
+        shown = capsys.readouterr().out
+        for part in ("nothing wrong was found", f"  urdf: {urdf}\n", "  sensor: l_arm_ft_sensor\n"):
+            assert part in shown
+        shutil.copy(ICUB, "arm.urdf")
 
 
 def test_a_robot_that_nobody_knows_is_asked_for(arm, tmp_path, capsys):
