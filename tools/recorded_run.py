@@ -89,7 +89,7 @@ def started(package: Path, folder: Path, node: str, probe: Any, **parameters: An
         process = subprocess.Popen(line, stdout=log, stderr=log, env=environment, cwd=folder)
         try:
             with probe:
-                if isinstance(probe, NodeProbe | RecognitionProbe | CameraProbe | DetectionProbe):
+                if hasattr(probe, "connect"):
                     probe.connect()
                 yield probe
         finally:

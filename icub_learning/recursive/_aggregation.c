@@ -14,7 +14,11 @@ static double rate(double scale, double square, double spread) {
     return first < second ? first : second;
 }
 
-static double next_scale(double faded, double size) { return size > FEWEST && size > faded ? size : faded; }
+/* Who sleeps has no regrets, and wakes up with the rate of before: its scale does not fade. */
+static double next_scale(double scale, double size, int awake, double slower) {
+    const double faded = awake ? slower * scale : scale;
+    return size > FEWEST && size > faded ? size : faded;
+}
 
 /* The faded loss above which an expert sleeps. */
 static double awake_up_to(const double *loss, ptrdiff_t experts, ptrdiff_t step) {
@@ -57,7 +61,7 @@ static void learn_output(const TABLES *t, ptrdiff_t j, const double *error, ptrd
     for (ptrdiff_t i = 0; i < experts; i++) {
         const double size = fabs(regret[i]);
         if (size > FEWEST && scale[i * step] < share * size) share = scale[i * step] / size;
-        const double next = next_scale(slower * scale[i * step], size);
+        const double next = next_scale(scale[i * step], size, loss[i * step] <= hopeless, slower);
         if (next > widest) widest = next;
     }
     /* While one expert has all weight there are no regrets, and scales only fade. */
@@ -66,8 +70,8 @@ static void learn_output(const TABLES *t, ptrdiff_t j, const double *error, ptrd
     for (ptrdiff_t i = 0; i < experts; i++) {
         if (widest > 0.0) {
             const double r = share * regret[i], old_scale = scale[i * step], before = rate(old_scale, square[i * step], spread);
-            const int awake = loss[i * step] <= hopeless; /* who sleeps has no regrets, and wakes up with the rate of before */
-            const double next = next_scale(awake ? slower * old_scale : old_scale, fabs(regret[i]));
+            const int awake = loss[i * step] <= hopeless;
+            const double next = next_scale(old_scale, fabs(regret[i]), awake, slower);
             scale[i * step] = next > least ? next : least;
             if (awake) square[i * step] = fade * square[i * step] + r * r;
             const double after = rate(scale[i * step], square[i * step], spread);
