@@ -1,7 +1,6 @@
 """Child processes that write to log files and end with the program, and a ROS domain of their own."""
 
 import random
-import signal
 import socket
 import subprocess
 import sys
@@ -50,8 +49,7 @@ class Processes(ExitStack):
 
     def stop(self) -> None:
         """End all processes; kill those that do not end when asked."""
-        # SIGTERM, because Python that still imports answers SIGINT with a traceback.
-        children.end(list(self._children.values()), signal.SIGTERM)
+        children.end(list(self._children.values()))
 
     def _log(self, name: str) -> Path:
         return self._log_folder / f"{name}.log"

@@ -33,10 +33,11 @@ def start(line: Sequence[str], environment: Mapping[str, str], output: int | IO[
     )
 
 
-def end(children: Sequence[subprocess.Popen[bytes]], number: signal.Signals) -> list[subprocess.Popen[bytes]]:
-    """End processes that `start` returned, and their children, by a signal; return those that had to be killed."""
+def end(children: Sequence[subprocess.Popen[bytes]]) -> list[subprocess.Popen[bytes]]:
+    """End processes that `start` returned, and their children, by SIGTERM; return those that had to be killed."""
     for child in children:
-        send(child, number)
+        # Python that still imports answers SIGINT with a traceback, and at times does not notice it.
+        send(child, signal.SIGTERM)
     limit = time.monotonic() + GRACE
     while any(child.poll() is None for child in children) and time.monotonic() < limit:
         time.sleep(PERIOD)

@@ -34,7 +34,7 @@ class Supervisor:
             while not (failed or ended or stopped()):
                 time.sleep(children.PERIOD)
                 ended, failed = self._collect()
-            killed = children.end([process for _, process in self._running], signal.SIGINT)
+            killed = children.end([process for _, process in self._running])
             for command, process in self._running:
                 if process in killed:
                     self._write(f"[{command.name}] did not end within {children.GRACE:g} s: killed")

@@ -198,8 +198,9 @@ sys.exit(supervisor.Supervisor().run(commands))
 """
 POLITE = """
 import os, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 print("up", os.getpid(), flush=True)
-signal.sigwait({signal.SIGINT})
+signal.sigwait({signal.SIGTERM})
 print("bye")
 """
 STUBBORN = """
