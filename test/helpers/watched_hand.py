@@ -65,8 +65,10 @@ class Hand:
         position = middle + 0.3 * np.sin(w * t)
         return Motion(self.stamp, position, 0.3 * w * np.cos(w * t), -0.3 * w**2 * np.sin(w * t))
 
-    def run(self, seconds, load=None, push=None, variance=None, at_once=1, measured=0.0):
-        """Return what the monitor saw after each block of `at_once` samples, whose errors have the block's mean."""
+    def run(self, seconds, load=None, push=None, variance=None, at_once=1, measured=0.0, spread=30.0):
+        """Return what the monitor saw after each block of `at_once` samples, whose errors have the block's mean, and
+        differ from it by up to `spread` deviations of the noise.
+        """
         phases = []
         for _ in range(round(seconds / PERIOD)):
             self.k += 1
@@ -78,8 +80,8 @@ class Hand:
             error += added @ load if load is not None else 0.0
             error += pushed @ push if push is not None else 0.0
             told = None if variance is None else variance * np.array([0.16] * 3 + [1e-4] * 3)
-            spread = np.linspace(-30.0, 30.0, at_once)[:, None] * self.noise if at_once > 1 else np.zeros((1, 1))
-            for sample, off in enumerate(spread, 1 - at_once):
+            offsets = np.linspace(-spread, spread, at_once)[:, None] * self.noise if at_once > 1 else np.zeros((1, 1))
+            for sample, off in enumerate(offsets, 1 - at_once):
                 own = Motion(self.stamp + sample * round(PERIOD / at_once * 1e9), *motion[1:])
                 self.monitor.observe(own.stamp, own, error + off, told)
             phases.append(self.monitor.phase)

@@ -10,7 +10,7 @@ import icub_learning
 # What is filled in step by step; scikit-learn sets the settings of its estimators one by one too.
 CHANGING = {
     *("Attempt", "Counts", "DetectionLesson", "Event", "Frame", "KernelSettings", "Learner", "Lesson", "Positives"),
-    *("RecognizedView", "Series", "State", "StateRecord", "StreamCounts", "Trial"),
+    *("RecognizedView", "State", "StateRecord", "StreamCounts"),
 }
 
 

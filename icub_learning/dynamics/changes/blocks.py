@@ -1,6 +1,7 @@
 """Samples become blocks: means over BLOCK seconds, numbered and remembered."""
 
 from collections import deque
+from collections.abc import Callable
 
 import numpy as np
 
@@ -15,19 +16,22 @@ QUIET = LONGEST_PERIOD
 
 
 class Blocks:
-    """The means (2, m) of errors and their variances over one block after the other.
+    """The means of errors and their variances (m,) over one block after the other, and the scatter of the errors in it.
 
     Attributes:
         last: stamp of the last sample [ns], 0 before the first.
         number: number of the last block.
         passed: time from the block before to the last one, in usual times between two: above 1 where samples were lost.
+        fewer: how many times fewer samples the last block has than usual.
         history: the latest blocks, the newest last.
     """
 
     def __init__(self, n_outputs: int) -> None:
         self._sum, self._count, self._began = np.zeros((2, n_outputs)), 0, 0
         self._error, self._variance = self._sum
-        self.last, self.number, self.passed = 0, 0, 1.0
+        self._partial: list[Array] = []  # mean errors of the first samples of the block
+        self.last, self.number, self.passed, self.fewer = 0, 0, 1.0, 1.0
+        self._full = 1  # samples of the last block that was not ended early
         self._ended, self._usual = 0, UsualInterval()  # stamp of the last block [ns]
         self.history: deque[Block] = deque(maxlen=LONG)
 
@@ -37,11 +41,17 @@ class Blocks:
 
     def forget(self) -> None:
         """Drop what is remembered, and the block that has begun."""
-        self._sum[:], self._count = 0.0, 0
+        self._begin()
         self.history.clear()
 
-    def means(self, stamp: int, error: Array, variance: Array | None) -> Array | None:
-        """Return the means if this sample completes a block; variances that are not known count as 0."""
+    def means(
+        self, stamp: int, error: Array, variance: Array | None, is_strange: Callable[[Array, float], bool]
+    ) -> Array | None:
+        """Return (3, m) if a block ends with this sample: mean error, mean variance (0 where it is not known), scatter.
+
+        It ends when it is complete, or when `is_strange` says that its mean error (m,) so far, of `fewer` times fewer
+        samples than usual, is to be judged at once: its variance is larger by `fewer - 1` times the scatter.
+        """
         elapsed, self.last = (stamp - self.last) * 1e-9, stamp
         if not self._count:
             self._began = stamp
@@ -49,17 +59,36 @@ class Blocks:
         if variance is not None:
             self._variance += variance
         self._count += 1
+        self._partial.append(self._error / self._count)
+        self.fewer = 1.0
         # A block is complete when the next sample would lie beyond it.
         if (stamp - self._began) * 1e-9 + min(max(elapsed, 0.0), BLOCK) < BLOCK - 1e-6 and elapsed < BLOCK:
-            return None
+            self.fewer = max(self._full / self._count, 1.0)
+            if not is_strange(self._partial[-1], self.fewer):
+                return None
+        else:
+            self._full = self._count
         ended, self._ended, self.passed = self._ended, stamp, 1.0
         if 0 < ended < stamp:  # neither the first block, nor was the time set back
             since = float(stamp - ended)
             self.passed = max(1.0, since / (self._usual.value or since))
-            self._usual.follow(since)
-        means: Array = self._sum / self._count
-        self._sum[:], self._count = 0.0, 0
+            if self.fewer == 1.0:
+                self._usual.follow(since)
+        means = np.array([self._partial[-1], self._variance / self._count, self._scatter()])
+        self._begin()
         return means
+
+    def _begin(self) -> None:
+        self._sum[:], self._count = 0.0, 0
+        self._partial.clear()
+
+    def _scatter(self) -> Array:
+        """Return the scatter (m,): the mean of the first n of N errors has a variance about that of all of (N - n) / n
+        times it; of each n it is estimated once.
+        """
+        n = np.arange(1.0, self._count)[:, None]
+        away = (np.array(self._partial) - self._partial[-1])[:-1]
+        return np.asarray((n / (self._count - n) * away**2).sum(axis=0) / max(self._count - 1, 1))
 
     def add(self, stamp: int, error: Array, columns: Array, step: Step, state: Array, novelty: Array | None) -> Block:
         """Return the next block, which is remembered; see Block."""

@@ -37,6 +37,7 @@ class ErrorModel:
 
     Attributes:
         fast, slow, noise: (m, m) covariances of the parts.
+        scatter: (m,) of the errors in a block, see Blocks.
         scale: factor on all of them, at least LEAST_SCALE.
         age: [s] of errors seen.
     """
@@ -45,7 +46,7 @@ class ErrorModel:
         m = self.n_outputs = n_outputs
         self.age, self.scale = 0.0, LEAST_SCALE
         self._weight = 0.0  # sum of the fading weights of all blocks seen; the newest has weight 1
-        self._told = np.zeros(m)  # variances that the body told of these errors
+        self.scatter, self._told = np.zeros((2, m))  # the latter: variances that the body told of these errors
         self._moments = np.zeros((4, m, m))  # at lags 0, NEAR, FAR; of the mean over SLOW seconds
         self._slow_mean = np.zeros(m)
         self._past, self._work = np.zeros((FAR + 1, m)), np.empty((2, m))  # newest last
@@ -57,8 +58,8 @@ class ErrorModel:
         self._blocks = 0
         self._novel: Array | None = None  # (m,) variance that a new motion has added of late
 
-    def learn(self, error: Array, told: Array | None = None) -> None:
-        """Learn from the mean error (m,) of one block in which nothing had changed, and the variance told of it."""
+    def learn(self, error: Array, told: Array | None = None, scatter: Array | None = None) -> None:
+        """Learn from the mean error (m,) of one block in which nothing had changed, the variance told, the scatter."""
         self.age += BLOCK
         self._weight = fade(BLOCK, self.age, HALF_LIFE) * self._weight + 1.0
         share = min(BLOCK / SLOW, BLOCK / self.age)
@@ -66,6 +67,8 @@ class ErrorModel:
         _evidence.remember(*known, error, self.n_outputs, NEAR, FAR, share, self._weight)
         if told is not None and isfinite(told.sum()):
             self._told += (told - self._told) / self._weight
+        if scatter is not None:
+            self.scatter += (scatter - self.scatter) / self._weight
         self._blocks += 1
         if self._blocks % FAR == 0:
             self._decompose()
@@ -100,13 +103,16 @@ class ErrorModel:
         self._covariance = block_diag(self.fast, self.slow)
         return np.zeros(2 * self.n_outputs)
 
-    def step(self, novelty: Array | None = None, wandering: bool = True, passed: float = 1.0) -> "Step":
+    def step(
+        self, novelty: Array | None = None, wandering: bool = True, passed: float = 1.0, fewer: float = 1.0
+    ) -> "Step":
         """Return the filter's step for the next block; its gain depends on the model alone, not on what is measured.
 
         Args:
             novelty: (m,), by how much the variance of the body's prediction exceeds the usual one; None: nowhere.
             wandering: whether offsets follow errors of a motion that is new; otherwise they count as noise.
             passed: periods since the block before, in which what lasts has faded: more than 1 where samples were lost.
+            fewer: how many times fewer samples the block has than usual.
         """
         m = self.n_outputs
         gain, whole, root = np.empty((2 * m, m)), np.empty((m, m)), np.empty((m, m))
@@ -117,9 +123,15 @@ class ErrorModel:
                 added[1] = novelty
         elif novelty is not None or self._novel is not None:
             added[0] = self._wandering(novelty)
+        if fewer > 1.0:
+            added[1] += self.more_noise(fewer)
         parts = self.fast, self.slow, self.noise
         _evidence.predict(self._covariance, gain, whole, root, kept, *parts, added, m, self.scale)
         return Step(kept, gain, whole, root)
+
+    def more_noise(self, fewer: float) -> Array:
+        """Return the variance (m,) that a block's mean has more because of so many times fewer samples than usual."""
+        return self.scale * (fewer - 1.0) * self.scatter
 
     def _wandering(self, novelty: Array | None) -> Array:
         """Return by what variance (m,) offsets change during one block, because the motion is new.

@@ -69,7 +69,7 @@ class Attempt:
 
     bare: Evidence  # on top of nothing
     loaded: Evidence  # on top of the load before the event; the same without that
-    unknown_before: float  # log likelihood of UnknownMotion when it began
+    unknown: UnknownMotion  # evidence that nothing was added, and that the body does not know the motion
     log_roots: float = 0.0  # sum of the logarithms of the determinants of the roots of all blocks of `bare`
 
 
@@ -83,7 +83,7 @@ class Event:
     noise: Array  # (m,) standard deviations of the errors of a block
     precision: Array  # (m, m) inverse covariance of a usual mean error over the blocks that show its end
     pull: Array  # (m,) standard deviations of a pull before any data: of what a push adds to the outputs
-    unknown: UnknownMotion  # evidence that nothing was added, and that the body does not know the motion
+    usual: Array  # (m, m) covariance of the usual errors of a block
     attempts: list[Attempt]  # from its beginning, and from later times: what grips or lets go also jolts the arm
     n_blocks: int = 0  # since its beginning
 
@@ -96,9 +96,9 @@ class Suspicion:
 
     def __init__(self, n_outputs: int, false_alarms: float) -> None:
         self._n_outputs = n_outputs
-        # Each exceeds h with exp(-h) at most, however long it is looked at (Ville 1939). In an hour so many begin, for
-        # two causes and the release of a load each; the rarer long evidence fills it up to 4.
-        self._threshold = log(3600.0 / BLOCK * RUNNING / SHORT * 4 / false_alarms)
+        # Each exceeds h with exp(-h) at most, however long it is looked at (Ville 1939). One may begin with each block,
+        # for two causes and the release of a load each; the rarer long evidence fills it up to 4.
+        self._threshold = log(3600.0 / BLOCK * 4 / false_alarms)
         self._short: deque[tuple[int, Evidence]] = deque()  # with the numbers of the blocks where it began
         self._long: deque[tuple[int, Evidence]] = deque()
 
@@ -110,7 +110,8 @@ class Suspicion:
             carried: the load that may have been let go, or None.
         """
         for running, longest in ((self._short, SHORT), (self._long, LONG)):
-            if block.number % (longest // RUNNING) == 0:
+            strange = running is self._short and self.may_begin(float(white @ white))
+            if strange or block.number % (longest // RUNNING) == 0:
                 running.append((block.number, Evidence(self._n_outputs, LOAD_AND_PUSH)))
             while running and running[0][1].n_blocks >= longest:
                 running.popleft()
@@ -118,14 +119,18 @@ class Suspicion:
         best, where = -np.inf, 0
         looked = [entry for i, entry in enumerate(self._long) if i == block.number % RUNNING]  # they take time: in turn
         for begin, evidence in [*self._short, *looked]:
-            if 0.5 * evidence.squares <= self._threshold:
-                continue  # no cause can explain more than all there is
+            if not self.may_begin(evidence.squares):
+                continue
             found = evidence.best
             if carried is not None:
                 found = max(found, evidence.log_ratio_of(-carried.parameters))
             if found > best:
                 best, where = found, begin
         return where if best > self._threshold else None
+
+    def may_begin(self, squares: float) -> bool:
+        """Return whether errors of so large a squared whitened sum can be a change: no cause explains more than all."""
+        return 0.5 * squares > self._threshold
 
     def clear(self) -> None:
         """Drop all evidence."""
@@ -160,8 +165,7 @@ class EvidenceOfCauses:
         offsets[: self._n_outputs] = 0.0
         precision = np.asarray(np.linalg.inv(errors.spread(LATEST)), dtype=np.float64)
         pull = np.sqrt(((first.push_columns * LOAD_AND_PUSH[Cause.PUSH]) ** 2).sum(axis=1))
-        unknown = UnknownMotion(errors.spread(1))
-        event = Event(first.stamp, before, offsets, noise, precision, pull, unknown, [])
+        event = Event(first.stamp, before, offsets, noise, precision, pull, errors.spread(1), [])
         event.attempts.append(self._attempt(event, first.state))
         return event
 
@@ -171,7 +175,7 @@ class EvidenceOfCauses:
         deviations = [*(np.concatenate([own, gains]) for own in LOAD_AND_PUSH), event.pull]
         bare = Evidence(self._n_outputs, deviations, state)
         loaded = bare if event.before is None else Evidence(self._n_outputs, deviations, state)
-        return Attempt(bare, loaded, event.unknown.log_likelihood)
+        return Attempt(bare, loaded, UnknownMotion(event.usual))
 
     def examine(self, event: Event, block: Block) -> None:
         """Add a block to all evidence of an event, which also begins again now and then."""
@@ -186,7 +190,7 @@ class EvidenceOfCauses:
             attempt.log_roots += float(np.log(step.root.diagonal()).sum())
             if event.before is not None:
                 self.add(attempt.loaded, block, step, error)
-        event.unknown.add(error - event.state[self._n_outputs :, 0], block.novelty, block.passed)
+            attempt.unknown.add(error - event.state[self._n_outputs :, 0], block.novelty, block.passed)
 
     def step(self, evidence: Evidence, block: Block) -> Step:
         """Return the block's step with the noise of a load, whose motion is known no better than the body's."""

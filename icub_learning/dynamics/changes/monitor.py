@@ -61,7 +61,7 @@ class ChangeMonitor:
         self.load: Load | None = None
         self._carried: Evidence | None = None  # of the load
         self._withheld: deque[tuple[int, int]] = deque()  # intervals [ns] that must not be learned, both ends included
-        self._held_back: deque[tuple[Array, Array]] = deque()  # errors that are usual if nothing begins, and variances
+        self._held_back: deque[Array] = deque()  # means of blocks whose errors are usual if nothing begins
         self._blocks = Blocks(effects.n_outputs)
         self._causes = EvidenceOfCauses(effects.n_outputs, effects.mixes_outputs)
         self._suspicion = Suspicion(effects.n_outputs, false_alarms)
@@ -115,7 +115,7 @@ class ChangeMonitor:
         """
         if self._blocks.paused(stamp):
             self._paused(stamp)
-        means = self._blocks.means(stamp, error, variance)
+        means = self._blocks.means(stamp, error, variance, self._is_strange)
         if means is None:
             return
         columns = np.concatenate(self.effects(motion.position, motion.velocity, motion.acceleration), axis=1)
@@ -132,10 +132,11 @@ class ChangeMonitor:
             self._quiet, self._loads = stamp, 0
 
     def _judge(self, stamp: int, means: Array, columns: Array) -> None:
-        error, told = means
+        error, told, _ = means
         # What grips or lets go jolts the arm: that is new too for a moment, but must not pass for an offset.
         novelty = self._errors.novelty(told)
-        step = self._errors.step(novelty, wandering=self.state is State.QUIET, passed=self._blocks.passed)
+        at = self._blocks
+        step = self._errors.step(novelty, self.state is State.QUIET, at.passed, at.fewer)
         block = self._blocks.add(stamp, error, columns, step, self._filter, novelty)
         if self._event is not None:
             self._examine(self._event, block)
@@ -154,9 +155,18 @@ class ChangeMonitor:
                 self.load = load_of(self.load.since, carried)
         else:
             self._errors.follow_tail(float(white @ white))
-            self._held_back.append((error, told))
+            self._held_back.append(means)
             if len(self._held_back) * BLOCK > QUIET:
                 self._errors.learn(*self._held_back.popleft())
+
+    def _is_strange(self, error: Array, fewer: float) -> bool:
+        """Return whether a change may show in a block's mean error so far, as far as the block before tells."""
+        if self.contact or not self._blocks.history:
+            return False
+        last = self._blocks.history[-1]
+        step = last.step.with_noise(self._errors.more_noise(fewer))
+        _, white = step(self._filter, replace(last, error=error).without(self.load)[:, None])
+        return self._suspicion.may_begin(float((white**2).sum()))
 
     def _examine(self, event: Event, block: Block) -> None:
         self._causes.examine(event, block)

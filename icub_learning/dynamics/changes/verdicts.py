@@ -28,7 +28,7 @@ def _is_load(attempt: Attempt, event: Event, recent: Sequence[Block]) -> bool:
 
     A load that is there explains each recent block, too; one that explains a push and its end does not.
     """
-    as_load, as_push, as_unknown = _log_likelihoods(event, attempt)
+    as_load, as_push, as_unknown = _log_likelihoods(attempt)
     if as_load < max(as_push, as_unknown) + MARGIN:
         return False
     load = load_of(0, attempt.bare)
@@ -39,7 +39,7 @@ def _is_load(attempt: Attempt, event: Event, recent: Sequence[Block]) -> bool:
     return all(carried < without for carried, without in distances)
 
 
-def _log_likelihoods(event: Event, attempt: Attempt) -> tuple[float, float, float]:
+def _log_likelihoods(attempt: Attempt) -> tuple[float, float, float]:
     """Return how likely the errors since evidence began are: with a load, with a push, in a motion that is not known.
 
     All three are logarithms and lack the same constant. A push may come with the load before the event or without it.
@@ -47,14 +47,14 @@ def _log_likelihoods(event: Event, attempt: Attempt) -> tuple[float, float, floa
     bare, loaded = attempt.bare, attempt.loaded
     as_load = bare.log_likelihood(Cause.LOAD)
     as_push = max(evidence.log_likelihood(cause) for evidence in (loaded, bare) for cause in PUSHES)
-    return as_load, as_push, event.unknown.log_likelihood - attempt.unknown_before + attempt.log_roots
+    return as_load, as_push, attempt.unknown.log_likelihood + attempt.log_roots
 
 
-def _is_unknown(event: Event, attempt: Attempt) -> bool:
+def _is_unknown(attempt: Attempt) -> bool:
     """Whether a motion that the body does not know explains the errors better than a load or a push does."""
     if attempt.bare.n_blocks < FEWEST:
         return False
-    as_load, as_push, as_unknown = _log_likelihoods(event, attempt)
+    as_load, as_push, as_unknown = _log_likelihoods(attempt)
     return as_unknown > max(as_load, as_push) + MARGIN
 
 
@@ -90,7 +90,7 @@ def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
         return False, True
     if event.before is not None and _is_released(event.attempts[0]):
         return True, False
-    if any(_is_unknown(event, attempt) for attempt in event.attempts):
+    if any(map(_is_unknown, event.attempts)):
         return True, True
     error = np.add.reduce([block.error for block in recent]) / len(recent)
     columns = np.add.reduce([block.columns for block in recent]) / len(recent)

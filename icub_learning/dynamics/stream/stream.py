@@ -25,8 +25,8 @@ from icub_learning.errors import SampleError
 FIRST_LOOK = FIRST_SAMPLES
 # [ns] between two joint states of which it is found what is known of their motion, and whose errors tell which experts
 # are right, and whether something pushes: 250 times in a second, as arms move by fractions of a degree in that time,
-# and at 1 kHz all this would take longer than the answers.
-SETTLED = 4_000_000
+# and at 1 kHz all this would take longer than the answers. A little less than 4 ms, as stamps at 250 Hz jitter.
+SETTLED = 3_500_000
 
 
 def answer_of(predictor: Predictor, q: Array, v: Array, a: Array, as_known: bool = False) -> Prediction:

@@ -150,6 +150,15 @@ def test_samples_of_a_block_count_by_their_mean():
     assert hand.run(1.0, at_once=10).index("nothing") <= 10
 
 
+def test_a_strong_push_is_seen_by_its_first_sample():
+    hand = Hand()
+    assert set(hand.run(USUAL, at_once=5, spread=1.0)[1100:]) == {"nothing"}
+    assert hand.run(PERIOD, push=5.0 * PUSH, at_once=5, spread=1.0) == ["contact"]
+    samples = hand.stamp + round(PERIOD / 5 * 1e9) * np.arange(-5, 1)  # the last one before the push, and five with it
+    assert list(map(hand.monitor.may_learn, samples)) == [True] + [False] * 5
+    assert set(hand.run(0.5, push=5.0 * PUSH, at_once=5, spread=1.0)) == {"contact"}
+
+
 @pytest.mark.parametrize(("seed", "axis"), [(1, 1), (3, 1), (5, 0), (0, 2)])
 def test_what_keeps_its_direction_at_the_sensor_is_over_when_it_ends(seed, axis):
     """It turns in the frame of the hand, so that what was estimated of it says little of its end."""

@@ -1,0 +1,55 @@
+"""Blocks beside means that NumPy finds of the same errors."""
+
+import numpy as np
+import pytest
+
+from icub_learning.dynamics.changes.blocks import Blocks
+
+STEP = 2_000_000  # [ns]: five samples in a block
+N, M = 5, 3
+
+
+def blocks_of(errors, is_strange=lambda error, fewer: False):
+    """Return the blocks, and what each that ended had: (last sample, fewer, means)."""
+    blocks, ended = Blocks(M), []
+    for k, error in enumerate(errors):
+        means = blocks.means(1 + k * STEP, error, np.full(M, float(k)), is_strange)
+        if means is not None:
+            ended.append((k, blocks.fewer, means))
+    return ended
+
+
+def test_a_block_has_the_means_of_its_samples():
+    errors = np.random.default_rng(0).standard_normal((20, M))
+    ended = blocks_of(errors)
+    assert [k for k, _, _ in ended] == [4, 9, 14, 19]
+    for (k, fewer, means), own in zip(ended, errors.reshape(4, N, M), strict=True):
+        assert fewer == 1.0
+        np.testing.assert_allclose(means[:2], [own.mean(axis=0), np.full(M, k - 2.0)], rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 3, 4])
+def test_scatter_tells_by_how_much_means_of_fewer_samples_vary_more(n):
+    """White errors on an error that all of a block share: (N / n - 1) times the scatter."""
+    rng = np.random.default_rng(n)
+    deviations = np.array([0.1, 1.0, 5.0])
+    errors = rng.standard_normal((4000, 1, M)) + deviations * rng.standard_normal((4000, N, M))
+    scatter = np.mean([means[2] for _, _, means in blocks_of(errors.reshape(-1, M))], axis=0)
+    more = errors[:, :n].mean(axis=1).var(axis=0) - errors.mean(axis=1).var(axis=0)
+    np.testing.assert_allclose((N / n - 1.0) * scatter, deviations**2 * (1.0 / n - 1.0 / N), rtol=0.05)
+    np.testing.assert_allclose((N / n - 1.0) * scatter[1:], more[1:], rtol=0.15)
+
+
+def test_a_block_ends_early_where_its_mean_so_far_is_strange():
+    errors = np.zeros((20, M))
+    errors[11:] = 9.0
+    asked = []
+
+    def is_strange(error, fewer):
+        asked.append(fewer)
+        return error[0] > 4.0
+
+    ended = blocks_of(errors, is_strange)
+    assert [(k, fewer) for k, fewer, _ in ended] == [(4, 1), (9, 1), (11, N / 2), *((k, N) for k in range(12, 20))]
+    np.testing.assert_array_equal(ended[2][2][0], np.full(M, 4.5))
+    assert asked[:4] == [1.0] * 4 and asked[4:8] == [N / n for n in range(1, N)]  # nothing is usual before the first
