@@ -141,7 +141,7 @@ def watched(regressor: WrenchRegressor | TorqueRegressor, event: bool) -> Iterat
         error = noise * random.normal(size=6)
         if event and monitor.ready:
             error += 30.0 * noise * np.sin(k * BLOCK * np.arange(7.0, 13.0))
-        monitor.observe(stamp, motion, error)
+        monitor.observe(motion, error)
         if monitor.ready:
             yield monitor
 

@@ -83,7 +83,7 @@ class Hand:
             offsets = np.linspace(-spread, spread, at_once)[:, None] * self.noise if at_once > 1 else np.zeros((1, 1))
             for sample, off in enumerate(offsets, 1 - at_once):
                 own = Motion(self.stamp + sample * round(PERIOD / at_once * 1e9), *motion[1:])
-                self.monitor.observe(own.stamp, own, error + off, told)
+                self.monitor.observe(own, error + off, told)
             phases.append(self.monitor.phase)
         return phases
 

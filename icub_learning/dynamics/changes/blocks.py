@@ -9,6 +9,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.error_model import BLOCK, Step
 from icub_learning.dynamics.changes.event import LONG, Block
 from icub_learning.dynamics.estimators.prediction import LONGEST_PERIOD
+from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.motion.stamps import UsualInterval
 
 # [s] without any sample, or without any doubt, after which what comes is a new event; two jolts are less far apart.
@@ -27,9 +28,11 @@ class Blocks:
     """
 
     def __init__(self, n_outputs: int) -> None:
-        self._sum, self._count, self._began = np.zeros((2, n_outputs)), 0, 0
+        self._sum, self._began = np.zeros((2, n_outputs)), 0
         self._error, self._variance = self._sum
         self._partial: list[Array] = []  # mean errors of the first samples of the block
+        self._moved: Array = np.zeros((2, 1))  # sums of velocities and accelerations
+        self._begin()
         self.last, self.number, self.passed, self.fewer = 0, 0, 1.0, 1.0
         self._full = 1  # samples of the last block that was not ended early
         self._ended, self._usual = 0, UsualInterval()  # stamp of the last block [ns]
@@ -45,13 +48,15 @@ class Blocks:
         self.history.clear()
 
     def means(
-        self, stamp: int, error: Array, variance: Array | None, is_strange: Callable[[Array, float], bool]
-    ) -> Array | None:
-        """Return (3, m) if a block ends with this sample: mean error, mean variance (0 where it is not known), scatter.
+        self, motion: Motion, error: Array, variance: Array | None, is_strange: Callable[[Array, float], bool]
+    ) -> tuple[Motion, Array] | None:
+        """Return, if a block ends with this sample, its mean motion, and (3, m): its mean error, mean variance (0 where
+        that is not known) and scatter.
 
         It ends when it is complete, or when `is_strange` says that its mean error (m,) so far, of `fewer` times fewer
         samples than usual, is to be judged at once: its variance is larger by `fewer - 1` times the scatter.
         """
+        stamp = motion.stamp
         elapsed, self.last = (stamp - self.last) * 1e-9, stamp
         if not self._count:
             self._began = stamp
@@ -59,6 +64,8 @@ class Blocks:
         if variance is not None:
             self._variance += variance
         self._count += 1
+        self._ages += stamp - self._began
+        self._moved = self._moved + np.array(motion[2:])
         self._partial.append(self._error / self._count)
         self.fewer = 1.0
         # A block is complete when the next sample would lie beyond it.
@@ -75,11 +82,15 @@ class Blocks:
             if self.fewer == 1.0:
                 self._usual.follow(since)
         means = np.array([self._partial[-1], self._variance / self._count, self._scatter()])
+        velocity, acceleration = self._moved / self._count
+        ago = (stamp - self._began - self._ages / self._count) * 1e-9  # [s], of the mean motion
         self._begin()
-        return means
+        # A mean of positions is none where a joint without limits has come round.
+        return Motion(stamp, motion.position - ago * velocity, velocity, acceleration), means
 
     def _begin(self) -> None:
-        self._sum[:], self._count = 0.0, 0
+        self._sum[:], self._count, self._ages = 0.0, 0, 0
+        self._moved = np.zeros((2, 1))
         self._partial.clear()
 
     def _scatter(self) -> Array:

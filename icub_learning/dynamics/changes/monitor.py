@@ -103,21 +103,22 @@ class ChangeMonitor:
         over = any(begin <= stamp <= end for begin, end in self._withheld)
         return not over and all(one is None or stamp < one.since for one in (self._event, self.load))
 
-    def observe(self, stamp: int, motion: Motion, error: Array, variance: Array | None = None) -> None:
+    def observe(self, motion: Motion, error: Array, variance: Array | None = None) -> None:
         """Watch the errors of one sample.
 
         Args:
-            stamp: [ns], rising; a time that is set back starts evidence anew.
-            motion: motion of the same instant.
+            motion: at a time that rises; one that is set back starts evidence anew.
             error: (n_outputs,) measured minus predicted by the body, without the load.
             variance: (n_outputs,) of the error, as the body tells it. Where it is larger than usual the motion is new,
                 or the body is still being learned, and errors say less. None or infinite: not known.
         """
+        stamp = motion.stamp
         if self._blocks.paused(stamp):
             self._paused(stamp)
-        means = self._blocks.means(stamp, error, variance, self._is_strange)
-        if means is None:
+        block = self._blocks.means(motion, error, variance, self._is_strange)
+        if block is None:
             return
+        motion, means = block
         columns = np.concatenate(self.effects(motion.position, motion.velocity, motion.acceleration), axis=1)
         if self.state is State.GETTING_USED:
             self._errors.ignore(columns[:, N_BODY:] * LEAST_PUSH * wrench_units())

@@ -273,7 +273,7 @@ class InverseDynamicsStream:
         if record.fault is not None or not record.settled:
             return
         if self.watch is not None:
-            self.watch.observe(record.stamp, record.known, paired.unexpected, paired.undisturbed.variance)
+            self.watch.observe(record.known, paired.unexpected, paired.undisturbed.variance)
         judge = self._judge_of(record)
         if judge is not None and self._may_learn(record):
             elapsed, self._judged = seconds_between(self._judged, record.stamp), record.stamp
