@@ -131,7 +131,7 @@ class ErrorModel:
 
     def more_noise(self, fewer: float) -> Array:
         """Return the variance (m,) that a block's mean has more because of so many times fewer samples than usual."""
-        return self.scale * (fewer - 1.0) * self.scatter
+        return self.scale * (fewer - 1.0) * np.maximum(self.scatter, self.noise.diagonal())
 
     def _wandering(self, novelty: Array | None) -> Array:
         """Return by what variance (m,) offsets change during one block, because the motion is new.

@@ -171,7 +171,7 @@ class ChangeMonitor:
 
     def _examine(self, event: Event, block: Block) -> None:
         self._causes.examine(event, block)
-        latest = list(self._blocks.history)[-LATEST:]
+        latest = list(self._blocks.history)[-min(LATEST, max(event.n_blocks - 1, 1)) :]
         over, still_there = is_over(event, latest)
         attempt = None if over else load_in(event, latest)
         if over and still_there:

@@ -86,7 +86,7 @@ def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
     Returns:
         Whether it is over by the LATEST blocks, `recent`, and whether what was carried before it is still there.
     """
-    if event.n_blocks < LATEST:
+    if event.n_blocks < 2:
         return False, True
     if event.before is not None and _is_released(event.attempts[0]):
         return True, False

@@ -68,6 +68,9 @@ def test_log_ratio_and_posterior_are_those_of_the_joint_distribution(seed, m, si
             found, prior = evidence.of(cause), np.diag(deviations[cause] ** 2)
             ratio = of_joint(errors, covariance + x @ prior @ x.T) - of_joint(errors, covariance)
             assert found.log_ratio == pytest.approx(ratio, rel=1e-6, abs=1e-6)
+            if not first:  # that of no errors at all is common to all causes
+                likelihood = ratio + of_joint(errors, covariance) - of_joint(np.zeros(n * m), covariance)
+                assert evidence.log_likelihood(cause) == pytest.approx(likelihood, rel=1e-6, abs=1e-6)
             known = np.linalg.inv(x.T @ np.linalg.solve(covariance, x) + np.linalg.inv(prior))
             mean = known @ x.T @ np.linalg.solve(covariance, errors)
             np.testing.assert_allclose(found.mean, mean, rtol=1e-6, atol=1e-9)
