@@ -9,8 +9,7 @@ import numpy as np
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.blocks import QUIET, Blocks
 from icub_learning.dynamics.changes.error_model import BLOCK, SLOW, ErrorModel
-from icub_learning.dynamics.changes.event import LATEST, Attempt, Block, Event, EvidenceOfCauses, Suspicion, load_of
-from icub_learning.dynamics.changes.evidence import Evidence
+from icub_learning.dynamics.changes.event import LATEST, Attempt, Block, Event, EvidenceOfCauses, Suspicion
 from icub_learning.dynamics.changes.load import Load
 from icub_learning.dynamics.changes.verdicts import is_over, load_in
 from icub_learning.dynamics.estimators.prediction import Prediction
@@ -59,7 +58,7 @@ class ChangeMonitor:
         self.counts: Counter[str] = Counter()
         self.changed, self.change_ratio = 0, 1.0
         self.load: Load | None = None
-        self._carried: Evidence | None = None  # of the load
+        self._carried: Attempt | None = None  # evidence of the load
         self._withheld: deque[tuple[int, int]] = deque()  # intervals [ns] that must not be learned, both ends included
         self._held_back: deque[Array] = deque()  # means of blocks whose errors are usual if nothing begins
         self._blocks = Blocks(effects.n_outputs)
@@ -144,16 +143,17 @@ class ChangeMonitor:
             return
         carried = self._carried
         if carried is not None:
-            step = self._causes.step(carried, block)
+            step = self._causes.step(carried.bare, block)
         self._filter, innovation = step(self._filter, block.without(self.load)[:, None])
         white = innovation[:, 0]
         began = self._suspicion.follow(block, step, white, self.load)
         if began is not None:
             self._began(began)
         elif self.load is not None and carried is not None:
-            self._causes.add(carried, block, step, error)
-            if carried.n_blocks % LATEST == 0:
-                self.load = load_of(self.load.since, carried)
+            self._causes.add(carried.bare, block, step, error)
+            carried.load.add(block)
+            if carried.bare.n_blocks % LATEST == 0:
+                self.load = carried.load.since(self.load.since)
         else:
             self._errors.follow_tail(float(white @ white))
             self._held_back.append(means)
@@ -209,7 +209,7 @@ class ChangeMonitor:
         self.counts["loads"] += 1
         self._loads += 1
         self._withhold(event.since)  # with the load before this one
-        self.load, self._carried = load_of(event.since, attempt.bare), attempt.bare
+        self.load, self._carried = attempt.load.since(event.since), attempt
         self._empty = event.state if event.before is None else self._empty
         self._filter = event.state
         for block in list(self._blocks.history)[-attempt.bare.n_blocks :]:

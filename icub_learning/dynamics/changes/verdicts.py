@@ -8,7 +8,7 @@ from scipy.special import chdtri, ndtri
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.error_model import RARE
-from icub_learning.dynamics.changes.event import FEWEST, LATEST, Attempt, Block, Cause, Event, load_of
+from icub_learning.dynamics.changes.event import FEWEST, LATEST, Attempt, Block, Cause, Event
 from icub_learning.dynamics.regressors.link_effects import N_BODY, N_WRENCH
 
 PUSHES = Cause.PUSH, Cause.PULL  # what acts from outside
@@ -31,7 +31,7 @@ def _is_load(attempt: Attempt, event: Event, recent: Sequence[Block]) -> bool:
     as_load, as_push, as_unknown = _log_likelihoods(attempt)
     if as_load < max(as_push, as_unknown) + MARGIN:
         return False
-    load = load_of(0, attempt.bare)
+    load = attempt.load.since(0)
     heavy = load.plausible and load.mass > LEAST_MASS * load.mass_deviation
     if not heavy or not _fits(attempt.bare.left(Cause.LOAD), attempt):
         return False
