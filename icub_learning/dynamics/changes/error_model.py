@@ -130,7 +130,10 @@ class ErrorModel:
         return Step(kept, gain, whole, root)
 
     def more_noise(self, fewer: float) -> Array:
-        """Return the variance (m,) that a block's mean has more because of so many times fewer samples than usual."""
+        """Return the variance (m,) that a block's mean has more because of so many times fewer samples than usual.
+
+        At least that of white noise: errors of single samples have tails that those in quiet moments do not show.
+        """
         return self.scale * (fewer - 1.0) * np.maximum(self.scatter, self.noise.diagonal())
 
     def _wandering(self, novelty: Array | None) -> Array:
