@@ -230,6 +230,7 @@ class LoadEstimate:
         self._evidence = Evidence(m, LOAD_AND_PUSH[:1])
 
     def add(self, block: Block) -> None:
+        """Add a block with the load."""
         _, white = self._step(np.zeros((2 * self._n_outputs, 1)), block.error[:, None])
         add_to_all([self._evidence], self._step, np.ascontiguousarray(block.load_columns), white[:, 0])
 
