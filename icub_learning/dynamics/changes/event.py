@@ -217,8 +217,9 @@ class EvidenceOfCauses:
 class LoadEstimate:
     """The parameters of a load by least squares, weighed by the whole covariance of the usual errors of a block.
 
-    What differs between neighbouring blocks rests on accelerations, which are known least. So errors of different
-    blocks are not whitened, as evidence is: of .5 kg on a simulated arm, twelve grasps, that doubles the error.
+    Errors of different blocks count as independent. Whitened over time, as for Evidence, what is left is how blocks
+    differ from those before. That rests on accelerations, which are known least, and masses have twice the error
+    (docs/decisions/2026-11-26-a-push-is-seen-at-once.md).
 
     Args:
         usual: (m, m) covariance of the errors of a block.
