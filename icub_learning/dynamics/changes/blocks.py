@@ -97,9 +97,11 @@ class Blocks:
         """Return the scatter (m,): the mean of the first n of N errors has a variance about that of all of (N - n) / n
         times it; of each n it is estimated once.
         """
+        if self._count == 1:
+            return np.zeros(len(self._error))
         n = np.arange(1.0, self._count)[:, None]
         away = (np.array(self._partial) - self._partial[-1])[:-1]
-        return np.asarray((n / (self._count - n) * away**2).sum(axis=0) / max(self._count - 1, 1))
+        return np.asarray((n / (self._count - n) * away**2).sum(axis=0) / (self._count - 1))
 
     def add(self, stamp: int, error: Array, columns: Array, step: Step, state: Array, novelty: Array | None) -> Block:
         """Return the next block, which is remembered; see Block."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import exp, inf, isfinite
 
 import numpy as np
-from scipy.linalg import block_diag, solve_triangular
+from scipy.linalg import block_diag
 from scipy.special import chdtri
 
 from icub_learning.arrays import Array
@@ -197,7 +197,7 @@ class UnknownMotion:
     """
 
     def __init__(self, usual: Array) -> None:
-        self._usual = usual
+        self._usual, self._whitening = usual, np.linalg.inv(np.linalg.cholesky(usual))
         self._mean, self._covariance = np.zeros(len(usual)), np.eye(len(usual))  # of z
         self.log_likelihood = 0.0
 
@@ -206,11 +206,15 @@ class UnknownMotion:
         kept = exp(-passed * BLOCK / NEW)
         self._mean = kept * self._mean
         self._covariance = kept**2 * self._covariance + (1.0 - kept**2) * np.eye(len(error))
-        s = np.zeros_like(error) if novelty is None else np.sqrt(novelty)
+        if novelty is None:  # errors tell nothing of z
+            white = self._whitening @ error
+            self.log_likelihood += float(np.log(self._whitening.diagonal()).sum() - 0.5 * white @ white)
+            return
+        s = np.sqrt(novelty)
         shown = self._covariance * s  # z with the errors
         root = np.linalg.cholesky(s[:, None] * shown + self._usual)
         both = np.column_stack([error - s * self._mean, shown.T])
-        whitened = solve_triangular(root, both, lower=True, check_finite=False)
+        whitened = np.linalg.solve(root, both)
         white, gain = whitened[:, 0], whitened[:, 1:]  # the innovations, and the transposed gain of them
         self._mean = self._mean + gain.T @ white
         self._covariance = self._covariance - gain.T @ gain

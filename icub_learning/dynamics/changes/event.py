@@ -10,7 +10,7 @@ from scipy.constants import g
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.error_model import BLOCK, ErrorModel, Step, UnknownMotion
-from icub_learning.dynamics.changes.evidence import Evidence, add_to_all
+from icub_learning.dynamics.changes.evidence import Evidence, Explained, add_to_all
 from icub_learning.dynamics.changes.load import Load
 from icub_learning.dynamics.regressors.link_effects import N_BODY, N_WRENCH, body_units, wrench_units
 
@@ -226,17 +226,19 @@ class LoadEstimate:
     """
 
     def __init__(self, usual: Array) -> None:
-        m = self._n_outputs = len(usual)
-        self._step = Step(np.zeros(2), np.zeros((2 * m, m)), usual, np.linalg.cholesky(usual).T.copy())
-        self._evidence = Evidence(m, LOAD_AND_PUSH[:1])
+        self._inverse = np.linalg.inv(usual)
+        self._information, self._vector = np.zeros((N_BODY, N_BODY)), np.zeros(N_BODY)
+        self._n_blocks = 0
 
     def add(self, block: Block) -> None:
         """Add a block with the load."""
-        _, white = self._step(np.zeros((2 * self._n_outputs, 1)), block.error[:, None])
-        add_to_all([self._evidence], self._step, np.ascontiguousarray(block.load_columns), white[:, 0])
+        weighed = block.load_columns.T @ self._inverse
+        self._information += weighed @ block.load_columns
+        self._vector += weighed @ block.error
+        self._n_blocks += 1
 
     def since(self, stamp: int) -> Load:
         """Return the load, carried since a time [ns]."""
-        found = self._evidence.of(Cause.LOAD)
+        found = Explained(self._information, self._vector, LOAD_AND_PUSH[Cause.LOAD])
         known = ALIKE * found.covariance(N_BODY) + SCALE_ERROR**2 * np.outer(found.mean, found.mean)
-        return Load(stamp, self._evidence.n_blocks * BLOCK, found.mean, known)
+        return Load(stamp, self._n_blocks * BLOCK, found.mean, known)
