@@ -178,7 +178,7 @@ def test_output_is_forwarded_with_names() -> None:
     ("command", "said"),
     [
         (python("it", "pass"), "ended unexpectedly"), (python("it", "raise SystemExit(3)", True), "exit code 3"),
-        (python("it", "import os; os.kill(os.getpid(), 11)"), "SIGSEGV"),
+        (python("it", "import os; os.kill(os.getpid(), 11)", True), "SIGSEGV"),
         (Command("it", ("/no/such/program",), {}, False), "cannot be started"),
     ],
 )  # fmt: skip

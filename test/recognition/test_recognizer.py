@@ -6,7 +6,9 @@ from helpers.feature_stream import SECOND, D, Stream, recognizer, view
 from helpers.unchanged import unchanged
 
 from icub_learning.errors import ParameterError, SampleError
+from icub_learning.recognition.assembly import describe
 from icub_learning.recognition.lesson import UNKNOWN
+from icub_learning.recognition.settings import Settings
 
 BAD = {
     "array_size": [np.ones(D - 1), np.ones((1, D)), np.empty(0), 3.0],
@@ -34,6 +36,8 @@ def test_features_of_another_network_are_refused_by_name(taught):
     with pytest.raises(SampleError, match=r"'other'.*'net/features'") as refused:
         taught.feed(np.ones(D), "other")
     assert refused.value.reason == "source"
+    assert describe(Settings(), taught.recognizer, "other").network == "net/features"  # what it has learned from
+    assert describe(Settings(), recognizer(), "other").network == "other"
 
 
 def test_until_the_first_lesson_is_done_everything_is_unknown():

@@ -30,7 +30,9 @@ def probe(started):
 def known(probe):
     answer = probe.call(ListObjects, "list_objects")
     assert answer.success
-    return dict(zip(answer.labels, answer.counts, strict=True))
+    found = dict(zip(answer.labels, answer.counts, strict=True))
+    assert answer.message == (", ".join(f"{a} ({n})" for a, n in found.items()) or "nothing has been taught yet")
+    return found
 
 
 def test_is_taught_recognizes_and_keeps_what_it_learned(probe, tmp_path):
