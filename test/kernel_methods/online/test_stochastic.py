@@ -98,6 +98,8 @@ def test_automatic_steps_are_those_of_the_theory(data):
     scaled = StochasticKernelMachine(kernel="linear", batch_size=N, max_iter=1).fit(3 * x, y)
     with pytest.raises(ParameterError, match=r"below 2 / .* = 2,"):
         StochasticKernelMachine(step_size=(0.5, 2.0)).fit(x, y)
+    with pytest.raises(ParameterError, match=r"= 8, from where"):  # the logistic loss has a curvature of 1 / 4
+        StochasticKernelMachine(loss="logistic", step_size=8.0).fit(x, np.sign(y))
     assert scaled.step_size_ == pytest.approx(1 / np.max(np.sum((3 * x) ** 2, axis=1)))
 
 
