@@ -35,6 +35,7 @@ class RobotView:
         self._sent = np.zeros((0, 7))  # their poses, as `body_poses` returns them
         self.arrows: dict[str, viser.ArrowsHandle] = {}
         self._largest: dict[str, float] = {}
+        self._adding = threading.Lock()  # a shape on a body that is there
 
     def update(self, state: State, learner: Learner | None) -> None:
         if state.urdf != self._urdf:
@@ -48,9 +49,10 @@ class RobotView:
 
     def _load(self, urdf: str, path: str) -> None:
         self._urdf = urdf
-        if self._bodies:
-            self._bodies[0].remove()  # and all that are on it
-        self._bodies, self.geometry = {}, None
+        with self._adding:
+            if self._bodies:
+                self._bodies[0].remove()  # and all that are on it
+            self._bodies, self.geometry = {}, None
         if not urdf:
             return
         try:
@@ -83,12 +85,13 @@ class RobotView:
     def _add_shapes(self, geometry: RobotGeometry) -> None:
         for number, (name, (body, pose)) in enumerate(geometry.carriers.items()):
             for place, shape in enumerate(geometry.shapes[name]):
-                if self.geometry is not geometry:
-                    return
-                try:
-                    self._add(f"{_path(geometry, body)}/shape_{number}_{place}", shape, pose @ shape.placement)
-                except ModelError as error:
-                    self._show(f"{name}: {error}")
+                with self._adding:
+                    if self.geometry is not geometry:
+                        return
+                    try:
+                        self._add(f"{_path(geometry, body)}/shape_{number}_{place}", shape, pose @ shape.placement)
+                    except ModelError as error:
+                        self._show(f"{name}: {error}")
 
     def _move(self, poses: Array) -> None:
         """Send the poses of bodies (n, 7) on their parents that have changed."""
