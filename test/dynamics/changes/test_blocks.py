@@ -1,7 +1,6 @@
 """Blocks beside means that NumPy finds of the same errors."""
 
 import numpy as np
-import pytest
 
 from icub_learning.dynamics.changes.blocks import Blocks
 from icub_learning.dynamics.motion.motion import Motion
@@ -37,16 +36,15 @@ def test_a_block_has_the_means_of_its_samples():
         np.testing.assert_allclose(moved[1:], motion(k - 2)[1:], rtol=1e-12)
 
 
-@pytest.mark.parametrize("n", [1, 3, 4])
-def test_scatter_tells_by_how_much_means_of_fewer_samples_vary_more(n):
+def test_scatter_tells_by_how_much_means_of_fewer_samples_vary_more():
     """White errors on an error that all of a block share: (N / n - 1) times the scatter."""
-    rng = np.random.default_rng(n)
-    deviations = np.array([0.1, 1.0, 5.0])
-    errors = rng.standard_normal((4000, 1, M)) + deviations * rng.standard_normal((4000, N, M))
+    rng, deviations = np.random.default_rng(1), np.array([0.1, 1.0, 5.0])
+    errors = rng.standard_normal((3000, 1, M)) + deviations * rng.standard_normal((3000, N, M))
     scatter = np.mean([means[2] for _, _, means, _ in blocks_of(errors.reshape(-1, M))], axis=0)
-    more = errors[:, :n].mean(axis=1).var(axis=0) - errors.mean(axis=1).var(axis=0)
-    np.testing.assert_allclose((N / n - 1.0) * scatter, deviations**2 * (1.0 / n - 1.0 / N), rtol=0.05)
-    np.testing.assert_allclose((N / n - 1.0) * scatter[1:], more[1:], rtol=0.15)
+    for n in range(1, N):
+        more = errors[:, :n].mean(axis=1).var(axis=0) - errors.mean(axis=1).var(axis=0)
+        np.testing.assert_allclose((N / n - 1.0) * scatter, deviations**2 * (1.0 / n - 1.0 / N), rtol=0.05)
+        np.testing.assert_allclose((N / n - 1.0) * scatter[1:], more[1:], rtol=0.2)
 
 
 def test_a_block_ends_early_where_its_mean_so_far_is_strange():
