@@ -17,7 +17,7 @@ QUIET = LONGEST_PERIOD
 
 
 class Blocks:
-    """The means of errors and their variances (m,) over one block after the other, and the scatter of the errors in it.
+    """Averages errors of m outputs, and the variances that are told of them, over blocks of BLOCK seconds.
 
     Attributes:
         last: stamp of the last sample [ns], 0 before the first.
@@ -50,8 +50,8 @@ class Blocks:
     def means(
         self, motion: Motion, error: Array, variance: Array | None, is_strange: Callable[[Array, float], bool]
     ) -> tuple[Motion, Array] | None:
-        """Return, if a block ends with this sample, its mean motion, and (3, m): its mean error, mean variance (0 where
-        that is not known) and scatter.
+        """Add a sample; return, if a block ends with it, the mean motion, with the stamp of this sample, and (3, m):
+        mean error, mean variance (0 where that is not known) and scatter of the errors.
 
         It ends when it is complete, or when `is_strange` says that its mean error (m,) so far, of `fewer` times fewer
         samples than usual, is to be judged at once: its variance is larger by `fewer - 1` times the scatter.

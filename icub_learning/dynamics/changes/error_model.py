@@ -59,7 +59,9 @@ class ErrorModel:
         self._novel: Array | None = None  # (m,) variance that a new motion has added of late
 
     def learn(self, error: Array, told: Array | None = None, scatter: Array | None = None) -> None:
-        """Learn from the mean error (m,) of one block in which nothing had changed, the variance told, the scatter."""
+        """Learn from one block in which nothing had changed: its mean error, the variance that the body told of it, and
+        the scatter of the errors in it, (m,) each.
+        """
         self.age += BLOCK
         self._weight = fade(BLOCK, self.age, HALF_LIFE) * self._weight + 1.0
         share = min(BLOCK / SLOW, BLOCK / self.age)
@@ -130,7 +132,7 @@ class ErrorModel:
         return Step(kept, gain, whole, root)
 
     def more_noise(self, fewer: float) -> Array:
-        """Return the variance (m,) that a block's mean has more because of so many times fewer samples than usual.
+        """Return by how much the variance (m,) of a block's mean is larger where it has `fewer` times fewer samples.
 
         At least that of white noise: errors of single samples have tails that those in quiet moments do not show.
         """

@@ -10,8 +10,8 @@ from scipy.constants import g
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.error_model import BLOCK, ErrorModel, Step, UnknownMotion
-from icub_learning.dynamics.changes.evidence import Evidence, Explained, add_to_all
-from icub_learning.dynamics.changes.load import Load
+from icub_learning.dynamics.changes.evidence import Evidence, add_to_all
+from icub_learning.dynamics.changes.load import Load, LoadEstimate
 from icub_learning.dynamics.regressors.link_effects import N_BODY, N_WRENCH, body_units, wrench_units
 
 SHORT = 6  # [blocks] length of the evidence that finds strong changes at once
@@ -19,8 +19,6 @@ LONG = 150  # [blocks] length of the evidence that finds weak changes; as many a
 # Standard deviations before any data of a load's inertial parameters, and of a push that is as heavy.
 LOAD_AND_PUSH = body_units(), g * wrench_units()
 MOTION_ERROR = 0.1  # of what a load adds, from block to block: its accelerations are not known exactly
-SCALE_ERROR = 0.03  # of all that a load adds: no sensor of forces is known better
-ALIKE = 9.0  # blocks whose errors a load's motion makes alike count as one
 GAIN_ERROR = 0.01  # of the sensor: of each axis into each, in units of their noise
 LATEST = 4  # [blocks] that are looked at together, once in so many: fewer are noise, and take time, more are late
 FEWEST = 12  # [blocks] a grip's jolt lasts: before, nothing counts as a load; then evidence begins again
@@ -58,9 +56,13 @@ class Block:
         """Return the columns (m, 6) of a push."""
         return self.columns[:, N_BODY:]
 
+    def added(self, load: Load | None) -> Array:
+        """Return what a load adds to the error, (m,); zeros without one."""
+        return np.zeros_like(self.error) if load is None else np.asarray(self.load_columns @ load.parameters)
+
     def without(self, load: Load | None) -> Array:
-        """Return the error (m,) that a load leaves, or none."""
-        return self.error if load is None else np.asarray(self.error - self.load_columns @ load.parameters)
+        """Return the error (m,) without what a load adds."""
+        return np.asarray(self.error - self.added(load))
 
 
 @dataclass
@@ -69,7 +71,7 @@ class Attempt:
 
     bare: Evidence  # on top of nothing
     loaded: Evidence  # on top of the load before the event; the same without that
-    load: "LoadEstimate"  # if it is one
+    estimate: LoadEstimate  # of the load, if it is one
     unknown: UnknownMotion  # evidence that nothing was added, and that the body does not know the motion
     log_roots: float = 0.0  # sum of the logarithms of the determinants of the roots of all blocks of `bare`
 
@@ -130,7 +132,7 @@ class Suspicion:
         return where if best > self._threshold else None
 
     def may_begin(self, squares: float) -> bool:
-        """Return whether errors of so large a squared whitened sum can be a change: no cause explains more than all."""
+        """Return whether whitened errors with this sum of squares may be an alarm: no cause explains more than all."""
         return 0.5 * squares > self._threshold
 
     def clear(self) -> None:
@@ -176,7 +178,7 @@ class EvidenceOfCauses:
         deviations = [*(np.concatenate([own, gains]) for own in LOAD_AND_PUSH), event.pull]
         bare = Evidence(self._n_outputs, deviations, state)
         loaded = bare if event.before is None else Evidence(self._n_outputs, deviations, state)
-        return Attempt(bare, loaded, LoadEstimate(event.usual), UnknownMotion(event.usual))
+        return Attempt(bare, loaded, LoadEstimate(LOAD_AND_PUSH[Cause.LOAD], event.usual), UnknownMotion(event.usual))
 
     def examine(self, event: Event, block: Block) -> None:
         """Add a block to all evidence of an event, which also begins again now and then."""
@@ -188,7 +190,7 @@ class EvidenceOfCauses:
         for attempt in event.attempts:
             step = self.step(attempt.bare, block)
             self.add(attempt.bare, block, step, block.error)
-            attempt.load.add(block)
+            attempt.estimate.add(block.load_columns, block.error)
             attempt.log_roots += float(np.log(step.root.diagonal()).sum())
             if event.before is not None:
                 self.add(attempt.loaded, block, step, error)
@@ -212,33 +214,3 @@ class EvidenceOfCauses:
             own[:] = part
             self._flat[places] = 0.0 if estimate is None else (part @ estimate)[self._gain_sources]
         add_to_all([evidence], step, self._columns, white[:, 0])
-
-
-class LoadEstimate:
-    """The parameters of a load by least squares, weighed by the whole covariance of the usual errors of a block.
-
-    Errors of different blocks count as independent. Whitened over time, as for Evidence, what is left is how blocks
-    differ from those before. That rests on accelerations, which are known least, and masses have twice the error
-    (docs/decisions/2026-11-26-a-push-is-seen-at-once.md).
-
-    Args:
-        usual: (m, m) covariance of the errors of a block.
-    """
-
-    def __init__(self, usual: Array) -> None:
-        self._inverse = np.linalg.inv(usual)
-        self._information, self._vector = np.zeros((N_BODY, N_BODY)), np.zeros(N_BODY)
-        self._n_blocks = 0
-
-    def add(self, block: Block) -> None:
-        """Add a block with the load."""
-        weighed = block.load_columns.T @ self._inverse
-        self._information += weighed @ block.load_columns
-        self._vector += weighed @ block.error
-        self._n_blocks += 1
-
-    def since(self, stamp: int) -> Load:
-        """Return the load, carried since a time [ns]."""
-        found = Explained(self._information, self._vector, LOAD_AND_PUSH[Cause.LOAD])
-        known = ALIKE * found.covariance(N_BODY) + SCALE_ERROR**2 * np.outer(found.mean, found.mean)
-        return Load(stamp, self._n_blocks * BLOCK, found.mean, known)

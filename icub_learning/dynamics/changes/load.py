@@ -7,8 +7,12 @@ import pinocchio
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.consistency import LIGHTEST, ConsistentParameters
+from icub_learning.dynamics.changes.error_model import BLOCK
+from icub_learning.dynamics.changes.evidence import Explained
 
 DENSITY = 1000.0  # [kg/m^3] of the ball that decides what no motion shows: of water
+SCALE_ERROR = 0.03  # of all that a load adds: no sensor of forces is known better
+ALIKE = 9.0  # blocks whose errors a load's motion makes alike count as one
 FARTHEST = 0.4  # [m] centre of mass from the origin of the link: nothing longer is held by its end
 
 
@@ -55,6 +59,37 @@ class Load:
         ball = pinocchio.Inertia(mass, centre, 0.4 * mass * radius**2 * np.eye(3))
         finder = ConsistentParameters(ball.toDynamicParameters(), np.arange(10)[None])
         return finder.nearest(self.parameters, np.asarray(np.linalg.inv(self.covariance), dtype=np.float64))
+
+
+class LoadEstimate:
+    """Finds a load's parameters by least squares, weighed by the covariance of the usual errors of a block.
+
+    Errors of different blocks count as independent. Whitened over time, as for Evidence, what is left is how blocks
+    differ from those before. That rests on accelerations, which are known least, and masses have twice the error
+    (docs/decisions/2026-11-26-a-push-is-seen-at-once.md).
+
+    Args:
+        deviations: standard deviations (10,) of the parameters before any data.
+        usual: (m, m) covariance of the errors of a block.
+    """
+
+    def __init__(self, deviations: Array, usual: Array) -> None:
+        self._deviations, self._inverse = deviations, np.linalg.inv(usual)
+        self._information, self._vector = np.zeros((len(deviations),) * 2), np.zeros_like(deviations)
+        self._n_blocks = 0
+
+    def add(self, columns: Array, error: Array) -> None:
+        """Add the mean error (m,) of a block with the load, and the columns (m, 10) of its parameters."""
+        weighed = columns.T @ self._inverse
+        self._information += weighed @ columns
+        self._vector += weighed @ error
+        self._n_blocks += 1
+
+    def load(self, since: int) -> Load:
+        """Return what is known of the load, which is carried since the time `since` [ns]."""
+        found = Explained(self._information, self._vector, self._deviations)
+        known = ALIKE * found.covariance(len(found.mean)) + SCALE_ERROR**2 * np.outer(found.mean, found.mean)
+        return Load(since, self._n_blocks * BLOCK, found.mean, known)
 
 
 def about_centre(parameters: Array) -> Array:

@@ -135,8 +135,8 @@ class ChangeMonitor:
         error, told, _ = means
         # What grips or lets go jolts the arm: that is new too for a moment, but must not pass for an offset.
         novelty = self._errors.novelty(told)
-        at = self._blocks
-        step = self._errors.step(novelty, self.state is State.QUIET, at.passed, at.fewer)
+        passed, fewer = self._blocks.passed, self._blocks.fewer
+        step = self._errors.step(novelty, self.state is State.QUIET, passed, fewer)
         block = self._blocks.add(stamp, error, columns, step, self._filter, novelty)
         if self._event is not None:
             self._examine(self._event, block)
@@ -151,9 +151,9 @@ class ChangeMonitor:
             self._began(began)
         elif self.load is not None and carried is not None:
             self._causes.add(carried.bare, block, step, error)
-            carried.load.add(block)
+            carried.estimate.add(block.load_columns, error)
             if carried.bare.n_blocks % LATEST == 0:
-                self.load = carried.load.since(self.load.since)
+                self.load = carried.estimate.load(self.load.since)
         else:
             self._errors.follow_tail(float(white @ white))
             self._held_back.append(means)
@@ -161,17 +161,21 @@ class ChangeMonitor:
                 self._errors.learn(*self._held_back.popleft())
 
     def _is_strange(self, error: Array, fewer: float) -> bool:
-        """Return whether a change may show in a block's mean error so far, as far as the block before tells."""
+        """Return whether a mean error (m,) of `fewer` times fewer samples than a block usually has may be an alarm.
+
+        It is judged by the filter's step and the load's columns of the block before.
+        """
         if self.contact or not self._blocks.history:
             return False
         last = self._blocks.history[-1]
         step = last.step.with_noise(self._errors.more_noise(fewer))
-        _, white = step(self._filter, replace(last, error=error).without(self.load)[:, None])
+        _, white = step(self._filter, (error - last.added(self.load))[:, None])
         return self._suspicion.may_begin(float((white**2).sum()))
 
     def _examine(self, event: Event, block: Block) -> None:
         self._causes.examine(event, block)
-        latest = list(self._blocks.history)[-min(LATEST, max(event.n_blocks - 1, 1)) :]
+        after_first = max(event.n_blocks - 1, 1)
+        latest = list(self._blocks.history)[-min(LATEST, after_first) :]
         over, still_there = is_over(event, latest)
         attempt = None if over else load_in(event, latest)
         if over and still_there:
@@ -209,7 +213,7 @@ class ChangeMonitor:
         self.counts["loads"] += 1
         self._loads += 1
         self._withhold(event.since)  # with the load before this one
-        self.load, self._carried = attempt.load.since(event.since), attempt
+        self.load, self._carried = attempt.estimate.load(event.since), attempt
         self._empty = event.state if event.before is None else self._empty
         self._filter = event.state
         for block in list(self._blocks.history)[-attempt.bare.n_blocks :]:

@@ -31,7 +31,7 @@ def _is_load(attempt: Attempt, event: Event, recent: Sequence[Block]) -> bool:
     as_load, as_push, as_unknown = _log_likelihoods(attempt)
     if as_load < max(as_push, as_unknown) + MARGIN:
         return False
-    load = attempt.load.since(0)
+    load = attempt.estimate.load(0)
     heavy = load.plausible and load.mass > LEAST_MASS * load.mass_deviation
     if not heavy or not _fits(attempt.bare.left(Cause.LOAD), attempt):
         return False
@@ -82,11 +82,14 @@ def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
     That is so if the causes that were estimated since its beginning would show in the latest errors, or if evidence
     that began later is against any cause: what pushes for a while in changing directions has no constant estimate. It
     is also over, and never was, if a motion that the body does not know explains the errors better than any cause.
+    The first block cannot tell a push from an error of one sample. Of fewer than LATEST blocks after it the mean
+    differs more from that before than is allowed for, so that an end is found later rather than too early.
 
     Returns:
-        Whether it is over by the LATEST blocks, `recent`, and whether what was carried before it is still there.
+        Whether it is over by `recent`, the latest blocks after its first, LATEST at most, and whether what was carried
+        before it is still there.
     """
-    if event.n_blocks < 2:
+    if event.n_blocks == 1:
         return False, True
     if event.before is not None and _is_released(event.attempts[0]):
         return True, False

@@ -130,7 +130,7 @@ class JointProcess:
         self._outputs.add(estimates)
 
     def _rigid_rows(self, left: Array, weights: Array) -> tuple[Array, Array]:
-        """Return rows (k n_outputs, n_base) and targets of the second factor, from k residuals `left` of the first."""
+        """Return rows (k n_outputs, n_base) and targets of the second factor, from what features leave of k samples."""
         columns, count = self.columns, len(left) * self.n_outputs
         assert columns is not None
         z, target = np.empty((count, len(columns.kept))), np.empty((count, 1))

@@ -35,7 +35,7 @@ class RobotView:
         self._sent = np.zeros((0, 7))  # their poses, as `body_poses` returns them
         self.arrows: dict[str, viser.ArrowsHandle] = {}
         self._largest: dict[str, float] = {}
-        self._adding = threading.Lock()  # a shape on a body that is there
+        self._adding = threading.Lock()  # while a shape is added, no body is removed
 
     def update(self, state: State, learner: Learner | None) -> None:
         if state.urdf != self._urdf:
@@ -83,15 +83,19 @@ class RobotView:
         camera.position = tuple(middle + distance * np.array([-0.85, -0.75, 0.45]))
 
     def _add_shapes(self, geometry: RobotGeometry) -> None:
-        for number, (name, (body, pose)) in enumerate(geometry.carriers.items()):
-            for place, shape in enumerate(geometry.shapes[name]):
-                with self._adding:
-                    if self.geometry is not geometry:
-                        return
-                    try:
-                        self._add(f"{_path(geometry, body)}/shape_{number}_{place}", shape, pose @ shape.placement)
-                    except ModelError as error:
-                        self._show(f"{name}: {error}")
+        found = (
+            (name, f"{_path(geometry, body)}/shape_{number}_{place}", shape, pose @ shape.placement)
+            for number, (name, (body, pose)) in enumerate(geometry.carriers.items())
+            for place, shape in enumerate(geometry.shapes[name])
+        )
+        for name, path, shape, pose in found:
+            with self._adding:
+                if self.geometry is not geometry:
+                    return
+                try:
+                    self._add(path, shape, pose)
+                except ModelError as error:
+                    self._show(f"{name}: {error}")
 
     def _move(self, poses: Array) -> None:
         """Send the poses of bodies (n, 7) on their parents that have changed."""
