@@ -3,17 +3,19 @@
 from icub_learning.arrays import integer, real
 
 SHARE_OF_NEWEST = 0.1  # of each new cost in the mean: follows within some ten samples, and no single one moves it far
+LEAST_LEFT = 0.05  # of a core: a node that cannot keep up with its predictions still learns a little
 
 
 class Thinning:
-    """Takes as many samples as a share of a processor core learns, evenly spread over time.
+    """Takes as many samples as can be learned in a share of what predicting leaves of a core, evenly spread over time.
 
-    What learning a sample costs is found as samples are learned. The time that passes earns processor time at the rate
-    of the share; a sample is taken when its cost has been earned, and no more is saved than one costs: so there are no
-    bursts after a pause. While `limit` samples wait, none is taken.
+    Predicting and learning share one interpreter, so that together they have one core. What learning a sample costs is
+    found as samples are learned. The time in which nothing was predicted earns processor time at the rate of the share;
+    a sample is taken when its cost has been earned, and no more is saved than one costs: so there are no bursts after a
+    pause. While `limit` samples wait, none is taken.
 
     Args:
-        share: share of a core, above 0; 1 or more: all that there is.
+        share: share of what is left of a core, above 0; 1 or more: all that there is.
         limit: largest number of waiting samples.
 
     Raises:
@@ -23,17 +25,19 @@ class Thinning:
     def __init__(self, share: float, limit: int) -> None:
         self._share, self._limit = real("share", share, 0.0, low_open=True), integer("limit", limit, 1)
         self.cost = 0.0  # [s] of the core that learning one sample takes; 0 before the first one
-        self._earned, self._last = 0.0, 0.0  # [s] of the core; when it was counted
+        self._earned, self._last, self._predicting = 0.0, 0.0, 0.0  # [s] of the core; as of the last call of `take`
         self._count = 0  # samples since one was taken
 
-    def take(self, now: float, waiting: int) -> int:
+    def take(self, now: float, waiting: int, predicting: float = 0.0) -> int:
         """Return how many samples this one stands for, itself among them; 0: it is left out.
 
-        It is `now` [s] by a steady clock, and so many samples are `waiting` to be learned.
+        It is `now` [s] by a steady clock, so many samples are `waiting` to be learned, and predicting has taken
+        `predicting` [s] of a core in all.
         """
         self._count += 1
-        self._earned = min(self._earned + self._share * (now - self._last), self.cost)
-        self._last = now
+        passed, used = now - self._last, predicting - self._predicting
+        self._earned = min(self._earned + self._share * max(passed - used, LEAST_LEFT * passed), self.cost)
+        self._last, self._predicting = now, predicting
         if waiting >= self._limit or (self._share < 1.0 and self._earned < self.cost):
             return 0
         self._earned -= self.cost

@@ -72,8 +72,11 @@ class LearningThread:
         return self._queue.qsize()
 
     def offer(self, sample: Sample) -> None:
-        """Hand a sample over, or leave it out: the next one that is taken stands for it too."""
-        if count := self._thinning.take(time.monotonic(), self._queue.qsize()):
+        """Hand a sample over, or leave it out: the next one that is taken stands for it too.
+
+        It is called by the thread that predicts.
+        """
+        if count := self._thinning.take(time.monotonic(), self._queue.qsize(), time.thread_time()):
             self._queue.put((sample, count))
         else:
             self.skipped += 1

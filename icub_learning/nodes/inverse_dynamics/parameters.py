@@ -16,8 +16,8 @@ class NodeSettings:
 
     learning_share: float = setting(
         0.25,
-        "share of a processor core that learning may use; where it is too small for all samples, those learned are"
-        " spread evenly, and each counts for those left out; 1: all that there is",
+        "share of what predicting leaves of a processor core that learning may use; where it is too small for all"
+        " samples, those learned are spread evenly, and each counts for those left out; 1: all that there is",
         low=0.01,
         high=1.0,
     )

@@ -67,6 +67,17 @@ def test_a_pause_of_the_samples_is_followed_by_no_burst():
     assert [thinning.take(now, 0) for now in (100.0, 101.0, 102.0, 103.0, 104.0, 105.0, 108.0)] == [1, 0, 0, 0, 4, 0, 2]
 
 
+@pytest.mark.parametrize(("predicting", "learned"), [(0.0, 0.5), (0.6, 0.2), (0.9, 0.05), (1.0, 0.025), (1.7, 0.025)])
+def test_learning_gets_its_share_of_what_predicting_leaves(predicting, learned):
+    """Of a core of which predicting takes 60 %, half of the rest is a fifth; a twentieth is kept for learning."""
+    thinning, taken = Thinning(0.5, 10), 0
+    for i in range(N):
+        if thinning.take(float(i), 0, predicting * i):
+            thinning.learned(1.0)
+            taken += 1
+    assert taken == pytest.approx(learned * N, abs=2)
+
+
 @pytest.mark.parametrize(("name", "share", "limit"), [("limit", 0.5, 0), ("share", 0.0, 1)])
 def test_what_is_out_of_range_is_refused(name, share, limit):
     with pytest.raises(ParameterError, match=name):
