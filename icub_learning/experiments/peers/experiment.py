@@ -1,5 +1,6 @@
 """`reproduce peers`: inverse dynamics, contacts and loads beside what others published."""
 
+import inspect
 import json
 from functools import partial
 from pathlib import Path
@@ -96,7 +97,8 @@ def _compare(case: Case, folder: Path, seconds: float, seed: int, quick: bool) -
         work = partial(trial.off_line, tape, recording, settings)
         found[page.OFF_LINE] = trial.kept(folder / "off-line.json", key, work)
     for rival in progress(RIVALS, case.name):
-        names = [f"experiments/peers/{name}.py" for name in ("likelihood", rival.module)]
+        own = Path(inspect.getfile(rival.kind)).relative_to(PACKAGE)
+        names = ["experiments/peers/likelihood.py", str(own)]
         for on_top in (False, True)[: 1 + rival.on_top]:
             name = rival.name + page.ON_TOP if on_top else rival.name
             key = json.dumps([tape.digest, repr(rival.choices), on_top, seed, quick, digests(names)])

@@ -120,7 +120,7 @@ class Rival:
 
     name: str  # short one
     source: str  # who published it
-    module: str  # file of this folder that it is in
+    kind: type[Learner]  # of the learner, or of what is standardized in it
     choices: Choices  # what each of its settings is chosen from; the first one is where the search starts
     make: Callable[..., Learner]  # makes a learner from what it is told and its settings
     by_likelihood: bool = False  # whether length scales and noise are found by likelihood besides
@@ -150,18 +150,18 @@ def _rigid(told: Told, regularization: float, forgetting: float) -> Learner:
 LENGTH, NOISE = (2.0, 4.0, 1.0, 8.0), (1.0, 0.1, 10.0)  # times what is most likely
 LOCAL: Choices = {"length": LENGTH, "noise": NOISE, "size": (200, 100), "overlap": (0.05, 0.2)}
 RIVALS = (
-    Rival("rigid-body RLS", "Gautier and Khalil 1992", "rigid_bodies",
+    Rival("rigid-body RLS", "Gautier and Khalil 1992", RigidBodies,
           {"regularization": (1e-2, 1e-4, 1.0), "forgetting": (1.0, 0.9999, 0.999, 0.99)}, _rigid, on_top=False),
-    Rival("LWPR", "Vijayakumar, D'Souza and Schaal 2005", "locally_weighted",
+    Rival("LWPR", "Vijayakumar, D'Souza and Schaal 2005", LocallyWeightedProjections,
           {"distance": (0.1, 0.03, 0.3, 0.01), "rate": (1.0, 10.0, 0.0)}, _weighted),
-    Rival("I-SSGPR", "Gijsberts and Metta 2013", "spectrum",
+    Rival("I-SSGPR", "Gijsberts and Metta 2013", SparseSpectrumProcess,
           {"length": LENGTH, "noise": NOISE, "frequencies": (200, 100)}, _process(SparseSpectrumProcess), True),
-    Rival("LoG-GP mixture", "Lederer and others 2021", "local_processes", LOCAL,
+    Rival("LoG-GP mixture", "Lederer and others 2021", LocalProcesses, LOCAL,
           _process(LocalProcesses, aggregation="mixture"), True),
-    Rival("LoG-GP product", "Lederer and others 2021", "local_processes", LOCAL,
+    Rival("LoG-GP product", "Lederer and others 2021", LocalProcesses, LOCAL,
           _process(LocalProcesses, aggregation="product"), True),
-    Rival("streaming sparse GP", "Bui, Nguyen and Turner 2017", "streaming_process",
+    Rival("streaming sparse GP", "Bui, Nguyen and Turner 2017", StreamingProcess,
           {"length": LENGTH, "noise": NOISE, "inducing": (200, 100)}, _process(StreamingProcess), True),
-    Rival("network with replay", "two layers of tanh, Adam", "network",
+    Rival("network with replay", "two layers of tanh, Adam", ReplayNetwork,
           {"width": (64, 128), "rate": (3e-3, 1e-3, 1e-2), "batch": (16, 32)}, _network),
 )  # fmt: skip

@@ -8,6 +8,7 @@ import pytest
 
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.settings import Settings
+from icub_learning.errors import IcubLearningError
 from icub_learning.evaluation.predict_then_learn import evaluate
 from icub_learning.experiments.peers import page, trial
 from icub_learning.experiments.peers.cases import REAL, all_cases
@@ -74,7 +75,7 @@ def stretched(tape):
 
 def test_the_search_finds_the_settings_with_the_least_error(case):
     tape = stretched(case[2])
-    rival = Rival("last", "", "", {"bias": (3.0, 0.5, 0.0), "other": (1, 2)}, lambda told, bias, other: Last(6, bias))
+    rival = Rival("last", "", Last, {"bias": (3.0, 0.5, 0.0), "other": (1, 2)}, lambda told, bias, other: Last(6, bias))
     told = Told(None, (), tape.motions, tape.measured, 0)
     chosen, tried = trial.search(tape, rival, told, None, quick=False)
     assert chosen["bias"] == 0.0 and tried == 4
@@ -105,6 +106,26 @@ def test_what_is_kept_is_not_done_again_unless_it_is_something_else(tmp_path, ca
     case[2].save(tmp_path / "tape.npz")
     assert Tape.load(tmp_path / "tape.npz").digest == case[2].digest
     assert replace(case[2], measured=case[2].measured + 1.0).digest != case[2].digest
+
+
+def test_an_interrupted_comparison_goes_on_with_what_was_not_done(run, tmp_path, monkeypatch):
+    """Each rival, alone and on top of rigid bodies, competes once."""
+    score, asked = {"start": 0.2, "last": 0.1, "curve": [0.1] * (len(trial.CURVE) - 1), "microseconds": 1.0}, []
+
+    def compete(_tape, rival, _settings, on_top, *_):
+        asked.append((rival.name, on_top))
+        if len(asked) == 6:
+            raise IcubLearningError("interrupted")
+        return {**score, "settings": {}}
+
+    monkeypatch.setattr(trial, "compete", compete)
+    command = "peers", "--parts", "learners", "--recordings", "icub_wrench_50hz", "--seconds", "4"
+    with pytest.raises(AssertionError):
+        run(*command, folder=tmp_path)
+    found = run(*command, folder=tmp_path)[1]["learners"]["icub_wrench_50hz"]["learners"]
+    expected = [(rival.name, on_top) for rival in RIVALS for on_top in (False, True)[: 1 + rival.on_top]]
+    assert asked == [*expected[:6], *expected[5:]]
+    assert len(found) == len(expected) + 3 and found["LWPR + P"] == {**score, "settings": {}}
 
 
 def test_every_rival_learns_alone_and_on_top(case):
