@@ -8,9 +8,15 @@ from icub_learning.launching.table import SYSTEMS, System
 def _describe(system: System) -> str:
     lines = [f"{system.name} (launch/{system.launch_file}): {system.description}"]
     for argument in system.arguments:
-        default = "must be given" if argument.default is None else f"default: {argument.default}"
+        default = "must be given" if argument.default is None else f"default: {_readable(argument.default)}"
         lines.append(f"  {argument.name:<13} {argument.description} ({default})")
     return "\n".join(lines)
+
+
+def _readable(template: str) -> str:
+    """Return a template of a default as one reads it: what stands for a field in angle brackets."""
+    made = template.replace("{gazebo_config}", "config/gazebo.yaml, of another robot config/gazebo_{robot}.yaml")
+    return made.replace("{share}/", "").translate(str.maketrans("{}", "<>"))
 
 
 DESCRIPTION = "Start the same processes as the launch files do."
@@ -22,7 +28,7 @@ example:
   icub-learning launch robot robot:=ur10 joint_states:=/joint_states --show
   icub-learning launch recording recording:=ur10_exciting_trajectory.db3 robot:=ur10
 
-Ctrl-C ends all processes. The exit code is 1 if one of them died, else 0."""
+Defaults in config/ and urdf/ are files of this package. Ctrl-C ends all processes. The exit code is 1 if one of them died, else 0."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -41,13 +41,15 @@ def test_each_experiment_takes_the_arguments_with_which_the_page_of_all_runs_it(
 
 
 @pytest.mark.parametrize("line", [*COMMANDS, *(f"reproduce {name}" for name in EXPERIMENTS)])
-def test_help_has_an_example_and_states_the_defaults(line, capsys, monkeypatch):
+def test_help_has_an_example_and_states_the_defaults(line, capsys, monkeypatch, checkout):
     options, add_argument = [], HelpFormatter.add_argument
     monkeypatch.setattr(HelpFormatter, "add_argument", lambda self, one: options.append(one) or add_argument(self, one))
     assert main([*line.split(), "--help"]) == 0
     shown = capsys.readouterr().out
     assert "example:" in shown
     assert f"icub-learning {line}" in shown
+    assert all((checkout / file).is_file() for file in re.findall(r"default: ((?:config|urdf)/[^<>]*?)[,)]", shown))
+    assert not re.search(r"\(default: [^)\n]*\{", shown), "a template that users read"
     for option in options:
         said = re.search(r"default: ([-\d. ]*\d)", option.help or "")
         if said and isinstance(option.default, int | float):
