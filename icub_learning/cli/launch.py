@@ -28,7 +28,8 @@ example:
   icub-learning launch robot robot:=ur10 joint_states:=/joint_states --show
   icub-learning launch recording recording:=ur10_exciting_trajectory.db3 robot:=ur10
 
-Defaults in config/ and urdf/ are files of this package. Ctrl-C ends all processes. The exit code is 1 if one of them died, else 0."""
+Defaults in config/ and urdf/ are files of this package.
+Ctrl-C ends all processes. The exit code is 1 if one of them died, else 0."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

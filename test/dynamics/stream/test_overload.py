@@ -70,12 +70,10 @@ def test_a_pause_of_the_samples_is_followed_by_no_burst():
 @pytest.mark.parametrize(("predicting", "learned"), [(0.0, 0.5), (0.6, 0.2), (0.9, 0.05), (1.0, 0.025), (1.7, 0.025)])
 def test_learning_gets_its_share_of_what_predicting_leaves(predicting, learned):
     """Of a core of which predicting takes 60 %, half of the rest is a fifth; a twentieth is kept for learning."""
-    thinning, taken = Thinning(0.5, 10), 0
-    for i in range(N):
-        if thinning.take(float(i), 0, predicting * i):
-            thinning.learned(1.0)
-            taken += 1
-    assert taken == pytest.approx(learned * N, abs=2)
+    thinning = Thinning(0.5, 10)
+    thinning.learned(1.0)
+    taken = [i for i in range(N) if thinning.take(float(i), 0, predicting * i)]
+    assert len(taken) == pytest.approx(learned * N, abs=2)
 
 
 @pytest.mark.parametrize(("name", "share", "limit"), [("limit", 0.5, 0), ("share", 0.0, 1)])

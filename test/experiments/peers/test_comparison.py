@@ -111,21 +111,22 @@ def test_what_is_kept_is_not_done_again_unless_it_is_something_else(tmp_path, ca
 def test_an_interrupted_comparison_goes_on_with_what_was_not_done(run, tmp_path, monkeypatch):
     """Each rival, alone and on top of rigid bodies, competes once."""
     score, asked = {"start": 0.2, "last": 0.1, "curve": [0.1] * (len(trial.CURVE) - 1), "microseconds": 1.0}, []
+    score["settings"] = {}
 
     def compete(_tape, rival, _settings, on_top, *_):
         asked.append((rival.name, on_top))
         if len(asked) == 6:
             raise IcubLearningError("interrupted")
-        return {**score, "settings": {}}
+        return score
 
     monkeypatch.setattr(trial, "compete", compete)
-    command = "peers", "--parts", "learners", "--recordings", "icub_wrench_50hz", "--seconds", "4"
+    words = "--parts", "learners", "--recordings", "icub_wrench_50hz", "--seconds", "4"
     with pytest.raises(AssertionError):
-        run(*command, folder=tmp_path)
-    found = run(*command, folder=tmp_path)[1]["learners"]["icub_wrench_50hz"]["learners"]
+        run("peers", *words, folder=tmp_path)
+    found = run("peers", *words, folder=tmp_path)[1]["learners"]["icub_wrench_50hz"]["learners"]
     expected = [(rival.name, on_top) for rival in RIVALS for on_top in (False, True)[: 1 + rival.on_top]]
     assert asked == [*expected[:6], *expected[5:]]
-    assert len(found) == len(expected) + 3 and found["LWPR + P"] == {**score, "settings": {}}
+    assert len(found) == len(expected) + 3 and found["LWPR + P"] == score
 
 
 def test_every_rival_learns_alone_and_on_top(case):
