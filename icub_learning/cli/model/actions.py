@@ -1,4 +1,4 @@
-"""What `icub-learning model` does with model files, whose learners of either kind are rebuilt."""
+"""What `icub-learning model` does with model files, whose learners of any kind are rebuilt."""
 
 import argparse
 import time
@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from icub_learning.detection import saved_model as detection
+from icub_learning.detection.detector import OnlineDetector
 from icub_learning.dynamics import saved_model as dynamics
 from icub_learning.errors import IcubLearningError, StateError
 from icub_learning.models import ModelHeader, read_model, write_model
@@ -29,7 +31,7 @@ class OpenedModel:
     header: ModelHeader  # its description; made from the state where an earlier release wrote none
     described: bool  # whether the file has a description and checksums
     state: dict[str, Any]  # its arrays
-    learner: Any  # an estimator of inverse dynamics, or an object recognizer
+    learner: Any  # an estimator of inverse dynamics, an object recognizer, or a detector
 
 
 def open_model(path: Path, own: str = "") -> OpenedModel:
@@ -37,8 +39,11 @@ def open_model(path: Path, own: str = "") -> OpenedModel:
     missing, damaged, newer or no model; ParameterError: the class cannot be imported, or read its part.
     """
     state, header = read_model(path)
-    if "estimator" in state:
-        learner: Any = dynamics.estimator_of(state, own)
+    learner: Any
+    if header is not None and header.kind == detection.KIND:
+        learner, found = detection.restored(OnlineDetector(), state), header
+    elif "estimator" in state:
+        learner = dynamics.estimator_of(state, own)
         entry = next((name for name in URDF_ENTRIES if name in state), None)
         robot, digest = digest_of_urdf(str(scalar(state, entry))) if entry else ("", "")
         joints, samples = tuple(learner.regressor.joints), {"samples": learner.n_samples}
@@ -49,7 +54,8 @@ def open_model(path: Path, own: str = "") -> OpenedModel:
         objects.restore(learner, state)
         found = objects.describe(settings, learner, "")
     else:
-        raise StateError(f"{path} holds no model of inverse_dynamics or object_recognition", value=str(path))
+        text = "holds no model of inverse_dynamics, object_recognition or object_detection"
+        raise StateError(f"{path} {text}", value=str(path))
     if broken := broken_entries(state):
         raise StateError(f"{path} holds numbers that are not finite, in {', '.join(broken)}", value=str(path))
     return OpenedModel(path, header or found, header is not None, state, learner)
@@ -102,6 +108,8 @@ def diff(args: argparse.Namespace) -> None:
 def merge(args: argparse.Namespace) -> None:
     first, second = (open_model(path, args.own) for path in args.files)
     second.header.check_origin(first.header, any_urdf=args.any_urdf)
+    if isinstance(first.learner, OnlineDetector):
+        raise StateError("detectors are not pooled: teach one the objects of the other", value=first.header.kind)
     if isinstance(first.learner, ObjectRecognizer):
         first.learner.merge(second.state)
         known = first.learner.objects()

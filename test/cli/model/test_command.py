@@ -1,4 +1,4 @@
-"""`icub-learning model` on files of both kinds, good and bad."""
+"""`icub-learning model` on files of all kinds, good and bad."""
 
 import json
 from dataclasses import replace
@@ -9,12 +9,11 @@ from helpers.arm_models import taught
 from helpers.own_package import write_own_package
 
 from icub_learning.cli.main import main
+from icub_learning.detection import saved_model as detection
 from icub_learning.dynamics.saved_model import estimator_of
 from icub_learning.models import load_state, read_model, write_model
 from icub_learning.models.ledger import accounted
 from icub_learning.recognition import assembly as objects
-from icub_learning.recognition.assembly import Settings as ObjectSettings
-from icub_learning.recognition.assembly import make_recognizer
 
 
 def arm_file(path, n_samples, seed=0, **header):
@@ -23,23 +22,29 @@ def arm_file(path, n_samples, seed=0, **header):
 
 
 def object_file(path, label, recognizer=None):
-    recognizer, rng = recognizer or make_recognizer(ObjectSettings()), np.random.default_rng(0)
+    recognizer, rng = recognizer or objects.make_recognizer(objects.Settings()), np.random.default_rng(0)
     recognizer.start_lesson(label, 3)
     for k in range(3):
         recognizer.recognize(k, "net/features", rng.normal(size=8))
         recognizer.learn()
     recognizer.end_lesson()
-    header = objects.describe(ObjectSettings(), recognizer, "net/features")
+    header = objects.describe(objects.Settings(), recognizer, "net/features")
     return str(write_model(path, objects.state_of(recognizer), header))
 
 
-def test_info_of_both_kinds(tmp_path, capsys):
+def test_info_of_all_kinds(tmp_path, capsys):
     files = [arm_file(tmp_path / "arm", 5), object_file(tmp_path / "objects", "mug"), arm_file(tmp_path / "new", 0)]
+    detector = detection.OnlineDetector()
+    header = detection.describe(detection.Settings(n_proposals=70), detector)
+    files.append(str(write_model(tmp_path / "boxes", detection.state_of(detector), header)))
     assert main(["model", "info", *files, "--json", str(tmp_path / "info.json")]) == 0
     shown = capsys.readouterr().out
     assert all(text in shown for text in ("iCub", "r_elbow", "r_arm_ft_sensor", "net/features", "setting forgetting"))
-    arm, objects, _ = json.loads((tmp_path / "info.json").read_text()).values()
-    assert (arm["samples"], objects["objects"], objects["examples"]) == (5, 1, 3)
+    arm, recognized, _, boxes = json.loads((tmp_path / "info.json").read_text()).values()
+    assert (boxes["kind"], boxes["frames"], boxes["setting n_proposals"]) == ("object_detection", 0, 70)
+    assert main(["model", "merge", files[3], files[3], "--to", str(tmp_path / "none")]) == 2
+    assert "detectors are not pooled" in capsys.readouterr().err
+    assert (arm["samples"], recognized["objects"], recognized["examples"]) == (5, 1, 3)
     assert 0.0 < arm["size [MB]"] < 1.0
 
 
@@ -50,7 +55,7 @@ def test_models_of_an_own_class_are_read_where_it_is_named(checkout, tmp_path, m
     for seed, name in enumerate(("monday", "friday")):
         estimator, description = taught(20, seed, learner)
         arms.append(str(write_model(tmp_path / name, accounted(estimator), description.header(20))))
-    own = make_recognizer(ObjectSettings(classifier=classifier))
+    own = objects.make_recognizer(objects.Settings(classifier=classifier))
     files = {learner: arms[0], classifier: object_file(tmp_path / "objects", "mug", own)}
     for kind, file in files.items():
         assert main(["model", "check", file]) == 1

@@ -238,8 +238,7 @@ def test_rigid_bodies_find_base_parameters_as_weighted_least_squares_do():
     rows = np.array([LinearRegressor()(*np.split(motion, 3)) for motion in motions])
     y = rows @ [1.0, 2.0, -0.5] + rng.standard_normal((200, 2)) * [0.1, 10.0]
     scale = y.std(axis=0)
-    model = RigidBodies(LinearRegressor(), motions, scale, 1e-9, 1.0)
-    learned(model, motions, y)
+    model = learned(RigidBodies(LinearRegressor(), motions, scale, 1e-9, 1.0), motions, y)
     flat = (rows[:, :, :2] / scale[:, None]).reshape(-1, 2)
     expected = rows[:, :, :2] @ np.linalg.lstsq(flat, (y / scale).ravel(), rcond=None)[0]
     np.testing.assert_allclose(predicted(model, motions), expected, rtol=1e-6, atol=1e-6)
@@ -285,6 +284,4 @@ def test_delays_and_alarms_are_counted():
     assert contacts.delays(seen, times, np.array([3.0])) == np.inf
     assert contacts.count_alarms(seen) == 3
     values = np.array([0.0, 3.0, 0.0, 5.0, 5.0, 1.0, 4.0])
-    assert contacts.threshold(values, 0) == 5.0
-    assert contacts.threshold(values, 1) == 4.0
-    assert contacts.threshold(values, 2) == 3.0
+    assert [contacts.threshold(values, allowed) for allowed in range(3)] == [5.0, 4.0, 3.0]
