@@ -1,5 +1,6 @@
 """POLK's step beside one that factors anew for each removal, and its cost and memory over 100 000 samples."""
 
+import pickle
 from time import perf_counter
 from typing import Any
 
@@ -90,7 +91,7 @@ def _long_run(loss: str, parsimony: float, n: int) -> dict[str, Any]:
         model.partial_fit(x[rows], y[rows])
         times.append(perf_counter() - began)
         orders.append(model.model_order_)
-        sizes.append(sum(value.nbytes for value in model._dictionary.state().values()) if len(times) % 100 == 0 else 0)
+        sizes.append(len(pickle.dumps(model)) if len(times) % 100 == 0 else 0)
     tenth = len(times) // 10
     early, late = (float(np.median(times[k * tenth : (k + 1) * tenth])) for k in (2, 9))
     kept = [size for size in sizes if size]

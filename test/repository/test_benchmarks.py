@@ -12,6 +12,7 @@ from benchmarks import core, motion, parts
 from benchmarks.contestants import CONTESTANTS, MISSING
 from benchmarks.endurance import soak
 from benchmarks.report import Result
+from benchmarks.scenarios import SCENARIOS
 from benchmarks.timing import Spread, time_in_turns
 from icub_learning.recursive import _cholesky
 from icub_learning.simulation.zoo import ZOO
@@ -89,3 +90,10 @@ def test_windows_beside_the_motion_filter_are_those_beside_it_in_tests(weight):
     values = motion.window(found, places, 15, 3, weight)
     rival = newest_by_window(stamps, position, velocity, 15, 3, weight)[places]
     np.testing.assert_allclose(values, rival, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", ["core-history", "kernel-nytro", "objects-learn", "polk-step", "tensor-layout"])
+def test_quick_forms_run(name):
+    assert SCENARIOS[name].run(True).rows

@@ -1,7 +1,5 @@
 """Learners of dictionaries: river's own checks, and the batch solutions that they must equal."""
 
-import copy
-import pickle
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -108,21 +106,6 @@ def test_it_learns_what_no_line_can() -> None:
             errors[name].append(model.predict_one({"x": x}) - np.sin(3 * x))
             model.learn_one({"x": x}, float(np.sin(3 * x)))
     assert np.std(errors["curved"][200:]) < 0.02 < 0.5 < np.std(errors["straight"][200:])
-
-
-@pytest.mark.parametrize("kind", ESTIMATORS)
-def test_copies_and_pickles_go_on_alike(kind: type) -> None:
-    model = kind()
-    target = {RLSMultiTargetRegressor: lambda y: {"y": y}, RLSClassifier: lambda y: "high" if y > 3 else "low"}
-    aim = target.get(kind, lambda y: y)
-    pairs = list(samples(60))
-    for x, y in pairs[:40]:
-        model.learn_one(x, aim(y))
-    others = [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
-    for x, y in pairs[40:]:
-        for one in (model, *others):
-            one.learn_one(x, aim(y))
-    assert all(one.predict_one(pairs[0][0]) == model.predict_one(pairs[0][0]) for one in others)
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)

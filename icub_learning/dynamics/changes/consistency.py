@@ -11,7 +11,10 @@ from icub_learning.dynamics.regressors.link_effects import N_BODY, body_units, f
 from icub_learning.errors import ParameterError, ShapeError
 
 DIRECTIONS = np.array([pseudo_inertia(unit) for unit in np.eye(N_BODY)])  # E_k = dP / dparameter_k, (10, 4, 4)
-MOST_STEPS = 60  # of Newton's method, which takes some ten
+# What is left of the distance to the bounds and of their weight after a step; with 0.03 or 0.3 it takes as many.
+FALL = 0.1
+CENTRED = 1e-5  # largest deviation of an eigenvalue of P Z from 1 at the end: the minimum to some ten digits
+MOST_STEPS = 60  # it takes ten to twenty, unless samples are of absurd size
 THINNEST = 1e-4  # eigenvalues of a nominal pseudo-inertia, relative to the largest: a plate of 1 % of its length
 LIGHTEST = 1e-3  # [kg] of a nominal body: a screw
 
@@ -27,58 +30,91 @@ class ConsistentParameters:
 
     where d, the log-det divergence to nominal bodies (Lee, Wensing and Park, "Geometric robot dynamic identification: a
     convex programming approach", 2020, eq. 26), is infinite at the bounds, and decides what no motion shows; alone, it
-    would let a body deviate from its nominal one by about a factor of e. It is convex; Newton's method starts from the
-    last answer. Parameters that are no body's, such as offsets, follow freely.
+    would let a body deviate from its nominal one by about a factor of e. Parameters that are no body's, such as
+    offsets, follow freely.
+
+    It is convex, but where much was learned the minimum lies so near to the bounds that Newton's method takes
+    thousands of steps. So the weight mu of ln det P falls from large to 1 in a primal-dual interior point method:
+    with Z for mu P^-1, the steps of x and Z are those of Newton's method for
+
+        A (x' - x) + E*(P0^-1 - Z) = 0,    P Z = mu I,
+
+    of which the second is linearized as in Kojima, Shindoh and Hara (SIAM Journal on Optimization 7, 1997).
 
     Args:
         nominal: (n_parameters,) of the URDF; bodies that are not possible are replaced by the nearest that are.
         bodies: (n_bodies, 10) indices of each body's parameters, see `bodies_of`.
-
-    Attributes:
-        parameters: (n_parameters,) the last answer; at first the nominal ones.
     """
 
     def __init__(self, nominal: Array, bodies: NDArray[np.intp]) -> None:
         self._bodies = np.asarray(bodies)
-        self.parameters = nominal.copy()
+        self._blocks = self._bodies[:, :, None], self._bodies[:, None, :]
+        self._start = nominal.copy()
         for body in self._bodies:
-            self.parameters[body] = from_pseudo_inertia(possible(pseudo_inertia(nominal[body])))
-        self._nominal = self.parameters[self._bodies].copy()
-        self._linear = np.einsum("bij,kji->bk", np.linalg.inv(self._pseudo(self.parameters)), DIRECTIONS)
+            self._start[body] = from_pseudo_inertia(possible(pseudo_inertia(nominal[body])))
+        self._nominal = self._start[self._bodies]
+        self._free = np.setdiff1d(np.arange(len(nominal)), self._bodies)
         self._unit = np.ones(len(nominal))
         self._unit[self._bodies] = body_units()
+        # E_k in units of the parameters
+        self._directions = DIRECTIONS * body_units()[:, None, None]
+        self._inverse = np.linalg.inv(self._pseudo(self._start / self._unit))  # P0^-1, (n_bodies, 4, 4)
 
     def nearest(self, estimate: Array, information: Array) -> Array:
         """Return consistent parameters (n_parameters,) for an estimate and its positive semidefinite information A.
 
-        Raises ShapeError, and changes nothing, for arrays of other sizes.
+        Raises ShapeError for arrays of other sizes.
         """
-        n = len(self.parameters)
+        n, free = len(self._unit), self._free
         if estimate.shape != (n,) or information.shape != (n, n):
             raise ShapeError("information", information.shape, f"({n}, {n}), with an estimate ({n},)")
-        unit = self._unit
-        scaled = information * np.outer(unit, unit)
-        free = np.setdiff1d(np.arange(n), self._bodies)
+        scaled = information * np.outer(self._unit, self._unit)
         scaled[free, free] += 1e-12 * max(float(np.trace(scaled)), 1.0)  # where nothing is known, as estimated
-        x, target = self.parameters / unit, estimate / unit
-        x[free] = target[free]
-        value = self._value(x, target, scaled)
+        target = estimate / self._unit
+        x, mu = self._first(target, scaled)
+        pseudo, feasible = self._pseudo(x), False
+        dual = np.asarray(mu * np.linalg.inv(pseudo))
         for _ in range(MOST_STEPS):
+            mu = max(FALL * mu, 1.0) if feasible else mu
             try:
-                gradient, hessian = self._derivatives(x, target, scaled)
-                step = np.linalg.solve(hessian, gradient)
+                step, dual_step = self._steps(x, target, scaled, pseudo, dual, mu)
+                way = min(_to_bound(pseudo, self._pseudo(step)), _to_bound(dual, dual_step))
+                length = min(1.0, (1.0 - FALL) * way)
+                tried, dual = x + length * step, dual + length * dual_step
+                pseudo = self._pseudo(tried)
+                products = np.linalg.eigvals(pseudo @ dual).real
             except np.linalg.LinAlgError:  # samples of absurd size: rounding leaves no direction to go
                 break
-            # Backtracking (Boyd and Vandenberghe 2004, algorithm 9.2) until nothing falls any more but by rounding.
-            fall, new, tried = 0.1 * float(gradient @ step), np.inf, x
-            while new > value - fall and value - fall < value:
-                tried = x - step
-                new, step, fall = self._value(tried, target, scaled), 0.5 * step, 0.5 * fall
-            if not new < value:
+            x, feasible = tried, feasible or length == 1.0  # the first equation is linear: one whole step solves it
+            if mu == length == 1.0 and np.abs(products - 1.0).max() < CENTRED:
                 break
-            x, value = tried, new
-        self.parameters = self._inside(x * unit)
-        return np.asarray(self.parameters.copy())
+            mu = max(float(products.mean()), 1.0)
+        return self._inside(x * self._unit)
+
+    def _first(self, target: Array, information: Array) -> tuple[Array, float]:
+        """Nominal bodies times the factor of the least objective, and a tenth of the part of the data in it for mu."""
+        x = self._start / self._unit
+        x[self._free] = target[self._free]
+        error = x - target
+        mu = max(0.05 * float(error @ information @ error), 1.0)
+        bodies = np.where(np.isin(np.arange(len(x)), self._free), 0.0, x)
+        square, slope = float(bodies @ information @ bodies), float(bodies @ information @ (target - x + bodies))
+        if square > 0.0:
+            x += bodies * ((slope + np.sqrt(slope**2 + 16.0 * square * len(self._bodies) * mu)) / (2.0 * square) - 1.0)
+        return x, mu
+
+    def _steps(
+        self, x: Array, target: Array, information: Array, pseudo: Array, dual: Array, mu: float
+    ) -> tuple[Array, Array]:
+        """Steps of x and of Z, (n_parameters,) and (n_bodies, 4, 4)."""
+        inverse, directions, shape = np.linalg.inv(pseudo), self._directions, (len(pseudo), N_BODY, 16)
+        left = (inverse[:, None] @ directions).swapaxes(2, 3).reshape(shape)
+        hessian, slope = information.copy(), information @ (x - target)
+        hessian[self._blocks] += (dual[:, None] @ directions).reshape(shape) @ left.swapaxes(1, 2)
+        slope[self._bodies] += (self._inverse - mu * inverse).reshape(-1, 16) @ directions.reshape(N_BODY, 16).T
+        step = np.linalg.solve(hessian, -slope)
+        product = inverse @ self._pseudo(step) @ dual
+        return step, mu * inverse - dual - 0.5 * (product + product.swapaxes(1, 2))
 
     def _inside(self, parameters: Array) -> Array:
         """Move bodies that are possible but for rounding towards nominal ones until they are possible."""
@@ -90,32 +126,16 @@ class ConsistentParameters:
                 share *= 10.0
         return parameters
 
-    def _pseudo(self, parameters: Array) -> Array:
-        """(n_bodies, 4, 4)."""
-        return np.asarray(np.einsum("bk,kij->bij", parameters[self._bodies], DIRECTIONS))
+    def _pseudo(self, x: Array) -> Array:
+        """Pseudo-inertias (n_bodies, 4, 4) of parameters in their units."""
+        return np.asarray(np.einsum("bk,kij->bij", x[self._bodies], self._directions))
 
-    def _value(self, x: Array, target: Array, information: Array) -> float:
-        parameters, error = x * self._unit, x - target
-        try:
-            roots = np.linalg.cholesky(self._pseudo(parameters))
-        except np.linalg.LinAlgError:
-            return float("inf")
-        determinants = 2.0 * float(np.log(np.diagonal(roots, axis1=1, axis2=2)).sum())
-        divergence = float((self._linear * parameters[self._bodies]).sum()) - determinants
-        return 0.5 * float(error @ information @ error) + divergence
 
-    def _derivatives(self, x: Array, target: Array, information: Array) -> tuple[Array, Array]:
-        parameters = x * self._unit
-        inverse = np.linalg.inv(self._pseudo(parameters))
-        along = np.einsum("bij,kjl->bkil", inverse, DIRECTIONS)  # P^-1 E_k
-        own = self._linear - np.einsum("bkii->bk", along)
-        curvature = np.einsum("bjil,bkli->bjk", along, along)
-        gradient, hessian = information @ (x - target), information.copy()
-        for body, slope, curve in zip(self._bodies, own, curvature, strict=True):
-            unit = self._unit[body]
-            gradient[body] += slope * unit
-            hessian[np.ix_(body, body)] += curve * np.outer(unit, unit)
-        return gradient, hessian
+def _to_bound(values: Array, steps: Array) -> float:
+    """Return how many times `steps` lead from positive definite matrices (n, 4, 4) to one that is not."""
+    root = np.linalg.inv(np.linalg.cholesky(values))
+    least = float(np.linalg.eigvalsh(root @ steps @ root.swapaxes(1, 2)).min())
+    return -1.0 / least if least < 0.0 else np.inf
 
 
 def consistent_part(estimator: Any, finder: ConsistentParameters) -> Array | None:
