@@ -13,8 +13,8 @@ motors and simulated stamps) and, twice a simulated second, `tracking_error` (st
 import numpy as np
 import rclpy
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 
@@ -81,16 +81,16 @@ class CloseTheLoop(Node):
 
 def main() -> None:
     """Run until Ctrl-C."""
-    rclpy.init()
-    node = CloseTheLoop()
+    # ROS's own handler of Ctrl-C would end its context in the middle of a step, which then could not publish.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
-        while rclpy.ok():
+        node = CloseTheLoop()
+        while True:
             node.step()
             rclpy.spin_once(node, timeout_sec=0.0)
-    except (KeyboardInterrupt, ExternalShutdownException):
+    except KeyboardInterrupt:
         pass
     finally:
-        node.destroy_node()
         rclpy.try_shutdown()
 
 
