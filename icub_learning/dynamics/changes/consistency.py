@@ -71,6 +71,11 @@ class ConsistentParameters:
         scaled = information * np.outer(self._unit, self._unit)
         scaled[free, free] += 1e-12 * max(float(np.trace(scaled)), 1.0)  # where nothing is known, as estimated
         target = estimate / self._unit
+        with np.errstate(all="ignore"):
+            return self._inside(self._minimum(target, scaled) * self._unit)
+
+    def _minimum(self, target: Array, scaled: Array) -> Array:
+        """Return the minimum in units of the parameters; where samples of absurd size overflow, how far it came."""
         x, mu = self._first(target, scaled)
         pseudo, feasible = self._pseudo(x), False
         dual = np.asarray(mu * np.linalg.inv(pseudo))
@@ -83,13 +88,15 @@ class ConsistentParameters:
                 tried, dual = x + length * step, dual + length * dual_step
                 pseudo = self._pseudo(tried)
                 products = np.linalg.eigvals(pseudo @ dual).real
-            except np.linalg.LinAlgError:  # samples of absurd size: rounding leaves no direction to go
+            except np.linalg.LinAlgError:  # rounding leaves no direction to go
+                break
+            if not np.isfinite(products).all():
                 break
             x, feasible = tried, feasible or length == 1.0  # the first equation is linear: one whole step solves it
             if mu == length == 1.0 and np.abs(products - 1.0).max() < CENTRED:
                 break
             mu = max(float(products.mean()), 1.0)
-        return self._inside(x * self._unit)
+        return x
 
     def _first(self, target: Array, information: Array) -> tuple[Array, float]:
         """Nominal bodies times the factor of the least objective, and a tenth of the part of the data in it for mu."""
@@ -98,10 +105,9 @@ class ConsistentParameters:
         error = x - target
         mu = max(0.05 * float(error @ information @ error), 1.0)
         bodies = np.where(np.isin(np.arange(len(x)), self._free), 0.0, x)
-        square, slope = float(bodies @ information @ bodies), float(bodies @ information @ (target - x + bodies))
-        if square > 0.0:
-            x += bodies * ((slope + np.sqrt(slope**2 + 16.0 * square * len(self._bodies) * mu)) / (2.0 * square) - 1.0)
-        return x, mu
+        square, slope = bodies @ information @ bodies, bodies @ information @ (target - x + bodies)
+        factor = (slope + np.hypot(slope, 4.0 * np.sqrt(square * len(self._bodies) * mu))) / (2.0 * square)
+        return (x + bodies * (factor - 1.0) if np.isfinite(factor) else x), mu
 
     def _steps(
         self, x: Array, target: Array, information: Array, pseudo: Array, dual: Array, mu: float
