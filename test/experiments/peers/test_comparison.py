@@ -162,7 +162,7 @@ def test_the_page_says_who_is_first_and_where_ours_is_behind(tmp_path, capsys):
     page.show(figures, tmp_path, tmp_path / "docs" / "peers.md")
     text = (tmp_path / "docs" / "peers.md").read_text()
     assert "0.612 times the error of the best rival over all recordings (I-SSGPR + P)" in text
-    assert "0.866 times that of the best on each" in text and "on 1 of 2" in text
+    assert "0.866 times that of the best on each, 1.000 in the median" in text and "on 1 of 2" in text
     assert "1.50 (behind)" in text and "0.500 |" in text
     assert (tmp_path / "docs" / "pictures" / "peers-time.png").is_file()
     rows = {row[0]: row for row in page.ranking(list(cases.values()))}
