@@ -4,19 +4,16 @@ import argparse
 
 from icub_learning.launching.table import SYSTEMS, System
 
+GAZEBO_CONFIG, BRACKETS = "config/gazebo.yaml, of another robot config/gazebo_{robot}.yaml", str.maketrans("{}", "<>")
+
 
 def _describe(system: System) -> str:
     lines = [f"{system.name} (launch/{system.launch_file}): {system.description}"]
     for argument in system.arguments:
-        default = "must be given" if argument.default is None else f"default: {_readable(argument.default)}"
+        made = (argument.default or "").replace("{gazebo_config}", GAZEBO_CONFIG).replace("{share}/", "")
+        default = "must be given" if argument.default is None else f"default: {made.translate(BRACKETS)}"
         lines.append(f"  {argument.name:<13} {argument.description} ({default})")
     return "\n".join(lines)
-
-
-def _readable(template: str) -> str:
-    """Return a template of a default as one reads it: what stands for a field in angle brackets."""
-    made = template.replace("{gazebo_config}", "config/gazebo.yaml, of another robot config/gazebo_{robot}.yaml")
-    return made.replace("{share}/", "").translate(str.maketrans("{}", "<>"))
 
 
 DESCRIPTION = "Start the same processes as the launch files do."

@@ -56,8 +56,7 @@ class ConsistentParameters:
         self._free = np.setdiff1d(np.arange(len(nominal)), self._bodies)
         self._unit = np.ones(len(nominal))
         self._unit[self._bodies] = body_units()
-        # E_k in units of the parameters
-        self._directions = DIRECTIONS * body_units()[:, None, None]
+        self._directions = DIRECTIONS * body_units()[:, None, None]  # E_k in units of the parameters
         self._inverse = np.linalg.inv(self._pseudo(self._start / self._unit))  # P0^-1, (n_bodies, 4, 4)
 
     def nearest(self, estimate: Array, information: Array) -> Array:
@@ -82,7 +81,7 @@ class ConsistentParameters:
         for _ in range(MOST_STEPS):
             mu = max(FALL * mu, 1.0) if feasible else mu
             try:
-                step, dual_step = self._steps(x, target, scaled, pseudo, dual, mu)
+                step, dual_step = self._steps(scaled @ (x - target), scaled, pseudo, dual, mu)
                 way = min(_to_bound(pseudo, self._pseudo(step)), _to_bound(dual, dual_step))
                 length = min(1.0, (1.0 - FALL) * way)
                 tried, dual = x + length * step, dual + length * dual_step
@@ -102,20 +101,17 @@ class ConsistentParameters:
         """Nominal bodies times the factor of the least objective, and a tenth of the part of the data in it for mu."""
         x = self._start / self._unit
         x[self._free] = target[self._free]
-        error = x - target
-        mu = max(0.05 * float(error @ information @ error), 1.0)
+        mu = max(0.05 * float((x - target) @ information @ (x - target)), 1.0)
         bodies = np.where(np.isin(np.arange(len(x)), self._free), 0.0, x)
         square, slope = bodies @ information @ bodies, bodies @ information @ (target - x + bodies)
         factor = (slope + np.hypot(slope, 4.0 * np.sqrt(square * len(self._bodies) * mu))) / (2.0 * square)
         return (x + bodies * (factor - 1.0) if np.isfinite(factor) else x), mu
 
-    def _steps(
-        self, x: Array, target: Array, information: Array, pseudo: Array, dual: Array, mu: float
-    ) -> tuple[Array, Array]:
-        """Steps of x and of Z, (n_parameters,) and (n_bodies, 4, 4)."""
+    def _steps(self, slope: Array, information: Array, pseudo: Array, dual: Array, mu: float) -> tuple[Array, Array]:
+        """Steps of x and of Z, (n_parameters,) and (n_bodies, 4, 4); slope: A (x' - x)."""
         inverse, directions, shape = np.linalg.inv(pseudo), self._directions, (len(pseudo), N_BODY, 16)
         left = (inverse[:, None] @ directions).swapaxes(2, 3).reshape(shape)
-        hessian, slope = information.copy(), information @ (x - target)
+        hessian = information.copy()
         hessian[self._blocks] += (dual[:, None] @ directions).reshape(shape) @ left.swapaxes(1, 2)
         slope[self._bodies] += (self._inverse - mu * inverse).reshape(-1, 16) @ directions.reshape(N_BODY, 16).T
         step = np.linalg.solve(hessian, -slope)

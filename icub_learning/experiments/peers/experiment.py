@@ -97,8 +97,7 @@ def _compare(case: Case, folder: Path, seconds: float, seed: int, quick: bool) -
         work = partial(trial.off_line, tape, recording, settings)
         found[page.OFF_LINE] = trial.kept(folder / "off-line.json", key, work)
     for rival in progress(RIVALS, case.name):
-        own = Path(inspect.getfile(rival.kind)).relative_to(PACKAGE)
-        names = ["experiments/peers/likelihood.py", str(own)]
+        names = ["experiments/peers/likelihood.py", str(Path(inspect.getfile(rival.kind)).relative_to(PACKAGE))]
         for on_top in (False, True)[: 1 + rival.on_top]:
             name = rival.name + page.ON_TOP if on_top else rival.name
             key = json.dumps([tape.digest, repr(rival.choices), on_top, seed, quick, digests(names)])

@@ -72,10 +72,7 @@ class LearningThread:
         return self._queue.qsize()
 
     def offer(self, sample: Sample) -> None:
-        """Hand a sample over, or leave it out: the next one that is taken stands for it too.
-
-        It is called by the thread that predicts.
-        """
+        """Hand a sample over, from the thread that predicts, or leave it out: the next that is taken stands for it."""
         if count := self._thinning.take(time.monotonic(), self._queue.qsize(), time.thread_time()):
             self._queue.put((sample, count))
         else:
