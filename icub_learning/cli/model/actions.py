@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from icub_learning.detection import saved_model as detection
-from icub_learning.detection.detector import OnlineDetector
 from icub_learning.dynamics import saved_model as dynamics
 from icub_learning.errors import IcubLearningError, StateError
 from icub_learning.models import ModelHeader, read_model, write_model
@@ -39,26 +37,28 @@ def open_model(path: Path, own: str = "") -> OpenedModel:
     missing, damaged, newer or no model; ParameterError: the class cannot be imported, or read its part.
     """
     state, header = read_model(path)
-    learner: Any
-    if header is not None and header.kind == detection.KIND:
-        learner, found = detection.restored(OnlineDetector(), state), header
-    elif "estimator" in state:
-        learner = dynamics.estimator_of(state, own)
+    kind = "" if header is None else header.kind
+    if "estimator" in state:
+        learner: Any = dynamics.estimator_of(state, own)
         entry = next((name for name in URDF_ENTRIES if name in state), None)
         robot, digest = digest_of_urdf(str(scalar(state, entry))) if entry else ("", "")
         joints, samples = tuple(learner.regressor.joints), {"samples": learner.n_samples}
         found = ModelHeader(dynamics.KIND, robot, digest, joints, settings={}, statistics=samples, saved_at=0.0)
-    elif "recognizer" in state or state.keys() == {objects.EMPTY}:
+    elif "recognizer" in state or (state.keys() == {objects.EMPTY} and kind in ("", objects.KIND)):
         settings = objects.Settings(classifier=own) if own else objects.Settings()
         learner = objects.make_recognizer(settings)
         objects.restore(learner, state)
         found = objects.describe(settings, learner, "")
+    elif kind == "object_detection":
+        from icub_learning.detection import saved_model as detection  # a second, which other models need not wait
+
+        learner = detection.restored(detection.OnlineDetector(), state)
     else:
         text = "holds no model of inverse_dynamics, object_recognition or object_detection"
         raise StateError(f"{path} {text}", value=str(path))
     if broken := broken_entries(state):
         raise StateError(f"{path} holds numbers that are not finite, in {', '.join(broken)}", value=str(path))
-    return OpenedModel(path, header or found, header is not None, state, learner)
+    return OpenedModel(path, header if header is not None else found, header is not None, state, learner)
 
 
 def info(args: argparse.Namespace) -> None:
@@ -108,7 +108,7 @@ def diff(args: argparse.Namespace) -> None:
 def merge(args: argparse.Namespace) -> None:
     first, second = (open_model(path, args.own) for path in args.files)
     second.header.check_origin(first.header, any_urdf=args.any_urdf)
-    if isinstance(first.learner, OnlineDetector):
+    if not hasattr(first.learner, "merge"):
         raise StateError("detectors are not pooled: teach one the objects of the other", value=first.header.kind)
     if isinstance(first.learner, ObjectRecognizer):
         first.learner.merge(second.state)

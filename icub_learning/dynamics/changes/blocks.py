@@ -17,7 +17,7 @@ QUIET = LONGEST_PERIOD
 
 
 class Blocks:
-    """Averages errors of m outputs, and the variances that are told of them, over blocks of BLOCK seconds.
+    """Averages the errors of m outputs, and the variances that were predicted for them, over blocks of BLOCK seconds.
 
     Attributes:
         last: stamp of the last sample [ns], 0 before the first.

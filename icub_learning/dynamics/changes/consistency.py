@@ -11,7 +11,7 @@ from icub_learning.dynamics.regressors.link_effects import N_BODY, body_units, f
 from icub_learning.errors import ParameterError, ShapeError
 
 DIRECTIONS = np.array([pseudo_inertia(unit) for unit in np.eye(N_BODY)])  # E_k = dP / dparameter_k, (10, 4, 4)
-# What is left of the distance to the bounds and of their weight after a step; with 0.03 or 0.3 it takes as many.
+# What is left of the distance to the bounds and of their weight after a step; 0.03 takes as many, 0.3 a third more.
 FALL = 0.1
 CENTRED = 1e-5  # largest deviation of an eigenvalue of P Z from 1 at the end: the minimum to some ten digits
 MOST_STEPS = 60  # it takes ten to twenty, unless samples are of absurd size
@@ -52,7 +52,6 @@ class ConsistentParameters:
         self._start = nominal.copy()
         for body in self._bodies:
             self._start[body] = from_pseudo_inertia(possible(pseudo_inertia(nominal[body])))
-        self._nominal = self._start[self._bodies]
         self._free = np.setdiff1d(np.arange(len(nominal)), self._bodies)
         self._unit = np.ones(len(nominal))
         self._unit[self._bodies] = body_units()
@@ -98,29 +97,32 @@ class ConsistentParameters:
         return x
 
     def _first(self, target: Array, information: Array) -> tuple[Array, float]:
-        """Nominal bodies times the factor of the least objective, and a tenth of the part of the data in it for mu."""
-        x = self._start / self._unit
+        """Return where to begin: x, nominal bodies times the best factor; mu, a tenth of what the data add there."""
+        bodies = self._start / self._unit
+        bodies[self._free] = 0.0
+        x = bodies.copy()
         x[self._free] = target[self._free]
-        mu = max(0.05 * float((x - target) @ information @ (x - target)), 1.0)
-        bodies = np.where(np.isin(np.arange(len(x)), self._free), 0.0, x)
+        mu = max(0.1 * 0.5 * float((x - target) @ information @ (x - target)), 1.0)
         square, slope = bodies @ information @ bodies, bodies @ information @ (target - x + bodies)
         factor = (slope + np.hypot(slope, 4.0 * np.sqrt(square * len(self._bodies) * mu))) / (2.0 * square)
         return (x + bodies * (factor - 1.0) if np.isfinite(factor) else x), mu
 
     def _steps(self, slope: Array, information: Array, pseudo: Array, dual: Array, mu: float) -> tuple[Array, Array]:
-        """Steps of x and of Z, (n_parameters,) and (n_bodies, 4, 4); slope: A (x' - x)."""
+        """Return the steps of x and Z, (n_parameters,) and (n_bodies, 4, 4); slope: A (x' - x)."""
         inverse, directions, shape = np.linalg.inv(pseudo), self._directions, (len(pseudo), N_BODY, 16)
         left = (inverse[:, None] @ directions).swapaxes(2, 3).reshape(shape)
         hessian = information.copy()
         hessian[self._blocks] += (dual[:, None] @ directions).reshape(shape) @ left.swapaxes(1, 2)
-        slope[self._bodies] += (self._inverse - mu * inverse).reshape(-1, 16) @ directions.reshape(N_BODY, 16).T
-        step = np.linalg.solve(hessian, -slope)
+        right = -slope
+        right[self._bodies] -= (self._inverse - mu * inverse).reshape(-1, 16) @ directions.reshape(N_BODY, 16).T
+        step = np.linalg.solve(hessian, right)
         product = inverse @ self._pseudo(step) @ dual
         return step, mu * inverse - dual - 0.5 * (product + product.swapaxes(1, 2))
 
     def _inside(self, parameters: Array) -> Array:
         """Move bodies that are possible but for rounding towards nominal ones until they are possible."""
-        for body, nominal in zip(self._bodies, self._nominal, strict=True):
+        for body in self._bodies:
+            nominal = self._start[body]
             scale = max(parameters[body[0]] / nominal[0], 1.0)  # of masses
             share = 1e-15
             while not is_consistent(parameters[body]) and share < 1.0:
@@ -129,12 +131,12 @@ class ConsistentParameters:
         return parameters
 
     def _pseudo(self, x: Array) -> Array:
-        """Pseudo-inertias (n_bodies, 4, 4) of parameters in their units."""
+        """Return the pseudo-inertias (n_bodies, 4, 4) of parameters that are divided by `body_units`."""
         return np.asarray(np.einsum("bk,kij->bij", x[self._bodies], self._directions))
 
 
 def _to_bound(values: Array, steps: Array) -> float:
-    """Return how many times `steps` lead from positive definite matrices (n, 4, 4) to one that is not."""
+    """Return the length at which values + length * steps, (n, 4, 4), is no longer positive definite; inf for none."""
     root = np.linalg.inv(np.linalg.cholesky(values))
     least = float(np.linalg.eigvalsh(root @ steps @ root.swapaxes(1, 2)).min())
     return -1.0 / least if least < 0.0 else np.inf

@@ -132,7 +132,7 @@ class Suspicion:
         return where if best > self._threshold else None
 
     def may_begin(self, squares: float) -> bool:
-        """Return whether whitened errors with this sum of squares may be an alarm: no cause explains more than all."""
+        """Return whether whitened errors of this sum of squares may be an alarm: no cause explains more than that."""
         return 0.5 * squares > self._threshold
 
     def clear(self) -> None:

@@ -7,7 +7,7 @@ LEAST_LEFT = 0.05  # of a core: a node that cannot keep up with its predictions 
 
 
 class Thinning:
-    """Takes as many samples as can be learned in a share of what predicting leaves of a core, evenly spread over time.
+    """Chooses which samples to learn: evenly spread, as many as a share of the core time left by predicting allows.
 
     Predicting and learning share one interpreter, so that together they have one core. What learning a sample costs is
     found as samples are learned. The time in which nothing was predicted earns processor time at the rate of the share;

@@ -166,9 +166,9 @@ the rest, after a wait that is searched too. Off-line identification has learned
 sides in time, and predicts the rest from motions that are not. The efforts of `ur10` are smoothed: their second
 differences have a millionth of their variance. A learner that supposes no noise follows them to a millionth, as do
 Gaussian processes that find their noise by likelihood; one that supposes some, as ours, has more error than the
-newest measurement, repeated. Simulated
-robots move for {seconds:g} s. Costs are processor time of Python with NumPy; ours, I-SSGPR and least squares use the
-compiled core of this package. Ours is without the motion filter, which all share.
+newest measurement, repeated. Simulated robots move for {seconds:g} s. Costs are processor time of Python with NumPy;
+ours, I-SSGPR and least squares use the compiled core of this package. Ours is without the motion filter, which all
+share.
 
 The rivals were written from their papers; they are not their authors' programs. Checked in `test/experiments/peers`:
 I-SSGPR is ridge regression on its features, a tree with one leaf and a streaming process with all inputs are exact
