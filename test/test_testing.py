@@ -146,11 +146,7 @@ class Unfinished(NormalizedLMS):
         (LearnsHalfOfWhatItRefuses, "a refused number is named and changes nothing", "the measurement differs"),
         (Overflows, "a huge number is refused or does no harm", "state['weights'] is not finite"),
         (RefusesWithoutAName, "a wrong size is refused and changes nothing", "IndexError('x is too short') instead"),
-        (
-            IgnoresState,
-            "a state with an entry missing or wrong is refused",
-            "a state without 'step_size' is accepted",
-        ),
+        (IgnoresState, "a state with an entry missing or wrong is refused", "a state without 'step_size' is accepted"),
         (Remembers, "what it keeps does not grow", "'seen'"),
         (MutableDefault, "no default can be changed from outside", "cache={}"),
     ],

@@ -60,11 +60,7 @@ def falkon(n_centers: int, length_scale: float, regularization: float, seed: int
 
 
 def train(
-    positives: Array,
-    negatives: Array,
-    make: MakeRegressor,
-    bootstrap: Bootstrap,
-    rng: np.random.Generator,
+    positives: Array, negatives: Array, make: MakeRegressor, bootstrap: Bootstrap, rng: np.random.Generator
 ) -> tuple[Any, Array]:
     """Train a class of regions (n, d) against others (m, d); return the classifier, and the negatives that it learned
     last.

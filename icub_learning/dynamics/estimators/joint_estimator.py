@@ -29,7 +29,7 @@ from icub_learning.models.ledger import Ledger
 from icub_learning.recursive import AdaptiveForgetting
 from icub_learning.recursive.checks import finite_rows
 
-STATE_VERSION = 6  # of what is saved
+STATE_VERSION = 7  # of what is saved
 EstimatorT = TypeVar("EstimatorT", bound="JointEstimator")
 
 

@@ -62,26 +62,27 @@ FUNCTION(parameters, "!0 n 0 ()",
 FUNCTION(predict, "!0 !d =d t 0 @ % ~0 ~0",
          "predict(values, work, phi, tare, maps, recent, scale, rows, parameters)\n--\n\n"
          "values (experts, T), plus tare (T,): rows (T, n) times parameters[0]; maps (2, T, d) times phi (d,), to the second of which rows\n"
-         "times parameters[1] is added; weights (1, T, k) times scale phi[places (k,)], where recent is (places, weights); rows times\n"
+         "times parameters[1] is added; weights (m, T, k) times scale phi[places (k,)], where recent is (places, weights); rows times\n"
          "each further row of parameters. Without rigid bodies rows and parameters are None, and maps is (1, T, d). work (d,).") {
     Arguments recent;
     if (!take_tuple(a, a->object[0], &recent, "recent(places, weights)", "I0 0")) return NULL;
     const int rigid = a->array[5] != NULL, kinds = rigid ? 2 : 1;
     const ptrdiff_t T = SIZE('t'), d = SIZE('d'), k = recent.length[0];
-    const ptrdiff_t n = rigid && T ? a->length[5] / T : 0, sets = n ? a->length[6] / n : 0, experts = 2 + sets;
+    const ptrdiff_t n = rigid && T ? a->length[5] / T : 0, sets = n ? a->length[6] / n : 0;
+    const ptrdiff_t of_recent = T && k ? recent.length[1] / (T * k) : 0, experts = 1 + of_recent + sets;
     double *values = a->array[0], *work = a->array[1], *sets_of = a->array[6];
     const double *phi = a->array[2], *tare = a->array[3];
     const long long *place = recent.array[0];
-    if (!fits(T && a->length[0] == experts * T && d >= T && a->length[4] == kinds * T * d && recent.length[1] == T * k && k <= d &&
+    if (!fits(T && a->length[0] == experts * T && d >= T && a->length[4] == kinds * T * d && recent.length[1] == of_recent * T * k && k <= d &&
                   are_below(place, k, d) && (!rigid || (sets >= 2 && a->length[5] == T * n && a->length[6] == sets * n)),
               "values, work, phi, maps, recent, rows and parameters"))
         return NULL;
     double *of_features = values + rigid * T;
     CHOSEN(predict)(a->array[4], phi, of_features, d, d, kinds * T, 1);
     take_share(work, phi, place, k, a->number[0]);
-    CHOSEN(predict)(recent.array[1], work, of_features + kinds * T, k, k, T, 1);
+    CHOSEN(predict)(recent.array[1], work, of_features + kinds * T, k, k, of_recent * T, 1);
     for (ptrdiff_t m = 0; m < sets; m++) { /* P, what SP adds, and the recent bodies */
-        double *of_bodies = m == 0 ? values : m == 1 ? work : values + (m + 2) * T;
+        double *of_bodies = m == 0 ? values : m == 1 ? work : values + (m + 1 + of_recent) * T;
         CHOSEN(predict)(a->array[5], sets_of + m * n, of_bodies, n, n, T, 1);
         for (ptrdiff_t t = 0; m == 1 && t < T; t++) values[2 * T + t] += work[t];
     }

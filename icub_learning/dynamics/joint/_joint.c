@@ -80,37 +80,50 @@ FUNCTION(learn, "@ @ @ !t !0 f 0 =t =t %",
     Py_RETURN_NONE;
 }
 
-FUNCTION(learn_recent, "!0 @ @ () @ f ~0 t ~0 % %",
+FUNCTION(learn_recent, "!0 () @ () @ f ~0 t ~0 % %",
          "learn_recent(estimates, features, places, bodies, columns, phi, rows, y, weights, scale, root)\n--\n\n"
-         "One sample, which counts root^2 times, into what is learned of late: scale phi[places] with y (T,) into features, and rows (T, p)\n"
-         "of Y_b with y into each of the bodies, whose outputs count by weights (bodies, T); estimates (bodies, T): what they tell of the\n"
-         "variance of the noise. features and bodies: RecursiveLeastSquares.ahead; places: a tuple of indices (k,).") {
-    PyObject *of_bodies = a->object[2];
-    const ptrdiff_t bodies = PyTuple_GET_SIZE(of_bodies), T = SIZE('t'), d = SIZE('f');
+         "One sample, which counts root^2 times, into what is learned of late: scale phi[places] with y (T,) into each of the features, and rows (T, p)\n"
+         "of Y_b with y into each of the bodies, whose outputs count by weights (bodies, T); estimates (features + bodies, T): what each tells of the\n"
+         "variance of the noise. features and bodies: tuples of RecursiveLeastSquares.ahead; places: a tuple of indices (k,).") {
+    PyObject *of_features = a->object[0], *of_bodies = a->object[2];
+    const ptrdiff_t few = PyTuple_GET_SIZE(of_features), bodies = PyTuple_GET_SIZE(of_bodies), T = SIZE('t'), d = SIZE('f');
     const double *phi = a->array[1], *y = a->array[3], scale = a->number[0], root = a->number[1];
     Arguments places;
     LEARNER l;
     COLUMNS c;
-    if (!take_tuple(a, a->object[1], &places, "places(places)", "Ik") || !take_ahead(a, a->object[0], &l, T)) return NULL;
+    if (!take_tuple(a, a->object[1], &places, "places(places)", "Ik")) return NULL;
     const ptrdiff_t k = places.length[0];
     const long long *place = places.array[0]; /* of cosines, then of as many sines */
-    if (!fits(l.features == k && are_below(place, k, d) && 2 * place[k / 2] == d, "places, phi and the features")) return NULL;
-    double *share = scratch(a, (1 + l.due) * (k + T)), *targets = share + (1 + l.due) * k;
-    if (!share) return NULL;
-    take_share(share, phi, place, k, root * scale);
-    for (ptrdiff_t t = 0; t < T; t++) targets[t] = root * y[t];
-    refill(&l, share + k, targets + T);
-    learn_all(&l, NULL, share, targets, 1 + l.due);
+    double *estimates = a->array[0], *share = scratch(a, (1 + k) * (k + T)); /* of the sample, then of the prior, at most k rows */
+    if (!share || !fits(a->length[0] == (few + bodies) * T, "estimates, features and bodies")) return NULL;
+    const int opened = a->opened->n_views;
+    for (ptrdiff_t i = 0; i < few; i++) {
+        give_back(a->opened, opened);
+        if (!take_ahead(a, PyTuple_GET_ITEM(of_features, i), &l, T) ||
+            !fits(l.features == k && are_below(place, k, d) && 2 * place[k / 2] == d, "places, phi and the features"))
+            return NULL;
+        double *targets = share + (1 + l.due) * k;
+        double leverage;
+        take_share(share, phi, place, k, scale);
+        leverage_all(l.triangle, l.work, &leverage, share, l.size, k, 1);
+        CHOSEN(predict)(l.weights, share, estimates, l.size, k, T, 1);
+        for (ptrdiff_t t = 0; t < T; t++, estimates++) {
+            targets[t] = root * y[t];
+            *estimates = (y[t] - *estimates) * (y[t] - *estimates) / (1.0 + leverage);
+        }
+        for (ptrdiff_t j = 0; j < k; j++) share[j] *= root;
+        refill(&l, share + k, targets + T);
+        learn_all(&l, NULL, share, targets, 1 + l.due);
+    }
     if (!bodies) Py_RETURN_NONE;
     if (!take_columns(a, a->object[3], &c, T)) return NULL;
     const double *rows = a->array[2], *weights = a->array[4];
-    if (!fits(a->length[0] == bodies * T && a->length[2] == T * c.p && a->length[4] == bodies * T, "estimates, rows, weights and the columns"))
+    if (!fits(a->length[2] == T * c.p && a->length[4] == bodies * T, "rows, weights and the columns"))
         return NULL;
-    double *estimates = a->array[0], *left = scratch(a, T + c.learned + (T + c.p) * (c.p + 1) + 2 * T), *z = left + T + c.learned;
+    double *left = scratch(a, T + c.learned + (T + c.p) * (c.p + 1) + 2 * T), *z = left + T + c.learned;
     if (!left) return NULL;
     memcpy(left, y, T * sizeof(double));
     for (ptrdiff_t e = 0; e < c.learned; e++) left[T + e] = rows[c.entry[e]];
-    const int opened = a->opened->n_views;
     for (ptrdiff_t i = 0; i < bodies; i++, weights += T, estimates += T) {
         give_back(a->opened, opened);
         if (!take_ahead(a, PyTuple_GET_ITEM(of_bodies, i), &l, 1) || !fits(l.features == c.p, "a body and the columns")) return NULL;

@@ -10,8 +10,8 @@ def learn(
     weights: Array, root: float, /,
 ) -> None: ...  # fmt: skip
 def learn_recent(
-    estimates: Array, features: Ahead, places: Memory, bodies: tuple[Ahead, ...], columns: Memory | None, phi: Array,
-    rows: Array | None, y: Array, weights: Array, scale: float, root: float, /,
+    estimates: Array, features: tuple[Ahead, ...], places: Memory, bodies: tuple[Ahead, ...], columns: Memory | None,
+    phi: Array, rows: Array | None, y: Array, weights: Array, scale: float, root: float, /,
 ) -> None: ...  # fmt: skip
 def rows(z: Array, target: Array, left: Array, columns: Memory, weights: Array, /) -> None: ...
 def maps(both: Array, work: Array, learned: Array, columns: Memory, gamma: Array, /) -> None: ...

@@ -29,10 +29,11 @@ LENGTH_SCALES = (0.7, 2.0, 6.0)
 # learning starts with the first sample, and robots that learn apart can always pool what they learned.
 INPUT_SCALES = (1.0, 1.0, 5.0)
 # Memories: [s] in which samples lose the weight 1 - 1/e, where they are USUAL_PERIOD apart or less; else as many as
-# with that period. Chosen on four real recordings and the change of task, see docs/decisions/2026-11-24-one-model.md
-# and 2026-11-26-bodies-of-the-last-seconds.md.
-FEATURES_MEMORY, FEATURES_REGULARIZATION = 2.0, 10.0  # [s]; of features
-FEATURES_EVERY = 6  # each so manieth frequency is learned: what is learned in seconds is simple
+# with that period. Chosen on four real recordings and the change of task, see docs/decisions/2026-11-24-one-model.md,
+# 2026-11-26-bodies-of-the-last-seconds.md and 2026-11-27-signals-without-noise.md.
+# Memories [s] and regularizations of features: simple ones, and those that hardly doubt what was measured.
+FEATURES = ((2.0, 10.0), (0.05, 1e-5))
+FEATURES_EVERY = 18  # one frequency in so many is learned: what is learned in seconds is simple
 # Memories [s] of rigid bodies, and the regularization of their parameters over that of all that was seen: the body of
 # the moment may be far from the expected one, that of the last seconds is near it before there is evidence.
 BODIES = ((0.1, 0.1), (5.0, 10.0))
@@ -45,7 +46,7 @@ class BankWeights(NamedTuple):
     """What predictions need of what the bank has learned."""
 
     maps: Array  # weights of all features, (2 for NP and SP or 1 for NP, n_outputs, n_features), see JointProcess.maps
-    recent: tuple[NDArray[np.intp], Array]  # places of those of the last seconds, weights (n_outputs, n_places)
+    recent: tuple[NDArray[np.intp], Array]  # places of those of the last seconds, weights (k, n_outputs, n_places)
     scale: float  # by which these features are multiplied
     parameters: Array | None  # (2 + n_bodies, n_parameters) of P, SP, each recent body; None without rigid bodies
 
@@ -54,9 +55,9 @@ class JointBank:
     """Learns the same samples by features beside rigid bodies, by features alone, and by rigid bodies alone.
 
     The first forgets nothing by itself, see JointProcess; the others know the last seconds: each FEATURES_EVERY-th
-    frequency of all, as a row of unit norm, and bodies with a shorter and a longer memory. A body is generalized least
-    squares of base parameters: JointProcess as its regularization grows without bound. Without rigid bodies there are
-    features only.
+    frequency of all, as a row of unit norm, and bodies, both with a shorter and a longer memory. A body is generalized
+    least squares of base parameters: JointProcess as its regularization grows without bound. Without rigid bodies there
+    are features only.
 
     Args:
         n_joints, n_outputs: numbers of joints and outputs.
@@ -90,11 +91,13 @@ class JointBank:
         chosen = np.arange(0, half, FEATURES_EVERY)
         self._places: NDArray[np.intp] = np.concatenate([chosen, half + chosen])
         self._scale = sqrt(half / len(chosen))
-        self._few = RecursiveLeastSquares(len(self._places), n_outputs, FEATURES_REGULARIZATION)
+        self._few = [RecursiveLeastSquares(len(self._places), n_outputs, prior) for _, prior in FEATURES]
         known = () if columns is None else BODIES
-        self._memories = [memory for memory, _ in known]
+        self._settings = np.array(FEATURES + known)
+        self._memories = self._settings[:, 0].tolist()  # [s] of features, then of bodies
         self._bodies = [RecursiveLeastSquares(len(columns.kept), 1, prior) for _, prior in known if columns is not None]
-        self._outputs = OutputNoise(output_weights, (len(known), n_outputs))  # of bodies
+        # Of features, which count all outputs alike, then of bodies.
+        self._outputs = OutputNoise(output_weights, (len(self._memories), n_outputs))
         self._certainty: ProcessCertainty | None = None
         self._next_certainty = 0  # samples
 
@@ -102,7 +105,7 @@ class JointBank:
     def experts(self) -> list[tuple[str, float]]:
         """Name of each expert and its memory [s], in the order of what JointPredictor predicts."""
         lasting = ("NP",) if self._columns is None else ("P", "NP", "SP")
-        recent = [("NP", FEATURES_MEMORY), *(("P", memory) for memory in self._memories)]
+        recent = zip(["NP"] * len(self._few) + ["P"] * len(self._bodies), self._memories, strict=True)
         return [(kind, inf) for kind in lasting] + [(f"{kind} {memory:g} s", memory) for kind, memory in recent]
 
     def learn(self, phi: Array, rows: Array | None, y: Array, elapsed: float, forgetting: float, count: int) -> None:
@@ -115,13 +118,14 @@ class JointBank:
         base = None if rows is None or columns is None else columns.of(rows)
         self.lasting.learn(phi, base, y, forgetting, count)
         counted = min(elapsed, count * USUAL_PERIOD)
-        for learner, memory in zip((self._few, *self._bodies), (FEATURES_MEMORY, *self._memories), strict=True):
+        for learner, memory in zip((*self._few, *self._bodies), self._memories, strict=True):
             learner.forgetting = forgetting * exp(-counted / memory)
-        learners = self._few.ahead(), (self._places,), tuple([body.ahead() for body in self._bodies])
-        weights = self._outputs.weights
-        estimates = np.empty_like(weights)
+        features, bodies = (tuple([one.ahead() for one in learners]) for learners in (self._few, self._bodies))
+        weights, estimates = self._outputs.weights[len(FEATURES) :], np.empty_like(self._outputs.weights)
         memory_of = None if columns is None else columns.memory
-        _joint.learn_recent(estimates, *learners, memory_of, phi, base, y, weights, self._scale, sqrt(count))
+        _joint.learn_recent(
+            estimates, features, (self._places,), bodies, memory_of, phi, base, y, weights, self._scale, sqrt(count)
+        )
         self._outputs.add(estimates)
 
     def weights(self, parametric: Array | None) -> BankWeights:
@@ -132,22 +136,26 @@ class JointBank:
             sets = np.empty((1 + len(gammas), len(parametric)))
             sets[0] = parametric
             _experts.parameters(sets[1:], self._columns.start, self._columns.back, gammas)
-        return BankWeights(self.lasting.maps(), (self._places, self._few.live_weights.copy()), self._scale, sets)
+        recent = np.array([few.live_weights for few in self._few])
+        return BankWeights(self.lasting.maps(), (self._places, recent), self._scale, sets)
 
-    def certainty(self, live: bool = False) -> tuple[ProcessCertainty, list[BodyCertainty]]:
-        """Return what all that was seen tells of a motion, now or a few samples ago, and what each body tells now.
+    def certainty(self, live: bool = False) -> tuple[ProcessCertainty, list[ProcessCertainty], list[BodyCertainty]]:
+        """Return what all that was seen tells of a motion, now or a few samples ago, and what the last seconds tell.
 
         Both are snapshots for another thread or, with `live`, of this moment until the next sample is learned.
         """
         triangles = [body.memory[0] if live else body.memory[0].copy() for body in self._bodies]
-        bodies = list(map(BodyCertainty, triangles, self._outputs.weights, self._outputs.noise.known))
+        weights, noise = self._outputs.weights[len(FEATURES) :], self._outputs.noise.known
+        bodies = list(map(BodyCertainty, triangles, weights, noise[len(FEATURES) :]))
+        known = [few if live else few.certainty() for few in self._few]
+        few = [ProcessCertainty(one, None, np.empty(0), None, s) for one, s in zip(known, noise, strict=False)]
         if live:
-            return self.lasting.certainty(live), bodies
+            return self.lasting.certainty(live), few, bodies
         n = self.lasting.n_samples
         if self._certainty is None or n >= self._next_certainty:
             self._certainty = self.lasting.certainty()
             self._next_certainty = n + min(round(CERTAINTY_SHARE * max(n, MEMORY_SAMPLES)), MEMORY_SAMPLES)
-        return self._certainty, bodies
+        return self._certainty, few, bodies
 
     def merge(self, other: "JointBank", common: "JointBank | None") -> None:
         """Pool what another bank with the same features saw, what is in `common` once; the last seconds stay its own.
@@ -164,9 +172,10 @@ class JointBank:
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays; see `restore`."""
-        recent = nested("features", self._few.state()) | {"memories": self._settings()} | self._outputs.state()
-        for place, body in enumerate(self._bodies):
-            recent |= nested(f"body_{place}", body.state())
+        recent = {"memories": self._settings} | self._outputs.state()
+        for kind, learners in (("features", self._few), ("body", self._bodies)):
+            for place, learner in enumerate(learners):
+                recent |= nested(f"{kind}_{place}", learner.state())
         state = {"seed": np.asarray(self.features.seed), "frequencies": self.features.frequencies.copy()}
         return state | nested("lasting", self.lasting.state()) | nested("recent", recent)
 
@@ -175,14 +184,10 @@ class JointBank:
         frequencies, recent = finite("frequencies", state["frequencies"]), part(state, "recent")
         if frequencies.shape != self.features.frequencies.shape:
             raise StateError(f"frequencies {frequencies.shape} do not fit the joints", name="frequencies")
-        if not np.array_equal(finite("memories", recent["memories"]), self._settings()):
+        if not np.array_equal(finite("memories", recent["memories"]), self._settings):
             raise StateError("what it learned has other regularizations or memories", name="memories")
         self.features.frequencies = frequencies.copy()  # a change of generator must not change a model
         self.lasting = self.lasting.restored(part(state, "lasting"))
-        self._few = of_same_size(self._few, part(recent, "features"))
+        self._few = [of_same_size(few, part(recent, f"features_{i}")) for i, few in enumerate(self._few)]
         self._bodies = [of_same_size(body, part(recent, f"body_{i}")) for i, body in enumerate(self._bodies)]
         self._outputs = self._outputs.restored(recent)
-
-    def _settings(self) -> Array:
-        bodies = np.ravel(BODIES) if self._bodies else ()
-        return np.array([FEATURES_REGULARIZATION, FEATURES_MEMORY, FEATURES_EVERY, *bodies])

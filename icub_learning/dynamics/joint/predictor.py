@@ -27,7 +27,8 @@ class JointPredictor(ExpertPredictor):
     what they have never seen, and swing by at most nu (1 - nu) n s^2 / lambda where they have seen little. SP adds n
     times the variance of its parameters (Rasmussen and Williams 2006, eq. 2.42). P always leaves v, and the more in a
     motion of unusual leverage (UsualLeverage). A body of the last seconds knows no more of a motion than SP does, and
-    adds n times the variance of its own parameters.
+    adds n times the variance of its own parameters; features of the last seconds no more than NP, and that of their own
+    weights.
     """
 
     regressor: Regressor
@@ -35,6 +36,7 @@ class JointPredictor(ExpertPredictor):
     bank: BankWeights
     rigid: ParametricPredictor | None  # predicts P; None without rigid bodies
     certainty: ProcessCertainty  # tells what all that was seen leaves open of a motion
+    few: list[ProcessCertainty]  # the same of features of the last seconds alone
     bodies: list[BodyCertainty]  # tell what recent bodies do not know of a motion
     signals: Array  # (2, n_outputs) mean squares of what features have to say: alone, and beside rigid bodies
     weights: ExpertWeights  # those of the estimator, so that they follow what is judged
@@ -56,12 +58,12 @@ class JointPredictor(ExpertPredictor):
         return self.experts(phi, None if self.rigid is None else self.regressor(*motion))
 
     def experts(self, phi: Array, rows: Array | None) -> ExpertPredictions:
-        """Return what the experts predict: P, NP, SP, then NP and each body of the last seconds; or the two NP alone.
+        """Return what the experts predict: P, NP, SP, then each NP and each body of the last seconds; or NP alone.
 
         `rows` (n_outputs, n_parameters) of the regressor are None without rigid bodies; phi is (n_features,).
         """
         maps, recent, scale, sets = self.bank
-        values = np.empty((2 + (0 if sets is None else len(sets)), len(self.tare)))
+        values = np.empty((1 + len(recent[1]) + (0 if sets is None else len(sets)), len(self.tare)))
         _experts.predict(values, np.empty_like(phi), phi, self.tare, maps, recent, scale, rows, sets)
         parametric, expected = (np.zeros(len(self.tare)), values[0]) if sets is None else (values[0], values[2])
         find = partial(self._unlearned, phi, rows)
@@ -73,12 +75,15 @@ class JointPredictor(ExpertPredictor):
         correlation, columns = self.weights.correlation.value, self.certainty.columns
         swing = novelty * (1.0 - novelty) / REGULARIZATION * correlation * self.certainty.noise
         alone = novelty * self.signals[0] + swing
+        share = self.bank.scale * phi[self.bank.recent[0]]
+        recent = [alone + few.of_features(share) * few.noise for few in self.few]
         if rows is None or self.rigid is None or columns is None:
-            return Unlearned(novelty, np.tile(alone, (2, 1)), alone)
-        found = np.empty((4 + len(self.bodies), len(alone)))
+            return Unlearned(novelty, np.array([alone, *recent]), alone)
+        first = 3 + len(recent)  # of the bodies
+        found = np.empty((first + len(self.bodies), len(alone)))
         found[0] = self.signals[1] * (1.0 + self.rigid.unlearned(rows))  # P never learns what it leaves
-        found[1], found[3] = alone, alone
+        found[1], found[3:first] = alone, recent
         of_parameters = correlation * self.certainty.of_rigid_bodies(phi, columns.of(rows), self.bodies)
         found[2] = novelty * self.signals[1] + swing + of_parameters[0]
-        np.add(found[2], of_parameters[1:], out=found[4:])
+        np.add(found[2], of_parameters[1:], out=found[first:])
         return Unlearned(novelty, found, found[2])

@@ -21,9 +21,7 @@ Level = IntEnum("Level", "RATIO SCALE VELOCITY", start=0)
 # Filters side by side: the levels in use; the same where the filter does not react to surprises, so that its scores are
 # those of the levels; then parameters raised and lowered, those last that need velocities.
 Group = IntEnum(
-    "Group",
-    "IN_USE HERE RATIO_UP RATIO_DOWN LEAK_UP LEAK_DOWN VELOCITY_UP VELOCITY_DOWN DELAY_UP DELAY_DOWN",
-    start=0,
+    "Group", "IN_USE HERE RATIO_UP RATIO_DOWN LEAK_UP LEAK_DOWN VELOCITY_UP VELOCITY_DOWN DELAY_UP DELAY_DOWN", start=0
 )
 RATIO, SCALE, VELOCITY = Level
 State = IntEnum("State", "POSITION VELOCITY ACCELERATION JERK")  # of a joint, see docs/theory/motion_filter.md

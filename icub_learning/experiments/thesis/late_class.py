@@ -63,11 +63,7 @@ class Split:
 
 
 def compare(
-    examples: Mapping[str, Array],
-    sizes: Sizes,
-    n_trials: int = 10,
-    seed: int = 0,
-    late: Sequence[str] = (),
+    examples: Mapping[str, Array], sizes: Sizes, n_trials: int = 10, seed: int = 0, late: Sequence[str] = ()
 ) -> tuple[dict[str, Outcome], list[str]]:
     """Run all methods on the same draws; return the outcome of each of METHODS, and the late class of each trial.
 

@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 from helpers.robots import ICUB, LEFT_ARM, RIGHT_ARM
 
-from icub_learning.dynamics import (
-    NonparametricEstimator,
-    ParametricEstimator,
-    SemiparametricEstimator,
-    WrenchRegressor,
-)
+from icub_learning.dynamics import NonparametricEstimator, ParametricEstimator, SemiparametricEstimator, WrenchRegressor
 from icub_learning.errors import StateError
 
 ESTIMATORS = (ParametricEstimator, NonparametricEstimator, SemiparametricEstimator)

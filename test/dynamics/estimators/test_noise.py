@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 
-from icub_learning.dynamics.estimators.noise.fading import (
-    HALF_LIFE,
-    SignalVariance,
-    UsualLeverage,
-    unlearned_share,
-)
+from icub_learning.dynamics.estimators.noise.fading import HALF_LIFE, SignalVariance, UsualLeverage, unlearned_share
 from icub_learning.dynamics.estimators.noise.prediction_errors import SerialCorrelation
 from icub_learning.errors import StateError
 from icub_learning.recursive.adaptive_forgetting import YOUNG

@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 
-from icub_learning.dynamics import (
-    NonparametricEstimator,
-    ParametricEstimator,
-    SemiparametricEstimator,
-    WrenchRegressor,
-)
+from icub_learning.dynamics import NonparametricEstimator, ParametricEstimator, SemiparametricEstimator, WrenchRegressor
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.stream.records import RecentMeasurements, mean_error
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError

@@ -5,7 +5,7 @@ import pytest
 from helpers.small_arm import SmallArm, learn, motions, rigid
 
 from icub_learning.dynamics import NonparametricEstimator, SemiparametricEstimator
-from icub_learning.dynamics.joint.bank import BODIES, FEATURES_EVERY, FEATURES_MEMORY, INPUT_SCALES, LENGTH_SCALES
+from icub_learning.dynamics.joint.bank import BODIES, FEATURES, FEATURES_EVERY, INPUT_SCALES, LENGTH_SCALES
 from icub_learning.dynamics.joint.bank import REGULARIZATION as OF_FEATURES
 from icub_learning.errors import ParameterError
 from icub_learning.testing import assert_same
@@ -60,8 +60,11 @@ def batches(estimator, states, y, probe, forgetting=1.0, period=0.01):
     a, w = solved(phi, y, faded, priors["bank.lasting.features.prior"])
     expected["NP"], leverages["NP"] = one @ w, one @ np.linalg.solve(a, one)
     few, probed = every[FEATURES_EVERY]
-    of_last = weights_of_samples(FEATURES_MEMORY, n, forgetting, period)
-    expected[f"NP {FEATURES_MEMORY:g} s"] = probed @ solved(few, y, of_last, priors["bank.recent.features.prior"])[1]
+    for place, (memory, _) in enumerate(FEATURES):
+        of_last = weights_of_samples(memory, n, forgetting, period)
+        a, w = solved(few, y, of_last, priors[f"bank.recent.features_{place}.prior"])
+        name = f"NP {memory:g} s"
+        expected[name], leverages[name] = probed @ w, probed @ np.linalg.solve(a, probed)
     if "rigid.rls.prior" in priors:
         a, w = solved(rows, y, faded, priors["rigid.rls.prior"])
         expected["P"], leverages["P"] = own @ w, own @ np.linalg.solve(a, own)
@@ -97,18 +100,20 @@ def test_experts_are_batch_solutions_and_the_total_is_their_mixture(forgetting):
         noise *= correlation
         novelty = OF_FEATURES * leverages["NP"]
         swing = noise * leverages["NP"] * (1.0 - novelty)
-        unknown = {"NP": signals[0] * novelty + swing}
+        unknown, of_last = {"NP": signals[0] * novelty + swing}, state["bank.recent.noise.value"][:, 0]
+        for place, (memory, _) in enumerate(FEATURES):
+            name = f"NP {memory:g} s"
+            unknown[name] = unknown["NP"] + of_last[place] * leverages[name]
         if estimator is both:
             unknown["SP"] = signals[1] * novelty + swing + noise * (leverages["SP"] - leverages["NP"])
-            for place, (memory, _) in enumerate(BODIES):
+            for own, (memory, _) in zip(of_last[len(FEATURES) :], BODIES, strict=True):
                 name = f"P {memory:g} s"
-                own = state["bank.recent.noise.value"][place, 0]
                 unknown[name] = unknown["SP"] + correlation * own * leverages[name]
             # P leaves what it always leaves, the more in a motion of unusual leverage.
             usual = np.exp(state["rigid.usual.mean"][0]) / state["rigid.usual.weight"]
             unknown["P"] = signals[1] * (1.0 + max(leverages["P"], leverages["P"] / usual - 1.0))
         for name, value in told.items():
-            assert value == pytest.approx(unknown[name if name in unknown else "NP"], rel=1e-7), name
+            assert value == pytest.approx(unknown[name], rel=1e-7), name
         noise = state["weights.noise.mean_square"] * state["weights.noise.factor"]
         used = {name: weights[name] * noise / (noise + told[name]) for name in found}
         total = sum(used[name] * found[name] for name in found) / sum(used.values())
@@ -118,6 +123,14 @@ def test_experts_are_batch_solutions_and_the_total_is_their_mixture(forgetting):
         assert prediction.variance == pytest.approx(noise + state["weights.noise.factor"] * not_learned, rel=1e-9)
         np.testing.assert_array_equal(prediction.parametric + prediction.residual, prediction.total)
     assert prediction.parametric == pytest.approx(expected["P"], rel=1e-9)
+
+
+def test_the_noise_of_the_last_seconds_is_the_square_of_an_error_over_one_plus_its_leverage():
+    estimator = made(NonparametricEstimator)
+    estimator.update(*PROBE, [2.0])
+    # Of features of norm one, of which nothing is known, the leverage is one over the regularization.
+    expected = [2.0**2 / (1.0 + 1.0 / regularization) for _, regularization in FEATURES]
+    assert estimator.state()["bank.recent.noise.value"][:, 0] == pytest.approx(expected, rel=1e-9)
 
 
 @KINDS

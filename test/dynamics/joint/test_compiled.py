@@ -25,15 +25,15 @@ def arguments():
     rigid = RecursiveLeastSquares(P, 1, forgetting=0.9)
     bodies = [RecursiveLeastSquares(P, 1, forgetting=0.5) for _ in range(2)]
     maps, places = np.zeros((2, T, D)), np.arange(0, D, 2)
-    few = RecursiveLeastSquares(len(places), T, forgetting=0.9)
+    few = [RecursiveLeastSquares(len(places), T, forgetting=forgetting) for forgetting in (0.9, 1.0)]
     return {
         "learn": [
             features.ahead(), rigid.ahead(), COLUMNS.memory, np.empty(T), maps.copy(), np.ones(D), COLUMNS.of(rows),
             np.ones(T), np.ones(T), 1.0,
         ],
         "learn_recent": [
-            np.empty((2, T)), few.ahead(), (places,), tuple(body.ahead() for body in bodies), COLUMNS.memory,
-            np.ones(D), COLUMNS.of(rows), np.ones(T), np.ones((2, T)), 2.0, 1.0,
+            np.empty((4, T)), tuple(one.ahead() for one in few), (places,), tuple(body.ahead() for body in bodies),
+            COLUMNS.memory, np.ones(D), COLUMNS.of(rows), np.ones(T), np.ones((2, T)), 2.0, 1.0,
         ],
         "unlearned": [
             np.empty((3, T)), np.ones(D), COLUMNS.of(rows), np.ones((ENTRIES, D)), COLUMNS.memory,
@@ -43,7 +43,7 @@ def arguments():
         "rows": [np.empty((T, P)), np.empty(T), np.zeros((1, T + ENTRIES)), COLUMNS.memory, np.ones(T)],
         "maps": [maps, np.empty(P), features.padded_weights, COLUMNS.memory, np.zeros(P)],
         "predict": [
-            np.empty((6, T)), np.empty(D), np.ones(D), np.zeros(T), maps, (places, maps[0, :, ::2].copy()), 2.0, rows,
+            np.empty((7, T)), np.empty(D), np.ones(D), np.zeros(T), maps, (places, maps[:, :, ::2].copy()), 2.0, rows,
             np.ones((4, rows.shape[1])),
         ],
     }  # fmt: skip

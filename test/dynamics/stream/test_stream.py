@@ -74,10 +74,7 @@ def test_learns_each_sample_with_the_motion_and_the_measurement_of_one_instant()
 def test_pairs_the_nearest_stamps_whichever_arrives_first(offset, measurement_first):
     stream, recorder = make(delay=0)
     for k in range(20):
-        calls = [
-            lambda k=k: send(stream, k),
-            lambda k=k: stream.measurement(START + k * PERIOD + offset, [k, 0, 0]),
-        ]
+        calls = [lambda k=k: send(stream, k), lambda k=k: stream.measurement(START + k * PERIOD + offset, [k, 0, 0])]
         for call in reversed(calls) if measurement_first else calls:
             call()
         stream.pair()
@@ -122,12 +119,7 @@ def test_topics_of_rates_of_their_own(states, measurements, expected, surplus, r
 
 @pytest.mark.parametrize(
     ("effort", "refused"),
-    [
-        (None, {}),
-        ([], {"effort_missing": 1}),
-        ([np.nan, 0.0], {"not_finite": 1}),
-        ([1e9, 0], {"out_of_range": 1}),
-    ],
+    [(None, {}), ([], {"effort_missing": 1}), ([np.nan, 0.0], {"not_finite": 1}), ([1e9, 0], {"out_of_range": 1})],
 )
 def test_efforts_are_learned_from_the_joint_states_themselves_unless_they_are_bad(effort, refused):
     stream, recorder = make(effort=True)

@@ -115,10 +115,7 @@ def test_messages_of_one_frame_are_not_deserialized_and_all_others_are(monkeypat
 
 @pytest.mark.parametrize(
     ("make", "whole"),
-    [
-        (JointStateDecoder, serialize(message("abc", (3, 3, 3)))),
-        (WrenchDecoder, wrench("sensor", 5, np.arange(6.0))),
-    ],
+    [(JointStateDecoder, serialize(message("abc", (3, 3, 3)))), (WrenchDecoder, wrench("sensor", 5, np.arange(6.0)))],
     ids=["joint state", "wrench"],
 )
 def test_cut_off_bytes_are_refused_and_the_next_message_is_read(make, whole):
