@@ -93,8 +93,8 @@ class JointBank:
         self._scale = sqrt(half / len(chosen))
         self._few = [RecursiveLeastSquares(len(self._places), n_outputs, prior) for _, prior in FEATURES]
         known = () if columns is None else BODIES
-        self._settings = np.array(FEATURES + known)
-        self._memories = self._settings[:, 0].tolist()  # [s] of features, then of bodies
+        self._settings = FEATURES + known
+        self._memories = [memory for memory, _ in self._settings]  # [s] of features, then of bodies
         self._bodies = [RecursiveLeastSquares(len(columns.kept), 1, prior) for _, prior in known if columns is not None]
         # Of features, which count all outputs alike, then of bodies.
         self._outputs = OutputNoise(output_weights, (len(self._memories), n_outputs))
@@ -172,7 +172,7 @@ class JointBank:
 
     def state(self) -> dict[str, Array]:
         """Return all that was learned, as a dict of arrays; see `restore`."""
-        recent = {"memories": self._settings} | self._outputs.state()
+        recent = {"memories": np.array(self._settings)} | self._outputs.state()
         for kind, learners in (("features", self._few), ("body", self._bodies)):
             for place, learner in enumerate(learners):
                 recent |= nested(f"{kind}_{place}", learner.state())
