@@ -63,7 +63,9 @@ def _of_python(text: str) -> Iterator[Constant]:
         own = [found.group(1) for line in lines[first:last] if (found := TAIL.search(line))]
         shared = above[0] if above[1] == first else ""
         above = shared, last
-        yield Constant(", ".join(names), " ".join(ast.unparse(node.value).split()), " ".join([shared, *own]).strip())
+        # A comment above holds for all that follow it; for those with one of their own where it ends in a colon.
+        reason = [shared, *own] if start < first or not own or shared.endswith(":") else own
+        yield Constant(", ".join(names), " ".join(ast.unparse(node.value).split()), " ".join(reason).strip())
 
 
 def _is_number(node: ast.expr) -> bool:

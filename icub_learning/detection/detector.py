@@ -34,6 +34,7 @@ STATE_VERSION = 1  # of what is saved
 # In units of region features, whose length is about 20:
 LENGTH_SCALE = 10.0  # sigma of the Gaussian kernel
 REGULARIZATION = 1e-4  # lambda of FALKON
+
 DUPLICATE = 0.3  # overlap at which the weaker of two boxes of one object is dropped
 MOST_DETECTIONS = 100  # in one image
 

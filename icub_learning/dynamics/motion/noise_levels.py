@@ -34,7 +34,7 @@ GROUPS, MOVING_GROUPS = len(Group), len(VELOCITY_GROUPS + DELAY_GROUPS)
 # How far neighbours lie apart, as factors: far enough to differ in likelihood, near enough for a parabola in between.
 RATIO_SPACING, LEAK_SPACING, VELOCITY_SPACING = np.log([8.0, 3.0, 6.0])
 
-# What is known before the first sample, weighing as one prediction: some seconds of motion override it.
+# What is known before the first sample, weighing as one prediction: some seconds of motion override it:
 FIRST_RATIO = np.log(1e11)  # 1/s^7
 FIRST_POSITION = np.log(1e-8)  # rad^2, until positions change
 FIRST_VELOCITY = 0.0  # ln of 1 rad^2/s^2, also the most: velocities count for little until they have proved right
