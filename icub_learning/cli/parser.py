@@ -54,8 +54,9 @@ class CommandParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Leave with exit code BAD_INPUT and one line: what is wrong, the nearest that is known, and where help is."""
         word = re.search(r"(?:unrecognized arguments: |invalid choice: ')([^\s']+)", message)
-        known = [*self._option_string_actions]
-        known += [str(choice) for action in self._actions for choice in action.choices or ()]
+        known = {str(each): each for one in self._actions for each in (*one.option_strings, *(one.choices or ()))}
+        plain = [one for one in self._actions if not one.option_strings]
+        known |= {f"--{one.dest}": f"{one.metavar or one.dest} without --{one.dest}" for one in plain}
         near = get_close_matches(word[1], known, 1) if word else []
-        hint = f"; did you mean {near[0]}?" if near else ""
+        hint = f"; did you mean {known[near[0]]}?" if near else ""
         self.exit(BAD_INPUT, f"{self.prog}: {message}{hint} (see {self.prog} --help)\n")

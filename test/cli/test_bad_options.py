@@ -25,6 +25,7 @@ demo --no-view --seconds 4.9 | --seconds * [5, 3600]
 demo --no-view --seconds nan | --seconds
 demo --no-view --views 0 | --views * [1, inf)
 evaluate x --seed one | --help
+evaluate --recording x | mean RECORDING without --recording?
 evaluate --table a.npz --test b.npz | --table
 evaluate | --help
 evaluate a.npz --table b.npz | RECORDING
