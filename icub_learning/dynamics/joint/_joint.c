@@ -82,9 +82,9 @@ FUNCTION(learn, "@ @ @ !t !0 f 0 =t =t %",
 
 FUNCTION(learn_recent, "!0 () @ () @ f ~0 t ~0 % %",
          "learn_recent(estimates, features, places, bodies, columns, phi, rows, y, weights, scale, root)\n--\n\n"
-         "One sample, which counts root^2 times, into what is learned of late: scale phi[places] with y (T,) into each of the features, and rows (T, p)\n"
-         "of Y_b with y into each of the bodies, whose outputs count by weights (bodies, T); estimates (features + bodies, T): what each tells of the\n"
-         "variance of the noise. features and bodies: tuples of RecursiveLeastSquares.ahead; places: a tuple of indices (k,).") {
+         "One sample, which counts root^2 times, into what is learned of late: scale phi[places] with y (T,) into each of the features,\n"
+         "rows (T, p) of Y_b with y into each of the bodies, whose outputs count by weights (bodies, T); estimates (features + bodies, T):\n"
+         "what each tells of the variance of the noise. features and bodies: tuples of RecursiveLeastSquares.ahead; places: indices (k,).") {
     PyObject *of_features = a->object[0], *of_bodies = a->object[2];
     const ptrdiff_t few = PyTuple_GET_SIZE(of_features), bodies = PyTuple_GET_SIZE(of_bodies), T = SIZE('t'), d = SIZE('f');
     const double *phi = a->array[1], *y = a->array[3], scale = a->number[0], root = a->number[1];
@@ -102,8 +102,7 @@ FUNCTION(learn_recent, "!0 () @ () @ f ~0 t ~0 % %",
         if (!take_ahead(a, PyTuple_GET_ITEM(of_features, i), &l, T) ||
             !fits(l.features == k && are_below(place, k, d) && 2 * place[k / 2] == d, "places, phi and the features"))
             return NULL;
-        double *targets = share + (1 + l.due) * k;
-        double leverage;
+        double *targets = share + (1 + l.due) * k, leverage;
         take_share(share, phi, place, k, scale);
         leverage_all(l.triangle, l.work, &leverage, share, l.size, k, 1);
         CHOSEN(predict)(l.weights, share, estimates, l.size, k, T, 1);
@@ -118,8 +117,7 @@ FUNCTION(learn_recent, "!0 () @ () @ f ~0 t ~0 % %",
     if (!bodies) Py_RETURN_NONE;
     if (!take_columns(a, a->object[3], &c, T)) return NULL;
     const double *rows = a->array[2], *weights = a->array[4];
-    if (!fits(a->length[2] == T * c.p && a->length[4] == bodies * T, "rows, weights and the columns"))
-        return NULL;
+    if (!fits(a->length[2] == T * c.p && a->length[4] == bodies * T, "rows, weights and the columns")) return NULL;
     double *left = scratch(a, T + c.learned + (T + c.p) * (c.p + 1) + 2 * T), *z = left + T + c.learned;
     if (!left) return NULL;
     memcpy(left, y, T * sizeof(double));
