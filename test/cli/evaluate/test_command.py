@@ -10,7 +10,6 @@ import pytest
 from helpers.own_package import write_own_package
 from helpers.recordings import JOINTS, rigid_recording
 from helpers.robots import RIGHT_ARM, UR10_JOINTS
-from helpers.sound_robots import cut
 from PIL import Image
 
 from icub_learning.cli.main import main
@@ -91,18 +90,17 @@ def test_picture_of_a_wrench(tmp_path, evaluate):
         assert (pixels == colour).all(axis=1).sum() > 100
 
 
-def test_real_ur10(shared_data, tmp_path, evaluate):
-    """A real robot, sample by sample from zero: SP explains 97 % of each joint and is no worse than its parts."""
-    recording = tmp_path / "ur10.npz"
-    write(cut(read(shared_data / "ur10" / "ur10_exciting_trajectory.db3"), 0.0, 16.0), recording)
+def test_real_ur10(shared_data, evaluate):
+    """A real robot, sample by sample from zero: SP explains 99.9 % of each joint and is no worse than its parts."""
+    recording = shared_data / "ur10" / "ur10_exciting_trajectory.db3"
     options = ["--urdf", "ur10", "--output", "joint_torque", "--derivatives", "causal", "--joints", *UR10_JOINTS]
     results = evaluate(recording, *options)[1]["results"]["causal"]
     parametric, nonparametric, both = (
         np.array([results[short]["steady"]["nmse"][joint] for joint in UR10_JOINTS]) for short in ("P", "NP", "SP")
     )
-    assert max(both) <= 0.03
+    assert max(both) <= 0.001
     ratios = both / np.minimum(parametric, nonparametric)
-    assert max(ratios) <= 1.2
+    assert max(ratios) <= 1.15
     assert np.exp(np.mean(np.log(ratios))) <= 1.05
 
 
