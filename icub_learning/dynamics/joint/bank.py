@@ -147,8 +147,8 @@ class JointBank:
         triangles = [body.memory[0] if live else body.memory[0].copy() for body in self._bodies]
         weights, noise = self._outputs.weights[len(FEATURES) :], self._outputs.noise.known
         bodies = list(map(BodyCertainty, triangles, weights, noise[len(FEATURES) :]))
-        known = [few if live else few.certainty() for few in self._few]
-        few = [ProcessCertainty(one, None, np.empty(0), None, s) for one, s in zip(known, noise, strict=False)]
+        factors = [few if live else few.certainty() for few in self._few]
+        few = [ProcessCertainty(factor, None, np.empty(0), None, s) for factor, s in zip(factors, noise, strict=False)]
         if live:
             return self.lasting.certainty(live), few, bodies
         n = self.lasting.n_samples

@@ -27,8 +27,8 @@ class JointPredictor(ExpertPredictor):
     what they have never seen, and swing by at most nu (1 - nu) n s^2 / lambda where they have seen little. SP adds n
     times the variance of its parameters (Rasmussen and Williams 2006, eq. 2.42). P always leaves v, and the more in a
     motion of unusual leverage (UsualLeverage). A body of the last seconds knows no more of a motion than SP does, and
-    adds n times the variance of its own parameters; features of the last seconds no more than NP, and that of their own
-    weights.
+    adds n times the variance of its own parameters. Features of the last seconds know no more than NP does, and add the
+    variance of their own weights.
     """
 
     regressor: Regressor
