@@ -19,7 +19,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_srvs.srv import SetBool
 
-from icub_learning.clients.services import Services, parameters_in
+from icub_learning.clients.services import Services, Wait, parameters_in
 from icub_learning.errors import IcubLearningError
 from icub_learning.files import replacing
 from icub_learning.models import read_model
@@ -84,17 +84,10 @@ class FleetStation:
 class FleetMember:
     """Publishes the model of a robot's node `learner`, whose models are in `folder`, and has it load the pooled one.
 
-    `wait` handles messages until a condition holds, at most for some seconds, and returns whether it does.
+    `wait` handles messages meanwhile.
     """
 
-    def __init__(
-        self,
-        node: Node,
-        wait: Callable[[Callable[[], bool], float], bool],
-        robot: str,
-        learner: str,
-        folder: ModelsFolder,
-    ) -> None:
+    def __init__(self, node: Node, wait: Wait, robot: str, learner: str, folder: ModelsFolder) -> None:
         self._node, self._wait, self._robot, self._learner, self._folder = node, wait, robot, learner, folder
         self._services = Services(node, wait)
         self._publisher = node.create_publisher(Model, MODELS, STATE)

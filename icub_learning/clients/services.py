@@ -12,12 +12,13 @@ from icub_learning.nodes.common.qos import DISCOVERY_TIME
 
 FIND_LIMIT = 10.0  # [s] for a service to be found
 SPARE = 10.0  # [s] to answer, beyond the time that the service itself takes
+Wait = Callable[[Callable[[], bool], float], bool]  # for a condition, at most some seconds; whether it holds then
 
 
 class Services:
-    """The services of other nodes; `wait` handles messages for some seconds until a condition holds; whether it did."""
+    """The services of other nodes; `wait` handles messages meanwhile."""
 
-    def __init__(self, node: Node, wait: Callable[[Callable[[], bool], float], bool]) -> None:
+    def __init__(self, node: Node, wait: Wait) -> None:
         self._node, self._wait = node, wait
         self._clients: dict[str, Any] = {}  # by service: a second call does not wait for discovery
 

@@ -1,5 +1,7 @@
 """Measures of prediction error and time: RMSE, nMSE, windowed RMSE, percentiles."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -34,6 +36,11 @@ def group_rmse(errors: ArrayLike) -> float:
     """Return the RMSE over all entries, as of a force's axes; NaN without samples. Raises NotFiniteError."""
     table = finite("errors", errors)
     return float(np.sqrt(np.mean(table**2))) if table.size else float("nan")
+
+
+def path_errors(model: Any, x: Array, y: Array) -> list[float]:
+    """Return the RMSE on samples x (n, d), y (n,) of each solution on the path of a fitted model."""
+    return [group_rmse(predicted[:, 0] - y) for predicted in model.predict_path(x)]
 
 
 def mean_rmse(errors: ArrayLike) -> float:

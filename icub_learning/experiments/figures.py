@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
-from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.experiments.options import Arguments
 from icub_learning.reporting.tables import number, plain, save_figures, table
 
@@ -36,11 +35,6 @@ def slope(x: ArrayLike, y: ArrayLike) -> float:
     return float(np.polyfit(np.log(np.asarray(x, float)), np.log(np.asarray(y, float)), 1)[0])
 
 
-def path_errors(model: Any, x: Array, y: Array) -> list[float]:
-    """Return the RMSE on samples x (n, d), y (n,) of each solution on the path of a fitted model."""
-    return [group_rmse(predicted[:, 0] - y) for predicted in model.predict_path(x)]
-
-
 def gathered(draws: Sequence[Any]) -> Any:
     """Return the figures of several draws, numbers in nested tables, as one table with a list in place of a number."""
     if not isinstance(draws[0], Mapping):
@@ -57,6 +51,8 @@ class Comparison:
     published: float
     better: str = ""
     kind: str = SAME
+    spread: float = 0.0  # standard deviation of the difference, as far as ours and theirs are known
+    why: str = ""  # ours is worse
 
     @property
     def worse(self) -> bool:
@@ -65,6 +61,14 @@ class Comparison:
         digits = 17 if self.kind == THEORY or not self.published or "e" in text else len(text.partition(".")[2])
         gap = round(self.ours, digits) - self.published
         return (self.better == "less" and gap > 0) or (self.better == "more" and gap < 0)
+
+    @property
+    def remark(self) -> str:
+        """The word "worse" with its reason, or nothing."""
+        within = abs(self.ours - self.published) <= self.spread
+        reason = f"within the deviation of {number(self.spread, 2)}" if within else self.why
+        reason = reason or ("theirs is of another machine" if self.kind == TIME else "")
+        return ": ".join(filter(None, ("worse", reason))) if self.worse else ""
 
 
 Comparisons = Iterator[Comparison]
@@ -79,7 +83,8 @@ def conclude(args: Arguments, figures: Figures, comparisons: Callable[[Figures],
     """Write the figures of an experiment with --json, and print which of them are worse than published."""
     save_figures(args.json, figures)
     entries = list(comparisons(plain(figures)))
-    behind = [f"  {one.what}: {number(one.ours, 4)}, published {one.published:g}" for one in entries if one.worse]
+    some = [one for one in entries if one.worse]
+    behind = [f"  {one.what}: {number(one.ours, 4)}, published {one.published:g}; {one.remark}" for one in some]
     print("\n".join([f"{WORSE} {len(behind)} of {len(entries)} figures", *behind]))
 
 

@@ -81,7 +81,6 @@ reproduce table-7.1 --on mnist --n-test 0 | --n-test * at least 1
 reproduce table-7.1 --on mnist --seed -1 | --seed * at least 0
 reproduce table-7.1 --on mnist --trials 0 | --trials * at least 1
 reproduce table-7.1 --on objects --data nowhere.npz | nowhere.npz
-reproduce tensor-layout --samples 1 | --samples * at least 2
 reproduce tensor-wpbc --data nowhere.csv | nowhere.csv
 reproduce tensor-wpbc --splits 0 | --splits * at least 1
 select-channels {{arm}} --output effort.elbow_joint --inputs nothing.* | select-channels: * nothing

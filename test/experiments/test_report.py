@@ -15,7 +15,6 @@ from icub_learning.experiments.figures import KINDS, SAME, STAND_IN, THEORY, TIM
 from icub_learning.experiments.report import running
 from icub_learning.experiments.report.page import ABSENT, Section, make_page
 from icub_learning.experiments.report.running import DONE, FAILED, FIGURES, NO_DATA, Outcome, kept_outcome
-from icub_learning.experiments.tensor import layout
 from icub_learning.experiments.thesis import figure_4_2
 
 OUTCOME = Outcome("falkon", ("--quick",), DONE, "n < 5 & m", "", 12.3, "2026-11-22T12:00:00+00:00", {})
@@ -28,6 +27,9 @@ def test_what_is_worse():
     assert not Comparison("x", 0.46514, 0.4651, "less").worse and Comparison("x", 0.46516, 0.4651, "less").worse
     assert Comparison("x", -0.4999, -0.5, "less", THEORY).worse  # which is not rounded
     assert Comparison("x", 0.04, 0.0, "less").worse and not Comparison("x", -0.04, 0.0, "less").worse  # nor is a sign
+    known = {"better": "less", "spread": 0.2, "why": "fewer samples"}
+    remarks = [Comparison("x", ours, 1.0, **known).remark for ours in (0.9, 1.1, 1.3)]
+    assert remarks == ["", "worse: within the deviation of 0.20", "worse: fewer samples"]
 
 
 def test_absent_data_are_in_the_documents():
@@ -63,7 +65,6 @@ def test_the_page_stands_alone_and_shows_what_is_worse(tmp_path):
 
 
 def test_a_report_goes_on_where_it_was(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(layout, "QUICK", ("--samples", "8"))
     monkeypatch.setattr(figure_4_2, "QUICK", ("--quick", "--data", "nowhere"), raising=False)
     report, small = tmp_path / "page.html", ["tensor-layout", "figure-4.2"]
     command = ["reproduce", "all", "--quick", "--report", str(report), "--only", *small]
@@ -101,6 +102,8 @@ def test_outcomes_of_other_arguments_and_code_are_not_taken(tmp_path, monkeypatc
     assert kept() is None
     given = replace(OUTCOME, files=running.digests(["module.py"]))
     outcome.write_text(json.dumps(vars(given)))
+    assert kept() == given
+    module.write_text('"""A docstring."""\nx = 1  # a comment')
     assert kept() == given
     assert kept(arguments=()) is None and kept("nytro") is None
     for spoil in (lambda: module.write_text("x = 2"), module.unlink, lambda: outcome.write_text("{")):

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from icub_learning.evaluation.metrics import path_errors
 from icub_learning.experiments.falkon import SIGMA, sample
-from icub_learning.experiments.figures import path_errors, seconds
+from icub_learning.experiments.figures import seconds
 from icub_learning.experiments.panels import Panel
 from icub_learning.kernel_methods import NYTRO, NystromKRLS
 from icub_learning.reporting.tables import number, table

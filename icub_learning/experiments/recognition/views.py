@@ -58,11 +58,6 @@ def accuracy(named: NDArray[np.intp], targets: NDArray[np.intp]) -> float:
     return float(np.mean([right[targets == index].mean() for index in np.unique(targets)]))
 
 
-def _digits() -> Pools:
-    x, targets = load_digits(return_X_y=True)
-    return _halves({str(digit): x[targets == digit] / 16.0 for digit in range(10)})
-
-
 def _turntable(out: Path) -> Pools:
     """Teach from every second angle, and ask for the others."""
     found = images.rendered_objects(ANGLES, out / f"turntable-{ANGLES}.npz", turntable=True)
@@ -74,8 +69,7 @@ def _halves(examples: Mapping[str, Array]) -> Pools:
     return {name: (rows[: len(rows) // 2], rows[len(rows) // 2 :]) for name, rows in examples.items()}
 
 
-def _textures() -> Pools:
-    x, targets = texton_histograms(N_TEXTURES, 0)
+def _by_class(x: Array, targets: NDArray[np.intp]) -> Pools:
     return _halves({str(kind): x[targets == kind] for kind in np.unique(targets)})
 
 
@@ -84,9 +78,9 @@ def _textures() -> Pools:
 SETS: dict[str, Callable[[Path | None, Path], Pools]] = {
     "fashion-mnist": lambda data, out: _halves(images.load_fashion_mnist(None)),
     "mnist": lambda data, out: _halves(images.load_mnist(None)),
-    "textures": lambda data, out: _textures(),
+    "textures": lambda data, out: _by_class(*texton_histograms(N_TEXTURES, 0)),
     "grocery": lambda data, out: images.load_grocery(data),
-    "digits": lambda data, out: _digits(),
+    "digits": lambda data, out: _by_class(load_digits().data / 16.0, load_digits().target),
     "objects": lambda data, out: _halves(images.rendered_objects(OBJECT_VIEWS, out / f"objects-{OBJECT_VIEWS}.npz")),
     "turntable": lambda data, out: _turntable(out),
 }

@@ -108,5 +108,5 @@ def _comparisons(comparisons: Sequence[Comparison]) -> str:
     for one in comparisons:
         difference = one.ours - one.published
         signed = ("+" if difference > 0 else "") + number(difference)
-        rows.append([one.what, number(one.ours), number(one.published), signed, "worse" if one.worse else ""])
+        rows.append([one.what, number(one.ours), number(one.published), signed, one.remark])
     return html.table(["", "ours", "published", "difference", ""], rows, [one.worse for one in comparisons])

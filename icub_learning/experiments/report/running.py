@@ -1,5 +1,6 @@
 """Runs an experiment in a process of its own and keeps what came of it, so that an interrupted report goes on."""
 
+import ast
 import hashlib
 import json
 import subprocess
@@ -19,6 +20,7 @@ OUTCOME, FIGURES = "outcome.json", "figures.json"
 DONE, NO_DATA, FAILED = "done", "no data", "failed"
 BAD_INPUT = 2  # exit code of the command where data are missing
 PACKAGE = Path(icub_learning.__file__).parent
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 # Runs a command and writes which files of the package it loaded.
 TRACED = """
 import sys
@@ -41,7 +43,7 @@ class Outcome:
     message: str  # the last line on standard error, unless it is done
     seconds: float  # how long it took [s]
     finished: str  # date and time
-    files: dict[str, str]  # SHA-256 of each file of this package that it depends on, by name
+    files: dict[str, str]  # of this package that it depends on, see `digests`
 
     def figures(self, folder: Path) -> dict[str, Any]:
         """Return what the experiment wrote with --json, or nothing if it is not done."""
@@ -50,7 +52,7 @@ class Outcome:
 
 
 def kept_outcome(folder: Path, name: str, arguments: Sequence[str]) -> Outcome | None:
-    """Return the outcome of an earlier run that got to its end: of the same command, on files that did not change."""
+    """Return the outcome of an earlier run that got to its end: of the same command, on files that do the same."""
     try:
         found = json.loads((folder / OUTCOME).read_text())
         outcome = Outcome(**{**found, "arguments": tuple(found["arguments"])})
@@ -61,8 +63,20 @@ def kept_outcome(folder: Path, name: str, arguments: Sequence[str]) -> Outcome |
 
 
 def digests(names: Iterable[str]) -> dict[str, str]:
-    """Return the SHA-256 of files of the package, by their names below it. Raises OSError if one is gone."""
-    return {name: hashlib.sha256((PACKAGE / name).read_bytes()).hexdigest() for name in names}
+    """Return the SHA-256 of files of the package, by their names below it; of Python what it does: comments and
+    docstrings do not count. Raises OSError if one is gone.
+    """
+    return {name: hashlib.sha256(_content(PACKAGE / name)).hexdigest() for name in names}
+
+
+def _content(path: Path) -> bytes:
+    if path.suffix != ".py":
+        return path.read_bytes()
+    tree = ast.parse(path.read_bytes())
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
+    return ast.dump(tree).encode()
 
 
 def note_files(path: str) -> None:

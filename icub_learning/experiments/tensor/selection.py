@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import Lasso
 
 from icub_learning.arrays import Array
-from icub_learning.experiments.figures import Comparison, Comparisons, Figures, conclude, gathered, seconds
+from icub_learning.experiments.figures import SAME, Comparison, Comparisons, Figures, conclude, gathered, seconds
 from icub_learning.experiments.options import Arguments, options, progress, seeds
 from icub_learning.kernel_methods import TensorKernelRegressor
 from icub_learning.reporting.plots import GREEN, GREY, RED, new_figure, save, style
@@ -71,8 +71,9 @@ def run(args: Arguments) -> None:
 def comparisons(found: Figures) -> Comparisons:
     for m, (true, false) in found["published"].items():
         ours = found["found"][f"m {m}, order 4"]
-        yield Comparison(f"m {m}: true features found", float(np.mean(ours["true"])), true, "more")
-        yield Comparison(f"m {m}: false features found", float(np.mean(ours["false"])), false, "less")
+        for what, published, better in (("true", true, "more"), ("false", false, "less")):
+            mean, spread = float(np.mean(ours[what])), float(np.std(ours[what]))
+            yield Comparison(f"m {m}: {what} features found", mean, published, better, SAME, spread)
 
 
 def _draw(path: Path, weights: Mapping[int, tuple[Array, NDArray[np.intp]]]) -> None:

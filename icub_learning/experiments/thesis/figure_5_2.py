@@ -63,8 +63,10 @@ def run(args: Arguments) -> None:
 def comparisons(found: Figures) -> Comparisons:
     for case in found["cases"]:
         for name, theory in case["theory"].items():
-            better = "" if name == "regularization" else "less"
-            yield Comparison(f"r {case['r']:.4g}: exponent of {name}", case["exponents"][name], theory, better, THEORY)
+            ours, error = case["exponents"][name], case["their_errors"][name]
+            what, better = f"r {case['r']:.4g}: exponent of {name}", "" if name == "regularization" else "less"
+            why = f"by {(ours - theory) / error:.1f} standard errors of ours"
+            yield Comparison(what, ours, theory, better, THEORY, error, why)
 
 
 def _measure(n: int, r: float, gamma: float, draws: int, seed: int) -> Any:

@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from icub_learning.evaluation.metrics import group_rmse
+from icub_learning.evaluation.metrics import group_rmse, path_errors
 from icub_learning.experiments.data.tables import PUMADYN_HELP, samples
-from icub_learning.experiments.figures import path_errors
 from icub_learning.experiments.options import Arguments, options, progress, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import IncrementalNystromKRLS, RandomFeaturesKRLS

@@ -8,15 +8,7 @@ import numpy as np
 from icub_learning.arrays import Array
 from icub_learning.experiments.options import Arguments, one_set, options, progress, seeds
 from icub_learning.experiments.panels import Panel, draw
-from icub_learning.experiments.thesis.late_class import (
-    RECODINGS,
-    REGULARIZATIONS,
-    Sizes,
-    Split,
-    count_correct,
-    grown,
-    split,
-)
+from icub_learning.experiments.thesis.late_class import LAMBDAS, RECODINGS, Sizes, Split, count_correct, grown, split
 from icub_learning.experiments.thesis.table_7_1 import DATA_HELP, DATA_SETS, N_IMB, load_examples
 from icub_learning.reporting.tables import save_figures, table
 
@@ -39,7 +31,7 @@ def run(args: Arguments) -> None:
         n_bal, n_test, most = (100, 50, 50) if args.quick else DATA_SETS[name]
         sizes = Sizes(n_bal, n_test, tuple(n for n in N_IMB if n <= most))
         examples = load_examples(name, args.data, n_bal + sizes.n_val + n_test, args.out)
-        levels = REGULARIZATIONS[2:5] if args.quick else REGULARIZATIONS
+        levels = LAMBDAS[2:5] if args.quick else LAMBDAS
         outcomes, late = [], []
         for seed in progress(seeds(args), name):
             drawn = split(examples, sizes, np.random.default_rng(seed))

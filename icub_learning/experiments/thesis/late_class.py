@@ -23,7 +23,7 @@ METHODS = {
 FIXED_RECODING = 0.6  # at which the published column of RC comes closest; not a choice by validation
 RECODINGS = np.round(np.linspace(0.0, 1.0, 21), 2)  # candidates for alpha
 TOLERANCE = 1e-12  # of comparisons between rounded numbers
-REGULARIZATIONS = tuple(10.0**power for power in range(-2, 5))
+LAMBDAS = tuple(10.0**power for power in range(-2, 5))
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def compare(
     for trial in progress(range(integer("n_trials", n_trials, 1)), "trials"):
         drawn = split(examples, sizes, np.random.default_rng([seed, trial]), late[trial % len(late)] if late else None)
         imbalanced.append(drawn.imbalanced)
-        outcomes.append(run_trial(drawn, sizes, REGULARIZATIONS))
+        outcomes.append(run_trial(drawn, sizes, LAMBDAS))
     of_all = {method: Outcome(*np.stack([one[method] for one in outcomes], axis=1)) for method in METHODS}
     return of_all, imbalanced
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from icub_learning.evaluation.metrics import group_rmse
+from icub_learning.evaluation.metrics import group_rmse, path_errors
 from icub_learning.experiments.data.benchmarks import Benchmark, divided, insurance
 from icub_learning.experiments.data.tables import PUBLIC, PUBLIC_HELP, PUMADYN_HELP, samples, unit_interval
-from icub_learning.experiments.figures import SAME, STAND_IN, Comparison, Comparisons, Figures, conclude, path_errors
+from icub_learning.experiments.figures import SAME, STAND_IN, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.options import Arguments, options, progress, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import (
