@@ -100,8 +100,7 @@ def run(args: Arguments) -> None:
 
 
 def comparisons(found: Figures) -> Comparisons:
-    theory = found["theory"]
-    falls = slope([row["n"] for row in theory], [row["falkon_error"] ** 2 for row in theory])
+    falls = slope(*np.transpose([(row["n"], row["falkon_error"] ** 2) for row in found["theory"]]))
     yield Comparison("exponent of n in the squared error, theory's setting", falls, -0.5, "less", THEORY)
     yield Comparison("exponent of n in the time", found["growth"], 1.5, "less", TIME)
     for name in ("nystrom", "features", "preconditioned"):

@@ -1,5 +1,6 @@
 """`reproduce table-7.1`: a class that arrives after the others: RLSC, rebalanced RLSC and recoding (thesis 7.6)."""
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -72,20 +73,21 @@ def run(args: Arguments) -> None:
 
 def comparisons(found: Figures) -> Comparisons:
     for data, set_up in BESIDE.items():
+        mnist = data == "mnist"
         if data not in found:
             continue
         ours, published = found[data], found["published"][set_up]
-        mnist = data == "mnist"
         name = "MNIST" if mnist else "rendered objects, theirs iCubWorld28"
         kind = SAME if mnist and ours["n_bal"] == PUBLISHED_SIZE[0] else STAND_IN
-        for method in ("N", "RB", "RC"):
-            for column, what in enumerate(("total", "imbalanced")):
-                means = ours["accuracy_percent"][method][what]["mean"]
-                for n, mean in zip(ours["n_imb"], means, strict=True):
-                    if n in N_IMB:
-                        value = published[method][N_IMB.index(n)][column]
-                        better = "" if method == "N" and what == "imbalanced" else "more"
-                        yield Comparison(f"{name}, {n} late: {method}, {what} accuracy [%]", mean, value, better, kind)
+        last = [float(np.mean(one["N"])) for one in ours["by_late_class"].values()]
+        why = f"the late class decides: with {ours['n_imb'][-1]} examples N has {min(last):.0f} to {max(last):.0f} %"
+        for method, (column, what) in product(("N", "RB", "RC"), enumerate(("total", "imbalanced"))):
+            found_by = (ours["accuracy_percent"][method][what][key] for key in ("mean", "std"))
+            for n, mean, spread in zip(ours["n_imb"], *found_by, strict=True):
+                if n in N_IMB:
+                    title, value = f"{name}, {n} late: {method}, {what} accuracy [%]", published[method][N_IMB.index(n)]
+                    better = "" if method == "N" and what == "imbalanced" else "more"
+                    yield Comparison(title, mean, value[column], better, kind, spread, why)
 
 
 def _run_one(name: str, args: Arguments) -> dict[str, Any]:
