@@ -39,7 +39,7 @@ SIGMA, NOISE, INPUTS, TEST = 3.0, 0.3, 10, 5000
 TERMS, NORM = 20, 3.0  # of the function in the kernel's space
 LAMBDAS = tuple(10.0**power for power in range(-8, 0))
 MOST_KRLS, MOST_PRECONDITIONED = 4000, 10_000  # samples
-MOST_CHOOSING, MOST_CHOOSING_KRLS = 4000, 2000  # samples that lambda is chosen on, the last fifth held out
+MOST_CHOOSING, MOST_CHOOSING_KRLS = 20_000, 2000  # samples that lambda is chosen on, the last fifth held out
 METHODS = {
     "falkon": "FALKON",
     "nystrom": "Nyström",
