@@ -1,4 +1,4 @@
-"""Checks of arguments: shape and finiteness of arrays, ranges of numbers. All rings use them."""
+"""Checks of arguments: shape and finiteness of arrays, ranges of numbers; for all rings (docs/architecture.md)."""
 
 from math import isfinite
 from typing import Any
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
 
 Array = NDArray[np.float64]
-FEW = 32  # up to this size a check in Python is faster than one in NumPy
+FEW = 32  # number of elements up to which a check in Python is faster than one in NumPy
 
 
 def finite(name: str, values: ArrayLike) -> Array:
@@ -33,7 +33,7 @@ def finite(name: str, values: ArrayLike) -> Array:
 
 
 def _all_finite(flat: Array) -> bool:
-    """Return whether all of (n,) are finite, fast: joint states are checked hundreds of times a second."""
+    """Return whether all numbers (n,) are finite, fast: joint states are checked hundreds of times a second."""
     if len(flat) <= FEW:
         return all(map(isfinite, flat.tolist()))
     # A finite sum of squares has finite terms only; an infinite one may be an overflow.

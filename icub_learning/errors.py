@@ -8,8 +8,8 @@ class IcubLearningError(Exception):
 
     def __init__(self, message: str, *, name: str = "", value: Any = None, bound: str = "") -> None:
         super().__init__(message)
-        self.name = name  # of the argument, field, joint or file at fault
-        self.value = value  # the offending one
+        self.name = name  # name of the argument, field, joint or file at fault
+        self.value = value  # offending value
         self.bound = bound  # accepted values, in words
 
 
@@ -44,7 +44,7 @@ class StateError(IcubLearningError, ValueError):
 
 
 class SampleError(IcubLearningError, ValueError):
-    """One sample of a stream was refused; `reason` is a short fixed code, by which diagnostics count refusals."""
+    """One sample of a stream was refused; `reason` is a short fixed code, under which diagnostics count refusals."""
 
     def __init__(self, reason: str, message: str, *, name: str = "", value: Any = None, bound: str = "") -> None:
         super().__init__(message, name=name, value=value, bound=bound)

@@ -18,9 +18,9 @@ def cache_folder() -> Path:
 def replacing(path: Path, mode: Literal["w", "wb"] = "wb") -> Iterator[IO[Any]]:
     """Open a file that takes the place of `path` when the block ends; after an error `path` is as it was.
 
-    The content is on the disk before the file is renamed, and the name before this returns: a crash or a power failure
-    leaves the older file or the new one, never a part. Text is UTF-8; missing parent folders are made. Raises OSError:
-    the file cannot be written.
+    The content is on the disk before the file is renamed, and the new name before this returns: a crash or a power
+    failure leaves the old file or the new one, never a part of it. Text is UTF-8; missing parent folders are made.
+    Raises OSError: the file cannot be written.
     """
     with replacing_path(path) as unfinished, open(unfinished, mode, encoding=None if "b" in mode else "utf-8") as file:
         yield file
@@ -32,7 +32,7 @@ def replacing(path: Path, mode: Literal["w", "wb"] = "wb") -> Iterator[IO[Any]]:
 def replacing_path(path: Path) -> Iterator[Path]:
     """Yield a path at which to make a file or folder that takes the place of `path` when the block ends.
 
-    For folders, and for libraries that open files themselves; see `replacing`. The path yielded lies on the same file
+    For folders, and for libraries that open files themselves; see `replacing`. The yielded path lies on the same file
     system, has the name of `path`, and does not exist yet. Raises OSError: it cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,10 +47,10 @@ def replacing_path(path: Path) -> Iterator[Path]:
 
 
 def flush_folder(folder: Path) -> None:
-    """Have the names in a folder written to the disk, where its file system can do that."""
+    """Flush the names in a folder to the disk, where its file system supports that."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        with contextlib.suppress(OSError):  # some network file systems cannot
+        with contextlib.suppress(OSError):  # some network file systems cannot flush a folder
             os.fsync(handle)
     finally:
         os.close(handle)

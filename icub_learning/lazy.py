@@ -9,7 +9,7 @@ from typing import Any
 
 
 def lazy(package: str) -> Callable[[str], Any]:
-    """Return the `__getattr__` (PEP 562) of a package: what it imports for type checkers says where each name is."""
+    """Return the `__getattr__` (PEP 562) of a package, which finds names by its imports for type checkers."""
 
     def find(name: str) -> Any:
         if name not in homes(package):
@@ -21,7 +21,7 @@ def lazy(package: str) -> Callable[[str], Any]:
 
 @cache
 def homes(package: str) -> Mapping[str, str]:
-    """Return the module of each public name of a package, as its source imports it."""
+    """Return the module of each public name of a package, read from the imports in its source."""
     tree = ast.parse(Path(str(import_module(package).__file__)).read_text(encoding="utf-8"))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     return {name.name: str(node.module) for node in imports for name in node.names}

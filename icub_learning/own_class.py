@@ -12,7 +12,7 @@ from icub_learning.errors import IcubLearningError, ParameterError
 
 
 def find_class(setting: str, path: str, methods: Sequence[str]) -> type[Any]:
-    """Return the class at a path, module and class separated by dots, which is the value of a setting.
+    """Return the class at the path MODULE.CLASS, which is the value of a setting.
 
     Raises ParameterError: the module cannot be imported, or holds no class of that name with these methods.
     """
@@ -35,7 +35,7 @@ def find_class(setting: str, path: str, methods: Sequence[str]) -> type[Any]:
 @contextmanager
 def running_own(setting: str, path: str, bound: str) -> Iterator[None]:
     """Raise ParameterError, with the line of code, for whatever the class at a path raises in this block; `bound` says
-    what must be.
+    what is accepted.
     """
     try:
         yield
@@ -48,12 +48,12 @@ def running_own(setting: str, path: str, bound: str) -> Iterator[None]:
 
 
 class OwnClass:
-    """Base of adapters, which make of a class that a setting names what this package needs."""
+    """Base of adapters that give a user's class, named by a setting, the interface that this package needs."""
 
     SETTING: ClassVar[str]  # name of the setting
-    METHODS: ClassVar[tuple[str, ...]]  # that the class must have
-    path: ClassVar[str]  # import path; of adapters made by `of`
-    kind: ClassVar[type[Any]]  # class; likewise
+    METHODS: ClassVar[tuple[str, ...]]  # names of the methods that the class must have
+    path: ClassVar[str]  # import path of the user's class; set in the adapters that `of` makes
+    kind: ClassVar[type[Any]]  # the user's class itself; set in the same adapters
 
     @classmethod
     @cache

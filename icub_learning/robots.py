@@ -20,11 +20,11 @@ ICUB_MODEL = "iCubGenova01"  # newer descriptions carry inertias that were raise
 
 
 def find_urdf(robot: str | os.PathLike[str]) -> str:
-    """Return what `robot` means as a path or XML text that the regressors take.
+    """Return the URDF that `robot` names, as a path or XML text that the regressors accept.
 
-    That is one of KNOWN_ROBOTS ("icub" is iCubGenova01); the name of any robot of icub-models ("iCubGazeboV2_5");
+    `robot` is one of KNOWN_ROBOTS ("icub" is iCubGenova01); the name of any robot of icub-models ("iCubGazeboV2_5");
     "package://PACKAGE/FILE" in a sourced ROS workspace; the path of a URDF; or XML text. Raises ModelError: nothing of
-    that name is found; the message lists what would be.
+    that name is found; the message lists what is accepted.
     """
     text = os.fspath(robot)
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
@@ -47,7 +47,7 @@ def find_urdf(robot: str | os.PathLike[str]) -> str:
 
 
 def _icub(name: str) -> Path | None:
-    """The URDF of a robot of icub-models, from its wheel or from a ROS workspace, or None."""
+    """Return the path of the URDF of a robot of icub-models, from its wheel or from a ROS workspace, or None."""
     try:
         import icub_models
 

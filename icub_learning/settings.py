@@ -13,24 +13,24 @@ from typing import Any, TypeVar
 from icub_learning.errors import ParameterError
 from icub_learning.own_class import find_class
 
-KEY = "setting"  # of a field's metadata
+KEY = "setting"  # key of a dataclass field's metadata under which its setting is described
 
 
 @dataclass(frozen=True)
 class Setting:
     """One setting; the type of its values is the type of `default`."""
 
-    name: str  # of the field, the ROS parameter and, with dashes, the command-line option
+    name: str  # name of the field, the ROS parameter and, with dashes, the command-line option
     default: Any  # bool, int, float, str, or a tuple of one of them
     description: str  # what the setting means, as a phrase without a final period
-    unit: str = ""  # of its values
+    unit: str = ""  # unit of the values
     low: float | None = None  # smallest accepted value
     high: float | None = None  # largest accepted value
     choices: Sequence[str] = ()  # the only accepted strings; () for any
-    methods: Sequence[str] = ()  # if there are any, the path of a class with these is accepted too, see `find_class`
+    methods: Sequence[str] = ()  # methods of a class whose import path is accepted too, see `find_class`
     or_number: bool = False  # whether a number from low to high is accepted beside `choices`
     live: bool = False  # whether a running node accepts a change
-    check: Callable[[Any], str | None] | None = None  # of what passed all else: None, or in words what is accepted
+    check: Callable[[Any], str | None] | None = None  # last check: None, or in words what is accepted
 
     @property
     def meaning(self) -> str:
@@ -39,7 +39,7 @@ class Setting:
 
     @property
     def bound(self) -> str:
-        """What is accepted, in words; empty for anything of the right type."""
+        """The accepted values, in words; empty if every value of the right type is accepted."""
         if self.or_number:
             return f"{' or '.join(self.choices)}, or within [{self.low:g}, {self.high:g}]"
         if self.choices:
@@ -50,11 +50,11 @@ class Setting:
         return f"at most {self.high:g}" if self.low is None else f"within [{self.low:g}, {self.high:g}]"
 
     def names_class(self, value: Any) -> bool:
-        """Whether a value is meant as the import path of a class."""
+        """Return whether a value is meant as the import path of a class."""
         return bool(self.methods) and isinstance(value, str) and "." in value
 
     def validate(self, value: Any) -> None:
-        """Do nothing if `value` is accepted; a class that it names is imported. Raises ParameterError."""
+        """Check a value, and import the class that it may name. Raises ParameterError if it is not accepted."""
         if self.names_class(value):
             find_class(self.name, value, self.methods)
             return
@@ -87,7 +87,7 @@ def settings_of(*groups: type) -> tuple[Setting, ...]:
 
 
 class Validated:
-    """Base of dataclasses of settings: each value is checked when an object is made. Raises ParameterError."""
+    """Base of dataclasses of settings, which checks each value when an object is made. Raises ParameterError."""
 
     def __post_init__(self) -> None:
         for declared in settings_of(type(self)):
@@ -110,6 +110,6 @@ GroupT = TypeVar("GroupT")
 
 
 def pick(group: type[GroupT], values: dict[str, Any], **others: Any) -> GroupT:
-    """Return a dataclass of settings filled from values by name; other names are ignored, `others` go before."""
+    """Return a dataclass of settings filled from values by name; unknown names are ignored, `others` override."""
     names = {entry.name for entry in fields(group)}  # type: ignore[arg-type]
     return group(**{name: value for name, value in values.items() if name in names} | others)

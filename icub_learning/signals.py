@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def stop_signals() -> Iterator[Callable[[], bool]]:
-    """Catch SIGINT and SIGTERM in this context; yields a function that returns whether one of them has come."""
+    """Catch SIGINT and SIGTERM in this context; yield a function that returns whether one of them was received."""
     stopping = False
 
     def stop(_number: int, _frame: object) -> None:

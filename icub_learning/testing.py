@@ -17,20 +17,20 @@ from icub_learning.arrays import Array, vector
 from icub_learning.errors import IcubLearningError
 
 N_SAMPLES = 60  # samples that a learner has seen before most checks
-PREFIX = "test_"  # of the methods that are checks, so that pytest finds them
+PREFIX = "test_"  # prefix of the names of checks, by which pytest finds them too
 
 State = Mapping[str, NDArray[Any]]
 Sample = tuple[tuple[Array, ...], Array]  # the inputs of one prediction, and what is measured afterwards
 
 
 class ContractError(IcubLearningError, AssertionError):
-    """A learner breaks its contract; the message lists each check that failed, and how, as `value` does by check."""
+    """A learner breaks its contract; the message, and `value` by check, say which checks failed and how."""
 
 
 class Contract:
     """Promises of a kind of object; each method `test_...` of a subclass checks one of them."""
 
-    whose = ""  # contract it is, in messages
+    whose = ""  # owner of the contract, as messages call it
 
     def make(self) -> Any:
         """Return a new object; each call returns an equal one, with equal settings and seed."""
@@ -57,13 +57,13 @@ class Contract:
 
 
 class LearnerContract(Contract):
-    """Promises that every learner keeps: predict(*inputs), update(*inputs, measurement) and state(), arrays by name.
+    """Promises of a learner: predict(*inputs), update(*inputs, measurement), and state(), which returns arrays by name.
 
     Inherit, and define `make` and `sample`; define `restore` and `answer` too where the defaults do not fit.
     """
 
-    n_until_full = N_SAMPLES  # samples after which the state must not grow: the bound of a memory of samples, if any
-    n_until_learned = 300  # samples within which the error must fall; fewer where each takes long
+    n_until_full = N_SAMPLES  # samples after which the state must not grow: the capacity of a memory, if any
+    n_until_learned = 300  # samples within which the error must halve; set it lower for a slow learner
     whose = "the learner's"
 
     def sample(self, rng: np.random.Generator) -> Sample:
@@ -184,7 +184,7 @@ class LearnerContract(Contract):
         assert_same(self.taught().state(), self.taught().state(), "a second learner taught the same samples")
 
     def test_a_refused_number_is_named_and_changes_nothing(self) -> None:
-        """update refuses NaN and infinity by an IcubLearningError that has a name, and the learner stays as it was."""
+        """update refuses NaN and infinity with an IcubLearningError that has a name; the learner stays as it was."""
         inputs, measured = self.samples(1, seed=5)[0]
         given = (*inputs, measured)
         for bad in (np.nan, np.inf, -np.inf):
@@ -275,8 +275,8 @@ def check_learner(
         make: returns a new learner, an equal one at each call.
         sample: draws one sample: the inputs of a prediction as a tuple of arrays, and the measurement as an array.
         restore: returns a learner from a saved state; by default the class method `from_state` of what `make` returns.
-        answer: all numbers of a prediction as one array, those that predict the measurement first; by default the
-            prediction itself.
+        answer: returns all numbers of a prediction as one array, those that predict the measurement first; by default
+            the prediction itself.
 
     Raises ContractError: the learner fails a check; the message lists every failure.
     """
@@ -298,9 +298,9 @@ def check_learner(
 
 
 class ClassifierAsLearner:
-    """A classifier (learn, scores, classes, state as of IncrementalClassifier) seen as a learner of 0/1 targets.
+    """A classifier (learn, scores, classes, state as IncrementalClassifier has them) as a learner of 0/1 targets.
 
-    An example is learned as the class, "0", "1" ... of `n_classes`, whose target is 1.
+    An example is learned as the class ("0", "1" ..., of `n_classes`) whose target is 1.
     """
 
     def __init__(self, classifier: Any, n_classes: int = 3) -> None:
@@ -321,7 +321,7 @@ class ClassifierAsLearner:
 
 
 class FeaturesContract(Contract):
-    """Promises of what computes features of images: `transform(image)` returns a vector. Define `make`."""
+    """Promises of an object that computes features of images: `transform(image)` returns a vector. Define `make`."""
 
     whose = "the features'"
 
@@ -338,7 +338,7 @@ class FeaturesContract(Contract):
         assert all(np.isfinite(one).all() for one in vectors), "there are features that are not finite"
 
     def test_an_image_has_one_vector_and_is_not_written_to(self) -> None:
-        """A read-only image has the same features again, after others, and from a second object."""
+        """A read-only image has the same features again after other images, and from a second object."""
         features, (image, *others) = self.make(), self.images()
         image.flags.writeable = False
         first = np.array(features.transform(image))
@@ -354,11 +354,11 @@ class BoxSourceContract(Contract):
     whose = "the source's"
 
     def images(self) -> list[NDArray[np.uint8]]:
-        """Return RGB images (height, width, 3), one after the other, in which an object is to be seen at the end."""
+        """Return a sequence of RGB images (height, width, 3) at whose end an object is visible."""
         raise NotImplementedError
 
     def test_boxes_are_in_the_image_which_is_not_written_to(self) -> None:
-        """Read-only images have a box inside, or None; the last one has a box."""
+        """For read-only images the source returns a box inside the image, or None; for the last one, a box."""
         source, box = self.make(), None
         for image in self.images():
             image.flags.writeable = False
@@ -370,14 +370,14 @@ class BoxSourceContract(Contract):
         assert box is not None, "no box in the last image"
 
     def test_an_image_without_an_object_has_no_box(self) -> None:
-        """A source that has seen black images only finds None in one more."""
+        """A source that has seen only black images returns None for one more."""
         source = self.make()
         found = [source.update(np.zeros_like(image)) for image in self.images()]
         assert found[-1] is None, f"{found[-1]} in a black image"
 
 
 def same_arrays(first: State, second: State) -> bool:
-    """Whether two states have equal names, dtypes, shapes and numbers, bit for bit."""
+    """Return whether two states have equal names, dtypes, shapes and numbers, bit for bit."""
     return not any(_differences(first, second))
 
 

@@ -21,7 +21,7 @@ over topics: the first on one machine, the second on each robot
 A robot is named by its file, or as NAME=FILE; keep that name. Gather again whenever robots have learned more, whether
 they went on from the pooled model or from their own: what was gathered before does not count twice."""
 
-STEP = 0.05  # [s] between two looks at what has come
+STEP = 0.05  # [s] time between two polls for models that have come
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""Images from a folder of files or a camera of this computer, and to a file."""
+"""Reading of images from a folder or a camera of this computer, and writing of them to files."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,11 +19,11 @@ SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".ppm")
 
 @dataclass(frozen=True)
 class Source:
-    """A source of images: `read` returns the next one. Raises ParameterError if there is none."""
+    """A source of images: `read` returns the next one, or raises ParameterError if there is none."""
 
     read: Callable[[], Pixels]
-    period: float  # [s] between two images
-    files: Sequence[Path] = ()  # of a folder
+    period: float  # time between two images [s]
+    files: Sequence[Path] = ()  # all images of a folder; () for a camera
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def open_source(text: str | None, rate: float) -> Iterator[Source | None]:
         capture = cv2.VideoCapture(str(path), cv2.CAP_V4L2)
         if not capture.isOpened():
             raise ParameterError("--source", str(path), "a camera that this user may open and no other program uses")
-        capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # the newest image, not one that waited
+        capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # so that the newest image is read, not one that waited in a buffer
         try:
             yield Source(lambda: _rgb(capture.read()[1], path, "a camera that gives images"), 1.0 / rate)
         finally:
@@ -61,19 +61,19 @@ def image_files(folder: Path) -> list[Path]:
 
 
 def read_image(file: Path) -> Pixels:
-    """Return an image. Raises ParameterError if the file is none."""
+    """Return the image in a file. Raises ParameterError if it holds none."""
     return _rgb(cv2.imread(str(file), cv2.IMREAD_COLOR), file, "an image that can be read")
 
 
 def _rgb(picture: Any, path: Path, bound: str) -> Pixels:
-    """Return an image of OpenCV (H, W, 3), whose channels are BGR, as RGB."""
+    """Return an image of OpenCV (H, W, 3), whose channels are BGR, as RGB. Raises ParameterError: it is None."""
     if picture is None:
         raise ParameterError("--source", str(path), bound)
     return np.ascontiguousarray(picture[:, :, ::-1], dtype=np.uint8)
 
 
 def write_image(path: Path, image: Pixels) -> None:
-    """Write RGB (H, W, 3) as a picture; it appears complete or not at all. Raises ParameterError if that fails."""
+    """Write an RGB image (H, W, 3); the file appears complete or not at all. Raises ParameterError if that fails."""
     good, content = cv2.imencode(path.suffix, image[:, :, ::-1])
     if not good:
         raise ParameterError("--output", str(path), "a file that can be written (OpenCV cannot encode it)")

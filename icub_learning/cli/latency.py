@@ -23,9 +23,9 @@ arrival of the prediction here; age runs from the stamp of a joint state, where 
 The echo node, which this command starts, does no more than send each joint state back: what it takes is the time of the
 machine and its middleware, and what the node takes beyond it is the node's own."""
 
-PATIENCE = 10.0  # [s] for a first joint state and a first prediction
-POLL = 0.005  # [s] between looks at the subscriptions
-LARGEST_AGE = 3600.0  # [s]; older stamps are those of another clock
+PATIENCE = 10.0  # [s] longest wait for a first joint state and a first prediction
+POLL = 0.005  # [s] time between two polls of the subscriptions
+LARGEST_AGE = 3600.0  # [s] largest age of a stamp; older ones are those of another clock
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

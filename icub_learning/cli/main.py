@@ -9,7 +9,7 @@ from icub_learning.cli.parser import BAD_INPUT, CommandParser, declared
 from icub_learning.errors import IcubLearningError
 
 COMMANDS = declared("cli", "icub-learning")
-FAILED = 1  # exit code
+FAILED = 1  # exit code where the reader of the output has left
 INTERRUPTED = 130  # exit code of a shell for a program that Ctrl-C ended
 
 
@@ -27,10 +27,10 @@ def make_parser() -> CommandParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command that arguments name, by default those of the process.
+    """Run the command that the arguments name, by default those of the process, and return the exit code.
 
-    Returns the exit code: what the command returns, 0 for None; 2 for bad input, which one line on standard error
-    names; 130 after Ctrl-C.
+    The code is what the command returns, 0 for None; 2 for bad input, which one line on standard error names; 130
+    after Ctrl-C.
     """
     try:
         args = make_parser().parse_args(sys.argv[1:] if argv is None else list(argv))

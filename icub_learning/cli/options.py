@@ -1,4 +1,4 @@
-"""Command-line options that several commands share, and what they turn them into."""
+"""Command-line options that several commands share, and the functions that carry them out."""
 
 import argparse
 import shlex
@@ -13,12 +13,12 @@ from icub_learning.reporting.tables import add_json_option, add_value
 from icub_learning.robots import KNOWN_ROBOTS
 from icub_learning.settings import Setting, settings_of
 
-if TYPE_CHECKING:  # loaded when a command runs: help appears at once
+if TYPE_CHECKING:  # imported when a command runs, so that help appears at once
     from icub_learning.recording import Recording
 
 RECORDING = "rosbag2 folder, .db3, .mcap, .csv or .npz"
 RECORDING_OUTPUT = "X.mcap, X.db3, X.csv, X.npz, or the name of a rosbag2 folder"
-PICTURES, REPORTS = (".png", ".pdf", ".svg"), (".html", ".htm")  # suffixes
+PICTURES, REPORTS = (".png", ".pdf", ".svg"), (".html", ".htm")  # suffixes of pictures and reports
 
 
 def add_recording_argument(parser: argparse.ArgumentParser, text: str = RECORDING, required: bool = True) -> None:
@@ -41,7 +41,7 @@ def add_urdf_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_output_options(parser: argparse.ArgumentParser, drawn: str, report: bool = True) -> None:
-    """Add --plot, with what it draws, --json, and perhaps --report."""
+    """Add --plot, whose help says what is `drawn`, --json and, with `report`, --report."""
     parser.add_argument("--plot", metavar="FILE", type=Path, help=f"draw {drawn} into FILE ({', '.join(PICTURES)})")
     add_json_option(parser)
     if report:
@@ -66,7 +66,7 @@ def add_reading_options(parser: argparse.ArgumentParser, stamp_source: bool = Tr
 
 
 def read_recording(args: argparse.Namespace, wrench: bool = True) -> "Recording":
-    """Read the recording that the arguments name, with a progress bar on a terminal; without wrenches if not wanted."""
+    """Read the recording that the arguments name, with a progress bar on a terminal; wrenches only if `wrench`."""
     from icub_learning.recording import read
 
     topics = args.joint_state_topic, args.wrench_topic if wrench else ""
@@ -75,7 +75,7 @@ def read_recording(args: argparse.Namespace, wrench: bool = True) -> "Recording"
 
 
 def add_learning_options(parser: argparse.ArgumentParser) -> None:
-    """Add what is learned, how its recording is read, and the settings of learning."""
+    """Add the options for what is learned and how its recording is read, and the settings of learning."""
     from icub_learning.dynamics.settings import Settings
 
     add_urdf_option(parser)
@@ -84,7 +84,7 @@ def add_learning_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", choices=("wrench", "joint_torque"), help=text)
     add_reading_options(parser)
     group = parser.add_argument_group("learning", "the settings of the inverse dynamics node")
-    own = ("urdf", "joints", "output", "estimator", "stamp_source")  # options of their own, or set by the command
+    own = ("urdf", "joints", "output", "estimator", "stamp_source")  # added elsewhere, or set by the command
     add_settings(group, Settings, leave_out=own, given=True)
 
 
@@ -141,13 +141,13 @@ def progress_bar(
 
 
 def watch(path: Path, recording: "Recording", mode: str = "") -> Callable[[Iterable[Any], str], Iterable[Any]]:
-    """Return a function that shows how far the estimator of a short name is in the recording's messages."""
+    """Return a function of events and an estimator's short name, which passes the events on and shows the progress."""
     total = recording.n_joint_states + len(recording.wrench_stamps)
     return lambda events, short: progress_bar(f"{path.name} {short} {mode}".rstrip(), "msg", total)(events)
 
 
 def write_report(path: Path, title: str, blocks: Iterable[tuple[str, str, Sequence[Path]]]) -> None:
-    """Write a page of blocks, title, text and pictures (PNG files). Raises ParameterError: it cannot be written."""
+    """Write a page of blocks, each of title, text and pictures (PNG files). Raises ParameterError if that fails."""
     from icub_learning.reporting import page
 
     command = shlex.join(["icub-learning", *sys.argv[1:]])
@@ -159,7 +159,7 @@ def write_report(path: Path, title: str, blocks: Iterable[tuple[str, str, Sequen
 
 
 def write_drawn(args: argparse.Namespace, draw: Callable[[Path], None], title: str, heading: str, text: str) -> None:
-    """Draw the picture that --plot names, and write --report with it and `text`, where they are asked for."""
+    """Draw into the file of --plot, and write the page of --report with the picture and `text`, if these are given."""
     if args.plot is not None:
         draw(args.plot)
     if args.report is not None:

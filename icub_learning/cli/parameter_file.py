@@ -8,13 +8,13 @@ import yaml
 
 from icub_learning.settings import settings_of
 
-WIDTH = 100  # characters of a comment
+WIDTH = 100  # characters in a line of a comment
 
 
 def as_text(
     node: str, groups: Sequence[type], values: Mapping[str, Any], comment: str, tuned: Collection[str] = ()
 ) -> str:
-    """Return the parameters of a node, below the meanings that dataclasses declare; those that were `tuned` say so."""
+    """Return a parameter file: each value below the meaning that its dataclass declares; `tuned` ones are marked."""
     meanings = {setting.name: setting.meaning for setting in settings_of(*groups)}
     lines = [f"# {comment}", f"{node}:", "  ros__parameters:"]
     for name, value in values.items():

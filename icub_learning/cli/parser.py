@@ -1,4 +1,4 @@
-"""Finds commands and experiments, and parses their arguments; it says in one line what is wrong."""
+"""Search for commands and experiments, and a parser of their arguments whose errors are one line."""
 
 import argparse
 import importlib
@@ -7,13 +7,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
-BAD_INPUT = 2  # exit code
+BAD_INPUT = 2  # exit code for bad input
 
 
 def declared(package: str, prefix: str) -> dict[str, tuple[str, str]]:
     """Return module and summary of each command or experiment below a package, by its name.
 
-    The docstrings of their modules begin with "`PREFIX NAME`: SUMMARY." Their text is read: no list waits for NumPy.
+    The docstrings of their modules begin with "`PREFIX NAME`: SUMMARY." They are read as text: no list waits for NumPy.
     """
     root = Path(__file__).parents[1]
     found = {}
@@ -47,12 +47,12 @@ class CommandParser(argparse.ArgumentParser):
             self.set_defaults(run=getattr(module, "run", None))
             module.add_options(self)
         found, unknown = super().parse_known_args(args, namespace)
-        if unknown:  # here, and not in the parser of all commands, which knows neither the options nor their help
+        if unknown:  # reported here: the parser of all commands knows neither the options nor their help
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return found, unknown
 
     def error(self, message: str) -> NoReturn:
-        """Leave with exit code BAD_INPUT and one line: what is wrong, the nearest that is known, and where help is."""
+        """Exit with BAD_INPUT and one line: what is wrong, the known word that is nearest, and where help is."""
         word = re.search(r"(?:unrecognized arguments: |invalid choice: ')([^\s']+)", message)
         known = {str(each): each for one in self._actions for each in (*one.option_strings, *(one.choices or ()))}
         plain = [one for one in self._actions if not one.option_strings]

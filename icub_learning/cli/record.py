@@ -16,7 +16,7 @@ example:
 
 Ctrl-C ends the recording and keeps it."""
 
-PATIENCE = 5.0  # [s] without a joint state before a warning
+PATIENCE = 5.0  # [s] time without a joint state after which a warning is printed
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +52,6 @@ def run(args: argparse.Namespace) -> None:
         if not collector.n_joint_states:
             raise RecordingError(f"no joint state came; {args.output} is not written", name=str(args.output))
         show_status(f"{passed():6.1f} s: {counts()}", end="\n")
-        # Still inside: a second Ctrl-C while the file is written must not cost what was recorded.
+        # Still inside `ros_node`, which catches signals: a second Ctrl-C while the file is written must lose nothing.
         write(collector.recording(with_wrench=not args.no_wrench), args.output)
     print(f"{args.output}: {counts()}")

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> None:
     first = next(recording.events(), None)
     if first is None:
         raise RecordingError(f"{args.recording} holds no message", name=str(args.recording))
-    # [ns] from one turn to the next: the length of the recording and one sample.
+    # Time from one turn to the next [ns]: the length of the recording and one period of its samples.
     turn = round(recording.duration * 1e9 * (1 + 1 / max(1, recording.n_joint_states - 1)))
     published = 0
 
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> None:
             wait(stopped, start + (event.arrival - first.arrival + offset) * 1e-9 / args.rate - time.monotonic())
             if stopped():
                 break
-            # Stamps of zero and below mean "none": they stay what they are in every turn.
+            # Stamps of zero and below mean "none": they stay as they are in every turn.
             stamp = event.stamp + offset if event.stamp > 0 else event.stamp
             if isinstance(event, WrenchEvent):
                 wrenches.publish(wrench_message(event, stamp, recording.wrench_frame))

@@ -1,4 +1,4 @@
-"""`icub-learning reproduce all`: every experiment, and one page with what came of them beside the published figures."""
+"""`icub-learning reproduce all`: every experiment, and one page with their results beside the published figures."""
 
 import argparse
 import importlib
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         if outcomes.get(name) is not None:
             print(f"{before}: done on {outcomes[name].finished}", flush=True)
             if place < len(names):
-                continue  # the page takes seconds, and nothing of it is new yet
+                continue  # writing the page takes seconds, and nothing on it has changed yet
         else:
             print(f"{before} ...", flush=True)
             outcomes[name] = run_experiment(kept / name, name, arguments[name], _takes_out(modules[name]))
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def arguments_of(module: ModuleType, quick: bool) -> tuple[str, ...]:
-    """Return the arguments with which the page runs an experiment: those that it declares, or the usual ones."""
+    """Return the arguments with which the page runs an experiment: those that it declares, or the defaults."""
     return getattr(module, "QUICK", ("--quick",)) if quick else getattr(module, "FULL", ())
 
 

@@ -17,7 +17,7 @@ every other column of numbers in a CSV or NPZ file (temperature.JOINT, current.J
 resample if sparse tensor-kernel regression gives it more than two standard deviations of the weights of decoys, which
 are channels shifted in time; it matters if it counts in most of the resamples. Of channels that tell the same, one or
 the other may be taken."""
-MOST_CHANNELS = 40  # in the picture
+MOST_CHANNELS = 40  # most channels in the picture
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

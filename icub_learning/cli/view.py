@@ -21,9 +21,9 @@ The page finds nodes by itself, in the ROS domain of this shell, at any time; ob
 models saved on it by mouse. It asks no other host for anything. Another --host than this machine needs a token, which
 is in the address that is printed. Ctrl-C ends it."""
 
-PERIOD = 0.1  # [s] between updates of the page
-POLL = 0.05  # [s] between looks at streams, so that their queues do not overflow
-NICENESS = 5  # below the nodes, which must not wait for pictures of themselves
+PERIOD = 0.1  # [s] time between updates of the page
+POLL = 0.05  # [s] time between two polls of the streams, so that their queues do not overflow
+NICENESS = 5  # added to the niceness: nodes must not wait for the page that shows them
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -90,7 +90,7 @@ def _play(args: argparse.Namespace, token: str) -> None:
 
 
 def _recorded(args: argparse.Namespace) -> tuple[Any, ...]:
-    """Return the recording, the URDF or "", what P, NP and SP predict along it, and the frame of its wrenches."""
+    """Return the recording, the URDF or "", the evaluations of P, NP and SP on it, and the frame of its wrenches."""
     from threadpoolctl import threadpool_limits
 
     from icub_learning.cli.evaluate.cases import single_case
@@ -100,7 +100,7 @@ def _recorded(args: argparse.Namespace) -> tuple[Any, ...]:
     if not (args.joints or args.output):
         return options.read_recording(args), find_urdf(args.urdf) if args.urdf else "", {}, ""
     case = single_case(args, args.recording)
-    with threadpool_limits(limits=1, user_api="blas"):  # as in the node
+    with threadpool_limits(limits=1, user_api="blas"):  # one thread, as in the node
         predicted = compare(case.recording, case.settings, watch=options.watch(case.path, case.recording))
     frame = case.settings.sensor if case.settings.output == "wrench" else ""
     return case.recording, case.settings.urdf, predicted, frame

@@ -1,1 +1,1 @@
-"""What talks to running nodes: services, topics and their statistics, domains, child processes."""
+"""Clients of running nodes: services, topics and their statistics, domains, child processes."""

@@ -1,4 +1,4 @@
-"""The simulated arm and inverse dynamics nodes that learn from it, started and led through an experiment."""
+"""A session that starts the simulated arm and nodes that learn from it, and leads them through an experiment."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -18,15 +18,15 @@ from icub_learning.launching.commands import node_command, share_folder
 from icub_learning.nodes.common.qos import DISCOVERY_TIME
 from icub_learning_msgs.srv import SetTask
 
-SIMULATION = "icub_simulation"  # names of nodes
-NODES = {"P": "inverse_dynamics_p", "NP": "inverse_dynamics_np", "SP": "inverse_dynamics_sp"}
-START_LIMIT = 40.0  # [s] for the processes to come up
-ANSWER_LIMIT = 10.0  # [s] for a first prediction
-SLACK, SPARE = 1.2, 5.0  # where the simulation is slow, a phase takes at most so many times its seconds, and [s] more
+SIMULATION = "icub_simulation"  # name of the simulation's node
+NODES = {"P": "inverse_dynamics_p", "NP": "inverse_dynamics_np", "SP": "inverse_dynamics_sp"}  # node names by estimator
+START_LIMIT = 40.0  # [s] longest time for the processes to come up
+ANSWER_LIMIT = 10.0  # [s] longest time until the first predictions
+SLACK, SPARE = 1.2, 5.0  # t simulated seconds may take SLACK t + SPARE [s]: the simulation may be slow
 
 
 def commands(task: str, rate: float) -> dict[str, list[str]]:
-    """Return the command line of each process, by node name: the nodes of config/simulation.yaml, one per estimator."""
+    """Return the command lines of the nodes of config/simulation.yaml, by node name, with a learner per estimator."""
     config = share_folder() / "config" / "simulation.yaml"
     learner = yaml.safe_load(config.read_text(encoding="utf-8"))["inverse_dynamics"]["ros__parameters"]
     given = {"task": task, "rate": rate, "autostart": False}
@@ -37,7 +37,7 @@ def commands(task: str, rate: float) -> dict[str, list[str]]:
 
 
 class ArmSession(Session):
-    """Leads the simulation and the learners, node names by those of estimators; `monitor` has all their messages."""
+    """Leads the simulation and the learners; `nodes` has the learners' names by estimator, `monitor` all messages."""
 
     def __init__(self, processes: Processes, nodes: dict[str, str], show: Callable[[str], None]) -> None:
         super().__init__("icub_learning_arm_session", processes, show)
@@ -54,10 +54,10 @@ class ArmSession(Session):
 
         def subscribed() -> bool:
             counts = map(self.node.count_subscribers, ("/joint_states", "/wrench"))
-            return min(counts) > len(self._learners)  # with the monitor
+            return min(counts) > len(self._learners)  # the monitor subscribes too
 
         self.require(subscribed, START_LIMIT, "the learners to subscribe")
-        for node in self._learners:  # now, so that later all of them change at once
+        for node in self._learners:  # found now, so that set_learning later reaches all at once
             self.services.find(SetBool, f"/{node}/set_learning", START_LIMIT)
         for transition in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
             self._call(ChangeState, [SIMULATION], "change_state", transition=Transition(id=transition))
@@ -66,7 +66,7 @@ class ArmSession(Session):
         self.services.find(SetTask, f"/{SIMULATION}/set_task", START_LIMIT)
 
     def set_learning(self, learning: bool) -> int:
-        """Have all learners learn, or only predict; return the stamp of the last joint state before [ns]."""
+        """Have all learners learn, or only predict; return the stamp [ns] of the last joint state before the change."""
         self.monitor.poll()
         before = self.monitor.joint_states.last_stamp
         self._call(SetBool, self._learners, "set_learning", data=learning)
@@ -76,7 +76,7 @@ class ArmSession(Session):
         self._call(SetTask, [SIMULATION], "set_task", task=task)
 
     def follow(self, seconds: float, show: Callable[[float], str]) -> None:
-        """Go on for some simulated seconds; `show` is given those that have passed and returns a line."""
+        """Wait for some simulated seconds; `show` gets those that have passed and returns a line about the progress."""
         start = self.monitor.joint_states.last_stamp
 
         def passed() -> float:

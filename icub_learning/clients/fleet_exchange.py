@@ -1,8 +1,8 @@
-"""Models of a fleet over two topics: each robot publishes what it learned, one station publishes what all know.
+"""Exchange of models in a fleet over two topics: each robot publishes its model, one station the pooled model.
 
 Both topics are reliable and latched, so that it does not matter who starts first. A model is the file that
-`~/save_model` writes; what is shared is told apart by whose samples it holds (`models/ledger.py`), so a message that
-comes twice changes nothing.
+`~/save_model` writes. It says how many samples of each source it holds (`models/ledger.py`), so a message that is
+received twice changes nothing.
 """
 
 import array
@@ -31,22 +31,22 @@ from icub_learning_msgs.msg import Model
 from icub_learning_msgs.srv import ModelFile
 
 MODELS, POOLED = "/fleet/models", "/fleet/pooled"
-# Of all robots: a queue of one would keep the model of the last one alone.
+# QoS for the models of all robots: a queue of depth 1 would keep only the model of the last robot.
 FROM_ALL = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
-Gather = Callable[[Sequence[tuple[str, Path]]], Sequence[Any]]  # as dynamics.fleet.Fleet.gather
+Gather = Callable[[Sequence[tuple[str, Path]]], Sequence[Any]]  # signature of dynamics.fleet.Fleet.gather
 
 
 class FleetStation:
-    """Pools the models that robots publish, and publishes the result when none has come for `settle` seconds.
+    """Pools the models that robots publish, and publishes the result when no model has come for `settle` seconds.
 
-    So many robots that share at once cause one pooled model, not one each. `gather` pools into the file `pooled`;
+    Many robots that share at once thus cause one pooled model, not one each. `gather` pools into the file `pooled`;
     `tell` is called with a line about what was done, or refused.
     """
 
     def __init__(self, node: Node, gather: Gather, pooled: Path, settle: float, tell: Callable[[str], None]) -> None:
         self._node, self._gather, self._pooled, self._settle, self._tell = node, gather, pooled, settle, tell
-        self._waiting: dict[str, bytes] = {}  # the newest model of each robot
+        self._waiting: dict[str, bytes] = {}  # newest model of each robot that is not pooled yet
         self._last = 0.0
         self._publisher = node.create_publisher(Model, POOLED, STATE)
         node.create_subscription(Model, MODELS, self._on_model, FROM_ALL)
@@ -69,7 +69,7 @@ class FleetStation:
         try:
             with _as_file(data) as file:
                 (found,) = self._gather([(robot, file)])
-        except IcubLearningError as error:  # the others go on
+        except IcubLearningError as error:  # the models of other robots are still pooled
             self._tell(f"refused: {robot}: {error}")
             return False
         self._tell(f"{robot}: {len(data) / 1e6:.3g} MB, {found.samples} samples, {found.new} of them new")
@@ -84,7 +84,7 @@ class FleetStation:
 class FleetMember:
     """Publishes the model of a robot's node `learner`, whose models are in `folder`, and has it load the pooled one.
 
-    `wait` handles messages meanwhile.
+    `wait` handles messages until what is waited for has come.
     """
 
     def __init__(self, node: Node, wait: Wait, robot: str, learner: str, folder: ModelsFolder) -> None:
@@ -94,9 +94,9 @@ class FleetMember:
         self._pooled: tuple[bytes, Holdings] = (b"", {})
 
     def share(self, patience: float) -> int:
-        """Publish the model; return its bytes when the pooling station has received it within `patience` [s].
+        """Publish the model; return its size [bytes] once the pooling station has received it, within `patience` [s].
 
-        Raises IcubLearningError: the node refused something, or no station took the model.
+        Raises IcubLearningError: the node refused a request, or no station received the model.
         """
         sent, publisher = len(self._published()[0]), self._publisher
 
@@ -107,11 +107,11 @@ class FleetMember:
         return sent
 
     def exchange(self, patience: float) -> tuple[int, int]:
-        """Publish what was learned, wait for a pooled model that holds it, load that; return bytes sent and received.
+        """Publish the model, wait for a pooled model that includes it, and load that; return bytes sent and received.
 
-        Learning pauses meanwhile, so that nothing that is learned gets lost; predictions go on. In the end a node that
-        was learning goes on, with the pooled model or, if none came, with its own. Raises IcubLearningError: the node
-        refused something, or no such model came within `patience` [s].
+        Learning pauses meanwhile, so that nothing that is learned gets lost; predictions go on. Afterwards a node that
+        was learning resumes, with the pooled model or, if none came, with its own. Raises IcubLearningError: the node
+        refused a request, or no such model came within `patience` [s].
         """
         subscription = self._node.create_subscription(Model, POOLED, self._on_pooled, STATE)
         answer = self._services.call(GetParameters, f"{self._learner}/get_parameters", names=["learning"])
@@ -132,7 +132,7 @@ class FleetMember:
         return len(sent), len(received)
 
     def _published(self) -> tuple[bytes, Holdings]:
-        """Save and publish the model; return its bytes, and whose samples it holds."""
+        """Save and publish the model; return its bytes, and how many samples of each source it holds."""
         self._ask(ModelFile, "save_model", path=self._name("own"))
         path = self._folder.path(self._name("own"))
         if not path.is_file():
@@ -143,13 +143,13 @@ class FleetMember:
         return data, read_holdings(read_model(path)[0])
 
     def _is_pooled(self, own: Holdings) -> bool:
-        """Whether a pooled model has come that holds all of `own`."""
+        """Return whether a pooled model has come that holds all of `own`."""
         data, holdings = self._pooled
         return bool(data) and all(holdings.get(source, 0) >= count for source, count in own.items())
 
     def _on_pooled(self, message: Model) -> None:
         data = bytes(message.data)
-        # Bytes that are no model are not waited for.
+        # Bytes that are no model are ignored.
         with contextlib.suppress(IcubLearningError), _as_file(data) as file:
             self._pooled = (data, read_holdings(read_model(file)[0]))
 
@@ -175,7 +175,7 @@ def _message(node: Node, robot: str, data: bytes) -> Model:
 
 @contextlib.contextmanager
 def _as_file(data: bytes) -> Iterator[Path]:
-    """Yield a file with these bytes, which is removed afterwards."""
+    """Yield the path of a file with these bytes, which is removed afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "model.npz")
         file.write_bytes(data)

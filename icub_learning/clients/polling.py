@@ -1,4 +1,4 @@
-"""Topics whose messages are taken from the middleware itself, with their times, and the rates, losses and latencies."""
+"""Subscriptions that are polled for messages with their times, and rates, losses and latencies computed from these."""
 
 import time
 from array import array
@@ -19,7 +19,7 @@ from icub_learning_msgs.msg import DynamicsPrediction
 
 
 class Series:
-    """Stamps, times of publication and arrival [ns], and some numbers of all messages of one topic."""
+    """Stamps, times of publication and arrival [ns], and `width` numbers of all messages of one topic."""
 
     def __init__(self, width: int) -> None:
         self._width = width
@@ -51,14 +51,14 @@ class Series:
 def timing_of(joint_states: np.ndarray, predictions: np.ndarray) -> dict[str, Any]:
     """Compute latencies and losses of a node's predictions, from stamp, publication and arrival (n, 3) of each [ns].
 
-    Joint states without a prediction and with two are counted from the node's first prediction to its last. Predictions
-    of joint states before the first and after the last one received here are left out. Latency runs from the
-    publication of a joint state to that of its prediction, by the clock of the middleware, and to its arrival here.
+    Joint states without a prediction or with two of them are counted from the node's first prediction to its last.
+    Predictions of joint states before the first and after the last one received here are left out. Latency
+    runs from the publication of a joint state to that of its prediction, by the middleware's clock, and to its arrival.
     """
     received_first, received_last = joint_states[:, 0].min(), joint_states[:, 0].max()
     predictions = predictions[(predictions[:, 0] >= received_first) & (predictions[:, 0] <= received_last)]
     stamps, first_of, second_of = np.intersect1d(joint_states[:, 0], predictions[:, 0], return_indices=True)
-    first, last = predictions[:, 0].min(), predictions[:, 0].max()
+    first, last = predictions[:, 0].min(initial=received_last), predictions[:, 0].max(initial=received_first)
     asked = joint_states[(joint_states[:, 0] >= first) & (joint_states[:, 0] <= last), 0]
     published = joint_states[first_of, 1]
     return {
@@ -94,7 +94,7 @@ def regularity_of(times: np.ndarray) -> dict[str, dict[str, float]]:
 class PolledTopic:
     """A subscription of a node that no executor spins: EventsExecutor cannot hand over the times of messages.
 
-    `series` has what was taken so far, with the `width` numbers of each message that `values` returns, if it is given.
+    `series` holds the messages taken so far, each with the `width` numbers that `values` returns, if it is given.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class PolledTopic:
         self.name: str = self._subscription.topic_name
 
     def poll(self) -> None:
-        """Handle the messages that have arrived; to be called so often that no queue overflows."""
+        """Record the messages that have arrived; call it often enough that no queue overflows."""
         subscription = self._subscription
         while (taken := subscription.handle.take_message(subscription.msg_type, False)) is not None:
             message, info = taken
@@ -120,8 +120,8 @@ class PolledTopic:
 
 
 class PredictionMonitor:
-    """Joint states, wrenches and predictions of one node for each estimator, by its short name; no executor may spin
-    `node`: five busy topics under an executor would cost the learners a core.
+    """Records joint states, wrenches and predictions of one node per estimator, by its short name. No executor may spin
+    `node`: five busy topics under an executor would take a core from the learners.
     """
 
     def __init__(self, node: Node, nodes: dict[str, str]) -> None:
@@ -136,7 +136,7 @@ class PredictionMonitor:
         self.predictions = {short: topic.series for short, topic in predictions.items()}
 
     def poll(self) -> None:
-        """Record the messages that have arrived; to be called so often that no queue overflows."""
+        """Record the messages that have arrived; call it often enough that no queue overflows."""
         for topic in self._topics:
             topic.poll()
 

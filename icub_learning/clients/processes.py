@@ -11,15 +11,15 @@ from pathlib import Path
 from icub_learning.errors import IcubLearningError
 from icub_learning.launching import children
 
-LAST_LINES = 15  # of a failed child's log, in the error
-DOMAINS = range(1, 102)  # their UDP ports lie below Linux's ephemeral ports
-PARTICIPANTS = 10  # of a domain, whose ports are checked
-# Discovery ports of the participants of a domain (DDSI-RTPS 2.2, 9.6.1.1).
+LAST_LINES = 15  # lines of an ended process's log that are printed
+DOMAINS = range(1, 102)  # domain numbers whose UDP ports lie below Linux's ephemeral ports
+PARTICIPANTS = 10  # participants of a domain whose ports are checked
+# Discovery port of a participant: base, gain per domain, unicast offset, gain per participant (DDSI-RTPS 2.2, 9.6.1.1).
 _BASE, _PER_DOMAIN, _UNICAST, _PER_PARTICIPANT = 7400, 250, 10, 2
 
 
 class Processes(ExitStack):
-    """Starts processes, with NAME.log of each in a folder, and ends all of them at the end of its context."""
+    """Starts processes, each with a file NAME.log in a folder, and ends all of them at the end of its context."""
 
     def __init__(self, log_folder: Path) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class Processes(ExitStack):
                 raise IcubLearningError(text, name=name, value=code, bound="a running process")
 
     def stop(self) -> None:
-        """End all processes; kill those that do not end when asked."""
+        """End all processes with SIGTERM; kill those that do not end in time."""
         children.end(list(self._children.values()))
 
     def _log(self, name: str) -> Path:
@@ -56,7 +56,7 @@ class Processes(ExitStack):
 
 
 class RosDomain(ExitStack):
-    """A domain (`number`) without participants on this machine; a context manager that keeps other objects like it out.
+    """Reserves a domain (`number`) without participants on this machine against other RosDomains; a context manager.
 
     It holds the port of the domain's first participant: DDS gives later participants the next ports. Raises
     IcubLearningError: no domain is free.

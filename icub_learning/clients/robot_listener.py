@@ -20,17 +20,17 @@ JOINT_STATE_TYPE = "sensor_msgs/msg/JointState"
 
 
 class RobotListener:
-    """Collects what a robot sends on these topics while its node spins, without those that are None.
+    """Collects what a robot publishes on these topics while `node` spins; a topic that is None is left out.
 
     `description` is the topic of the URDF, latched; with it, messages on /clock are counted too.
     """
 
     def __init__(self, node: Node, joint_states: str, wrench: str | None, description: str | None) -> None:
         self._node = node
-        self.collector = Collector()  # what has come so far
-        self.description, self.n_clock = "", 0  # text of the URDF; messages on /clock
-        self.began = 0.0  # when the first joint state came [s, time.monotonic()]; 0 before
-        self.wrench_frame: str | None = None  # frame of the newest wrench; None while none has come
+        self.collector = Collector()  # messages received so far
+        self.description, self.n_clock = "", 0  # URDF as text; number of messages on /clock
+        self.began = 0.0  # time of the first joint state [s, time.monotonic()]; 0 before it
+        self.wrench_frame: str | None = None  # frame of the newest wrench; None before the first
         streams = ((JointState, joint_states, self._take_joint_state), (WrenchStamped, wrench, self._take_wrench))
         self._topics = [
             node.create_subscription(kind, topic, take, DEEP_BEST_EFFORT).topic_name
@@ -46,7 +46,7 @@ class RobotListener:
         return time.monotonic() - self.began if self.began else 0.0
 
     def topics(self) -> tuple[TopicUse, ...]:
-        """Return who publishes and who hears nothing, as far as discovery has come."""
+        """Return the publishers of each topic and the subscribers that receive nothing, as far as discovered."""
         return tuple(map(self._use_of, self._topics))
 
     def _use_of(self, name: str) -> TopicUse:
@@ -77,7 +77,7 @@ class RobotListener:
 
 
 def _reason(publishers: Iterable[Any], subscription: Any) -> str:
-    """Why a subscription receives nothing of any publisher, in the words of the middleware; "" if it receives."""
+    """Return why a subscription receives nothing from any publisher, in the middleware's words; "" if it receives."""
     found = [qos_check_compatible(publisher.qos_profile, subscription.qos_profile) for publisher in publishers]
     if any(compatible != QoSCompatibility.ERROR for compatible, _ in found):
         return ""

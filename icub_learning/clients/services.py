@@ -10,17 +10,17 @@ from rclpy.parameter import parameter_value_to_python
 from icub_learning.errors import IcubLearningError
 from icub_learning.nodes.common.qos import DISCOVERY_TIME
 
-FIND_LIMIT = 10.0  # [s] for a service to be found
-SPARE = 10.0  # [s] to answer, beyond the time that the service itself takes
-Wait = Callable[[Callable[[], bool], float], bool]  # for a condition, at most some seconds; whether it holds then
+FIND_LIMIT = 10.0  # [s] longest time to find a service
+SPARE = 10.0  # [s] allowed for an answer, beyond the time that the service itself takes
+Wait = Callable[[Callable[[], bool], float], bool]  # waits for a condition, at most some [s]; returns whether it holds
 
 
 class Services:
-    """The services of other nodes; `wait` handles messages meanwhile."""
+    """Clients of the services of other nodes; `wait` handles messages until an answer has come."""
 
     def __init__(self, node: Node, wait: Wait) -> None:
         self._node, self._wait = node, wait
-        self._clients: dict[str, Any] = {}  # by service: a second call does not wait for discovery
+        self._clients: dict[str, Any] = {}  # clients by service, kept so that a second call does not wait for discovery
 
     def find(self, kind: Any, service: str, limit: float = FIND_LIMIT) -> Any:
         """Wait up to `limit` seconds until a service and a client have found each other; return the client.
@@ -30,7 +30,7 @@ class Services:
         return self.find_all({service: kind}, limit)[service]
 
     def find_all(self, kinds: Mapping[str, Any], limit: float = FIND_LIMIT) -> dict[str, Any]:
-        """Find several services at once: `kinds` are their types by name, as are the clients returned. See `find`."""
+        """Find several services at once: `kinds` maps their names to types, and the result to clients. See `find`."""
         new = kinds.keys() - self._clients.keys()
         self._clients |= {name: self._node.create_client(kinds[name], name) for name in new}
 
@@ -61,7 +61,7 @@ class Services:
 
 
 def parameters_in(response: GetParameters.Response, names: Sequence[str]) -> dict[str, Any]:
-    """Return the values of parameters that a node was asked for by their names, None of one that is not set.
+    """Return the parameter values in the response of a node, by name; None for a parameter that is not set.
 
     Some nodes answer with fewer values, or none, where they lack a parameter; names without a value are left out.
     """

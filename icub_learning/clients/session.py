@@ -9,13 +9,13 @@ from icub_learning.clients.services import Services
 from icub_learning.clients.topics import executed_node
 from icub_learning.errors import IcubLearningError
 
-POLL_PERIOD = 0.02  # [s] between two looks whether what is waited for has come
+POLL_PERIOD = 0.02  # [s] between two checks of the condition that is waited for
 CHECK_PERIOD = 0.5  # [s] between two checks of the processes
 
 
 class Session(ExitStack):
-    """Initializes ROS and makes a node; a context manager. `show` is called with a line that says how far it is, while
-    `processes` must run.
+    """Initializes ROS and makes a node, as a context manager. While it waits, `show` gets lines about the progress, and
+    `processes` must keep running.
     """
 
     def __init__(self, name: str, processes: Processes, show: Callable[[str], None]) -> None:
@@ -23,7 +23,7 @@ class Session(ExitStack):
         self._processes, self._show = processes, show
         self.node, self._executor = self.enter_context(executed_node(name))
         self._executor.add_node(self.node)
-        self.services = Services(self.node, self.wait)  # calls of services, during which messages are taken in
+        self.services = Services(self.node, self.wait)  # messages are handled while a call waits
 
     def poll(self) -> None:
         """Handle messages that the executor does not handle; called again and again while the session waits."""

@@ -18,13 +18,13 @@ from icub_learning.nodes.common.conversions import doubles, set_stamp, set_wrenc
 from icub_learning.recording import JointStateEvent, WrenchEvent
 from icub_learning.signals import stop_signals
 
-SPIN_TIMEOUT = 0.02  # [s], longest time until a signal, or what no message brings, is noticed
+SPIN_TIMEOUT = 0.02  # [s] longest time until a signal, or a condition that no message changes, is noticed
 Wait = Callable[[Callable[[], object], float], bool]
 
 
 @contextmanager
 def executed_node(name: str) -> Iterator[tuple[Node, EventsExecutor]]:
-    """Initialize ROS, and yield a node, and an executor for its messages, for a context."""
+    """Initialize ROS for a context; yield a node and an executor for its messages."""
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node, executor = rclpy.create_node(name), EventsExecutor()
     try:
@@ -37,10 +37,10 @@ def executed_node(name: str) -> Iterator[tuple[Node, EventsExecutor]]:
 
 @contextmanager
 def ros_node(name: str, polled: bool = False) -> Iterator[tuple[Node, Wait, Callable[[], bool]]]:
-    """Make a node for a command, as a context; a `polled` one handles no messages, and `wait` only waits.
+    """Make a node for a command, as a context; with `polled`, `wait` only waits and handles no messages.
 
-    Yields the node; `wait(done, seconds)`, which handles what arrives until `done` returns true, a signal came or the
-    time is over, and returns whether it is done; and `stopped()`: whether SIGINT or SIGTERM came.
+    Yields the node; `wait(done, seconds)`, which handles messages until `done` returns true, a signal came or the
+    time is over, and returns whether it is done; and `stopped()`, which returns whether SIGINT or SIGTERM came.
     """
     with executed_node(name) as (node, executor), stop_signals() as stopped:
         if not polled:

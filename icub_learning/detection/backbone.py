@@ -1,4 +1,4 @@
-"""Maps of features of an image, from inner layers of the bundled network."""
+"""Feature maps of an image, from inner layers of the bundled network."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -15,30 +15,30 @@ from icub_learning.recognition.vision.cnn_features import MEAN, SCALE, check_ima
 from icub_learning.recognition.vision.efficientnet_lite0 import NAME, default_network
 from icub_learning.recognition.vision.onnx_network import open_session
 
-# Outputs of the network's stages, by the side of one cell in pixels of its input.
+# Outputs of the network's stages that are the feature maps, by their stride: pixels of its input along a cell's side.
 LAYERS = {8: "_blocks.4.sum", 16: "_blocks.10.sum", 32: "_blocks.15._project_conv.out"}
-STRIDE = 32  # [px]; sides of the input are multiples of it
-LONGER_SIDE = 448  # [px] of the input
-MIN_SIDE = 32  # [px] of an image
+STRIDE = 32  # [px] the sides of the network's input are multiples of it
+LONGER_SIDE = 448  # [px] longer side of the network's input
+MIN_SIDE = 32  # [px] smallest side that an image may have
 
 
 @dataclass(frozen=True)
 class FeatureMaps:
-    """Maps of one image."""
+    """Feature maps of one image."""
 
-    width: int  # of the image [px]
-    height: int  # likewise
-    # arrays (rows, columns, channels) by the side of one cell in pixels of the network's input
+    width: int  # width of the image [px]
+    height: int  # height of the image [px]
+    # arrays (rows, columns, channels), by their stride: pixels of the network's input along a cell's side
     maps: dict[int, NDArray[np.float32]]
-    scale: Array  # (2,) pixels of the network's input for one of the image, along x and y
+    scale: Array  # (2,) pixels of the network's input per pixel of the image, along x and y
 
 
 class Backbone:
-    """Computes maps of features of RGB images of any size with EfficientNet-Lite0.
+    """Computes feature maps of RGB images of any size with EfficientNet-Lite0.
 
-    The network's layers work on any input whose sides are multiples of 32 pixels: its padding, that of even sizes,
-    stays right. Images are resized so that their longer side is 448 pixels and the other the nearest multiple. Features
-    of another `source` cannot be compared. Raises ModelError: the weights are damaged; ParameterError.
+    The network's layers work on any input whose sides are multiples of 32 pixels: its padding, made for even
+    sizes, stays right. Images are resized so that their longer side is 448 pixels and the other the nearest multiple of
+    32. Features of different `source` cannot be compared. Raises ModelError: the weights are damaged; ParameterError.
     """
 
     def __init__(self, n_threads: int = 1) -> None:
@@ -68,7 +68,7 @@ class Backbone:
 
 @cache
 def fixed_arrays(path: Path, **shapes: tuple[int, ...]) -> tuple[NDArray[np.float32], ...]:
-    """Return arrays of these shapes, learned once, from a file. Raises ModelError: it is missing or damaged."""
+    """Return the learned arrays of these names and shapes from a file. Raises ModelError: it is missing or damaged."""
     try:
         with np.load(path, allow_pickle=False) as archive:
             arrays = tuple(archive[name].astype(np.float32) for name in shapes)

@@ -12,15 +12,15 @@ from icub_learning.detection.settings import DEFAULTS
 from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods.subsampling.falkon import FALKON
 
-HARD, EASY = -0.7, -0.9  # scores above which negatives are taken in, and below which they are dropped again
-POSITIVE_SHARE = 0.25  # of the samples; positives are repeated until they are that many
-MAX_REPEATS = 20  # of a positive
-SAMPLES_PER_CENTER = 2  # at least; twice the centres would cost half as much time again for half a point of mAP
-ITERATIONS, TOLERANCE = 20, 1e-2  # of conjugate gradients; scores change in the third digit beyond
+HARD, EASY = -0.7, -0.9  # scores above which a negative joins the training set, and below which it is dropped again
+POSITIVE_SHARE = 0.25  # share of positives among the samples, reached by repeating them
+MAX_REPEATS = 20  # largest number of copies of a positive
+SAMPLES_PER_CENTER = 2  # fewest samples per centre; twice the centres take 1.5 times as long, for half a point of mAP
+ITERATIONS, TOLERANCE = 20, 1e-2  # limits of conjugate gradients, beyond which scores change in the third digit
 STRATEGIES = ("minibootstrap", "full", "random")
 
 
-# Makes, for rows (n, d) and targets 1 and -1 (n,), a regressor as scikit-learn's.
+# Makes a regressor with scikit-learn's interface for samples (n, d) and their targets (n,), which are 1 or -1.
 MakeRegressor = Callable[[Array, Array], Any]
 
 
@@ -28,8 +28,8 @@ MakeRegressor = Callable[[Array, Array], Any]
 class Bootstrap:
     """How negatives are chosen."""
 
-    # "minibootstrap"; "full": the same over all negatives, in batches of that size; "random": one random set of as many
-    # negatives as all batches hold
+    # "minibootstrap"; "full": the same over all negatives, in batches of batch_size; "random": training once, on
+    # n_batches * batch_size random negatives
     strategy: str = "minibootstrap"
     n_batches: int = DEFAULTS.n_batches  # batches of negatives, for "minibootstrap" and "random"
     batch_size: int = DEFAULTS.batch_size  # negatives in a batch
@@ -62,11 +62,11 @@ def falkon(n_centers: int, length_scale: float, regularization: float, seed: int
 def train(
     positives: Array, negatives: Array, make: MakeRegressor, bootstrap: Bootstrap, rng: np.random.Generator
 ) -> tuple[Any, Array]:
-    """Train a class of regions (n, d) against others (m, d); return the classifier, and the negatives that it learned
-    last.
+    """Train a classifier of an object's regions (n, d) against others (m, d); return it, and the negatives that it was
+    last trained on.
 
-    The first classifier learns the positives and the first batch of negatives. Of each further batch, the negatives
-    that the present classifier scores above -0.7 are taken in, those of the pool below -0.9 are dropped, and it is
+    The first classifier learns the positives and the first batch of negatives. From each further batch, the
+    negatives that the classifier scores above -0.7 join the pool, those of the pool below -0.9 leave it, and it is
     trained again (Maiettini, Pasquale, Rosasco, Natale, "Speeding-up object detection training for robotics with
     FALKON", IROS 2018, algorithm 1).
     """

@@ -1,4 +1,4 @@
-"""Lessons in detection: images in which an object has a box, followed from a first one, or found by its motion."""
+"""Lessons in detection: images with a box around the object, which is tracked from a first box or found by motion."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -14,27 +14,27 @@ from icub_learning.errors import ParameterError
 from icub_learning.own_class import OwnClass
 from icub_learning.recognition.vision.opencv import cv2
 
-DIFFERENCE = 25.0  # of a pixel from the background, out of 255, that counts as motion
-MIN_SHARE, MAX_SHARE = 0.002, 0.5  # of the image that a moving object covers
-BACKGROUND_IMAGES = 5  # that the background is the median of
+DIFFERENCE = 25.0  # difference of a pixel from the background, out of 255, above which it counts as motion
+MIN_SHARE, MAX_SHARE = 0.002, 0.5  # smallest and largest share of the image that a moving object covers
+BACKGROUND_IMAGES = 5  # number of first images, whose median is the background
 
 
 class BoxSource(Protocol):
-    """Tells where the object that is taught is in each image."""
+    """Finds the object that is taught in each image."""
 
     def update(self, image: NDArray[np.uint8]) -> Array | None:
-        """Return its box (4,) x1 y1 x2 y2 [px] in the next RGB image, or None if it is not to be seen."""
+        """Return the object's box (4,) x1 y1 x2 y2 [px] in the next RGB image, or None if it is not visible."""
 
 
 class OwnBoxes(OwnClass):
-    """A class from outside this package, made for each lesson with the label of the object; see BoxSource."""
+    """A user's class, of which each lesson makes an instance with the label of the object; see BoxSource."""
 
     SETTING, METHODS = "box_source", OWN_BOXES
 
 
 class TrackedBox:
-    """Follows an object, which must not jump, from a box (4,) x1 y1 x2 y2 [px] in a first RGB image. Raises
-    ParameterError, ShapeError: the box is not one in the image, or as large as the image.
+    """Tracks an object, which must not jump, from a box (4,) x1 y1 x2 y2 [px] in a first RGB image. Raises
+    ParameterError, ShapeError: the box is not valid in the image, or is as large as the image.
     """
 
     def __init__(self, image: NDArray[np.uint8], box: ArrayLike) -> None:
@@ -43,7 +43,7 @@ class TrackedBox:
         self._tracker = cv2.TrackerMIL.create()
         try:
             self._tracker.init(np.ascontiguousarray(image), (x1, y1, x2 - x1, y2 - y1))
-        except cv2.error as error:  # it compares the box with its surroundings
+        except cv2.error as error:  # the tracker compares the box with its surroundings
             raise ParameterError("box", [x1, y1, x2, y2], "smaller than the image, for it to be followed") from error
 
     def update(self, image: NDArray[np.uint8]) -> Array | None:
@@ -55,7 +55,7 @@ class TrackedBox:
 
 
 class MovingBox:
-    """Finds the largest part that differs from the first images, without the object. The camera must not move."""
+    """Finds the largest part that differs from the first images, which lack the object. The camera must not move."""
 
     def __init__(self) -> None:
         self._first: list[NDArray[np.uint8]] = []
@@ -63,11 +63,11 @@ class MovingBox:
 
     @property
     def ready(self) -> bool:
-        """Whether the background is known: from now on the object may come."""
+        """Whether the background is known, so that the object may come into view."""
         return self._background is not None
 
     def update(self, image: NDArray[np.uint8]) -> Array | None:
-        """See BoxSource; None for the images of the background."""
+        """See BoxSource; returns None for the images of the background."""
         if self._background is not None and self._background.shape != image.shape:
             self._first, self._background = [], None
         if self._background is None:
@@ -89,12 +89,12 @@ class MovingBox:
 
 @dataclass
 class DetectionLesson:
-    """An object that is being shown to a copy of the detector, which takes its place once it is trained."""
+    """An object that is shown to a copy of the detector; the copy replaces the detector once it is trained."""
 
     label: str  # name of the object
-    student: OnlineDetector  # the copy
-    source: BoxSource  # tells the object's box
-    period: int  # smallest time between two images that are learned from [ns]
+    student: OnlineDetector  # the copy of the detector
+    source: BoxSource  # finds the object's box
+    period: int  # shortest time between two images that are learned from [ns]
     n_taken: int = 0  # images learned from so far
     n_without: int = 0  # images without a box
     _last: int = -(2**62)

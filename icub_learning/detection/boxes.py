@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from icub_learning.arrays import Array, finite
 from icub_learning.errors import ParameterError, ShapeError
 
-MIN_SIDE = 2.0  # [px] of a box
-MAX_LOG_RATIO = 1.0  # of a refined side to the side before
+MIN_SIDE = 2.0  # [px] shortest side of a box
+MAX_LOG_RATIO = 1.0  # largest magnitude of log(side after refinement / side before)
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,14 @@ def overlaps(a: Array, b: Array) -> Array:
 
 
 def offsets(boxes: Array, targets: Array) -> Array:
-    """Return dx, dy in sides and log ratios of sides (n, 4) of boxes to targets (Girshick and others, 2014)."""
+    """Return offsets (n, 4) from boxes to targets: dx, dy in sides, log ratios of sides (Girshick and others, 2014)."""
     size, wanted = boxes[:, 2:] - boxes[:, :2], targets[:, 2:] - targets[:, :2]
     move = (targets[:, :2] + targets[:, 2:] - boxes[:, :2] - boxes[:, 2:]) / 2.0 / size
     return np.concatenate([move, np.log(wanted / size)], axis=1)
 
 
 def moved(boxes: Array, steps: Array, width: int, height: int) -> Array:
-    """Return boxes (n, 4) after the offsets (n, 4), the inverse of `offsets`, cut at the borders of the image."""
+    """Return boxes (n, 4) moved by offsets (n, 4), the inverse of `offsets`, and cut at the borders of the image."""
     size = boxes[:, 2:] - boxes[:, :2]
     centre = (boxes[:, :2] + boxes[:, 2:]) / 2.0 + steps[:, :2] * size
     half = size * np.exp(np.clip(steps[:, 2:], -MAX_LOG_RATIO, MAX_LOG_RATIO)) / 2.0

@@ -1,4 +1,4 @@
-"""Detects objects in images after being shown a few dozen frames of each, with training in seconds."""
+"""Detects objects in images after it was shown a few dozen frames of each; training takes seconds."""
 
 import copy
 import hashlib
@@ -30,29 +30,29 @@ from icub_learning.models import check_version, reading_state, scalar
 from icub_learning.recognition.classifiers.labels import check_label, pack_labels, shorten, unpack_labels
 from icub_learning.recognition.vision.cnn_features import check_image
 
-STATE_VERSION = 1  # of what is saved
-# In units of region features, whose length is about 20:
-LENGTH_SCALE = 10.0  # sigma of the Gaussian kernel
-REGULARIZATION = 1e-4  # lambda of FALKON
+STATE_VERSION = 1  # version of the saved state
+# For region features, whose length is about 20:
+LENGTH_SCALE = 10.0  # length scale sigma of the Gaussian kernel
+REGULARIZATION = 1e-4  # regularization lambda of FALKON
 
-DUPLICATE = 0.3  # overlap at which the weaker of two boxes of one object is dropped
-MOST_DETECTIONS = 100  # in one image
+DUPLICATE = 0.3  # intersection over union above which the weaker of two boxes of one object is dropped
+MOST_DETECTIONS = 100  # largest number of detections in one image
 
 
 class OnlineDetector:
-    """Learns to find objects in images from frames with a box each.
+    """Learns to find objects in images from frames with a box around one object each.
 
     Regions are proposed without regard to what they show, and described by a fixed network. For each object, FALKON
     (Gaussian kernel, Nyström centres) tells its regions from background and from other objects, trained on hard
     negatives (see `bootstrap.train`), and ridge regression moves a region onto it. Objects are independent of each
-    other: one more is trained alone, and leaves those known before as they were, to the bit.
+    other: a new one is trained alone, and the classifiers of the others stay the same, bit for bit.
 
-    In a frame, every region away from the boxes of an object counts as not that object. So all copies of an object in a
-    frame have to be shown, by `collect` with the same image; other objects need not be.
+    In a frame, every region away from the boxes of an object counts as not that object. So all instances of an object
+    in a frame have to be shown, by `collect` with the same image; other objects need not be.
 
-    The arguments are those of Settings, a seed, None for another one each time, and how negatives are chosen; `counts`
-    are the frames shown of each object, and a saved state belongs to `source`, network and layers. Raises
-    ParameterError; ModelError: the network's weights are damaged.
+    The arguments are those of Settings, `random_state`, the seed (None: a new one each time), and `bootstrap`, how
+    negatives are chosen. `counts` holds the number of frames shown of each object; `source`, network and layers, is
+    the one that a saved state fits. Raises ParameterError; ModelError: the network's weights are damaged.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class OnlineDetector:
 
     @property
     def labels(self) -> list[str]:
-        """Objects that are trained, in the order in which they were."""
+        """Trained objects, in the order in which they were first trained."""
         return list(self._classifiers)
 
     @property
@@ -93,9 +93,9 @@ class OnlineDetector:
     def collect(self, image: NDArray[np.uint8], box: ArrayLike, label: str) -> None:
         """Collect a frame in which an object is shown; `train` learns it.
 
-        The image is uint8 RGB (height, width, 3), the box (4,) x1 y1 x2 y2 [px], of which what is outside the image is
-        cut off, and the label has 1 to 1024 characters. Raises ShapeError, NotFiniteError, ParameterError, and nothing
-        is taken in.
+        The image is uint8 RGB (height, width, 3), the box is (4,) x1 y1 x2 y2 [px], cut at the borders of the
+        image, and the label has 1 to 1024 characters. Raises ShapeError, NotFiniteError, ParameterError; nothing is
+        collected then.
         """
         name, pixels = check_label(label), check_image(image, MIN_SIDE)
         checked = check_box(box, pixels.shape[1], pixels.shape[0])
@@ -109,8 +109,8 @@ class OnlineDetector:
         self.counts[name] = self.counts.get(name, 0) + 1
 
     def train(self) -> list[str]:
-        """Learn the objects of which frames came since the last training, from all their regions and the hard negatives
-        of their last one, and return their names. Nothing else is kept of the frames.
+        """Learn all objects shown since the last training, and return their names. An object's regions and the
+        hard negatives of its training are kept for the next one; nothing else is kept of the frames.
         """
         names = list(self._shown)
         known = {name: one.positives for name, one in self._classifiers.items()}
@@ -123,7 +123,7 @@ class OnlineDetector:
         return names
 
     def detect(self, image: NDArray[np.uint8]) -> Detections:
-        """Return what is found in an RGB image (height, width, 3) of uint8. Raises ShapeError, ParameterError."""
+        """Return the objects found in an RGB image (height, width, 3) of uint8. Raises ShapeError, ParameterError."""
         pixels = check_image(image, MIN_SIDE)
         if self._bank is None:
             return Detections()
@@ -158,7 +158,7 @@ class OnlineDetector:
             self._bank = ClassifierBank(left, LENGTH_SCALE) if left else None
 
     def copy(self, bootstrap: Bootstrap | None = None) -> "OnlineDetector":
-        """Return a detector that knows the same, and learns apart from this one, with another bootstrap if given."""
+        """Return a copy that learns independently of this detector, with another bootstrap if one is given."""
         made = copy.copy(self)
         made.bootstrap = bootstrap or self.bootstrap
         made.counts = dict(self.counts)
@@ -169,7 +169,7 @@ class OnlineDetector:
         return made
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return what was trained as a dict of arrays; frames that wait for training are not part of it."""
+        """Return the trained objects as a dict of arrays; frames that wait for training are not part of it."""
         entries = {
             f"object{index}.{key}": value
             for index, one in enumerate(self._classifiers.values())

@@ -1,4 +1,4 @@
-"""Detections drawn into their image, for people."""
+"""Drawing of detections into their image, for people to look at."""
 
 import zlib
 
@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from icub_learning.detection.boxes import Detections
 from icub_learning.recognition.vision.opencv import cv2
 
-SMALLEST_SCORE = 0.0  # of a detection that is drawn
+SMALLEST_SCORE = 0.0  # smallest score of a detection that is drawn
 WHITE, BLACK = (255, 255, 255), (0, 0, 0)  # RGB
 
 
 def annotated(image: NDArray[np.uint8], found: Detections) -> NDArray[np.uint8]:
-    """Return a copy of an RGB image (height, width, 3) with boxes, labels and scores of 0 or more."""
+    """Return a copy of an RGB image (height, width, 3) with boxes and labels of the detections that score 0 or more."""
     picture = np.array(image)
     size = max(0.35, min(picture.shape[:2]) / 700.0)
     for box, label, score in zip(np.rint(found.boxes).astype(int).tolist(), found.labels, found.scores, strict=True):

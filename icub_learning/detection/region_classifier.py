@@ -1,4 +1,4 @@
-"""Of one object: regions of the frames in which it was shown, and what is learned of them, a score and a refinement."""
+"""Regions of one object in the frames that show it, and what is learned from them: a score and a refinement."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,11 +12,11 @@ from icub_learning.detection.backbone import FeatureMaps
 from icub_learning.detection.boxes import moved, offsets, overlaps
 from icub_learning.errors import StateError
 
-BOX_REGULARIZATION = 1000.0  # lambda of the refinement, on features of mean length 20
-# At least, and at most, of a box with the one taught; between them it teaches nothing.
+BOX_REGULARIZATION = 1000.0  # ridge regularization lambda of the refinement, for features of mean length 20
+# Overlap with the taught box from which a region is positive, and below which it is negative; others are not used.
 POSITIVE_OVERLAP, NEGATIVE_OVERLAP = 0.6, 0.3
-JITTERED = 8  # moved copies of each box, that its refinement learns from
-JITTER = np.array([0.12, 0.12, 0.15, 0.15])  # standard deviations of their offsets
+JITTERED = 8  # number of randomly moved copies of each taught box
+JITTER = np.array([0.12, 0.12, 0.15, 0.15])  # standard deviations of the copies' offsets, see boxes.offsets
 Rows = NDArray[np.float32]
 
 
@@ -24,28 +24,28 @@ Rows = NDArray[np.float32]
 class Frame:
     """The regions of one image, and the boxes shown in it."""
 
-    digest: bytes  # hash of the image, to know it again when another object in it is shown
-    maps: FeatureMaps | None  # those of the image, until the next image comes
+    digest: bytes  # hash of the image, which tells whether another object is shown in the same image
+    maps: FeatureMaps | None  # feature maps of the image; None once another image has come
     proposals: Array  # (n, 4) boxes [px]
-    features: Rows  # (n, d) of the proposals
-    boxes: list[tuple[str, Array]] = field(default_factory=list)  # (4,) and label of each object shown
+    features: Rows  # (n, d) features of the proposals
+    boxes: list[tuple[str, Array]] = field(default_factory=list)  # label and box (4,) of each object shown
 
     def negatives(self, label: str) -> Rows:
-        """Return the regions (m, d) that overlap no box of this label by 0.3 or more."""
+        """Return the features (m, d) of the proposals that overlap no box of this label by 0.3 or more."""
         own = np.array([box for name, box in self.boxes if name == label])
         return self.features[overlaps(self.proposals, own).max(axis=1) < NEGATIVE_OVERLAP]
 
 
 @dataclass
 class Positives:
-    """Regions of one object that were shown since it was last trained: features (n, d) and offsets (n, 4) to it."""
+    """Regions of one object, shown since it was last trained: features (n, d) and offsets (n, 4) to its box."""
 
     features: list[Rows] = field(default_factory=list)
     steps: list[Array] = field(default_factory=list)
 
 
 def positive_boxes(box: Array, proposals: Array, maps: FeatureMaps, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Return an object's box, moved copies and proposals that overlap it by 0.6 or more (n, 4), with offsets to it."""
+    """Return boxes (n, 4) that overlap an object's by 0.6 (itself, moved copies, proposals) and their offsets to it."""
     copies = moved(np.tile(box, (JITTERED, 1)), JITTER * rng.normal(size=(JITTERED, 4)), maps.width, maps.height)
     boxes = np.concatenate([box[None], copies, proposals])
     boxes = boxes[overlaps(boxes, box[None])[:, 0] >= POSITIVE_OVERLAP]
@@ -54,12 +54,12 @@ def positive_boxes(box: Array, proposals: Array, maps: FeatureMaps, rng: np.rand
 
 @dataclass(frozen=True)
 class RegionClassifier:
-    """One object."""
+    """What is learned of one object."""
 
     centers: Rows  # (m, d) centres of the Gaussian kernel
     coefficients: Rows  # (m,)
     refinement: Array  # (d + 1, 4) weights of the offsets that move a region onto the object; the last row is constant
-    positives: Rows  # (p, d) regions of the object, for training others and itself again
+    positives: Rows  # (p, d) regions of the object, kept to train it again and as negatives of others
     steps: Array  # (p, 4) offsets from these regions to the object
     negatives: Rows  # (k, d) hard negatives of the last training
 
@@ -81,7 +81,7 @@ class RegionClassifier:
 
 
 def fit_refinement(positives: Array, steps: Array) -> Array:
-    """Return the weights (d + 1, 4) of ridge regression of offsets (p, 4) on regions (p, d), without penalty on 1."""
+    """Return the weights (d + 1, 4) of ridge regression of offsets (p, 4) on regions (p, d), the intercept last."""
     mean, middle = positives.mean(axis=0), steps.mean(axis=0)
     centred = positives - mean
     n, d = centred.shape
@@ -95,7 +95,7 @@ def fit_refinement(positives: Array, steps: Array) -> Array:
 
 
 class ClassifierBank:
-    """All classifiers side by side, to score regions in one product with a Gaussian kernel."""
+    """All classifiers side by side, so that one kernel matrix scores regions for all objects."""
 
     def __init__(self, classifiers: list[RegionClassifier], length_scale: float) -> None:
         self._centers = np.concatenate([one.centers for one in classifiers])

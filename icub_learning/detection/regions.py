@@ -1,4 +1,4 @@
-"""Features of regions of an image: means over a grid of bins (RoIAlign), in their principal directions."""
+"""Features of regions of an image: means over a grid of bins (RoIAlign), projected on their principal directions."""
 
 from pathlib import Path
 
@@ -8,25 +8,25 @@ from numpy.typing import NDArray
 from icub_learning.arrays import Array
 from icub_learning.detection.backbone import FeatureMaps, fixed_arrays
 
-# Bins a side, by the side of a cell of the map: fine ones of the finer map say where parts are.
+# Bins along a side of a region, by the stride of the map: two of the finer map, which tell where parts are.
 BINS = {16: 2, 32: 1}
-SAMPLES = 2  # a side of each bin
+SAMPLES = 2  # sampled points along a side of each bin
 N_CHANNELS = {16: 112, 32: 320}
 N_POOLED = sum(bins**2 * N_CHANNELS[side] for side, bins in BINS.items())
-N_FEATURES = 128  # principal directions: FALKON's time is proportional to them
+N_FEATURES = 128  # number of principal directions: FALKON's time is proportional to it
 LENGTH = 20.0  # mean length of the features of a region
 BASIS = Path(__file__).with_name("regions.npz")  # written by tools/learn_objectness.py
 
 
 def region_features(maps: FeatureMaps, boxes: Array) -> NDArray[np.float32]:
-    """Return the features (n, N_FEATURES) of boxes (n, 4) [px] of the image, of a length of about 20."""
+    """Return the features (n, N_FEATURES) of boxes (n, 4) [px] of the image, with a length of about 20."""
     mean, basis = fixed_arrays(BASIS, mean=(N_POOLED,), basis=(N_POOLED, N_FEATURES))
     found = (pooled(maps, boxes) - mean) @ basis
     return np.asarray(found * np.float32(LENGTH / np.sqrt(N_POOLED)))
 
 
 def pooled(maps: FeatureMaps, boxes: Array) -> NDArray[np.float32]:
-    """Return what the maps hold in boxes (n, 4) [px] of the image, (n, N_POOLED).
+    """Return the pooled values (n, N_POOLED) of the maps in boxes (n, 4) [px] of the image.
 
     Each box is cut into a grid of bins, and the map's values at 2 x 2 points of each bin, interpolated, are averaged
     (He and others, "Mask R-CNN", 2017, section 3). The values of each map are scaled so that regions have a mean square
@@ -41,7 +41,7 @@ def pooled(maps: FeatureMaps, boxes: Array) -> NDArray[np.float32]:
 
 
 def align(values: NDArray[np.float32], boxes: Array, bins: int) -> NDArray[np.float32]:
-    """Return means (n, bins^2 channels) of a map over boxes in its cells, by a small matrix along each axis."""
+    """Return means (n, bins^2 channels) of a map over boxes, in cells of it, by a small matrix along each axis."""
     rows, columns, channels = values.shape
     down = _weights(boxes[:, 1], boxes[:, 3], rows, bins)  # (n, bins, rows)
     across = _weights(boxes[:, 0], boxes[:, 2], columns, bins)  # (n, bins, columns)

@@ -1,4 +1,4 @@
-"""How a model of detection describes itself in its file, and the state of one that knows nothing."""
+"""Header and state of a saved model of object detection, also of one that knows no object."""
 
 from dataclasses import asdict
 from typing import Any
@@ -11,29 +11,29 @@ from icub_learning.models.header import ModelHeader
 
 KIND = "object_detection"
 EMPTY = "nothing_taught"  # the only entry of the state of a detector that knows no object
-MOST_OBJECTS = 200  # in a file
-ROW_BYTES = 8 * 2048  # [bytes] of the features of a region, at most
+MOST_OBJECTS = 200  # largest number of objects in a file
+ROW_BYTES = 8 * 2048  # [bytes] largest size of the features of a region
 
 
 def largest_bytes(settings: Settings) -> int:
-    """Return how many bytes a model may have: centres, negatives and positives of many objects."""
+    """Return the largest size [bytes] of a model: centres, negatives and positives of many objects."""
     rows = settings.n_centers + settings.n_batches * settings.batch_size
     return MOST_OBJECTS * rows * ROW_BYTES
 
 
 def describe(settings: Settings, detector: OnlineDetector) -> ModelHeader:
-    """Return the description of what a detector knows."""
+    """Return the header of a detector's model."""
     statistics = {"objects": len(detector.counts), "frames": sum(detector.counts.values())}
     return ModelHeader(KIND, network=detector.source, settings=asdict(settings), statistics=statistics)
 
 
 def state_of(detector: OnlineDetector) -> dict[str, Any]:
-    """Return what a detector was taught, also if that is nothing."""
+    """Return the state of a detector, also of one that knows no object."""
     return detector.state() if detector.counts else {EMPTY: np.asarray(True)}
 
 
 def restored(detector: OnlineDetector, state: dict[str, Any]) -> OnlineDetector:
-    """Return a detector like this one that knows what `state_of` returned. Raises StateError."""
+    """Return a copy of the detector that knows a state returned by `state_of`. Raises StateError."""
     made = detector.copy()
     if state.keys() == {EMPTY}:
         for label in list(made.counts):

@@ -1,15 +1,15 @@
-"""The settings of detecting objects, shared by Python classes, node and command line."""
+"""Settings of object detection, shared by Python classes, node and command line."""
 
 from dataclasses import dataclass
 
 from icub_learning.settings import Validated, setting
 
-OWN_BOXES = ("update",)  # methods of a class that tells boxes
+OWN_BOXES = ("update",)  # methods that a user's box source must have
 
 
 @dataclass(frozen=True)
 class Settings(Validated):
-    """All settings of detecting objects. Raises ParameterError for a value outside its range."""
+    """All settings of object detection. Raises ParameterError for a value outside its range."""
 
     n_centers: int = setting(1000, "largest number of centres of each object's classifier", low=1, high=20000)
     n_proposals: int = setting(300, "regions of each image that are looked at", low=10, high=2000)

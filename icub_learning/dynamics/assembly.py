@@ -18,7 +18,7 @@ AnyEstimator = ParametricEstimator | NonparametricEstimator | SemiparametricEsti
 
 
 def make_regressor(settings: Settings) -> AnyRegressor:
-    """The regressor of the settings. Raises ModelError, ParameterError."""
+    """Return the regressor of the settings. Raises ModelError, ParameterError."""
     s = settings
     if s.output == "joint_torque":
         return TorqueRegressor.from_urdf(s.urdf, s.joints, s.friction)
@@ -26,7 +26,7 @@ def make_regressor(settings: Settings) -> AnyRegressor:
 
 
 def make_estimator(settings: Settings, regressor: AnyRegressor) -> AnyEstimator:
-    """A new estimator that has learned nothing; of a user's class, an OwnLearner. Raises ParameterError."""
+    """Return a new estimator that has learned nothing; for a user's class, an OwnLearner. Raises ParameterError."""
     s = settings
     if s.estimator not in ESTIMATORS:
         own: AnyEstimator = OwnLearner.of(s.estimator)(regressor)
@@ -50,7 +50,7 @@ def make_estimator(settings: Settings, regressor: AnyRegressor) -> AnyEstimator:
 
 
 def make_reader(settings: Settings, regressor: AnyRegressor) -> JointStateReader:
-    """What checks joint states and picks the learned joints."""
+    """Return the reader that checks joint states and picks the learned joints."""
     known = (*regressor.known_joints, *settings.extra_joints)
     any_order = settings.joint_order == "any"
     return JointStateReader(regressor.joints, known, any_order=any_order, velocity_source=settings.velocity_source)

@@ -14,8 +14,8 @@ from icub_learning.dynamics.motion.motion_filter import UNUSUAL
 from icub_learning.dynamics.regressors.robot_model import read_urdf
 from icub_learning.errors import ParameterError, ShapeError
 
-SHARE = 0.02  # of each new variance in the usual one
-MOST_POINTS = 100_000  # of one trajectory: an hour at 28 Hz
+SHARE = 0.02  # weight of each new variance in the usual one, a running mean
+MOST_POINTS = 100_000  # largest number of points of a trajectory: an hour at 28 Hz
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ class FeedForward:
         """Return the effort for a motion, with the load where one is carried.
 
         Args:
-            predictor: what has been learned.
-            watch: what knows the load, None without.
-            motion: wanted, or measured with the wanted acceleration.
+            predictor: predicts by what has been learned.
+            watch: monitor that knows the load, or None.
+            motion: the wanted one, or the measured one with the wanted acceleration.
             correction: (n_joints,) further acceleration [rad/s^2] that a feedback asks for (computed torque). Rigid
                 bodies alone answer it: features know accelerations of motions, and those of a feedback are others.
 

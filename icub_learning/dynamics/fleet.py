@@ -17,20 +17,20 @@ from icub_learning.models.header import digest_of_text
 from icub_learning.models.ledger import Holdings, accounted, held_by, read_holdings, shared
 
 POOLED = "pooled.npz"
-NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")  # of a robot
-DIGEST = 16  # characters
+NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")  # valid names of robots
+DIGEST = 16  # characters of a digest in the name of a file
 
 
 class Gathered(NamedTuple):
-    """What one file added."""
+    """What the model of one file added."""
 
-    robot: str  # its name
-    samples: int  # in its model
-    new: int  # those of them that nobody had brought before
+    robot: str  # name of its robot
+    samples: int  # samples in it
+    new: int  # those of them that no earlier model held
 
 
 class Fleet:
-    """A folder with the pooled model of a fleet, and with models that later ones have something in common with.
+    """A folder with the pooled model of a fleet, and with models that may share samples with later ones.
 
     `pooled.npz` is what all robots know. `spread/` keeps the last pooled models, from which robots go on, and `robots/`
     the last model of each robot, from which it may go on as well. A later model shares with the pooled one exactly what
@@ -57,8 +57,8 @@ class Fleet:
             any_urdf: whether the URDFs of the robots may differ.
 
         Raises:
-            ParameterError: a name is none; a model shares samples with the pooled one that no kept model holds alone,
-                has forgotten some of them, or was learned with other features.
+            ParameterError: a name is not valid; a model shares samples with the pooled one that no kept model holds
+                alone, has forgotten some of them, or was learned with other features.
             StateError: a file is no model of inverse dynamics, or one of another robot.
         """
         pooled, header = self._read(self.pooled) if self.pooled.exists() else (None, None)

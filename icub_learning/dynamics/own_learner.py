@@ -26,9 +26,9 @@ class OwnPredictor:
     """Predicts with a learner, or a snapshot of one."""
 
     own: Any  # has `predict`, which returns the outputs (n_outputs,)
-    regressor: Regressor  # tells sizes
+    regressor: Regressor  # gives the numbers of joints and outputs
     added: Array  # (n_outputs,), tare of its predictions
-    variance: Array  # (n_outputs,), of a measurement about a prediction
+    variance: Array  # (n_outputs,), variance of a measurement about a prediction
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
         """Predict from position, velocity, acceleration, each (n_joints,).
@@ -63,7 +63,7 @@ class OwnLearner(OwnClass):
 
     @property
     def n_samples(self) -> int:
-        """How many samples were learned."""
+        """Number of samples learned."""
         return self._noise.n_samples
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
@@ -92,7 +92,7 @@ class OwnLearner(OwnClass):
         published: Prediction | None = None,
         count: int = 1,
     ) -> None:
-        """Learn one measurement y (n_outputs,); arguments and errors as of the other estimators, and the learner's."""
+        """Learn one measurement y (n_outputs,); arguments and errors as in the other estimators, and the learner's."""
         n, measured = self.regressor.n_joints, _bounded("y", y, self.regressor.n_outputs)
         exact = motion_vectors(n, q, v, a)
         motion = exact if known is None else motion_vectors(n, *known)
@@ -106,7 +106,7 @@ class OwnLearner(OwnClass):
             self.learner.body_changed(ratio)
 
     def tare(self, change: ArrayLike) -> None:
-        """Shift all predictions by (n_outputs,), and what is learned from by as much. Raises ShapeError."""
+        """Shift predictions, and measurements to learn from, by `change` (n_outputs,). Raises ShapeError."""
         self._tare = self._tare + vector("change", change, len(self._tare))
 
     def merge(self: LearnerT, other: LearnerT, common: LearnerT | None = None) -> None:

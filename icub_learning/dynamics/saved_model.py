@@ -20,10 +20,10 @@ ESTIMATORS: dict[str, type[AnyEstimator]] = {
     "parametric": ParametricEstimator,
     "nonparametric": NonparametricEstimator,
 }
-# A state holds a few triangular factors of all columns, stored as squares, and little beside; so many squares at most.
+# Largest state, in squares of all columns: it holds a few triangular factors, stored as squares, and little beside.
 MOST_SQUARES = 4
-SMALL_PARTS = 16 * 2**20  # [bytes]: the URDF as text, names, frequencies of features
-OWN_LEARNER = 2**30  # [bytes]: of a class from outside this package, whose state nobody here knows
+SMALL_PARTS = 16 * 2**20  # [bytes] room for the URDF as text, names, frequencies of features
+OWN_LEARNER = 2**30  # [bytes] largest model of a class from outside this package, whose state is not known here
 
 
 def estimator_of(state: dict[str, Any], own: str = "") -> AnyEstimator:
@@ -33,7 +33,7 @@ def estimator_of(state: dict[str, Any], own: str = "") -> AnyEstimator:
     kind = str(scalar(state, "estimator"))
     if own and kind == own:
         return OwnLearner.of(own).from_state(state)  # type: ignore[no-any-return]
-    name = kind.split("_")[0]  # what follows says which of its methods it uses
+    name = kind.split("_")[0]  # the rest of it says which of its methods it uses
     if name not in ESTIMATORS:
         text = f"a {kind!r} estimator learned it, and no file makes a program import a class: name that in full (--own)"
         raise StateError(text, value=kind, bound=", ".join(ESTIMATORS))
@@ -45,8 +45,8 @@ class ModelDescription:
     """Describes models of one robot, learned with the same settings.
 
     Args:
-        settings: how it is learned.
-        regressor: its robot.
+        settings: settings of how they are learned.
+        regressor: regressor of the robot.
     """
 
     def __init__(self, settings: Settings, regressor: Regressor) -> None:
@@ -62,8 +62,8 @@ class ModelDescription:
         )
         width = settings.n_random_features + regressor.n_parameters + 100
         largest = MOST_SQUARES * 8 * width**2 + SMALL_PARTS
-        self.largest = largest if settings.estimator in ESTIMATORS else OWN_LEARNER  # [bytes] of a model
+        self.largest = largest if settings.estimator in ESTIMATORS else OWN_LEARNER  # [bytes] largest model
 
     def header(self, n_samples: int) -> ModelHeader:
-        """Return the description of a model of so many samples."""
+        """Return the description of a model of `n_samples` samples."""
         return self._header(statistics={"samples": n_samples})

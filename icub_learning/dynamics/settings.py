@@ -10,7 +10,7 @@ from icub_learning.settings import Validated, setting
 
 AUTOMATIC = "auto"
 ESTIMATORS = ("semiparametric", "parametric", "nonparametric")
-LEARNER = ("predict", "update", "state", "from_state")  # methods of a class in their place
+LEARNER = ("predict", "update", "state", "from_state")  # methods of a user's class in place of these
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,8 @@ class Channel:
 def channels(recording: Recording, path: Path | None = None) -> dict[str, Channel]:
     """Return all channels of a recording: position, velocity, effort, acceleration of joints, wrench, other columns.
 
-    Velocities and accelerations that the recording lacks are derived from positions, and from velocities where it has
-    them, smoothed from both sides in time. Other columns (temperature.<joint>, ...) are those of a .csv or .npz `path`.
+    Velocities and accelerations that the recording lacks come from a smoother, which uses earlier and later positions,
+    and velocities where there are some. Other columns (temperature.<joint>, ...) are those of a .csv or .npz `path`.
     """
     found: dict[str, Channel] = {}
 
@@ -62,8 +62,8 @@ def channels(recording: Recording, path: Path | None = None) -> dict[str, Channe
 def align(found: Mapping[str, Channel], output: str, inputs: Sequence[str]) -> tuple[Array, Array, tuple[str, ...]]:
     """Return inputs (n, d), interpolated at the stamps of the output, the output (n,), and the names of the inputs.
 
-    Inputs fit patterns, such as "position.*"; without any they are all but those of the output's own kind. Raises
-    RecordingError: there is no such channel, a pattern fits none, or the channels do not overlap in time.
+    `inputs` are patterns such as "position.*"; without any, all channels but those of the output's own kind are taken.
+    Raises RecordingError: there is no such channel, a pattern fits none, or the channels do not overlap in time.
     """
     known = f"there are {', '.join(sorted(found))}"
     if output not in found:
@@ -89,7 +89,7 @@ def align(found: Mapping[str, Channel], output: str, inputs: Sequence[str]) -> t
 
 
 def _add(found: dict[str, Channel], name: str, stamps: np.ndarray, values: Array) -> None:
-    """Add a channel of the finite values at increasing stamps, if there are any."""
+    """Add a channel of the finite values, sorted by stamp and without repeated stamps, if there are any."""
     good = np.isfinite(values)
     stamps, places = np.unique(stamps[good], return_index=True)
     if len(stamps):
@@ -109,7 +109,7 @@ def _other_columns(path: Path | None) -> dict[str, tuple[np.ndarray, Array]]:
             header, *rows = filter(None, csv.reader(file))
         for name, cells in zip(map(str.strip, header), zip(*rows, strict=False), strict=False):
             read = int if name == "stamp_ns" else float
-            with contextlib.suppress(ValueError):  # words
+            with contextlib.suppress(ValueError):  # a column of text
                 table[name] = np.array([read(cell) if cell.strip() else np.nan for cell in cells])
     stamps = table["stamp_ns"] if "stamp_ns" in table else np.rint(table["time"] * 1e9).astype(np.int64)
     return {

@@ -1,4 +1,4 @@
-"""An estimator whose measurements come late: what it has to judge and to learn waits."""
+"""An estimator that judges and learns measurements only after a delay."""
 
 from array import array
 from collections import deque
@@ -16,33 +16,33 @@ from icub_learning.dynamics.stream.stream import answer_of
 
 
 def is_due(stamp: int, now: int, delay: float) -> bool:
-    """Whether a stamp [ns] is older than the delay [ns]; one far ahead is of a clock that was set back since."""
+    """Return whether a stamp [ns] is older than `delay` [ns], or so far ahead that the clock was set back since."""
     return not now - delay < stamp <= now + delay
 
 
 class DelayedEstimator:
     """Predicts by what an estimator, with predict and update, knew `delay` [ns] ago; the predictor of a stream.
 
-    What the stream asks it to judge or to learn, it does when joint states come that are `delay` newer than the
-    measurement. So experts are weighed by how right they were in predictions that looked as far ahead. With an infinite
-    delay nothing is judged, or learned before `finish`.
+    It judges and learns measurements only when joint states come that are newer than them by `delay`. Experts are thus
+    weighted by the errors of predictions that looked as far ahead. With an infinite delay nothing is judged, and
+    nothing is learned before `finish`.
     """
 
     def __init__(self, estimator: Any, delay: float) -> None:
         self._estimator, self._delay = estimator, delay
-        # Work, and the stamp [ns] from which its delay counts: verdicts on experts; samples, which are complete later.
+        # Waiting calls with the stamps [ns] from which their delay counts: they judge experts, or learn samples.
         self._verdicts: deque[tuple[int, Callable[[], None]]] = deque()
         self._samples: deque[tuple[int, Callable[[], None]]] = deque()
         self._now = 0  # stamp of the newest joint state [ns]
-        self.seconds = array("d")  # that learning a sample took, for each of those learned
+        self.seconds = array("d")  # time to learn each sample [s]
 
     def advance(self, stamp: int) -> None:
-        """Do what is due when a joint state of this stamp [ns] comes; all of it when the clock was set back."""
+        """Judge and learn what is due at a joint state of this stamp [ns]; all that waits if the clock was set back."""
         self._do(lambda counted_from: is_due(counted_from, stamp, self._delay))
         self._now = stamp
 
     def finish(self) -> None:
-        """Do all that waits."""
+        """Judge and learn all that waits."""
         self._do(lambda _: True)
 
     def _do(self, due: Callable[[int], bool]) -> None:
@@ -56,26 +56,26 @@ class DelayedEstimator:
         return made
 
     def answer(self, *motion: Any) -> Prediction:
-        """Predict before it is found how well the motion is known; see JointPredictor.answer."""
+        """Predict without computing first how well the motion is known; see JointPredictor.answer."""
         return answer_of(self._estimator, *motion)
 
     def undisturbed(self, prediction: Prediction) -> Prediction:
-        """Return a prediction as it would be by weights that no push moves."""
+        """Return a prediction as it would be with expert weights that no push changes."""
         found: Prediction = self._estimator.undisturbed(prediction)
         return found
 
     def judge(self, prediction: Prediction, measured: Array, elapsed: float) -> None:
-        """Learn from a measurement (n_outputs,) which experts were right, after the delay."""
+        """Judge experts by a measurement (n_outputs,), `elapsed` s after the one before, when the delay is over."""
         if self._delay < inf:
             self._verdicts.append((self._now, lambda: self._estimator.judge(prediction, measured, elapsed)))
 
     def hold(self) -> None:
-        """Keep to weights that no push moves, after the delay."""
+        """Switch to expert weights that no push changes, when the delay is over."""
         if self._delay < inf:
             self._verdicts.append((self._now, self._estimator.hold))
 
     def teach(self, sample: Sample) -> None:
-        """Learn a sample, after the delay from its own stamp on."""
+        """Learn a sample when the delay, counted from its stamp, is over."""
         self._samples.append((sample.motion.stamp, lambda: self._teach(sample)))
 
     def _teach(self, sample: Sample) -> None:

@@ -1,4 +1,4 @@
-"""How good detections are: average precision of each object, as PASCAL VOC 2007 defines it."""
+"""Average precision of the detections of each object, as PASCAL VOC 2007 defines it."""
 
 from collections.abc import Sequence
 
@@ -6,18 +6,18 @@ import numpy as np
 
 from icub_learning.detection.boxes import Detections, overlaps
 
-OVERLAP = 0.5  # least intersection over union of a detection that is right
-RECALLS = np.linspace(0.0, 1.0, 11)  # at which precision is read
+OVERLAP = 0.5  # least intersection over union at which a detection counts as correct
+RECALLS = np.linspace(0.0, 1.0, 11)  # recalls at which the precision is read
 
 
 def average_precisions(
     found: Sequence[Detections], truth: Sequence[Detections], labels: Sequence[str]
 ) -> dict[str, float]:
-    """Return the average precision in [0, 1] of each label, given what is in each image; nan of one that is in none.
+    """Return the average precision in [0, 1] of each label, given the true boxes of each image; NaN if it has none.
 
-    The detections of all images, best first, are right where they overlap a box of their label that no better one of
-    the image has taken, by at least OVERLAP. The average precision is the mean, over the
-    recalls 0, 0.1, ..., 1, of the largest precision at that recall or a higher one.
+    Detections are taken in order of falling score. Each is compared with the box of its label that it overlaps most,
+    and is correct if it overlaps it by at least OVERLAP and no detection before has taken it. The average precision is
+    the mean, over the recalls 0, 0.1, ..., 1, of the largest precision at that recall or a higher one.
 
     Source: Everingham and others, "The PASCAL visual object classes (VOC) challenge", 2010, section 4.2.
     """

@@ -12,11 +12,11 @@ SEPARATORS = "_/.:-"  # a prefix ends with one of these: "a1" and "b1" are two n
 
 @dataclass(frozen=True)
 class JointMatch:
-    """How the names of a recording become those of a URDF: `remove` is taken off at the start and `add` put there."""
+    """Renaming of a recording's joints to those of a URDF: the prefix `remove` is replaced by the prefix `add`."""
 
-    remove: str  # prefix, empty where the names agree
-    add: str  # likewise
-    # (n_joints,) those of the URDF that the recording has, or those wanted, in the recording's order or the wanted one
+    remove: str  # prefix in the recording; empty where it has none
+    add: str  # prefix in the URDF; empty where it has none
+    # (n_joints,), joints of the URDF that the recording has, in the recording's order; or the wanted ones, in theirs
     joints: tuple[str, ...]
     others: tuple[str, ...]  # joints of the recording that the URDF lacks, as they are called after the match
 
@@ -44,9 +44,9 @@ class JointMatch:
 
 
 def match_joints(recorded: Sequence[str], known: Sequence[str], wanted: Sequence[str] = ()) -> JointMatch:
-    """Match the joint names of a recording with those of a URDF, or the `wanted` ones, as most joints are found.
+    """Return the match of a recording's joint names with a URDF's, or the `wanted` ones, that finds the most joints.
 
-    Names match without prefixes where any wanted joint has the same name. Raises RecordingError: no joint matches, or
+    No prefix is tried if any of these joints has the same name in both. Raises RecordingError: no joint matches, or
     several prefixes match equally many.
     """
     targets = set(wanted) & set(known) if wanted else set(known)
@@ -56,11 +56,11 @@ def match_joints(recorded: Sequence[str], known: Sequence[str], wanted: Sequence
     most = max(map(len, found.values()))
     best = [prefixes for prefixes, names in found.items() if len(names) == most]
     if wanted and not targets:
-        best, most = [("", "")], len(wanted)  # the URDF has none of them: its own error names them better
+        best, most = [("", "")], len(wanted)  # the URDF has none of them: the error of reading it names them better
     if not most:
         text = f"no joint of the recording ({', '.join(recorded)}) is in the URDF ({', '.join(known)})"
         raise RecordingError(text, name="joints", value=tuple(recorded), bound="joints of the URDF")
-    # The shortest prefixes say the same as longer ones that contain them: "left_arm_" as "arm_" and "left_".
+    # Longer prefixes say the same as the shortest ones: "left_arm_" replaced by "arm_" is "left_" removed.
     shortest = min(len(remove) + len(add) for remove, add in best)
     best = sorted(pair for pair in best if sum(map(len, pair)) == shortest)
     if len(best) > 1:
@@ -74,7 +74,7 @@ def match_joints(recorded: Sequence[str], known: Sequence[str], wanted: Sequence
 
 
 def _by_prefixes(recorded: Sequence[str], targets: set[str]) -> dict[tuple[str, str], set[str]]:
-    """For each pair of prefixes, that of the recording and that of the URDF, the joints that they match."""
+    """Return the joints that each pair of prefixes matches, the recording's prefix and the URDF's."""
     found: dict[tuple[str, str], set[str]] = {}
     for name, target in product(recorded, targets):
         for remove, add in product(_prefixes(name), _prefixes(target)):
@@ -84,5 +84,5 @@ def _by_prefixes(recorded: Sequence[str], targets: set[str]) -> dict[tuple[str, 
 
 
 def _prefixes(name: str) -> list[str]:
-    """All beginnings of a name that end with a separator and leave something, and the empty one."""
+    """Return the prefixes of a name that end with a separator and are shorter than the name, and the empty one."""
     return ["", *(name[: place + 1] for place, letter in enumerate(name[:-1]) if letter in SEPARATORS)]

@@ -1,4 +1,4 @@
-"""What the predictions of one recording are worth, in few figures: ratios of errors, smoothness, coverage."""
+"""Figures of merit of the predictions for one recording: ratios of errors, smoothness, coverage."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ from icub_learning.errors import RecordingError
 from icub_learning.evaluation.metrics import nmse
 from icub_learning.evaluation.predict_then_learn import Evaluation
 
-FEW_LEVELS, NEARLY_ALL = 5, 0.98  # an output of so few values, or with so large a share of one, is not judged
+FEW_LEVELS, NEARLY_ALL = 5, 0.98  # an output is not judged if its 5 most frequent values make up this share of samples
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """Figures of P, NP, SP, off-line identification and hold on the same outputs of one recording."""
+    """Figures of P, NP, SP, off-line identification and hold for the same outputs of one recording."""
 
     output_names: tuple[str, ...]
     judged: np.ndarray  # (n_outputs,) bool; False for mere quantization noise, see `mere_quantization`
-    # by method ("off-line", "P", "NP", "SP", "hold"), (n_outputs,); NaN where a method has none
+    # nMSE (n_outputs,) of each method ("off-line", "P", "NP", "SP", "hold"); NaN where a method has none
     nmse: Mapping[str, Array]
     # (n_outputs,), standard deviation of the successive differences of SP's predictions, relative to that of the
     # measurements; above 1 the predictions are rougher than what was measured
@@ -30,16 +30,16 @@ class Judgement:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Names of the outputs that no mean counts."""
+        """Names of the outputs that are left out of all means."""
         return tuple(name for name, judged in zip(self.output_names, self.judged, strict=True) if not judged)
 
     @property
     def relative_to_parts(self) -> Array:
-        """(n_outputs,), nMSE of SP relative to the smaller one of P's and NP's; NaN where an output is not judged."""
+        """The nMSE of SP over the smaller of P's and NP's, (n_outputs,); NaN where an output is not judged."""
         return np.where(self.judged, self.nmse["SP"] / np.fmin(self.nmse["P"], self.nmse["NP"]), np.nan)
 
     def figures(self) -> dict[str, float]:
-        """Return one number for each figure of merit: means are geometric ones over the judged outputs.
+        """Return one number for each figure of merit: means are geometric means over the judged outputs.
 
         Keys: the names of the methods (mean nMSE), "SP/off-line", "SP/min(P,NP)", "worst SP/min(P,NP)", "smoothness"
         (of the worst output), "coverage" (of all outputs together), "worst coverage" (of the output whose coverage is

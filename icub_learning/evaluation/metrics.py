@@ -26,14 +26,14 @@ def nmse(errors: ArrayLike, measured: ArrayLike) -> Array:
     if not len(table):
         return np.full(table.shape[1], np.nan)
     variance = outputs.var(axis=0)
-    constant = np.ptp(outputs, axis=0) == 0  # the rounding of var would make a ratio of noise
+    constant = np.ptp(outputs, axis=0) == 0  # var of a constant column is mere rounding error
     ratios = np.full(table.shape[1], np.nan)
     np.divide(_mean_square(table), variance, out=ratios, where=~constant)
     return ratios
 
 
 def group_rmse(errors: ArrayLike) -> float:
-    """Return the RMSE over all entries, as of a force's axes; NaN without samples. Raises NotFiniteError."""
+    """Return the RMSE over all entries, such as the axes of a force; NaN without samples. Raises NotFiniteError."""
     table = finite("errors", errors)
     return float(np.sqrt(np.mean(table**2))) if table.size else float("nan")
 
@@ -44,14 +44,14 @@ def path_errors(model: Any, x: Array, y: Array) -> list[float]:
 
 
 def mean_rmse(errors: ArrayLike) -> float:
-    """Return the mean `rmse` of the columns of errors (n, n_outputs), as thesis 8.4.3 sums up the axes of a force."""
+    """Return the mean over columns of the RMSE of errors (n, n_outputs): thesis 8.4.3 averages the axes of a force."""
     return float(np.mean(rmse(errors)))
 
 
 def windowed_rmse(errors: ArrayLike, window: int) -> Array:
     """Return at each sample of errors (n, n_outputs) the RMSE over all columns and the last `window` samples, (n,).
 
-    At the start there are fewer. Raises ShapeError: not two-dimensional; NotFiniteError; ParameterError: no window.
+    At the start it holds fewer. Raises ShapeError: not two-dimensional; NotFiniteError; ParameterError: window below 1.
     """
     table, window = _table("errors", errors), integer("window", window, 1)
     sums = np.concatenate([[0.0], np.cumsum(np.mean(table**2, axis=1))])
@@ -62,7 +62,7 @@ def windowed_rmse(errors: ArrayLike, window: int) -> Array:
 
 
 def windowed_mean_rmse(errors: ArrayLike, window: int) -> Array:
-    """Return at each sample the mean of `windowed_rmse` of each column, of at least one, (n,) (thesis fig. 8.4)."""
+    """Return at each sample the mean over the columns, at least one, of `windowed_rmse`, (n,) (thesis fig. 8.4)."""
     table = _table("errors", errors)
     if not table.shape[1]:
         raise ShapeError("errors", table.shape, "(n, n_outputs), n_outputs at least 1")

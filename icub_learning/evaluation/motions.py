@@ -1,4 +1,4 @@
-"""Motions and measurements of a whole recording, smoothed or filtered from both sides in time, or recorded."""
+"""Motions and measurements of a whole recording: as recorded, or smoothed or filtered non-causally."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import RecordingError, SampleError
 from icub_learning.recording.recording import Event, Recording, WrenchEvent
 
-ORDER = 4  # of the Butterworth filter; twice that after both passes
-FEWEST_SAMPLES = 50  # of a recording that is worth filtering
+ORDER = 4  # order of the Butterworth filter; twice that after both passes
+FEWEST_SAMPLES = 50  # fewest samples of a recording that are worth filtering
 
 
 class KnownMotions:
@@ -30,7 +30,7 @@ class KnownMotions:
         """Do nothing: no motion depends on earlier samples."""
 
     def add(self, stamp: int, position: Array, velocity: Array | None) -> None:
-        """Move on to `stamp` [ns]; the rest is not used. Raises RecordingError if no motion is known for it."""
+        """Move on to `stamp` [ns]; other arguments are not used. Raises RecordingError if no motion is known for it."""
         if stamp not in self._motions:
             raise RecordingError(f"no motion is known at {stamp} ns", name="stamp", value=stamp)
         self._newest = self._motions[stamp]
@@ -41,7 +41,7 @@ class KnownMotions:
         return self._newest
 
     def known(self) -> bool:
-        """Return True: recorded motions are as well known everywhere."""
+        """Return True: recorded motions are equally well known everywhere."""
         return True
 
     def deviation(self) -> Array:
@@ -49,7 +49,7 @@ class KnownMotions:
         return np.zeros((3, len(self.newest().position)))
 
     def report(self) -> dict[str, Array | float]:
-        """Return nothing: the motions are taken as they are."""
+        """Return an empty report: the motions are taken as they are."""
         return {}
 
     def smoothed(self) -> list[Motion]:
@@ -58,7 +58,7 @@ class KnownMotions:
 
 
 def smooth(events: Iterable[Event], reader: JointStateReader, motion_filter: MotionFilter) -> dict[int, Motion]:
-    """Return smoothed motions by stamp [ns] of the joint states that a stream with this new reader and filter takes."""
+    """Return smoothed motions, by stamp [ns], of joint states that a stream with this new reader and filter accepts."""
     motions: dict[int, Motion] = {}
     stamps = StampSequence()
     for event in events:
@@ -72,13 +72,13 @@ def smooth(events: Iterable[Event], reader: JointStateReader, motion_filter: Mot
         if clock_set_back:
             motions |= {motion.stamp: motion for motion in motion_filter.finish()}
         motion_filter.add(event.stamp, state.position, state.velocity)
-        motions[event.stamp] = motion_filter.newest()  # stays where a joint state is alone between two gaps
+        motions[event.stamp] = motion_filter.newest()  # kept where a joint state stands alone between two gaps
         motions |= {motion.stamp: motion for motion in motion_filter.smoothed()}
     return motions | {motion.stamp: motion for motion in motion_filter.finish()}
 
 
 def recorded(recording: Recording, joints: Sequence[str]) -> dict[int, Motion]:
-    """Return motions by stamp [ns] as they were recorded, where finite. Raises RecordingError: something is missing."""
+    """Return recorded motions by stamp [ns], where finite. Raises RecordingError: a joint or derivative is missing."""
     if recording.acceleration is None or recording.velocity is None:
         text = "the recording holds no velocities and accelerations: only CSV and NPZ can; let them be derived"
         raise RecordingError(text, name="acceleration")
@@ -90,29 +90,29 @@ def recorded(recording: Recording, joints: Sequence[str]) -> dict[int, Motion]:
 
 @dataclass(frozen=True)
 class Signals:
-    """What a recording holds for the settings, on equally spaced times."""
+    """The signals of a recording that the settings need, at equally spaced times."""
 
     step: float  # time between two rows [s]
     position: Array  # (n, n_joints) [rad]
-    velocity: Array | None  # likewise [rad/s]; None where the recording has none
+    velocity: Array | None  # (n, n_joints) [rad/s]; None where the recording has none
     outputs: Array  # (n, n_outputs), raw measurements
-    # (n,) whether there is a sample of both near that time, so that the row is no mere bridge over a gap
+    # (n,), whether a joint state and a measurement lie near that time, so that the row is not interpolated over a gap
     trusted: np.ndarray
-    times: Array  # (n,) [s] from the first stamp on
-    measured_times: Array  # (m,) [s] of the measurements, likewise
-    measured: Array  # (m, n_outputs), as recorded
+    times: Array  # (n,), time since the first row [s]
+    measured_times: Array  # (m,), times of the measurements since the first row [s]
+    measured: Array  # (m, n_outputs), measurements as recorded
 
 
 @dataclass(frozen=True)
 class FilteredSignals:
-    """Signals within a bandwidth, with derivatives by central differences; arrays as in Signals."""
+    """Low-pass filtered signals, with derivatives by central differences; arrays as in Signals."""
 
     motion: tuple[Array, Array, Array]  # position, velocity and acceleration
     outputs: Array
 
 
 def resample(recording: Recording, settings: Settings) -> Signals:
-    """Return the recording on equally spaced times, the median of its own intervals apart, by linear interpolation.
+    """Return the recording at equally spaced times, by linear interpolation; the step is the median of its intervals.
 
     Rows whose stamps do not rise or whose numbers are not finite are left out. Raises RecordingError: a joint is
     missing, or too few rows are left.
@@ -132,7 +132,7 @@ def resample(recording: Recording, settings: Settings) -> Signals:
     if len(grid) < FEWEST_SAMPLES:
         text = f"joint states and measurements have {len(grid)} samples in common, too few to filter"
         raise RecordingError(text, name="recording", value=len(grid), bound=f"at least {FEWEST_SAMPLES}")
-    farthest = max(0.05, 3 * step)  # [s]
+    farthest = max(0.05, 3 * step)  # [s] from a row to the nearest samples
     trusted = (_distance(grid, times) < farthest) & (_distance(grid, measured_times) < farthest)
     inside = (measured_times >= first) & (measured_times <= last)
     return Signals(
@@ -148,10 +148,10 @@ def resample(recording: Recording, settings: Settings) -> Signals:
 
 
 def zero_phase(signals: Signals, bandwidth: float, measured_velocity: bool) -> FilteredSignals:
-    """Return the signals within `bandwidth` [Hz], without phase shift (Butterworth filter, forwards and backwards).
+    """Return the signals low-pass filtered at `bandwidth` [Hz] without phase shift (Butterworth, forward and backward).
 
-    The bandwidth is below half the rate of the signals. With `measured_velocity` velocities are the measured ones, and
-    accelerations their differences, instead of differences of the positions.
+    The bandwidth is below half the rate of the signals. With `measured_velocity`, velocities are the measured ones and
+    accelerations their derivatives; else both are derivatives of the positions.
     """
     b, a = butter(ORDER, 2 * bandwidth * signals.step)
     padding = min(len(signals.times) - 1, int(3 / (bandwidth * signals.step)))
@@ -164,7 +164,7 @@ def zero_phase(signals: Signals, bandwidth: float, measured_velocity: bool) -> F
 
 
 def _columns(recording: Recording, joints: Sequence[str]) -> list[int]:
-    """Return the columns of joints. Raises RecordingError if one is missing."""
+    """Return the column numbers of joints. Raises RecordingError if one is missing."""
     missing = [joint for joint in joints if joint not in recording.joint_names]
     if missing:
         raise RecordingError(f"the recording has no joint {', '.join(missing)}", name=missing[0], value=missing)
@@ -172,7 +172,7 @@ def _columns(recording: Recording, joints: Sequence[str]) -> list[int]:
 
 
 def _rising(stamps: np.ndarray, fields: list[Array]) -> tuple[Array, list[Array]]:
-    """Times [s] and rows of the samples whose numbers are finite and whose stamps exceed all before them."""
+    """Return times [s] and rows of the samples whose numbers are finite and whose stamps exceed all before them."""
     finite = np.all([np.isfinite(field).all(axis=1) for field in fields], axis=0)
     stamps = np.where(finite, stamps, np.iinfo(np.int64).min)
     newest = np.maximum.accumulate(stamps)
@@ -184,11 +184,11 @@ def _rising(stamps: np.ndarray, fields: list[Array]) -> tuple[Array, list[Array]
 
 
 def _distance(grid: Array, times: Array) -> Array:
-    """How far each of `grid` lies from the nearest of `times` (rising) [s]."""
+    """Return the distance of each time of `grid` from the nearest of `times` (rising) [s]."""
     after = np.clip(np.searchsorted(times, grid), 1, len(times) - 1)
     return np.minimum(np.abs(grid - times[after - 1]), np.abs(times[after] - grid))
 
 
 def interpolate(grid: Array, times: Array, values: Array) -> Array:
-    """Return values (n, k) at rising times (n,), interpolated at those of `grid` (m,), (m, k)."""
+    """Return (m, k): values (n, k) at rising times (n,), interpolated linearly at the times `grid` (m,)."""
     return np.column_stack([np.interp(grid, times, column) for column in values.T])

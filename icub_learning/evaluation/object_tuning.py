@@ -1,4 +1,4 @@
-"""Features of object views in the order in which they were seen, and folds of them to choose settings by."""
+"""Features of object views in the order in which they were seen, and validation folds to choose settings with."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from icub_learning.recognition.classifiers.kinds import AnyClassifier
 class Fold:
     """Samples to learn, and later samples to predict."""
 
-    inputs: Array  # (n, d), to learn
+    inputs: Array  # (n, d), features to learn
     targets: Array  # (n, T)
-    later_inputs: Array  # (k, d), to predict
+    later_inputs: Array  # (k, d), features to predict
     later_targets: Array  # (k, T)
 
 
@@ -65,10 +65,10 @@ class Views:
 
 
 def forward_folds(n: int, n_folds: int, gap: int) -> list[tuple[slice, slice]]:
-    """Return slices (to learn, to predict) of n samples in order of time, the first growing, with a gap between.
+    """Return slices (to learn, to predict) of n samples in order of time; the part to learn grows from fold to fold.
 
     The later half is cut into `n_folds` equal intervals. A fold learns all samples before its interval and predicts it
-    but for the first `gap`, since consecutive samples are alike. Raises ParameterError: there are too few samples.
+    without its first `gap` samples, since consecutive samples are alike. Raises ParameterError: too few samples.
     """
     folds, gap = integer("n_folds", n_folds, 1), integer("gap", gap, 0)
     edges = np.linspace(n // 2, n, folds + 1).astype(int).tolist()
@@ -80,9 +80,9 @@ def forward_folds(n: int, n_folds: int, gap: int) -> list[tuple[slice, slice]]:
 
 
 def linear_errors(fold: Fold, regularizations: tuple[float, ...], recoding: float) -> tuple[list[float], list[float]]:
-    """Return shares of views named wrong and squared errors of the codes by IncrementalClassifier at each lambda."""
+    """Return error rates and mean squared errors of the codes that IncrementalClassifier has at each lambda."""
     n, d = fold.inputs.shape
-    # With the linear kernel and the unit vectors as centres Nyström's solution is that of ridge regression on inputs.
+    # With a linear kernel and unit vectors as centres, Nyström's solution is that of ridge regression on the inputs.
     levels = [level / n for level in regularizations]
     model = NystromKRLS(kernel="linear", centers=np.eye(d), regularization=levels[0], path=levels)
     model.fit(fold.inputs, fold.targets)
@@ -106,7 +106,7 @@ def predict_then_learn(
 
 
 def increasing(name: str, values: Iterable[float]) -> tuple[float, ...]:
-    """Return values in order. Raises ParameterError, ShapeError, NotFiniteError: none, two alike, or not above 0."""
+    """Return sorted values. Raises ShapeError: none; ParameterError: two alike, or not above 0; NotFiniteError."""
     array = np.sort(finite(name, list(values)))
     if array.ndim != 1 or not array.size:
         raise ShapeError(name, array.shape, "at least one number")

@@ -1,4 +1,4 @@
-"""Identification off line, by least squares on signals filtered without phase shift: the yardstick of learning."""
+"""Off-line identification by least squares on zero-phase filtered signals: what learning is compared with."""
 
 from dataclasses import dataclass
 
@@ -14,28 +14,28 @@ from icub_learning.evaluation.motions import FilteredSignals, Signals, interpola
 from icub_learning.evaluation.predict_then_learn import check_outputs
 from icub_learning.recording.recording import Recording
 
-BANDWIDTHS = (1.0, 2.0, 3.5, 5.0, 8.0, 12.0, 20.0, 40.0, 80.0)  # [Hz]; one is chosen on the training part alone
-HIGHEST = 0.4  # bandwidth relative to the rate of the samples
-N_BLOCKS = 5  # of the training part, in the order of time
-ROWS_PER_PERIOD = 5  # of the bandwidth: more rows of filtered signals hold nothing new
-RIDGE = 1.0  # [samples] of unit length for each column: small beside the data, and decides what they leave open
+BANDWIDTHS = (1.0, 2.0, 3.5, 5.0, 8.0, 12.0, 20.0, 40.0, 80.0)  # candidates [Hz]; chosen on the training part alone
+HIGHEST = 0.4  # largest bandwidth, relative to the sampling rate
+N_BLOCKS = 5  # blocks of the training part, in order of time, for cross-validation
+ROWS_PER_PERIOD = 5  # rows used in one period of the bandwidth: more rows of filtered signals hold nothing new
+RIDGE = 1.0  # regularization, in samples of unit length per column: small beside the data, decides what they leave open
 
 
 @dataclass(frozen=True)
 class OffLineIdentification:
     """Parameters found off line, and the filter with which they predict."""
 
-    regressor: Regressor  # of the robot
-    settings: Settings  # with which it was made
+    regressor: Regressor  # regressor of the robot
+    settings: Settings  # settings with which the regressor was made
     parameters: Array  # (n_parameters,)
     bandwidth_hz: float  # bandwidth of the filter, the same for motions and measurements
     measured_velocity: bool  # whether measured velocities are used
-    # by (bandwidth [Hz], measured velocity), the geometric mean over the outputs of the nMSE with which blocks of the
-    # training part were predicted from the others
+    # cross-validation error of each (bandwidth [Hz], measured velocity): geometric mean over the outputs of the nMSE
+    # with which blocks of the training part were predicted from the others
     errors: dict[tuple[float, bool], float]
 
     def predict(self, recording: Recording, part: tuple[float, float] = (0.0, 1.0)) -> tuple[Array, Array]:
-        """Predict the raw measurements of a part of a recording of the robot from its zero-phase motions.
+        """Predict the raw measurements of a part of a recording of the robot from its zero-phase filtered motions.
 
         The part begins and ends at shares of the time. Returns predicted and measured outputs, (n, n_outputs) each.
         Raises RecordingError: something is missing, or the part is empty; ParameterError: it is no interval in [0, 1].
@@ -62,9 +62,9 @@ class OffLineIdentification:
 
 def identify_off_line(
     recording: Recording,
-    settings: Settings,  # of what concerns learning while it runs none is used
-    training: tuple[float, float] = (0.0, 0.7),  # where the part to learn from begins and ends, as shares of the time
-    bandwidths: tuple[float, ...] = BANDWIDTHS,  # [Hz] to choose from, those above 0.4 of the recording's rate left out
+    settings: Settings,  # settings of on-line learning are not used
+    training: tuple[float, float] = (0.0, 0.7),  # begin and end of the training part, as shares of the time
+    bandwidths: tuple[float, ...] = BANDWIDTHS,  # candidates [Hz]; those above 0.4 of the recording's rate are left out
 ) -> OffLineIdentification:
     """Identify the parameters of a robot by least squares on zero-phase filtered signals of a part of a recording.
 
@@ -91,7 +91,7 @@ def identify_off_line(
 
 
 class _Problem:
-    """Least squares with one bandwidth on the training part, whole or without one of its blocks."""
+    """The least-squares problem of one bandwidth on the training part, whole or without one of its blocks."""
 
     def __init__(
         self, regressor: Regressor, signals: Signals, filtered: FilteredSignals, inside: np.ndarray, bandwidth: float
@@ -106,7 +106,7 @@ class _Problem:
         self._targets, self._raw = filtered.outputs[rows], signals.outputs[rows]
         self._times, self._guard = signals.times[rows], 1 / bandwidth
         self._blocks = np.array_split(np.arange(len(rows)), N_BLOCKS)
-        # An output counts as much as another one, whatever its unit, and a column as much as another one.
+        # All outputs count alike whatever their units, and so do all columns of the regressor.
         deviation = self._targets.std(axis=0)
         self._varies = deviation > 1e-9 * max(deviation.max(), 1e-9)
         self._weights = 1 / np.where(self._varies, deviation, np.inf)
@@ -115,10 +115,10 @@ class _Problem:
         self._scale = np.where(length > 1e-9 * length.max(), length, np.inf)
 
     def cross_validated_error(self) -> float:
-        """Geometric mean over the outputs of the nMSE of the raw measurements, each block predicted from the others."""
+        """Return the geometric mean over outputs of the nMSE of raw measurements, blocks predicted from the others."""
         predicted = np.empty_like(self._raw)
         for block in self._blocks:
-            # The filter has mixed rows within one period of its bandwidth.
+            # The filter mixes rows within one period of its bandwidth: rows so near to a block are left out.
             first, last = self._times[block[0]] - self._guard, self._times[block[-1]] + self._guard
             others = np.flatnonzero((self._times < first) | (self._times > last))
             predicted[block] = self._design[block] @ self.solve(others)
@@ -126,7 +126,7 @@ class _Problem:
         return float(np.exp(np.log(nmse(predicted - self._raw, self._raw)[varies]).mean()))
 
     def solve(self, rows: np.ndarray | slice) -> Array:
-        """The parameters (n_parameters,) that fit some rows of the training part."""
+        """Return the parameters (n_parameters,) that fit some rows of the training part."""
         design = (self._design[rows] * self._weights[:, None] / self._scale).reshape(-1, len(self._scale))
         target = (self._targets[rows] * self._weights).reshape(-1)
         gram = design.T @ design

@@ -32,14 +32,14 @@ class Evaluation:
     output_names: tuple[str, ...]
     stamps: np.ndarray  # (n,) int64 [ns], rising unless the clock was set back
     predicted: Array  # (n, n_outputs), made before the sample was learned
-    parametric: Array  # (n, n_outputs), the part of the rigid-body model in it
+    parametric: Array  # (n, n_outputs), contribution of the rigid-body model to `predicted`
     measured: Array  # (n, n_outputs)
-    # (n, n_outputs), the newest measurement received before each prediction and at least the horizon older (zero before
-    # the first): the prediction of the simplest method, a zero-order hold
+    # (n, n_outputs), prediction of a zero-order hold: the newest measurement that was received before each prediction
+    # and is older by at least the horizon (zero before the first)
     held: Array
     variance: Array  # (n, n_outputs), predicted variance of the measurement about `predicted`
-    predict_seconds: Array  # (n_predictions,) from the joint state to its prediction [s]
-    learn_seconds: Array  # (n_updates,) pairing and learning, where a sample was learned [s]
+    predict_seconds: Array  # (n_predictions,), time from each joint state to its prediction [s]
+    learn_seconds: Array  # (n_updates,), time to pair and learn each learned sample [s]
     n_joint_states: int  # joint state messages in the recording
     n_predicted: int  # joint states accepted, each with a prediction
     n_learned: int  # samples learned
@@ -49,7 +49,7 @@ class Evaluation:
 
     @property
     def errors(self) -> Array:
-        """(n, n_outputs), predicted minus measured."""
+        """Prediction errors (n, n_outputs): predicted minus measured."""
         return self.predicted - self.measured
 
     @property
@@ -67,17 +67,17 @@ def compare(
     test: Recording | None = None,
     horizon: float = 0.0,
 ) -> dict[str, Evaluation]:
-    """Evaluate P, NP, SP and a class that the settings name on a recording, each untrained, with a stream of its own.
+    """Evaluate P, NP, SP and any class that the settings name on a recording, each untrained and with its own stream.
 
     Args:
-        settings: as for the node; its `estimator` counts where it names a class, whose results have its name, or its
-            import path if that is taken.
-        derivatives: "causal": the node's own, so that the result is the node's; "smoothed": from samples on both sides
-            in time, as no running robot has them; "recorded": the accelerations in the recording.
-        watch: called with the events and the estimator's short name, returns the events: for a progress bar.
-        test: another recording of the same robot; if given, each estimator learns all of `recording` first, and what is
-            returned are its predictions of this one with learning off.
-        horizon: [s] each sample is predicted by what was learned from samples at least this much older, see `evaluate`.
+        settings: settings of the node; `estimator` matters only if it is the import path of a class, which is then
+            evaluated too. Its results have the name of the class, or the import path if that name is taken.
+        derivatives: "causal": those of the node, so that the results are the node's; "smoothed": from earlier and later
+            samples, which a running robot does not have; "recorded": velocities and accelerations of the recording.
+        watch: function that gets the events and the estimator's short name and returns the events: for a progress bar.
+        test: another recording of the same robot; if given, each estimator learns all of `recording` first, and its
+            predictions of `test` with learning off are returned.
+        horizon: prediction horizon [s]: each sample is predicted from samples at least this much older, see `evaluate`.
 
     Raises:
         RecordingError: a recording lacks what the settings need, or none of its joint states was accepted.
@@ -103,7 +103,7 @@ def compare(
     taken = (*ESTIMATORS, "hold", "off-line")
     own_class = {} if path in ESTIMATORS.values() else {path if name in taken else name: path}
     for short, estimator in {**ESTIMATORS, **own_class}.items():
-        own = assembly.make_regressor(settings)  # it follows the noise of the velocities that its stream has seen
+        own = assembly.make_regressor(settings)  # follows the velocity noise of one stream
         learner = assembly.make_estimator(replace(settings, estimator=estimator), own)
         for each, known in zip(recordings, motions, strict=True):
             stream = assembly.make_stream(settings, own, learner, None if known is None else KnownMotions(known))
@@ -132,9 +132,9 @@ def evaluate(stream: InverseDynamicsStream, events: Iterable[Event], horizon: fl
     """Feed a new stream with the events of a recording, as they came, and compare predictions with later measurements.
 
     Every prediction that has a measurement is compared. Messages that the stream refuses are counted, as the node
-    counts them. Measurements come `horizon` seconds late: they are judged and learned only when joint states come that
-    are this much newer, so that each prediction looks this far beyond all that was measured. What is left at the end is
-    learned then. Motions are not delayed. Raises ParameterError: a negative horizon.
+    counts them. Measurements are delayed by `horizon` seconds: they are judged and learned only when joint states come
+    that are this much newer, so that each prediction looks this far beyond all measurements used. Samples left at the
+    end are learned then. Motions are not delayed. Raises ParameterError: a negative horizon.
     """
     horizon_ns = round(real("horizon", horizon, 0.0) * 1e9)
     delayed = None
@@ -162,7 +162,7 @@ def evaluate(stream: InverseDynamicsStream, events: Iterable[Event], horizon: fl
         except SampleError:
             continue  # counted by the stream
         for paired in stream.pair():
-            if stream.effort:  # an effort is received with its joint state, a wrench by itself
+            if stream.effort:  # efforts come with their joint states, wrenches in messages of their own
                 comparison.receive(paired.stamp, paired.measured)
         if delayed is not None:
             for sample in stream.complete():
@@ -191,13 +191,13 @@ class _Comparison:
         self._output_names = output_names
         self._horizon = horizon  # ns
         self._received: deque[tuple[int, Array]] = deque()  # stamps and measurements newer than `_newest`
-        self._newest = np.zeros(len(output_names))  # measurement received that is older than the horizon
-        self._open: deque[tuple[StateRecord, Array]] = deque()  # whose measurement may still come
+        self._newest = np.zeros(len(output_names))  # newest received measurement that is older than the horizon
+        self._open: deque[tuple[StateRecord, Array]] = deque()  # records that wait for measurements, and held values
         self._stamps, self._numbers = array("q"), array("d")
         self._unpaired = 0
 
     def receive(self, stamp: int, measured: Array) -> None:
-        """Note that a measurement has come, which may be held from now on, or when it is older than the horizon."""
+        """Take a received measurement, which is held from then on, or as soon as it is older than the horizon."""
         if self._horizon:
             self._received.append((stamp, measured))
         else:

@@ -28,12 +28,12 @@ at an overlap of 0.5 (PASCAL VOC 2007) and training time stand beside those of t
 the iCub and another machine: the order of the methods can be compared, not the figures. A further row is random
 background with settings of its own: more negatives, more centres and a smaller regularization than the others have.
 Then an eleventh object is added. The objects are those whose boxes the proposals were not learned from."""
-# The twelve objects of the set-up that tools/learn_objectness.py leaves out; the last is not used.
+# Eleven of the twelve objects that tools/learn_objectness.py leaves out; the last of these is added later.
 OBJECTS = (
     "bird", "checkered_ball", "domino", "hammer", "lego", "motor", "prism", "ring", "shuttle", "star", "traffic_cone",
 )  # fmt: skip
-FRAMES = 60  # of each object
-# How negatives are chosen; the numbers of negatives are those of the slides.
+FRAMES = 60  # most images from which the detector learns an object
+# How negatives are chosen, by the row of the table; the numbers of negatives are those of the slides.
 DEFAULT = "minibootstrap, 4 x 2500"
 ROWS = {
     "full bootstrap": Bootstrap("full"),
@@ -41,8 +41,8 @@ ROWS = {
     DEFAULT: Bootstrap(),
     "random background, 6000": Bootstrap("random", 1, 6000),
 }
-# Random background at its best: of 20 combinations of negatives, centres, regularization and share of positives, that
-# with the largest mAP on tables with the seeds 11 to 13.
+# Best settings for random background: of 20 combinations of negatives, centres, regularization and share of positives,
+# the one with the largest mAP on tables with the seeds 11 to 13.
 TUNED, TUNED_NEGATIVES = "random background, own settings", 10_000
 TUNED_FALKON = FALKON(
     n_centers=2000,
@@ -53,7 +53,7 @@ TUNED_FALKON = FALKON(
     tol=TOLERANCE,
     random_state=0,
 )
-# Training time [s] and mAP [%] in the slides (10 objects of the iCub).
+# Training time [s] and mAP [%] published in the slides (10 objects of the iCub).
 PUBLISHED = {"minibootstrap, 10 x 1500": (50.0, 51.3), DEFAULT: (40.0, 48.1), "random background, 6000": (25.0, 40.5)}
 QUICK = ("--scenes", "20", "--tests", "10")
 add_options = options(
@@ -67,7 +67,7 @@ add_options = options(
 
 @dataclass(frozen=True)
 class Result:
-    """Training time [s], time of one image [s], and average precision by object."""
+    """Training time [s], detection time of one image [s], and average precision by object."""
 
     training: float
     detection: float
@@ -99,7 +99,7 @@ def run(args: Arguments) -> None:
         theirs = (f"{PUBLISHED[title][0]:g} s", str(PUBLISHED[title][1])) if title in PUBLISHED else ("", "")
         rows.append([title, f"{one.training:.1f} s", f"{100 * one.mean:.1f}", *theirs])
     print(f"{len(names)} objects, at most {FRAMES} frames each, {n_tests} tables with objects in views not shown:\n")
-    rows.append(["Faster R-CNN, whole network", "-", "-", "40 min", "49.7"])  # not done here
+    rows.append(["Faster R-CNN, whole network", "-", "-", "40 min", "49.7"])  # published only, not measured here
     print(table(["", "training", "mAP [%]", "slides: training", "mAP [%]"], rows))
     print("\nAverage precision [%] of each object:\n")
     columns = [[name, *(f"{100 * one.precisions[name]:.0f}" for one in found.values())] for name in names]
@@ -133,7 +133,7 @@ def collected(detector: OnlineDetector, shown: list[TableImage], names: list[str
 
 
 def judge(detector: OnlineDetector, tests: list[TableImage], names: list[str]) -> Result:
-    """Train a detector on what it was shown, and find the named objects in the tests."""
+    """Train a detector on the images it has collected; return how well and fast it finds named objects in the tests."""
     training = seconds(detector.train)
     found: list[Detections] = []
     detection = seconds(lambda: found.extend(detector.detect(test.image) for test in tests)) / len(tests)
@@ -141,12 +141,12 @@ def judge(detector: OnlineDetector, tests: list[TableImage], names: list[str]) -
 
 
 def judge_found(found: list[Detections], tests: list[TableImage], names: list[str]) -> dict[str, float]:
-    """Return the average precision of each named object in what was found in the tests."""
+    """Return the average precision of each named object over the detections in the tests."""
     return average_precisions(found, [Detections(test.boxes, test.labels) for test in tests], names)
 
 
 class TunedDetector(OnlineDetector):
-    """A copy of an OnlineDetector with the FALKON that suits random background best."""
+    """A copy of an OnlineDetector with the FALKON settings that suit random background best."""
 
     def __init__(self, detector: OnlineDetector) -> None:
         vars(self).update(vars(detector))

@@ -31,15 +31,15 @@ KRLS. Methods on centres have the same ones; KRLS and its preconditioned iterati
 or can be computed again in each iteration (10000).
 
 Published: MillionSongs, SUSY and others, which are in no package; ratios of times are compared."""
-# MillionSongs, 463715 samples [s]; by method as it is called here.
+# Published times [s] on MillionSongs, 463715 samples, by the names that the methods have here.
 PUBLISHED = {"falkon": 55.0, "preconditioned": 289.0, "divide and conquer": 737.0, "features": 772.0, "nystrom": 876.0}
 SIZES = ((2000, 140), (4000, 200), (10_000, 316), (30_000, 548), (100_000, 1000))
 QUICK_SIZES = ((500, 30), (1000, 60), (2000, 100))
 SIGMA, NOISE, INPUTS, TEST = 3.0, 0.3, 10, 5000
-TERMS, NORM = 20, 3.0  # of the function in the kernel's space
+TERMS, NORM = 20, 3.0  # number of kernels in the function of the kernel's space, and its norm there
 LAMBDAS = tuple(10.0**power for power in range(-8, 0))
-MOST_KRLS, MOST_PRECONDITIONED = 4000, 10_000  # samples
-MOST_CHOOSING, MOST_CHOOSING_KRLS = 20_000, 2000  # samples that lambda is chosen on, the last fifth held out
+MOST_KRLS, MOST_PRECONDITIONED = 4000, 10_000  # most samples for KRLS and for its preconditioned form
+MOST_CHOOSING, MOST_CHOOSING_KRLS = 20_000, 2000  # most samples to choose lambda on, the last fifth held out
 METHODS = {
     "falkon": "FALKON",
     "nystrom": "Nyström",
@@ -123,9 +123,9 @@ def _table(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
 
 
 def sample(n: int, seed: int, inside: bool = False) -> Any:
-    """Return (x, y) to learn from, (n, 10) and (n,), and (x, f) to judge, with f free of noise.
+    """Return (x, y) to learn from, (n, 10) and (n,), and (x, f) to test on, where f is free of noise.
 
-    `inside`: f is a sum of TERMS kernels, of norm NORM in their space; else it is smooth, and not in that space.
+    With `inside`, f is a sum of TERMS kernels with norm NORM in their space; else it is smooth but not in that space.
     """
     random = np.random.default_rng([seed, n])
     x = random.normal(size=(n + TEST, INPUTS))
@@ -139,7 +139,7 @@ def sample(n: int, seed: int, inside: bool = False) -> Any:
 
 
 def choose_levels(train: Any, m: int, seed: int) -> dict[str, float]:
-    """Return lambda with the least held-out error for centres, random features and KRLS, from training samples."""
+    """Return the lambda of least held-out error for centres, random features and KRLS, from training samples alone."""
     models: dict[str, Any] = {
         "nystrom": NystromKRLS(n_centers=m, path=LAMBDAS, length_scale=SIGMA, random_state=seed),
         "features": RandomFeaturesKRLS(n_features=m, path=LAMBDAS, length_scale=SIGMA, random_state=seed),
@@ -155,9 +155,9 @@ def choose_levels(train: Any, m: int, seed: int) -> dict[str, float]:
 
 
 def measure(n: int, m: int, seed: int) -> dict[str, Any]:
-    """Learn n samples with all methods, each with its own lambda; the three on centres share theirs, and the m centres.
+    """Fit all methods to n samples, each with its own lambda; the three on centres share theirs, and the m centres.
 
-    Returns "n", "m"; NAME_s [s] and NAME_error (RMSE) for each of METHODS that fits; "lambda" by method;
+    Returns "n", "m"; NAME_s [s] and NAME_error (RMSE) for each of METHODS that can take n samples; "lambda" by method;
     "falkon_iterations"; "path", FALKON's error by iterations over direct Nyström's; "iterations_to_1_percent".
     """
     train, test = sample(n, seed)
@@ -176,9 +176,9 @@ def measure(n: int, m: int, seed: int) -> dict[str, Any]:
 
 
 def measure_theory(n: int, seed: int) -> dict[str, Any]:
-    """Learn as the theorem on FALKON has it: lambda = n^(-1/2), m = n^(1/2) centres, t = log n iterations.
+    """Fit the methods as in the theorem on FALKON: lambda = n^(-1/2), m = n^(1/2) centres, t = log n iterations.
 
-    The rivals have the same lambda, centres and number of features. Returns "n", "m", "lambda", "t", and as `measure`.
+    The rivals have the same lambda and centres, or m features. Returns "n", "m", "lambda", "t", times and errors.
     """
     train, test = sample(n, seed, inside=True)
     m, level, t = ceil(sqrt(n)), 1 / sqrt(n), ceil(log(n))
@@ -186,7 +186,7 @@ def measure_theory(n: int, seed: int) -> dict[str, Any]:
     models = _make(n, m, centers, dict.fromkeys(("nystrom", "features", "krls"), level), seed)
     models["falkon"].set_params(max_iter=t, tol=0.0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # t iterations are what theory asks for
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the theorem prescribes t iterations
         return {"n": n, "m": m, "lambda": level, "t": t, **_judge(models, train, test)}
 
 
@@ -207,7 +207,7 @@ def _make(n: int, m: int, centers: Any, levels: Mapping[str, float], seed: int) 
 
 
 def _judge(models: Mapping[str, Any], train: Any, test: Any) -> dict[str, float]:
-    """Return seconds (the faster of two fits where they are short) and errors of all models."""
+    """Return times [s] (of the faster of two fits if the first takes less than 10 s) and test errors of all models."""
     found = {}
     for name, model in models.items():
         took = seconds(model.fit, *train)

@@ -1,4 +1,4 @@
-"""Figures of experiments: times, errors, what repetitions have in common, and what is published or expected of them."""
+"""Figures of experiments: times, errors, tables over repetitions, and comparisons with published or expected ones."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from icub_learning.experiments.options import Arguments
 from icub_learning.reporting.tables import number, plain, save_figures, table
 
 Figures = Mapping[str, Any]
-# What a published figure is held against, in the order of the page.
+# Kinds of comparison with a published figure, in the order of the page.
 SAME = "on the same data"
 STAND_IN = "on data that stand in for theirs, or fewer of the same"
 THEORY = "of theory: bounds, rates and counts"
 TIME = "times, on other machines"
-WORSE = "Worse than published:"  # begins the last lines that an experiment prints
+WORSE = "Worse than published:"  # first words of the last lines that an experiment prints
 KINDS = (SAME, STAND_IN, THEORY, TIME)
-Row = tuple[str, list[float], str, bool]  # what, its values for each seed, what is expected, whether it is reached
+Row = tuple[str, list[float], str, bool]  # name, values by seed, expectation, whether it is met
 
 
 def seconds(work: Callable[..., object], *arguments: Any) -> float:
@@ -36,7 +36,7 @@ def slope(x: ArrayLike, y: ArrayLike) -> float:
 
 
 def gathered(draws: Sequence[Any]) -> Any:
-    """Return the figures of several draws, numbers in nested tables, as one table with a list in place of a number."""
+    """Return the figures of several draws, nested mappings of numbers, as one with a list in place of each number."""
     if not isinstance(draws[0], Mapping):
         return list(draws)
     return {name: gathered([one[name] for one in draws]) for name in draws[0]}
@@ -51,12 +51,12 @@ class Comparison:
     published: float
     better: str = ""
     kind: str = SAME
-    spread: float = 0.0  # standard deviation of the difference, as far as ours and theirs are known
-    why: str = ""  # ours is worse
+    spread: float = 0.0  # standard deviation of the difference, from those of ours and theirs that are known
+    why: str = ""  # reason why ours is worse
 
     @property
     def worse(self) -> bool:
-        """Whether ours is the worse one, in as many digits as a measured figure was published with; a sign has none."""
+        """Whether ours is worse, rounded to as many digits as are published; theory and a published 0 are exact."""
         text = f"{self.published!r}"
         digits = 17 if self.kind == THEORY or not self.published or "e" in text else len(text.partition(".")[2])
         gap = round(self.ours, digits) - self.published
@@ -64,7 +64,7 @@ class Comparison:
 
     @property
     def remark(self) -> str:
-        """The word "worse" with its reason, or nothing."""
+        """The word "worse" with its reason, or "" if ours is not worse."""
         within = abs(self.ours - self.published) <= self.spread
         reason = f"within the deviation of {number(self.spread, 2)}" if within else self.why
         reason = reason or ("theirs is of another machine" if self.kind == TIME else "")
@@ -75,7 +75,7 @@ Comparisons = Iterator[Comparison]
 
 
 def nearest(value: float, edges: Sequence[float]) -> float:
-    """Return the number nearest to the value between the smallest and the largest of the edges."""
+    """Return the value clipped to the range from the smallest to the largest edge."""
     return float(np.clip(value, min(edges), max(edges)))
 
 
@@ -89,7 +89,7 @@ def conclude(args: Arguments, figures: Figures, comparisons: Callable[[Figures],
 
 
 def seen(what: str, values: Sequence[float] | Array) -> Row:
-    """Return a row of which nothing is expected."""
+    """Return a row without an expectation."""
     return what, [*map(float, values)], "", True
 
 
@@ -99,7 +99,7 @@ def at_most(what: str, values: Sequence[float] | Array, bound: float) -> Row:
 
 
 def expectations(part: str, rows: Sequence[Row], seeds: Iterable[int], mean: bool = False) -> str:
-    """Return the table of a part, with the means of the values where those are what is judged."""
+    """Return the table of one part of an experiment; `mean` adds means over the seeds, which are then judged."""
     cells = [
         [what, *(number(value) for value in values), *([number(float(np.mean(values)))] if mean else []), expected,
          "" if mean and not expected else "yes" if good else "NO"]

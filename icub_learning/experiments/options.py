@@ -1,4 +1,4 @@
-"""What experiments share on the command line: options, and bars that show how far they are."""
+"""Command-line options that experiments share, and their progress bars."""
 
 import argparse
 from collections.abc import Callable, Iterable, Mapping
@@ -26,11 +26,11 @@ def options(
     picture: bool = True,
     **more: tuple[Any, ...] | Mapping[str, Any],
 ) -> Callable[[argparse.ArgumentParser], None]:
-    """Return the `add_options` of an experiment, which adds --json and what else is asked for.
+    """Return the `add_options` of an experiment, which adds --json and the options that the arguments describe.
 
-    `seed` says what the seed is of, `on` are the data sets that --on chooses from, by default those that are `chosen`,
-    `data` describes --data, `draws` is the default number of repetitions, `picture` adds --out. `more` are default,
-    description and metavar of further options, by name; they and `draws` may be arguments of `add_argument` instead.
+    `seed` names what --seed draws, `on` are the data sets that --on chooses from, by default those that are `chosen`,
+    `data` is the help text of --data, `draws` is the default number of repetitions, `picture` adds --out. `more` are
+    default, description and metavar of further options, by name; they and `draws` may be keywords of `add_argument`.
     """
 
     def add_options(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +70,7 @@ def seeds(args: Arguments) -> range:
 
 
 def one_set(args: Arguments) -> list[str]:
-    """Return the data sets of --on. Raises ParameterError where --data is given for several."""
+    """Return the data sets of --on. Raises ParameterError if --data is given for several."""
     names = list(dict.fromkeys(args.on))
     if args.data is not None and len(names) != 1:
         raise ParameterError("--data", str(args.data), "given for one data set; name it with --on")
@@ -78,5 +78,5 @@ def one_set(args: Arguments) -> list[str]:
 
 
 def progress(items: Iterable[Item], what: str) -> Iterable[Item]:
-    """Return the items with a bar that shows on a terminal how far they are, until they are done."""
+    """Return the items wrapped in a progress bar, which only a terminal shows, and only until they are done."""
     return tqdm(items, what, disable=None, leave=False)

@@ -10,8 +10,8 @@ import numpy as np
 
 from icub_learning.reporting.plots import BLUE, GREEN, GREY, INK, RED, YELLOW, log_scale, new_figure, save, style
 
-LOOKS = tuple(product(("-", (0, (4, 2))), (RED, GREEN, BLUE, YELLOW, INK, GREY)))  # of lines, one after the other
-WIDTHS = (3.0, 2.2, *[1.5] * 10)  # so that all of the lines that lie on each other are seen
+LOOKS = tuple(product(("-", (0, (4, 2))), (RED, GREEN, BLUE, YELLOW, INK, GREY)))  # dashes and colours of the lines
+WIDTHS = (3.0, 2.2, *[1.5] * 10)  # widths of the lines in points: of lines that coincide, all stay visible
 
 
 @dataclass(frozen=True)
@@ -21,16 +21,16 @@ class Panel:
     title: str
     xlabel: str
     ylabel: str
-    lines: Mapping[str, Sequence[Any]]  # x, y and, where there is one, the deviation of y, by the name of the line
+    lines: Mapping[str, Sequence[Any]]  # x, y and, if there is one, the deviation of y, by the name of the line
     # x and y from theory or a publication, by name; drawn dashed
     references: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     linear_x: bool = False
     linear_y: bool = False
-    names: Sequence[str] = ()  # of x = 0, 1, ...; lines are then bars side by side, and references marks at their own x
+    names: Sequence[str] = ()  # labels of x = 0, 1, ...; lines are then bars side by side, references marks at their x
 
 
 def bar_offset(place: int, count: int) -> float:
-    """Return how far a bar lies from its x, of `count` bars side by side."""
+    """Return the offset from x of bar number `place` of `count` bars side by side."""
     return 0.8 / count * (place - (count - 1) / 2)
 
 

@@ -11,7 +11,7 @@ class FastfoodProjection:
     The frequencies are the rows of blocks S H G P H B / (sigma sqrt(d)), d the next power of two of n_inputs: H the
     Walsh-Hadamard transform, B random signs, P a random permutation, G normal on the diagonal, and S gives each row the
     length of a normal vector (Le, Sarlos, Smola 2013). A projection takes O(count log d) instead of O(count n_inputs),
-    and O(count) numbers are kept. Block k depends on the seed and on k alone, so fewer phases are the first of more.
+    and O(count) numbers are kept. Block k depends on the seed and k alone, so fewer phases are the first ones of more.
     """
 
     def __init__(self, n_inputs: int, count: int, length_scale: float, seed: int) -> None:
@@ -23,7 +23,7 @@ class FastfoodProjection:
             signs = rng.choice([-1.0, 1.0], size)
             order = rng.permutation(size)
             gains = rng.standard_normal(size)
-            # A row of H G P H B has length sqrt(size) |gains|; that of a normal vector in `size` dimensions is chi.
+            # Rows of H G P H B have length sqrt(size) |gains|; lengths of normal vectors are chi (`size` dimensions).
             lengths = np.sqrt(rng.chisquare(size, size)) / (np.linalg.norm(gains) * np.sqrt(size) * length_scale)
             self.blocks.append((signs, order, gains, lengths))
 

@@ -4,14 +4,14 @@ import numpy as np
 
 from icub_learning.arrays import Array
 
-FARTHEST = 1e150  # in length scales; the squares of what is farther overflow
+FARTHEST = 1e150  # largest distance in length scales; squares of larger ones overflow
 
 
 class SquaredDistances:
     """x -> -||scale (x - z_j)||^2 / 2 for fixed centres z (m, d): (n, d) to (n, m), by one matrix product.
 
     Distances are taken from the mean of the centres (far from zero they would cancel), and the squared norms are two
-    further columns of the product's factors. Infinite where inputs are so far apart that squares overflow; rounding may
+    further columns of the product's factors. Values are infinite where squares of distances overflow; rounding may
     leave values slightly above 0. Safe to call from several threads at once.
     """
 
@@ -24,14 +24,14 @@ class SquaredDistances:
         self._right = np.ascontiguousarray(np.column_stack([shifted, np.full(len(centers), -0.5), -halves]).T)
 
     def __call__(self, x: Array, out: Array | None = None) -> Array:
-        """Compute (n, m) for x (n, d), into `out` where given."""
+        """Return values (n, m) for x (n, d), written into `out` if given."""
         d = x.shape[1]
         left = np.empty((len(x), d + 2))
         shifted = left[:, :d]
         with np.errstate(over="ignore"):
             np.subtract(x, self._origin, out=shifted)
             shifted *= self._scale
-        np.maximum(shifted, -FARTHEST, out=shifted)  # for single rows np.clip takes longer
+        np.maximum(shifted, -FARTHEST, out=shifted)  # faster than np.clip for single rows
         np.minimum(shifted, FARTHEST, out=shifted)
         np.einsum("ij,ij->i", shifted, shifted, out=left[:, d])
         left[:, d + 1] = 1.0
@@ -49,7 +49,7 @@ class GaussianKernel:
         self.exponents = SquaredDistances(centers, 1.0 / length_scale)
 
     def __call__(self, x: Array, out: Array | None = None) -> Array:
-        """Compute (n, m) for x (n, d), into `out` where given."""
+        """Return values (n, m) for x (n, d), written into `out` if given."""
         out = self.exponents(x, out)
         np.minimum(out, 0.0, out=out)
         return np.exp(out, out=out)

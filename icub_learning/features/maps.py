@@ -11,7 +11,7 @@ from icub_learning.errors import ParameterError, StateError
 from icub_learning.features.nystrom import NystromFeatures
 from icub_learning.features.random_fourier import RandomFourierFeatures
 
-KINDS = {  # of maps that can be saved, with what is saved of each
+KINDS = {  # kinds of maps that can be saved: class, and the attributes that are saved
     "random_fourier": (RandomFourierFeatures, ("length_scale", "seed", "frequencies")),
     "nystrom": (NystromFeatures, ("length_scale", "centers", "whitening")),
 }

@@ -85,7 +85,7 @@ class MultiscaleFourierFeatures:
         self._center = np.zeros(self.n_inputs)
 
     def waves(self, x: Array) -> Array:
-        """All cosines, then all sines, (2 * n_length_scales * n_features / 2,), of one x (n_inputs,). Raises
+        """Return all cosines, then all sines, (2 * n_length_scales * n_features / 2,), of one x (n_inputs,). Raises
         NotFiniteError, ParameterError: x is not finite, or so far out that a phase overflows.
         """
         return _row(x, self._center, self.input_scales, self.frequencies)
@@ -103,7 +103,7 @@ def _row(x: Array, mean: Array, scale: Array, frequencies: Array) -> Array:
     half, n_inputs = frequencies.shape
     out, work = np.empty(2 * half), np.empty(half + n_inputs)
     if not _fourier.row(out, work, x, mean, scale, frequencies, half, n_inputs, 1.0 / sqrt(half)):
-        vector("x", x, n_inputs)  # which says what is not finite
+        vector("x", x, n_inputs)  # raises NotFiniteError that names what is not finite
         raise _too_far(x)
     return out
 

@@ -10,8 +10,8 @@ from icub_learning.arrays import Array, integer, rows
 from icub_learning.errors import ParameterError
 from icub_learning.models.declared import ANY, NOT_NEGATIVE, Declared, entries
 
-CONSTANT = 1e-12  # standard deviation over the mean up to which an input only varies by rounding
-LARGEST_VALUE = 1e100  # beyond it squares and their sums could overflow
+CONSTANT = 1e-12  # standard deviation over the mean up to which an input varies by rounding only
+LARGEST_VALUE = 1e100  # largest magnitude of an input: squares of larger ones and their sums could overflow
 
 
 class Standardizer(Declared):

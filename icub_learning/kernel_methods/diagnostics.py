@@ -18,7 +18,7 @@ from icub_learning.kernel_methods.spectral.krls import eigendecomposition
 from icub_learning.kernel_methods.subsampling.centers import ApproximateLeverage
 
 METHODS = ("KRLS", "early stopping", "NystromKRLS", "NYTRO")
-LEVELS = np.logspace(-12, 2, 57)  # lambda over the largest eigenvalue of K / n, as tried by `signal_to_noise`
+LEVELS = np.logspace(-12, 2, 57)  # grid of lambda / (largest eigenvalue of K / n) that `signal_to_noise` searches
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def leverage_scores(
     n_pilots: int | None = None,
     random_state: Seed = None,
 ) -> Array:
-    """Return l_i = (K (K + lambda n I)^-1)_ii of X (n, d), lambda > 0; approximately, from `n_pilots` samples."""
+    """Return leverage scores l_i = (K (K + lambda n I)^-1)_ii of X (n, d), lambda > 0; approximate with `n_pilots`."""
     samples = _check_samples(X)
     level = check_regularization(regularization)
     function = Kernel(kernel, length_scale, degree)
@@ -66,7 +66,7 @@ def leverage_scores(
 
 
 def effective_dimensions(X: ArrayLike, *, regularization: float = 1e-6, **settings: Any) -> EffectiveDimensions:
-    """Return effective and maximal dimension of X (n, d) at lambda > 0; further settings: see `leverage_scores`."""
+    """Return the effective and the maximal dimension of X (n, d) at lambda > 0; settings as in `leverage_scores`."""
     scores = leverage_scores(X, regularization=regularization, **settings)
     return EffectiveDimensions(float(scores.sum()), float(len(scores) * scores.max()), float(regularization))
 
@@ -76,8 +76,8 @@ def signal_to_noise(
 ) -> SignalToNoise:
     """Estimate the signal-to-noise ratio of targets y (n,) or (n, T) on samples X (n, d).
 
-    In the model y ~ N(0, s (K + lambda n I)) lambda maximizes the likelihood of all targets together, and s lambda n is
-    the noise variance; ||f||^2_H is that of KRLS at this lambda, a lower bound. Costs one eigendecomposition.
+    In the model y ~ N(0, s (K + lambda n I)), lambda maximizes the joint likelihood of all targets, s lambda n is the
+    noise variance, and ||f||^2_H is that of KRLS at this lambda, a lower bound. It costs one eigendecomposition.
     """
     samples, targets = _check_samples(X), finite("y", y)
     if targets.ndim not in (1, 2) or len(targets) != len(samples) or not targets.size:
@@ -121,7 +121,7 @@ def fixed_design_risk(
 
 
 def costs(n: int, dimension: float, ratio: float) -> dict[str, float]:
-    """Return the leading term of the operations of each method for the accuracy of KRLS at lambda*, by SNR `ratio`.
+    """Return the leading term of each method's operation count for the accuracy of KRLS at lambda*, by SNR `ratio`.
 
     With lambda* = 1 / (n SNR), m = min(n, d log(n / lambda*)) centres and t = 1 / lambda* iterations (kernel <= 1):
     KRLS n^3, early stopping n^2 t, Nyström KRLS n m^2, NYTRO n m t (NYTRO paper 3.3); d is the maximal dimension at
@@ -143,7 +143,7 @@ def costs(n: int, dimension: float, ratio: float) -> dict[str, float]:
 
 
 def fastest_method(n: int, dimension: float, ratio: float) -> str:
-    """Return the cheapest of `METHODS` by `costs`; of equals, the one without subsampling."""
+    """Return the cheapest of `METHODS` by `costs`; a tie goes to the method without subsampling."""
     found = costs(n, dimension, ratio)
     return min(METHODS, key=lambda name: found[name])
 
@@ -161,10 +161,10 @@ def regime_map(n: int, dimensions: ArrayLike, ratios: ArrayLike) -> NDArray[Any]
 def centers_for_expected_risk(
     dimension: float, n: int, norm: float, regularization: float, failure: float = 0.25
 ) -> int:
-    """Return the uniform centres m >= (32 d / delta + 2) log(||K|| n / (delta lambda)) of theorem 5 (Bach 2013).
+    """Return a number m >= (32 d / delta + 2) log(||K|| n / (delta lambda)) of uniform centres (theorem 5, Bach 2013).
 
-    With so many, the expected fixed-design risk of Nyström KRLS is at most 1 + 4 delta times that of KRLS at lambda; d
-    is the maximal dimension n max_i (K (K + lambda n I)^-1)_ii, ||K|| the largest eigenvalue. Raises ParameterError.
+    With m centres, the expected fixed-design risk of Nyström KRLS is at most 1 + 4 delta times that of KRLS at lambda;
+    d is the maximal dimension n max_i (K (K + lambda n I)^-1)_ii, ||K|| the largest eigenvalue. Raises ParameterError.
     """
     dimension, norm = _positive("dimension", dimension), _positive("norm", norm)
     level, delta = check_regularization(regularization), _probability(failure)
@@ -176,7 +176,7 @@ def centers_for_optimal_rate(
 ) -> int:
     """Return the number of uniform centres m >= max(67, 5 N_inf(lambda)) log(12 kappa^2 / (lambda delta)) (theorem 1).
 
-    With so many, and lambda = ||C|| n^(-1 / (2 v + gamma + 1)), the excess risk is optimal with probability 1 - delta;
+    With m centres and lambda = ||C|| n^(-1 / (2 v + gamma + 1)), the excess risk is optimal with probability 1 - delta;
     N_inf is the supremum over x of <K_x, (C + lambda)^-1 K_x>, kappa^2 the `largest` k(x, x). Raises ParameterError.
     """
     dimension = _positive("maximal_dimension", maximal_dimension)
@@ -189,8 +189,8 @@ def leverage_centers_for_optimal_rate(
 ) -> int:
     """Return the number of centres m >= max(334, 78 T^2 N(lambda)) log(48 n / delta) (theorem 1, leverage scores).
 
-    It holds for lambda of at least (19 kappa^2 / n) log(12 n / delta); N(lambda) is the trace of C (C + lambda)^-1, T
-    >= 1 the factor up to which the leverage scores are right. Raises ParameterError.
+    The bound holds for lambda >= (19 kappa^2 / n) log(12 n / delta); N(lambda) is the trace of C (C + lambda)^-1, and T
+    >= 1 is the factor within which the leverage scores are accurate. Raises ParameterError.
     """
     dimension = _positive("effective_dimension", effective_dimension)
     factor = real("accuracy", accuracy, 1.0)

@@ -20,7 +20,7 @@ Seed = int | RandomState | None
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelSettings:
-    """Settings of all kernel estimators, whose dataclasses' `__init__` scikit-learn reads; `fit` checks the values."""
+    """Settings of all kernel estimators: scikit-learn reads them from the dataclass's `__init__`, `fit` checks them."""
 
     kernel: str | KernelFunction = "gaussian"
     length_scale: float = 1.0
@@ -55,7 +55,7 @@ class KernelRegressor(KernelSettings, MultiOutputMixin, RegressorMixin, BaseEsti
         return self
 
     def predict(self, X: ArrayLike) -> Array:
-        """Predict (n,) or (n, T), as the targets of `fit` were. Raises NotFittedError, DataError."""
+        """Predict targets (n,) or (n, T), shaped as those of `fit`. Raises NotFittedError, DataError."""
         samples = self._check_samples(X)
         predicted = self._apply(samples, self._coefficients)
         return predicted[:, 0] if self._one_target else predicted
@@ -86,7 +86,7 @@ class KernelRegressor(KernelSettings, MultiOutputMixin, RegressorMixin, BaseEsti
         return apply_by_blocks(self._make_kernel().against(self.centers_), samples, coefficients)
 
     def _set_path(self, path: Sequence[Array]) -> None:
-        """Keep the coefficients (m, T) after iterations 1, 2, ... of which the last are the solution."""
+        """Keep the coefficients (m, T) after iterations 1, 2, ...; the last ones are the solution."""
         self._path = np.stack(path)
         self._coefficients, self.n_iter_ = self._path[-1], len(path)
         self.path_levels_ = np.arange(1, self.n_iter_ + 1)
@@ -114,8 +114,8 @@ def read_training_data(
 ) -> tuple[Array, NDArray[Any], bool]:
     """Return samples (n, d), targets (n, T), and whether the targets came as (n,), checked by scikit-learn's rules.
 
-    Samples become `dtype`, or stay one of several types; targets keep theirs. `checks` are further keywords of
-    `validate_data`, which gives the estimator `n_features_in_`. Raises DataError.
+    Samples are converted to `dtype`, or keep their type if it is one of several allowed ones; targets keep theirs.
+    `checks` are further keywords of `validate_data`, which gives the estimator `n_features_in_`. Raises DataError.
     """
     try:
         checks = {"multi_output": True, "y_numeric": True, "dtype": dtype, **checks}
@@ -136,7 +136,7 @@ def read_labels(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, reset: boo
 
 
 def read_samples(estimator: BaseEstimator, X: ArrayLike) -> Array:
-    """Check samples to predict at by scikit-learn's rules: float64 (n, n_features_in_). Raises DataError."""
+    """Check the samples of a prediction by scikit-learn's rules: float64 (n, n_features_in_). Raises DataError."""
     try:
         return np.asarray(validate_data(estimator, X, reset=False, dtype=np.float64, order="C"))
     except ValueError as error:

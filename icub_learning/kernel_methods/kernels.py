@@ -11,10 +11,10 @@ from icub_learning.errors import ParameterError, ShapeError
 from icub_learning.features.gaussian_kernel import GaussianKernel, SquaredDistances
 
 KERNELS = ("gaussian", "linear", "polynomial", "matern")
-BLOCK_BYTES = 2**21  # of one block of a kernel matrix: product, exponential and use follow each other in the cache
+BLOCK_BYTES = 2**21  # [bytes] one block of a kernel matrix, which stays in the cache for product, exponential and use
 
 KernelFunction = Callable[[Array, Array], ArrayLike]
-Operator = Callable[[Array], Array]  # linear, on vectors (n,) or columns (n, T)
+Operator = Callable[[Array], Array]  # a linear map of vectors (n,) or columns (n, T)
 
 
 class Kernel:
@@ -124,5 +124,5 @@ def rows_per_block(n_columns: int, block_bytes: int = BLOCK_BYTES) -> int:
 
 
 def sample_rows(random: RandomState, n: int, size: int) -> NDArray[np.int64]:
-    """Draw `size` of range(n) without replacement, in random order."""
+    """Draw `size` indices of range(n) without replacement, in random order."""
     return random.permutation(n)[:size].astype(np.int64)

@@ -14,7 +14,7 @@ from icub_learning.kernel_methods.spectral.krls import KRLS
 
 
 class OneVsAllClassifier(ClassifierMixin, BaseEstimator):
-    """Makes a classifier of a clone `estimator_` of any regressor for several targets, by default `KRLS()`.
+    """Classifier made of a clone `estimator_` of any regressor for several targets, by default `KRLS()`.
 
     It learns one code for each class, +1 for its samples and -1 for the others (one column where there are two
     classes), with one factorization or one run of iterations; the largest score wins. `classes_` (C,) are sorted.

@@ -31,8 +31,8 @@ from icub_learning.kernel_methods.subsampling.least_squares import (
 )
 
 PANEL = 128  # features added at a time
-POOL = 4  # features to draw from by leverage scores, for each that is taken
-ROWS = 4  # samples that their scores are estimated from, for each feature of the pool
+POOL = 4  # candidate features for each one that is drawn by leverage scores
+ROWS = 4  # samples from which leverage scores are estimated, for each candidate feature
 
 
 class CosineFeatures:
@@ -40,8 +40,8 @@ class CosineFeatures:
 
     Inner products of rows are unbiased for the kernel if scale_by = n_features: omega ~ N(0, sigma^-2 I) for the
     Gaussian kernel and a multivariate t with three degrees of freedom for "matern", b uniform on [0, 2 pi] (thesis
-    5.1). A vector of t is one of N(0, sigma^-2 I) times sqrt(3 / chi^2), which goes for Fastfood's rows too. A map with
-    fewer features has the first features of a map with more. Features are "fourier" (independent frequencies) or
+    5.1). A vector with this t distribution is one of N(0, sigma^-2 I) times sqrt(3 / chi^2), for Fastfood too. A map
+    with fewer features has the first features of a larger map. Features are "fourier" (independent frequencies) or
     "fastfood" (`FastfoodProjection`), drawn with three seeds. Raises ParameterError: the kernel has no such features.
     """
 
@@ -65,7 +65,7 @@ class CosineFeatures:
         self._frequencies = np.ascontiguousarray(frequencies.T)
 
     def subset(self, chosen: NDArray[np.intp], gains: Array) -> "CosineFeatures":
-        """Return a map of the features with these numbers, times gains (len(chosen),); of "fourier" features alone."""
+        """Return a map of the `chosen` features (indices), times gains (len(chosen),); for "fourier" features only."""
         part = copy(self)
         part.n_features, part._gains = len(chosen), gains
         part._phases, part._frequencies = self._phases[chosen], np.ascontiguousarray(self._frequencies[:, chosen])
@@ -73,7 +73,7 @@ class CosineFeatures:
         return part
 
     def __call__(self, samples: Array, first: int = 0) -> Array:
-        """Return the features from number `first` on, (r, n_features - first), of rows (r, d)."""
+        """Return the features from index `first` on, (r, n_features - first), for rows (r, d)."""
         products = samples @ self._frequencies if self._fastfood is None else self._fastfood(samples)
         if self._spread is not None:
             products *= self._spread
@@ -108,7 +108,7 @@ class RandomFeaturesKRLS(RandomFeatureRegressor, StreamingRegressor):
     With sampling "leverage" the m features are drawn from four times as many by their leverage scores (S^T S (S^T S +
     lambda I)^-1)_jj, estimated on a part of the samples, and weighted so that the kernel stays unbiased (the
     data-dependent distribution of Bach, "On the equivalence between kernel quadrature rules and random feature
-    expansions", 2017; thesis 5.3, remark on non-uniform sampling); "fourier" features alone. `path` holds further
+    expansions", 2017; thesis 5.3, remark on non-uniform sampling); for "fourier" features only. `path` holds further
     values of lambda, strictly monotonic, at which `predict_path` predicts. See `RandomFeatureRegressor`.
     """
 
@@ -151,11 +151,11 @@ class RandomFeaturesKRLS(RandomFeatureRegressor, StreamingRegressor):
 class IncrementalRandomFeaturesKRLS(RandomFeatureRegressor):
     """Random features KRLS for every number of features 1..m, at the cost of one fit with m (thesis appendix C).
 
-    The recurrence with c_t = A_{t-1}^T a_t and gamma_t = a_t^T a_t + lambda n, in blocks; its printed u and v, both
-    for updates, are a misprint. All features carry the factor m^(-1/2) of the last level, so that the penalty does not
-    change along the path: level t is `RandomFeaturesKRLS` on the first t features with lambda m / t, the last one with
-    lambda. `path` holds the numbers of features at which `predict_path` predicts, strictly monotonic; by default 1..m.
-    See `RandomFeatureRegressor`.
+    This is the recurrence with c_t = A_{t-1}^T a_t and gamma_t = a_t^T a_t + lambda n, in blocks; its printed u and v,
+    both for updates, are a misprint. All features carry the factor m^(-1/2) of the last level, so that the penalty does
+    not change along the path: level t is `RandomFeaturesKRLS` on the first t features with lambda m / t, the last one
+    with lambda. `path` holds the numbers of features at which `predict_path` predicts, strictly monotonic; by default
+    1..m. See `RandomFeatureRegressor`.
     """
 
     path: Sequence[int] | None = None
@@ -169,7 +169,7 @@ class IncrementalRandomFeaturesKRLS(RandomFeatureRegressor):
         self._grow(m, kernel)
 
     def add_features(self, count: int) -> "IncrementalRandomFeaturesKRLS":
-        """Continue with `count` further features, O(n (m + count) count). Raises NotFittedError, ParameterError."""
+        """Add `count` further features, O(n (m + count) count). Raises NotFittedError, ParameterError."""
         check_is_fitted(self, "_coefficients")
         self._grow(len(self._squares) + integer("count", count, 1), self._make_kernel())
         return self

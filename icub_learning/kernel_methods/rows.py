@@ -1,4 +1,4 @@
-"""Training data read in blocks of rows: arrays in memory or in a file, by threads, or Dask arrays, by a cluster."""
+"""Training data read in blocks of rows: arrays in memory or a file, read by threads, or Dask arrays, by a cluster."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -42,11 +42,11 @@ class ArrayRows:
         return add_totals(self.in_stripes(lambda start, stop: part(self.samples[start:stop], self.targets[start:stop])))
 
     def map(self, function: Callable[[Array], Array]) -> Array:
-        """Return `function` of the samples, which gives one row for each of theirs."""
+        """Return `function` of all samples; it returns one row for each sample."""
         return np.concatenate(self.in_stripes(lambda start, stop: function(self.samples[start:stop])))
 
     def in_stripes(self, work: Callable[[int, int], T]) -> list[T]:
-        """Return what `work` returns for stripes of rows (start, stop), one for each thread, in order."""
+        """Return the results of `work(start, stop)` for stripes of rows, one for each thread, in order."""
         if self.n_threads == 1:
             return [work(0, self.n)]
         edges = np.linspace(0, self.n, self.n_threads + 1).astype(int).tolist()
@@ -55,7 +55,7 @@ class ArrayRows:
 
 
 class DaskRows:
-    """Rows of Dask arrays: each block is reduced where it lies, by the current client, and only sums travel."""
+    """Rows of Dask arrays: the current client reduces each block where it lies, and only sums are sent."""
 
     def __init__(self, samples: Any, targets: Any) -> None:
         import dask.array
@@ -108,7 +108,7 @@ class DaskRows:
         return low.min(axis=0), high.max(axis=0), np.asarray(finite.all(axis=0))
 
     def map(self, function: Callable[[Array], Array]) -> Array:
-        """Return `function` of the samples, which gives one row for each of theirs."""
+        """Return `function` of all samples; it returns one row for each sample."""
         from dask import compute, delayed
 
         shared = delayed(function, pure=False, traverse=False)
@@ -130,7 +130,7 @@ class StreamingRegressor(KernelRegressor):
         return self
 
     def predict(self, X: Any) -> Any:
-        """Predict (n,) or (n, T), as `fit` had targets, lazily for a Dask array. Raises NotFittedError, DataError."""
+        """Predict (n,) or (n, T), shaped as the targets of `fit`, lazily for Dask. Raises NotFittedError, DataError."""
         if not is_dask(X):
             return super().predict(X)
         check_is_fitted(self, "_coefficients")
@@ -146,7 +146,7 @@ class StreamingRegressor(KernelRegressor):
         raise NotImplementedError
 
     def _read_arrays(self, X: ArrayLike, y: ArrayLike) -> ArrayRows:
-        # float32 passes, so that a file of it is not copied into memory as a whole.
+        # float32 stays as it is, so that a file of float32 is not copied into memory as a whole.
         types = [np.float64, np.float32]
         samples, targets, self._one_target = read_training_data(self, X, y, dtype=types, ensure_min_samples=2)
         if targets.dtype.kind != "f":

@@ -11,22 +11,22 @@ from collections.abc import Mapping, Sequence
 from typing import IO
 
 GRACE = 5.0  # [s] between asking a process to end and killing it
-PERIOD = 0.05  # [s] between looks at the processes
-_PR_SET_PDEATHSIG = 1  # of Linux's prctl
+PERIOD = 0.05  # [s] between two checks of the processes
+_PR_SET_PDEATHSIG = 1  # option of Linux's prctl
 
 
 def start(line: Sequence[str], environment: Mapping[str, str], output: int | IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start a process with a process group of its own, `environment` in addition; its output and errors go to `output`.
+    """Start a process in a process group of its own, with additional `environment`; stdout and stderr go to `output`.
 
-    Signals then reach its children as well, and Ctrl-C in a terminal reaches it once and not twice. Raises OSError if
-    it fails.
+    Signals to the group then reach its children as well, and Ctrl-C in a terminal reaches it once and not twice. Raises
+    OSError if it fails.
     """
     return subprocess.Popen(
         list(line),
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=subprocess.STDOUT,
-        # Without it Python writes to pipes and files in blocks, and lines come late.
+        # PYTHONUNBUFFERED: otherwise Python writes to pipes and files in blocks, and lines come late.
         env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
         start_new_session=True,
         preexec_fn=_die_with_parent if sys.platform == "linux" else None,
@@ -34,16 +34,16 @@ def start(line: Sequence[str], environment: Mapping[str, str], output: int | IO[
 
 
 def end(children: Sequence[subprocess.Popen[bytes]]) -> list[subprocess.Popen[bytes]]:
-    """End processes that `start` returned, and their children, by SIGTERM; return those that had to be killed."""
+    """End processes that `start` returned, and their children, with SIGTERM; return those that had to be killed."""
     for child in children:
-        # Python that still imports answers SIGINT with a traceback, and at times does not notice it.
+        # Not SIGINT: Python that is still importing answers it with a traceback, and at times misses it.
         send(child, signal.SIGTERM)
     limit = time.monotonic() + GRACE
     while any(child.poll() is None for child in children) and time.monotonic() < limit:
         time.sleep(PERIOD)
     killed = [child for child in children if child.poll() is None]
     for child in children:
-        send(child, signal.SIGKILL)  # also to what is left of its group
+        send(child, signal.SIGKILL)  # also ends what is left of its process group
         child.wait()
     return killed
 
@@ -60,5 +60,5 @@ def describe(code: int) -> str:
 
 
 def _die_with_parent() -> None:
-    """Have Linux end this process when its parent is killed; for the child, between fork and exec."""
+    """Have Linux end this process when its parent is killed; called in the child between fork and exec."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -29,11 +29,11 @@ def share_folder() -> Path:
 
 
 def find_executable(package: str, executable: str) -> str:
-    """Return the path of an executable of a ROS package, or for package "" of a program. Raises ParameterError."""
+    """Return the path of an executable of a ROS package or, for package "", of a program. Raises ParameterError."""
     search, needed = os.environ.get("PATH", os.defpath), "a program on the PATH: install it"
     if package:
         folders = [prefix / "lib" / package for prefix in ament_prefixes()]
-        if package == PACKAGE:  # colcon puts them beside icub-learning, pip beside the interpreter
+        if package == PACKAGE:  # colcon puts executables beside icub-learning, pip beside the interpreter
             folders = [Path(sys.argv[0]).resolve().parent, Path(sys.executable).parent, *folders]
         search = os.pathsep.join(map(str, folders))
         needed = f"an executable of package {package}: build and source its workspace, or install the package"
@@ -97,8 +97,8 @@ def ros_arguments(
     parameter_files: Sequence[str] = (),
     remappings: Mapping[str, str] | None = None,
 ) -> list[str]:
-    """Return the arguments of a command line that ROS reads: the node's name ("": as it is), parameters, which override
-    those of the files, and names of topics in this system by their names in the code.
+    """Return the arguments of a command line that ROS reads: the node's name ("": unchanged), parameters, which
+    override those of the files, and names of topics in this system by their names in the code.
     """
     rules = ({"__node": name} if name else {}) | dict(remappings or {})
     return [
@@ -123,7 +123,7 @@ class Command:
     name: str
     line: tuple[str, ...]
     environment: Mapping[str, str]
-    finishes: bool  # as of a Process
+    finishes: bool  # whether its end with exit code 0 completes the system's work, see Process
 
     def __str__(self) -> str:
         """Return the command as one would type it into a shell."""
@@ -132,8 +132,8 @@ class Command:
 
 
 def parse(system: System, assignments: Iterable[str]) -> dict[str, str]:
-    """Return the values of all launch arguments of a system, from texts name:=value; what these leave out takes its
-    default. Raises ParameterError: an argument is unknown, not of that form, missing, or not among its choices.
+    """Return the values of all launch arguments of a system, from texts name:=value; other arguments take their
+    defaults. Raises ParameterError: an argument is unknown, not of that form, missing, or not among its choices.
     """
     known = {argument.name: argument for argument in system.arguments}
     given: dict[str, str] = {}
@@ -158,7 +158,7 @@ def commands(
     system: System, arguments: Mapping[str, str], find: Callable[[str, str], str] = find_executable
 ) -> list[Command]:
     """Return the processes of a system, with `arguments` from `parse`; `find` returns the path of an executable of a
-    package. Raises IcubLearningError: programs of others are not installed; the message says how to install them.
+    package. Raises IcubLearningError: third-party programs are not installed; the message says how to install them.
     ParameterError: an executable or a parameter file is not there.
     """
     found: list[tuple[Process, str]] = []

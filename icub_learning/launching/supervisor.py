@@ -28,7 +28,7 @@ class Supervisor:
         """
         with stop_signals() as stopped:
             failed = not self._start(commands)
-            for reader in self._readers:  # after all are started: a process with threads must not fork into Python
+            for reader in self._readers:  # once all have started: Python with threads must not run after a fork
                 reader.start()
             ended = False
             while not (failed or ended or stopped()):
@@ -39,7 +39,7 @@ class Supervisor:
                 if process in killed:
                     self._write(f"[{command.name}] did not end within {children.GRACE:g} s: killed")
         for reader in self._readers:
-            reader.join(timeout=1.0)  # a grandchild may hold the pipe for ever
+            reader.join(timeout=1.0)  # a grandchild may keep the pipe open for ever
         return int(failed or bool(killed))
 
     def _start(self, commands: Sequence[Command]) -> bool:
@@ -60,11 +60,11 @@ class Supervisor:
                 self._write(f"[{name}] {line.decode(errors='replace').rstrip()}")
 
     def _collect(self) -> tuple[bool, bool]:
-        """Remove a process that ended; return whether there is one, and whether that is a failure."""
+        """Remove one process that has ended; return whether there was one, and whether its end is a failure."""
         for command, process in self._running:
             if (code := process.poll()) is not None:
                 self._running.remove((command, process))
-                children.send(process, signal.SIGKILL)  # to what is left of its group
+                children.send(process, signal.SIGKILL)  # ends what is left of its process group
                 failed = code != 0 or not command.finishes
                 how = "ended unexpectedly" if failed else "is done"
                 self._write(f"[{command.name}] {how}: {children.describe(code)}")

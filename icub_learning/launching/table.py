@@ -16,9 +16,9 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 class Argument:
     """A launch argument."""
 
-    name: str  # as in name:=value
+    name: str  # name in name:=value
     description: str  # meaning and unit
-    default: str | None = None  # template, which may refer to arguments before it; None: must be given
+    default: str | None = None  # template, which may refer to arguments before it; None: the user must give a value
     choices: tuple[str, ...] = ()  # the only values accepted, or () for any
 
 
@@ -26,17 +26,17 @@ class Argument:
 class Process:
     """A process; every text but the names is a template."""
 
-    name: str  # in the output; for a node, also its ROS name
+    name: str  # name in the output; for a node, also its ROS name
     executable: str  # file in the package's folder of executables; without a package, a program on the PATH
     package: str = PACKAGE  # ROS package of the executable, or ""
-    arguments: tuple[str, ...] = ()  # without those of ROS
-    is_node: bool = True  # whether it takes arguments of ROS
+    arguments: tuple[str, ...] = ()  # command-line arguments, without those for ROS
+    is_node: bool = True  # whether it takes ROS arguments
     parameter_files: tuple[str, ...] = ()  # YAML files; later ones override earlier ones
-    parameters: Mapping[str, str] = field(default_factory=dict)  # override those of the files; values in YAML
-    remappings: Mapping[str, str] = field(default_factory=dict)  # from a topic in the code to one of this system
-    environment: Mapping[str, str] = field(default_factory=dict)  # variables that are set in addition
+    parameters: Mapping[str, str] = field(default_factory=dict)  # ROS parameters, which override the files; YAML values
+    remappings: Mapping[str, str] = field(default_factory=dict)  # topics of this system by their names in the code
+    environment: Mapping[str, str] = field(default_factory=dict)  # additional environment variables
     finishes: bool = False  # whether the system's work is done when it ends with exit code 0; else its end is a failure
-    installation: str = ""  # how to install it, for a process of somebody else's
+    installation: str = ""  # how to install it, for a third-party program
 
 
 @dataclass(frozen=True)

@@ -16,24 +16,24 @@ D = TypeVar("D", bound="Declared")
 
 
 class Range(NamedTuple):
-    """Which numbers an entry may hold."""
+    """The range of numbers that an entry may hold."""
 
     low: float = -inf
     low_open: bool = False  # whether `low` itself is excluded
-    infinite: bool = False  # whether an entry may be infinite, as a variance is of which nothing is known
+    infinite: bool = False  # whether an entry may be infinite, as an unknown variance is
 
     def holds(self, values: Array) -> bool:
-        """Whether all values are in the range; NaN is in none."""
+        """Return whether all values are in the range; NaN is in none."""
         above = values > self.low if self.low_open else values >= self.low
         return bool(np.all(above & (self.infinite | (values < inf))))
 
     def __str__(self) -> str:
-        """The range in words."""
+        """Return the range in words."""
         least = "" if self.low == -inf else f" {'above' if self.low_open else 'of at least'} {self.low:g}"
         return f"{'' if self.infinite else 'finite '}numbers{least}"
 
 
-# Those that most entries have.
+# Ranges of most entries.
 ANY, NOT_NEGATIVE, POSITIVE, VARIANCE = Range(), Range(0.0), Range(0.0, low_open=True), Range(0.0, infinite=True)
 
 
@@ -43,10 +43,10 @@ def entries(**ranges: Range) -> Mapping[str, Range]:
 
 
 class Declared:
-    """What is learned as some numbers, which STATE names, and by parts, objects of their own, which PARTS names.
+    """Base of learners whose state is some arrays, named in STATE, and parts, objects with a state, named in PARTS.
 
-    The attribute of an entry has its name, or the same with an underscore before it. Shapes of arrays, and which
-    numbers are integers, are those of a new object. A part has `state` and `restored` as here.
+    The attribute of an entry has its name, with or without a leading underscore. Shapes of arrays and types of numbers
+    are those of a new object. A part has methods `state` and `restored`, as this class has.
     """
 
     STATE: ClassVar[Mapping[str, Range]] = MappingProxyType({})
@@ -81,7 +81,7 @@ class Declared:
 
     @classmethod
     def _new(cls: type[D], state: Mapping[str, Any], *sizes: Any) -> D:
-        """Return an object that has learned nothing; `state` may tell sizes."""
+        """Return an object that has learned nothing; `state` may determine its sizes."""
         return cls(*sizes)
 
     def _attribute(self, name: str) -> str:

@@ -20,13 +20,13 @@ from icub_learning.errors import StateError
 from icub_learning.files import replacing
 from icub_learning.models.header import CHECKSUM_ENTRY, HEADER_ENTRY, ModelHeader, digest_of, digest_of_text
 
-LARGEST_FILE = 4 * 2**30  # [bytes] that are read unless another limit is given
-MOST_ENTRIES = 20_000  # of an archive
-LARGEST_DIRECTORY = 4 * 2**20  # [bytes], of an archive's list of entries
-LARGEST_NPY_HEADER = 64 * 1024  # [bytes]
-PIECE = 256 * 1024  # [bytes] written at once: another thread that needs the interpreter waits no longer than for this
+LARGEST_FILE = 4 * 2**30  # [bytes] largest file that is read unless another limit is given
+MOST_ENTRIES = 20_000  # largest number of entries of an archive
+LARGEST_DIRECTORY = 4 * 2**20  # [bytes] longest list of entries of an archive
+LARGEST_NPY_HEADER = 64 * 1024  # [bytes] longest header of an array
+PIECE = 256 * 1024  # [bytes] written at once, which limits how long another thread waits for the interpreter
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_END, _END_SIZE, _LOCATOR = b"PK\x05\x06", 22, b"PK\x06\x07"  # of a zip archive: end record, locator of that of zip64
+_END, _END_SIZE, _LOCATOR = b"PK\x05\x06", 22, b"PK\x06\x07"  # zip: end record and its size, zip64 locator
 
 
 def write_model(path: str | os.PathLike[str], state: Mapping[str, Any], header: ModelHeader | None = None) -> Path:
@@ -73,7 +73,7 @@ def read_model(path: str | os.PathLike[str], largest: int = LARGEST_FILE) -> tup
 
     ".npz" is added to the path if there is no such file. Sizes are checked before anything is read into memory: what
     the entries claim must be what the file has, and not more than `largest` [bytes]. Everything that has a checksum is
-    compared with it. Raises StateError: the file is missing, damaged, newer, too large or no state.
+    compared with it. Raises StateError: the file is missing, damaged, newer than this release, too large or no state.
     """
     if not str(path):
         raise StateError("path is empty: name the file to read", name="path", value=path)
@@ -105,7 +105,7 @@ def _refusing(source: Path) -> Iterator[None]:
         raise StateError(f"there is no file {source}", name="path", value=str(source)) from None
     except StateError:
         raise
-    except Exception as error:  # zipfile and NumPy raise many types, and MemoryError is to be told too
+    except Exception as error:  # zipfile and NumPy raise many types; MemoryError is reported too
         reason = str(error) or type(error).__name__
         raise StateError(f"{source} is no saved model: {reason}", name="path", value=str(source)) from error
 

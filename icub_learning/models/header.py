@@ -1,4 +1,4 @@
-"""What a model file says about itself: whose model it is, how it was learned, and checksums of all it holds."""
+"""The description in a model file: whose model it is, how it was learned, and checksums of all arrays."""
 
 import hashlib
 import json
@@ -12,9 +12,9 @@ import numpy as np
 
 from icub_learning.errors import StateError
 
-FORMAT_VERSION = 1  # of all files
-HEADER_ENTRY, CHECKSUM_ENTRY = "model_header", "model_checksum"  # of a file, beside those of the state
-# What must agree between two models that can replace or pool each other, in words, in the order it is compared.
+FORMAT_VERSION = 1  # version of the format of all model files
+HEADER_ENTRY, CHECKSUM_ENTRY = "model_header", "model_checksum"  # entries of a file beside those of the state
+# Fields that must agree for models to replace or pool each other, named as in messages, in order of comparison.
 ORIGIN = {name: name for name in ("kind", "robot", "joints", "sensor", "network")}
 ORIGIN["urdf_digest"] = "digest of the URDF"
 
@@ -23,18 +23,18 @@ ORIGIN["urdf_digest"] = "digest of the URDF"
 class ModelHeader:
     """The description of a model in its file."""
 
-    kind: str  # what it is a model of: "inverse_dynamics", "object_recognition" or "object_detection"
-    robot: str = ""  # its name in its URDF
+    kind: str  # subject of the model: "inverse_dynamics", "object_recognition" or "object_detection"
+    robot: str = ""  # name of the robot in its URDF
     urdf_digest: str = ""  # SHA-256 of the URDF's elements, see `digest_of_urdf`
-    joints: tuple[str, ...] = ()  # names, in the order of all arrays
-    sensor: str = ""  # force/torque sensor
+    joints: tuple[str, ...] = ()  # joint names, in the order of all arrays
+    sensor: str = ""  # name of the force/torque sensor
     network: str = ""  # network and layer of the features
-    settings: Mapping[str, Any] = field(default_factory=dict)  # how it was learned, seeds among them, by name
-    statistics: Mapping[str, Any] = field(default_factory=dict)  # what it has seen, such as the number of samples
-    saved_at: float = field(default_factory=time.time)  # in seconds since 1970 (UTC)
+    settings: Mapping[str, Any] = field(default_factory=dict)  # settings that it was learned with, seeds among them
+    statistics: Mapping[str, Any] = field(default_factory=dict)  # facts about the data, such as the number of samples
+    saved_at: float = field(default_factory=time.time)  # [s] time of saving, since 1970 (UTC)
     release: str = ""  # version of icub_learning that wrote it
-    checksums: Mapping[str, str] = field(default_factory=dict)  # see `digest_of`, by entry of the state
-    format_version: int = FORMAT_VERSION  # of this description
+    checksums: Mapping[str, str] = field(default_factory=dict)  # SHA-256 by entry of the state, see `digest_of`
+    format_version: int = FORMAT_VERSION  # version of this description
 
     def text(self) -> str:
         """Return the description as JSON."""
@@ -64,10 +64,10 @@ class ModelHeader:
             raise StateError(f"the description of the model cannot be read: {error}", name=HEADER_ENTRY) from None
 
     def check_origin(self, ours: "ModelHeader", *, any_urdf: bool = False) -> None:
-        """Raise StateError, which names both, if this model is of another kind, robot, sensor or network than `ours`,
-        which it would replace or be pooled with, or, unless `any_urdf`, of another URDF.
+        """Raise StateError, which names both, if this model has another kind, robot, joints, sensor or network than
+        `ours`, which it would replace or be pooled with, or, unless `any_urdf`, another URDF.
 
-        Names that one of the two does not know, "" or (), are not compared.
+        Fields that are unknown in one of the two, "" or (), are not compared.
         """
         for name, words in ORIGIN.items():
             theirs, own = getattr(self, name), getattr(ours, name)

@@ -1,4 +1,4 @@
-"""A folder of models, out of which no name leads, and the newest models of one name: the last K, by time."""
+"""A folder of models that no name can leave, and the newest models of one name: the last K, by time."""
 
 import contextlib
 import fcntl
@@ -18,20 +18,20 @@ from icub_learning.models.files import LARGEST_FILE, read_model, write_model
 from icub_learning.models.header import ModelHeader
 
 SUFFIX = ".npz"
-LONGEST_NAME = 200  # bytes of one part of a name; file systems hold 255, and files that are being written add some
-WAIT_FOR_LOCK = 2.0  # [s] for another process that is about to end
+LONGEST_NAME = 200  # [bytes] longest part of a name: file systems allow 255, and unfinished files add some
+WAIT_FOR_LOCK = 2.0  # [s] time to wait for another process that is about to end
 _TIME = "%Y%m%dT%H%M%S.%fZ"
 
 ModelT = TypeVar("ModelT")
 
 
 def default_folder() -> Path:
-    """Return the folder of models where none is given: icub_learning/models in $XDG_STATE_HOME, or ~/.local/state."""
+    """Return the default folder of models: icub_learning/models in $XDG_STATE_HOME, or ~/.local/state."""
     return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "icub_learning" / "models"
 
 
 class ModelsFolder:
-    """Turns names of models into paths inside one folder ("": `default_folder`), made when needed, or anywhere."""
+    """Maps model names to paths inside one folder ("": `default_folder`), made when needed, or anywhere if so set."""
 
     def __init__(self, folder: str | os.PathLike[str] = "", *, anywhere: bool = False) -> None:
         self.folder = Path(folder).expanduser().absolute() if str(folder) else default_folder()
@@ -71,7 +71,7 @@ class ModelsFolder:
 class KeptModels:
     """Saves and loads models under one name, and keeps older ones beside it as NAME.TIME.npz.
 
-    A model is written beside the newest one, flushed and renamed onto it, after the newest one got its name with a
+    A model is written beside the newest one, flushed and renamed onto it, after the newest one got a name with its
     time: a process or machine that ends at any moment leaves at least one whole model. A file that was refused when it
     was loaded is never removed: it is put aside as NAME.TIME.refused.npz before it would be replaced.
 
@@ -84,9 +84,9 @@ class KeptModels:
         self.path, self._keep, self._largest = path, integer("keep_models", keep, 1), largest
         self._stem = path.name.removesuffix(SUFFIX)
         self._kept = re.compile(re.escape(self._stem) + r"\.\d{8}T\d{6}\.\d{6}Z" + re.escape(SUFFIX))
-        self._refused: set[tuple[int, int]] = set()  # device and inode
+        self._refused: set[tuple[int, int]] = set()  # device and inode of each refused file
         self._lock: IO[str] | None = None
-        self.read_only = ""  # why nothing can be written here, "" if it can
+        self.read_only = ""  # the reason if nothing can be written here, else ""
         with contextlib.suppress(OSError):
             self.path.parent.mkdir(parents=True, exist_ok=True)
         self._take_lock()
@@ -96,7 +96,7 @@ class KeptModels:
                 shutil.rmtree(unfinished, ignore_errors=True)
 
     def files(self) -> list[Path]:
-        """Return the models of this name that there are, the newest first."""
+        """Return the existing models of this name, the newest first."""
         older = [path for path in self._beside() if self._kept.fullmatch(path.name)]
         return [path for path in (self.path, *sorted(older, reverse=True)) if path.exists()]
 
@@ -140,7 +140,7 @@ class KeptModels:
             self._lock = None
 
     def _keep_newest(self) -> None:
-        """Give the present newest file its name with a time, while it keeps its own until it is replaced."""
+        """Give the newest file a name with its time as well; it keeps its own name until it is replaced."""
         refused = _identity(self.path) in self._refused
         if not refused and self._keep == 1:
             return
@@ -177,7 +177,7 @@ class KeptModels:
 
 
 def _locked(file: IO[str]) -> bool:
-    """Lock a file; return whether no other process holds it, which cannot be told on a file system without locks."""
+    """Lock a file; return whether no other process holds it, also True on a file system without locks."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:

@@ -11,9 +11,9 @@ from icub_learning.arrays import Array
 from icub_learning.errors import ParameterError, StateError
 
 SOURCES, COUNTS = "ledger.sources", "ledger.counts"  # entries of a saved state
-LENGTH = 32  # characters of a source
+LENGTH = 32  # characters of the name of a source
 
-Holdings = dict[str, int]  # by source, how many of its first samples
+Holdings = dict[str, int]  # source: how many of its first samples are held
 
 
 class Accountable(Protocol):
@@ -23,14 +23,14 @@ class Accountable(Protocol):
 
     @property
     def n_samples(self) -> int:
-        """How many samples were learned."""
+        """Number of samples that were learned."""
 
 
 OneT = TypeVar("OneT", bound=Accountable)
 
 
 class Ledger:
-    """The sources of an estimator's samples, and how many it holds of others.
+    """The sources of an estimator's samples, and how many samples of each it holds.
 
     Each estimator is a source of its own since it was made or rebuilt from a file: what it learned before that belongs
     to earlier sources. A source only ever adds samples, so that a source and a number name the same samples wherever
@@ -43,17 +43,17 @@ class Ledger:
         self._source = uuid4().hex
 
     def holdings(self, n_samples: int) -> Holdings:
-        """Return how many samples of which source there are; `n_samples` are all that the estimator has learned."""
+        """Return the number of samples of each source; `n_samples` is the number that the estimator has learned."""
         own = n_samples - sum(self._held.values())
         return {**self._held, **({self._source: own} if own > 0 else {})}
 
     def merge(self, mine: OneT, other: OneT, common: OneT | None, pool: Callable[[OneT, OneT | None], None]) -> None:
-        """Pool another estimator with `mine`, that of this ledger, so that shared samples count once.
+        """Pool another estimator into `mine`, the one of this ledger, so that shared samples count once.
 
-        `pool` adds the samples of its first argument that are not those of its second one, None for none, to `mine`;
-        nothing is done where the other one has nothing new. `common` is an estimator of exactly the samples that both
-        share, which is not needed if they share none, or all of one of them. Raises ParameterError: `common` is needed
-        and absent or another one, or as `pool` raises; nothing changes then.
+        `pool` adds to `mine` the samples of its first argument that its second one, which may be None, does not hold;
+        it is not called if the other estimator has nothing new. `common` is an estimator of exactly the samples that
+        both share, which is not needed if they share none, or all of one of them. Raises ParameterError: `common` is
+        needed and absent or holds other samples, or as `pool` raises; nothing changes then.
         """
         own, theirs = held_by(mine), held_by(other)
         both = shared(own, theirs)
@@ -66,13 +66,13 @@ class Ledger:
             raise ParameterError("other", text, f"{bound} (icub-learning fleet gather keeps such models)")
         pool(other, known if both else None)
         self._held = dict(Counter(own) | Counter(theirs))
-        # What is learned from now on comes after samples of others: it is told apart from what came before.
+        # What is learned from now on comes after samples of others: a new source separates it from what came before.
         self._source = uuid4().hex
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], n_samples: int) -> "Ledger":
-        """Rebuild from what `accounted` returned; a state that does not tell is a source that nobody else has. Raises
-        StateError: the entries do not account for the samples of the estimator.
+        """Rebuild from what `accounted` returned; a state without these entries is a source that no other model has.
+        Raises StateError: the entries do not account for the samples of the estimator.
         """
         if SOURCES not in state:
             return cls({uuid4().hex: n_samples} if n_samples else {})
@@ -80,12 +80,12 @@ class Ledger:
 
 
 def held_by(estimator: Accountable) -> Holdings:
-    """Return how many samples of which source an estimator holds."""
+    """Return the number of samples of each source that an estimator holds."""
     return estimator.ledger.holdings(estimator.n_samples)
 
 
 def shared(one: Holdings, other: Holdings) -> Holdings:
-    """Return what two models have both seen."""
+    """Return the holdings that two models share."""
     return dict(Counter(one) & Counter(other))
 
 
@@ -104,7 +104,7 @@ def accounted(estimator: Any) -> dict[str, Array]:
 
 
 def read_holdings(state: Mapping[str, Any], n_samples: int | None = None) -> Holdings:
-    """Return the holdings of a saved state. Raises StateError if they are none, or not of so many samples."""
+    """Return the holdings of a saved state. Raises StateError if they are invalid or not `n_samples` in all."""
     try:
         sources, counts = np.atleast_1d(state[SOURCES]), np.atleast_1d(state[COUNTS])
         found = {str(source): int(count) for source, count in zip(sources, counts, strict=True)}

@@ -39,7 +39,7 @@ def check_version(state: Mapping[str, Any], version: int, key: str = "version") 
 
 
 def broken_entries(state: Mapping[str, Any]) -> list[str]:
-    """Return the names of entries with numbers that nobody can learn: NaN, and infinity but as a variance of noise,
+    """Return the names of entries with numbers that cannot be learned: NaN, and infinity except in a noise variance,
     which is infinite until something has been learned.
     """
 

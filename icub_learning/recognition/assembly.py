@@ -1,4 +1,4 @@
-"""Build classifier and recognizer from one set of settings, the same for node and commands, and describe its files."""
+"""Build the classifier and recognizer from the settings, for node and commands alike, and describe saved models."""
 
 from dataclasses import asdict
 from typing import Any
@@ -17,13 +17,13 @@ __all__ = ["Settings", "make_classifier", "make_recognizer"]
 
 KIND = "object_recognition"
 EMPTY = "nothing_taught"  # the only entry of the state of a recognizer that knows no object
-MOST_SQUARES = 6  # matrices of all features by all features that a classifier may hold, beside rows of objects
-MOST_FEATURES = 4096  # of a network, where the features of this one have not been seen yet
-SMALL_PARTS = 64 * 2**20  # [bytes]: rows of objects
+MOST_SQUARES = 6  # largest number of (n_features, n_features) matrices in a model, beside its rows for each object
+MOST_FEATURES = 4096  # largest number of features of a network, assumed until its first features have come
+SMALL_PARTS = 64 * 2**20  # [bytes] room for a model's rows for each object
 
 
 def make_classifier(settings: Settings, n_features: int) -> AnyClassifier:
-    """Return an untrained classifier; of a user's class, an OwnClassifier. Raises ParameterError."""
+    """Return an untrained classifier; a user's class comes in an OwnClassifier. Raises ParameterError."""
     recoding = settings.recoding if settings.weighting == "recoded" else 0.0
     if settings.classifier == "adaptive":
         return AdaptiveClassifier(n_features, recoding)
@@ -45,12 +45,12 @@ def make_recognizer(settings: Settings) -> ObjectRecognizer:
 
 
 def largest_bytes(n_features: int | None) -> int:
-    """Return how many bytes a model of `n_features` may have; None: any number up to 4096."""
+    """Return the largest size [bytes] of a model of `n_features` features; None: any number of them up to 4096."""
     return 8 * MOST_SQUARES * (n_features or MOST_FEATURES) ** 2 + SMALL_PARTS
 
 
 def describe(settings: Settings, recognizer: ObjectRecognizer, network: str) -> ModelHeader:
-    """Return the description of what a recognizer knows, from the features of `network`; "" where none came yet."""
+    """Return the header of a recognizer's model; `network` computes the features, "" if none have come yet."""
     objects = recognizer.objects()
     return ModelHeader(
         KIND,
@@ -61,12 +61,12 @@ def describe(settings: Settings, recognizer: ObjectRecognizer, network: str) -> 
 
 
 def state_of(recognizer: ObjectRecognizer) -> dict[str, Any]:
-    """Return what a recognizer was taught, also if that is nothing."""
+    """Return the state of a recognizer, also of one that knows no object."""
     return {EMPTY: np.asarray(True)} if recognizer.classifier is None else recognizer.state()
 
 
 def restore(recognizer: ObjectRecognizer, state: dict[str, Any]) -> None:
-    """Replace what a recognizer was taught by what `state_of` returned. Raises StateError, RecognitionError."""
+    """Replace what a recognizer knows by a state that `state_of` returned. Raises StateError, RecognitionError."""
     if state.keys() == {EMPTY}:
         recognizer.reset()
     else:

@@ -1,4 +1,4 @@
-"""Feature vectors: checks on each one, and the window of the newest that recognition averages over."""
+"""Checks of feature vectors, and the window of the newest ones, whose scores recognition averages."""
 
 from collections import deque
 
@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from icub_learning.arrays import Array, finite, integer, real
 from icub_learning.errors import NotFiniteError, SampleError, ShapeError
 
-LARGEST_FEATURE = 1e6  # far above the features of any network; a larger one would dominate all that was learned
-NANOSECONDS = 1_000_000_000  # of a second
+LARGEST_FEATURE = 1e6  # largest magnitude of a feature, far above any network's; a larger one would dominate the model
+NANOSECONDS = 1_000_000_000  # nanoseconds in one second
 
 
 def check_features(values: ArrayLike) -> Array:
@@ -30,8 +30,8 @@ def check_features(values: ArrayLike) -> Array:
 
 
 class FeatureWindow:
-    """The newest feature vectors of one network: at most `size`, none older than the newest by more than max_age [s];
-    features, so that all of them are scored by the current model. Raises ParameterError.
+    """The newest feature vectors of one network: at most `size`, none older than the newest by more than max_age [s].
+    It keeps features, not scores, so that the current model scores all of them. Raises ParameterError.
     """
 
     def __init__(self, size: int, max_age: float) -> None:
@@ -40,7 +40,7 @@ class FeatureWindow:
         self._source = ""
 
     def add(self, stamp: int, source: str, x: Array) -> Array:
-        """Add a vector x (d,), return all (k, d); the window starts anew if time goes back or the network changes."""
+        """Add a vector x (d,), return all (k, d); the window is emptied if time goes back or the network changes."""
         rows = self._rows
         if rows and (stamp < rows[-1][0] or source != self._source or x.size != rows[-1][1].size):
             rows.clear()

@@ -1,4 +1,4 @@
-"""A lesson: a number of frames to be learned under one label."""
+"""A lesson: a number of frames that are learned under one label."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from icub_learning.errors import ParameterError
 from icub_learning.recognition.classifiers.labels import check_label, shorten
 
 UNKNOWN = "unknown"  # the label reported for unknown objects; no object may have it
-MOST_FRAMES = 100_000  # in one lesson
+MOST_FRAMES = 100_000  # largest number of frames in one lesson
 
 
 def check_name(label: object, name: str = "label") -> str:
-    """Return a label that is valid, printable, not blank, and not "unknown". Raises ParameterError."""
+    """Return the label if it is valid, printable, not blank, and not "unknown". Raises ParameterError."""
     checked = check_label(label, name)
     if checked == UNKNOWN:
         raise ParameterError(name, checked, "another label: this one is reported for unknown objects")
@@ -27,11 +27,11 @@ class Lesson:
     """An object that is being taught."""
 
     label: str  # name of the object
-    n_frames: int  # to learn
+    n_frames: int  # number of frames to learn
     before: Mapping[str, Any] | None = None  # state of the recognizer before the lesson; None: nothing had been taught
     n_taken: int = 0  # frames learned so far
     n_refused: int = 0  # frames refused so far
-    last_refusal: str = ""  # reason for it
+    last_refusal: str = ""  # reason of the last refusal
 
     def __post_init__(self) -> None:
         check_name(self.label)

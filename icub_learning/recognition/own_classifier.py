@@ -1,4 +1,4 @@
-"""A classifier from outside this package, as the recognizer needs it."""
+"""Adapter from a classifier of another package to the interface that the recognizer needs."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -15,15 +15,15 @@ from icub_learning.recognition.classifiers.calibration import Confidence, Judgem
 from icub_learning.recognition.classifiers.labels import pack_labels, unpack_labels
 from icub_learning.recognition.settings import OWN_CLASSIFIER
 
-KEPT = 200  # outcomes: a share of 5 % is then known within 1.5 points
+KEPT = 200  # newest outcomes that are kept: enough to know a share of 5 % within 1.5 percentage points
 
 
 class OwnClassifier(OwnClass):
     """Adapter of a class that has `learn`, `scores`, `classes`, `state` and `from_state`; see OwnClass.of.
 
-    It is called with the length d of an example. Confidence and typicality come from the newest 200 examples of classes
-    known by then, each scored before it was learned. `forget(label)`, `rename(old, new)` and `merge(other)` are those
-    of the class, and refused if it lacks them. Raises ParameterError.
+    The class is called with the length d of an example. Confidence and typicality come from the newest 200 examples of
+    classes that were known before, each scored before it was learned. `forget(label)`, `rename(old, new)` and
+    `merge(other)` call the methods of the class, and are refused if it lacks them. Raises ParameterError.
     """
 
     SETTING, METHODS = "classifier", OWN_CLASSIFIER
@@ -33,7 +33,7 @@ class OwnClassifier(OwnClass):
 
     def _begin(self, n_features: int, classifier: Any, counts: dict[str, int], outcomes: Array) -> None:
         self.n_features, self.classifier, self.counts = n_features, classifier, counts
-        self._outcomes = outcomes  # (n, 3): the two largest scores of an example, and whether its label was another one
+        self._outcomes = outcomes  # (n, 3): an example's two largest scores, and 1 if the best class was wrong
         self._judges: tuple[Confidence, Typicality] | None = None
 
     @property
@@ -43,11 +43,11 @@ class OwnClassifier(OwnClass):
 
     @property
     def recall(self) -> Array:
-        """NaN for each class, (T,): no views are kept that could be held back."""
+        """NaN for each class, (T,): no views are kept that could be held out to measure it."""
         return np.full(len(self.counts), np.nan)
 
     def learn(self, x: ArrayLike, label: str) -> None:
-        """Learn one example x (d,). Raises what the class raises, ShapeError, NotFiniteError: its scores are none."""
+        """Learn one example x (d,). Raises what the class raises; ShapeError, NotFiniteError: bad x or scores."""
         row = vector("x", x, self.n_features)
         outcome = []
         if label in self.counts:
@@ -62,12 +62,12 @@ class OwnClassifier(OwnClass):
         return vector("scores", self.classifier.scores(vector("x", x, self.n_features)), len(self.classes))
 
     def calibrate(self) -> None:
-        """Fit confidence and typicality to the outcomes."""
+        """Fit confidence and typicality to the kept outcomes."""
         pairs, wrong = self._outcomes[:, :2], self._outcomes[:, 2].astype(np.intp)
         self._judges = Confidence().fit(pairs, np.ones(2), wrong), Typicality(pairs[:, 0])
 
     def judge(self, x: ArrayLike, recalibrate: bool = True) -> Judgement:
-        """Return what a view (d,), or views (n, d) of one object, are judged to be; see Classifier.judge."""
+        """Return the judgement of a view x (d,), or of views (n, d) of one object together; see Classifier.judge."""
         if recalibrate:
             self.calibrate()
         if not self.counts or self._judges is None:
@@ -79,7 +79,7 @@ class OwnClassifier(OwnClass):
         return Judgement(nearest, scores, certain, float(typicality(largest[:1])[0]))
 
     def forget(self, label: str) -> None:
-        """Forget a class. Raises ParameterError: it is unknown, or the class of the classifier has no such method."""
+        """Forget a class. Raises ParameterError: it is unknown, or the user's class has no such method."""
         self._check("label", label, known=True)
         self.optional(self.classifier, "forget")(label)
         del self.counts[label]
@@ -92,7 +92,7 @@ class OwnClassifier(OwnClass):
         self.counts = {new if label == old else label: count for label, count in self.counts.items()}
 
     def merge(self, other: "OwnClassifier") -> None:
-        """Add what another one learned. Raises ParameterError: see `forget`."""
+        """Add what another classifier learned. Raises ParameterError: see `forget`."""
         self.optional(self.classifier, "merge")(other.classifier)
         self.counts = dict(Counter(self.counts) + Counter(other.counts))
         self._outcomes = np.concatenate([other._outcomes, self._outcomes])[-KEPT:]
@@ -128,5 +128,5 @@ class OwnClassifier(OwnClass):
 
 
 def _largest(scores: Array) -> Array:
-    """Return the two largest scores, the larger one first; 0 where there is no second."""
+    """Return the two largest scores, the larger one first; the second is 0 if there is one class."""
     return np.asarray(np.sort([*scores, *([0.0] if len(scores) == 1 else [])])[:-3:-1])

@@ -17,19 +17,19 @@ from icub_learning.recognition.feature_window import FeatureWindow, check_featur
 from icub_learning.recognition.lesson import UNKNOWN, Lesson, check_name
 from icub_learning.recognition.settings import DEFAULTS
 
-STATE_VERSION = 1  # of what is saved
+STATE_VERSION = 1  # version of the saved state
 
 
 @dataclass(frozen=True)
 class Recognition:
     """What was recognized in the newest feature vectors; see Judgement."""
 
-    stamp: int  # of the newest image [ns]
+    stamp: int  # timestamp of the newest image [ns]
     label: str  # `nearest`, or UNKNOWN if the view is less typical than `reject_known` of the views of known objects
     nearest: str
     confidence: float
     typicality: float
-    labels: list[str]  # of all taught objects
+    labels: list[str]  # labels of all taught objects
     scores: Array  # (T,), one for each label, averaged over the window
 
 
@@ -46,17 +46,17 @@ class Counts:
 class ObjectRecognizer:
     """Recognizes every feature vector, and learns those that come during a lesson.
 
-    The first vector learned determines the network (`source`) and the size of all later ones; others are refused.
+    The first vector learned fixes the network (`source`) and the size of all later ones; different vectors are refused.
 
     A lesson is all or nothing. Its vectors are learned one by one; if it ends early, everything is restored to the
-    state before it. During a lesson nothing else may change the taught objects, and nothing is calibrated, which would
-    take longer than a frame: vectors are judged as before the lesson (see Classifier.judge).
+    state before it. During a lesson nothing else may change the taught objects, and nothing is calibrated, since that
+    takes longer than a frame: vectors are judged with the calibration from its start (see Classifier.judge).
 
     Args:
         make_classifier: returns an untrained classifier for a given number of features.
         smoothing_window, max_age: see Settings and FeatureWindow.
         reject_known: share of the views of known objects that may be called UNKNOWN, in [0, 1]; may be set at any time.
-        own: class of the classifiers where it is none of KINDS, see OwnClassifier.of; models of others are refused.
+        own: class of the classifier if it is none of KINDS, see OwnClassifier.of; models of other classes are refused.
 
     Attributes:
         classifier: None until a vector is learned.
@@ -81,7 +81,7 @@ class ObjectRecognizer:
         self._newest: tuple[str, Array] | None = None  # source and vector, until it is learned
 
     def recognize(self, stamp: int, source: str, values: ArrayLike) -> Recognition:
-        """Return what is recognized in the window that ends with a feature vector (d,), with the image's stamp [ns].
+        """Return what is recognized in the window that ends with a feature vector (d,) of the image at `stamp` [ns].
         Raises SampleError, and the vector is ignored: "source", "array_size", "not_finite" or "out_of_range".
         """
         self._newest = None
@@ -115,7 +115,7 @@ class ObjectRecognizer:
         return self.lesson
 
     def learn(self) -> bool:
-        """Learn the last vector of `recognize` if the lesson needs it; return whether so. Raises IcubLearningError."""
+        """Learn the last recognized vector if the lesson needs it; return whether it does. Raises IcubLearningError."""
         if self.lesson is None or self.lesson.done or self._newest is None:
             return False
         source, x = self._newest
@@ -163,7 +163,7 @@ class ObjectRecognizer:
         self._window.clear()
 
     def state(self) -> dict[str, Any]:
-        """Return all that was taught as a dict of arrays. Raises StateError if nothing was."""
+        """Return all that was taught as a dict of arrays. Raises StateError if nothing was taught."""
         if self.classifier is None:
             raise StateError("nothing has been taught yet", name="classifier")
         return {
@@ -185,7 +185,7 @@ class ObjectRecognizer:
         self._window.clear()
 
     def merge(self, state: Mapping[str, Any]) -> None:
-        """Add what `state` holds. Raises RecognitionError during a lesson; StateError, ParameterError."""
+        """Add the objects that `state` holds. Raises RecognitionError during a lesson; StateError, ParameterError."""
         self._check_no_lesson("merge")
         source, other = self._read(state)
         if self.classifier is None:

@@ -1,4 +1,4 @@
-"""The settings of recognizing objects, shared by Python classes, node and command line."""
+"""Settings of object recognition, shared by Python classes, node and command line."""
 
 from dataclasses import dataclass
 
@@ -6,12 +6,12 @@ from icub_learning.settings import Validated, setting
 
 WEIGHTINGS = ("recoded", "none")
 CLASSIFIERS = ("adaptive", "rlsc")
-OWN_CLASSIFIER = ("learn", "scores", "state", "from_state")  # methods of a class in their place
+OWN_CLASSIFIER = ("learn", "scores", "state", "from_state")  # methods that a user's class must have
 
 
 @dataclass(frozen=True)
 class Settings(Validated):
-    """All settings of recognizing objects. Raises ParameterError for a value outside its range."""
+    """All settings of object recognition. Raises ParameterError for a value outside its range."""
 
     classifier: str = setting(
         "adaptive",

@@ -46,7 +46,7 @@ class Collector:
         self._wrench_frame = frame
 
     def recording(self, with_wrench: bool) -> Recording:
-        """Return everything added so far; its `wrench` is None unless `with_wrench`, even where none was added.
+        """Return everything added so far; `wrench` is None unless `with_wrench`, and empty if none was added.
 
         Its arrays hold the most frequent layout of joint states, `irregular` all others.
         """

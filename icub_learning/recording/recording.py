@@ -11,9 +11,9 @@ import numpy as np
 from icub_learning.arrays import Array
 from icub_learning.errors import RecordingError
 
-NANOSECONDS = 1_000_000_000  # of a second
-NO_NUMBERS = np.empty(0)  # what a message without such a field holds
-FIELDS = ("position", "velocity", "effort", "acceleration")  # of joints
+NANOSECONDS = 1_000_000_000  # nanoseconds per second
+NO_NUMBERS = np.empty(0)  # value of a field that a message does not carry
+FIELDS = ("position", "velocity", "effort", "acceleration")  # fields with one number for each joint
 AXES = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
 
 
@@ -21,7 +21,7 @@ class JointStateEvent(NamedTuple):
     """One joint state message as it was recorded, valid or not."""
 
     arrival: int  # [ns] when the recorder received it
-    stamp: int  # [ns] what the message says, or the arrival with stamp_source="arrival"
+    stamp: int  # [ns] timestamp in the message, or the arrival with stamp_source="arrival"
     names: tuple[str, ...]
     position: Array  # [rad]; the arrays may differ in length from `names`: JointStateReader refuses those
     velocity: Array  # [rad/s]; empty: not in the message
@@ -57,7 +57,7 @@ class Recording:
     wrench_stamps: np.ndarray = field(default_factory=_no_stamps)  # (m,) int64 [ns]
     wrench: Array | None = None  # (m, 6) force x y z [N] and torque x y z [N m], None where there is no wrench
     wrench_frame: str = ""  # frame_id of the wrench messages, empty where unknown
-    # (n,) and (m,) int64 [ns], when the recorder received each message; where empty, the stamps are taken
+    # (n,) and (m,) int64 [ns], when the recorder received each message; if empty, the stamps are used instead
     joint_arrivals: np.ndarray = field(default_factory=_no_stamps)
     wrench_arrivals: np.ndarray = field(default_factory=_no_stamps)
     irregular: tuple[JointStateEvent, ...] = ()  # joint states of another layout

@@ -16,9 +16,9 @@ from icub_learning.recording.recording import NANOSECONDS, JointStateEvent, Reco
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 WRENCH = "geometry_msgs/msg/WrenchStamped"
-SUFFIXES = (".db3", ".mcap")  # of bare storage files
+SUFFIXES = (".db3", ".mcap")  # suffixes of bare storage files
 
-# What the simulation and the drivers of robots offer: reliable, keep-last 10, volatile.
+# QoS that the simulation and the drivers of robots offer: reliable, keep-last 10, volatile.
 _FOREVER = QosTime(9223372036, 854775807)
 _QOS = Qos(
     QosHistory.KEEP_LAST, 10, QosReliability.RELIABLE, QosDurability.VOLATILE, _FOREVER, _FOREVER,
@@ -116,7 +116,7 @@ def write_rosbag(recording: Recording, path: Path) -> None:
     make_header, make_time = types["std_msgs/msg/Header"], types["builtin_interfaces/msg/Time"]
     make_joint_state, make_stamped = types[JOINT_STATE], types[WRENCH]
     make_wrench, make_vector = types["geometry_msgs/msg/Wrench"], types["geometry_msgs/msg/Vector3"]
-    with Writer(folder, version=8, storage_plugin=storage) as writer:  # 8: older readers than those of 9 take it too
+    with Writer(folder, version=8, storage_plugin=storage) as writer:  # 8: older readers accept it, unlike 9
         shared: dict[str, Any] = {"typestore": store, "offered_qos_profiles": [_QOS]}
         joint_states = writer.add_connection("/joint_states", JOINT_STATE, **shared)
         if recording.wrench is not None:

@@ -14,7 +14,7 @@ from icub_learning.models import load_state
 from icub_learning.recording.recording import AXES, FIELDS, NANOSECONDS, NO_NUMBERS, JointStateEvent, Recording
 
 WRENCH_COLUMNS = tuple(f"wrench.{axis}" for axis in AXES)
-LARGEST_FILE = 2**36  # [bytes] of an NPZ archive; it is read into memory as a whole
+LARGEST_FILE = 2**36  # [bytes] largest NPZ archive; it is read into memory as a whole
 
 
 class _Columns:
@@ -52,7 +52,7 @@ class _Columns:
 def _plausible_arrivals(stamps: np.ndarray) -> np.ndarray:
     """Return arrivals for rows without arrival_ns: their stamps, or even spacing where the stamps are not in order.
 
-    So the rows keep their order, and bad stamps reach the stream that has to refuse them.
+    Thus the rows keep their order, and bad stamps reach the stream that has to refuse them.
     """
     steps = np.diff(stamps)
     if np.all(steps >= 0):
@@ -146,7 +146,7 @@ def _irregular(columns: _Columns, places: Mapping[str, list[int]], row: list[str
 
 
 def read_npz(path: Path) -> Recording:
-    """Read an NPZ archive with a 1-D array per column. Raises RecordingError: it is none, or an array is too short."""
+    """Read an NPZ archive with a 1-D array per column. Raises RecordingError: no archive, or an array is too short."""
     try:
         table = load_state(path, LARGEST_FILE)
     except StateError as error:

@@ -1,35 +1,35 @@
-"""Forgetting that decides for itself: nothing is forgotten until errors say that what is learned has changed."""
+"""Forgetting that adapts itself: nothing is forgotten until errors show that what is learned has changed."""
 
 import numpy as np
 
 from icub_learning.arrays import Array, integer, real
 from icub_learning.models.declared import ANY, NOT_NEGATIVE, Declared, entries
 
-SPAN = 0.5  # [s] over which squared errors are averaged: those of robots are alike for some tenths of a second
-HALF_LIFE = 120.0  # [s] in which the usual level of errors fades
-YOUNG = 0.25  # half-life, or memory, over the age: the large errors of the start are soon forgotten
-WARM_UP = 20  # spans before any alarm
-SLACK = 0.5  # [standard deviations] by which errors may be larger than usual for any length of time
-LIMIT = 12.0  # of the cumulative sum; errors without change exceed it once in days
-LARGEST = 6.0  # [standard deviations] that a single span counts for at most
-NARROWEST = 0.05  # standard deviation of the logarithm of the mean square, at least
-FAMILIAR = 0.5  # leverage beyond which an error is due to a motion that is new, and says nothing about change
-SHORTEST, LONGEST = 1.0, 60.0  # [s] memory just after a change: after one that is large, after one that is small
-GROWTH = 0.5  # of the memory, in seconds a second
+SPAN = 0.5  # [s] averaging time of squared errors, which on robots are correlated over some tenths of a second
+HALF_LIFE = 120.0  # [s] half-life of the usual level of errors
+YOUNG = 0.25  # largest half-life, or memory, as a share of the age: large errors at the start are soon forgotten
+WARM_UP = 20  # spans before an alarm is possible
+SLACK = 0.5  # [standard deviations] excess over the usual level that errors may have for any length of time
+LIMIT = 12.0  # cumulative sum that raises an alarm; errors without change exceed it once in days
+LARGEST = 6.0  # [standard deviations] most that a single span counts
+NARROWEST = 0.05  # least standard deviation that the logarithm of the mean square is taken to have
+FAMILIAR = 0.5  # leverage at which an error counts half: errors in new motions say little about change
+SHORTEST, LONGEST = 1.0, 60.0  # [s] memory just after a large change, and just after a small one
+GROWTH = 0.5  # [s/s] growth of the memory after a change
 ENOUGH = 600.0  # [s] memory at which forgetting ends
 
 
 class AdaptiveForgetting(Declared):
-    """Finds changes by a cumulative sum of errors, and says how much each new sample lets the past fade.
+    """Finds changes by a cumulative sum of errors, and returns the forgetting factor of each new sample.
 
-    Squared errors, each divided by 1 + its leverage as that enlarges the error of a model that is right, are averaged
-    over SPAN. Their logarithm less its usual value, in standard deviations, goes into a one-sided cumulative sum
-    (Page, "Continuous inspection schemes", 1954) with SLACK and LIMIT. For independent normal spans, which the real
-    ones resemble, the mean time between false alarms is about exp(2 SLACK LIMIT) spans: 23 hours (Siegmund,
-    "Sequential Analysis", 1985, eq. 2.52, without the correction for overshoot, which lengthens it).
+    Squared errors, each divided by 1 + its leverage, which enlarges the error of a correct model, are averaged over
+    SPAN. Their logarithm less its usual value, in standard deviations, goes into a one-sided cumulative sum (Page,
+    "Continuous inspection schemes", 1954) with SLACK and LIMIT. For independent normal spans, which the real ones
+    resemble, the mean time between false alarms is about exp(2 SLACK LIMIT) spans: 23 hours (Siegmund, "Sequential
+    Analysis", 1985, eq. 2.52, without the correction for overshoot, which lengthens it).
 
     After an alarm the memory is short, the shorter the larger the change, and grows with time: what was learned before
-    the change fades as a power of the time since, and soon nothing is forgotten again.
+    the change fades as a power of the time since then, and soon nothing is forgotten again.
 
     Errors of `n_outputs` outputs are watched together; `changes` is the number of changes so far.
     """
@@ -43,7 +43,7 @@ class AdaptiveForgetting(Declared):
     def __init__(self, n_outputs: int) -> None:
         self.n_outputs = integer("n_outputs", n_outputs, 1)
         self.changes = 0
-        self._rate = 0.0  # [1/s] at which the past fades: what is saved, so that learning goes on to the bit
+        self._rate = 0.0  # [1/s] rate at which the past fades; saved itself, so that restoring it is exact to the bit
         self._squares, self._weight, self._elapsed = np.zeros(n_outputs), 0.0, 0.0
         self._restart()
 
@@ -52,13 +52,13 @@ class AdaptiveForgetting(Declared):
 
     @property
     def memory(self) -> float:
-        """Time [s] in which the weight of the past falls to 1/e now; infinite while nothing is forgotten."""
+        """Time [s] in which the weight of the past falls to 1/e at this rate; infinite while nothing is forgotten."""
         return 1.0 / self._rate if self._rate else np.inf
 
     def follow(self, errors: Array, leverage: float | Array, elapsed: float) -> float:
         """Return the forgetting factor after the errors (n_outputs,) of one more prediction, made before learning.
 
-        Its leverage is one number or (n_outputs,), and `elapsed` the time since the last errors [s].
+        The leverage of the prediction is one number or (n_outputs,); `elapsed` is the time since the last errors [s].
         """
         mean = leverage if isinstance(leverage, float) else leverage.mean()
         trust = 1.0 / (1.0 + mean / FAMILIAR)
@@ -76,7 +76,7 @@ class AdaptiveForgetting(Declared):
         return factor
 
     def change(self, ratio: float) -> None:
-        """Raise forgetting at once: the body has changed, by a `ratio` of mean squared errors after to before."""
+        """Raise forgetting at once, since the body has changed: `ratio` is the mean squared error after over before."""
         self.changes += 1
         excess = max(real("ratio", ratio, 0.0) - 1.0, 1e-6)
         self._rate = 1.0 / min(self.memory, max(SHORTEST, min(10.0 / excess, LONGEST)))
@@ -98,6 +98,6 @@ class AdaptiveForgetting(Declared):
             self._mean, self._variance = level, 1.0
             return
         if self._sum > LIMIT / 2:
-            return  # what may be a change must not become usual
+            return  # a possible change must not enter the usual level
         self._mean = self._mean + step * (level - self._mean)
         self._variance += step * (difference**2 - self._variance)

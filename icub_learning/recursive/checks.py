@@ -9,8 +9,8 @@ from icub_learning.arrays import Array, finite, rows
 from icub_learning.errors import ParameterError, ShapeError
 from icub_learning.recursive import _cholesky
 
-LARGEST_VALUE = 1e100  # beyond it squares and their sums could overflow and take the learned factor with them
-REGULARIZATION_RANGE = (1e-50, 1e50)  # products with its inverse neither overflow nor vanish
+LARGEST_VALUE = 1e100  # largest magnitude: squares of larger values or their sums could overflow and ruin the factor
+REGULARIZATION_RANGE = (1e-50, 1e50)  # within it, products with the inverse neither overflow nor vanish
 
 
 def finite_rows(name: str, values: ArrayLike, width: int, limit: float = float_info.max) -> Array:

@@ -12,14 +12,14 @@ from icub_learning.recursive import _cholesky, pooling
 from icub_learning.recursive.checks import LARGEST_VALUE, check_regularization, finite_rows
 from icub_learning.recursive.storage import aligned_zeros, pack_factor, padded_size, read_factor, unpack_factor
 
-STATE_VERSION = 1  # of what is saved
+STATE_VERSION = 1  # version of the saved state
 
 
 class RegularizedCovariance:
     """A = Z^T Z + diag(regularization), updated row by row and solved with at any time, O(d^2) either way.
 
-    The factor A = R^T R is kept as in RecursiveLeastSquares, which says what the arguments are, but no weights are: for
-    sparse targets, as in classification, it is cheaper to sum Z^T Y and to solve when a prediction is needed.
+    The factor A = R^T R is kept as in RecursiveLeastSquares, which describes the arguments, but no weights are kept:
+    for sparse targets, as in classification, it is cheaper to sum Z^T Y and to solve when a prediction is needed.
     """
 
     def __init__(self, n_features: int, regularization: float | ArrayLike = 1.0) -> None:
@@ -94,7 +94,7 @@ class RegularizedCovariance:
 
 
 class Certainty:
-    """Leverages under a fixed covariance A, for use while a learner goes on in another thread.
+    """Leverages under a fixed covariance A, for use while a learner goes on learning in another thread.
 
     `triangle`, the packed factor of A (see storage.py), is kept by reference, not copied.
     """
@@ -105,7 +105,7 @@ class Certainty:
         self._size = padded_size(n_features)
 
     def leverage(self, z: ArrayLike) -> float | Array:
-        """Return z^T A^-1 z, the predictive variance over that of the noise: (d,) to a float, (k, d) to (k,). Raises
+        """Return z^T A^-1 z, the predictive variance over the noise variance: (d,) to a float, (k, d) to (k,). Raises
         ShapeError, NotFiniteError.
         """
         found = _cholesky.leverage(self._triangle, z, self._size, self.n_features)

@@ -11,17 +11,17 @@ from icub_learning.errors import ParameterError, ShapeError
 from icub_learning.models.declared import ANY, NOT_NEGATIVE, Declared, entries
 from icub_learning.recursive import _aggregation
 
-CAP = 30.0  # times the usual squared error: more is not counted
-USUAL_HALF_LIFE = 10.0  # [s] in which squared errors lose half of their weight in the usual one
+CAP = 30.0  # largest squared error that is counted, in multiples of the usual one
+USUAL_HALF_LIFE = 10.0  # [s] half-life of the weight of squared errors in the usual one
 
 
 class ConvexAggregation(Declared):
     """Weights (N, m) with which N experts are combined, for each of m outputs on its own.
 
-    Bernstein online aggregation (Wintenberger, "Optimal learning with Bernstein online aggregation", 2017), with
-    learning rates of each expert's own (Gaillard, Stoltz, van Erven, "A second-order bound with excess losses", 2014)
-    and with a past that fades. The combination predicts f = sum_i w_i f_i; its loss is its squared error, averaged over
-    the times at which the experts are judged. Expert i is told its linearized regret
+    Bernstein online aggregation (Wintenberger, "Optimal learning with Bernstein online aggregation", 2017), with a
+    learning rate for each expert (Gaillard, Stoltz, van Erven, "A second-order bound with excess losses", 2014) and
+    with a past that fades. The combination predicts f = sum_i w_i f_i; its loss is its squared error, averaged over the
+    times at which the experts are judged. Expert i gets its linearized regret
 
         r_i = mean of 2 (f - y) (f - f_i),        which is at least (f - y)^2 - (f_i - y)^2 on average,
 
@@ -32,13 +32,13 @@ class ConvexAggregation(Declared):
         x_i <- b (eta_i new / eta_i old) (x_i + eta_i s r_i - (eta_i s r_i)^2),    w_i proportional to eta_i exp(x_i).
 
     An expert whose faded loss is more than 25 times the best one's sleeps: it has no weight and r_i = 0, so that its
-    wild errors do not blur the choice among the others. M_i and V_i stay as they are meanwhile: it wakes up with the
-    learning rate of before. With b <= B < 1, after every step, for every i (over the samples at which it was awake),
-    and whatever the sequence (proof: docs/theory/joint_model.md):
+    wild errors do not blur the choice among the others. M_i and V_i stay as they are meanwhile: it wakes up with its
+    earlier learning rate. With b <= B < 1, after every step, for every i (over the samples at which it was awake), and
+    whatever the sequence (proof: docs/theory/joint_model.md):
 
         sum_t  b_T ... b_t  s_t r_it  <=  ln(N / (1 - B^0.1)) / eta_i  +  sum_t  b_T ... b_t  eta_it (s_t r_it)^2.
 
-    The step itself is compiled (`_aggregation.c`); this holds what it changes.
+    The step itself is compiled (`_aggregation.c`); this class holds the arrays that it changes.
     """
 
     STATE = entries(weights=NOT_NEGATIVE, exponents=ANY, scales=NOT_NEGATIVE, squares=NOT_NEGATIVE, losses=NOT_NEGATIVE)
@@ -47,7 +47,7 @@ class ConvexAggregation(Declared):
         shape = integer("n_experts", n_experts, 1), integer("n_outputs", n_outputs, 1)
         self.weights = np.full(shape, 1.0 / n_experts)
         self._exponents, self._scales, self._squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-        self._losses = np.zeros(shape)  # squared errors, fading
+        self._losses = np.zeros(shape)  # fading sums of squared errors
 
     @property
     def tables(self) -> tuple[Array, ...]:
@@ -60,13 +60,13 @@ class LayeredAggregation(Declared):
 
     The first layer holds one ConvexAggregation for each of several half-lives. The second layer, a ConvexAggregation
     too, weighs their combinations and a few experts that take part as they are, the direct ones. It judges each
-    combination as it stood at the age at which its experts are judged: weights that have just been fitted to errors
-    which are alike for some tenths of a second look better than they will be.
+    combination by its weights at the age at which its experts are judged: weights just fitted to errors that are
+    correlated over some tenths of a second look better than they will be.
 
-    Where the squared error of what is published exceeds CAP times the usual one, as just after a change of task, one
-    factor makes all errors of the sample smaller, so that it is CAP times the usual one: else learning rates, which
-    follow the largest regret of late, would keep both layers from moving for a minute. The usual one is a fading mean
-    of such capped squares, with a half-life of USUAL_HALF_LIFE.
+    If the squared error of the published combination exceeds CAP times the usual one, as just after a change of task,
+    one factor scales all errors of the sample down to CAP times the usual one: otherwise the learning rates, which
+    follow the largest recent regret, would freeze both layers for a minute. The usual one is a fading mean of such
+    capped squares, with a half-life of USUAL_HALF_LIFE.
 
     The bound of ConvexAggregation holds for both layers, on the capped errors: for the second one with its few rivals
     in place of N experts, for each memory, with its half-life, against all experts and their convex combinations.
@@ -77,7 +77,7 @@ class LayeredAggregation(Declared):
         direct: indices of the experts that take part in the second layer.
 
     Attributes:
-        choices: weights of what is published, then those of each memory, (1 + n_half_lives, N, m); each time new.
+        choices: weights of the published combination, then of each memory, (1 + n_half_lives, N, m); never overwritten.
 
     Raises:
         ParameterError: an argument is outside its range.
@@ -105,8 +105,8 @@ class LayeredAggregation(Declared):
             raise ParameterError("direct", max(self.direct), f"indices of {n_experts} experts")
         self._second = ConvexAggregation(len(self.half_lives) + len(self.direct), n_outputs)
         self._places = np.array(self.direct, dtype=np.intp)
-        self._usual = np.zeros(n_outputs)  # squared error
-        self._samples = 0.0  # in the mean of the usual squared error, fading
+        self._usual = np.zeros(n_outputs)  # usual squared error
+        self._samples = 0.0  # fading number of samples in the mean of the usual squared error
         self._of_layers = np.array([*self.half_lives, self.second_half_life])
         self._longest = 1 + int(np.argmax(self.half_lives))
         self.choices = np.empty((len(self._of_layers), n_experts, n_outputs))
@@ -114,21 +114,21 @@ class LayeredAggregation(Declared):
 
     @property
     def weights(self) -> Array:
-        """Weights of the experts in what is published, (N, m), columns of sum 1."""
+        """Weights of the experts in the published combination, (N, m); each column sums to 1."""
         return np.asarray(self.choices[0])
 
     @property
     def slowest(self) -> Array:
-        """Weights of the experts by the longest half-life, (N, m)."""
+        """Weights of the experts in the memory with the longest half-life, (N, m)."""
         return np.asarray(self.choices[self._longest])
 
     def update(self, errors: Array, combined: Array, elapsed: float) -> None:
         """Learn from errors, predicted minus measured, of predictions made at k ages.
 
         Args:
-            errors: (k, N, m), of the experts.
-            combined: (k, 1 + n_half_lives, m), of what is published and of the memories: the errors weighted by what
-                `choices` was at each age.
+            errors: (k, N, m), errors of the experts.
+            combined: (k, 1 + n_half_lives, m), errors of the published combination and of the memories: `errors`
+                weighted by `choices` as it was at each age.
             elapsed: time since the last errors [s].
 
         Raises:
@@ -144,7 +144,7 @@ class LayeredAggregation(Declared):
         self._choose(elapsed, *(np.ascontiguousarray(one, dtype=np.float64) for one in (errors, combined)))
 
     def _choose(self, elapsed: float = 0.0, *learned: Array) -> None:
-        """Learn from errors and combined ones, if there are any, and make new choices."""
+        """Learn from errors and combined errors, if there are any, and make new choices."""
         errors, combined = learned or (np.zeros(0), np.zeros(0))
         self.choices = np.empty_like(self.choices)
         layers = self._memories.tables, self._second.tables, errors, combined, self._of_layers, self._places

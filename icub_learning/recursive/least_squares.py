@@ -22,7 +22,7 @@ from icub_learning.recursive.storage import (
     unpack_factor,
 )
 
-STATE_VERSION = 1  # of what is saved
+STATE_VERSION = 1  # version of the saved state
 
 
 class RecursiveLeastSquares:
@@ -33,12 +33,12 @@ class RecursiveLeastSquares:
         sum_i forgetting^(n - i) ||z_i W - y_i||^2  +  ||sqrt(Lambda) (W - W_0)||^2,    Lambda = diag(regularization)
 
     without the factor 1/n (thesis 8.2.3, eq. 8.12). A = Z^T Z + Lambda = R^T R is kept as R = D^(1/2) U with U unit
-    upper triangular. Givens rotations without square roots take each sample in (8.2.4, eq. 8.14-8.15), and the weights
-    follow in the gain form W += A_new^-1 z^T (y - z W): O(d^2 + d T).
+    upper triangular. Square-root-free Givens rotations add each sample (8.2.4, eq. 8.14-8.15), and the weights follow
+    in the gain form W += A_new^-1 z^T (y - z W): O(d^2 + d T).
 
-    With forgetting < 1 the data fade but not the regularization: coordinates are refilled to Lambda in turn, so that
-    no coordinate's `prior`, its present value, is below half of its Lambda after a sample. A sample then costs as much
-    as d ln(forgetting) / ln(1/2) rows more, on average. See docs/theory/recursive_least_squares.md.
+    With forgetting < 1 the data fade but not the regularization: what is left of it, the `prior`, is refilled to Lambda
+    for one coordinate after the other, and is nowhere below half of Lambda after a sample. A sample then costs as much
+    as d ln(forgetting) / ln(1/2) further rows, on average. See docs/theory/recursive_least_squares.md.
 
     Args:
         n_features: d, length of a row z.
@@ -65,17 +65,17 @@ class RecursiveLeastSquares:
         self.n_samples = 0
         size, d = padded_size(self.n_features), self.n_features
         self._size = size
-        self._sizes = size, d, self.n_outputs  # as the compiled functions take them
-        # (T, d or some more), the current solution with zeros behind it: it changes with the next update.
+        self._sizes = size, d, self.n_outputs  # in the order in which the compiled functions take them
+        # (T, d padded to whole tiles), the current solution followed by zeros; it changes with the next update.
         self.padded_weights = aligned_zeros(self.n_outputs, size)
-        self._work = aligned_zeros(_cholesky.MAX_RANK * (2 * size + self.n_outputs))  # for update
+        self._work = aligned_zeros(_cholesky.MAX_RANK * (2 * size + self.n_outputs))  # work space of `update`
         self._triangle = pack_factor(np.eye(d), self.regularization)
         self._initial_weights: Array = np.zeros((d, self.n_outputs))
         if initial_weights is not None:
             self._initial_weights[:] = _check_weights("initial_weights", initial_weights, d, self.n_outputs)
             self.padded_weights[:, :d] = self._initial_weights.T
         self._prior = self.regularization.copy()
-        self._turn = 0.0  # of the coordinates to be refilled: those before it were
+        self._turn = 0.0  # position in the cycle of refills: the coordinates before it have been refilled
         self._forgetting, self._fading = 1.0, 0.0
         self.forgetting = forgetting
 
@@ -89,7 +89,7 @@ class RecursiveLeastSquares:
         if value == self._forgetting:
             return
         self._forgetting = real("forgetting", value, 0.0, 1.0, low_open=True)
-        # Coordinates to refill with each sample.
+        # Coordinates to refill with each sample, on average.
         self._fading = self.n_features * log(self._forgetting) / log(0.5) if self._forgetting < 1.0 else 0.0
 
     @property
@@ -111,7 +111,7 @@ class RecursiveLeastSquares:
         return *own, self.regularization, self._initial_weights
 
     def ahead(self, n_samples: int = 1) -> tuple[tuple[Array, ...], int, int, float]:
-        """Count what a compiled function will learn; return memory, first coordinate refilled, how many, forgetting."""
+        """Count samples that compiled code learns; return memory, first coordinate to refill, how many, forgetting."""
         self.n_samples += n_samples
         return self.memory, *self._next_refill(), self._forgetting
 
@@ -175,12 +175,12 @@ class RecursiveLeastSquares:
         return z_rows, y_rows
 
     def absorb(self, z: Array, y: Array) -> Array:
-        """Learn one sample z (d,), y (T,) as `update` does; return what could not be foreseen of it.
+        """Learn one sample z (d,), y (T,) as `update` does; return its recursive residuals.
 
-        These are recursive residuals (Brown, Durbin and Evans, "Techniques for testing the constancy of regression
-        relationships over time", 1975): the error of the prediction made before, over sqrt(1 + leverage). With
-        forgetting the refilled prior counts as further samples, of weights that equal their initial values. Returns
-        (k, T), the sample's own residuals first. Raises what `update` does.
+        A recursive residual (Brown, Durbin and Evans, "Techniques for testing the constancy of regression relationships
+        over time", 1975) is the error of the prediction made before learning, over sqrt(1 + leverage). With forgetting,
+        each refill of the prior counts as a further sample: a weight observed at its initial value. Returns (k, T), the
+        sample's own residuals first. Raises what `update` does.
         """
         z_rows, y_rows = self._rows(z, y)
         if len(z_rows) != 1:
@@ -194,7 +194,7 @@ class RecursiveLeastSquares:
     def observe(
         self, rows: Array, y: Array, weights: Array, order: NDArray[np.intp], count: int = 1
     ) -> tuple[Array, Array, Array]:
-        """Learn the rows of one sample of one target; return how wrong and how unsure the learner was of them.
+        """Learn the rows of one sample of one target; return the errors and leverages that they had before.
 
         Args:
             rows, y, weights: (k, d), (k,) and (k,), weights of the rows and their targets.
@@ -203,7 +203,7 @@ class RecursiveLeastSquares:
 
         Returns:
             Errors (k,), measured minus predicted, and leverages (k,) of the weighted rows before any was learned; and
-            squared errors over 1 + leverage (k,), what they tell of the variance of the noise.
+            squared errors over 1 + leverage (k,), which estimate the noise variance.
 
         Raises:
             ShapeError, NotFiniteError, ParameterError (a magnitude above 1e100); nothing is learned then.
@@ -216,10 +216,10 @@ class RecursiveLeastSquares:
         return errors, leverages, estimates
 
     def fade(self, count: int, factor: float) -> None:
-        """Let what is known of the first `count` weights, given all others, fade by `factor`: those weights may drift.
+        """Let information on the first `count` weights, given all others, fade by `factor`: those weights may drift.
 
         Only the rows of R that hold the first coordinates are multiplied: discounting by components (West and
-        Harrison, "Bayesian Forecasting and Dynamic Models", 1997, 6.3). The weights, and what is known of the others
+        Harrison, "Bayesian Forecasting and Dynamic Models", 1997, 6.3). The weights, and the information on the others
         whatever the first ones are, stay. The prior of the coordinates fades too, and is refilled when half of it is
         gone. Raises ParameterError (`count` not within 0 and n_features, `factor` not in (0, 1]); nothing changes then.
         """
@@ -235,7 +235,7 @@ class RecursiveLeastSquares:
             self._take(*self._refill_rows(np.flatnonzero(faded).tolist()), 1.0)
 
     def shift(self, change: ArrayLike) -> None:
-        """Become what one would be if the target of every sample z had been larger by z @ change, (d, T).
+        """Become the learner that would result if every sample z had a target larger by z @ change, (d, T).
 
         The weights that the prior pulls towards are shifted too. Raises ShapeError, NotFiniteError; nothing changes
         then.
@@ -256,18 +256,18 @@ class RecursiveLeastSquares:
         return self.predict(z_rows)
 
     def leverage(self, z: ArrayLike) -> float | Array:
-        """Return z^T A^-1 z, the predictive variance over that of the noise; see Certainty."""
+        """Return z^T A^-1 z, the predictive variance over the noise variance; see Certainty."""
         return Certainty(self._triangle, self.n_features).leverage(z)
 
     def certainty(self) -> Certainty:
-        """Return the leverages of this moment, unaffected by what is learned afterwards."""
+        """Return the present leverages, which later learning does not change."""
         return Certainty(self._triangle.copy(), self.n_features)
 
     def merge(self, other: "RecursiveLeastSquares", common: "RecursiveLeastSquares | None" = None) -> pooling.Pooled:
         """Add the samples of another learner exactly, as if this one had seen them all; its own prior stays. O(d^3).
 
-        Where samples were forgotten, each learner's samples keep their present weight. Returns what was pooled, for a
-        second learner of what this one leaves.
+        Where samples were forgotten, each learner's samples keep their present weight. Returns the pooled result, for a
+        second learner that learns this one's residuals.
 
         Args:
             other: the other learner.
@@ -294,7 +294,7 @@ class RecursiveLeastSquares:
         return pooled
 
     def withdraw(self, z: Array, y: Array) -> None:
-        """Become as if samples z (k, d), y (k, T), or rows equivalent to some, had never been. O(k d^2 + d^3).
+        """Become as if samples z (k, d), y (k, T), or rows equivalent to some, had never been learned. O(k d^2 + d^3).
 
         Raises what `update` does, and ParameterError: they are more than was learned; nothing changes then.
         """
@@ -362,7 +362,7 @@ class RecursiveLeastSquares:
         _cholesky.update(self._triangle, self.padded_weights, self._work, left, z, y, *self._sizes, forgetting, inf)
 
     def _refill_rows(self, places: Sequence[int]) -> tuple[Array, Array]:
-        """Bring the prior of coordinates back to what it was; return the rows that stand for it."""
+        """Refill the prior of coordinates to the regularization; return the rows that do so."""
         # A refill is the observation that weight j equals its initial value, with the precision that has faded since.
         z, y = np.zeros((len(places), self.n_features)), np.empty((len(places), self.n_outputs))
         for row, place in enumerate(places):

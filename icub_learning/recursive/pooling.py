@@ -8,14 +8,14 @@ from scipy.linalg import qr, solve_triangular
 from icub_learning.arrays import Array
 from icub_learning.errors import ParameterError
 
-# By which a singular value may lie below 1 through rounding: 8e-5 with the currents of a UR10, whose regressor is large
-# beside the prior. Forgetting by 0.9999 over a hundred samples takes 5e-3.
+# Distance below 1 to which rounding may bring a singular value: 8e-5 with the currents of a UR10, whose regressor is
+# large beside the prior. Forgetting by 0.9999 over a hundred samples brings it 5e-3 below.
 FORGOTTEN = 1e-3
-NOTHING_NEW = 1e-12  # length of an equivalent row below which it is rounding
+NOTHING_NEW = 1e-12  # length of an equivalent row below which the row is rounding
 
 
 def gained_lengths(singular: Array) -> Array:
-    """Return what data add to a prior of 1 along directions in which both have the singular values s: sqrt(s^2 - 1)."""
+    """Return what data add to a prior of 1 along directions with singular values s of both together: sqrt(s^2 - 1)."""
     return np.sqrt(np.maximum((singular - 1.0) * (singular + 1.0), 0.0))  # exact near s = 1, and never below zero
 
 
@@ -29,8 +29,8 @@ def append_rows(factor: Array, rows: Array) -> Array:
 class Pooled:
     """A learner that has seen what two have seen.
 
-    The moment of what the pooled weights leave of all targets is that of what the two learners' weights leave of theirs
-    (in the second one without what both have in common), plus gained' gained, minus lost' lost.
+    The second moment of the pooled weights' residuals, over all samples, is that of the two learners' residuals (of the
+    second one's without the common samples), plus gained' gained, minus lost' lost.
     """
 
     factor: Array  # (d, d)
@@ -40,12 +40,12 @@ class Pooled:
 
 
 def pool(first: tuple[Array, Array], second: tuple[Array, Array], common: tuple[Array, Array]) -> Pooled:
-    """Return a learner that has seen what two have seen, what both have in common once.
+    """Return a learner that has seen what two have seen, with their common samples counted once.
 
     A = A_1 + (A_2 - A_c), and W solves A W = A_1 W_1 + (A_2 W_2 - A_c W_c). No A is formed: d equivalent rows stand for
-    what the second learner has seen beyond the common part, and are appended to the first factor. Arguments are
-    (factor (d, d), weights (d, T)): of two learners, and of what the second one started from, its prior and the mean of
-    that or a learner. Raises ParameterError: the second learner has forgotten some of that.
+    what the second learner has seen beyond the common part, and are appended to the first factor. Arguments are (factor
+    (d, d), weights (d, T)): of two learners, and of what the second one started from: its prior with the prior mean, or
+    a common learner. Raises ParameterError: the second learner has forgotten some of that.
     """
     (factor_1, weights_1), (factor_2, weights_2), (root, mean) = first, second, common
     _, singular, vectors = np.linalg.svd(solve_triangular(root, factor_2.T, trans="T").T)
@@ -63,6 +63,6 @@ def pool(first: tuple[Array, Array], second: tuple[Array, Array], common: tuple[
     for _ in range(2):  # the second pass removes the rounding of the first (semi-normal equations, corrected)
         gradient = equivalent.T @ (targets - equivalent @ weights) - factor_1.T @ (factor_1 @ (weights - weights_1))
         weights = weights + solve_triangular(factor, solve_triangular(factor, gradient, trans="T"))
-    # The second learner's regularization had its share of what its weights left; so has the common part, in its place.
+    # Part of what the second learner's weights left is due to its regularization, or to the common part in its place.
     lost = beyond / safe[:, None]
     return Pooled(factor, weights, np.vstack([factor_1 @ (weights - weights_1), targets - equivalent @ weights]), lost)

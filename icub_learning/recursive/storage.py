@@ -11,7 +11,7 @@ from icub_learning.arrays import Array, finite
 from icub_learning.errors import StateError
 from icub_learning.recursive import _cholesky
 
-ALIGNMENT = 64  # bytes: a cache line, and the widest vector
+ALIGNMENT = 64  # [bytes] a cache line, and the widest vector register
 BLOCK = _cholesky.BLOCK
 
 
@@ -66,7 +66,7 @@ def pivot_positions(d: int, count: int) -> NDArray[np.intp]:
     """Return where the first `count` of the d pivots lie in the packed triangle."""
     size, index = padded_size(d), np.arange(count)
     row, inside = index // BLOCK, index % BLOCK
-    start = row * BLOCK * (2 * size - (row - 1) * BLOCK) // 2  # of the row of tiles; its first tile is on the diagonal
+    start = row * BLOCK * (2 * size - (row - 1) * BLOCK) // 2  # offset of the tile row, which starts on the diagonal
     return start + inside * (BLOCK + 1)
 
 

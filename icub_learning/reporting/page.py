@@ -1,4 +1,4 @@
-"""Reports as one HTML file: tables and pictures in it, nothing beside it, no network; light enough to mail.
+"""Reports as one HTML file that holds its tables and pictures: no other file, no network, small enough to mail.
 
 Demonstration, evaluation, tuning, benchmarks and the reproduced experiments share its style.
 """
@@ -17,7 +17,7 @@ from typing import Any
 
 from icub_learning.reporting.tables import replacing_for
 
-WIDEST = 130  # characters of a line that is left as it is
+WIDEST = 130  # characters; longer lines are wrapped
 STYLE = """
 body { max-width: 72rem; margin: 2rem auto; padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif; color: #22262b; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 3rem; border-top: 1px solid #d5d8dc; padding-top: 1rem; }
@@ -27,7 +27,7 @@ th { border-bottom: 1px solid #22262b; } td:first-child, th:first-child { text-a
 tr.worse td { color: #a3273a; font-weight: 600; } img { max-width: 100%; height: auto; }
 .note { color: #5b6168; } .problem { color: #a3273a; }
 """
-COLOURS = 255  # of a picture in a report, which makes it a third as large
+COLOURS = 255  # colours of a picture in a report: with so few it takes a third of the space
 
 
 def page(title: str, parts: Sequence[str]) -> str:
@@ -44,12 +44,12 @@ def page(title: str, parts: Sequence[str]) -> str:
 
 
 def written() -> str:
-    """Return when the page is written, as words."""
+    """Return a phrase that says when the page is written."""
     return f"page written {escape(datetime.now().astimezone().isoformat(timespec='minutes'))}"
 
 
 def section(name: str, place: str = "") -> str:
-    """Return the heading of a section; `place` is what a link to it leads to."""
+    """Return the heading of a section; `place` is its anchor for links, by default the name."""
     return f'<h2 id="{escape(place or name)}">{escape(name)}</h2>'
 
 
@@ -65,7 +65,7 @@ def preformatted(text: str) -> str:
 
 
 def folded(summary: str, text: str) -> str:
-    """Return text that is shown when its summary is pressed."""
+    """Return text that unfolds when its summary is clicked."""
     return f"<details><summary>{escape(summary)}</summary>{preformatted(text)}</details>"
 
 
@@ -79,7 +79,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], marked: Sequence[b
 
 
 def describe_machine() -> dict[str, str]:
-    """Return processor, number of cores, system and versions, by name, in words that name no computer and no person."""
+    """Return processor, number of cores, system and versions by name, without identifying a computer or person."""
     information = Path("/proc/cpuinfo")
     lines = information.read_text().splitlines() if information.is_file() else []
     processors = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
@@ -94,7 +94,7 @@ def describe_machine() -> dict[str, str]:
 
 
 def machine_table(machine: Mapping[str, Any]) -> str:
-    """Return what figures were measured on, by name."""
+    """Return a table of the machine that figures were measured on."""
     return table(["measured on", ""], [[name, _words(value)] for name, value in machine.items()])
 
 
@@ -107,7 +107,7 @@ def _words(value: Any) -> str:
 
 
 def picture(path: Path) -> str:
-    """Return a picture from a PNG file, with fewer colours than it has."""
+    """Return the picture of a PNG file, reduced to COLOURS colours."""
     from PIL import Image
 
     content = io.BytesIO()

@@ -14,9 +14,9 @@ from icub_learning.arrays import Array
 from icub_learning.reporting.colours import BLUE, COLOURS, GREEN, GREY, INK, LABELS, PALE, RED, YELLOW
 from icub_learning.reporting.tables import replacing_for
 
-__all__ = ["BLUE", "COLOURS", "GREEN", "GREY", "INK", "LABELS", "PALE", "RED", "YELLOW"]  # beside what is defined here
-MOST_POINTS = 3000  # of a line
-TITLE_CHARACTERS = 10.5  # an inch, of bold letters of 11 points
+__all__ = ["BLUE", "COLOURS", "GREEN", "GREY", "INK", "LABELS", "PALE", "RED", "YELLOW"]  # re-exported colours
+MOST_POINTS = 3000  # largest number of points drawn of a line
+TITLE_CHARACTERS = 10.5  # characters per inch, in bold letters of 11 points
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -65,7 +65,7 @@ def published_level(axes: Any, group: str) -> None:
 def log_scale(axes: Any, axis: str = "y") -> None:
     """Make the axis "x" or "y" logarithmic, with plain numbers at 1, 2 and 5 of each decade (1 alone if it has many).
 
-    To be called when all lines are drawn: the interval shown decides which numbers fit.
+    Call it after all lines are drawn: the interval shown decides which numbers fit.
     """
     axes.set(**{f"{axis}scale": "log"})
     ticks = getattr(axes, f"{axis}axis")

@@ -1,4 +1,4 @@
-"""Tables for people, and the same figures as JSON."""
+"""Tables of text, and the same figures as JSON."""
 
 import argparse
 import json
@@ -15,7 +15,7 @@ from icub_learning.files import replacing
 def add_value(
     parser: Any, name: str, default: Any, text: str, metavar: str | None = None, within: str = "", **more: Any
 ) -> None:
-    """Add an option of the type of its default (of its entries), which its help shows; `within`: see `number_in`."""
+    """Add an option of the type of its default (or its entries), which its help shows; `within`: see `number_in`."""
     entries = list(default) if isinstance(default, (list, tuple)) else [default]
     shown = " ".join(f"{one:g}" if isinstance(one, float) else str(one) for one in entries)
     text = f"{text} (default: {shown})" if text else f"default: {shown}"
@@ -46,7 +46,7 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def replacing_for(option: str, path: Path, mode: Literal["w", "wb"] = "w") -> Iterator[IO[Any]]:
-    """`replacing` for a file that the user named by `option`. Raises ParameterError: it cannot be written."""
+    """Open, by `replacing`, a file that the user named by `option`. Raises ParameterError: it cannot be written."""
     try:
         with replacing(path, mode) as file:
             yield file
@@ -69,10 +69,10 @@ def save_figures(path: Path | None, figures: Mapping[str, Any]) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Return the value made of dict, list, str, int, bool, finite float and None alone."""
+    """Return the value as dict, list, str, int, bool, finite float and None only."""
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}
-    if hasattr(value, "tolist"):  # of NumPy
+    if hasattr(value, "tolist"):  # a NumPy array or number
         return plain(value.tolist())
     if isinstance(value, (list, tuple)):
         return [plain(entry) for entry in value]
@@ -82,7 +82,7 @@ def plain(value: Any) -> Any:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Format a number with so many significant digits, without exponent where possible; "-" for None, NaN, infinity."""
+    """Format a number with `digits` significant digits, without exponent if possible; "-" for None, NaN, infinity."""
     if value is None or not math.isfinite(value):
         return "-"
     if value == 0:

@@ -2,9 +2,9 @@
 
 GROUPS = {"force": slice(0, 3), "torque": slice(3, 6)}  # axes of a wrench
 UNITS = {"force": "N", "torque": "N m"}
-WINDOW = 30  # samples under the mean of squared errors, as in fig. 8.4
-# Force and torque in the steady state after the change of plane: read off the text of 8.4.3 and off fig. 8.4.
+WINDOW = 30  # samples in each mean of squared errors, as in fig. 8.4
+# Errors in force [N] and torque [N m], steady state after the change of plane, read off 8.4.3 and fig. 8.4.
 PUBLISHED = {"P": ("2-3", "0.5-0.7"), "NP": ("1", "0.1"), "SP": ("1", "0.1")}
-# Ratios of errors: our bounds on what the text of 8.4.3 says in words. P: "2 to 3 times larger"; SP "matches" NP, and
+# Ratios of errors: our bounds for what the text of 8.4.3 says in words. P: "2 to 3 times larger"; SP "matches" NP, and
 # is "considerably lower" in the initial transient.
 EXPECTED = {"SP/P, steady": 0.5, "SP/NP, steady": 1.05, "SP/NP, first 30": 0.6}

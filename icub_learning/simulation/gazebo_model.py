@@ -1,4 +1,4 @@
-"""The robot as Gazebo needs it, fixed, with controllers and a force/torque sensor, and the world that it is in."""
+"""The robot's model for Gazebo, with a fixed base, controllers and a force/torque sensor, and the world around it."""
 
 import hashlib
 import os
@@ -18,16 +18,16 @@ from icub_learning.files import cache_folder, replacing
 from icub_learning.robots import find_urdf
 from icub_learning.simulation.urdf import joint_link
 
-RATE = 200  # [Hz] of wrenches, in simulated time; joint states come at each step of the physics
-BANDWIDTH = 40.0  # [rad/s] of position control
-INTEGRAL_SHARE = 0.1  # of the integral gain at the limit of stability
-N_POSTURES = 200  # random postures over which the largest inertia at each joint is sought
+RATE = 200  # [Hz] rate of the wrenches in simulated time; joint states come at each step of the physics
+BANDWIDTH = 40.0  # [rad/s] bandwidth of position control
+INTEGRAL_SHARE = 0.1  # integral gain relative to the one at the limit of stability
+N_POSTURES = 200  # number of random postures over which the largest inertia at each joint is sought
 # Topics of Gazebo Transport; config/gazebo_bridge.yaml connects them to ROS.
 TOPICS = {name: f"/icub_learning/{name}" for name in ("joint_states", "wrench", "joint_trajectory")}
-WORLD = "icub_learning"  # its name, which is in the name of the clock's topic
+WORLD = "icub_learning"  # name of the world, which is part of the name of the clock's topic
 ROBOT = "robot"
-STEP_NS = 1_000_000  # [ns] of the physics
-HEIGHT = 1.5  # [m] of the robot's root above the floor: out of reach of all arms
+STEP_NS = 1_000_000  # [ns] step of the physics
+HEIGHT = 1.5  # [m] height of the robot's root above the floor, which no arm reaches from there
 GZ = "http://gazebosim.org/schema"
 SYSTEMS = {  # plugins without which a robot does not move, measure or show
     "physics": "Physics",
@@ -35,19 +35,19 @@ SYSTEMS = {  # plugins without which a robot does not move, measure or show
     "user-commands": "UserCommands",
     "scene-broadcaster": "SceneBroadcaster",
 }
-# Other systems read the state that the physics of the same step has reached. gz-sim 9 does not see to it by itself.
+# Physics runs first, so that other systems read the state of the same step; gz-sim 9 does not ensure this by itself.
 PHYSICS_PRIORITY = -64
 
 
 def model_file(config: str | os.PathLike[str]) -> Path:
     """Write the model for a parameter file of inverse_dynamics into the user's cache, and return its path. Raises
-    ParameterError, ModelError: the file, which has urdf, joints and sensor, or the URDF lacks what is needed.
+    ParameterError, ModelError: the file (urdf, joints, sensor) or the URDF lacks what is needed.
     """
     return cached("gazebo_model", ".urdf", gazebo_model(*robot_of(config)))
 
 
 def cached(name: str, suffix: str, text: str) -> Path:
-    """Return the file of the user's cache with this text, in whose name its digest is; made where it is missing."""
+    """Return the path of the cached file with this text, named after its digest; it is written if it is missing."""
     path = cache_folder() / f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:16]}{suffix}"
     if not path.exists():
         with replacing(path, "w") as file:  # another launch may read it
@@ -56,7 +56,7 @@ def cached(name: str, suffix: str, text: str) -> Path:
 
 
 def robot_of(config: str | os.PathLike[str]) -> tuple[str, tuple[str, ...], str]:
-    """Return URDF (path or text), moving joints and sensor that a file names. Raises ParameterError, ModelError."""
+    """Return the URDF (path or text), moving joints and sensor named in a file. Raises ParameterError, ModelError."""
     try:
         settings = yaml.safe_load(Path(config).read_text())["inverse_dynamics"]["ros__parameters"]
         urdf, joints, sensor = (settings[name] for name in ("urdf", "joints", "sensor"))
@@ -67,7 +67,7 @@ def robot_of(config: str | os.PathLike[str]) -> tuple[str, tuple[str, ...], str]
 
 
 def resource_path(config: str | os.PathLike[str], *more: str | os.PathLike[str]) -> str:
-    """Return GZ_SIM_RESOURCE_PATH with the folders of meshes that the URDF names (package://iCub/...), and more."""
+    """Return GZ_SIM_RESOURCE_PATH after the folders of the URDF's meshes (package://iCub/...) and `more`, joined."""
     urdf, _, _ = robot_of(config)
     folders = [] if urdf.lstrip().startswith("<") else _mesh_folders(Path(urdf).resolve())
     folders += [os.fspath(folder) for folder in more]
@@ -80,9 +80,9 @@ def gazebo_model(urdf: str, joints: Sequence[str], sensor: str) -> str:
     The root is fixed to the world, and all joints but `joints` are fixed, as in the learner's model. Elements for other
     simulators are replaced by plugins of Gazebo that publish joint states and the wrench at `sensor`, and follow
     trajectories, on TOPICS. Limits that exclude 0 are widened to it: Gazebo starts every joint there. The sensor is a
-    fixed joint. Its wrench is that of the link before the joint on the link after it, in the axes of the latter, at the
-    origin of the joint; WrenchRegressor uses the same convention. Raises ModelError: the text does not parse, or lacks
-    a joint or the sensor.
+    fixed joint. It measures the wrench of the link after the joint on the link before it, in the axes of the former, at
+    the origin of the joint: `wrench_direction: child_to_parent` in parameter files. Raises ModelError: the text does
+    not parse, or lacks a joint or the sensor.
     """
     robot = read_urdf(urdf)
     for tag in ("gazebo", "sensor", "transmission"):
@@ -113,7 +113,7 @@ def gazebo_model(urdf: str, joints: Sequence[str], sensor: str) -> str:
 
 
 def _at_joints(urdf: str, joints: Sequence[str]) -> tuple[Array, Array]:
-    """Return the largest inertia [kg m^2] at each joint over random postures, and the torques [N m] that carry the arm
+    """Return the largest inertia [kg m^2] at each joint over random postures, and the torques [N m] that hold the arm
     at position 0, where Gazebo starts it: without them it would sag until the integral has built up.
     """
     model = pinocchio.buildModelFromXML(urdf)
@@ -129,7 +129,7 @@ def _at_joints(urdf: str, joints: Sequence[str]) -> tuple[Array, Array]:
 
 
 def _mesh_folders(urdf: Path) -> list[str]:
-    """Return the folders X above a URDF in which meshes package://PACKAGE/FILE are X/PACKAGE/FILE."""
+    """Return the folders X above a URDF whose files X/PACKAGE/FILE are its meshes package://PACKAGE/FILE."""
     meshes = {mesh.get("filename", "") for mesh in read_urdf(urdf).iter("mesh")}
     parts = sorted({name.removeprefix("package://") for name in meshes if name.startswith("package://")})
     found = (next((folder for folder in urdf.parents if (folder / part).is_file()), None) for part in parts)
@@ -167,11 +167,11 @@ def _extensions(
 ) -> list[ElementTree.Element]:
     """Return Gazebo's elements: the sensor on the joint above the link `child`, and plugins for the moving joints.
 
-    Gains give two equal poles at BANDWIDTH at each joint, M s^2 + damping s + proportional = 0; with a smaller inertia
-    than M the joint is faster and more strongly damped. The integral gain, which carries the arm's weight, is stable
-    below damping * proportional / M = 2 BANDWIDTH^3 M. The damping belongs to the joint, whose damping the physics
-    integrates implicitly: neighbouring axes nearly in line (shoulder yaw and forearm) have so little inertia against
-    each other that a controller's is unstable at 1 ms.
+    Gains give each joint, with its largest inertia M, two equal poles at BANDWIDTH, the roots of M s^2 + damping s +
+    proportional = 0; with a smaller inertia it is faster and more strongly damped. The integral gain, which carries the
+    arm's weight, is stable below damping * proportional / M = 2 BANDWIDTH^3 M. The damping belongs to the joint, where
+    the physics integrates it implicitly: neighbouring axes nearly in line (shoulder yaw and forearm) have so little
+    inertia against each other that a controller's damping is unstable at 1 ms.
     """
     names = "".join(f"<joint_name>{escape(name)}</joint_name>" for name in joints)
     gains = "".join(  # one element for each joint, in the order of the joints' names
@@ -183,10 +183,10 @@ def _extensions(
         )
         for value in values
     )
-    # It measures in the axes of gz_frame_id, which sdformat says that it does not know, and in the direction of iCub's
-    # own description, to which the node's parameter wrench_direction is set. preserveFixedJoint keeps sdformat from
-    # merging the links of the sensor's joint, which would remove the sensor. Joint states come at each step: not every
-    # release has an update_rate for them, and none lets one choose the phase.
+    # The sensor measures in the axes of gz_frame_id, which sdformat warns that it does not know, in the direction of
+    # iCub's description, as the node's parameter wrench_direction says. preserveFixedJoint keeps sdformat from merging
+    # the links of the sensor's joint, which would remove the sensor. Joint states come at each step: not every release
+    # has an update_rate for them, and none lets one choose the phase.
     text = f"""<robot>
       <gazebo reference={quoteattr(sensor)}>
         <sensor name={quoteattr(sensor)} type="force_torque">
@@ -226,8 +226,8 @@ def world_file(config: str | os.PathLike[str], world: str | os.PathLike[str]) ->
 def gazebo_world(sdf: str, model: str | os.PathLike[str]) -> str:
     """Return a world (SDF text) with a robot in it from the first step on, so that all stamps count from one instant.
 
-    What the robot and the learner rely on is set, whatever the world says: its name, steps of 1 ms, the learner's
-    gravity (9.81 m/s^2; sdformat's default is another), the systems of SYSTEMS, and that physics is the first of them.
+    What the robot and the learner rely on replaces what the world says: its name, steps of 1 ms, the learner's gravity
+    (9.81 m/s^2; sdformat's default is another), the systems of SYSTEMS, and a priority by which physics runs first.
     Raises ModelError: the text does not parse, or has no world.
     """
     try:

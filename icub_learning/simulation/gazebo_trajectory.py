@@ -1,7 +1,7 @@
-"""Trajectories for Gazebo: few points become a target for each step of the physics, within limits of velocity.
+"""Trajectories for Gazebo: a few points become a target for each step of the physics, within limits of velocity.
 
-Gazebo's controller holds each point until its time has come. Points far apart are jumps then: one 1 rad away throws an
-arm at 30 rad/s. So points are joined by quintics here, and slowed down where they ask for more than the joints can do.
+Gazebo's controller targets each point until its time has come, so that points far apart are jumps: one 1 rad away
+throws an arm at 30 rad/s. Here quintics join the points, slowed down where they exceed the limits of the joints.
 """
 
 import os
@@ -19,43 +19,43 @@ from icub_learning.simulation.arm.quintic import QuinticSpline, hermite_accelera
 from icub_learning.simulation.arm.trajectory import checked_points, checked_times, columns_of
 from icub_learning.simulation.gazebo_model import STEP_NS, robot_of
 
-STEP = STEP_NS * 1e-9  # [s]
-LONGEST = 600.0  # [s]: 600 000 points, a message of 80 MB
-LONGEST_BRAKING = 20.0  # [s]; only an arm that was thrown far faster than it can move would need more
-UNEVEN = 3.0  # ratio of neighbouring durations from which on a quintic spline would swing
-N_SAMPLES = 100  # of a piece, at which limits are checked
-# Shares of the limits that a path which is followed more slowly makes use of: of velocities; of accelerations where the
-# path itself is too fast, and elsewhere. The simulated arm lags behind its targets by an angle in proportion to their
-# acceleration: with 0.8 of all limits it went a tenth of the way too far.
+STEP = STEP_NS * 1e-9  # [s] step of the physics
+LONGEST = 600.0  # [s] longest trajectory: 600 000 points, a message of 80 MB
+LONGEST_BRAKING = 20.0  # [s] longest time of braking; only an arm thrown far faster than it can move would need more
+UNEVEN = 3.0  # ratio of neighbouring durations above which a quintic spline would swing
+N_SAMPLES = 100  # largest number of samples of a piece, at which limits are checked
+# Shares of the limits that are used by a path followed more slowly: of velocities, of accelerations where the path
+# itself is too fast, and of accelerations elsewhere. The simulated arm lags behind its targets by an angle proportional
+# to their acceleration: with 0.8 of all limits it went a tenth of the way too far.
 VELOCITY_SHARE, GENTLE, FIRM = 0.8, 0.25, 0.8
-LEAST_SQUARED = 1e-12  # square of the slowest that a trajectory is followed, relative to what was asked for
-INSIDE = 1e-6  # [rad] by which a point may lie beyond a limit
-AT_START = 0.01  # [rad] from the arm within which a first point at time 0 is where the arm is
+LEAST_SQUARED = 1e-12  # square of the slowest speed at which a trajectory is followed, relative to the requested speed
+INSIDE = 1e-6  # [rad] angle by which a point may lie beyond a limit
+AT_START = 0.01  # [rad] distance up to which a first point at time 0 counts as the arm's position
 
 
 @dataclass(frozen=True)
 class Joints:
-    """What trajectories have to respect; (n_joints,) each."""
+    """Joints and their limits, which trajectories respect; arrays are (n_joints,)."""
 
     names: tuple[str, ...]  # the joints, in the order of all arrays
-    lower: Array  # limit of position [rad]
-    upper: Array  # limit of position [rad]
+    lower: Array  # lower limit of position [rad]
+    upper: Array  # upper limit of position [rad]
     velocity: Array  # largest velocity [rad/s]
     acceleration: Array  # largest acceleration [rad/s^2]
 
 
 @dataclass(frozen=True)
 class Commands:
-    """Targets at each step of the physics after the start, step by step."""
+    """Targets for each step of the physics after the start."""
 
     positions: Array  # (n_steps, n_joints) [rad]
-    slower: float = 1.0  # how many times longer it lasts than was asked for, 1 if it is not
-    reason: str = ""  # what would have been beyond a limit, in words; "" if nothing
+    slower: float = 1.0  # duration over the requested duration; 1 if it is not slowed down
+    reason: str = ""  # what would exceed a limit at the requested speed, in words; "" if nothing
 
 
 def joints_of(config: str | os.PathLike[str], velocity: float, acceleration: float) -> Joints:
-    """Return the joints of the robot of a parameter file, with the largest velocity [rad/s] and acceleration [rad/s^2]
-    of any; the URDF may limit velocities further. Raises what gazebo_model.robot_of does.
+    """Return the joints of a parameter file's robot with these limits of velocity [rad/s] and acceleration [rad/s^2];
+    the URDF may limit velocities further. Raises what gazebo_model.robot_of does.
     """
     urdf, names, _ = robot_of(config)
     joints = {joint.get("name"): joint for joint in read_urdf(urdf).findall("joint")}
@@ -84,12 +84,11 @@ def follow(
     """Return commands for a trajectory that begins and ends at rest.
 
     Quintic pieces join the points. Velocities that are not given are those of the spline through the points, quintic if
-    they are about evenly spaced and otherwise cubic; for a joint that it would take beyond its limits, they are 0.
-    Where that path asks for more than the largest velocity or acceleration, it is followed more slowly; what comes
-    after it comes later.
+    they are about evenly spaced and otherwise cubic; they are 0 for a joint that it would take beyond its limits. Where
+    the path exceeds the largest velocity or acceleration, it is followed more slowly, and all that follows is delayed.
 
     The arm stands at `start` (n_joints,) [rad]; other arguments and errors are those of TrajectoryMotion. A trajectory
-    of more than LONGEST is a SimulationError too.
+    longer than LONGEST raises SimulationError, too.
     """
     columns = columns_of(joint_names, joints.names)
     knots = np.append(0.0, checked_times(times))
@@ -107,7 +106,7 @@ def follow(
             knots, points = np.delete(knots, 1), np.delete(points, 1, axis=0)
             given = None if given is None else np.delete(given, 1, axis=0)
         else:
-            knots[1] = STEP  # on the way there it takes the time that it needs
+            knots[1] = STEP  # followed more slowly, the way there takes the time that it needs
     spline = _spline(joints, knots, points, given)
     path = _Path(joints, spline, _samples(joints, knots, *spline(knots)[:2]))
     reason = path.reason()
@@ -119,9 +118,9 @@ def follow(
 
 
 def brake(joints: Joints, position: Array, velocity: Array) -> Commands:
-    """Return commands that bring an arm to rest which is at `position` [rad] with `velocity` [rad/s], (n_joints,).
+    """Return commands that bring an arm at `position` [rad] with `velocity` [rad/s], (n_joints,) each, to rest.
 
-    They keep the largest acceleration, unless that would take more than LONGEST_BRAKING.
+    They stay within the largest acceleration, unless braking would then take more than LONGEST_BRAKING.
     """
     duration = float(np.clip(np.max(2.0 * np.abs(velocity) / joints.acceleration), 0.1, LONGEST_BRAKING))
     end = np.clip(
@@ -130,7 +129,7 @@ def brake(joints: Joints, position: Array, velocity: Array) -> Commands:
     states = np.zeros((3, 2, len(position)))
     states[0], states[1, 0] = [position, end], velocity
     knots = np.array([0.0, duration])
-    path = _Path(joints, QuinticSpline(knots, states), knots)  # its ends suffice: nothing is slowed down
+    path = _Path(joints, QuinticSpline(knots, states), knots)  # samples at its ends suffice: nothing is slowed down
     return path.commands(path.places, "")
 
 
@@ -152,13 +151,13 @@ def _spline(joints: Joints, knots: Array, points: Array, given: Array | None) ->
     too_fast = np.abs(slopes) > joints.velocity
     even = np.maximum(durations[1:], durations[:-1]) <= UNEVEN * np.minimum(durations[1:], durations[:-1])
     if given is None and len(knots) > 2 and even.all() and not too_fast.any():
-        # Of continuous snap: the jerk of a cubic one jumps at each point, which the learner's filter does not expect.
+        # Its snap is continuous; a cubic one's jerk jumps at each point, which the learner's filter does not expect.
         rest = [(order, np.zeros(points.shape[1])) for order in (1, 2)]
         quintic = make_interp_spline(knots, points, k=5, bc_type=(rest, rest))
         velocities, accelerations = quintic(knots, 1), quintic(knots, 2)
     else:
         velocities = spline_velocities(knots, points) if given is None else given
-        # Beside a piece that is far too fast a spline swings out: bounded as that of Fritsch and Carlson (1980).
+        # Beside a piece that is too fast a spline swings out: its slopes are bounded as by Fritsch and Carlson (1980).
         beside = too_fast[:-1] | too_fast[1:]
         most = np.where(beside, 3.0 * np.minimum(np.abs(slopes[:-1]), np.abs(slopes[1:])), np.inf)
         velocities[1:-1] = np.clip(velocities[1:-1], -most, most)
@@ -177,9 +176,9 @@ def _spline(joints: Joints, knots: Array, points: Array, given: Array | None) ->
 
 
 def _samples(joints: Joints, knots: Array, points: Array, velocities: Array) -> Array:
-    """Return times (n,) [s] from the first knot to the last one: N_SAMPLES of a piece that is long or too fast."""
+    """Return sample times (n,) [s] from the first knot to the last: N_SAMPLES in a piece that is long or too fast."""
     durations = np.diff(knots)
-    needed = np.maximum(  # [s]
+    needed = np.maximum(  # [s] time that each piece needs within the limits
         np.abs(np.diff(points, axis=0)) / joints.velocity, np.abs(np.diff(velocities, axis=0)) / joints.acceleration
     ).max(axis=1)
     number = np.clip(np.ceil(2.0 * np.maximum(durations, needed) / STEP), 2, N_SAMPLES).astype(int)
@@ -189,7 +188,7 @@ def _samples(joints: Joints, knots: Array, points: Array, velocities: Array) -> 
 
 
 class _Path:
-    """A path p(u) that is to be followed at u' <= 1, so that u is time where nothing is too fast.
+    """A path p(u) that is followed at u' <= 1: u is time where nothing is too fast.
 
     Then velocities are p' u' and accelerations p'' u'^2 + p' u''. With x = u'^2, whose slope over u is 2 u'', they stay
     within their limits if x <= (v / p')^2, x <= a / (2 p'') and |dx/du| <= a / p' for every joint: the largest such x
@@ -224,7 +223,7 @@ class _Path:
             velocity, acceleration = VELOCITY_SHARE * joints.velocity, share * joints.acceleration
             most = np.minimum((velocity / slope) ** 2, acceleration / (2.0 * curvature)).min(axis=1)
             change = (acceleration / slope).min(axis=1)
-        most[1:-1] = np.minimum.reduce([most[:-2], most[1:-1], most[2:]])  # between the samples, too
+        most[1:-1] = np.minimum.reduce([most[:-2], most[1:-1], most[2:]])  # limits hold between the samples, too
         steps = np.diff(self.places)
         change = (np.minimum(change[:-1], change[1:]) * steps).tolist()
         squared = np.clip(most, LEAST_SQUARED, 1.0).tolist()
@@ -236,11 +235,11 @@ class _Path:
         return np.concatenate([[0.0], np.cumsum(2.0 * steps / (rate[1:] + rate[:-1]))])
 
     def commands(self, times: Array, reason: str) -> Commands:
-        """Return the commands at each step of the physics, given the times of `places`; the end is the last one."""
+        """Return the commands at each step of the physics, given the times of `places`; the last one is the end."""
         steps = np.arange(1, int(np.ceil(times[-1] / STEP - 1e-6)) + 1) * STEP
         k = np.clip(np.searchsorted(times, steps, side="right") - 1, 0, len(times) - 2)
         since = np.minimum(steps, times[-1]) - times[k]
         rate = self._rate
-        faster = (rate[k + 1] - rate[k]) / (times[k + 1] - times[k])  # u'', constant in between
+        faster = (rate[k + 1] - rate[k]) / (times[k + 1] - times[k])  # u'', constant between two places
         positions, _, _ = self._spline(self.places[k] + rate[k] * since + faster * since**2 / 2.0)
         return Commands(positions, float(times[-1] / self.places[-1]), reason)

@@ -26,9 +26,9 @@ def reduced_robot(
     visible: Collection[str] = (),
     **options: str,
 ) -> str:
-    """Return the XML text of a robot, which it changes, with these links, of which the visible ones keep their looks.
+    """Return the XML text of a robot, changed in place, with these links only; the visible ones keep their visuals.
 
-    All joints but `moving` are fixed; MuJoCo's compiler gets the options, and does not merge the links of such joints.
+    All joints but `moving` are fixed; MuJoCo's compiler gets the options, and does not merge links at fixed joints.
     """
     for link in robot.findall("link"):
         if link.get("name") not in links:

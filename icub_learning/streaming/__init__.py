@@ -1,6 +1,6 @@
-"""Learners of samples that come one by one as dictionaries, with `learn_one` and `predict_one` as river has them.
+"""Learners of samples that come one by one as dictionaries, with river's `learn_one` and `predict_one`.
 
-Where river is installed they are river estimators: they stand in its pipelines, and pass its checks. They work the same
+Where river is installed they are river estimators: they work in its pipelines and pass its checks. They work the same
 without it.
 """
 

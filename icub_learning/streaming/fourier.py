@@ -1,4 +1,4 @@
-"""Kernel regression on line, by random Fourier features of dictionaries."""
+"""Online kernel regression on samples given as dictionaries, by random Fourier features."""
 
 from collections.abc import Hashable
 from math import sqrt
@@ -17,7 +17,7 @@ class RandomFourierRegressor(KeptByState, Regressor):
 
     Recursive least squares on cosines and sines of random combinations of the inputs, see
     `icub_learning.features.RandomFourierFeatures`. The frequencies of an input follow from `seed` and its name, so
-    inputs may come at any time and in any order. Scale inputs first: one length scale is for all.
+    inputs may come at any time and in any order. Scale inputs first: one length scale serves all.
 
     Raises ParameterError.
 
@@ -47,7 +47,7 @@ class RandomFourierRegressor(KeptByState, Regressor):
         self._frequencies: dict[Hashable, Array] = {}
 
     def learn_one(self, x: Sample, y: float) -> None:
-        """Learn that the inputs `x` came with `y`. Raises SampleError for what is no finite number."""
+        """Learn one sample, inputs `x` and target `y`. Raises SampleError for a value that is no finite number."""
         target = numbers("y", {"y": y})["y"]
         values = numbers("x", x)
         for name in values:
@@ -57,16 +57,16 @@ class RandomFourierRegressor(KeptByState, Regressor):
         self._learner.update(self._features(values), [target])
 
     def predict_one(self, x: Sample) -> float:
-        """Return the prediction, 0 before the first sample; inputs never learned count nothing. Raises SampleError."""
+        """Return the prediction, 0 before the first sample; inputs never learned are ignored. Raises SampleError."""
         return float(self._learner.predict(self._features(numbers("x", x)))[0])
 
     def leverage_one(self, x: Sample) -> float:
-        """Return the predictive variance for `x` over that of the noise: small where much was learned."""
+        """Return the predictive variance for `x` over the noise variance: small where much was learned."""
         return float(self._learner.leverage(self._features(numbers("x", x))))
 
     def _features(self, values: dict[Hashable, float]) -> Array:
         phases = np.zeros(self.n_features // 2)
-        # Sums in one order are equal to the bit.
+        # A fixed order of summation makes sums equal to the bit.
         for name in sorted(values.keys() & self._frequencies.keys(), key=repr):
             phases += values[name] * self._frequencies[name]
         phases /= self.length_scale

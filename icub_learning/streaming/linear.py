@@ -1,4 +1,4 @@
-"""Linear regression and classification by recursive least squares whose inputs and outputs have names."""
+"""Linear regression and classification by recursive least squares on named inputs and outputs."""
 
 from collections.abc import Hashable, Mapping
 from math import isfinite
@@ -23,7 +23,7 @@ TARGET = "target"
 def grown(
     learner: RecursiveLeastSquares, n_features: int, n_outputs: int, regularization: float = 1.0
 ) -> RecursiveLeastSquares:
-    """Return the learner as if its inputs and outputs had always been so many, the new ones zero in all past samples.
+    """Return the learner as if it had always had this many inputs and outputs, new ones zero in all past samples.
 
     New ones come last, inputs with `regularization` > 0; nothing is computed anew: O(d^2 + d T). The learner stays as
     it was. Raises ParameterError: a number is smaller than that of the learner, or the regularization out of its range.
@@ -56,7 +56,7 @@ class KeptByState:
 
 
 class NamedLeastSquares(KeptByState):
-    """Least squares on dictionaries: a name that is missing in a sample is 0 there; arguments as of RLSRegressor.
+    """Least squares on dictionaries: a name that is missing in a sample is 0 there; arguments as in RLSRegressor.
 
     A new name adds an input, or an output, as if it had been 0 in all samples before. That is exact, and costs O(d^2)
     once; a sample without new names costs O(d^2 + d T), as in RecursiveLeastSquares. Raises ParameterError.
@@ -65,7 +65,7 @@ class NamedLeastSquares(KeptByState):
     def __init__(self, regularization: float, forgetting: float, intercept: bool, max_features: int) -> None:
         self._max_features = integer("max_features", max_features, 1)
         self._regularization = float(regularization)
-        # An input of its own holds the place of the intercept; without one it stays 0.
+        # The first input stands for the intercept; without an intercept it stays 0.
         self._constant = 1.0 if intercept else 0.0
         self._learner = RecursiveLeastSquares(1, 1, self._regularization, forgetting)
         self.inputs: dict[Hashable, int] = {}
@@ -77,7 +77,7 @@ class NamedLeastSquares(KeptByState):
         return self._learner.weights
 
     def learn(self, x: Sample, y: Sample) -> None:
-        """Learn one sample, or nothing. Raises SampleError: a value is no finite number; ParameterError: many names."""
+        """Learn one sample, or raise SampleError: a value is no finite number; or ParameterError: too many names."""
         values, targets = numbers("x", x), numbers("y", y)
         inputs = _with_new(self.inputs, values)
         if len(inputs) > self._max_features:
@@ -93,12 +93,12 @@ class NamedLeastSquares(KeptByState):
         self._learner.update(self._row(values), target)
 
     def predict(self, x: Sample) -> dict[Hashable, float]:
-        """Return the prediction of each output; names that were never learned count nothing. Raises SampleError."""
+        """Return the prediction of each output; names that were never learned are ignored. Raises SampleError."""
         predicted = self._learner.predict(self._row(numbers("x", x)))
         return {name: float(predicted[index]) for name, index in self.outputs.items()}
 
     def leverage(self, x: Sample) -> float:
-        """Return the predictive variance over that of the noise; see RecursiveLeastSquares.leverage."""
+        """Return the predictive variance over the noise variance; see RecursiveLeastSquares.leverage."""
         return float(self._learner.leverage(self._row(numbers("x", x))))
 
     def _row(self, values: Mapping[Hashable, float]) -> Array:
@@ -122,7 +122,7 @@ def numbers(what: str, sample: Sample) -> dict[Hashable, float]:
 
 
 def _with_new(known: dict[Hashable, int], names: Mapping[Hashable, float]) -> dict[Hashable, int]:
-    """Return the places of known names and, behind them, of new ones in the order of their spelling."""
+    """Return the indices of known names and, after them, of new names sorted by their spelling."""
     new = sorted((name for name in names if name not in known), key=repr)
     return {**known, **{name: len(known) + place for place, name in enumerate(new)}} if new else known
 
@@ -152,7 +152,7 @@ class RLSRegressor(_LinearRegression, Regressor):
     """
 
     def learn_one(self, x: Sample, y: float) -> None:
-        """Learn that the features `x` came with `y`. Raises SampleError for what is no finite number."""
+        """Learn one sample, features `x` and target `y`. Raises SampleError for a value that is no finite number."""
         self._model.learn(x, {TARGET: y})
 
     def predict_one(self, x: Sample) -> float:
@@ -160,7 +160,7 @@ class RLSRegressor(_LinearRegression, Regressor):
         return self._model.predict(x).get(TARGET, 0.0)
 
     def leverage_one(self, x: Sample) -> float:
-        """Return the predictive variance for `x` over that of the noise: small where much was learned."""
+        """Return the predictive variance for `x` over the noise variance: small where much was learned."""
         return self._model.leverage(x)
 
     @property
@@ -173,11 +173,11 @@ class RLSRegressor(_LinearRegression, Regressor):
 class RLSMultiTargetRegressor(_LinearRegression, MultiTargetRegressor):
     """Linear regression of several targets that share one factor: more targets cost hardly more.
 
-    A target that comes later than others counts as 0 in the samples before. Arguments and errors as of RLSRegressor.
+    A target that comes later than others counts as 0 in the samples before. Arguments and errors as in RLSRegressor.
     """
 
     def learn_one(self, x: Sample, y: Sample) -> None:
-        """Learn that the features `x` came with the targets `y`. Raises SampleError."""
+        """Learn one sample, features `x` and targets `y`. Raises SampleError."""
         self._model.learn(x, y)
 
     def predict_one(self, x: Sample) -> dict[Hashable, float]:
@@ -192,7 +192,7 @@ class RLSClassifier(Classifier):
     (x W)_t (k / gamma_t)^recoding with gamma_t samples of the class among k. A class with three samples is not
     drowned by one with a thousand.
 
-    `recoding` is from 0 (plain least squares) to 1 (full); other arguments and errors as of RLSRegressor.
+    `recoding` is from 0 (plain least squares) to 1 (full); other arguments and errors as in RLSRegressor.
     """
 
     def __init__(
@@ -206,10 +206,10 @@ class RLSClassifier(Classifier):
 
     @property
     def _multiclass(self) -> bool:
-        return True  # asked by river
+        return True  # queried by river
 
     def learn_one(self, x: Sample, y: Hashable) -> None:
-        """Learn that the features `x` are of class `y`. Raises SampleError for a feature that is no finite number."""
+        """Learn one sample, features `x` of class `y`. Raises SampleError for a feature that is no finite number."""
         self._model.learn(x, {y: 1.0})
         self._counts[y] = self._counts.get(y, 0) + 1
 
@@ -225,7 +225,7 @@ class RLSClassifier(Classifier):
         return max(scores, key=lambda name: scores[name]) if scores else None
 
     def predict_proba_one(self, x: Sample) -> dict[Hashable, float]:
-        """Return the share of each class in all positive scores: their order is right, they are not calibrated."""
+        """Return the share of each class in all positive scores: in the right order, but not calibrated."""
         positive = {name: max(score, 0.0) for name, score in self.scores_one(x).items()}
         total = sum(positive.values())
         return {name: share / total if total else 1.0 / len(positive) for name, share in positive.items()}

@@ -1,4 +1,4 @@
-"""The state of a robot at a time of a recording, with what was predicted along it."""
+"""The state of a robot at any time of a recording, with the predictions for it."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ from icub_learning.view.shown.state import PERIOD, SPAN, Learner, State
 
 
 class RecordedSource:
-    """A recording in memory with a robot (`urdf`: path or XML text; "": it is not drawn), what P, NP and SP predicted,
+    """A recording in memory with a robot (`urdf`: path or XML text; "": it is not drawn), evaluations of P, NP and SP
     by short name, and the frame of its wrenches, "" if unknown. Raises RecordingError: there are no joint states.
     """
 
@@ -61,7 +61,7 @@ class _Track:
         order = np.argsort(stamps, kind="stable")
         kept = order[np.unique(stamps[order] // round(PERIOD * 1e9), return_index=True)[1]]
         deviation = np.sqrt(np.maximum(variance[kept], 0.0))
-        self._stamps = stamps[kept]  # of the first sample of each period
+        self._stamps = stamps[kept]  # stamps of the first sample of each period [ns]
         self._values = np.stack([measured[kept], predicted[kept], parametric[kept], deviation], axis=1)
 
     def fill(self, learner: Learner, stamp: int, start: int) -> None:

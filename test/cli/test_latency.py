@@ -11,6 +11,7 @@ from helpers.limits import set_limits
 
 from icub_learning.cli import latency
 from icub_learning.cli.main import main
+from icub_learning.clients.polling import timing_of
 from icub_learning.recording import write
 from icub_learning.simulation.arm.recordings import simulate
 
@@ -43,6 +44,8 @@ def test_figures_are_those_of_the_messages():
     }  # fmt: skip
     simulated = latency.figures_of(*(times - [10**18, 0, 0] for times in (joint_states, predictions, echoes)))
     assert simulated["age_at_publication_s"] is None  # stamps of a simulation say nothing of age
+    none = timing_of(np.array([[10, 11, 12], [20, 21, 22]]), np.array([[5, 6, 7]]))  # of an earlier joint state
+    assert none["predictions"] == none["joint_states_without_prediction"] == 0
 
 
 @pytest.mark.check

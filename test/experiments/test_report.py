@@ -27,8 +27,7 @@ def test_what_is_worse():
     assert not Comparison("x", 0.46514, 0.4651, "less").worse and Comparison("x", 0.46516, 0.4651, "less").worse
     assert Comparison("x", -0.4999, -0.5, "less", THEORY).worse  # which is not rounded
     assert Comparison("x", 0.04, 0.0, "less").worse and not Comparison("x", -0.04, 0.0, "less").worse  # nor is a sign
-    known = {"better": "less", "spread": 0.2, "why": "fewer samples"}
-    remarks = [Comparison("x", ours, 1.0, **known).remark for ours in (0.9, 1.1, 1.3)]
+    remarks = [Comparison("x", ours, 1.0, "less", SAME, 0.2, "fewer samples").remark for ours in (0.9, 1.1, 1.3)]
     assert remarks == ["", "worse: within the deviation of 0.20", "worse: fewer samples"]
 
 

@@ -17,7 +17,7 @@ example:
 Let the robot move all joints meanwhile: signs, units and axes cannot be judged at rest. Without --urdf the topic
 robot_description is asked, then the names of the joints. The exit code is 1 if anything is wrong."""
 
-PATIENCE = 10.0  # [s] until the first joint state
+PATIENCE = 10.0  # [s] longest wait for the first joint state
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +56,7 @@ def _recorded(args: argparse.Namespace) -> tuple[str, Any]:
     beside = args.recording.with_suffix(".urdf")
     urdf = args.urdf or (str(beside) if beside.is_file() else "")
     recording = options.read_recording(args)
-    messages = args.recording.suffix not in (".csv", ".npz")  # tables need not know a frame
+    messages = args.recording.suffix not in (".csv", ".npz")  # CSV and NPZ files need not name a frame
     frame = recording.wrench_frame or ("" if messages else None)
     return _observation(args, urdf, recording, wrench_frame=frame)
 
@@ -83,7 +83,7 @@ def _live(args: argparse.Namespace) -> tuple[str, Any]:
 
 
 def _observation(args: argparse.Namespace, urdf: str, recording: Any, **known: Any) -> tuple[str, Any]:
-    """Find the URDF and the sensor that were not given."""
+    """Return how the user names the URDF, and the observation; find the URDF and the sensor if they were not given."""
     from icub_learning.evaluation.robot_check.observation import Observation, guess_robot, guess_sensor
     from icub_learning.robots import find_urdf
 
@@ -96,7 +96,7 @@ def _observation(args: argparse.Namespace, urdf: str, recording: Any, **known: A
     if not sensor and recording.wrench is not None:
         sensor = guess_sensor(found, recording.joint_names, known["wrench_frame"] or "")
     if urdf.lstrip().startswith("<"):
-        urdf = "topic"  # as the node takes it
+        urdf = "topic"  # the node then reads robot_description
     elif Path(urdf).is_file():
         urdf = str(Path(urdf).absolute())  # the node may be started from any folder
     return urdf, Observation(recording, found, sensor, **known)

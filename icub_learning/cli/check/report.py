@@ -1,4 +1,4 @@
-"""What `check` found, in words and as parameters to start with."""
+"""The findings of `check` in words, and as parameters to start with."""
 
 from dataclasses import asdict
 from textwrap import wrap
@@ -9,12 +9,12 @@ from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG
 from icub_learning.evaluation.robot_check.suite import Report
 from icub_learning.nodes.inverse_dynamics.parameters import NodeSettings
 
-WIDTH = 110  # characters of a line
+WIDTH = 110  # characters in a line
 MARKS = {RIGHT: "right", WRONG: "WRONG", OPEN: "?"}
 
 
 def as_text(report: Report) -> str:
-    """Return one paragraph a finding, with its remedy, and a last line that counts what is wrong."""
+    """Return one paragraph for each finding, with its remedy, and a last line that counts what is wrong."""
     lines = []
     for finding in report.findings:
         head = f"{MARKS[finding.verdict]:6}{finding.name:17}"

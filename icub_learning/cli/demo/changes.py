@@ -12,14 +12,14 @@ from icub_learning.experiments.change.live_arm import RATE, LiveArm
 from icub_learning.reporting import plots
 from icub_learning.reporting.tables import number
 
-LEARNING, CARRIED, AFTER, PUSHED = 25.0, 8.0, 5.0, 4.0  # [s]
-MASS, CENTRE = 0.5, np.array([0.0, 0.02, 0.01])  # [kg], [m] in the frame of the hand
-FORCE, PUSH_SECONDS = np.array([0.0, 5.0, 0.0]), 1.0  # [N], [s]
-WINDOW = 30  # samples of the error that is shown
+LEARNING, CARRIED, AFTER, PUSHED = 25.0, 8.0, 5.0, 4.0  # [s] before the load, with it, after it, from the push on
+MASS, CENTRE = 0.5, np.array([0.0, 0.02, 0.01])  # mass of the load [kg], and its centre in the frame of the hand [m]
+FORCE, PUSH_SECONDS = np.array([0.0, 5.0, 0.0]), 1.0  # force of the push [N] and its duration [s]
+WINDOW = 30  # samples over which the RMSE in the picture is taken
 
 
 def show(folder: Path) -> tuple[dict[str, Any], str]:
-    """Go through it, print what was seen and draw the picture; return the figures, and their text."""
+    """Run this part, print what was seen and draw the picture; return the figures, and their text."""
     began = time.monotonic()
     StatusLine(folder).note("a load is grasped and dropped, and a hand pushes: faster than real time, not live")
     print(f"\nThe same arm learns for {LEARNING:.0f} s, is given {MASS:g} kg, drops it, and is pushed.", flush=True)

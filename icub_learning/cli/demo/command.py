@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> None:
     except OSError as error:
         bound = f"a folder that can be written ({error.strerror})"
         raise ParameterError("--output", str(folder), bound) from error
-    for number in (signal.SIGTERM, signal.SIGINT):  # a shell's background job would start deaf to SIGINT
+    for number in (signal.SIGTERM, signal.SIGINT):  # a shell's background job would start with SIGINT ignored
         signal.signal(number, signal.default_int_handler)
     parts = (
         ("dynamics", "Inverse dynamics", "demo.png", lambda: dynamics.show(folder, args.seconds)),

@@ -17,10 +17,10 @@ from icub_learning.reporting.tables import number, table
 from icub_learning.reporting.wrench_errors import EXPECTED, GROUPS, PUBLISHED, UNITS, WINDOW
 
 PLANES = ("circle_xy", "circle_xz")
-# [s] of simulated time; the simulation changes over at 0.7 rad/s, which from one circle to the other takes 2.0 to 3.5 s
+# [s] of simulated time: at 0.7 rad/s the simulation takes 2.0 to 3.5 s to change over from one circle to the other
 CHANGEOVER = 4.0
-RATE = 200.0  # [Hz] of joint states and wrenches
-TRANSIENT = 3.0  # [s]: the time that 30 samples of the thesis took, which learned at 10 Hz
+RATE = 200.0  # [Hz] rate of joint states and wrenches
+TRANSIENT = 3.0  # [s] time that 30 samples took in the thesis, where learning ran at 10 Hz
 STEADY = 1 / 3  # last share of each plane's time that counts as steady state
 PARTS = ("XY steady", f"XZ first {WINDOW}", f"XZ first {TRANSIENT:g} s", "XZ steady")
 RATIOS = {  # two estimators, the part, and the largest ratio of errors that the thesis leads one to expect
@@ -29,15 +29,15 @@ RATIOS = {  # two estimators, the part, and the largest ratio of errors that the
     "SP/NP, first 30": ("SP", "NP", PARTS[1], EXPECTED["SP/NP, first 30"]),
     "SP/NP, first 3 s": ("SP", "NP", PARTS[2], None),
 }
-CIRCLE = 1.05  # [s]: one circle of the hand, over which the error of P rises and falls
-AROUND = (-8.0, 12.0)  # [s] after the switch: the interval on the right
-WIDTHS = {"P": 1.4, "NP": 2.3, "SP": 1.3}  # NP shows beneath SP where both are equally good
-HEADROOM = 0.14  # of the height, for the names of the phases
-BAR = 10  # characters of the progress bar
+CIRCLE = 1.05  # [s] time of one circle of the hand, in which the error of P rises and falls
+AROUND = (-8.0, 12.0)  # [s] interval of the plots on the right, relative to the switch
+WIDTHS = {"P": 1.4, "NP": 2.3, "SP": 1.3}  # widths of lines: NP shows beneath SP where both are equally good
+HEADROOM = 0.14  # share of the height that is added to a plot for the names of the phases
+BAR = 10  # length of the progress bar in characters
 
 
 def show(folder: Path, seconds: float) -> tuple[dict[str, Any], str]:
-    """Go through the protocol of 8.4.3, print the figures and draw the picture; return the figures, and their text."""
+    """Run the protocol of 8.4.3, print the figures and draw the picture; return the figures, and their text."""
     from icub_learning.clients.arm_session import NODES, ArmSession, commands
     from icub_learning.clients.polling import stream_of, timing_of
     from icub_learning.clients.processes import Processes
@@ -63,7 +63,7 @@ def show(folder: Path, seconds: float) -> tuple[dict[str, Any], str]:
         follow("changeover", CHANGEOVER)
         switch = session.set_learning(True)
         follow("XZ circles", seconds)
-        session.pause(DISCOVERY_TIME)  # what is still on its way is recorded too
+        session.pause(DISCOVERY_TIME)  # messages that are still on their way are recorded too
         line.end()
     series = {short: monitor.errors(short) for short in NODES}
     joint_states, wrenches = monitor.joint_states.arrays()[0], monitor.wrenches.arrays()[0]
@@ -115,7 +115,7 @@ def parts(stamps: np.ndarray, changeover: int, switch: int) -> dict[str, np.ndar
 
 
 def errors_of(stamps: np.ndarray, errors: Array, changeover: int, switch: int) -> dict[str, dict[str, float]]:
-    """Return the RMSE of force and torque in each part (see `parts`): that of each axis, averaged over the three."""
+    """Return the RMSE of force and torque in each part (see `parts`): those of the axes, averaged over the three."""
     masks = parts(stamps, changeover, switch)
     return {
         group: {part: mean_rmse(errors[mask][:, axes]) for part, mask in masks.items()}
@@ -180,7 +180,7 @@ def _end(figures: Mapping[str, Any]) -> str:
 
 
 def _draw(path: Path, series: Mapping[str, tuple[np.ndarray, Array]], changeover: int, switch: int) -> None:
-    """Draw the RMSE over the whole run (left) and around the switch (right), of stamps (n,) [ns] and errors (n, 6)."""
+    """Draw the RMSE over the whole run (left) and near the switch (right), from stamps (n,) [ns] and errors (n, 6)."""
     figure = plots.new_figure(13, 7)
     grid = figure.add_gridspec(2, 2, width_ratios=(1.4, 1))
     between = (changeover - switch) * 1e-9

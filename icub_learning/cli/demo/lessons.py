@@ -16,9 +16,9 @@ OBJECTS = ("duck", "mug", "soccer_ball", "teddy", "wheel", "traffic_cone")
 LESSON = 20  # views that an object is taught with
 FEW = 3  # views that the last object is taught with
 WINDOW = 5  # views whose scores are averaged for each label; the recognition node's default
-EXPECTED, EXPECTED_FEW = 0.95, 0.80  # shares named right after the last lesson: of all views; of the last object
+EXPECTED, EXPECTED_FEW = 0.95, 0.80  # least shares of unseen views named right at the end: all objects; the last one
 TAUGHT, SHOWN = 3, 3  # views of each object in the picture: taught, unseen
-BAR = "#c3ccd4"  # scores of other objects
+BAR = "#c3ccd4"  # colour of the scores of other objects
 
 
 @dataclass

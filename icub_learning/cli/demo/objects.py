@@ -23,18 +23,18 @@ from icub_learning.recognition.vision.images import Pixels
 from icub_learning_msgs.msg import Recognition
 from icub_learning_msgs.srv import ShowObject, TeachObject
 
-BEFORE = 10  # views of an object before it is taught
+BEFORE = 10  # views of an object that are recognized before it is taught
 SIMULATION, FEATURES, RECOGNITION = "icub_simulation", "cnn_features", "object_recognition"
-# The object turns in some seconds of simulated time, and light and background change. Five images in a simulated
-# second show it from all sides in one lesson; four simulated seconds a second are what two cores manage.
+# [1/s] images in a simulated second: the object turns in some seconds, and light and background change, so that five
+# show it from all sides in one lesson. And simulated seconds in a second: four are what two cores manage.
 IMAGE_RATE, FACTOR = 5.0, 4.0
 PARAMETERS: dict[str, dict[str, Any]] = {
     SIMULATION: {"rate": 50.0, "real_time_factor": FACTOR, "task": "hold", "object": "", "image_rate": IMAGE_RATE},
     FEATURES: {},
     RECOGNITION: {"smoothing_window": WINDOW},
 }
-KEPT = 100  # images that wait for their recognition
-START_LIMIT, VIEWS_LIMIT = 60.0, 60.0  # [s]
+KEPT = 100  # most images that wait for their recognition
+START_LIMIT, VIEWS_LIMIT = 60.0, 60.0  # [s] longest waits: for services, and for images and recognitions
 
 
 def show(folder: Path, n_views: int) -> tuple[dict[str, Any], str]:
@@ -60,7 +60,7 @@ class ObjectSession(Session):
     def __init__(self, processes: Processes, n_views: int, show: Callable[[str], None]) -> None:
         super().__init__("icub_learning_demo_objects", processes, show)
         self._n_views = n_views
-        self._images: dict[int, Pixels] = {}  # by stamp [ns]
+        self._images: dict[int, Pixels] = {}  # images that wait for their recognition, by stamp [ns]
         self._recognized: list[RecognizedView] = []
         self._newest = 0  # stamp of the newest image [ns]
         self._counted_from = 0  # stamp of the first image that counts [ns]
@@ -95,10 +95,10 @@ class ObjectSession(Session):
             self._call(ShowObject, f"/{SIMULATION}/show_object", START_LIMIT, name=name)
             self._shown = name
         newest = self._newest
-        # An image of the object before may still have been on its way.
+        # An image of the previous object may still have been on its way.
         self.require(lambda: self._newest > newest, VIEWS_LIMIT, "an image")
         self._counted_from = self._newest + 1
-        self._observe(WINDOW - 1, f"showing {name}")  # afterwards no label rests on the object before
+        self._observe(WINDOW - 1, f"showing {name}")  # afterwards no average includes the previous object
 
     def _observe(self, count: int, what: str) -> list[RecognizedView]:
         """Return the next `count` views with what was recognized in them."""

@@ -1,4 +1,4 @@
-"""How people watch the demonstration: a line at the terminal, and `icub-learning view` as a process beside it."""
+"""What shows the progress of the demonstration: a line at the terminal, and `icub-learning view` as a process."""
 
 import shutil
 import socket
@@ -12,13 +12,13 @@ from icub_learning.clients.processes import Processes
 from icub_learning.view import STATUS
 
 HOST = "127.0.0.1"
-TRIED = 20  # ports
+TRIED = 20  # ports that are tried
 
 
 class StatusLine:
     """A line that is overwritten on a terminal; elsewhere printed when its first word changes, or every ten seconds.
 
-    It also stands in a file of the folder, for the page.
+    It is also written to a file of the folder, for the page.
     """
 
     def __init__(self, folder: Path) -> None:

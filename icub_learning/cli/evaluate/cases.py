@@ -1,4 +1,4 @@
-"""What the arguments of `evaluate` mean: recordings, each with its robot, joints and output."""
+"""The recordings that the arguments of `evaluate` name, each with its robot, joints and output."""
 
 import argparse
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ DESCRIPTIONS = (".yaml", ".yml", ".json")
 
 @dataclass(frozen=True)
 class Case:
-    """One recording with the URDF's joint names, settings of its learners, and remarks on what was found out unsaid."""
+    """One recording with the URDF's joint names, settings of its learners, and remarks on what was inferred."""
 
     path: Path
     recording: Recording
@@ -30,13 +30,13 @@ class Case:
 
 def single_case(args: argparse.Namespace, path: Path) -> Case:
     """Read a recording as the command line says; X.urdf beside it stands in for --urdf. Raises RecordingError: it is
-    unreadable, its joints do not match the URDF's, or its output is not plain; ModelError; ParameterError.
+    unreadable, its joints do not match the URDF's, or its output is ambiguous; ModelError; ParameterError.
     """
     return _case(args, path, {} if args.urdf else _beside(path))
 
 
 def table_case(args: argparse.Namespace, file: Path) -> Case:
-    """Read a recording, or the YAML or JSON file that describes one; what is said there goes before the command line.
+    """Read a recording, or the YAML or JSON file that describes one; the file overrides the command line.
 
     Such a file holds a mapping: `recording`, a path relative to the file, and any settings of learning (urdf, joints,
     output, sensor, ...). X.urdf beside a recording X is its URDF. Raises as `single_case` does.

@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> None:
     if args.table and (args.test or args.plot):
         raise ParameterError("--table", "--test or --plot", "given without them")
     options.check_outputs(args)
-    with threadpool_limits(limits=1, user_api="blas"):  # as in the node: threads only delay small solves
+    with threadpool_limits(limits=1, user_api="blas"):  # one, as in the node: more only delay small solves
         (_run_table if args.table else _run_single)(args)
 
 

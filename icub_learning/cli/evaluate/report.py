@@ -24,25 +24,25 @@ MODE_TITLES = {"causal": "causal", "smoothed": "smoothed (non-causal)", "recorde
 
 @dataclass(frozen=True)
 class OffLine:
-    """Off-line identification as the yardstick of a recording, or why there is none."""
+    """Off-line identification, with which the learners are compared, or why there is none."""
 
     outputs: tuple[Array, Array] | None = None  # errors and measurements of the part judged, (n, n_outputs) each
-    bandwidth_hz: float = float("nan")  # of its filter
+    bandwidth_hz: float = float("nan")  # bandwidth of its filter
     failure: str = ""  # why there is none; "" otherwise
 
     @classmethod
     def of(cls, recording: Recording, settings: Settings, steady_from: float, test: Recording | None) -> "OffLine":
-        """Identify on the part of the recording before the steady state, or on all of it where there is a test."""
+        """Identify on the part of the recording before the steady state, or on all of it if there is a test."""
         try:
             found = identify_off_line(recording, settings, (0.0, 1.0 if test else steady_from))
             predicted, measured = found.predict(test) if test else found.predict(recording, (steady_from, 1.0))
-        except (RecordingError, ParameterError) as error:  # too short, say; learning while it runs goes without it
+        except (RecordingError, ParameterError) as error:  # such as one that is too short; on-line learning needs none
             return cls(failure=str(error))
         return cls((predicted - measured, measured), found.bandwidth_hz)
 
     @property
     def nmse(self) -> Array | None:
-        """(n_outputs,)."""
+        """The nMSE (n_outputs,); None where there is none."""
         return None if self.outputs is None else nmse(*self.outputs)
 
 
@@ -56,7 +56,7 @@ def figures_of(
     """Return all that is printed, as nested dicts, from evaluations by kind of derivatives, then by estimator."""
     recording, settings = (test or case).recording, case.settings
     by_name = next(iter(results.values()))
-    first = next(iter(by_name.values()))  # what is accepted depends on neither
+    first = next(iter(by_name.values()))  # the accepted samples depend on neither derivatives nor estimator
     judged = {"test": slice(None)} if test else _parts(first.stamps, args.transient, args.steady_from)
     judgement = None
     if len(first.stamps) > 1:
@@ -109,7 +109,7 @@ def _results(
         times = {"predict_s": percentiles(one.predict_seconds), "learn_s": percentiles(one.learn_seconds)}
         found[short] |= {"learned": one.n_learned, **times}
     found["off-line"] = {}
-    if off_line.outputs is not None:  # it is judged on the last part alone
+    if off_line.outputs is not None:  # off-line identification is judged on the last part alone
         found["off-line"] = {[*judged][-1]: _errors(*off_line.outputs, names, output)}
     return found
 
@@ -176,7 +176,7 @@ def _estimators(by_name: Mapping[str, Any]) -> list[str]:
 def _error_table(results: Mapping[str, Any], part: str, figure: str) -> str:
     first = next(iter(results.values()))
     names = list(first["P"][part][figure])
-    others = ("hold",) if part == "transient" else ("off-line", "hold")  # off-line needs the part before
+    others = ("hold",) if part == "transient" else ("off-line", "hold")  # off-line learns from the transient
     columns = [(mode, short) for mode in results for short in _estimators(first)]
     rows = [
         [

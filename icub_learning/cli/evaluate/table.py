@@ -1,4 +1,4 @@
-"""The table of `evaluate --table`: one row a recording."""
+"""The table of `evaluate --table`: one row for each recording."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What `icub-learning model` does with model files, whose learners of any kind are rebuilt."""
+"""The actions of `icub-learning model` on model files, whose learners of any kind are rebuilt."""
 
 import argparse
 import time
@@ -18,23 +18,23 @@ from icub_learning.recognition import assembly as objects
 from icub_learning.recognition.recognizer import ObjectRecognizer
 from icub_learning.reporting.tables import number, save_figures, table
 
-URDF_ENTRIES = ("regressor.urdf", "parametric.regressor.urdf")  # of a state of inverse dynamics
+URDF_ENTRIES = ("regressor.urdf", "parametric.regressor.urdf")  # hold the URDF in a state of inverse dynamics
 
 
 @dataclass(frozen=True)
 class OpenedModel:
     """A model that was read, compared with its checksums, and rebuilt."""
 
-    path: Path  # its file
-    header: ModelHeader  # its description; made from the state where an earlier release wrote none
+    path: Path  # file of the model
+    header: ModelHeader  # description of the model; made from the state where an earlier release wrote none
     described: bool  # whether the file has a description and checksums
-    state: dict[str, Any]  # its arrays
+    state: dict[str, Any]  # arrays of the model
     learner: Any  # an estimator of inverse dynamics, an object recognizer, or a detector
 
 
 def open_model(path: Path, own: str = "") -> OpenedModel:
-    """Read and rebuild a model, perhaps of an `own` class of the user's. Raises StateError with the reason if it is
-    missing, damaged, newer or no model; ParameterError: the class cannot be imported, or read its part.
+    """Read and rebuild a model; `own` is the import path of a user's class in it. Raises StateError: the file is
+    missing, damaged, newer or no model; ParameterError: the class cannot be imported, or cannot read its part.
     """
     state, header = read_model(path)
     kind = "" if header is None else header.kind
@@ -50,7 +50,7 @@ def open_model(path: Path, own: str = "") -> OpenedModel:
         objects.restore(learner, state)
         found = objects.describe(settings, learner, "")
     elif kind == "object_detection":
-        from icub_learning.detection import saved_model as detection  # a second, which other models need not wait
+        from icub_learning.detection import saved_model as detection  # takes a second, not needed by other models
 
         learner = detection.restored(detection.OnlineDetector(), state)
     else:

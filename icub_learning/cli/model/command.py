@@ -35,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int | None:
-    """Do what was asked for; return 1 if `check` found a file that is not whole."""
+    """Run the action; return 1 if `check` found a file that is not whole."""
     from icub_learning.cli.model import actions
 
     return getattr(actions, args.action)(args)

@@ -19,7 +19,7 @@ The command writes an image of what the robot sees below out/teach and asks what
 the next frames: turn it meanwhile. An empty line looks again; :list WORDS shows objects with these words in their
 names, least surely known first; :forget NAME and :quit do what they say."""
 
-FRAMES = 20  # of a lesson
+FRAMES = 20  # frames of a lesson, by default
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

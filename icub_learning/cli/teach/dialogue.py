@@ -17,13 +17,13 @@ from icub_learning_msgs.msg import Recognition
 from icub_learning_msgs.srv import ForgetObject, ListObjects, TeachDetection, TeachObject
 
 QUESTION = "What is it? (a name; empty: look again; :list [WORDS], :forget NAME, :quit) "
-IMAGE_LIMIT = 10.0  # [s], longest wait for an image
-N_AFTER = 6  # recognitions after a lesson until all that are averaged come from the new model
-RECOGNITION_LIMIT = 3.0  # [s], longest wait for them
-PATIENCE = 3600.0 * 24  # [s] for an answer
-MOST_LISTED = 20  # objects of a list
-OTHERS = 2  # further labels that are shown
-ADVICE = {  # to whoever shows an object to the detector, by the source of its box
+IMAGE_LIMIT = 10.0  # [s] longest wait for an image
+N_AFTER = 6  # number of the recognition after a lesson from which on all averaged ones come from the new model
+RECOGNITION_LIMIT = 3.0  # [s] longest wait for these recognitions
+PATIENCE = 3600.0 * 24  # [s] longest wait for a person's answer: a day
+MOST_LISTED = 20  # most objects that a list shows
+OTHERS = 2  # further labels that are shown, those with the highest scores
+ADVICE = {  # advice to the person who shows an object to the detector, by the source of its box
     "motion": "bring it into view after a second, and keep the camera still.",
     "boxes": "with the boxes that another node publishes.",
 }
@@ -36,7 +36,7 @@ class Keyboard:
         self._waiting, self._ended = b"", False
 
     def ready(self) -> bool:
-        """Take in what has been typed; return whether a line has come, or the end."""
+        """Read what has been typed; return whether a line has come, or the end of the input."""
         while not self._ended and b"\n" not in self._waiting and select.select([sys.stdin], [], [], 0)[0]:
             content = os.read(sys.stdin.fileno(), 4096)
             self._waiting += content
@@ -44,15 +44,15 @@ class Keyboard:
         return self._ended or b"\n" in self._waiting
 
     def line(self) -> str | None:
-        """Return the next line without surrounding blanks; None at the end."""
+        """Return the next line without surrounding blanks; None at the end of the input."""
         line, newline, self._waiting = self._waiting.partition(b"\n")
         return line.decode(errors="replace").strip() if line or newline else None
 
 
 class Dialogue:
-    """Asks the person at the terminal, and teaches the answers in lessons of so many frames, or `timeout` [s].
+    """Asks the person at the terminal, and teaches each answer in a lesson of `n_frames` frames, at most `timeout` s.
 
-    The image of what the robot sees goes into `folder`. `lessons` holds label, success, message and n_examples of each
+    The image that the robot sees is written to `folder`. `lessons` holds label, success, message and n_examples of each
     lesson, and what was recognized after it.
     """
 
@@ -134,7 +134,7 @@ def describe(seen: Recognition | None) -> str:
 def teach_detection(
     robot: Robot, label: str, seconds: float, boxes: str, box: Sequence[float] | None
 ) -> dict[str, Any]:
-    """Say what the node finds before and after teaching it one object; return the answer."""
+    """Teach the node one object, and print what it finds before and after; return its answer."""
     print(describe_detections(robot.found_after(1, 5.0)), flush=True)
     print(f"Learning to find '{shorten(label)}' for {seconds:g} s: {ADVICE.get(boxes, 'move it slowly.')}", flush=True)
     given = {"label": label, "seconds": seconds, "source": boxes, "box": box or []}

@@ -17,20 +17,20 @@ from icub_learning.nodes.common.qos import STREAM
 from icub_learning.recognition.vision.images import Pixels
 from icub_learning_msgs.msg import Detections, Recognition
 
-PERIOD = 0.02  # [s] between looks at whether something has come
-FRAME = "camera"  # of the images that are published
-Ros = tuple[Node, Wait, Callable[[], bool]]  # as `ros_node` yields it
+PERIOD = 0.02  # [s] time between two looks for messages
+FRAME = "camera"  # frame_id of the images that are published
+Ros = tuple[Node, Wait, Callable[[], bool]]  # node, wait and stopped, as `ros_node` yields them
 
 
 class Robot:
     """One object recognition node and its images, compressed if their topic ends in "/compressed".
 
-    They are those of `source`, which are published there, or without one of others.
+    The images are those of `source`, which are published there; without it, those that another node publishes.
     """
 
     node_name = "/object_recognition"
-    system = "recognition"  # what `icub-learning launch` calls the processes that are needed
-    answer: tuple[type, str] = Recognition, "recognition"  # what the node says to images: message and topic
+    system = "recognition"  # name of the needed processes for `icub-learning launch`
+    answer: tuple[type, str] = Recognition, "recognition"  # answers of the node to images: type and topic
 
     def __init__(self, ros: Ros, name: str, topic: str, source: Source | None) -> None:
         node, self._handle, self._stopped = ros
@@ -50,7 +50,7 @@ class Robot:
             self._publisher = node.create_publisher(Image, topic, STREAM)
 
     def frame(self, limit: float) -> Pixels:
-        """Return the next image, RGB. Raises IcubLearningError: none in `limit` seconds; SampleError: it is none."""
+        """Return the next image, RGB. Raises IcubLearningError: none in `limit` seconds; SampleError: not an image."""
         before = self._images
         if not self.wait(lambda: self._images > before, limit):
             text = f"no image on '{self._topic}' within {limit:g} s: does a camera publish there? See --image, --source"
@@ -72,7 +72,7 @@ class Robot:
             raise IcubLearningError(text) from error
 
     def wait(self, done: Callable[[], bool], limit: float) -> bool:
-        """Publish images and handle messages until `done` returns true, for `limit` seconds at most; return if it did.
+        """Publish images and handle messages until `done` returns true, at most `limit` seconds; return whether it did.
 
         Raises KeyboardInterrupt: a signal came.
         """

@@ -49,5 +49,5 @@ def run(args: argparse.Namespace) -> None:
     options.check_outputs(args)
     if args.parameters is None:
         args.parameters = Path("out", f"tuned-{path.resolve().stem}.yaml")
-    with threadpool_limits(limits=1, user_api="blas"):  # as in the node
+    with threadpool_limits(limits=1, user_api="blas"):  # one thread, as in the node
         tune_objects(args)

@@ -18,7 +18,7 @@ from icub_learning.recognition import CNNFeatures
 from icub_learning.recognition.assembly import Settings, make_classifier
 from icub_learning.reporting.tables import number, replacing_for, save_figures, table
 
-REGULARIZATIONS = tuple(10.0 ** (power / 2) for power in range(-4, 9))  # that are tried, about the default
+REGULARIZATIONS = tuple(10.0 ** (power / 2) for power in range(-4, 9))  # candidates for lambda, around the default
 
 
 def tune_objects(args: argparse.Namespace) -> None:
@@ -29,7 +29,7 @@ def tune_objects(args: argparse.Namespace) -> None:
     found = [linear_errors(fold, levels, shipped.recoding) for fold in progress_bar("folds", "fold")(folds)]
     errors, losses = np.mean(found, axis=0)
     best = levels[int(np.lexsort((losses, errors))[0])]
-    # Of equal ones the first is chosen.
+    # Of candidates with equal errors the first is chosen.
     candidates = {"adaptive": shipped, "rlsc": replace(shipped, classifier="rlsc", regularization=best)}
     judged = {name: _errors_of(settings, tuning, last) for name, settings in candidates.items()}
     kind = min(judged, key=lambda name: judged[name][0])
@@ -55,7 +55,7 @@ def tune_objects(args: argparse.Namespace) -> None:
     }
     text, name = _text(figures), args.pictures.name
     print(text)
-    chosen = ("regularization",) if kind == "rlsc" else ()  # the other one chooses by itself
+    chosen = ("regularization",) if kind == "rlsc" else ()  # the adaptive classifier chooses by itself
     values = {key: getattr(settings, key) for key in ("classifier", *chosen, "recoding")}
     comment = f"Chosen by icub-learning tune from {name}: {figures['verdict']}"
     with replacing_for("--parameters", args.parameters) as file:
@@ -92,7 +92,7 @@ def _read(path: Path) -> Views:
 
 
 def _errors_of(settings: Settings, tuning: Views, last: Views) -> tuple[float, float]:
-    """Return the shares of views named wrong before they are learned: in the later half while tuning, then at last."""
+    """Return the shares of views named wrong before they are learned: in the later half of `tuning`, and in `last`."""
     classifier = make_classifier(settings, next(iter(tuning.features.values())).shape[1])
     bar = progress_bar(f"learn, {settings.classifier}", "view")
     first, second = (predict_then_learn(classifier, views.in_turns(), bar) for views in (tuning, last))
@@ -132,7 +132,7 @@ def _text(figures: Mapping[str, Any]) -> str:
 
 
 def _panels(figures: Mapping[str, Any], shipped: float) -> list[Panel]:
-    """Return the errors of rlsc in validation over lambda, and those in the last part of tuned and shipped settings."""
+    """Return panels: errors of rlsc in validation over lambda, and errors of all candidates on the last views."""
     errors, values = 100 * np.array(figures["errors"]), [100 * value for value in figures["check"].values()]
     levels = {"tuned": figures["chosen"]["regularization"], "shipped": shipped}
     marks = {f"lambda, {name}": ([level] * 2, [0.0, errors.max()]) for name, level in levels.items()}

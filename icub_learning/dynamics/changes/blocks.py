@@ -12,7 +12,7 @@ from icub_learning.dynamics.estimators.prediction import LONGEST_PERIOD
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.motion.stamps import UsualInterval
 
-# [s] without any sample, or without any doubt, after which what comes is a new event; two jolts are less far apart.
+# [s] without any sample, or without any doubt, after which a change is a new event; two jolts are less far apart.
 QUIET = LONGEST_PERIOD
 
 
@@ -22,7 +22,7 @@ class Blocks:
     Attributes:
         last: stamp of the last sample [ns], 0 before the first.
         number: number of the last block.
-        passed: time from the block before to the last one, in usual times between two: above 1 where samples were lost.
+        passed: time from the block before to the last one, in usual periods: above 1 where samples were lost.
         fewer: how many times fewer samples the last block has than usual.
         history: the latest blocks, the newest last.
     """
@@ -50,11 +50,11 @@ class Blocks:
     def means(
         self, motion: Motion, error: Array, variance: Array | None, is_strange: Callable[[Array, float], bool]
     ) -> tuple[Motion, Array] | None:
-        """Add a sample; return, if a block ends with it, the mean motion, with the stamp of this sample, and (3, m):
+        """Add a sample; if a block ends with it, return the mean motion, with the stamp of this sample, and (3, m):
         mean error, mean variance (0 where that is not known) and scatter of the errors.
 
-        It ends when it is complete, or when `is_strange` says that its mean error (m,) so far, of `fewer` times fewer
-        samples than usual, is to be judged at once: its variance is larger by `fewer - 1` times the scatter.
+        A block ends when it is complete, or when `is_strange` says that its mean error (m,) so far, of `fewer` times
+        fewer samples than usual, is to be judged at once: its variance is larger by `fewer - 1` times the scatter.
         """
         stamp = motion.stamp
         elapsed, self.last = (stamp - self.last) * 1e-9, stamp
@@ -83,9 +83,9 @@ class Blocks:
                 self._usual.follow(since)
         means = np.array([self._partial[-1], self._variance / self._count, self._scatter()])
         velocity, acceleration = self._moved / self._count
-        ago = (stamp - self._began - self._ages / self._count) * 1e-9  # [s], of the mean motion
+        ago = (stamp - self._began - self._ages / self._count) * 1e-9  # age of the mean motion [s]
         self._begin()
-        # A mean of positions is none where a joint without limits has come round.
+        # Positions are not averaged: their mean is meaningless where a joint without limits has wrapped around.
         return Motion(stamp, motion.position - ago * velocity, velocity, acceleration), means
 
     def _begin(self) -> None:
@@ -94,8 +94,8 @@ class Blocks:
         self._partial.clear()
 
     def _scatter(self) -> Array:
-        """Return the scatter (m,): the mean of the first n of N errors has a variance about that of all of (N - n) / n
-        times it; of each n it is estimated once.
+        """Return the scatter (m,): the mean of the first n of N errors lies about that of all N with a variance of
+        (N - n) / n times the scatter, which is estimated from each n and averaged.
         """
         if self._count == 1:
             return np.zeros(len(self._error))

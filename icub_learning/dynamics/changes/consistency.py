@@ -11,29 +11,29 @@ from icub_learning.dynamics.regressors.link_effects import N_BODY, body_units, f
 from icub_learning.errors import ParameterError, ShapeError
 
 DIRECTIONS = np.array([pseudo_inertia(unit) for unit in np.eye(N_BODY)])  # E_k = dP / dparameter_k, (10, 4, 4)
-# What is left of the distance to the bounds and of their weight after a step; 0.03 takes as many, 0.3 a third more.
+# Share of the distance to the bounds, and of their weight mu, that a step leaves; 0.03 takes as many, 0.3 a third more.
 FALL = 0.1
 CENTRED = 1e-5  # largest deviation of an eigenvalue of P Z from 1 at the end: the minimum to some ten digits
-MOST_STEPS = 60  # it takes ten to twenty, unless samples are of absurd size
-THINNEST = 1e-4  # eigenvalues of a nominal pseudo-inertia, relative to the largest: a plate of 1 % of its length
-LIGHTEST = 1e-3  # [kg] of a nominal body: a screw
+MOST_STEPS = 60  # largest number of steps: it takes ten to twenty, unless samples are of absurd size
+THINNEST = 1e-4  # least eigenvalue of a nominal pseudo-inertia over the largest: a plate of 1 % of its length
+LIGHTEST = 1e-3  # [kg] least mass of a nominal body: a screw
 
 
 class ConsistentParameters:
     """Finds parameters with which each link could be a real body: of positive mass everywhere, however distributed.
 
-    A body is possible if and only if its pseudo-inertia P is positive definite (Wensing, Kim and Slotine 2018). From
-    estimates x of a weighted least squares problem with information A, minimized is
+    A body is possible if and only if its pseudo-inertia P is positive definite (Wensing, Kim and Slotine 2018). For the
+    estimate x of a weighted least squares problem with information A, the consistent x' minimizes
 
         (x' - x)^T A (x' - x) / 2  +  sum_i d(P_i || P_i0),
         d(P || P0) = tr(P0^-1 P) - ln det(P0^-1 P) - 4,
 
     where d, the log-det divergence to nominal bodies (Lee, Wensing and Park, "Geometric robot dynamic identification: a
     convex programming approach", 2020, eq. 26), is infinite at the bounds, and decides what no motion shows; alone, it
-    would let a body deviate from its nominal one by about a factor of e. Parameters that are no body's, such as
-    offsets, follow freely.
+    would let a body deviate from its nominal one by about a factor of e. Parameters that belong to no
+    body, such as offsets, follow freely.
 
-    It is convex, but where much was learned the minimum lies so near to the bounds that Newton's method takes
+    This is convex, but where much was learned the minimum lies so near to the bounds that Newton's method takes
     thousands of steps. So the weight mu of ln det P falls from large to 1 in a primal-dual interior point method:
     with Z for mu P^-1, the steps of x and Z are those of Newton's method for
 
@@ -42,7 +42,7 @@ class ConsistentParameters:
     of which the second is linearized as in Kojima, Shindoh and Hara (SIAM Journal on Optimization 7, 1997).
 
     Args:
-        nominal: (n_parameters,) of the URDF; bodies that are not possible are replaced by the nearest that are.
+        nominal: (n_parameters,) from the URDF; bodies that are not possible are replaced by the nearest that are.
         bodies: (n_bodies, 10) indices of each body's parameters, see `bodies_of`.
     """
 
@@ -67,13 +67,13 @@ class ConsistentParameters:
         if estimate.shape != (n,) or information.shape != (n, n):
             raise ShapeError("information", information.shape, f"({n}, {n}), with an estimate ({n},)")
         scaled = information * np.outer(self._unit, self._unit)
-        scaled[free, free] += 1e-12 * max(float(np.trace(scaled)), 1.0)  # where nothing is known, as estimated
+        scaled[free, free] += 1e-12 * max(float(np.trace(scaled)), 1.0)  # unknown ones stay as estimated
         target = estimate / self._unit
         with np.errstate(all="ignore"):
             return self._inside(self._minimum(target, scaled) * self._unit)
 
     def _minimum(self, target: Array, scaled: Array) -> Array:
-        """Return the minimum in units of the parameters; where samples of absurd size overflow, how far it came."""
+        """Return the minimum in units of the parameters; where samples of absurd size overflow, the last step."""
         x, mu = self._first(target, scaled)
         pseudo, feasible = self._pseudo(x), False
         dual = np.asarray(mu * np.linalg.inv(pseudo))
@@ -97,7 +97,7 @@ class ConsistentParameters:
         return x
 
     def _first(self, target: Array, information: Array) -> tuple[Array, float]:
-        """Return where to begin: x, nominal bodies times the best factor; mu, a tenth of what the data add there."""
+        """Return the start: x, nominal bodies times the best factor, and mu, a tenth of what the data add there."""
         bodies = self._start / self._unit
         bodies[self._free] = 0.0
         x = bodies.copy()
@@ -123,7 +123,7 @@ class ConsistentParameters:
         """Move bodies that are possible but for rounding towards nominal ones until they are possible."""
         for body in self._bodies:
             nominal = self._start[body]
-            scale = max(parameters[body[0]] / nominal[0], 1.0)  # of masses
+            scale = max(parameters[body[0]] / nominal[0], 1.0)  # ratio of the masses
             share = 1e-15
             while not is_consistent(parameters[body]) and share < 1.0:
                 parameters[body] += share * (scale * nominal - parameters[body])
@@ -136,7 +136,7 @@ class ConsistentParameters:
 
 
 def _to_bound(values: Array, steps: Array) -> float:
-    """Return the length at which values + length * steps, (n, 4, 4), is no longer positive definite; inf for none."""
+    """Return the length at which values + length * steps, (n, 4, 4), is no longer positive definite; inf if none is."""
     root = np.linalg.inv(np.linalg.cholesky(values))
     least = float(np.linalg.eigvalsh(root @ steps @ root.swapaxes(1, 2)).min())
     return -1.0 / least if least < 0.0 else np.inf
@@ -171,7 +171,7 @@ def possible(pseudo: Array) -> Array:
     """
     if not np.isfinite(pseudo).all():
         raise ParameterError("pseudo_inertia", pseudo.tolist(), "finite")
-    unit = 1.0 / body_units()[[1, 2, 3, 0]]  # of three lengths, and of none
+    unit = 1.0 / body_units()[[1, 2, 3, 0]]  # 1 / UNIT_LENGTH for three axes, 1 for the last
     scaled = pseudo * np.outer(unit, unit)
     values, vectors = np.linalg.eigh((scaled + scaled.T) / 2)
     least = max(THINNEST * float(values.max()), THINNEST * LIGHTEST)

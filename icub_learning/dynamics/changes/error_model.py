@@ -12,13 +12,13 @@ from icub_learning.dynamics.changes import _evidence
 from icub_learning.dynamics.estimators.noise.fading import HALF_LIFE, fade
 from icub_learning.dynamics.estimators.prediction import USUAL_PERIOD
 
-BLOCK = USUAL_PERIOD  # [s] of samples that are averaged, at rates above its inverse
-NEW = 0.2  # [s] in which errors change while the motion is new
-SLOW = 10.0  # [s] errors that last longer count as offsets; so long are errors seen before anything is judged by them
+BLOCK = USUAL_PERIOD  # [s] length of a block of samples, which are averaged at rates above its inverse
+NEW = 0.2  # [s] correlation time of errors while the motion is new
+SLOW = 10.0  # [s] errors that last longer count as offsets; also how long errors are learned before they are judged
 NEAR, FAR = 2, 10  # [blocks] lags at which errors that last are told from noise
-FLOOR = 1e-4  # of each part of the variance, relative to the whole
-RARE = 0.01  # probability of what is taken for no chance, wherever errors are judged
-LEAST_SCALE = 1.3  # covariances that were found from some tens of seconds are themselves uncertain
+FLOOR = 1e-4  # least value of each part of the variance, relative to the whole
+RARE = 0.01  # probability below which something is not taken for chance, wherever errors are judged
+LEAST_SCALE = 1.3  # least scale of the covariances: found from some tens of seconds, they are uncertain
 
 
 class ErrorModel:
@@ -26,40 +26,40 @@ class ErrorModel:
 
     The lasting parts are processes whose correlation fades exponentially (Ornstein and Uhlenbeck). All parts have full
     covariances over the outputs, found from the covariances of the errors at lags 0, NEAR and FAR, and from their mean
-    over SLOW seconds. A Kalman filter tells the parts apart; what it did not expect is white, so that a change can be
-    seen in it (Willsky and Jones, "A generalized likelihood ratio approach to the detection and estimation of jumps in
+    over SLOW seconds. A Kalman filter tells the parts apart; its innovations are white, so that a change can be seen in
+    them (Willsky and Jones, "A generalized likelihood ratio approach to the detection and estimation of jumps in
     linear systems", 1976). Errors of robots have heavier tails than a Gaussian: a scale of all covariances follows
-    them, so that RARE of the squared innovations lie beyond the bound beyond which RARE should.
+    them, so that the share RARE of the squared innovations lies beyond the bound beyond which RARE should.
 
     Where a motion is new, errors of the model are larger than usual and last until it has been learned. The offsets
-    then change like a process of Ornstein and Uhlenbeck with the variance that the model's prediction tells beyond the
+    then change like a process of Ornstein and Uhlenbeck with the variance by which the model's prediction exceeds the
     usual one, and a correlation time of NEW.
 
     Attributes:
         fast, slow, noise: (m, m) covariances of the parts.
-        scatter: (m,) of the errors in a block, see Blocks.
+        scatter: (m,) scatter of the errors in a block, see Blocks.
         scale: factor on all of them, at least LEAST_SCALE.
-        age: [s] of errors seen.
+        age: time [s] for which errors were seen.
     """
 
     def __init__(self, n_outputs: int) -> None:
         m = self.n_outputs = n_outputs
         self.age, self.scale = 0.0, LEAST_SCALE
         self._weight = 0.0  # sum of the fading weights of all blocks seen; the newest has weight 1
-        self.scatter, self._told = np.zeros((2, m))  # the latter: variances that the body told of these errors
-        self._moments = np.zeros((4, m, m))  # at lags 0, NEAR, FAR; of the mean over SLOW seconds
+        self.scatter, self._told = np.zeros((2, m))  # the latter: variances that the body predicted
+        self._moments = np.zeros((4, m, m))  # covariances at lags 0, NEAR, FAR; that of the mean over SLOW seconds
         self._slow_mean = np.zeros(m)
         self._past, self._work = np.zeros((FAR + 1, m)), np.empty((2, m))  # newest last
         self._bound = float(chdtri(m, RARE))  # scipy.stats.chi2 is the same, and takes half a second to import
         self._floor = np.zeros((m, m))  # covariance of what is too small to matter, and taken for noise
         self.fast, self.slow, self.noise = (np.eye(m) for _ in range(3))
-        self._kept = np.ones(2)  # of the fast and the slow part after a block
+        self._kept = np.ones(2)  # shares of the fast and the slow part that are left after a block
         self._covariance = np.eye(2 * m)
         self._blocks = 0
-        self._novel: Array | None = None  # (m,) variance that a new motion has added of late
+        self._novel: Array | None = None  # (m,) variance that a new motion has added lately
 
     def learn(self, error: Array, told: Array | None = None, scatter: Array | None = None) -> None:
-        """Learn from one block in which nothing had changed: its mean error, the variance that the body told of it, and
+        """Learn from one block in which nothing had changed: its mean error, the variance that the body predicted, and
         the scatter of the errors in it, (m,) each.
         """
         self.age += BLOCK
@@ -76,14 +76,14 @@ class ErrorModel:
             self._decompose()
 
     def novelty(self, told: Array) -> Array | None:
-        """Return by how much a variance (m,) of the body exceeds the usual one; None: nowhere, or it is not known."""
+        """Return by how much a predicted variance (m,) exceeds the usual one; None: nowhere, or it is not known."""
         more = told - self._told
         if not 0.0 < more.max() < inf or not self._told.min() > 0.0:
             return None
         return np.maximum(more, 0.0)
 
     def ignore(self, effects: Array) -> None:
-        """Take for noise what is too small to matter, by what it does (m, n) in a block that is learned next."""
+        """Take for noise what is too small to matter, given its effects (m, n) in the block that is learned next."""
         self._floor += (np.diag((effects**2).sum(axis=1)) - self._floor) / (self._blocks + 1)
 
     def _decompose(self) -> None:
@@ -134,7 +134,7 @@ class ErrorModel:
     def more_noise(self, fewer: float) -> Array:
         """Return by how much the variance (m,) of a block's mean is larger where it has `fewer` times fewer samples.
 
-        At least that of white noise: errors of single samples have tails that those in quiet moments do not show.
+        It is at least that of white noise: errors of single samples have tails that those in quiet moments do not show.
         """
         return self.scale * (fewer - 1.0) * np.maximum(self.scatter, self.noise.diagonal())
 
@@ -157,7 +157,7 @@ class ErrorModel:
         self.scale = max(self.scale * exp(BLOCK / NEW * (beyond - RARE)), LEAST_SCALE)
 
     def spread(self, blocks: int) -> Array:
-        """Return the covariance (m, m) of a mean error over some blocks, by the whole model."""
+        """Return the covariance (m, m) of the mean error over a number of blocks, by the whole model."""
         return self.scale * (self.fast + self.slow + self.noise / blocks)
 
 
@@ -165,10 +165,10 @@ class ErrorModel:
 class Step:
     """One step of the filter: the same for errors and for what a change would add to them."""
 
-    kept: Array  # (2,) of the fast and the slow part
-    gain: Array  # (2 m, m)
+    kept: Array  # (2,) shares of the fast and the slow part that are left after it
+    gain: Array  # (2 m, m) Kalman gain
     covariance: Array  # (m, m) of the innovations
-    root: Array  # (m, m) R with R' R that covariance, which whitens the innovations; its upper triangle counts
+    root: Array  # (m, m) R with R' R = covariance, which whitens the innovations; only its upper triangle is used
 
     def with_noise(self, variance: Array) -> "Step":
         """Return this step with additional noise of variance (m,) on the outputs."""
@@ -184,9 +184,9 @@ class Step:
 
 
 class UnknownMotion:
-    """Errors in a motion that the body does not know: as large as it tells, and alike for NEW seconds.
+    """Errors in a motion that the body does not know: as large as it predicts, and alike for NEW seconds.
 
-    They are e = s z + n: s are the standard deviations that the body tells beyond the usual ones, z a process of
+    They are e = s z + n: s^2 are the variances that the body predicts beyond the usual ones, z a process of
     Ornstein and Uhlenbeck of unit variance with a correlation time of NEW for each output, and n noise with the
     covariance of the usual errors. Where the motion becomes known, s vanishes, and what was added to the errors shows.
     A Kalman filter finds the log likelihood of all errors (prediction error decomposition).
@@ -200,11 +200,11 @@ class UnknownMotion:
 
     def __init__(self, usual: Array) -> None:
         self._usual, self._whitening = usual, np.linalg.inv(np.linalg.cholesky(usual))
-        self._mean, self._covariance = np.zeros(len(usual)), np.eye(len(usual))  # of z
+        self._mean, self._covariance = np.zeros(len(usual)), np.eye(len(usual))  # mean and covariance of z
         self.log_likelihood = 0.0
 
     def add(self, error: Array, novelty: Array | None, passed: float) -> None:
-        """Add the error (m,) of one block beyond the offset that was there before; the rest as of Block."""
+        """Add the error (m,) of one block beyond the offset that was there before; the rest as in Block."""
         kept = exp(-passed * BLOCK / NEW)
         self._mean = kept * self._mean
         self._covariance = kept**2 * self._covariance + (1.0 - kept**2) * np.eye(len(error))
@@ -213,11 +213,11 @@ class UnknownMotion:
             self.log_likelihood += float(np.log(self._whitening.diagonal()).sum() - 0.5 * white @ white)
             return
         s = np.sqrt(novelty)
-        shown = self._covariance * s  # z with the errors
+        shown = self._covariance * s  # covariance of z with the errors
         root = np.linalg.cholesky(s[:, None] * shown + self._usual)
         both = np.column_stack([error - s * self._mean, shown.T])
         whitened = np.linalg.solve(root, both)
-        white, gain = whitened[:, 0], whitened[:, 1:]  # the innovations, and the transposed gain of them
+        white, gain = whitened[:, 0], whitened[:, 1:]  # whitened innovations, and their transposed gain
         self._mean = self._mean + gain.T @ white
         self._covariance = self._covariance - gain.T @ gain
         self.log_likelihood -= float(0.5 * white @ white + np.log(root.diagonal()).sum())

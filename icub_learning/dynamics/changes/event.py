@@ -1,4 +1,4 @@
-"""When an event begins, a change whose cause is not known yet, its blocks, and the evidence for each cause."""
+"""Events, changes whose cause is not known yet: when they begin, their blocks, and the evidence for each cause."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from icub_learning.dynamics.changes.load import Load, LoadEstimate
 from icub_learning.dynamics.regressors.link_effects import N_BODY, N_WRENCH, body_units, wrench_units
 
 SHORT = 6  # [blocks] length of the evidence that finds strong changes at once
-LONG = 150  # [blocks] length of the evidence that finds weak changes; as many are remembered
-# Standard deviations before any data of a load's inertial parameters, and of a push that is as heavy.
+LONG = 150  # [blocks] length of the evidence that finds weak changes; as many blocks are remembered
+# Prior standard deviations of the inertial parameters of a load, and of a push that is as heavy.
 LOAD_AND_PUSH = body_units(), g * wrench_units()
-MOTION_ERROR = 0.1  # of what a load adds, from block to block: its accelerations are not known exactly
-GAIN_ERROR = 0.01  # of the sensor: of each axis into each, in units of their noise
-LATEST = 4  # [blocks] that are looked at together, once in so many: fewer are noise, and take time, more are late
-FEWEST = 12  # [blocks] a grip's jolt lasts: before, nothing counts as a load; then evidence begins again
-RUNNING = 3  # pieces of evidence side by side that began one after the other
+MOTION_ERROR = 0.1  # relative error of what a load adds, new in each block: accelerations are not known exactly
+GAIN_ERROR = 0.01  # deviation of the sensor's gain errors, of each axis into each, in units of their noise
+LATEST = 4  # [blocks] judged together, once per so many blocks: fewer are noisy and take time, more are late
+FEWEST = 12  # [blocks] length of a grip's jolt: before, nothing counts as a load; then evidence begins again
+RUNNING = 3  # pieces of evidence that run side by side, begun one after the other
 
 
 class Cause(IntEnum):
@@ -37,14 +37,14 @@ class Cause(IntEnum):
 class Block:
     """The mean of the samples of BLOCK seconds."""
 
-    number: int  # in the sequence of all blocks
-    stamp: int  # of the last sample [ns]
+    number: int  # place in the sequence of all blocks
+    stamp: int  # stamp of the last sample [ns]
     error: Array  # (m,) measured minus predicted by the body alone
     columns: Array  # (m, 16) what the load's parameters and a push add
-    step: Step  # of the filter
-    state: Array  # (2 m, 1) of the filter before it, with what was known of the load then
-    novelty: Array | None  # (m,) by how much the variance that the body tells exceeds the usual one; None: nowhere
-    passed: float  # periods since the block before
+    step: Step  # the filter's step
+    state: Array  # (2 m, 1) state of the filter before it, with what was known of the load then
+    novelty: Array | None  # (m,) excess of the variance that the body predicts over the usual one; None: nowhere
+    passed: float  # time since the block before, in usual periods
 
     @property
     def load_columns(self) -> Array:
@@ -69,9 +69,9 @@ class Block:
 class Attempt:
     """Evidence for the causes of an event from some time on."""
 
-    bare: Evidence  # on top of nothing
-    loaded: Evidence  # on top of the load before the event; the same without that
-    estimate: LoadEstimate  # of the load, if it is one
+    bare: Evidence  # evidence for a cause alone
+    loaded: Evidence  # evidence for a cause besides the load before the event; `bare` without that
+    estimate: LoadEstimate  # parameters of the load, if it is one
     unknown: UnknownMotion  # evidence that nothing was added, and that the body does not know the motion
     log_roots: float = 0.0  # sum of the logarithms of the determinants of the roots of all blocks of `bare`
 
@@ -82,34 +82,34 @@ class Event:
 
     since: int  # stamp of its first sample [ns]
     before: Load | None  # the load before it, if there was one
-    state: Array  # (2 m, 1) of the filter before it, and after: offsets last, errors of motion (the first m) do not
+    state: Array  # (2 m, 1) filter state before and after it: offsets last, errors of motion (the first m) do not
     noise: Array  # (m,) standard deviations of the errors of a block
     precision: Array  # (m, m) inverse covariance of a usual mean error over the blocks that show its end
-    pull: Array  # (m,) standard deviations of a pull before any data: of what a push adds to the outputs
+    pull: Array  # (m,) prior standard deviations of a pull: those of what a push adds to the outputs
     usual: Array  # (m, m) covariance of the usual errors of a block, over all times
-    attempts: list[Attempt]  # from its beginning, and from later times: what grips or lets go also jolts the arm
-    n_blocks: int = 0  # since its beginning
+    attempts: list[Attempt]  # begun with it, and later: gripping and letting go also jolt the arm
+    n_blocks: int = 0  # blocks since its beginning
 
 
 class Suspicion:
-    """Evidence for a load and a push from several recent times on: what begins is the same as a push and as a pull.
+    """Evidence for a load and a push from several recent times on: at first a pull looks the same as a push.
 
     No more than `false_alarms` are expected in an hour.
     """
 
     def __init__(self, n_outputs: int, false_alarms: float) -> None:
         self._n_outputs = n_outputs
-        # Each exceeds h with exp(-h) at most, however long it is looked at (Ville 1939). One may begin with each block,
-        # for two causes and the release of a load each; the rarer long evidence fills it up to 4.
+        # A log ratio exceeds h with probability exp(-h) at most, however long it is watched (Ville 1939). With each
+        # block one may begin for each of two causes and the release of a load; rarer long evidence fills it up to 4.
         self._threshold = log(3600.0 / BLOCK * 4 / false_alarms)
-        self._short: deque[tuple[int, Evidence]] = deque()  # with the numbers of the blocks where it began
+        self._short: deque[tuple[int, Evidence]] = deque()  # (number of the block where it began, evidence)
         self._long: deque[tuple[int, Evidence]] = deque()
 
     def follow(self, block: Block, step: Step, white: Array, carried: Load | None) -> int | None:
         """Return the number of the block in which a change began, or None if nothing has changed.
 
         Args:
-            block: what is added, with its step of the filter and its whitened errors `white` (m,).
+            block: the block to add, with its step of the filter and its whitened errors `white` (m,).
             carried: the load that may have been let go, or None.
         """
         for running, longest in ((self._short, SHORT), (self._long, LONG)):
@@ -120,7 +120,7 @@ class Suspicion:
                 running.popleft()
         add_to_all([evidence for _, evidence in (*self._short, *self._long)], step, block.columns, white)
         best, where = -np.inf, 0
-        looked = [entry for i, entry in enumerate(self._long) if i == block.number % RUNNING]  # they take time: in turn
+        looked = [entry for i, entry in enumerate(self._long) if i == block.number % RUNNING]  # one at a time: slow
         for begin, evidence in [*self._short, *looked]:
             if not self.may_begin(evidence.squares):
                 continue
@@ -153,7 +153,7 @@ class EvidenceOfCauses:
         axes = np.arange(n_outputs)
         every = np.repeat(axes, n_outputs), np.tile(axes, n_outputs)
         self._gain_rows, self._gain_sources = every if mixed else (axes, axes)
-        # Columns of evidence with gains: of the load, of the gains of what it adds, the same of the push, and the pull.
+        # Columns of evidence with gains: the load, the gain errors of what it adds, the same of the push, and the pull.
         n_gains = len(self._gain_rows)
         ends = np.cumsum([N_BODY, n_gains, N_WRENCH, n_gains, n_outputs])
         self._columns = np.zeros((n_outputs, ends[-1]))
@@ -173,7 +173,7 @@ class EvidenceOfCauses:
         return event
 
     def _attempt(self, event: Event, state: Array) -> Attempt:
-        """Return evidence that begins now, and allows for errors of the sensor's gain, which show in what is strong."""
+        """Return evidence that begins now, and allows for errors of the sensor's gain, which show in strong signals."""
         gains = GAIN_ERROR * event.noise[self._gain_rows] / event.noise[self._gain_sources]
         deviations = [*(np.concatenate([own, gains]) for own in LOAD_AND_PUSH), event.pull]
         bare = Evidence(self._n_outputs, deviations, state)
@@ -181,7 +181,7 @@ class EvidenceOfCauses:
         return Attempt(bare, loaded, LoadEstimate(LOAD_AND_PUSH[Cause.LOAD], event.usual), UnknownMotion(event.usual))
 
     def examine(self, event: Event, block: Block) -> None:
-        """Add a block to all evidence of an event, which also begins again now and then."""
+        """Add a block to all evidence of an event, and begin new evidence every FEWEST blocks."""
         event.n_blocks += 1
         if event.n_blocks % FEWEST == 0:
             again = self._attempt(event, event.state)
@@ -197,7 +197,7 @@ class EvidenceOfCauses:
             attempt.unknown.add(error - event.state[self._n_outputs :, 0], block.novelty, block.passed)
 
     def step(self, evidence: Evidence, block: Block) -> Step:
-        """Return the block's step with the noise of a load, whose motion is known no better than the body's."""
+        """Return the block's step with the noise of what a load adds: its motion is known no better than the body's."""
         added = block.load_columns @ evidence.estimates[Cause.LOAD] if evidence.estimates else block.error
         share = 1.0 / min(evidence.n_blocks + 1, LONG)
         evidence.level = evidence.level + share * (added**2 - evidence.level)

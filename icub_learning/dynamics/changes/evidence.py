@@ -20,21 +20,21 @@ class Evidence:
     Args:
         n_outputs: m.
         deviations: for each cause, the standard deviations (n,) of its coefficients before any data.
-        state: kept for whoever feeds it, like `estimates` of the causes and the mean square (m,) of what they add,
-            `level`: (2 m, 1) of the filter of the errors.
+        state: (2 m, 1) state of the filter of the errors. It is kept here for the caller, and so are `estimates` of the
+            causes and `level`, the mean square (m,) of what they add.
 
     Attributes:
         squares: sum of squared whitened errors since the beginning.
         n_blocks: number of blocks since then.
-        explained: posteriors by their cause, as far as they were asked for since the last block.
-        sizes: how many coefficients each cause has.
+        explained: posteriors by cause, those that were queried since the last block.
+        sizes: number of coefficients of each cause.
         memory: the arrays that a block changes, for compiled functions.
     """
 
     def __init__(self, n_outputs: int, deviations: Sequence[Array], state: Array | None = None) -> None:
         self.sizes = tuple(map(len, deviations))
         count = sum(self.sizes)
-        of_all = np.zeros(sum(n * n for n in self.sizes))  # information of each cause after the other
+        of_all = np.zeros(sum(n * n for n in self.sizes))  # information matrices, cause after cause
         vectors = np.zeros(count)
         self.memory = np.zeros((2 * n_outputs, count)), of_all, vectors
         self._sums, first, first_square = [], 0, 0
@@ -49,7 +49,7 @@ class Evidence:
         self.estimates: tuple[Array, ...] = ()
 
     def of(self, cause: int) -> "Explained":
-        """Return what the coefficients of a cause are, if it alone was added."""
+        """Return the posterior of the coefficients of a cause, if it alone was added."""
         if cause not in self.explained:
             self.explained[cause] = Explained(*self._sums[cause])
         return self.explained[cause]
@@ -60,18 +60,18 @@ class Evidence:
         return max(self.of(cause).log_ratio for cause in range(len(self.sizes)))
 
     def log_likelihood(self, cause: int) -> float:
-        """Logarithm of the likelihood of the errors if a cause was added, but for what is common to all causes."""
+        """Return the log likelihood of the errors if a cause was added, up to a constant common to all causes."""
         return self.of(cause).log_ratio - 0.5 * self.squares
 
     def log_ratio_of(self, coefficients: Array) -> float:
-        """Log likelihood ratio of known coefficients of the first columns (n,) of the first cause against no cause."""
+        """Return the log likelihood ratio of known coefficients (n,), the first of the first cause, to no cause."""
         n, (information, vector, _) = len(coefficients), self._sums[0]
         upper = information[:n, :n]
         squares = 2.0 * coefficients @ upper @ coefficients - coefficients**2 @ upper.diagonal()
         return float(coefficients @ vector[:n] - 0.5 * squares)
 
     def left(self, cause: int) -> float:
-        """Sum of squared whitened errors that the posterior mean of a cause leaves."""
+        """Return the sum of squared whitened errors that the posterior mean of a cause leaves."""
         _, vector, deviations = self._sums[cause]
         mean = self.of(cause).mean
         # As (A + D^-2) mean = v, which the posterior solves: 2 v' mean - mean' A mean = v' mean + |D^-1 mean|^2.
@@ -84,8 +84,8 @@ def add_to_all(evidence: Sequence[Evidence], step: Step, columns: Array, innovat
     Args:
         evidence: what it is added to.
         step: step of the filter.
-        columns: (m, k) of all causes.
-        innovation: (m,) whitened, of the errors without any cause.
+        columns: (m, k) columns of all causes.
+        innovation: (m,) whitened innovation of the errors without any cause.
     """
     if not evidence:
         return
@@ -102,7 +102,7 @@ class Explained:
     """Posterior of the coefficients (n,) of a cause, from the upper triangle of an information matrix (n, n).
 
     Attributes:
-        mean: (n,).
+        mean: (n,) posterior mean.
         log_ratio: log likelihood ratio of the cause, over its coefficients, against no cause.
     """
 

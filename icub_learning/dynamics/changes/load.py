@@ -10,10 +10,10 @@ from icub_learning.dynamics.changes.consistency import LIGHTEST, ConsistentParam
 from icub_learning.dynamics.changes.error_model import BLOCK
 from icub_learning.dynamics.changes.evidence import Explained
 
-DENSITY = 1000.0  # [kg/m^3] of the ball that decides what no motion shows: of water
-SCALE_ERROR = 0.03  # of all that a load adds: no sensor of forces is known better
-ALIKE = 9.0  # blocks whose errors a load's motion makes alike count as one
-FARTHEST = 0.4  # [m] centre of mass from the origin of the link: nothing longer is held by its end
+DENSITY = 1000.0  # [kg/m^3] density of the ball that decides what no motion shows: that of water
+SCALE_ERROR = 0.03  # least relative deviation of all that a load adds: no force sensor is known better
+ALIKE = 9.0  # number of blocks that count as one, because a load's motion makes their errors alike
+FARTHEST = 0.4  # [m] largest distance of the centre of mass from the link's origin: nothing longer is held by its end
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Load:
 
     @property
     def mass(self) -> float:
-        """[kg]."""
+        """Mass [kg]."""
         return float(self.parameters[0])
 
     @property
@@ -53,7 +53,7 @@ class Load:
         return self.mass > 0.0 and float(np.linalg.norm(self.centre)) < FARTHEST
 
     def consistent(self) -> Array:
-        """The nearest parameters (10,) of a possible body, see ConsistentParameters; a ball where nothing is known."""
+        """Return the nearest parameters (10,) of a possible body, see ConsistentParameters; a ball's where unknown."""
         mass, centre = max(self.mass, LIGHTEST), self.centre if self.plausible else np.zeros(3)
         radius = (3.0 * mass / (4.0 * np.pi * DENSITY)) ** (1.0 / 3.0)
         ball = pinocchio.Inertia(mass, centre, 0.4 * mass * radius**2 * np.eye(3))
@@ -64,8 +64,8 @@ class Load:
 class LoadEstimate:
     """Finds a load's parameters by least squares, weighed by the covariance of the usual errors of a block.
 
-    Errors of different blocks count as independent. Whitened over time, as for Evidence, what is left is how blocks
-    differ from those before. That rests on accelerations, which are known least, and masses have twice the error
+    Errors of different blocks count as independent. Whitening over time, as for Evidence, would leave how blocks differ
+    from those before. That rests on accelerations, which are known least, and masses had twice the error
     (docs/decisions/2026-11-26-a-push-is-seen-at-once.md).
 
     Args:
@@ -86,7 +86,7 @@ class LoadEstimate:
         self._n_blocks += 1
 
     def load(self, since: int) -> Load:
-        """Return what is known of the load, which is carried since the time `since` [ns]."""
+        """Return what is known of the load that has been carried since `since` [ns]."""
         found = Explained(self._information, self._vector, self._deviations)
         known = ALIKE * found.covariance(len(found.mean)) + SCALE_ERROR**2 * np.outer(found.mean, found.mean)
         return Load(since, self._n_blocks * BLOCK, found.mean, known)

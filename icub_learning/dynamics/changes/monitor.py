@@ -16,10 +16,10 @@ from icub_learning.dynamics.estimators.prediction import Prediction
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.regressors.link_effects import N_BODY, LinkEffects, wrench_units
 
-LEAST_PUSH = 0.1  # [N, and at UNIT_LENGTH]: what less does is taken for noise
-MOST_LOADS = 3  # one after the other, without a quiet moment: a hand is not filled as often
-MEMORY = 60.0  # [s] of intervals that must not be learned; when their motion is known they are a second old at most
-SETTLED = 3.0  # [s] after which a load is no longer in doubt
+LEAST_PUSH = 0.1  # [N], and as a moment times UNIT_LENGTH [N m]: what a weaker push does is taken for noise
+MOST_LOADS = 3  # largest number of loads in a row without a quiet moment: a hand is not filled more often
+MEMORY = 60.0  # [s] age to which intervals that must not be learned are kept; motions are known within a second
+SETTLED = 3.0  # [s] age at which a load is no longer in doubt
 
 
 class State(Enum):
@@ -38,19 +38,19 @@ class ChangeMonitor:
     What exceeds the errors that are usual (ErrorModel) is at first a contact, and a load if a rigid body at the link
     explains it better than a steady force, and well enough. What lasts longer than `longest_contact` without a quiet
     moment, whether contacts or loads, is a change of the body itself, or a motion of which nothing was learned yet; so
-    is a fourth load in it, at once. All states and transitions are in docs/theory/loads_and_contacts.md.
+    is, at once, a fourth load in a row. All states and transitions are in docs/theory/loads_and_contacts.md.
 
     Args:
         effects: what loads and pushes do to the outputs.
-        false_alarms: expected number of false alarms in an hour, at most, as far as errors are as ErrorModel has them.
-        longest_contact: [s].
+        false_alarms: expected number of false alarms in an hour, at most, as far as ErrorModel describes the errors.
+        longest_contact: time [s] after which what lasts is a change of the body.
 
     Attributes:
-        state: what it believes.
+        state: the State that it believes in.
         load: the load that is carried, or None.
         changed: how often the body itself has changed.
         change_ratio: mean squared error after the last of these changes over that before it.
-        counts: how often what was found.
+        counts: numbers of loads, releases, contacts and changes of the body that were found.
     """
 
     def __init__(self, effects: LinkEffects, false_alarms: float = 0.1, longest_contact: float = 10.0) -> None:
@@ -60,11 +60,11 @@ class ChangeMonitor:
         self.load: Load | None = None
         self._carried: Attempt | None = None  # evidence of the load
         self._withheld: deque[tuple[int, int]] = deque()  # intervals [ns] that must not be learned, both ends included
-        self._held_back: deque[Array] = deque()  # means of blocks whose errors are usual if nothing begins
+        self._held_back: deque[Array] = deque()  # means of the latest blocks: usual errors unless an event begins
         self._blocks = Blocks(effects.n_outputs)
         self._causes = EvidenceOfCauses(effects.n_outputs, effects.mixes_outputs)
         self._suspicion = Suspicion(effects.n_outputs, false_alarms)
-        # State of the filter, and what it is without the load: they are hard to tell apart while something is carried.
+        # State of the filter, and that of before the load: offsets and the load carried are hard to tell apart.
         self._filter, self._empty = np.zeros((2, 2 * effects.n_outputs, 1))
         self._start()
 
@@ -80,7 +80,7 @@ class ChangeMonitor:
 
     @property
     def phase(self) -> str:
-        """What it sees, in a word or two."""
+        """What is seen, in a word or two."""
         return str(self.state.value[1])
 
     @property
@@ -106,10 +106,10 @@ class ChangeMonitor:
         """Watch the errors of one sample.
 
         Args:
-            motion: at a time that rises; one that is set back starts evidence anew.
+            motion: the motion, with a stamp that rises; one that is set back starts evidence anew.
             error: (n_outputs,) measured minus predicted by the body, without the load.
-            variance: (n_outputs,) of the error, as the body tells it. Where it is larger than usual the motion is new,
-                or the body is still being learned, and errors say less. None or infinite: not known.
+            variance: (n_outputs,) variance of the error that the body predicts. Where it is larger than usual the
+                motion is new, or the body is still being learned, and errors say less. None or infinite: not known.
         """
         stamp = motion.stamp
         if self._blocks.paused(stamp):
@@ -133,7 +133,7 @@ class ChangeMonitor:
 
     def _judge(self, stamp: int, means: Array, columns: Array) -> None:
         error, told, _ = means
-        # What grips or lets go jolts the arm: that is new too for a moment, but must not pass for an offset.
+        # Gripping and letting go jolt the arm: such a motion is new for a moment, too, but must not pass for an offset.
         novelty = self._errors.novelty(told)
         passed, fewer = self._blocks.passed, self._blocks.fewer
         step = self._errors.step(novelty, self.state is State.QUIET, passed, fewer)
@@ -212,7 +212,7 @@ class ChangeMonitor:
     def _load_found(self, event: Event, attempt: Attempt) -> None:
         self.counts["loads"] += 1
         self._loads += 1
-        self._withhold(event.since)  # with the load before this one
+        self._withhold(event.since)  # the time with the load before this one
         self.load, self._carried = attempt.estimate.load(event.since), attempt
         self._empty = event.state if event.before is None else self._empty
         self._filter = event.state
@@ -233,7 +233,7 @@ class ChangeMonitor:
         self._enter(State.QUIET if self.load is None else State.CARRYING)
 
     def _body_changed(self, stamp: int, event: Event) -> None:
-        """What lasts and is neither load nor contact is how the body is now."""
+        """Start anew: what lasts and is neither load nor contact is how the body is now."""
         self.counts["changes of the body"] += 1
         bare = event.attempts[0].bare
         self.changed, self.change_ratio = self.changed + 1, bare.squares / (len(event.noise) * bare.n_blocks)
@@ -241,11 +241,11 @@ class ChangeMonitor:
         self._start()
 
     def _paused(self, stamp: int) -> None:
-        """What was found stays, what was suspected is dropped."""
+        """Keep what was found and drop what was suspected, after a pause or when the clock was set back."""
         self._withhold(self._blocks.last)
         if self._event is not None:
             self._filter = self._event.state
-        if stamp < self._blocks.last:  # the time was set back: nothing that is to come was in doubt before
+        if stamp < self._blocks.last:  # the clock was set back: nothing that is to come was in doubt before
             self._filter = self._errors.start()[:, None]
             self._withheld.clear()
             self._quiet, self._doubt, self._loads = stamp, stamp, 0
@@ -263,7 +263,7 @@ class ChangeMonitor:
         self._held_back.clear()
 
     def _withhold(self, stamp: int) -> None:
-        """Let nothing be learned from the beginning of the event, or of the load before it, until now [ns]."""
+        """Let nothing be learned from the beginning of the event, or of the load before it, until `stamp` [ns]."""
         if self._event is not None:
             self._withheld.append(((self.load or self._event).since, stamp))
         while self._withheld and stamp - self._withheld[0][1] > MEMORY * 1e9:

@@ -11,10 +11,10 @@ from icub_learning.dynamics.changes.error_model import RARE
 from icub_learning.dynamics.changes.event import FEWEST, LATEST, Attempt, Block, Cause, Event
 from icub_learning.dynamics.regressors.link_effects import N_BODY, N_WRENCH
 
-PUSHES = Cause.PUSH, Cause.PULL  # what acts from outside
-MARGIN = -log(RARE)  # of log likelihood: a push seems a load, or a load nothing, with RARE at most (Ville's inequality)
-LARGEST_FIT = float(chdtri(N_WRENCH, RARE)) / N_WRENCH  # mean square that six whitened errors that fit exceed with RARE
-LEAST_MASS = -float(ndtri(RARE))  # standard deviations: no mass at all seems so heavy with RARE
+PUSHES = Cause.PUSH, Cause.PULL  # causes that act from outside
+MARGIN = -log(RARE)  # [nats] a push passes for a load, or a load for nothing, with RARE at most (Ville's inequality)
+LARGEST_FIT = float(chdtri(N_WRENCH, RARE)) / N_WRENCH  # mean square of six white errors that is exceeded with RARE
+LEAST_MASS = -float(ndtri(RARE))  # [standard deviations] a mass of zero seems heavier with probability RARE
 
 
 def load_in(event: Event, recent: Sequence[Block]) -> Attempt | None:
@@ -24,9 +24,9 @@ def load_in(event: Event, recent: Sequence[Block]) -> Attempt | None:
 
 
 def _is_load(attempt: Attempt, event: Event, recent: Sequence[Block]) -> bool:
-    """Whether a load explains the errors better than all else does, well enough, and can be.
+    """Return whether a load explains the errors better than all else does, explains them well enough, and is possible.
 
-    A load that is there explains each recent block, too; one that explains a push and its end does not.
+    A load that is there explains each recent block, too; one that stands for a push and its end does not.
     """
     as_load, as_push, as_unknown = _log_likelihoods(attempt)
     if as_load < max(as_push, as_unknown) + MARGIN:
@@ -40,9 +40,9 @@ def _is_load(attempt: Attempt, event: Event, recent: Sequence[Block]) -> bool:
 
 
 def _log_likelihoods(attempt: Attempt) -> tuple[float, float, float]:
-    """Return how likely the errors since evidence began are: with a load, with a push, in a motion that is not known.
+    """Return log likelihoods of the errors since evidence began: with a load, with a push, in an unknown motion.
 
-    All three are logarithms and lack the same constant. A push may come with the load before the event or without it.
+    All three lack the same constant. A push may come with the load before the event or without it.
     """
     bare, loaded = attempt.bare, attempt.loaded
     as_load = bare.log_likelihood(Cause.LOAD)
@@ -51,7 +51,7 @@ def _log_likelihoods(attempt: Attempt) -> tuple[float, float, float]:
 
 
 def _is_unknown(attempt: Attempt) -> bool:
-    """Whether a motion that the body does not know explains the errors better than a load or a push does."""
+    """Return whether a motion that the body does not know explains the errors better than a load or a push does."""
     if attempt.bare.n_blocks < FEWEST:
         return False
     as_load, as_push, as_unknown = _log_likelihoods(attempt)
@@ -59,14 +59,14 @@ def _is_unknown(attempt: Attempt) -> bool:
 
 
 def _is_released(attempt: Attempt) -> bool:
-    """Whether the load before is gone, rather than another one there or something pushing."""
+    """Return whether the load before is gone, and not replaced by another load or a push."""
     bare, loaded = attempt.bare, attempt.loaded
     pushed = max(map(loaded.log_likelihood, PUSHES)) + 0.5 * bare.squares
     return _fits(bare.squares, attempt) and max(bare.best, pushed) < -MARGIN / 2
 
 
 def _is_nothing(attempt: Attempt) -> bool:
-    """Whether nothing was added to the errors since evidence began, or nothing but the load before the event."""
+    """Return whether nothing was added to the errors since evidence began, or only the load before the event."""
     return attempt.bare.n_blocks >= FEWEST and any(
         _fits(evidence.squares, attempt) and evidence.best < -MARGIN / 2 for evidence in (attempt.bare, attempt.loaded)
     )
@@ -77,17 +77,17 @@ def _fits(squares: float, attempt: Attempt) -> bool:
 
 
 def is_over(event: Event, recent: Sequence[Block]) -> tuple[bool, bool]:
-    """Tell whether a push is over: the latest errors are as before it, or as without any load, and no cause is in them.
+    """Return whether a push is over: the latest errors are as before it, or as without any load, and show no cause.
 
     That is so if the causes that were estimated since its beginning would show in the latest errors, or if evidence
     that began later is against any cause: what pushes for a while in changing directions has no constant estimate. It
     is also over, and never was, if a motion that the body does not know explains the errors better than any cause.
-    The first block cannot tell a push from an error of one sample. Of fewer than LATEST blocks after it the mean
+    The first block cannot tell a push from an error of one sample. The mean of fewer than LATEST blocks after it
     differs more from that before than is allowed for, so that an end is found later rather than too early.
 
     Returns:
-        Whether it is over by `recent`, the latest blocks after its first, LATEST at most, and whether what was carried
-        before it is still there.
+        Whether it is over, judged by `recent`, the latest blocks after its first, LATEST at most, and whether what was
+        carried before it is still there.
     """
     if event.n_blocks == 1:
         return False, True

@@ -1,4 +1,4 @@
-"""What SP and NP have in common: a bank of joint processes whose experts are weighed by what has been right."""
+"""What SP and NP have in common: a bank of joint processes whose experts are weighed by how right they have been."""
 
 from math import inf
 from typing import Any, TypeVar
@@ -29,7 +29,7 @@ from icub_learning.models.ledger import Ledger
 from icub_learning.recursive import AdaptiveForgetting
 from icub_learning.recursive.checks import finite_rows
 
-STATE_VERSION = 7  # of what is saved
+STATE_VERSION = 7  # version of the saved state
 EstimatorT = TypeVar("EstimatorT", bound="JointEstimator")
 
 
@@ -37,25 +37,25 @@ class JointEstimator(ExpertPredictor):
     """Learns y by a bank of joint processes of rigid bodies and features, see JointProcess and ExpertWeights.
 
     The experts are P, rigid bodies alone; NP and SP, features alone and features beside rigid bodies that were learned
-    together with them; and what the last seconds say, NP of a few features and rigid bodies alone. Without rigid bodies
-    they are the two NP.
+    together with them; and models of the last seconds, NP of a few features and rigid bodies alone. Without rigid
+    bodies only the NP remain.
 
     All but P learn from the motion as it was known when the measurement had to be predicted: the best answer to inputs
-    with errors is not that to inputs without. P learns from the smoothed motion.
+    with errors is not the one to exact inputs. P learns from the smoothed motion.
 
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
         rigid: the expert P, new; None leaves rigid bodies out.
         n_random_features: number of features.
-        forgetting: in (0, 1]; weight of a sample after each further one; "auto": 1 until errors show a change, see
-            AdaptiveForgetting. Processes with a memory of their own forget by that besides.
+        forgetting: in (0, 1], factor on the weight of a sample with each further one; "auto": 1 until errors show a
+            change, see AdaptiveForgetting. Processes with a memory of their own also forget by that.
         seed: seed of the random features.
 
     Raises:
         ParameterError: an argument is outside its range.
     """
 
-    _KIND = ""  # of the saved state
+    _KIND = ""  # kind of the saved state
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class JointEstimator(ExpertPredictor):
     ) -> None:
         m = regressor.n_outputs
         self.regressor, self._rigid = regressor, rigid
-        # Processes take the prior of the parameters, and how outputs count for them, as P has them.
+        # Processes have the same prior of the parameters and the same kind of output weights as P.
         columns = None if rigid is None else BaseColumns(regressor, *rigid.prior)
         kind = "equal" if rigid is None else rigid.output_weights
         self._bank = JointBank(regressor.n_joints, m, columns, kind, n_random_features, seed)
@@ -79,17 +79,17 @@ class JointEstimator(ExpertPredictor):
         self._signal = SignalVariance(2 * m)
         self._tare = np.zeros(m)
         self._last_stamp: int | None = None  # [ns]
-        self._predictor: JointPredictor | None = None  # of this thread, until something is learned
+        self._predictor: JointPredictor | None = None  # predictor of this thread, until something is learned
         self.ledger = Ledger()
 
     @property
     def n_samples(self) -> int:
-        """How many samples were learned."""
+        """Number of samples learned."""
         return self._bank.lasting.n_samples
 
     @property
     def changes(self) -> int:
-        """How many changes of the robot errors have shown, after which it forgot; 0 with a number for `forgetting`."""
+        """Number of changes of the robot that errors showed, after which it forgot; 0 if `forgetting` is a number."""
         return 0 if self._adaptive is None else self._adaptive.changes
 
     @property
@@ -128,9 +128,9 @@ class JointEstimator(ExpertPredictor):
         published: Prediction | None = None,
         count: int = 1,
     ) -> None:
-        """Learn one measurement y (n_outputs,); arguments and errors as of Estimator. P learns from q, v and a.
+        """Learn one measurement y (n_outputs,); arguments and errors as in Estimator. P learns from q, v and a.
 
-        `count` says how many samples this one stands for, itself among them, where others were left out.
+        `count` says how many samples this one stands for, itself included, where others were left out.
         """
         m = self.regressor.n_outputs
         measured = finite_rows("y", vector("y", y, m), m, LARGEST)
@@ -144,7 +144,7 @@ class JointEstimator(ExpertPredictor):
         finite_rows("prediction", experts.values, m)
         if experts.rows is not None:
             finite_rows("regressor", experts.rows, experts.rows.shape[1], LARGEST)
-        novelty = experts.unlearned.novelty  # of what is known before this sample
+        novelty = experts.unlearned.novelty  # judged by what is known before this sample
         inner = measured - self._tare
         if self._rigid is not None and exact_rows is not None:
             self._rigid.learn(exact_rows, inner, count)  # the only step that may still refuse the sample
@@ -159,7 +159,7 @@ class JointEstimator(ExpertPredictor):
         self._predictor = None
 
     def _factor(self, values: Array, measured: Array, novelty: float, elapsed: float, count: int) -> float:
-        """Return by what all that was learned is to fade: the number given, or as errors show."""
+        """Return the factor by which all that was learned fades: the number given, or one that follows errors."""
         if self._adaptive is None:
             return self._forgetting**count
         slow = values[0 if self._rigid is None else 2]  # NP, or SP, which forget nothing by themselves

@@ -17,7 +17,7 @@ from icub_learning.models import nested, part, reading_state, scalar
 from icub_learning.models.ledger import Ledger
 from icub_learning.recursive import AdaptiveForgetting, Certainty, RecursiveLeastSquares
 
-NEWER_ENTRIES = {"columns", "output_weights", "weights", "offset_forgetting"}  # of a state: earlier releases have none
+NEWER_ENTRIES = {"columns", "output_weights", "weights", "offset_forgetting"}  # entries that earlier releases lack
 
 
 class ParametricPredictor(NamedTuple):
@@ -27,9 +27,9 @@ class ParametricPredictor(NamedTuple):
     parameters: Array
     certainty: RecursiveLeastSquares | Certainty
     noise: Array
-    order: NDArray[np.intp]  # of the columns, as the factor holds them
-    weights: Array  # of the outputs
-    usual: Array  # leverages (n_outputs,)
+    order: NDArray[np.intp]  # order of the columns in the factor
+    weights: Array  # weights of the outputs
+    usual: Array  # usual leverages (n_outputs,)
 
     def unlearned(self, rows: Array) -> Array:
         """Return the variance (n_outputs,) of what was not learned of a motion, over that of the usual errors.
@@ -52,14 +52,14 @@ class ParametricEstimator:
     identifiable combinations of the parameters are determined by data; the regularization decides the others.
 
     By default each output counts by how well it is known: weighted least squares, the usual way to identify robots
-    (Gautier, "Dynamic identification of robots with power model", 1997), with the noise that is found; see OutputNoise.
+    (Gautier, "Dynamic identification of robots with power model", 1997), with the estimated noise; see OutputNoise.
 
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
         regularization: lambda > 0 of eq. 8.4, in the squared units of the regressor's rows; for each parameter times
             its `relative_regularization`.
-        forgetting: in (0, 1]; weight of a sample after each further one; "auto": 1 until errors show a change, see
-            AdaptiveForgetting.
+        forgetting: in (0, 1], factor on the weight of a sample with each further one; "auto": 1 until errors show a
+            change, see AdaptiveForgetting.
         prior: "zero" starts at pi = 0 as the thesis does; "nominal" starts at, and is drawn towards, the URDF's values.
         output_weights: "noise": as above; "equal": all outputs count alike, as in the thesis.
         offset_forgetting: in (0, 1]; what is known of the offsets fades by this factor with each sample, so that they
@@ -84,7 +84,7 @@ class ParametricEstimator:
         regularization = real("regularization", regularization, 0.0, low_open=True)
         self._offset_forgetting = real("offset_forgetting", offset_forgetting, 0.0, 1.0, low_open=True)
         self._offsets = offset_indices(regressor)
-        first = np.asarray(self._offsets, dtype=np.intp)  # what may drift: see RecursiveLeastSquares.fade
+        first = np.asarray(self._offsets, dtype=np.intp)  # columns that may drift: see RecursiveLeastSquares.fade
         self._order = np.concatenate([first, np.setdiff1d(np.arange(regressor.n_parameters), first)])
         initial = regressor.nominal_parameters[self._order, None] if prior == "nominal" else None
         own = regularization * relative_regularization(regressor)[self._order]
@@ -102,7 +102,7 @@ class ParametricEstimator:
 
     @property
     def changes(self) -> int:
-        """How many changes of the robot errors have shown, after which it forgot; 0 with a number for `forgetting`."""
+        """Number of changes of the robot that errors showed, after which it forgot; 0 if `forgetting` is a number."""
         return 0 if self._adaptive is None else self._adaptive.changes
 
     @property
@@ -128,7 +128,7 @@ class ParametricEstimator:
     def information(self) -> Array:
         """What the samples say about the parameters: the inverse of a covariance, (n_parameters, n_parameters).
 
-        Without the regularization. Its unit is that of the noise of the noisiest output, since all are weighted to it.
+        It leaves out the regularization. Its unit is that of the noise of the noisiest output: all are weighted to it.
         """
         factor = self._rls.factor
         gathered = (factor.T @ factor - np.diag(self._rls.prior)) / self._variance_of_rows
@@ -154,7 +154,7 @@ class ParametricEstimator:
         return self.predictor(self.regressor, live=True).predict(q, v, a)
 
     def predictor(self, regressor: Regressor, live: bool = False) -> ParametricPredictor:
-        """Return a snapshot for another thread or, with `live`, what predicts until the next sample is learned.
+        """Return a snapshot for another thread or, with `live`, a predictor that holds until the next sample.
 
         `regressor` is that thread's own for the same robot.
         """
@@ -173,10 +173,10 @@ class ParametricEstimator:
         published: Prediction | None = None,
         count: int = 1,
     ) -> None:
-        """Learn one measurement y (n_outputs,), which stands for `count`; arguments and errors as of Estimator.
+        """Learn one measurement y (n_outputs,), which stands for `count` samples; arguments and errors as in Estimator.
 
         Neither `known` nor `published` is used: parameters have true values, which are estimated best from the motion
-        as it is known best.
+        that is known best.
         """
         usual = self._usual.value
         innovation, leverage = self.learn(self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a)), y, count)
@@ -198,7 +198,7 @@ class ParametricEstimator:
             self._adaptive.change(ratio)
 
     def learn(self, rows: Array, y: ArrayLike, count: int = 1) -> tuple[Array, Array]:
-        """Learn one measurement, which stands for `count`, from the regressor's rows (n_outputs, n_parameters).
+        """Learn one measurement, which stands for `count` samples, from the regressor's rows (n_outputs, n_parameters).
 
         Returns:
             Error of the prediction made before, and its leverage, (n_outputs,) each.
@@ -232,9 +232,9 @@ class ParametricEstimator:
     def merge(self, other: "ParametricEstimator", common: "ParametricEstimator | None" = None) -> None:
         """Pool the data of another estimator of the same regressor; samples of both count once, see Ledger.
 
-        With equal output weights as if one had seen all samples; otherwise each sample keeps the weights, by noise,
-        of the estimator that learned it. Raises ParameterError: the other one estimates other parameters, or a common
-        one is needed; nothing changes then.
+        With equal output weights it is as if one had seen all samples; otherwise each sample keeps the weights, by
+        noise, of the estimator that learned it. Raises ParameterError: the other one estimates other parameters, or a
+        common one is needed; nothing changes then.
         """
         self.check_poolable(other)
         self.ledger.merge(self, other, common, self.pool)
@@ -267,7 +267,7 @@ class ParametricEstimator:
         did not learn, say; they start as in a new estimator.
         """
         regressor = matching_regressor(state, "parametric", regressor, may_lack_parameters=True)
-        if not NEWER_ENTRIES & state.keys():  # of an earlier release
+        if not NEWER_ENTRIES & state.keys():  # saved by an earlier release
             names = part(state, "regressor")["parameter_names"]
             equal = {"output_weights": "equal", "weights": np.ones(regressor.n_outputs), "offset_forgetting": 1.0}
             state = {**state, **equal, "columns": names}

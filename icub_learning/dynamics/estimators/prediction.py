@@ -15,8 +15,8 @@ from icub_learning.dynamics.settings import DEFAULTS
 from icub_learning.recursive.checks import LARGEST_VALUE
 
 MotionInputs = tuple[ArrayLike, ArrayLike, ArrayLike]  # position, velocity and acceleration, each (n_joints,)
-USUAL_PERIOD = 0.01  # [s] between samples that come without stamps
-LARGEST = sqrt(LARGEST_VALUE)  # of measurements, predictions and regressors: their squares are learned from, too
+USUAL_PERIOD = 0.01  # [s] time between samples that come without stamps
+LARGEST = sqrt(LARGEST_VALUE)  # bound of measurements, predictions and regressors: their squares are learned from, too
 LONGEST_PERIOD = DEFAULTS.max_gap  # [s] a longer pause counts as this long: what was learned before it still holds
 
 
@@ -28,7 +28,7 @@ class Prediction:
         total: the prediction: parametric plus residual.
         parametric: the rigid-body part (with friction, where the regressor has it); zero for a nonparametric estimator.
         residual: the nonparametric part; zero for a parametric estimator.
-        spread: the variance, or what finds it when it is asked for first: an answer does not wait for it.
+        spread: the variance, or what computes it at the first query: an answer does not wait for it.
         experts: what each expert of a combination predicted; None where there are none.
     """
 
@@ -47,14 +47,14 @@ class Prediction:
         return self.spread() if callable(self.spread) else self.spread
 
     def settle(self) -> Array:
-        """Find what an answer did not wait for, how well its motion is known, and return its variance (n_outputs,)."""
+        """Find what an answer does not wait for, how well its motion is known; return its variance (n_outputs,)."""
         variance = self.variance
         if self.experts is not None:
             self.experts.settle()
         return variance
 
     def plus(self, added: Array, variance: Array | float = 0.0) -> "Prediction":
-        """Return this prediction, without experts, with something of a variance of its own on top of rigid bodies."""
+        """Return this prediction, without experts, with `added`, of its own variance, on top of rigid bodies."""
         return Prediction(self.total + added, self.parametric + added, self.residual, lambda: self.variance + variance)
 
 
@@ -99,9 +99,9 @@ class Estimator(Predictor, Protocol):
         Args:
             q, v, a: position, velocity and acceleration at the instant of the measurement, each (n_joints,).
             y: measured outputs (n_outputs,).
-            known: the motion of the same instant as it was known when y had to be predicted; the same if None.
+            known: the motion of the same instant as it was known when y had to be predicted; None: q, v and a.
             stamp: ns, of the measurement; without it samples count as USUAL_PERIOD apart.
-            published: what `predict` of this estimator or of its predictor made of `known`, and `judge` has had; None:
-                it is predicted and judged here.
+            published: the prediction of this estimator or its predictor from `known`, which `judge` has had; None: it
+                is predicted and judged here.
         """
         ...

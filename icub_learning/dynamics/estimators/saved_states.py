@@ -1,4 +1,4 @@
-"""What estimators share in reading saved states: of which estimator and robot they are, and of which parameters."""
+"""What estimators share in reading saved states: checks of their estimator and robot, and of their parameters."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -34,7 +34,7 @@ class NonparametricEstimator(JointEstimator):
 class SemiparametricEstimator(JointEstimator):
     """Rigid bodies, and random features for what they leave: SP of the thesis (8.3), learned as one model.
 
-    P, and NP and SP of the joint model, are weighed for each output by what has been right, see JointEstimator.
+    P, and NP and SP of the joint model, are weighed for each output by how right they have been, see JointEstimator.
 
     Args:
         regressor: a WrenchRegressor or TorqueRegressor.
@@ -68,7 +68,7 @@ class SemiparametricEstimator(JointEstimator):
 
     @property
     def parametric(self) -> ParametricEstimator:
-        """The rigid-body part; its offsets are those without what `tare` added."""
+        """The rigid-body part; its offsets do not contain what `tare` added."""
         if self._rigid is None:
             raise ParameterError("parametric", None, "there: the saved model has no rigid-body part")
         return self._rigid

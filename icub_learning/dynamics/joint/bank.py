@@ -1,4 +1,4 @@
-"""A small bank of models: what was learned of all that was seen, and of the last seconds."""
+"""A small bank of models: one of all samples, and some of the last seconds."""
 
 from collections.abc import Mapping
 from math import exp, inf, sqrt
@@ -18,8 +18,8 @@ from icub_learning.features import MultiscaleFourierFeatures
 from icub_learning.models import nested, part
 from icub_learning.recursive import RecursiveLeastSquares
 
-# Of the features, beside rigid bodies. Chosen on three real recordings, six robots of the zoo and the change of task
-# with seeds 0 to 5, see docs/decisions/2026-11-24-one-model.md.
+# Regularization of the features, beside rigid bodies. Chosen on three real recordings, six robots of the zoo and the
+# change of task with seeds 0 to 5, see docs/decisions/2026-11-24-one-model.md.
 REGULARIZATION = 0.01
 # Length scales of the kernels in multiples of INPUT_SCALES, a factor of three apart: short ones for what changes within
 # degrees, long ones for what turns with the whole arm.
@@ -28,36 +28,36 @@ LENGTH_SCALES = (0.7, 2.0, 6.0)
 # Physical units instead of the spread of the first samples: a joint that hardly moves stays small among the inputs,
 # learning starts with the first sample, and robots that learn apart can always pool what they learned.
 INPUT_SCALES = (1.0, 1.0, 5.0)
-# Memories: [s] in which samples lose the weight 1 - 1/e, where they are USUAL_PERIOD apart or less; else as many as
-# with that period. Chosen on four real recordings and the change of task, see docs/decisions/2026-11-24-one-model.md,
+# A memory [s] is the time in which the weight of a sample falls to 1/e; samples further apart than USUAL_PERIOD count
+# as that far apart. Chosen on four real recordings and the change of task, see docs/decisions/2026-11-24-one-model.md,
 # 2026-11-26-bodies-of-the-last-seconds.md and 2026-11-27-signals-without-noise.md.
-# Memories [s] and regularizations of features: simple ones, and those that hardly doubt what was measured.
+# Memory [s] and regularization of each model of features: one for simple structure, one that hardly doubts the data.
 FEATURES = ((2.0, 10.0), (0.05, 1e-5))
-FEATURES_EVERY = 18  # one frequency in so many is learned: what is learned in seconds is simple
-# Memories [s] of rigid bodies, and the regularization of their parameters over that of all that was seen: the body of
-# the moment may be far from the expected one, that of the last seconds is near it before there is evidence.
+FEATURES_EVERY = 18  # one frequency in FEATURES_EVERY is learned: what is learned in seconds is simple
+# Memory [s] of each model of rigid bodies, and its regularization over that of the model of all samples: the body of
+# the moment may be far from the expected one, that of the last seconds stays near it until there is evidence.
 BODIES = ((0.1, 0.1), (5.0, 10.0))
-# Of all samples, between two snapshots of the first factor, because leverages fall ever more slowly; but never more
-# than the noise is averaged over, nor fewer than the same share of these.
+# Share of all samples that lies between two snapshots of the first factor, because leverages fall ever more slowly; but
+# never more than MEMORY_SAMPLES, over which the noise is averaged, nor fewer than the same share of these.
 CERTAINTY_SHARE = 0.02
 
 
 class BankWeights(NamedTuple):
-    """What predictions need of what the bank has learned."""
+    """The part of what the bank has learned that predictions need."""
 
     maps: Array  # weights of all features, (2 for NP and SP or 1 for NP, n_outputs, n_features), see JointProcess.maps
-    recent: tuple[NDArray[np.intp], Array]  # places of those of the last seconds, weights (k, n_outputs, n_places)
-    scale: float  # by which these features are multiplied
-    parameters: Array | None  # (2 + n_bodies, n_parameters) of P, SP, each recent body; None without rigid bodies
+    recent: tuple[NDArray[np.intp], Array]  # indices of recent features, weights (k, n_outputs, n_places)
+    scale: float  # factor on these features, which gives them unit norm
+    parameters: Array | None  # (2 + n_bodies, n_parameters): P, SP, each recent body; None without rigid bodies
 
 
 class JointBank:
     """Learns the same samples by features beside rigid bodies, by features alone, and by rigid bodies alone.
 
-    The first forgets nothing by itself, see JointProcess; the others know the last seconds: each FEATURES_EVERY-th
-    frequency of all, as a row of unit norm, and bodies, both with a shorter and a longer memory. A body is generalized
-    least squares of base parameters: JointProcess as its regularization grows without bound. Without rigid bodies there
-    are features only.
+    The first, a JointProcess, forgets nothing by itself. The others know the last seconds, each with a shorter and a
+    longer memory: features of every FEATURES_EVERY-th frequency, scaled to unit norm, and rigid bodies. These are
+    generalized least squares of the base parameters: the limit of JointProcess for infinite regularization. Without
+    rigid bodies there are features only.
 
     Args:
         n_joints, n_outputs: numbers of joints and outputs.
@@ -67,7 +67,7 @@ class JointBank:
         seed: seed of the random features.
 
     Attributes:
-        lasting: what was learned of all that was seen.
+        lasting: the model of all samples.
 
     Raises:
         ParameterError: an argument is outside its range.
@@ -96,14 +96,14 @@ class JointBank:
         self._settings = FEATURES + known
         self._memories = [memory for memory, _ in self._settings]  # [s] of features, then of bodies
         self._bodies = [RecursiveLeastSquares(len(columns.kept), 1, prior) for _, prior in known if columns is not None]
-        # Of features, which count all outputs alike, then of bodies.
+        # Noise of the models of features, which weigh all outputs alike, then of those of bodies.
         self._outputs = OutputNoise(output_weights, (len(self._memories), n_outputs))
         self._certainty: ProcessCertainty | None = None
-        self._next_certainty = 0  # samples
+        self._next_certainty = 0  # number of samples at which the next snapshot is due
 
     @property
     def experts(self) -> list[tuple[str, float]]:
-        """Name of each expert and its memory [s], in the order of what JointPredictor predicts."""
+        """Name of each expert and its memory [s], in the order in which JointPredictor predicts."""
         lasting = ("NP",) if self._columns is None else ("P", "NP", "SP")
         recent = zip(["NP"] * len(self._few) + ["P"] * len(self._bodies), self._memories, strict=True)
         return [(kind, inf) for kind in lasting] + [(f"{kind} {memory:g} s", memory) for kind, memory in recent]
@@ -111,8 +111,8 @@ class JointBank:
     def learn(self, phi: Array, rows: Array | None, y: Array, elapsed: float, forgetting: float, count: int) -> None:
         """Learn one sample, `elapsed` [s] after the last, see JointProcess.
 
-        `rows` (n_outputs, n_parameters) are the regressor's, None without rigid bodies. The past of all fades by
-        `forgetting`, in (0, 1], on top of memories.
+        `rows` (n_outputs, n_parameters) are the regressor's, None without rigid bodies. In all models the past
+        fades by `forgetting`, in (0, 1], besides their own memories.
         """
         columns = self._columns
         base = None if rows is None or columns is None else columns.of(rows)
@@ -129,7 +129,7 @@ class JointBank:
         self._outputs.add(estimates)
 
     def weights(self, parametric: Array | None) -> BankWeights:
-        """Return what predictions need; `parametric` (n_parameters,) of P, None without rigid bodies."""
+        """Return what predictions need; `parametric` (n_parameters,): parameters of P, None without rigid bodies."""
         sets = None
         if self._columns is not None and parametric is not None:
             gammas = (self.lasting.gamma, *(body.padded_weights[0] for body in self._bodies))
@@ -140,9 +140,9 @@ class JointBank:
         return BankWeights(self.lasting.maps(), (self._places, recent), self._scale, sets)
 
     def certainty(self, live: bool = False) -> tuple[ProcessCertainty, list[ProcessCertainty], list[BodyCertainty]]:
-        """Return what all that was seen tells of a motion, now or a few samples ago, and what the last seconds tell.
+        """Return the certainties of the lasting model, of the recent features and of the recent bodies.
 
-        Both are snapshots for another thread or, with `live`, of this moment until the next sample is learned.
+        They are snapshots for another thread, the first some samples old, or, with `live`, valid until the next sample.
         """
         triangles = [body.memory[0] if live else body.memory[0].copy() for body in self._bodies]
         weights, noise = self._outputs.weights[len(FEATURES) :], self._outputs.noise.known
@@ -158,9 +158,9 @@ class JointBank:
         return self._certainty, few, bodies
 
     def merge(self, other: "JointBank", common: "JointBank | None") -> None:
-        """Pool what another bank with the same features saw, what is in `common` once; the last seconds stay its own.
+        """Pool the samples of another bank with the same features, those of `common` once, but not the last seconds.
 
-        Raises ParameterError: they do not fit, or the other one has forgotten some of the common samples; nothing
+        Raises ParameterError: the banks do not fit, or the other one has forgotten some of the common samples; nothing
         changes then.
         """
         mine, theirs = self.features.frequencies, other.features.frequencies
@@ -180,7 +180,7 @@ class JointBank:
         return state | nested("lasting", self.lasting.state()) | nested("recent", recent)
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take what a bank of the same sizes has saved. Raises StateError."""
+        """Restore what a bank of the same sizes has saved. Raises StateError."""
         frequencies, recent = finite("frequencies", state["frequencies"]), part(state, "recent")
         if frequencies.shape != self.features.frequencies.shape:
             raise StateError(f"frequencies {frequencies.shape} do not fit the joints", name="frequencies")

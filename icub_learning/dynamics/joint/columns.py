@@ -1,4 +1,4 @@
-"""The entries of a regressor that a joint model learns: those that tell something which the others do not."""
+"""The entries of a regressor that a joint model learns: those that do not follow from the others."""
 
 from weakref import WeakKeyDictionary
 
@@ -18,7 +18,7 @@ class BaseColumns:
     parameters is N(B pi_0, B D^-1 B') of beta; with L L' = B D^-1 B' and beta = B pi_0 + L gamma, that of gamma is
     N(0, I). The most probable parameters given gamma are pi_0 + D^-1 B' L'^-1 gamma.
 
-    Entries of Y_b that are sums of multiples of others in every motion, as the two halves of a cross product are, are
+    Entries of Y_b that are linear combinations of others in every motion, as the two halves of a cross product are, are
     not learned: those that are learned are the reduced row echelon form of all, as functions of the motion.
 
     Args:
@@ -31,7 +31,7 @@ class BaseColumns:
         outputs, places, sources, scales: (n_terms,) each: Y_b is the sum of `scales` times learned entries `sources`,
             each at its row and column; in the order of sources.
         root, back: L (n_base, n_base) and D^-1 B' L'^-1 (n_parameters, n_base).
-        memory: what compiled functions take of them.
+        memory: the arrays that compiled functions read.
     """
 
     def __init__(self, regressor: Regressor, precision: Array, start: Array) -> None:
@@ -54,7 +54,7 @@ class BaseColumns:
         return rows.take(self.kept, axis=1)
 
 
-# Of regressors that are in use: a model, its copies and what is restored from files share one.
+# Independent entries of the regressors in use: a model, its copies and models restored for it share a regressor.
 _KNOWN: WeakKeyDictionary[Regressor, Array] = WeakKeyDictionary()
 
 

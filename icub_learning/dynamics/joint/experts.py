@@ -1,4 +1,4 @@
-"""What each expert predicts, and how experts are weighed: by what has been right of late."""
+"""What each expert predicts, and how experts are weighed: by how right they have been lately."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from icub_learning.dynamics.joint import _experts
 from icub_learning.models.declared import Declared
 from icub_learning.recursive.layered_aggregation import LayeredAggregation
 
-# [s] in which errors lose half of their weight, a factor of four apart: from the phase of a motion to a whole motion;
-# and the same in the choice among these. The time between two measurements counts for USUAL_PERIOD at most: the
+# [s] half-lives of the weights of errors, a factor of four apart, from the phase of a motion to a whole motion; and the
+# half-life in the choice among these. The time between two measurements counts as USUAL_PERIOD at most, so that the
 # shortest half-life is five samples or more.
 HALF_LIVES = (0.05, 0.2, 0.8, 3.2)
 SECOND_HALF_LIFE = 1.0
@@ -27,7 +27,7 @@ class Unlearned(NamedTuple):
 
     novelty: float  # share, 0 to 1, of the features of the motion that lies outside of what was learned
     of_experts: Array  # (n_experts, n_outputs) variance of what each expert has not learned of the motion
-    of_expected: Array  # (n_outputs,) the same of what is expected
+    of_expected: Array  # (n_outputs,) the same of the expected prediction, see ExpertPredictions
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class ExpertPredictions:
 
     values: Array  # (n_experts, n_outputs)
     parametric: Array  # (n_outputs,) prediction of rigid bodies alone; zero without any
-    expected: Array  # (n_outputs,) what the model of all that was seen expects: SP, or NP without rigid bodies
+    expected: Array  # (n_outputs,) prediction of the model of all samples: SP, or NP without rigid bodies
     phi: Array  # (n_features,) features of the motion
-    rows: Array | None  # (n_outputs, n_parameters) of the regressor; None without rigid bodies
+    rows: Array | None  # (n_outputs, n_parameters) regressor of the motion; None without rigid bodies
     find: Callable[[], Unlearned]  # finds what has not been learned, which costs more than all the rest
-    weighed_by: "ExpertWeights | None" = None  # of the estimator that predicted: another one has other features
+    weighed_by: "ExpertWeights | None" = None  # weights of the estimator that predicted: others have other features
 
     @cached_property
     def unlearned(self) -> Unlearned:
@@ -48,15 +48,15 @@ class ExpertPredictions:
         return self.find()
 
     def settle(self) -> None:
-        """Find what is known of the motion: the next answer counts with these confidences."""
+        """Find how well the motion is known: the next answer is weighed by these confidences."""
         if self.weighed_by is not None:
             self.weighed_by.settled = self.unlearned
 
 
 class ExpertWeights(Declared):
-    """Weighs experts for each output, and tells how wrong their combination may be.
+    """Weighs experts for each output, and estimates how wrong their combination may be.
 
-    The weights are those of LayeredAggregation. Where all experts know as much of a motion, its bound holds: the
+    The weights are those of LayeredAggregation. Where all experts know a motion equally well, its bound holds: the
     combination is not much worse than rigid bodies alone, nor than combinations that follow the best experts of the
     last .05 to 3.2 s. In a motion that is new to some experts, each counts by its weight times its confidence, the
     variance of the noise over that of its own prediction, as independent estimates are combined.
@@ -67,7 +67,7 @@ class ExpertWeights(Declared):
     Args:
         names: names of the experts.
         n_outputs: number of outputs.
-        direct: index of rigid bodies alone, a rival of the combinations as it is; () without.
+        direct: index of rigid bodies alone, which also competes with the combinations by itself; () without.
         lasting: indices of experts that forget nothing by themselves; None: all.
     """
 
@@ -79,12 +79,12 @@ class ExpertWeights(Declared):
         self.names = tuple(names)
         self._aggregation = LayeredAggregation(len(self.names), n_outputs, HALF_LIVES, SECOND_HALF_LIFE, direct)
         self._noise = CalibratedVariance(n_outputs)
-        self.correlation = SerialCorrelation(n_outputs)  # of errors of what is expected
+        self.correlation = SerialCorrelation(n_outputs)  # serial correlation of the errors of the expected prediction
         everyone = range(len(self.names))
         self._lasting = np.isin(everyone, everyone if lasting is None else lasting)[:, None]
         self._held = False
-        self._steady: Array | None = None  # until errors are judged
-        self.settled: Unlearned | None = None  # of the motion of the last answer that was settled
+        self._steady: Array | None = None  # kept until errors are judged
+        self.settled: Unlearned | None = None  # unlearned parts of the motion that was settled last
 
     @property
     def value(self) -> Array:
@@ -93,40 +93,40 @@ class ExpertWeights(Declared):
 
     @property
     def steady(self) -> Array:
-        """Weights that no push of a second moves: those of the longest half-life, of experts that forget nothing."""
+        """Weights that a push of 1 s does not move: those of the longest half-life, of experts that forget nothing."""
         if self._steady is None:
-            # The sum is not zero where none of them had any weight.
+            # The small term keeps the sum above zero where none of them had any weight.
             weights = self._lasting * (self._aggregation.slowest + 1e-12)
             self._steady = np.asarray(weights / weights.sum(axis=0))
         return self._steady
 
     def hold(self) -> None:
-        """Keep to the steady weights until errors are judged again: something pushes, and is not to be explained."""
+        """Use the steady weights until errors are judged again: something pushes, and must not be explained away."""
         self._held = True
 
     def combined(self, experts: ExpertPredictions) -> Prediction:
-        """Return the prediction that the experts make together."""
+        """Return the combination of the experts' predictions."""
         total = self._mean(experts.values, self.value[None], experts.unlearned.of_experts)[0]
         return self._prediction(total, self._variance(total, experts), experts)
 
     def answer(self, experts: ExpertPredictions, as_known: bool = False) -> Prediction:
-        """Return the same with confidences of the last motion that was settled: an answer in a few microseconds.
+        """Return the same with the confidences of the motion that was settled last: an answer in a few microseconds.
 
-        With `as_known`, what is not known of that motion is not known of this one either.
+        With `as_known`, this motion counts as known exactly as well as that one.
         """
         settled = self.settled
         if settled is None:
             return self.combined(experts)
         if as_known:
-            vars(experts)["unlearned"] = settled  # where a cached property is kept
+            vars(experts)["unlearned"] = settled  # here cached_property keeps its value
         total = self._mean(experts.values, self.value[None], settled.of_experts)[0]
         return self._prediction(total, lambda: self._variance(total, experts), experts)
 
     def undisturbed(self, experts: ExpertPredictions) -> Prediction:
-        """Return the prediction that the experts make together by the steady weights.
+        """Return the combination of the experts' predictions by the steady weights.
 
-        Its variance is that of what the model of all that was seen expects: an answer that a push has moved must not
-        pass for what is not known of the motion.
+        Its variance is that of the expected prediction: an answer that a push has moved must not pass for an unknown
+        motion.
         """
         total = self._mean(experts.values, self.steady[None], experts.unlearned.of_experts)[0]
         return self._prediction(total, self._variance(experts.expected, experts), experts)
@@ -157,7 +157,7 @@ class ExpertWeights(Declared):
         self._aggregation.update(errors[None], combined[None], counted)
 
     def merge(self, other: "ExpertWeights") -> None:
-        """Take the other one's variance where nothing is known yet."""
+        """Take over the variance of the other one if none is known here yet."""
         self._noise.merge(other._noise)
 
 
@@ -166,7 +166,7 @@ def _not_learned(total: Array, experts: ExpertPredictions) -> Array:
 
 
 class ExpertPredictor:
-    """What predicts by experts."""
+    """Base class of what predicts by a combination of experts."""
 
     weights: ExpertWeights
 
@@ -178,9 +178,9 @@ class ExpertPredictor:
         return self.weights.combined(self._experts_of(q, v, a))
 
     def answer(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, as_known: bool = False) -> Prediction:
-        """Predict before it is found how well the motion is known; Prediction.settle finds that afterwards.
+        """Predict at once; Prediction.settle finds afterwards how well the motion is known.
 
-        With `as_known`, as much is known of this motion as of the one that was settled last.
+        With `as_known`, this motion counts as known exactly as well as the one that was settled last.
         """
         return self.weights.answer(self._experts_of(q, v, a), as_known)
 
@@ -190,9 +190,9 @@ class ExpertPredictor:
             self.weights.judge(prediction.experts, measured, elapsed)
 
     def undisturbed(self, prediction: Prediction) -> Prediction:
-        """Return a prediction as it would be by weights that no push moves; see ExpertWeights.undisturbed."""
+        """Return a prediction as it would be by weights that a push does not move; see ExpertWeights.undisturbed."""
         return prediction if prediction.experts is None else self.weights.undisturbed(prediction.experts)
 
     def hold(self) -> None:
-        """Keep to weights that no push moves; see ExpertWeights.hold."""
+        """Use weights that a push does not move; see ExpertWeights.hold."""
         self.weights.hold()

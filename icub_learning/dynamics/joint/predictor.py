@@ -22,25 +22,25 @@ class JointPredictor(ExpertPredictor):
     """The Predictor of NP and SP.
 
     What an expert has not learned of a motion has a variance of its own (docs/theory/joint_model.md, "Confidence").
-    With the share nu of the features that lies outside of what was learned, the mean square v of what features have to
-    say, noise s^2 under the regularization lambda, and n errors worth one (SerialCorrelation), features miss nu v of
-    what they have never seen, and swing by at most nu (1 - nu) n s^2 / lambda where they have seen little. SP adds n
-    times the variance of its parameters (Rasmussen and Williams 2006, eq. 2.42). P always leaves v, and the more in a
-    motion of unusual leverage (UsualLeverage). A body of the last seconds knows no more of a motion than SP does, and
-    adds n times the variance of its own parameters. Features of the last seconds know no more than NP does, and add the
-    variance of their own weights.
+    Let nu be the share of the features that lies outside of what was learned, v the mean square of the function they
+    learn, s^2 the noise variance, lambda the regularization, and n the number of errors worth one (SerialCorrelation).
+    Features miss nu v of what they have never seen, and vary by at most nu (1 - nu) n s^2 / lambda where they have seen
+    little. SP adds n times the variance of its parameters (Rasmussen and Williams 2006, eq. 2.42). P always leaves v,
+    and more in a motion of unusual leverage (UsualLeverage). A body of the last seconds knows no more of a motion than
+    SP does, and adds n times the variance of its own parameters. Features of the last seconds know no more than NP
+    does, and add the variance of their own weights.
     """
 
     regressor: Regressor
     features: MultiscaleFourierFeatures
     bank: BankWeights
     rigid: ParametricPredictor | None  # predicts P; None without rigid bodies
-    certainty: ProcessCertainty  # tells what all that was seen leaves open of a motion
-    few: list[ProcessCertainty]  # the same of features of the last seconds alone
-    bodies: list[BodyCertainty]  # tell what recent bodies do not know of a motion
-    signals: Array  # (2, n_outputs) mean squares of what features have to say: alone, and beside rigid bodies
-    weights: ExpertWeights  # those of the estimator, so that they follow what is judged
-    tare: Array  # (n_outputs,) offset of the sensor that was set at once
+    certainty: ProcessCertainty  # variance of what the model of all samples does not know of a motion
+    few: list[ProcessCertainty]  # the same for the features of the last seconds
+    bodies: list[BodyCertainty]  # the same for the rigid bodies of the last seconds
+    signals: Array  # (2, n_outputs) mean squares of what features learn: alone, and beside rigid bodies
+    weights: ExpertWeights  # those of the estimator itself, so that they follow each measurement
+    tare: Array  # (n_outputs,) offset of the sensor that `tare` has added
 
     @property
     def parameters(self) -> Array | None:
@@ -58,9 +58,9 @@ class JointPredictor(ExpertPredictor):
         return self.experts(phi, None if self.rigid is None else self.regressor(*motion))
 
     def experts(self, phi: Array, rows: Array | None) -> ExpertPredictions:
-        """Return what the experts predict: P, NP, SP, then each NP and each body of the last seconds; or NP alone.
+        """Return what the experts predict: P, NP, SP, then each NP and each body of the last seconds; or the NP alone.
 
-        `rows` (n_outputs, n_parameters) of the regressor are None without rigid bodies; phi is (n_features,).
+        `rows` (n_outputs, n_parameters) are the regressor's, None without rigid bodies; phi is (n_features,).
         """
         maps, recent, scale, sets = self.bank
         values = np.empty((1 + len(recent[1]) + (0 if sets is None else len(sets)), len(self.tare)))
@@ -79,7 +79,7 @@ class JointPredictor(ExpertPredictor):
         recent = [alone + few.of_features(share) * few.noise for few in self.few]
         if rows is None or self.rigid is None or columns is None:
             return Unlearned(novelty, np.array([alone, *recent]), alone)
-        first = 3 + len(recent)  # of the bodies
+        first = 3 + len(recent)  # row of the first body
         found = np.empty((first + len(self.bodies), len(alone)))
         found[0] = self.signals[1] * (1.0 + self.rigid.unlearned(rows))  # P never learns what it leaves
         found[1], found[3:first] = alone, recent

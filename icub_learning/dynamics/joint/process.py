@@ -20,7 +20,7 @@ class BodyCertainty(NamedTuple):
     """What the variance of a prediction by base parameters is computed from."""
 
     triangle: Array  # packed factor of the learner of gamma, see BaseColumns
-    weights: Array  # (n_outputs,) of the outputs: rows count by them, so that the noise of all has one variance
+    weights: Array  # (n_outputs,) factors on the rows of the outputs, which give the noise of all one variance
     noise: Array  # (n_outputs,) variance of the noise; zero before the first sample
 
 
@@ -34,14 +34,14 @@ class ProcessCertainty(NamedTuple):
     noise: Array  # (n_outputs,) variance of the noise; zero before the first sample
 
     def of_features(self, phi: Array) -> float:
-        """Return phi' A^-1 phi, of phi (n_features,): all that NP does not know."""
+        """Return phi' A^-1 phi for phi (n_features,): the variance of NP over that of the noise."""
         return float(self.features.leverage(phi))
 
     def of_rigid_bodies(self, phi: Array, rows: Array, recent: Sequence[BodyCertainty] = ()) -> Array:
-        """Return the variance of D beta with D what features leave of Y_b: what SP does not know besides, (n_outputs,).
+        """Return the variance of D beta, with D what features leave of Y_b: what SP does not know either, (n_outputs,).
 
-        And, in further rows, that of Y_b beta by `recent` bodies of their own. `rows` is Y_b (n_outputs, n_base) of the
-        motion of phi (n_features,).
+        Further rows hold the variance of Y_b beta for each of the `recent` bodies. `rows` is Y_b (n_outputs, n_base) of
+        the motion of phi (n_features,).
         """
         found = np.zeros((1 + len(recent), len(self.noise)))
         if self.columns is not None and self.body is not None:
@@ -52,17 +52,17 @@ class ProcessCertainty(NamedTuple):
 class JointProcess:
     """Learns y_t = Y_t beta + phi' w_t + noise for all outputs t at once, sample by sample.
 
-    See docs/theory/joint_model.md. With w_t ~ N(0, s_t^2 / regularization), noise of variance s_t^2, and beta of the
-    prior of `BaseColumns`, this is a Gaussian process with explicit basis functions (O'Hagan 1978; Rasmussen and
+    See docs/theory/joint_model.md. With w_t ~ N(0, s_t^2 / regularization), noise of variance s_t^2, and the prior of
+    `BaseColumns` for beta, this is a Gaussian process with explicit basis functions (O'Hagan 1978; Rasmussen and
     Williams 2006, eq. 2.41-2.42), here on random features. One factor of A = sum phi phi' + regularization I serves all
     outputs; its targets are the outputs y and the entries of Y that are not zero by structure. What it could not
-    foresee of a sample, the recursive residuals of Y and y, is a sample of beta alone, from which a second recursive
+    predict of a sample, the recursive residuals of Y and y, is a sample of beta alone, from which a second recursive
     least squares learns beta. Nothing that was learned depends on beta: a new beta re-targets the past by itself.
 
     Args:
         columns: the columns of the regressor; None for features alone.
-        n_outputs: T.
-        n_features: d, of phi.
+        n_outputs: number T of outputs.
+        n_features: number d of features, the size of phi.
         regularization: noise variance over the variance of the features' weights.
         output_weights: how much each output counts for beta, see OutputNoise.
     """
@@ -74,12 +74,12 @@ class JointProcess:
         n_targets = n_outputs + (0 if columns is None else len(columns.entries))
         self._features = RecursiveLeastSquares(n_features, n_targets, regularization)
         self._rigid = None if columns is None else RecursiveLeastSquares(len(columns.kept), 1)
-        self._maps: Array | None = None  # until something but a sample changes
+        self._maps: Array | None = None  # kept up to date by `learn`; None: to be computed
         self._outputs = OutputNoise(output_weights, n_outputs)
 
     @property
     def n_samples(self) -> int:
-        """How many samples were learned."""
+        """Number of samples learned."""
         return self._features.n_samples
 
     @property
@@ -88,7 +88,7 @@ class JointProcess:
         return np.zeros(0) if self._rigid is None else self._rigid.live_weights[0]
 
     def maps(self) -> Array:
-        """Weights of phi in the predictions NP and SP, (2, n_outputs, n_features); (1, ...) without rigid bodies.
+        """Return the weights of phi in NP and SP, (2, n_outputs, n_features); (1, ...) without rigid bodies.
 
         NP is the first times phi, SP the second times phi plus Y_b beta.
         """
@@ -101,7 +101,7 @@ class JointProcess:
         return self._maps
 
     def certainty(self, live: bool = False) -> ProcessCertainty:
-        """Return what tells the variance of predictions: a snapshot; with `live`, until the next sample is learned."""
+        """Return what tells the variance of predictions: a snapshot or, with `live`, valid until the next sample."""
         features, rigid, noise = self._features, self._rigid, self._outputs.noise.known
         maps, triangle = features.padded_weights[self.n_outputs :], None if rigid is None else rigid.memory[0]
         if not live:
@@ -110,12 +110,12 @@ class JointProcess:
         return ProcessCertainty(features if live else features.certainty(), self.columns, maps, body, noise)
 
     def learn(self, phi: Array, rows: Array | None, y: Array, forgetting: float = 1.0, count: int = 1) -> None:
-        """Learn one sample, which counts as `count`; all past ones fade by `forgetting`, in (0, 1].
+        """Learn one sample, which counts as `count` of them; all past ones fade by `forgetting`, in (0, 1].
 
         Args:
             phi: (n_features,) features of its motion.
             rows: (n_outputs, n_base) Y_b of its motion; None without rigid bodies.
-            y: (n_outputs,).
+            y: (n_outputs,) measured outputs.
         """
         columns, root = self.columns, sqrt(count)
         self._features.forgetting = forgetting
@@ -140,14 +140,14 @@ class JointProcess:
     def merge(self, other: "JointProcess", common: "JointProcess | None" = None) -> None:
         """Pool the samples of another process exactly, as if one had seen all of them; those of `common` count once.
 
-        Raises ParameterError: the other one is of other sizes, or has forgotten some of the common samples; this one is
-        not to be used then: pool into a copy.
+        Raises ParameterError: the other one is of other sizes, or has forgotten some of the common samples; this one
+        must not be used then: pool into a copy.
         """
         self._maps = None
         pooled = self._features.merge(other._features, None if common is None else common._features)
         if self._rigid is not None and other._rigid is not None:
             theirs = RecursiveLeastSquares.from_state(other._rigid.state())
-            # By the least weights that its samples can have had: no more is taken out than was learned.
+            # The least weights that its samples can have had: no more is taken out than was learned.
             theirs.withdraw(*other._rigid_rows(pooled.lost, other._outputs.least_weights))
             self._rigid.merge(theirs, None if common is None else common._rigid)
             forgetting, n_samples = self._rigid.forgetting, self._rigid.n_samples

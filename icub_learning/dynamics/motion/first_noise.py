@@ -6,10 +6,10 @@ import numpy as np
 
 from icub_learning.arrays import Array
 
-# White noise shows in differences of any order; motion in those of low order, and at low rates in all.
+# Orders of differences: white noise shows in all, motion in those of low order, and at low rates in all.
 ORDERS = range(2, 6)
-ROUNDING = np.sqrt(np.finfo(np.float64).eps)  # of the largest value: smaller differences are those of rounding
-WHOLE = 0.01  # of a step: how far from whole numbers of steps a counted change may lie
+ROUNDING = np.sqrt(np.finfo(np.float64).eps)  # share of the largest value: smaller differences are those of rounding
+WHOLE = 0.01  # [steps] how far from whole numbers of steps a counted change may lie
 
 
 def first_noise(values: Array) -> tuple[Array, Array, np.ndarray]:

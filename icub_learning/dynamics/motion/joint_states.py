@@ -10,7 +10,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics import _checks
 from icub_learning.errors import SampleError
 
-LARGEST = 1e4  # rad, rad/s (m, m/s), N, N m: beyond any real joint and sensor; corrupted messages exceed it
+LARGEST = 1e4  # [rad, rad/s (m, m/s), N, N m] beyond any real joint and sensor; corrupted messages exceed it
 
 
 class JointState(NamedTuple):
@@ -26,7 +26,7 @@ class JointStateReader:
 
     Args:
         joints: names of the learned joints, in the order of all arrays.
-        known_joints: all joints of the robot; other names are refused as those of another robot. Empty: none is.
+        known_joints: all joints of the robot; other names are refused as those of another robot. Empty: all pass.
         any_order: whether messages may have the learned joints in another order than `joints`.
         velocity_source: "auto": velocities are taken where a message has them; "message": a message without them is
             refused; "estimated": they are ignored.
@@ -44,7 +44,7 @@ class JointStateReader:
         self._known = frozenset([*known_joints, *joints]) if known_joints else None
         self._any_order = any_order
         self._velocity_source = velocity_source
-        # Of the last valid message; most often the next one has the same.
+        # Names and indices of the last valid message; most often the next one has the same.
         self._names: tuple[str, ...] | None = None
         self._indices: NDArray[np.intp] = np.arange(0)
 

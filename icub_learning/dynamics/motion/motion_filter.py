@@ -1,11 +1,11 @@
-"""Position, velocity and acceleration of joints from irregular samples, by Kalman filters that find their own levels.
+"""Position, velocity and acceleration of joints from irregular samples, by Kalman filters that find their noise levels.
 
 The motion of a joint is taken as a thrice integrated Ornstein-Uhlenbeck process, jerk driven by white snap (see
 docs/theory/motion_filter.md). It is observed through positions and, where measured, velocities
 with white noise (Kalman 1960); the smoothed estimate is that of a smoothing spline (Wahba 1978), found by a fixed-lag
 form of the backward recursion (Rauch, Tung and Striebel 1965; in the form of Bryson and Frazier 1963, which needs no
-inverse). The levels of noise are found while it runs, see `noise_levels`. Where a motion changes more than they let
-expect, as a brisk move after slow ones does, the covariance is multiplied so that the filter forgets (fading memory:
+inverse). The levels of noise are found while it runs, see `noise_levels`. Where a motion changes more than they
+predict, as a brisk move after slow ones does, the covariance is multiplied so that the filter forgets (fading memory:
 Xia, Rao, Ying and Shen 1994). Where velocities are not measured and accelerations turn out to jump, as those of
 trapezoids of velocity, the newest motion comes from hypotheses about the last jump instead (Fearnhead and Liu 2007).
 """
@@ -19,13 +19,13 @@ from icub_learning.dynamics.motion.noise_levels import GROUPS, HERE, MOVING_GROU
 from icub_learning.dynamics.motion.stamps import USUAL_SAMPLES
 
 PRIOR = 3.0, 30.0, 300.0  # standard deviations of velocity, acceleration, jerk before the first sample, in rad and s
-FIRST_SAMPLES = 12  # before the levels are looked for
-SURPRISE = 4.5  # standard deviations of the mean error of some predictions beyond which a motion has changed
-LOOK_SHARE = 0.2  # of the memory of the levels, in scored predictions, between two looks at them,
-MOST_SCORED = 48  # but no more predictions of a joint
-VECTOR = 8  # numbers in the longest vector of a processor
-# Over the usual deviation of accelerations, or of predictions: with twice that, what counts as known is still told from
-# what is not.
+FIRST_SAMPLES = 12  # samples before the noise levels are first estimated
+SURPRISE = 4.5  # mean error of some predictions beyond which a motion has changed, in its standard deviations
+LOOK_SHARE = 0.2  # share of the levels' memory, in scored predictions, after which they are updated again
+MOST_SCORED = 48  # largest number of scored predictions of a joint between two updates of the levels
+VECTOR = 8  # numbers in the longest vector register of a processor
+# Largest standard deviation of accelerations, or of predictions, over the usual one at which a motion counts as known:
+# with twice the usual one, most of what is measured is still told from what the motion does.
 UNUSUAL = 2.0
 
 
@@ -60,13 +60,13 @@ class MotionFilter:
         # What the filter uses and gathers, without the lanes and joints that fill the last vectors.
         self._in_use, *self._found = (array[..., :n] for array in (*lanes, *joints))
         self._smoothed: list[Motion] = []
-        self._ready = 0  # motions that can be smoothed, and are when they are asked for
-        self._first: list[tuple[int, Array, Array | None]] | None = []  # samples before the levels were looked for
+        self._ready = 0  # motions that can be smoothed, which is done with the next call
+        self._first: list[tuple[int, Array, Array | None]] | None = []  # samples before the levels were estimated
         self._stretch = 0  # samples since the last gap
-        self._since, self._samples = 0, 0  # stamp of the last look at the levels [ns], samples from there on
+        self._since, self._samples = 0, 0  # stamp of the last update of the levels [ns], samples from there on
         self._newest = 0, False  # stamp of the newest sample [ns], whether its velocities were measured
-        self._due = 0  # predictions scored before the next look at the levels
-        self._usual = np.zeros(self.n_joints)  # standard deviations of accelerations of late
+        self._due = 0  # predictions to be scored before the next update of the levels
+        self._usual = np.zeros(self.n_joints)  # usual standard deviations of accelerations
         self._use()
 
     def reset(self) -> None:
@@ -127,7 +127,7 @@ class MotionFilter:
     def deviation(self) -> Array:
         """Return standard deviations of `newest`, (3, n_joints): of position, velocity, acceleration.
 
-        They are those that the levels of noise let expect, without what a surprising change of the motion adds, and
+        They follow from the levels of noise alone, without what a surprising change of the motion adds, and are
         too large where accelerations are found to jump.
         """
         deviation = np.empty((3, self.n_joints))
@@ -142,7 +142,7 @@ class MotionFilter:
     def known(self) -> bool:
         """Return whether the newest accelerations are known about as well as usual: after lost samples they are not.
 
-        To be called once for each sample: what is usual follows from these calls. Raises ValueError before the first.
+        Call it once for each sample: what is usual follows from these calls. Raises ValueError before the first.
         """
         return self._filter.follow_usual(self._usual, 1.0 / USUAL_SAMPLES, UNUSUAL, HERE, self.n_joints)
 
@@ -168,7 +168,7 @@ class MotionFilter:
         self._smoothed += [Motion(stamp, *motion) for stamp, motion in zip(stamps, out, strict=True)]
 
     def _settle(self) -> None:
-        """Do what the newest sample left to do: a joint state must not wait for it."""
+        """Do the work that the newest sample left over: no joint state must wait for it."""
         if self._ready:
             self._smooth(self._ready)
             self._ready = 0

@@ -1,8 +1,8 @@
 """Noise levels of joint motion, found while it is filtered, from how well neighbouring levels would have predicted it.
 
 Levels of one joint: the density of the white snap that drives its motion and the variances of measured positions and
-velocities. All joints share the rate at which the jerk decays and the delay of the velocities. What filters predicted
-whose levels differ in one parameter is scored by its likelihood (prediction error decomposition: Schweppe 1965;
+velocities. All joints share the rate at which the jerk decays and the delay of the velocities. Predictions of filters
+whose levels differ in one parameter are scored by their likelihood (prediction error decomposition: Schweppe 1965;
 adaptive filtering: Mehra 1970), and the levels move by Fisher scoring with a memory that grows from a few to a thousand
 predictions (recursive prediction error method: Ljung and Soederstroem 1983).
 """
@@ -19,12 +19,12 @@ from icub_learning.dynamics.motion.first_noise import first_noise
 # bandwidth; variance of positions, which scales all; variance of velocities over that of positions.
 Level = IntEnum("Level", "RATIO SCALE VELOCITY", start=0)
 # Filters side by side: the levels in use; the same where the filter does not react to surprises, so that its scores are
-# those of the levels; then parameters raised and lowered, those last that need velocities.
+# those of the levels; then one parameter raised or lowered, last those that need velocities.
 Group = IntEnum(
     "Group", "IN_USE HERE RATIO_UP RATIO_DOWN LEAK_UP LEAK_DOWN VELOCITY_UP VELOCITY_DOWN DELAY_UP DELAY_DOWN", start=0
 )
 RATIO, SCALE, VELOCITY = Level
-State = IntEnum("State", "POSITION VELOCITY ACCELERATION JERK")  # of a joint, see docs/theory/motion_filter.md
+State = IntEnum("State", "POSITION VELOCITY ACCELERATION JERK")  # state of a joint, see docs/theory/motion_filter.md
 STATES = len(State)
 HERE = Group.HERE
 RATIO_GROUPS, LEAK_GROUPS = (Group.RATIO_UP, Group.RATIO_DOWN), (Group.LEAK_UP, Group.LEAK_DOWN)
@@ -34,43 +34,43 @@ GROUPS, MOVING_GROUPS = len(Group), len(VELOCITY_GROUPS + DELAY_GROUPS)
 # How far neighbours lie apart, as factors: far enough to differ in likelihood, near enough for a parabola in between.
 RATIO_SPACING, LEAK_SPACING, VELOCITY_SPACING = np.log([8.0, 3.0, 6.0])
 
-# What is known before the first sample, weighing as one prediction: some seconds of motion override it:
-FIRST_RATIO = np.log(1e11)  # 1/s^7
-FIRST_POSITION = np.log(1e-8)  # rad^2, until positions change
-FIRST_VELOCITY = 0.0  # ln of 1 rad^2/s^2, also the most: velocities count for little until they have proved right
-FIRST_LEAK = np.log(3.0)  # 1/s
+# Prior before the first sample, with the weight of one prediction: some seconds of motion override it:
+FIRST_RATIO = np.log(1e11)  # density of the snap over the variance of positions [1/s^7]
+FIRST_POSITION = np.log(1e-8)  # variance of positions until they change [rad^2]
+FIRST_VELOCITY = 0.0  # ln of 1 rad^2/s^2, variance of velocities and its bound: they count little until proved right
+FIRST_LEAK = np.log(3.0)  # rate at which the jerk decays [1/s]
 
-MEMORY = (20.0, 1000.0)  # scored predictions of a joint after which one counts 1/e: at the start, at last
-GROWTH = 4.0  # predictions of a joint ever scored over those that count
-AVERAGE = 0.5  # of the memory, over which a step is averaged: with more of it levels swing
-POOL = 4.0  # predictions that the level common to all joints counts for in each joint's
+MEMORY = (20.0, 1000.0)  # scored predictions of a joint after which one counts 1/e: at the start, and at most
+GROWTH = 4.0  # ratio of all scored predictions of a joint to those in the memory
+AVERAGE = 0.5  # share of the memory over which a step is averaged: with a larger one levels swing
+POOL = 4.0  # [predictions] weight of the level common to all joints in that of each joint
 # rad^2, (rad/s)^2: least variance of a measurement, far below that of any encoder. Simulated joints at rest repeat
 # their positions to 1e-17, and a filter that believed them would lose its covariances to rounding.
 LEAST_NOISE = 1e-18
-WHITE = 0.3  # share of the white noise seen directly that a level keeps at least
+WHITE = 0.3  # least level of noise, as a share of the white noise that is seen directly
 POSITIONS_FIRST = 10.0  # weight of positions over velocities where late or filtered velocities would mislead
 
-# The ratio is a power of the bandwidth with twice the number of states: so far its logarithm moves at most at a time,
-# as the bandwidth by a factor of e.
+# Largest step of the logarithm of the ratio, which grows as the bandwidth to the power of twice the number of states:
+# a step changes the bandwidth by a factor of e at most.
 E_FOLD = float(STATES + STATES)
 
-LEAK = np.log([0.3, 100.0])  # 1/s
-BANDWIDTH = (0.3, 60.0)  # Hz; and at most a quarter of the rate
-LONGEST_PERIOD = 0.5  # s: a slower joint's bandwidth counts as one of this period
-LAG = 0.25  # of the period: chosen on three recordings of real arms, see docs/decisions/2026-11-26-what-is-fresh.md
+LEAK = np.log([0.3, 100.0])  # bounds of the rate at which the jerk decays [1/s]
+BANDWIDTH = (0.3, 60.0)  # bounds of the bandwidth [Hz]; it is also at most a quarter of the sampling rate
+LONGEST_PERIOD = 0.5  # [s] a bandwidth of a longer period counts as one of this period
+LAG = 0.25  # share of the period; chosen on three recordings of real arms: docs/decisions/2026-11-26-what-is-fresh.md
 
 
 def bandwidth(snap: Array, position: Array, velocity: Array | None, interval: float) -> Array:
     """Return the bandwidth of the stationary filter [Hz]: where motion and noise have the same spectral density.
 
-    `snap` is its density, per s^7, `position` and `velocity` are variances of measurements `interval` [s] apart,
-    None where velocities are not measured.
+    `snap` is the density of the snap, per s^7, `position` and `velocity` are variances of measurements `interval` [s]
+    apart, None where velocities are not measured.
     """
     information = snap / (position * interval)
     omega = information ** (1.0 / E_FOLD)
     if velocity is not None:
         more = snap / (velocity * interval)
-        for _ in range(5):  # each leaves a quarter of the error
+        for _ in range(5):  # each iteration leaves a quarter of the error
             omega = (information + more * omega**2) ** (1.0 / E_FOLD)
     return omega / (2.0 * np.pi)
 
@@ -83,7 +83,7 @@ class SharedLevel:
         self._gradient = self._information = 0.0
 
     def move(self, scores: Array, pair: Sequence[int], keep: float, gain: float, spacing: float) -> None:
-        """Take the share `gain` of a step by log-likelihoods (GROUPS, n_joints), in which earlier ones weigh `keep`.
+        """Take the share `gain` of a step by log-likelihoods (GROUPS, n_joints); earlier ones keep the weight `keep`.
 
         `pair` are the groups in which the parameter is raised and lowered by the `spacing`.
         """
@@ -95,7 +95,7 @@ class SharedLevel:
 
 
 class NoiseLevels:
-    """The noise levels in use, and what is known about them; `delay` is that of velocities [s], None to find it."""
+    """The noise levels in use, and what is known about them; `delay` is that of velocities [s], None to estimate it."""
 
     def __init__(self, n_joints: int, delay: float | None = None) -> None:
         self._n_joints = n_joints
@@ -103,14 +103,14 @@ class NoiseLevels:
         self._delay_known = delay is not None
         self._delay, self._leak = SharedLevel(delay or 0.0), SharedLevel(FIRST_LEAK)
         first = [[FIRST_RATIO], [FIRST_POSITION], [FIRST_VELOCITY - FIRST_POSITION]]
-        # Of each joint by itself: levels are pooled relative to it.
+        # Levels of each joint as first found: levels are pooled relative to these.
         self._usual: Array = np.repeat(first, n_joints, axis=1)
         self._levels = self._usual.copy()
         self._start = np.zeros(3)  # common level before anything was scored, relative to the usual one
         self._gradient, self._information = np.zeros((3, n_joints)), np.zeros((3, 3, n_joints))
         self.memory = np.full(n_joints, MEMORY[0])  # scored predictions after which one counts 1/e
-        self._averaged, self._seen = np.zeros((2, n_joints))  # predictions in these two, and ever
-        self._step = np.full((2, n_joints), np.inf)  # of positions and velocities: smallest change seen
+        self._averaged, self._seen = np.zeros((2, n_joints))  # numbers of predictions in these two, and of all
+        self._step = np.full((2, n_joints), np.inf)  # smallest change seen of positions, of velocities
         self._rough = np.zeros((4, n_joints))  # sums of roughness, see `Filter`
         self._bound()
 
@@ -129,7 +129,7 @@ class NoiseLevels:
         }
 
     def _densities(self) -> Array:
-        """Density of the snap, per s^7, and variances of positions and velocities, (3, n_joints)."""
+        """Return density of the snap, per s^7, and variances of positions and velocities, (3, n_joints)."""
         levels = self._levels.copy()
         levels[[RATIO, VELOCITY]] += levels[SCALE]
         return np.asarray(np.exp(levels))
@@ -187,9 +187,9 @@ class NoiseLevels:
         self._bound()
 
     def times(self) -> tuple[float, float, float]:
-        """Return the period, the lag and the horizon, as far as which scored predictions reach ahead [s].
+        """Return the period, the lag and the horizon, by which scored predictions reach ahead [s].
 
-        That is beyond the alikeness of errors, within the motion's.
+        The horizon is longer than errors stay alike, and shorter than the motion does.
         """
         return self._period, LAG * self._period, max(self._period / 16.0, 0.1 * self._interval)
 
@@ -230,7 +230,7 @@ class NoiseLevels:
         self._information[SCALE, SCALE] += 0.5 * np.maximum(squares[HERE], number)
 
     def _move(self, gain: Array, memory: Array) -> None:
-        """One step of Fisher scoring for each joint, drawn towards what is common to all."""
+        """Take one step of Fisher scoring for each joint, drawn towards the level common to all."""
         number = np.maximum(self._averaged, 1.0)
         gradient, information = self._gradient / number, self._information / number
         diagonal = np.maximum(information[range(3), range(3)], 0.0)
@@ -238,7 +238,7 @@ class NoiseLevels:
         weight = diagonal * memory
         common = ((weight * relative).sum(axis=1) + self._start) / (weight.sum(axis=1) + 1.0)
         pool = POOL / memory
-        # Where joints know less than the pool counts for, it would hold all back: the common level moves, too.
+        # Where joints know less than the pool weighs, it would hold all of them back: the common level moves, too.
         apart, known = relative - common[:, None], memory / (diagonal + pool)
         along = (known * (gradient + diagonal * apart)).sum(axis=1) / ((known * diagonal).sum(axis=1) + 1.0)
         along[SCALE] = 0.0
@@ -246,7 +246,7 @@ class NoiseLevels:
         push = gradient + pool * (target[:, None] - relative)
         information[range(3), range(3)] = diagonal = diagonal + pool
         for i in (RATIO, VELOCITY):
-            most = 0.65 * np.sqrt(diagonal[i] * diagonal[SCALE])  # keeps it positive definite
+            most = 0.65 * np.sqrt(diagonal[i] * diagonal[SCALE])  # keeps the information positive definite
             information[i, SCALE] = information[SCALE, i] = np.clip(information[i, SCALE], -most, most)
         scale = np.linalg.solve(information.transpose(2, 0, 1), push.T[:, :, None])[:, SCALE, 0]
         # Variances may be wrong by orders of magnitude: their steps are taken as those of a logarithm.
@@ -260,15 +260,15 @@ class NoiseLevels:
         self._levels[VELOCITY] += gain * np.log1p(np.maximum(velocity, -0.85))
 
     def _along(self, before: float, after: float) -> Array:
-        """How the ratio follows a change of the leak so that the bandwidth stays about the same."""
+        """Return how the ratio follows a change of the leak so that the bandwidth stays about the same."""
         return 2.0 * np.log((after + self._bandwidth) / (before + self._bandwidth))
 
     def _quantization(self) -> Array:
-        """Variance of positions and velocities (2, n_joints) from their quantization alone."""
+        """Return the variance of positions and velocities (2, n_joints) from their quantization alone."""
         return np.maximum(np.where(np.isfinite(self._step), self._step**2 / 12.0, 0.0), LEAST_NOISE)
 
     def _white(self) -> Array:
-        """Mean squared roughness of positions and velocities (2, n_joints): their white noise, and some motion."""
+        """Return mean squared roughness of positions and velocities (2, n_joints): white noise, and some motion."""
         return np.asarray(self._rough[:2] / np.maximum(self._rough[3], 1.0))
 
     def _scale_bounds(self) -> tuple[Array, Array]:

@@ -2,12 +2,12 @@
 
 from icub_learning.errors import SampleError
 
-RESTART_AFTER = 50  # stamps in a row below the last accepted one, rising among themselves: a clock that was set back
-USUAL_SAMPLES = 16  # over which what is usual is averaged: a quarter of their scatter is left in it
+RESTART_AFTER = 50  # stamps in a row below the last accepted one, rising among themselves, that show a clock set back
+USUAL_SAMPLES = 16  # samples over which what is usual is averaged: a quarter of their scatter is left in it
 
 
 class UsualInterval:
-    """The usual time between two stamps of a topic, of any unit: `value`, 0 before the first; a pause counts little."""
+    """The usual time between two stamps of a topic, in any unit: `value`, 0 before the first; a pause counts little."""
 
     def __init__(self) -> None:
         self.value = 0.0

@@ -11,7 +11,7 @@ from icub_learning.errors import ModelError
 
 N_BODY = len(BODY_PARAMETERS)
 N_WRENCH = len(WRENCH_AXES)
-UNIT_LENGTH = 0.1  # [m] by which masses and moments of inertia, forces and moments are compared: half of a hand
+UNIT_LENGTH = 0.1  # [m] lever at which masses compare with moments of inertia, forces with moments: half of a hand
 
 
 class LinkEffects:
@@ -42,7 +42,7 @@ class LinkEffects:
         sensor = regressor.sensor
         self._model = RobotModel(regressor.urdf, regressor.joints, sensor)
         model, sensor_id, names = self._model.model, self._model.sensor_id, self._model.body_names
-        beyond = list(model.subtrees[sensor_id])  # of the sensor, or all
+        beyond = list(model.subtrees[sensor_id])  # joints beyond the sensor; all without one
         last = model.getJointId(regressor.joints[-1])
         self.link = link or names[(last if last in beyond else sensor_id) - 1]
         self.n_outputs = regressor.n_outputs
@@ -61,7 +61,7 @@ class LinkEffects:
         self.held_joints = self._held_between(names[joint - 1], self.link)
 
     def _held_between(self, moving: str, link: str) -> tuple[str, ...]:
-        """Names of the joints of one degree of freedom of the URDF between the moving link and the link."""
+        """Return the names of the joints of one degree of freedom between the moving link and the link."""
         above = {link_at(joint, "child"): joint for joint in read_urdf(self._model.urdf).findall("joint")}
         names: list[str] = []
         while link != moving and link in above:

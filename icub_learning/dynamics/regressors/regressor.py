@@ -14,7 +14,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.regressors.robot_model import RobotModel
 
 # Regularization of effects that a robot may not have, relative to that of the inertial parameters: 100 samples at full
-# size that do without show that a drive has no such friction, and masses explain most of what a sensor's gain would. On
+# size without it show that a drive has no such friction, and masses explain most of what a sensor's gain would. On
 # the robots of simulation.zoo.DEVELOPMENT 10 to 1000 differ by 1 %.
 DOUBTED = 10.0
 
@@ -23,7 +23,7 @@ DOUBTED = 10.0
 # shorter than the longest one is rounding as well.
 _ROUNDING = float(np.sqrt(np.finfo(np.float64).eps))
 
-SPARE = 20  # states beyond those that are needed, so that none of them decides
+SPARE = 20  # states sampled beyond those that are needed, so that no single one decides
 
 
 class Regressor(ABC):
@@ -62,7 +62,7 @@ class Regressor(ABC):
         self.nominal_parameters = np.concatenate([self._nominal_inertial, np.zeros(len(own))])
         self.relative_regularization = np.concatenate([np.ones(self._n_inertial), list(own.values())])
         self.offset_indices = tuple(self._n_inertial + place for place in offsets)
-        self._template: Array = np.zeros((self.n_outputs, self.n_parameters))  # with what no motion changes
+        self._template: Array = np.zeros((self.n_outputs, self.n_parameters))  # entries that no motion changes
         self._template[range(len(offsets)), self.offset_indices] = 1.0
 
     @abstractmethod
@@ -114,15 +114,15 @@ def base_projection(
     Args:
         regressor: maps q, v and a, each (n_joints,), to (n_outputs, n_parameters).
         n_joints, n_parameters: sizes.
-        n_states: how many; None: twice the number of parameters and SPARE more, since a joint's own row may be all that
-            shows a parameter.
+        n_states: number of states; None: twice the number of parameters and SPARE more, since a joint's own row may be
+            all that shows a parameter.
     """
     heard, triangle, scale = _scaled_triangle(regressor, n_joints, n_states or 2 * n_parameters + SPARE)
     kept: list[int] = []
     directions = np.zeros((len(heard), len(heard)))
     for index in range(len(heard)):
         rest, basis = triangle[:, index], directions[: len(kept)]
-        for _ in range(2):  # twice, or rounding would keep the basis from being orthogonal
+        for _ in range(2):  # twice: after one pass rounding leaves the basis not quite orthogonal
             rest = rest - (basis @ rest) @ basis
         length = float(np.linalg.norm(rest))
         if length > _ROUNDING:
@@ -159,7 +159,7 @@ def _scaled_triangle(
 
 
 def relative_regularization(regressor: Regressor) -> Array:
-    """Return by how much each parameter is regularized, relative to an inertial one; 1 where it does not say."""
+    """Return by how much each parameter is regularized, relative to an inertial one; 1 where none is given."""
     return np.asarray(getattr(regressor, "relative_regularization", np.ones(regressor.n_parameters)))
 
 

@@ -10,11 +10,11 @@ from icub_learning.dynamics.regressors.robot_model import RobotModel, Urdf
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
 
 DRIVE_COLUMNS = ("coulomb", "viscous", "offset", "stribeck", "load", "rotor")
-PLAIN_COLUMNS = "coulomb", "viscous", "offset"  # those of earlier releases
+PLAIN_COLUMNS = "coulomb", "viscous", "offset"  # the columns of earlier releases
 
 STRIBECK_VELOCITY = 0.05  # [rad/s or m/s] over which the excess of friction near standstill fades
-STANDSTILL = 0.005  # [rad/s or m/s] least width of the direction of friction: presliding, and steps of encoders
-NOISE_WIDTH = 1.2  # of the direction in standard deviations: tanh(v / 1.2 s) is E[sign(v + s noise)] within 2.5 %
+STANDSTILL = 0.005  # [rad/s or m/s] least width of the direction of friction: it covers presliding and encoder steps
+NOISE_WIDTH = 1.2  # width of the direction over the deviation s: tanh(v / 1.2 s) is E[sign(v + s noise)] within 2.5 %
 
 
 class TorqueRegressor(Regressor):
@@ -97,7 +97,7 @@ class TorqueRegressor(Regressor):
         return result
 
     def _fill_friction(self, result: Array, inertial: Array, v: Array, a: Array) -> None:
-        flat, down = result.reshape(-1), self.n_parameters + len(self._columns)  # a row, to the next joint's columns
+        flat, down = result.reshape(-1), self.n_parameters + len(self._columns)  # step to the next joint's entries
         direction = np.tanh(v / self.coulomb_velocity)
         made = {"coulomb": direction, "viscous": v, "rotor": a}
         if "stribeck" in self._columns:
@@ -113,8 +113,8 @@ class TorqueRegressor(Regressor):
 
         The expected sign of a velocity that is measured as v with Gaussian noise of standard deviation s is
         erf(v / (sqrt(2) s)); tanh(v / (1.2 s)) is that within 2.5 %. So the column does not chatter at standstill. What
-        was learned before stays and means a little less: call it when the noise is first known and when it has changed
-        much.
+        was learned before stays and fits a little less well: call it when the noise is first known and when it has
+        changed much.
 
         Args:
             deviation: (n_joints,) standard deviations of the velocities [rad/s or m/s].

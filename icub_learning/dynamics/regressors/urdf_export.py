@@ -17,11 +17,11 @@ from icub_learning.errors import ModelError
 def with_inertias(
     urdf: Urdf, joints: Sequence[str], sensor: str | None, names: Sequence[str], parameters: Array
 ) -> tuple[str, list[str]]:
-    """Return the XML text of a URDF with other inertial parameters, and what had to be changed further, in words.
+    """Return the XML text of a URDF with other inertial parameters, and notes on what else had to be changed.
 
-    A body of the regressor is a link that a learned joint (or the sensor) moves with all that is tied to it. It goes to
-    that link as a whole; links that fixed joints tie to it lose their own inertia. Links beyond joints that were not
-    learned keep theirs, and the moving link gets what is left.
+    A body of the regressor is a link that a learned joint (or the sensor) moves with all that is tied to it. Its whole
+    inertia goes to that link; links that fixed joints tie to it lose their own inertia. Links beyond joints that were
+    not learned keep theirs, and the moving link gets what is left.
 
     Args:
         urdf: path or XML text of the whole robot.
@@ -66,7 +66,7 @@ def with_inertias(
 
 
 def _below(link: str, joints: Sequence[ElementTree.Element]) -> list[ElementTree.Element]:
-    """Those of the joints that follow a link, one after the other."""
+    """Return those of the joints that lie beyond a link in the kinematic tree."""
     found = []
     for joint in joints:
         if link_at(joint, "parent") == link:

@@ -13,8 +13,8 @@ DIRECTIONS = ("parent_to_child", "child_to_parent")
 WRENCH_AXES: tuple[str, ...] = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
 AXES = ("fx", "fy", "fz", "tx", "ty", "tz")
 
-# Relative to that of the inertial parameters: offsets of a hundred newtons are common, and nothing speaks against them.
-# On the robots of simulation.zoo.DEVELOPMENT values from a tenth of this to a hundred times as much are as good.
+# Regularization of offsets over that of inertial parameters: offsets of a hundred newtons are common, nothing speaks
+# against them. On the robots of simulation.zoo.DEVELOPMENT a tenth of it to a hundred times as much are as good.
 OFFSET_REGULARIZATION = 1e-3
 
 
@@ -36,10 +36,10 @@ class WrenchRegressor(Regressor):
     "gain.fx.fy" to "gain.tz.tz" (shown axis, true axis; [1], [1/m], [m]).
 
     A sensor of gain 1 + G that carries the wrench w shows w + G w, linear in G if w is known. Here w is what the URDF's
-    masses would cause: errors of the masses enter only multiplied by those of the gain. What G does to the wrench as
-    other masses would do it too (a common factor, to begin with) is left to the masses by the regularization.
+    masses would cause: errors of the masses enter only multiplied by those of the gain. The regularization
+    leaves to the masses what G does to the wrench as other masses would do it too (a common factor, to begin with).
 
-    Joints before the sensor matter as well (they turn gravity and move everything beyond); list all that move. Joints
+    Joints before the sensor matter as well (they turn gravity, and move everything beyond); list all that move. Joints
     that are not listed are held at 0, clipped into their limits.
 
     Source: the inverse dynamics are linear in the inertial parameters (Atkeson, An and Hollerbach, "Estimation of

@@ -2,8 +2,8 @@
 
 from icub_learning.arrays import integer, real
 
-SHARE_OF_NEWEST = 0.1  # of each new cost in the mean: follows within some ten samples, and no single one moves it far
-LEAST_LEFT = 0.05  # of a core: a node that cannot keep up with its predictions still learns a little
+SHARE_OF_NEWEST = 0.1  # weight of each new cost in the mean, which follows within some ten; no single one moves it far
+LEAST_LEFT = 0.05  # least share of a core that counts as left, of which the learning share is taken
 
 
 class Thinning:
@@ -24,15 +24,15 @@ class Thinning:
 
     def __init__(self, share: float, limit: int) -> None:
         self._share, self._limit = real("share", share, 0.0, low_open=True), integer("limit", limit, 1)
-        self.cost = 0.0  # [s] of the core that learning one sample takes; 0 before the first one
-        self._earned, self._last, self._predicting = 0.0, 0.0, 0.0  # [s] of the core; as of the last call of `take`
+        self.cost = 0.0  # [s] core time that learning one sample takes; 0 before the first one
+        self._earned, self._last, self._predicting = 0.0, 0.0, 0.0  # [s] core time; values of the last call of `take`
         self._count = 0  # samples since one was taken
 
     def take(self, now: float, waiting: int, predicting: float = 0.0) -> int:
         """Return how many samples this one stands for, itself among them; 0: it is left out.
 
-        It is `now` [s] by a steady clock, so many samples are `waiting` to be learned, and predicting has taken
-        `predicting` [s] of a core in all.
+        `now` is the time of a steady clock [s], `waiting` the number of samples that wait to be learned, and
+        `predicting` the time of a core that predictions have taken in all [s].
         """
         self._count += 1
         passed, used = now - self._last, predicting - self._predicting
@@ -45,5 +45,5 @@ class Thinning:
         return count
 
     def learned(self, seconds: float) -> None:
-        """Tell what processor time learning a sample has taken."""
+        """Record the processor time [s] that learning a sample has taken."""
         self.cost += (SHARE_OF_NEWEST if self.cost else 1.0) * (seconds - self.cost)

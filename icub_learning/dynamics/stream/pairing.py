@@ -25,7 +25,7 @@ class Pairing:
         self.tolerance = tolerance
         self._stamps = StampSequence()
         self.waiting: deque[tuple[int, Array]] = deque()  # stamps [ns] and values, oldest first
-        self._usual = UsualInterval()  # [ns] between measurements
+        self._usual = UsualInterval()  # usual time between measurements [ns]
 
     def add(self, stamp: int, measured: Array) -> int | None:
         """Let a measurement wait; return the stamp of the oldest one if that has to give way to it.
@@ -59,8 +59,8 @@ class Pairing:
         return min(near, key=lambda one: (one.measured is not None, abs(one.stamp - stamp)), default=None)
 
     def is_surplus(self, stamp: int, record: StateRecord) -> bool:
-        """Return whether the joint state nearest to the measurement that `take` returned last has one, or a nearer one
-        is about to come.
+        """Return whether the joint state nearest to the measurement that `take` returned last has one already, or a
+        nearer one is about to come.
         """
         following = self.waiting[0][0] if self.waiting else stamp + self._usual.value
         return record.measured is not None or abs(following - record.stamp) < abs(stamp - record.stamp)

@@ -14,8 +14,8 @@ from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.errors import ParameterError
 
 REMEMBERED_STATES = 512  # joint states kept until their measurement has arrived, and measurements for a tare
-SPAN = 0.5  # [s] over which a tare averages
-FEWEST = 5  # measurements in it
+SPAN = 0.5  # [s] length of the interval over which a tare averages
+FEWEST = 5  # least number of measurements in that interval
 
 
 @dataclass
@@ -23,14 +23,14 @@ class StateRecord:
     """One joint state on its way from prediction to learning."""
 
     stamp: int  # ns
-    known: Motion  # at `stamp`, derived without delay: what the prediction was made from
+    known: Motion  # motion at `stamp`, derived without delay: what the prediction was made from
     prediction: Prediction
     body: Prediction  # the part of it without the load, which the model predicted; the same where none is carried
     load: Array | None = None  # (n_outputs,) what a load adds
-    settled: bool = True  # whether this very motion and what is known of it were found, so that its error is looked at
-    motion: Motion | None = None  # at `stamp`, smoothed by later samples
+    settled: bool = True  # whether it was found how well this very motion is known, so that its error is judged
+    motion: Motion | None = None  # motion at `stamp`, smoothed by later samples
     measured: Array | None = None  # (n_outputs,)
-    fault: str | None = None  # of the sensor, see SensorFaults
+    fault: str | None = None  # fault of the sensor, see SensorFaults
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,11 @@ class Sample:
     motion: Motion  # smoothed by later samples
     known: Motion  # derived without delay: what the prediction was made from
     measured: Array  # (n_outputs,)
-    published: Prediction | None  # for the measurement, and judged by it; None: the estimator is to judge itself
+    published: Prediction | None  # prediction judged by the measurement; None: the estimator is to judge itself
 
     def teach(self, estimator: Estimator, count: int = 1) -> None:
         """Update an estimator with this sample, which stands for `count` of them where others were left out."""
-        # An estimator that is given each sample need not know of counts.
+        # An estimator that is given every sample need not accept `count`.
         more: dict[str, Any] = {"count": count} if count > 1 else {}
         q, v, a = self.motion[1:]
         known, stamp = self.known[1:], self.motion.stamp
@@ -55,10 +55,10 @@ class Sample:
 class External:
     """A measurement and its external part: what the prediction made for the same instant does not explain."""
 
-    stamp: int  # of the joint state [ns]
+    stamp: int  # stamp of the joint state [ns]
     measured: Array  # (n_outputs,)
-    known: Motion  # that the prediction was made from
-    predict: Callable[[], Prediction]  # the same without what follows the newest errors
+    known: Motion  # motion that the prediction was made from
+    predict: Callable[[], Prediction]  # makes the prediction again, without what follows the newest errors
     load: Array | None  # (n_outputs,) what a load adds; None without one
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Measurements that a sensor in trouble shows: axes without a driver, a frozen sensor, one at the end of its range."""
+"""Measurements of a sensor in trouble: axes without a driver, a frozen sensor, one at the end of its range."""
 
 from collections.abc import Sequence
 
@@ -7,15 +7,15 @@ import numpy as np
 from icub_learning.arrays import Array
 from icub_learning.dynamics import _checks
 
-FROZEN_SECONDS = 0.5  # in which all outputs repeat exactly
-MOVED = 0.01  # [rad or m] that a joint must have moved meanwhile
-SATURATED_SECONDS = 0.2  # in which an output repeats the largest value that it has ever shown
-LIVELY = 0.9  # share of samples in which an output changes; coarser ones repeat their values anyway
-SHARE = 0.01  # of each sample in that share
+FROZEN_SECONDS = 0.5  # [s] least time in which all outputs of a frozen sensor repeat exactly
+MOVED = 0.01  # [rad or m] least motion of some joint meanwhile
+SATURATED_SECONDS = 0.2  # [s] least time in which a saturated output repeats the largest value that it has ever shown
+LIVELY = 0.9  # least share of samples in which an output changes; coarser ones repeat their values anyway
+SHARE = 0.01  # weight of each sample in that share
 LIMITS = FROZEN_SECONDS, MOVED, SATURATED_SECONDS, LIVELY, SHARE
-CHECKED_SAMPLES = 200  # that are compared with the URDF
-LEAST_MOVE = 1e-3  # rad: of some joint, from one measurement that counts to the next
-LONGEST_LEVER = 2.0  # m: a torque larger than force times this cannot come from an arm
+CHECKED_SAMPLES = 200  # measurements of a moving robot after which SensorCheck reports
+LEAST_MOVE = 1e-3  # [rad or m] least motion of some joint from one measurement that counts to the next
+LONGEST_LEVER = 2.0  # [m] a torque larger than force times this cannot come from an arm
 FROZEN, SATURATED = "sensor_frozen", "sensor_saturated"
 
 
@@ -23,10 +23,10 @@ class SensorFaults:
     """Finds measurements that must not be learned although each of them alone is possible."""
 
     def __init__(self, n_outputs: int) -> None:
-        # Last values, since when [ns after the first], how lively they are, and largest magnitudes so far.
+        # Last values, when they changed [ns after the first], shares of samples that change, largest magnitudes.
         self._state = np.zeros((4, n_outputs))
         self._first: int | None = None  # stamp [ns]
-        self._position = np.zeros(0)  # at the last change of an output
+        self._position = np.zeros(0)  # joint positions at the last change of an output
 
     def check(self, stamp: int, measured: Array, position: Array) -> str | None:
         """Return FROZEN, SATURATED or None for a measurement (n_outputs,) at a stamp [ns] and joint positions."""
@@ -55,7 +55,7 @@ class SensorCheck:
         self._names = tuple(names)
         self._is_wrench = is_wrench
         self._first: Array | None = None
-        self._position: Array | None = None  # at the last measurement that counted
+        self._position: Array | None = None  # joint positions at the last measurement that counted
         self._moved = np.zeros(len(names), dtype=bool)
         self._largest = np.zeros(len(names))
         self._count = 0

@@ -21,9 +21,9 @@ from icub_learning.dynamics.stream.records import REMEMBERED_STATES, External, S
 from icub_learning.dynamics.stream.sensor_faults import SensorFaults
 from icub_learning.errors import SampleError
 
-# Joint states: when the noise of velocities is looked at first, then whenever they are twice as many.
+# Number of joint states at which the noise of velocities is first looked at, then each time it has doubled.
 FIRST_LOOK = FIRST_SAMPLES
-# [ns] between two joint states of which it is found what is known of their motion, and whose errors tell which experts
+# [ns] least time between two joint states that are settled, see Prediction.settle, and whose errors tell which experts
 # are right, and whether something pushes: 250 times in a second, as arms move by fractions of a degree in that time,
 # and at 1 kHz all this would take longer than the answers. A little less than 4 ms, as stamps at 250 Hz jitter.
 SETTLED = 3_500_000
@@ -95,7 +95,7 @@ class InverseDynamicsStream:
         self.learning = True
         self.counts = StreamCounts()
         self.watch = watch
-        self._changes = 0  # of the body, that were taken
+        self._changes = 0  # changes of the body that `take_change` has returned
         self._reader = reader
         self.motions = motions
         self.output_names = tuple(output_names)
@@ -105,11 +105,11 @@ class InverseDynamicsStream:
         self._follow_velocity_noise = follow_velocity_noise
         self._next_look = FIRST_LOOK
         self._state_stamps = StampSequence()
-        self._first_stamp: int | None = None  # of the joint states since the stream began or the clock was set back
-        self._records: deque[StateRecord] = deque()  # not learned yet, oldest first
-        self._paired: list[External] = []  # not yet returned by `pair`
+        self._first_stamp: int | None = None  # stamp of the first joint state since the start or a clock set back
+        self._records: deque[StateRecord] = deque()  # joint states not learned yet, oldest first
+        self._paired: list[External] = []  # pairs not yet returned by `pair`
         self._smoothed_stamp = 0  # ns: joint states up to here have been given their smoothed motion, or never will
-        self._settled = 0  # stamp of the last joint state of which it was found what is known [ns]
+        self._settled = 0  # stamp of the last joint state that was settled [ns]
         self._judged: int | None = None  # stamp of the last prediction that was judged [ns]
         self._deferred: tuple[StateRecord, Array | None] | None = None  # newest record and its efforts, only predicted
 
@@ -124,7 +124,7 @@ class InverseDynamicsStream:
         """Return the prediction for one joint state, in the record that will hold its measurement too.
 
         Args:
-            stamp: ns.
+            stamp: time of the joint state [ns].
             names, position, velocity, effort: as in sensor_msgs/JointState; empty or None where not measured.
 
         Raises:
@@ -144,7 +144,7 @@ class InverseDynamicsStream:
             self._first_stamp = stamp
         try:
             self.motions.add(stamp, state.position, state.velocity)
-        except Exception:  # foreseen by nobody, but what was not taken in must not have taken its stamp either
+        except Exception:  # unforeseen, but what was not taken in must not use up its stamp either
             self._state_stamps.last = last
             raise
         motion = self.motions.newest()
@@ -175,7 +175,7 @@ class InverseDynamicsStream:
 
     @property
     def waiting(self) -> int:
-        """How many measurements wait for their joint state."""
+        """Number of measurements that wait for their joint state."""
         return len(self._pairing.waiting)
 
     def pair(self) -> list[External]:
@@ -219,7 +219,7 @@ class InverseDynamicsStream:
         return self.watch is None or self.watch.may_learn(record.stamp)
 
     def take_change(self) -> float | None:
-        """Return by what ratio mean squared errors grew with a change of the body since the last call, None without."""
+        """Return the ratio by which mean squared errors grew in a change of the body since the last call, or None."""
         if self.watch is None or self.watch.changed == self._changes:
             return None
         self._changes = self.watch.changed
@@ -238,7 +238,7 @@ class InverseDynamicsStream:
         return len(samples)
 
     def settle(self) -> None:
-        """Do the work on the newest joint state that was deferred until its prediction was out; others do it too."""
+        """Do the work on the newest joint state that was deferred until its prediction was out; others do it, too."""
         if self._deferred is None:
             return
         (record, effort), self._deferred = self._deferred, None
@@ -282,7 +282,7 @@ class InverseDynamicsStream:
             judge.hold()
 
     def _undisturbed(self, record: StateRecord) -> Prediction:
-        """Return what is predicted without what follows the newest errors, which would follow a push."""
+        """Return the prediction without what follows the newest errors, which would follow a push."""
         judge = self._judge_of(record)
         undisturbed: Prediction = record.body if judge is None else judge.undisturbed(record.body)
         return undisturbed

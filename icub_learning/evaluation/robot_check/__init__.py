@@ -1,1 +1,1 @@
-"""What is right and what is wrong with the messages of a robot, found before anything is learned from them."""
+"""Checks of a robot's messages, which find faults before anything is learned from them."""

@@ -1,4 +1,4 @@
-"""Wrenches and efforts against the motion and the URDF: frozen axes, levers, frames, axes and sign of gravity."""
+"""Checks of wrenches and efforts against motion and URDF: frozen axes, levers, frames, axes and sign of gravity."""
 
 from itertools import permutations, product
 
@@ -15,20 +15,20 @@ from icub_learning.evaluation.motions import resample, zero_phase
 from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG, Finding, Observation
 from icub_learning.recording.recording import AXES
 
-MOVED = 0.05  # [rad] that some joint must have moved
-LEAST_CHANGE = 1e-12  # smaller ones are remains in memory that nobody wrote
-BANDWIDTH = 2.0  # [Hz] of motions and measurements: gravity changes slowly
-ROWS = 500  # samples that are predicted
-EDGE = 0.25  # [s] left out at both ends, where filtered derivatives are poor
-EXPLAINED = 0.25  # largest mean share of the variance that another order of axes may leave open, to be believed
-LEAST_OPEN, TIMES_MORE = 0.1, 3.0  # what the plain order must leave open: at least, and relative to the other one
-STATIC = 0.02  # [rad/s] over which Coulomb friction changes its sign
-SURE = 0.85  # partial correlation of an effort with the URDF's torque
-LEAST_TORQUE = 0.2  # [N m] standard deviation of the URDF's torque of a joint that tells
+MOVED = 0.05  # [rad] range through which a joint must have moved for sensors to be judged
+LEAST_CHANGE = 1e-12  # [N, N m] smaller changes are remains in uninitialized memory, not measurements
+BANDWIDTH = 2.0  # [Hz] bandwidth of the filter of motions and measurements: gravity changes slowly
+ROWS = 500  # samples that are predicted, approximately
+EDGE = 0.25  # [s] time left out at both ends, where derivatives of filtered signals are poor
+EXPLAINED = 0.25  # largest mean share of the variance that another order of axes may leave unexplained
+LEAST_OPEN, TIMES_MORE = 0.1, 3.0  # least share that a wrong plain order leaves open; least ratio to the right order's
+STATIC = 0.02  # [rad/s] velocity scale over which Coulomb friction changes its sign
+SURE = 0.85  # least partial correlation of an effort with the URDF's torque that counts as clear
+LEAST_TORQUE = 0.2  # [N m] least standard deviation of the URDF's torque at a joint that is judged
 NO_REASON = "too little is known to compare measurements with gravity"
-Order = tuple[tuple[int, ...], tuple[int, ...]]  # sign of each measured axis, and which true axis it shows
-ORDERS: tuple[Order, ...] = tuple(product(product((1, -1), repeat=3), permutations(range(3))))  # all that there are
-STRAIGHT, REACTION = ((1, 1, 1), (0, 1, 2)), ((-1, -1, -1), (0, 1, 2))  # axis by axis, and with the opposite sign
+Order = tuple[tuple[int, ...], tuple[int, ...]]  # sign of each measured axis, and the true axis that it shows
+ORDERS: tuple[Order, ...] = tuple(product(product((1, -1), repeat=3), permutations(range(3))))  # all possible ones
+STRAIGHT, REACTION = ((1, 1, 1), (0, 1, 2)), ((-1, -1, -1), (0, 1, 2))  # right axes; right axes, opposite sign
 
 
 def check_frozen(seen: Observation) -> list[Finding]:
@@ -52,7 +52,7 @@ def check_frozen(seen: Observation) -> list[Finding]:
 
 
 def check_lever(seen: Observation) -> list[Finding]:
-    """Look for torques larger than the forces could make them with any lever of an arm."""
+    """Look for torques that are larger than the forces times the longest lever of an arm."""
     if not seen.has_wrench or seen.recording.wrench is None:
         return []
     force, torque = np.abs(seen.recording.wrench[:, :3]), np.abs(seen.recording.wrench[:, 3:])
@@ -79,7 +79,7 @@ def check_frame(seen: Observation) -> list[Finding]:
 
 
 def check_gravity(seen: Observation) -> list[Finding]:
-    """Compare wrenches, or efforts, with those of the URDF's masses."""
+    """Compare wrenches, or efforts, with those that the URDF's masses cause."""
     try:
         return _wrench(seen) if seen.has_wrench else _efforts(seen)
     except (ModelError, RecordingError) as error:
@@ -112,7 +112,7 @@ def _wrench(seen: Observation) -> list[Finding]:
 
 
 def _order(measured: Array, expected: Array) -> Order | None:
-    """Return which axes three measured ones show, (n, 3) each; None where they do not tell."""
+    """Return which expected axes the measured ones show, (n, 3) each; None where that cannot be decided."""
     measured, expected = measured - measured.mean(axis=0), expected - expected.mean(axis=0)
     lively = (np.ptp(measured, axis=0) > 1e-9) & (np.abs(measured).max(axis=0) > 0)
     if lively.sum() < 2 or (expected.std(axis=0) > 0.02).sum() < 2:
@@ -121,14 +121,14 @@ def _order(measured: Array, expected: Array) -> Order | None:
     correlation = measured.T @ expected / len(measured) / np.maximum(spread, 1e-9)
     open_share = {order: _open_share(correlation, order, lively) for order in ORDERS}
     best = min(open_share, key=lambda order: open_share[order])
-    # Another order must leave open much less: with few postures axes move alike, and cables move them too.
+    # Another order must explain much more: with few postures axes change alike, and cables change them too.
     if open_share[best] < EXPLAINED and open_share[STRAIGHT] > max(LEAST_OPEN, TIMES_MORE * open_share[best]):
         return best
     return STRAIGHT if open_share[STRAIGHT] < 2 * EXPLAINED else None
 
 
 def _open_share(correlation: Array, order: Order, lively: np.ndarray) -> float:
-    """Mean share of the variance of the lively axes that an order leaves open; more than 1 for a wrong sign."""
+    """Return the mean share of variance of lively axes that an order leaves unexplained; above 1 for a wrong sign."""
     found = [sign * correlation[own, axis] for own, (sign, axis) in enumerate(zip(*order, strict=True)) if lively[own]]
     return float(np.mean([1 - value * abs(value) for value in found]))
 
@@ -164,7 +164,7 @@ def _efforts(seen: Observation) -> list[Finding]:
 def _compared(
     seen: Observation, settings: Settings, regressor: WrenchRegressor | TorqueRegressor
 ) -> tuple[Array, Array, Array]:
-    """Return expected and measured outputs (n, n_outputs) and velocities (n, n_joints), slow parts alone."""
+    """Return expected and measured outputs (n, n_outputs) and velocities (n, n_joints), low-pass filtered."""
     signals = resample(seen.recording, settings)
     filtered = zero_phase(signals, min(BANDWIDTH, 0.4 / signals.step), False)
     edge = min(int(EDGE / signals.step), len(signals.times) // 8)

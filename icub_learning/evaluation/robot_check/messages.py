@@ -1,4 +1,4 @@
-"""Who sends, and what the messages hold: senders, QoS, numbers, arrays, names of joints."""
+"""Checks of senders and of the contents of messages: QoS, numbers, arrays, names of joints."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from icub_learning.errors import RecordingError
 from icub_learning.evaluation.joint_names import match_joints
 from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG, Finding, Observation, listed
 
-SHARE = 0.02  # of joint states with other names, beyond which a second sender is likely
+SHARE = 0.02  # share of joint states with other joint names, beyond which a second sender is likely
 FIELDS = ("position", "velocity", "effort", "wrench")
 
 
@@ -39,7 +39,7 @@ def check_qos(seen: Observation) -> list[Finding]:
 
 
 def check_numbers(seen: Observation) -> list[Finding]:
-    """Look for numbers that are none, and for arrays of another length than the names."""
+    """Look for NaN and infinity, and for arrays of another length than the list of names."""
     recording, found = seen.recording, []
     remedy = "correct the driver; the node refuses such messages"
     given = {name: values for name in FIELDS if (values := getattr(recording, name)) is not None}
@@ -58,7 +58,7 @@ def check_numbers(seen: Observation) -> list[Finding]:
     if not found:
         return [Finding("numbers", RIGHT, "all numbers are finite, and all arrays fit the names")]
     if "velocity" in bad and bad["velocity"].mean() > 0.5:
-        recording = replace(recording, velocity=None)  # a driver's way to say that there are none
+        recording = replace(recording, velocity=None)  # such a driver has no velocities and sends NaN for them
         bad.pop("velocity")
     joint = ~np.any([rows for name, rows in bad.items() if name != "wrench"], axis=0)
     fields = {
@@ -74,7 +74,7 @@ def check_numbers(seen: Observation) -> list[Finding]:
 
 
 def check_outputs(seen: Observation) -> list[Finding]:
-    """Look for what can be learned: wrenches, or efforts."""
+    """Look for outputs that can be learned: wrenches, or efforts."""
     effort = seen.recording.effort
     if seen.has_wrench:
         text = f"wrenches come beside the joint states, of the sensor {seen.sensor or 'without a name'}"
@@ -87,7 +87,7 @@ def check_outputs(seen: Observation) -> list[Finding]:
 
 
 def check_names(seen: Observation) -> list[Finding]:
-    """Compare the names of the joints with the URDF's, prefixes apart."""
+    """Compare the names of the joints with the URDF's, which may differ by a prefix."""
     names, known, urdf = seen.recording.joint_names, seen.urdf_joints, seen.robot
     try:
         match = match_joints(names, known)

@@ -1,4 +1,4 @@
-"""Motions against the URDF and against themselves: units, limits, zeros, velocities."""
+"""Checks of motions against the URDF, and of velocities against positions: units, limits, zeros."""
 
 from dataclasses import replace
 
@@ -7,15 +7,15 @@ import numpy as np
 from icub_learning.arrays import Array
 from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG, Finding, Observation
 
-MARGIN = 0.5  # [rad] beyond a limit that calibration explains
-SHARE = 0.2  # of the time beyond a limit
-WINDOW = 0.25  # [s] over which velocities are summed up: a delay of some milliseconds counts little
-LEAST_WAY = 0.02  # [rad], root mean square in a window, of a joint that tells
-NEAR = (0.7, 1.4)  # ratio of the way by velocities to the way by positions
-IN_DEGREES = (40.0, 80.0)  # about 180 / pi
-TRUSTED = 0.8  # correlation of the two
-LONGEST_WAIT = 0.05  # [s] for a message, beyond three times the usual
-CATCHING_UP = 1.2  # times the usual rate, with which messages arrive that were held up
+MARGIN = 0.5  # [rad] distance beyond a limit that calibration may explain
+SHARE = 0.2  # share of the time that a joint may be beyond its limits
+WINDOW = 0.25  # [s] window over which velocities are integrated: a delay of some milliseconds counts little
+LEAST_WAY = 0.02  # [rad] least displacement in a window, root mean square, of a joint that is judged
+NEAR = (0.7, 1.4)  # range of displacement by velocities over displacement by positions that counts as right
+IN_DEGREES = (40.0, 80.0)  # range of this ratio, about 180 / pi, that shows degrees per second
+TRUSTED = 0.8  # least correlation of the two displacements with which their ratio is judged
+LONGEST_WAIT = 0.05  # [s] by which a message may be late beyond three usual periods
+CATCHING_UP = 1.2  # rate over the usual rate, above which delayed messages are arriving
 
 
 def check_positions(seen: Observation) -> list[Finding]:
@@ -42,7 +42,7 @@ def check_positions(seen: Observation) -> list[Finding]:
 
 
 def check_motion(seen: Observation) -> list[Finding]:
-    """Check that the robot moved: at rest it shows neither signs nor units nor axes."""
+    """Check that the robot moved: at rest neither signs nor units nor axes can be judged."""
     if not len(seen.recording.position):
         return []
     way = np.ptp(seen.recording.position, axis=0)
@@ -69,12 +69,12 @@ def _joint_limits(seen: Observation) -> tuple[Array, Array]:
 
 
 def _outside(position: Array, low: Array, high: Array) -> Array:
-    """Share of the samples (n, k) in which each joint lies beyond its limits (k,)."""
+    """Return the share of the samples (n, k) in which each joint lies more than MARGIN beyond its limits (k,)."""
     return np.asarray(((position < low - MARGIN) | (position > high + MARGIN)).mean(axis=0))
 
 
 def check_velocities(seen: Observation) -> list[Finding]:
-    """Compare velocities, summed up over short windows, with the changes of the positions."""
+    """Compare velocities, integrated over short windows, with the changes of the positions."""
     velocity = seen.recording.velocity
     estimated: dict[str, object] = {"velocity_source": "estimated"}
     if velocity is None or not velocity.size or not velocity.any():
@@ -108,7 +108,7 @@ def check_velocities(seen: Observation) -> list[Finding]:
 
 
 def _ratios(times: Array, position: Array, velocity: Array) -> Array:
-    """Way by velocities over way by positions, (n_joints,): 0 if they are no multiples, NaN if a joint was at rest."""
+    """Return displacement by velocities over that by positions, (n_joints,): 0 if uncorrelated, NaN if at rest."""
     steps = np.diff(times)
     good = (steps > 0) & (steps < WINDOW)
     means = np.where(good[:, None], (velocity[1:] + velocity[:-1]) / 2 * steps[:, None], np.diff(position, axis=0))
@@ -126,7 +126,7 @@ def _ratios(times: Array, position: Array, velocity: Array) -> Array:
 
 
 def _regular(times: Array, steps: Array, edges: np.ndarray) -> np.ndarray:
-    """Return in which windows messages came at their usual rate: else times of arrival do not tell velocities."""
+    """Return in which windows messages came at their usual rate: in others arrival times do not yield velocities."""
     if len(edges) < 2:
         return np.zeros(0, bool)
     held_up = np.maximum.reduceat(steps, edges[:-1]) > LONGEST_WAIT + 3 * np.median(steps)

@@ -1,4 +1,4 @@
-"""What was seen of a robot, what a check says about it, and which robot it is where nobody says so."""
+"""What was observed of a robot, the finding of a check, and guesses which robot and which sensor it is."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ from icub_learning.errors import ModelError
 from icub_learning.recording.recording import Recording
 from icub_learning.robots import KNOWN_ROBOTS, find_urdf
 
-RIGHT, WRONG, OPEN = "right", "wrong", "open"  # verdicts; open: what was seen does not tell
+RIGHT, WRONG, OPEN = "right", "wrong", "open"  # verdicts; open: the observation does not decide
 SENSOR_WORDS = ("ft_sensor", "force_torque", "ft_joint", "ft300", "wrench")
 
 
 @dataclass(frozen=True)
 class TopicUse:
-    """Who uses a topic."""
+    """The publishers of a topic, and its subscriptions that receive nothing."""
 
     name: str  # full name of the topic
     publishers: tuple[str, ...] = ()  # names of the nodes that publish
@@ -25,7 +25,7 @@ class TopicUse:
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """Some seconds of a robot."""
+    """The messages of a robot in some seconds, and its URDF."""
 
     recording: Recording  # its joint states and wrenches, with times of arrival
     urdf: str  # path or XML text
@@ -47,7 +47,7 @@ class Observation:
 
     @property
     def robot(self) -> str:
-        """How a sentence names the URDF."""
+        """The URDF as it is called in a sentence."""
         return f"the URDF of {self.root.get('name') or 'a robot without a name'}"
 
     @property
@@ -64,20 +64,20 @@ class Observation:
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """What one check says."""
+    """One finding of a check."""
 
     name: str  # short fixed name of what is right or wrong, such as "degrees"
     verdict: str  # RIGHT, WRONG or OPEN
     text: str  # one sentence in plain words
-    remedy: str = ""  # what to do about it; "" where nothing is to be done
+    remedy: str = ""  # how to correct it; "" where nothing has to be done
     # settings of the inverse dynamics node that follow from it
     settings: dict[str, object] = field(default_factory=dict)
-    # the recording as it would be without the fault, which the checks that follow judge
+    # the recording as it would be without the fault, for the checks that follow; None where nothing is corrected
     corrected: Recording | None = None
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names in a row, the first six of them."""
+    """Return the first six names, separated by commas, and how many more there are."""
     return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
@@ -94,9 +94,9 @@ def guess_robot(names: Sequence[str]) -> str | None:
 
 
 def guess_sensor(urdf: str, names: Sequence[str], frame: str = "") -> str:
-    """Return the fixed joint of a force/torque sensor that most of the joints `names` have to do with; "" without any.
+    """Return the fixed joint of the force/torque sensor with the most joints of `names` above and below it; "" if none.
 
-    The one at the frame of the wrenches goes first. Raises ModelError: the URDF (path or XML text) cannot be read.
+    A fixed joint to the frame of the wrenches goes first. Raises ModelError: the URDF (path or XML) cannot be read.
     """
     root = read_urdf(urdf)
     fixed = [joint for joint in root.findall("joint") if joint.get("type") == "fixed"]
@@ -109,7 +109,7 @@ def guess_sensor(urdf: str, names: Sequence[str], frame: str = "") -> str:
 
 
 def _related(root: ElementTree.Element, sensor: ElementTree.Element, names: set[str]) -> int:
-    """How many of the named joints come before or after a sensor in the tree."""
+    """Return how many of the named joints are above or below a sensor in the kinematic tree."""
     joints = root.findall("joint")
     above, below = {link_at(sensor, "parent")}, {link_at(sensor, "child")}
     count = 0

@@ -1,4 +1,4 @@
-"""All checks in their order, each on what the ones before it have put right."""
+"""All checks in order, each on the recording as the checks before it have corrected it."""
 
 from dataclasses import dataclass, replace
 
@@ -6,19 +6,19 @@ from icub_learning.dynamics.settings import Settings
 from icub_learning.evaluation.robot_check import measurements, messages, motion, timing
 from icub_learning.evaluation.robot_check.observation import WRONG, Finding, Observation
 
-NEEDING_NAMES = motion.CHECKS + measurements.CHECKS  # joints that the URDF has, stamps that rise, and radians
+NEEDING_NAMES = motion.CHECKS + measurements.CHECKS  # checks that need joints of the URDF, rising stamps and radians
 
 
 @dataclass(frozen=True)
 class Report:
-    """What all checks found, in their order."""
+    """The findings of all checks, in order."""
 
     findings: tuple[Finding, ...]
-    settings: Settings | None  # of the inverse dynamics node to start with; None where no joint is in the URDF
+    settings: Settings | None  # initial settings of the inverse dynamics node; None where no joint is in the URDF
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """Names of what is wrong, each once."""
+        """Names of the findings whose verdict is WRONG, each once."""
         return tuple(dict.fromkeys(finding.name for finding in self.findings if finding.verdict == WRONG))
 
 
@@ -36,7 +36,7 @@ def check_robot(seen: Observation) -> Report:
             if finding.corrected is not None:
                 seen = replace(seen, recording=finding.corrected)
     chosen = {name: value for finding in findings for name, value in finding.settings.items()}
-    chosen.pop("frame_id", None)  # of the node, not of learning
+    chosen.pop("frame_id", None)  # a parameter of the node, not a setting of learning
     if not chosen.get("joints"):
         return Report(tuple(findings), None)
     return Report(tuple(findings), Settings(urdf=seen.urdf, sensor=seen.sensor, **chosen))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""When messages come: stamps, clocks, rates and gaps."""
+"""Checks of the timing of messages: stamps, clocks, rates and gaps."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,15 +9,15 @@ import numpy as np
 from icub_learning.evaluation.robot_check.observation import OPEN, RIGHT, WRONG, Finding, Observation
 from icub_learning.recording.recording import Recording
 
-SHARE = 0.01  # of stamps that are not newer than the one before: now and then a message is sent twice
-FARTHEST = 1.0  # [s] between a stamp and the arrival of its message
-FARTHEST_APART = 0.05  # [s] between the clocks of joint states and wrenches
+SHARE = 0.01  # share of stamps that may be no newer than the one before: now and then a message is sent twice
+FARTHEST = 1.0  # [s] largest difference between a stamp and the arrival of its message
+FARTHEST_APART = 0.05  # [s] largest difference between the clocks of joint states and wrenches
 EPOCH = 10**9  # [s] since 1970: stamps before 2001 are those of a clock that started with a simulation
 NAMES = {"joint": "joint states", "wrench": "wrenches"}
-SLOWEST = 20.0  # [Hz] below which accelerations of a moving arm are lost
-LONGEST_GAP = 0.3  # [s]
-FEWEST = 20  # messages that tell a rate
-LEAST_TOLERANCE = 0.0025  # [s], the node's own
+SLOWEST = 20.0  # [Hz] least rate: below it accelerations of a moving arm are lost
+LONGEST_GAP = 0.3  # [s] longest time between messages, or ten periods if they are longer
+FEWEST = 20  # fewest messages from which a rate is judged
+LEAST_TOLERANCE = 0.0025  # [s] least tolerance to propose: the node's default
 
 
 def check_stamps(seen: Observation) -> list[Finding]:
@@ -77,7 +77,7 @@ def _simulated(seen: Observation) -> Finding:
 
 
 def _streams(recording: Recording) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Kind, stamps and arrivals [ns] of joint states and of wrenches, where there are any."""
+    """Yield kind, stamps and arrivals [ns] of joint states and of wrenches, where there are any."""
     if len(recording.joint_stamps):
         yield "joint", recording.joint_stamps, recording.joint_arrivals
     if recording.wrench is not None and len(recording.wrench_stamps):
@@ -90,7 +90,7 @@ def check_rates(seen: Observation) -> list[Finding]:
     streams = [("joint states", recording.joint_stamps, recording.position)]
     if recording.wrench is not None:
         streams.append(("wrenches", recording.wrench_stamps, recording.wrench))
-    found, periods = [], []
+    found, joint_period = list[Finding](), 0.0  # [s]; 0 while unknown
     for what, stamps, values in streams:
         times = np.sort(stamps) * 1e-9
         if len(times) < FEWEST:
@@ -99,8 +99,8 @@ def check_rates(seen: Observation) -> list[Finding]:
             continue
         steps = np.diff(times)
         rate = float(1 / max(np.median(steps), 1e-6))
-        periods.append(1 / rate)
-        new = (np.diff(values, axis=0) != 0).any(axis=1)  # which messages show other numbers than the one before
+        joint_period = 1 / rate if what == "joint states" else joint_period
+        new = (np.diff(values, axis=0) != 0).any(axis=1)  # whether each message has other numbers than the one before
         fresh = float(new.mean()) * rate if new.any() else rate
         if rate < SLOWEST:
             text = f"{what} come at {rate:.3g} Hz, too slow for accelerations"
@@ -114,9 +114,9 @@ def check_rates(seen: Observation) -> list[Finding]:
             found.append(Finding("gaps", WRONG, text, remedy))
         else:
             text = f"{what} come at {rate:.4g} Hz, longest gap {1e3 * steps.max():.3g} ms"
-            # A wrench lies at most half a period of the joint states from one of them.
-            tolerance = max(LEAST_TOLERANCE, round(0.6 * periods[0] + 0.001, 4))
-            settings: dict[str, object] = {"tolerance": tolerance} if what == "wrenches" else {}
+            # The joint state nearest to a wrench is at most half a period of the joint states away.
+            tolerance = max(LEAST_TOLERANCE, round(0.6 * joint_period + 0.001, 4))
+            settings: dict[str, object] = {"tolerance": tolerance} if what == "wrenches" and joint_period else {}
             found.append(Finding("rate", RIGHT, text, settings=settings))
     return found
 

@@ -1,1 +1,1 @@
-"""What the sources name as open, tried: each with its gain or its failure."""
+"""Trials of what the sources leave open, each with its gain or its failure."""

@@ -17,7 +17,7 @@ Matérn features by Fastfood beside independent ones, error and time for 512 inp
 logistic: FALKON with the logistic loss beside FALKON on targets -1 and +1 and scikit-learn's LogisticRegression on its
 Nystroem features: error, log loss, time. Both FALKONs have the same centres, lambda by held-out log loss.
 polk: POLK with the coin-betting schedule, which has no step size, beside constant steps, on polk-multidist's data."""
-# Each has `measure`, which returns figures, and their `text` and `panels`.
+# Each module has `measure`, which returns figures, and `text` and `panels`, which show them.
 PARTS = {"nytro": nytro, "features": features, "logistic": logistic, "polk": parameter_free}
 WHICH = {"nargs": "+", "choices": tuple(PARTS), "default": list(PARTS), "help": "default: all"}
 add_options = options("all draws", quick=True, parts=WHICH)

@@ -15,7 +15,7 @@ from icub_learning.reporting.tables import number, table
 
 DRAWINGS = ("uniform", "leverage")
 LEVELS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
-WIDE = 512  # inputs, for times of Fastfood
+WIDE = 512  # number of inputs for the times of Fastfood
 
 
 def measure(seed: int, quick: bool) -> dict[str, Any]:

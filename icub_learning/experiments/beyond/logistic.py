@@ -68,7 +68,7 @@ def make(name: str, centers: Array, level: float, n: int, seed: int) -> Any:
 
 
 def probability(name: str, model: Any, x: Array) -> Array:
-    """Return probabilities of +1; the square loss's scores are (1 + f) / 2, kept in [0.001, 0.999]."""
+    """Return probabilities of +1; the square loss's scores are (1 + f) / 2, clipped to [0.001, 0.999]."""
     if name == "sklearn":
         guess = model.predict_proba(x)[:, 1]
     else:
@@ -78,7 +78,7 @@ def probability(name: str, model: Any, x: Array) -> Array:
 
 
 def log_loss(y: Array, guess: Array) -> float:
-    """Return the mean of -log of the probability of what was so."""
+    """Return the mean of -log of the probability given to the true class."""
     return float(-np.mean(np.log(np.where(y > 0, guess, 1 - guess))))
 
 

@@ -18,7 +18,7 @@ NEAR = 1.01
 
 
 def measure(seed: int, quick: bool) -> dict[str, Any]:
-    """Return "rmse" and "seconds" of the best Nyström KRLS, and of each of METHODS errors and how soon it is near."""
+    """Return "rmse" and "seconds" of the best Nyström KRLS, and for each of METHODS errors and when it is near."""
     n, m, iterations = (1000, 100, 200) if quick else (10_000, 500, ITERATIONS)
     train, test = sample(n, seed)
     shared: dict[str, Any] = {"n_centers": m, "length_scale": SIGMA, "random_state": seed}

@@ -1,4 +1,4 @@
-"""Parameters learned from random motions, and the possible bodies nearest to them."""
+"""Parameters learned from random motions, and the physically possible bodies nearest to them."""
 
 import time
 from typing import Any
@@ -11,13 +11,13 @@ from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.robots import find_urdf
 from icub_learning.simulation.arm.arm_model import ArmModel
 
-MOST_SAMPLES = 30  # of one excitation, of which most bodies hardly show
-PUBLISHED = 1.0  # [Hz] at which a node looks for possible bodies
-NOISE = 0.6  # [N], and for torques in proportion
+MOST_SAMPLES = 30  # an excitation has fewer samples than this; most bodies hardly show in it
+PUBLISHED = 1.0  # rate at which a node looks for physically possible bodies [Hz]
+NOISE = 0.6  # standard deviation of the noise of forces [N]; in proportion for torques
 
 
 def random_excitations(seed: int, count: int) -> dict[str, Any]:
-    """Learn from random motions of random bodies; count those of which every link is possible, before and after."""
+    """Learn random bodies from random motions; count where every link is possible, as learned and as published."""
     rng = np.random.default_rng([seed, 5])
     arm = ArmModel("right")
     regressor = WrenchRegressor.from_urdf(find_urdf("icub"), arm.joint_names, arm.sensor)

@@ -16,9 +16,9 @@ from icub_learning.simulation.arm.motions import Reference
 from icub_learning.simulation.arm.readings import Sensors
 from icub_learning.simulation.arm.settings import SimulationSettings
 
-RATE = 500  # [Hz] of the control loop
-LEARNING, SETTLING, JUDGED = 40.0, 4.0, 10.0  # [s]
-LOAD = 0.5  # [kg]
+RATE = 500  # rate of the control loop [Hz]
+LEARNING, SETTLING, JUDGED = 40.0, 4.0, 10.0  # durations of learning, of settling and of what is judged [s]
+LOAD = 0.5  # mass of the load [kg]
 MODELS = ("none", "nominal", "learned")
 
 
@@ -59,7 +59,7 @@ class ControlLoop:
         self.arm.controller = control
 
     def _rigid(self, q: Array, v: Array, a: Array, correction: Array) -> Array:
-        """Return torques for a motion, and the acceleration that the feedback adds."""
+        """Return rigid-body torques for a motion with the acceleration `correction` of the feedback added."""
         return self._nominal(q, v, a + correction) @ self._nominal.nominal_parameters
 
     def _learned(self, q: Array, v: Array, a: Array, correction: Array) -> Array:
@@ -92,7 +92,7 @@ class ControlLoop:
 
 
 def run_seed(seed: int, full: bool = False) -> dict[str, float]:
-    """RMS tracking errors [rad] of each model, without and with a load."""
+    """Return the RMS tracking errors [rad] of each model, without and with a load."""
     loop = ControlLoop(seed, full)
     loop.use("nominal")
     loop.run(LEARNING)

@@ -14,7 +14,7 @@ Found = Mapping[str, Any]  # figures of all seeds, a list in place of each numbe
 SEEDS = (0, 1, 2)
 WORN_ROBOT = "ur10_currents_125hz"
 CONTROL = {"feed-forward": False, "full": True}  # whether the model gets the measured motion
-TO_TELL = 7  # random loads, and as many pushes, of each seed
+TO_TELL = 7  # random loads, and as many random pushes, of each seed
 DESCRIPTION = """\
 On SIMULATED robots with the settings that are shipped: loads that are grasped and dropped and pushes (loads), what is
 published of forces on the hand and at the sensor (forces), ten minutes without any change (quiet), ten minutes of
@@ -121,7 +121,7 @@ def _consistency(found: Found) -> list[Row]:
     ]
 
 
-# What is done for one seed, and the rows of the table of all seeds.
+# By part, the function that runs one seed, and the function that returns the rows of the table of all seeds.
 PARTS: dict[str, tuple[Callable[[int, Arguments], dict[str, Any]], Callable[[Found], list[Row]]]] = {
     "loads": (lambda seed, _: loads_and_pushes.run_seed(seed, TO_TELL), _loads),
     "forces": (lambda seed, _: forces.run_seed(seed), _forces),

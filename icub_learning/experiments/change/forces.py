@@ -1,4 +1,4 @@
-"""What is published of forces of 2, 5 and 10 N on the hand and at the sensor, while the simulated arm draws circles."""
+"""External forces published for 2, 5 and 10 N on the hand and at the sensor, while the simulated arm draws circles."""
 
 from collections.abc import Sequence
 
@@ -10,16 +10,16 @@ from icub_learning.dynamics.stream.records import External
 from icub_learning.experiments.change.live_arm import LiveArm
 from icub_learning.experiments.change.loads_and_pushes import LEARNING, PUSH_SECONDS
 
-FORCES = (2.0, 5.0, 10.0)  # [N]: what is just noticed, a nudge, and a shove
-PAUSE = 4.0  # [s] between two forces
-RISEN = 0.05  # [s] after which the external wrench must tell of the force
+FORCES = (2.0, 5.0, 10.0)  # forces [N]: just noticed, a nudge, and a shove
+PAUSE = 4.0  # time between two forces [s]
+RISEN = 0.05  # time after which the external wrench must show the force [s]
 PLACES = ("hand", "sensor")
-DRAWS = 3  # of each force at each place
-NEAR, DEVIATIONS = 0.1, 2.0  # share of the force, or so many stated standard deviations, that it may be off
+DRAWS = 3  # random directions of each force at each place
+NEAR, DEVIATIONS = 0.1, 2.0  # allowed error: share of the force, or number of predicted standard deviations
 
 
 def run_seed(seed: int) -> dict[str, dict[str, dict[str, float]]]:
-    """Return how each force at each place was told, the worst of DRAWS directions.
+    """Return how well each force at each place was published, for the worst of DRAWS directions.
 
     A force on the hand is constant in the axes of the root; one at the sensor adds a constant to what it measures.
     """
@@ -32,7 +32,7 @@ def run_seed(seed: int) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def told(arm: LiveArm, rng: np.random.Generator, place: str, force: float) -> tuple[float, float]:
-    """Push at random; return the mean external force along the true one, over that, and the share of it near enough."""
+    """Push at random; return mean external over true force, along the latter, and the share of samples near enough."""
     direction = rng.standard_normal(3)
     wrench = np.zeros(N_WRENCH)
     wrench[:3] = force * direction / np.linalg.norm(direction)
@@ -45,7 +45,7 @@ def told(arm: LiveArm, rng: np.random.Generator, place: str, force: float) -> tu
     arm.run(PUSH_SECONDS)
     arm.added, arm.on_pairs = np.zeros(N_WRENCH), None
     during = [pair for pair in pairs if pair.stamp >= pairs[0].stamp + RISEN * 1e9]
-    # What a wrench on the hand adds to the force that the sensor measures.
+    # Effects of a wrench on the hand on what the sensor measures.
     effects = (arm.monitor.effects(*pair.known[1:4])[1] if place == "hand" else np.eye(N_WRENCH) for pair in during)
     true = [(effect @ wrench)[:3] for effect in effects]
     found, allowed = zip(*map(_along, during, true), strict=True)

@@ -17,7 +17,7 @@ from icub_learning.simulation.arm.arm_simulation import ArmSimulation
 from icub_learning.simulation.arm.effects import Encoders
 from icub_learning.simulation.arm.settings import STEPS_PER_SECOND, SimulationSettings
 
-RATE = 200  # [Hz]
+RATE = 200  # rate of the samples [Hz]
 STEPS = STEPS_PER_SECOND // RATE
 
 
@@ -48,8 +48,8 @@ class LiveArm:
             self.streams[name] = assembly.make_stream(settings, regressor, self.estimators[name])
         monitor = self.streams["shipped"].watch
         assert isinstance(monitor, ChangeMonitor)
-        self.monitor = monitor  # of the first learner
-        self.moments: list[tuple[float, str]] = []  # when [s] what the monitor sees changes, and to what
+        self.monitor = monitor  # monitor of the first learner
+        self.moments: list[tuple[float, str]] = []  # time [s] of each change of the monitor's phase, and new phase
         self.on_pairs: Callable[[list[External]], object] | None = None
         self.added: Array = np.zeros(6)
         self._times, self._seen = array("d"), array("d")
@@ -82,27 +82,27 @@ class LiveArm:
             self.moments.append((time, phase))
 
     def seen(self) -> tuple[Array, Array]:
-        """Times (n,) [s]; and (n, 4): mass of the load with its deviation [kg], contact (0 or 1), samples learned."""
+        """Return times (n,) [s] and (n, 4): mass of the load, its deviation [kg], contact (0 or 1), samples learned."""
         return np.frombuffer(self._times).copy(), np.frombuffer(self._seen).reshape(-1, 4).copy()
 
     def errors(self, begin: float, end: float, name: str = "shipped") -> Array:
-        """Measured minus predicted (n, 6) between two times [s]."""
+        """Return measured minus predicted wrenches (n, 6) [N, N m] between two times [s]."""
         times = np.frombuffer(self._times)
         errors = np.frombuffer(self._errors[name]).reshape(-1, 6)
         return errors[(times >= begin) & (times < end)]
 
     def force_error(self, begin: float, end: float, name: str = "shipped") -> float:
-        """RMSE of the force [N] between two times [s]."""
+        """Return the RMSE of the force [N] between two times [s]."""
         return float(np.sqrt(np.mean(self.errors(begin, end, name)[:, :3] ** 2)))
 
     def first(self, phase: str, since: float) -> float:
-        """Time from `since` until the monitor first sees `phase` [s]; infinite if it never does."""
+        """Return the time from `since` until the monitor first sees `phase` [s]; infinite if it never does."""
         ends = [*(begin for begin, _ in self.moments[1:]), np.inf]
         spans = zip(self.moments, ends, strict=False)
         seen = (max(begin - since, 0.0) for (begin, shown), end in spans if shown == phase and end > since)
         return next(seen, float("inf"))
 
     def phases(self, begin: float, end: float) -> set[str]:
-        """What the monitor saw between two times [s]."""
+        """Return the phases that the monitor saw between two times [s]."""
         earlier = sum(time < begin for time, _ in self.moments)
         return {phase for time, phase in self.moments[max(0, earlier - 1) :] if time < end}

@@ -7,18 +7,18 @@ import numpy as np
 from icub_learning.arrays import Array
 from icub_learning.experiments.change.live_arm import LiveArm
 
-LEARNING = 60.0  # [s] before the first load
-BASE = 10.0  # [s] in which the level of errors before is measured
-HEAVY, LIGHT = 0.5, 0.1  # [kg]
-HELD, PAUSE = 15.0, 10.0  # [s]
-PUSH, PUSH_SECONDS = 5.0, 1.0  # [N], [s]
-RANDOM_MASSES, RANDOM_FORCES, RANDOM_SECONDS = (0.1, 1.0), (3.0, 10.0), (0.3, 2.0)
-RANDOM_HELD, RANDOM_PAUSE = 3.0, 3.0  # [s]
-FARTHEST = 0.03  # [m] of the load's centre from the hand's frame, along each axis
+LEARNING = 60.0  # time of learning before the first load [s]
+BASE = 10.0  # last part of that time, in which the level of errors before loads is measured [s]
+HEAVY, LIGHT = 0.5, 0.1  # masses of the loads [kg]
+HELD, PAUSE = 15.0, 10.0  # time for which a load is held, and time after it [s]
+PUSH, PUSH_SECONDS = 5.0, 1.0  # force of a push [N], and its duration [s]
+RANDOM_MASSES, RANDOM_FORCES, RANDOM_SECONDS = (0.1, 1.0), (3.0, 10.0), (0.3, 2.0)  # ranges [kg], [N], [s]
+RANDOM_HELD, RANDOM_PAUSE = 3.0, 3.0  # time for which a random load is held, and time after it [s]
+FARTHEST = 0.03  # largest offset of the load's centre from the hand's frame along each axis [m]
 
 
 def carry(arm: LiveArm, mass: float, centre: Array, judged_after: float, base: float) -> dict[str, float]:
-    """Grasp a load, hold it for HELD, drop it, go on for PAUSE; how it was seen [s, kg, m], errors over `base`."""
+    """Hold a load for HELD, drop it, go on for PAUSE; return how it was seen [s, kg, m], and errors over `base`."""
     grasped = arm.simulation.time
     arm.simulation.attach_payload(mass, centre)
     arm.run(judged_after)
@@ -63,7 +63,7 @@ def push(arm: LiveArm, direction: Array) -> dict[str, float]:
 
 
 def tell_apart(arm: LiveArm, rng: np.random.Generator, n_each: int) -> tuple[int, int]:
-    """Random loads and random pushes in random order; return how many of each were taken for what they were."""
+    """Apply random loads and pushes in random order; return how many of each were recognized as what they were."""
     loads = pushes = 0
     for kind in rng.permutation([0, 1] * n_each):
         began = arm.simulation.time

@@ -13,14 +13,14 @@ from icub_learning.experiments.change.live_arm import LiveArm
 from icub_learning.simulation.zoo import ZOO
 from icub_learning.simulation.zoo.robot import ZooRecording, ZooRobot
 
-BEGUN = 60.0  # [s] of learning before anything is judged
-LEVEL = 60.0  # [s] over which the error at the start is measured
-GROWTH = 0.5  # of friction over the whole time
+BEGUN = 60.0  # time of learning before anything is judged [s]
+LEVEL = 60.0  # time over which errors at the start and at the end are measured [s]
+GROWTH = 0.5  # relative growth of friction over the whole time
 FIXED: dict[str, Any] = {"forgetting": 1.0, "watch": "never"}  # a learner that never forgets and watches for nothing
 
 
 def without_change(seed: int, minutes: float) -> dict[str, Any]:
-    """Errors of the force [N] with and without automatic forgetting, and what was seen though nothing was there."""
+    """Return force errors [N] with and without automatic forgetting, and the false alarms."""
     arm = LiveArm(seed, fixed=FIXED)
     arm.run(60.0 * minutes)
     shipped, fixed = (arm.force_error(BEGUN, arm.simulation.time, name) for name in ("shipped", "fixed"))
@@ -34,7 +34,7 @@ def without_change(seed: int, minutes: float) -> dict[str, Any]:
 
 
 def grown_friction(name: str, seed: int, minutes: float) -> dict[str, Any]:
-    """Errors of a robot of the zoo whose friction grows by GROWTH, relative to those of the first judged minute."""
+    """Return errors of a zoo robot whose friction grows by GROWTH, relative to those of the first judged minute."""
     robot = ZOO[name]
     made = robot.record(60.0 * minutes, seed)
     worn = worn_recording(robot, made)
@@ -57,7 +57,7 @@ def grown_friction(name: str, seed: int, minutes: float) -> dict[str, Any]:
 
 
 def worn_recording(robot: ZooRobot, made: ZooRecording) -> Any:
-    """The recording with friction that grows linearly by GROWTH."""
+    """Return the recording with friction that grows linearly by GROWTH."""
     drives, recording = robot.drives, made.recording
     assert drives is not None and recording.effort is not None
     n = len(made.velocity)

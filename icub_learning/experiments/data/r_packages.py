@@ -12,8 +12,8 @@ import numpy as np
 from icub_learning.errors import RecordingError
 from icub_learning.experiments.data.fetching import contents, readable
 
-LIBRARY = Path("usr/lib/R/site-library")  # in a .deb, and below / where it is installed
-EITHER_HEADER = 47  # zlib's or gzip's
+LIBRARY = Path("usr/lib/R/site-library")  # folder of R's packages in a .deb, and below / if installed
+EITHER_HEADER = 47  # `wbits` of zlib.decompress for a header of zlib or gzip
 
 
 def read_database(path: Path, name: str) -> dict[str, Any]:
@@ -55,12 +55,12 @@ def _rdata(path: Path) -> Any:
 
 def _convert(rdata: Any, content: bytes) -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that the bytes come without a file's header
+        warnings.simplefilter("ignore")  # it warns that the bytes have no file header
         return rdata.conversion.convert(rdata.parser.parse_data(content))
 
 
 def _decompress(content: bytes) -> bytes:
-    """R marks bzip2 by "2" and xz by "Z" before the data; what has no mark is zlib."""
+    """Return the data decompressed: R marks bzip2 by "2" and xz by "Z" before them; without a mark they are zlib."""
     if content[:1] == b"2":
         return bz2.decompress(content[1:])
     if content[:1] == b"Z":

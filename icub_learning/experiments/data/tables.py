@@ -16,25 +16,25 @@ from icub_learning.experiments.data.r_packages import LIBRARY, read_database
 PUMADYN = "pumadyn32nh/Prototask.data.gz"
 PUMADYN_HELP = f"pumadyn32nh: {PUMADYN}, or a folder that holds {PUMADYN} (default: $ICUB_LEARNING_DATA)"
 WPBC_PACKAGE = "r-cran-th.data"  # Debian and Ubuntu, GPL-3
-WPBC_FOLDER = Path("TH.data/data")  # in the library of R
+WPBC_FOLDER = Path("TH.data/data")  # folder in the library of R
 WPBC, TIME, STATUS = "wpbc", "time", "status"  # the table and two of its columns
-RECURRED = "R"  # a status; the other is N
+RECURRED = "R"  # status of a recurrence; the other one is N
 
 
 @dataclass(frozen=True)
 class PublicFile:
     """Where a set is public, and how its source divides it."""
 
-    names: tuple[str, ...]  # of the file, in LIBSVM's format or with a sample of comma-separated numbers in each line
-    share: float  # of the samples that are learned from
-    target: int = 0  # column of the target, where there are commas
-    unused: int = 0  # number of columns before the inputs, there
+    names: tuple[str, ...]  # possible names of the file, in LIBSVM's format or with one comma-separated sample a line
+    share: float  # share of the samples that are learned from
+    target: int = 0  # column of the target, in a comma-separated file
+    unused: int = 0  # number of columns before the inputs, in such a file
 
 
 PUBLIC = {
     "cpuSmall": PublicFile(("cpusmall", "cpusmall.txt"), 6554 / 8192),  # LIBSVM's collection
     "ct-slices": PublicFile(("slice_localization_data.csv",), 42_800 / 53_500, -1, 1),  # UCI
-    "year-prediction": PublicFile(("YearPredictionMSD.txt",), 463_715 / 515_345),  # UCI; the first are learned from
+    "year-prediction": PublicFile(("YearPredictionMSD.txt",), 463_715 / 515_345),  # UCI; the first are for training
 }
 PUBLIC_HELP = ", ".join(f"{name}: {one.names[0]}" for name, one in PUBLIC.items())
 
@@ -43,7 +43,7 @@ def pumadyn(given: Path | None) -> tuple[Array, Array]:
     """Read pumadyn32nh (DELVE): inputs (8192, 32), target (8192,); `given`: see `find_file`. Raises RecordingError."""
     path = find_file(given, PUMADYN)
     with readable(path), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of an empty file, which the check below names
+        warnings.simplefilter("ignore")  # warning of an empty file, which the check below reports
         table = np.loadtxt(path, ndmin=2)
     if table.shape[1] != 33 or len(table) < 100 or not np.isfinite(table).all():
         text = f"{path} holds a table {table.shape}, not 8192 rows of 33 numbers"
@@ -53,7 +53,7 @@ def pumadyn(given: Path | None) -> tuple[Array, Array]:
 
 def samples(name: str, given: Path | None) -> tuple[Array, Array]:
     """Return inputs (n, d), scaled to [0, 1] each, and targets (n,) of pumadyn32nh, breast-cancer or one of PUBLIC,
-    whose files are found in `given`. Raises RecordingError: there is no such file, or it is another one.
+    whose files are found in `given`. Raises RecordingError: there is no such file, or it is something else.
     """
     if name == "breast-cancer":  # the diagnostic data, 569 tumours with 30 inputs and -1 or +1
         inputs, labels = load_breast_cancer(return_X_y=True)
@@ -71,7 +71,7 @@ def unit_interval(inputs: Array) -> Array:
 
 @dataclass(frozen=True)
 class Prognosis:
-    """Prognostic data of Wisconsin: features (n, 32), months until the disease recurred or was not, +1 or -1."""
+    """Prognostic data of Wisconsin: features (n, 32), months to recurrence or without it, +1 (recurred) or -1."""
 
     features: Array
     time: Array
@@ -112,9 +112,9 @@ def load_public(name: str, given: Path | None) -> tuple[Array, Array]:
 
 
 def read_samples(path: Path, n_inputs: int | None = None, target: int = 0, unused: int = 0) -> tuple[Array, Array]:
-    """Read inputs (n, d) and targets (n,) from a file in LIBSVM's format, or with commas (for which see PublicFile).
+    """Read inputs (n, d) and targets (n,) from a file in LIBSVM's format, or comma-separated (see PublicFile).
 
-    In LIBSVM's format d is the largest number of an input that is named, or `n_inputs` where the last ones may all be
+    In LIBSVM's format d is the largest index of an input in the file, or `n_inputs` if the last inputs may all be
     zero. Raises RecordingError: the file cannot be read.
     """
     with readable(path):

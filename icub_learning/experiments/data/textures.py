@@ -7,9 +7,9 @@ from sklearn.cluster import MiniBatchKMeans
 
 from icub_learning.arrays import Array
 
-SIZE, PATCH = 256, 24  # pixels of an image, and of a patch
-SCALES, ANGLES = (1.0, 2.0), 4  # of the filters
-TEXTONS = 40
+SIZE, PATCH = 256, 24  # side of an image, and of a patch [pixels]
+SCALES, ANGLES = (1.0, 2.0), 4  # scales of the filters [pixels], and number of their directions
+TEXTONS = 40  # clusters of filter responses
 
 
 def textures(seed: int) -> dict[str, Array]:

@@ -1,1 +1,1 @@
-"""Learners of inverse dynamics and observers of contacts that others published, beside those of this package."""
+"""Published learners of inverse dynamics and observers of contacts, beside those of this package."""

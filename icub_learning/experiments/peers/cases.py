@@ -1,4 +1,4 @@
-"""The recordings: real arms at hand, simulated robots that judge, and a change of task."""
+"""The recordings: available real arms, simulated robots reserved for evaluation, and a change of task."""
 
 import os
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from icub_learning.robots import find_urdf
 from icub_learning.simulation import SimulationSettings, simulate
 from icub_learning.simulation.zoo import JUDGING, ZOO
 
-ARMS = {  # recording: joints, None for all
+ARMS = {  # joints by recording; None for all
     "ur10e_14harm50sec": None,
     "ur10e_14harm50secLoad": None,
     "lbr_med7_exciting": None,
@@ -20,7 +20,7 @@ ARMS = {  # recording: joints, None for all
 }
 UR10 = Path("ur10", "ur10_exciting_trajectory.db3")
 REAL = (*ARMS, "ur10")  # names of the real recordings
-PLANES, RATE = ("circle_xy", "circle_xz"), 200  # [Hz] of the change of task
+PLANES, RATE = ("circle_xy", "circle_xz"), 200  # planes of the change of task, and sampling rate [Hz]
 _ARM = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_prosup", "wrist_pitch", "wrist_yaw")
 JOINTS = tuple(f"r_{joint}" for joint in _ARM)
 
@@ -31,13 +31,13 @@ class Case:
 
     name: str
     kind: str  # "real", "simulated" or "change"
-    # reads or makes it, with settings that say nothing but which robot it is, and which outputs are mere noise
+    # reads or simulates it; returns it, settings that only say which robot it is, and which outputs are mere noise
     load: Callable[[], tuple[Recording, Settings, tuple[bool, ...]]]
-    changes_at: float | None = None  # when the task changes [s]; None: it does not
+    changes_at: float | None = None  # time at which the task changes [s]; None: it does not
 
 
 def real_recording(name: str) -> tuple[Recording, Settings] | None:
-    """Read a real recording, with settings that say nothing but which robot it is; None where it is missing."""
+    """Return a real recording and settings that only say which robot it is; None if it is missing."""
     folder = os.environ.get("ICUB_LEARNING_DATA")
     path = Path(folder or ".", UR10) if name == "ur10" else Path(folder or ".", "arms", f"{name}.npz")
     if not folder or not path.exists():
@@ -49,9 +49,9 @@ def real_recording(name: str) -> tuple[Recording, Settings] | None:
 
 
 def all_cases(seconds: float, planes: tuple[float, float], seed: int) -> list[Case]:
-    """Return the real recordings at hand, the simulated robots that judge, and the change of task in both directions.
+    """Return the available real recordings, the simulated robots for evaluation, and both directions of task change.
 
-    `seconds` is the length for each simulated robot, `planes` what comes before and after the change of task [s].
+    `seconds` is the duration for each simulated robot, `planes` are those before and after the change of task [s].
     """
     real = {name: found for name in REAL if (found := real_recording(name)) is not None}
     cases = [Case(name, "real", partial(lambda found: (*found, ()), found)) for name, found in real.items()]

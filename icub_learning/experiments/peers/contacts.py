@@ -15,20 +15,20 @@ from icub_learning.reporting.tables import number
 from icub_learning.simulation.zoo import ZOO
 from icub_learning.simulation.zoo.sensing import Clock
 
-ROBOT, RATE = "panda_1khz", 250.0  # [Hz]: its joint torques, read as often as our monitor looks at them
-LEARNED, QUIET = 30.0, 30.0  # [s] to learn; without pushes from there on, which set the thresholds
-FORCES = (2.0, 5.0, 10.0)  # [N]
-HELD, PAUSE = 0.5, 2.0  # [s] of a push, and after it
-PUSHES = 3  # of each force in each draw
-GAINS = (5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0)  # [1/s] of the observer
-STEP = 1e-4  # [s] along the velocity, of the difference that gives the change of the inertia
-SECOND = 1_000_000_000  # [ns]
+ROBOT, RATE = "panda_1khz", 250.0  # robot, and rate of its joint torques [Hz], at which our monitor works
+LEARNED, QUIET = 30.0, 30.0  # time to learn, and time without pushes after it, which sets thresholds [s]
+FORCES = (2.0, 5.0, 10.0)  # magnitudes of the pushes [N]
+HELD, PAUSE = 0.5, 2.0  # duration of a push, and of the pause after it [s]
+PUSHES = 3  # pushes with each force in each draw
+GAINS = (5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0)  # candidate gains of the observer [1/s]
+STEP = 1e-4  # step along the velocity [s] of the central difference for dM/dt
+SECOND = 1_000_000_000  # one second [ns]
 SHIPPED, TEST = "contact test, 0.1 alarms in an hour", "contact test, as many alarms"
 LEARNED_OBSERVER, URDF_OBSERVER = "momentum observer, learned parameters", "momentum observer, URDF's parameters"
 
 
 def measure(seed: int, draws: int) -> dict[str, Any]:
-    """Return the delays of both, as tables for the page."""
+    """Return the detection delays of our test and of the observers, as tables for the page."""
     quiet, count = QUIET * draws, PUSHES * draws
     rng = np.random.default_rng([seed, 34])
     begins = LEARNED + quiet + (HELD + PAUSE) * np.arange(count * len(FORCES))
@@ -46,11 +46,11 @@ def measure(seed: int, draws: int) -> dict[str, Any]:
         wrench = np.concatenate([force * direction / np.linalg.norm(direction), np.zeros(3)])
         for row in np.flatnonzero((times >= begin) & (times < begin + HELD)):
             effort[row] += effects(found.position[row], found.velocity[row], found.acceleration[row])[1] @ wrench
-    later = {name: getattr(recording, name) + SECOND for name in ("joint_stamps", "joint_arrivals")}  # none at 0
+    later = {name: getattr(recording, name) + SECOND for name in ("joint_stamps", "joint_arrivals")}  # no stamp is 0
     pushed = replace(recording, effort=effort, **later)
     seen, momenta = _follow(pushed, settings, observe=True)
     still = (times >= LEARNED) & (times < begins[0])
-    # As many alarms as observers may have whose threshold is just above what they show in the quiet time.
+    # One false alarm in the quiet time, as of an observer whose threshold is just above its residuals in that time.
     as_many = replace(settings, contact_false_alarms=3600.0 / quiet)
     detected = {SHIPPED: seen, TEST: _follow(pushed, as_many, observe=False)[0]}
     alarms = {name: count_alarms(shown[still]) for name, shown in detected.items()}
@@ -83,16 +83,16 @@ def measure(seed: int, draws: int) -> dict[str, Any]:
 def _follow(
     recording: Recording, settings: Settings, observe: bool
 ) -> tuple[np.ndarray, dict[str, tuple[Array, Array]]]:
-    """Return at each joint state whether our test sees a contact, and momentum and its rate by both parameters."""
+    """Return, for each joint state, whether our test sees a contact, and momentum and its rate by both parameters."""
     regressor = assembly.make_regressor(settings)
-    own = assembly.make_regressor(settings)  # its friction is as sharp as at the start
+    own = assembly.make_regressor(settings)  # a second one, whose friction stays as sharp as at the start
     estimator: Any = assembly.make_estimator(settings, regressor)
     stream = assembly.make_stream(settings, regressor, estimator)
     watch: Any = stream.watch
     seen = []
     found: dict[str, list[tuple[Array, Array]]] = {LEARNED_OBSERVER: [], URDF_OBSERVER: []}
     for event in recording.events():
-        assert isinstance(event, JointStateEvent)  # torques come with them
+        assert isinstance(event, JointStateEvent)  # joint torques come with joint states
         known = stream.joint_state(event.stamp, event.names, event.position, event.velocity, event.effort).known
         stream.pair()
         seen.append(watch.contact)
@@ -107,7 +107,7 @@ def _follow(
 
 
 def _residual(gain: float, momentum: Array, rate: Array, effort: Array, times: Array) -> Array:
-    """Return the residuals (n, n_joints), from half of the time of learning on: before, parameters move too much."""
+    """Return the residuals (n, n_joints); they are 0 in the first half of learning, when parameters move too much."""
     observer = MomentumObserver(gain)
     steps = np.diff(times, prepend=times[0])
     begin = int(np.searchsorted(times, LEARNED / 2))
@@ -118,7 +118,7 @@ def _residual(gain: float, momentum: Array, rate: Array, effort: Array, times: A
 
 
 def threshold(values: Array, alarms: int) -> float:
-    """Return the smallest threshold down to which values (n,) exceed it in at most so many separate intervals."""
+    """Return the smallest threshold down to which values (n,) exceed it in at most `alarms` separate intervals."""
     levels = np.unique(values)[::-1]
     lower = (k for k, level in enumerate(levels) if count_alarms(values > level) > alarms)
     return float(levels[next(lower, len(levels)) - 1])
@@ -142,8 +142,8 @@ def _total(seen: np.ndarray, times: Array, begins: np.ndarray) -> float:
 def momentum_rows(regressor: Regressor, q: Array, v: Array) -> tuple[Array, Array]:
     """Return rows (n, n_parameters) of the momentum M v and of its rate without joint torques, dM/dt v - n(q, v).
 
-    n holds Coriolis and gravity terms and friction. Since dM/dt v - C v = C' v, this is the observer's model term,
-    linear in the parameters as all of it is.
+    n holds Coriolis and gravity terms and friction. Since dM/dt v - C v = C' v, the rate is the observer's model term.
+    Both are linear in the parameters.
     """
     zero = np.zeros_like(v)
 
@@ -166,13 +166,13 @@ class MomentumObserver:
         self._sum = self._force = self.residual = np.zeros(0)
 
     def update(self, momentum: Array, rate: Array, torque: Array, step: float) -> Array:
-        """Return the residual (n,) [N m], `step` seconds after that before; `momentum`, `rate`: by parameters."""
+        """Return the residual (n,) [N m], `step` [s] after the last; `momentum`, `rate`: rows times parameters."""
         force = torque + rate
         if self._start is None:
             self._start, self._force = momentum, force
             self._sum, self.residual = np.zeros((2, len(momentum)))
             return self.residual
-        # With r taken at the end of the step the observer is stable whatever the gain.
+        # With r taken at the end of the step (implicitly), the observer is stable for every gain.
         self._sum, self._force = self._sum + 0.5 * (self._force + force) * step, force
         self.residual = self._gain * (momentum - self._start - self._sum) / (1.0 + self._gain * step)
         self._sum = self._sum + self.residual * step

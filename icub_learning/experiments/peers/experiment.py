@@ -14,9 +14,9 @@ from icub_learning.experiments.peers.tape import Tape, record
 from icub_learning.experiments.report.running import PACKAGE, digests
 from icub_learning.reporting.tables import save_figures
 
-SIMULATED_SECONDS, PLANES = 20.0, (40.0, 12.0)  # [s]
+SIMULATED_SECONDS, PLANES = 20.0, (40.0, 12.0)  # durations [s], see `all_cases`
 QUICK_SECONDS, QUICK_PLANES = 15.0, (12.0, 5.0)
-QUICK_CASES = ("lbr_med7_exciting", "icub_wrench_50hz", "change XY to XZ")  # the first is real, where it is at hand
+QUICK_CASES = ("lbr_med7_exciting", "icub_wrench_50hz", "change XY to XZ")  # the first is real, if available
 PARTS = ("learners", "contacts", "loads")
 TAPED = "dynamics", "recursive", "features", "simulation", "recording"  # folders that a tape depends on
 DESCRIPTION = """\
@@ -83,7 +83,7 @@ def _sources() -> list[str]:
 
 
 def _compare(case: Case, folder: Path, seconds: float, seed: int, quick: bool) -> dict[str, Any]:
-    """Return what came of each learner on a recording, from an earlier run where nothing changed that it depends on."""
+    """Return the outcome of each learner on a recording, kept from an earlier run unless something it needs changed."""
     recording, settings, noise = case.load()
     key = json.dumps([case.name, len(recording.joint_stamps), seconds, seed, digests(_sources())])
     path = folder / "tape.npz"

@@ -1,4 +1,4 @@
-"""Length scales and noise of a Gaussian process by its likelihood, as the rivals that are such processes take them."""
+"""Length scales and noise of a Gaussian process by maximum likelihood, for the rivals that are such processes."""
 
 from dataclasses import dataclass
 
@@ -8,10 +8,10 @@ from scipy.optimize import minimize
 
 from icub_learning.arrays import Array
 
-MOST_ROWS = 300  # on which the likelihood is maximized
-STEPS = 60  # of the optimizer, at most
-LOW, HIGH = np.log(0.3), np.log(100.0)  # of length scales, in standard deviations of the inputs
-LEAST_NOISE = np.log(1e-5)  # variance over that of the signal
+MOST_ROWS = 300  # most samples on which the likelihood is maximized
+STEPS = 60  # most iterations of the optimizer
+LOW, HIGH = np.log(0.3), np.log(100.0)  # bounds of log(length scale), in standard deviations of inputs
+LEAST_NOISE = np.log(1e-5)  # lower bound of log(noise variance / signal variance)
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,12 @@ class Kernel:
         return np.asarray(np.exp(-0.5 * np.maximum(squares, 0.0)))
 
     def scaled(self, length: float, noise: float) -> "Kernel":
-        """Return it with length scales and noise times these."""
+        """Return this kernel with length scales and noise multiplied by these factors."""
         return Kernel(self.length_scales * length, self.noise * noise)
 
 
 def negative_log_likelihood(parameters: Array, squares: Array, y: Array) -> tuple[float, Array]:
-    """Return minus the logarithm of the likelihood of outputs y (n, n_outputs) that share a kernel, and its gradient.
+    """Return the negative log-likelihood of outputs y (n, n_outputs) that share a kernel, and its gradient.
 
     `parameters` (d + 1,) are logarithms of length scales and noise, `squares` (d, n, n) squared differences of inputs.
     The variance of each output's signal is the one that is most likely (Rasmussen and Williams, "Gaussian Processes for
@@ -53,7 +53,7 @@ def negative_log_likelihood(parameters: Array, squares: Array, y: Array) -> tupl
 
 
 def most_likely_kernel(x: Array, y: Array, seed: int) -> Kernel:
-    """Return the kernel with which some of the rows x (n, d), y (n, n_outputs) are most likely."""
+    """Return the kernel of maximum likelihood on at most MOST_ROWS random rows of x (n, d), y (n, n_outputs)."""
     rows = np.random.default_rng(seed).permutation(len(x))[:MOST_ROWS]
     x, y = x[rows], y[rows] - y[rows].mean(axis=0)
     y = y[:, y.std(axis=0) > 0]

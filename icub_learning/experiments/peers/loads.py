@@ -11,10 +11,10 @@ from icub_learning.experiments.change.live_arm import LiveArm
 from icub_learning.experiments.figures import gathered
 from icub_learning.reporting.tables import number
 
-LEARNED = 30.0  # [s] before the load
-HORIZONS = (1.0, 3.0, 10.0)  # [s] after it
-MASSES = (0.2, 0.5)  # [kg]
-FARTHEST = 0.03  # [m] of the load's centre from the hand's frame, along each axis
+LEARNED = 30.0  # time of learning before the load [s]
+HORIZONS = (1.0, 3.0, 10.0)  # times after the grasp at which errors are taken [s]
+MASSES = (0.2, 0.5)  # masses of the loads [kg]
+FARTHEST = 0.03  # largest offset of the load's centre from the hand's frame along each axis [m]
 OURS, BATCH, BATCH_SP = "load, this package", "batch least squares beside P", "batch least squares beside SP"
 
 
@@ -65,9 +65,9 @@ def _grasp(seed: int, mass: float) -> dict[str, list[tuple[float, float]]]:
 
 
 def batch(rows: list[Array], values: list[Array]) -> Array:
-    """Return the ten parameters of a load that explain values (n_outputs,) each, by least squares of equal noise.
+    """Return the ten parameters of a load by least squares on samples of `rows` (n_outputs, 10), `values` (n_outputs,).
 
-    Outputs are weighed by the deviation of what is left, which one repetition finds (Atkeson, An and Hollerbach 1986).
+    Outputs are weighted by the inverse deviation of their residuals in a first pass (Atkeson, An and Hollerbach 1986).
     """
     design, target = np.array(rows), np.array(values)
     weights = np.ones(target.shape[1])

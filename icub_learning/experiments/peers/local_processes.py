@@ -16,7 +16,7 @@ class Leaf:
         self._factor, self._left = np.zeros((size, size), order="F"), np.zeros((size, n_outputs))
 
     def fill(self, x: Array, y: Array) -> None:
-        """Take in all samples at once, x (n, d), y (n, n_outputs)."""
+        """Learn all samples at once, x (n, d), y (n, n_outputs)."""
         n = self.n = len(x)
         self.x[:n], self.y[:n] = x, y
         if n:
@@ -63,10 +63,10 @@ class Split:
 
 
 class LocalProcesses:
-    """A tree that divides a leaf whenever it has `size` samples; by chance where leaves overlap a sample goes to one.
+    """A tree that splits a leaf when it has `size` samples; where leaves overlap, a sample goes to one at random.
 
-    `overlap` is a width over the spread of the leaf's samples. `aggregation` is "mixture", means weighed by
-    probabilities, or "product", the generalized product of experts, which weighs by probability over variance.
+    `overlap` is the overlap's width over the spread of the leaf. `aggregation` is "mixture", means weighted by
+    probabilities, or "product", the generalized product of experts, which weights by probability over variance.
     """
 
     def __init__(self, kernel: Kernel, n_outputs: int, size: int, overlap: float, aggregation: str, seed: int) -> None:

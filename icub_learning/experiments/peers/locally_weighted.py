@@ -4,22 +4,22 @@ import numpy as np
 
 from icub_learning.arrays import Array
 
-LARGEST_STEP = 0.01  # of a shape with one sample, relative to it
-MOST_LEVERAGE = 0.8  # of a sample in the model that has learned it
-LEAST_WEIGHT = 1e-3  # of a local model that takes part
-PROJECTIONS = 6  # of a local model at most
+LARGEST_STEP = 0.01  # largest relative change of a local model's shape by one sample
+MOST_LEVERAGE = 0.8  # largest leverage of a sample in a local model that has learned it
+LEAST_WEIGHT = 1e-3  # smallest weight with which a local model takes part
+PROJECTIONS = 6  # most projections of a local model
 ADD = 0.5  # a projection is added while the last one reduced the squared error to less than this share
-PENALTY = 1e-6  # on narrow local models
+PENALTY = 1e-6  # weight of the penalty on narrow local models
 SURE = 2  # samples per dimension that a local model has seen before its shape is changed
-FORGETTING, LAST_FORGETTING, FORGETTING_RATE = 0.999, 0.99999, 0.9999  # of a young model, of an old one, and between
+FORGETTING, LAST_FORGETTING, FORGETTING_RATE = 0.999, 0.99999, 0.9999  # first and last factor, rate between
 
 
 class LocallyWeightedProjections:
     """Local linear models, each a few projections of partial least squares, with a shape that gradient descent finds.
 
     All local models of all outputs lie in common arrays; each belongs to one output. A new model has D = `distance` * I
-    in exp(-(x - c)' D (x - c) / 2), `rate` is of the gradient descent on the square root of the diagonal D, and a new
-    model is made where no weight of an output's models is above `generate`.
+    in exp(-(x - c)' D (x - c) / 2), `rate` is the step size of gradient descent on the square root of the diagonal D,
+    and a new model is made where no weight of an output's models is above `generate`.
     """
 
     def __init__(self, n_inputs: int, n_outputs: int, distance: float, rate: float, generate: float = 0.1) -> None:
@@ -50,7 +50,7 @@ class LocallyWeightedProjections:
         return np.asarray(sums / np.maximum(np.bincount(owner, weights[near], self._m), 1e-12))
 
     def _projected(self, near: np.ndarray, centred: Array) -> tuple[Array, list[Array], Array]:
-        """Return projections (n, r), what is left of the inputs before each, and what is predicted (n,)."""
+        """Return projections (n, r), the residual inputs before each of them, and predictions (n,)."""
         a = self.arrays
         used, left, lefts = a["used"][near], centred, []
         s = np.zeros((len(near), PROJECTIONS))
@@ -76,7 +76,7 @@ class LocallyWeightedProjections:
             self.add(x, float(y[output]), int(output))
 
     def add(self, x: Array, y: float, output: int) -> None:
-        """Make a local model of an output at x (d,), where it is y."""
+        """Add a local model of an output, centred at x (d,), where the output is y."""
         a = self.arrays
         if self.n == len(a["weight"]):
             for name, values in a.items():
@@ -125,7 +125,7 @@ class LocallyWeightedProjections:
     def _reshape(self, near: np.ndarray, w: Array, x: Array, rest: Array, s: Array) -> None:
         """Descend along the gradient of the leave-one-out error, by the paper's stochastic approximation of it."""
         a = self.arrays
-        # What a young model does says nothing yet: its own samples decide it too much.
+        # Errors of a young model say nothing yet, as its few samples determine it too much.
         sure = a["count"][near] > SURE * self._d
         near, w, rest, s = near[sure], w[sure], rest[sure], s[sure]
         fade = a["forgetting"][near]

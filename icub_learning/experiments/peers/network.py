@@ -6,12 +6,12 @@ import numpy as np
 
 from icub_learning.arrays import Array
 
-KEPT = 5000  # samples, a uniform choice of all that came
-DECAYS = 0.9, 0.999  # of Adam (Kingma and Ba, ICLR 2015)
+KEPT = 5000  # samples in memory, a uniform random choice of all so far
+DECAYS = 0.9, 0.999  # decay rates of Adam's two moments (Kingma and Ba, ICLR 2015)
 
 
 class ReplayNetwork:
-    """Two hidden layers of tanh of one `width`, squared errors, Adam; of the `batch` samples of a step one is new."""
+    """Two hidden tanh layers of equal `width`, squared error, Adam; one of the `batch` samples of a step is new."""
 
     def __init__(self, n_inputs: int, n_outputs: int, width: int, rate: float, batch: int, seed: int) -> None:
         self._rng = np.random.default_rng(seed)

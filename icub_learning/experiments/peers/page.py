@@ -1,4 +1,4 @@
-"""What came of the comparison: tables, pictures and the page with both."""
+"""Results of the comparison: tables, pictures and the page with both."""
 
 import shutil
 from collections.abc import Mapping, Sequence
@@ -18,8 +18,8 @@ from icub_learning.reporting.tables import number, table
 OURS, RIGID, OFF_LINE = "SP, this package", "P within it", "off-line identification"
 ON_TOP = " + P"  # follows the name of a rival on top of rigid bodies
 PARTS = {"start": "2 to 10 s", "last": "last 30 %"}
-MOST_SHOWN = 30.0  # of an error over time
-AHEAD = 1.05  # ours over the best rival: beyond, the rival is ahead
+MOST_SHOWN = 30.0  # largest error that pictures over time show; larger ones are drawn at it
+AHEAD = 1.05  # ratio of our error to the best rival's above which the rival is ahead
 RANK_HEAD = ["", *("error / ours", "mean rank", "first") * 2, "settings", "us a sample"]
 BEST_HEAD = ["recording", *("ours", "best rival", "which", "ratio") * 2]
 CHANGE_HEAD = ["RMSE of force [N] and torque [N m]", *(f"{a:g} to {b:g} s" for a, b in WINDOWS)]
@@ -28,20 +28,20 @@ Section = tuple[str, str, list[str], list[list[str]]]  # heading, text, head and
 
 
 def errors(case: Found, part: str) -> dict[str, float]:
-    """Return the nMSE of each learner of a case that has one."""
+    """Return the nMSE in a part of a case by learner, for all but RIGID that have one."""
     values = {name: one.get(part) for name, one in case["learners"].items() if name != RIGID}
     return {name: value for name, value in values.items() if value is not None and np.isfinite(value)}
 
 
 def ratio_to_best(case: Found, part: str) -> tuple[float, str]:
-    """Return ours over the best rival's error, and the rival's name."""
+    """Return the ratio of our error to that of the best rival, and the rival's name."""
     found = errors(case, part)
     best = min((name for name in found if name != OURS), key=lambda name: found[name])
     return found[OURS] / found[best], best
 
 
 def ranking(cases: Sequence[Found]) -> list[list[str]]:
-    """Return a row for each learner: error over ours at both parts, mean rank, times first, settings, cost."""
+    """Return a row for each learner: in both parts error over ours, mean rank, times first; then settings and cost."""
     settings = {OURS: 0}
     for one in RIVALS:
         settings[one.name] = len(one.choices) + 2 * one.by_likelihood
@@ -185,7 +185,7 @@ def _mean_curve(cases: Sequence[Found], name: str, key: str) -> Array:
 
 
 def _draw(path: Path, cases: Sequence[Found], key: str, edges: Sequence[float], label: str, title: str) -> None:
-    """Draw the errors over time of ours, of the rigid bodies within it, and of each rival's better form."""
+    """Draw the errors over time of SP, of P within it, and of each rival's better form."""
     curves = {name: _mean_curve(cases, name, key) for name, one in cases[0]["learners"].items() if key in one}
     if key == "curve":
         curves = {name: curve / curves[OURS] for name, curve in curves.items()}

@@ -20,7 +20,7 @@ Choices = Mapping[str, tuple[Any, ...]]
 
 
 class Learner(Protocol):
-    """What is compared."""
+    """A learner that takes part in the comparison."""
 
     def predict(self, motion: Array) -> Array:
         """Return the outputs (n_outputs,) for a motion (3 n_joints,), or for another input (d,)."""
@@ -33,16 +33,16 @@ class Learner(Protocol):
 class Told:
     """What rivals are told before they learn."""
 
-    regressor: Regressor  # of the robot
-    # mean and deviation of motions, (3 n_joints,) each, and of targets, (n_outputs,) each, in the whole recording
+    regressor: Regressor  # regressor of the robot
+    # means and deviations of motions, (3 n_joints,) each, and of targets, (n_outputs,) each, in the whole recording
     scales: tuple[Array, Array, Array, Array]
-    motions: Array  # (n, 3 n_joints) of the part for choosing settings
-    targets: Array  # (n, n_outputs), what is to be learned there
-    seed: int  # of all that is random
+    motions: Array  # motions (n, 3 n_joints) in the part for choosing settings
+    targets: Array  # targets (n, n_outputs) there
+    seed: int  # seed of all that is random
 
     @cached_property
     def kernel(self) -> Kernel:
-        """The kernel of a process that makes the targets most likely."""
+        """The kernel with which the targets are most likely."""
         mean_x, scale_x, mean_y, scale_y = self.scales
         return most_likely_kernel((self.motions - mean_x) / scale_x, (self.targets - mean_y) / scale_y, self.seed)
 
@@ -51,7 +51,7 @@ class RigidBodies:
     """Recursive least squares of base parameters (Gautier and Khalil 1992), with exponential forgetting.
 
     The regressor has friction and offsets. Rows are scaled by the deviations of the outputs, `scale` (n_outputs,), and
-    columns by `motions` (n, 3 n_joints), so that outputs of different units count alike and one number regularizes all.
+    columns by their RMS over `motions` (n, 3 n_joints): outputs of all units count alike, one number regularizes all.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class SparseSpectrumProcess:
     Metta, Neural Networks 41, 2013).
 
     The frequencies, half as many as features, are drawn from the spectral density of the kernel; the factor of the
-    precision, which outputs share, takes each sample in by a rank-one update, which the core of this package does.
+    precision, which outputs share, gets a rank-one update with each sample by the core of this package.
     """
 
     def __init__(self, kernel: Kernel, n_outputs: int, frequencies: int, seed: int) -> None:
@@ -89,7 +89,7 @@ class SparseSpectrumProcess:
         self._rls = RecursiveLeastSquares(2 * frequencies, n_outputs, kernel.noise)
 
     def features(self, x: Array) -> Array:
-        """Return the features (2 frequencies,) of x (d,), of length 1."""
+        """Return the features (2 frequencies,) of x (d,), a vector of length 1."""
         phases = x @ self._frequencies
         return np.concatenate([np.cos(phases), np.sin(phases)]) * self._scale
 
@@ -116,14 +116,14 @@ class Scaled:
 
 @dataclass(frozen=True)
 class Rival:
-    """One rival."""
+    """One rival and the candidates for its settings."""
 
-    name: str  # short one
+    name: str  # short name
     source: str  # who published it
-    kind: type[Learner]  # of the learner, or of what is standardized in it
-    choices: Choices  # what each of its settings is chosen from; the first one is where the search starts
-    make: Callable[..., Learner]  # makes a learner from what it is told and its settings
-    by_likelihood: bool = False  # whether length scales and noise are found by likelihood besides
+    kind: type[Learner]  # class of the learner, or of the one that `Scaled` wraps
+    choices: Choices  # candidates for each of its settings; the search starts from the first ones
+    make: Callable[..., Learner]  # makes a learner from `Told` and its settings
+    by_likelihood: bool = False  # whether length scales and noise are first found by likelihood
     on_top: bool = True  # whether it is tried on top of rigid bodies as well
 
 
@@ -147,7 +147,7 @@ def _rigid(told: Told, regularization: float, forgetting: float) -> Learner:
     return RigidBodies(told.regressor, told.motions, told.scales[3], regularization, forgetting)
 
 
-LENGTH, NOISE = (2.0, 4.0, 1.0, 8.0), (1.0, 0.1, 10.0)  # times what is most likely
+LENGTH, NOISE = (2.0, 4.0, 1.0, 8.0), (1.0, 0.1, 10.0)  # factors on the most likely values
 LOCAL: Choices = {"length": LENGTH, "noise": NOISE, "size": (200, 100), "overlap": (0.05, 0.2)}
 RIVALS = (
     Rival("rigid-body RLS", "Gautier and Khalil 1992", RigidBodies,

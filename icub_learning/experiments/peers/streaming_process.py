@@ -14,10 +14,10 @@ REPLACED = 0.3  # share of the inducing points that new inputs replace at a time
 class StreamingProcess:
     """A sparse process whose posterior at the inducing points, which outputs share, is the only memory of the past.
 
-    What earlier samples said is kept as Gaussian pseudo-measurements of the old inducing points, which the new ones are
-    given as they are given samples (the paper's optimal posterior for fixed hyperparameters). Between two changes, one
-    after `every` samples (default: half as many as points), in which some of the latest inputs become inducing points,
-    each sample is a rank-one update.
+    Earlier samples are kept as Gaussian pseudo-measurements at the old inducing points, from which the new ones learn
+    as from samples (the paper's optimal posterior for fixed hyperparameters). After each `every` samples (default: half
+    as many as points) some of the latest inputs become inducing points; between such changes, each sample is a rank-one
+    update.
     """
 
     def __init__(self, kernel: Kernel, n_outputs: int, inducing: int, seed: int, every: int = 0) -> None:
@@ -48,7 +48,7 @@ class StreamingProcess:
             self._latest.clear()
 
     def induce(self, points: Array) -> None:
-        """Move to other inducing points (k, d)."""
+        """Replace the inducing points by `points` (k, d)."""
         root = cholesky(self._kernel(points, points) + JITTER * np.eye(len(points)), lower=True)
         rls = RecursiveLeastSquares(len(points), self._m, self._kernel.noise)
         if self._rls is not None:

@@ -19,14 +19,14 @@ from icub_learning.files import replacing
 from icub_learning.recording.recording import Recording, WrenchEvent
 
 SEARCH = 0.3  # share of a recording, from its beginning, on which rivals' settings are chosen
-FIRST = 2.0  # [s] before which no error counts
+FIRST = 2.0  # time from which errors count [s]
 
 
 @dataclass(frozen=True)
 class Tape:
-    """All that a learner sees of a recording, and what ours made of it."""
+    """All that a learner sees of a recording, and the predictions of ours."""
 
-    times: Array  # (n,) of the joint states since the first one [s]
+    times: Array  # (n,) times of the joint states since the first one [s]
     motions: Array  # (n, 3 n_joints), position, velocity and acceleration of each joint state, derived without delay
     measured: Array  # (n, n_outputs); NaN where no measurement came
     order: np.ndarray  # (k,); i >= 0: joint state i is to be predicted; -1 - i: its measurement is to be learned
@@ -49,7 +49,7 @@ class Tape:
         return int(np.searchsorted(self.times, SEARCH * self.times[-1]))
 
     def save(self, path: Path) -> dict[str, Any]:
-        """Write all of it; return nothing to keep besides."""
+        """Write the tape to a file, and return {} as the outcome for `trial.kept`."""
         with replacing(path) as file:
             np.savez_compressed(file, **{one.name: getattr(self, one.name) for one in fields(self)})
         return {}
@@ -80,7 +80,7 @@ class _Clocked:
 
 
 def record(recording: Recording, settings: Settings, mere_noise: tuple[bool, ...] = ()) -> Tape:
-    """Let our learner, untrained, predict and learn a recording; `mere_noise`: outputs of more noise than truth."""
+    """Return the tape of our untrained learner on a recording; `mere_noise` marks outputs of more noise than signal."""
     regressor = assembly.make_regressor(settings)
     estimator = _Clocked(assembly.make_estimator(settings, regressor))
     stream = assembly.make_stream(settings, regressor, estimator)

@@ -21,12 +21,12 @@ from icub_learning.experiments.peers.tape import FIRST, SEARCH, Tape
 from icub_learning.recording.recording import Recording
 from icub_learning.reporting.tables import write_json
 
-START, STEADY = (FIRST, 10.0), 0.7  # [s] since the start; share of the recording
-WINDOWS = ((0.0, 0.15), (0.0, 1.0), (1.0, 2.0), (2.0, 4.0))  # [s] after the change of task
-CURVE = tuple(np.geomspace(0.5, 64.0, 15).tolist())  # [s] edges of the bins of errors over time
-AFTER = tuple(np.concatenate([[0.05, 0.15, 0.3], np.geomspace(0.5, 8.0, 9)]).tolist())  # [s] after a change
-WAITS = (2.0, 0.0, 5.0)  # [s] before a rival learns on top of rigid bodies, which are far off at first
-WORST = 1e6  # nMSE of a learner that diverged
+START, STEADY = (FIRST, 10.0), 0.7  # interval "start" [s]; share of the recording before part "last"
+WINDOWS = ((0.0, 0.15), (0.0, 1.0), (1.0, 2.0), (2.0, 4.0))  # windows after the change of task [s]
+CURVE = tuple(np.geomspace(0.5, 64.0, 15).tolist())  # edges of the time bins of errors [s]
+AFTER = tuple(np.concatenate([[0.05, 0.15, 0.3], np.geomspace(0.5, 8.0, 9)]).tolist())  # edges after a change [s]
+WAITS = (2.0, 0.0, 5.0)  # candidate waits [s] before a rival learns on top of rigid bodies, which err at first
+WORST = 1e6  # nMSE given to a learner that diverged
 GROUPS = slice(0, 3), slice(3, 6)  # force and torque of a wrench
 
 
@@ -88,7 +88,7 @@ def _rows(tape: Tape, begin: float, end: float) -> np.ndarray:
 
 
 def _curve(tape: Tape, made: Array, edges: tuple[float, ...], since: float) -> list[float]:
-    """Geometric means over outputs of mean squared errors in bins of time, over the variance of the whole recording."""
+    """Return geometric means over outputs of mean squared errors in time bins, over the whole recording's variance."""
     variance = np.nanvar(tape.measured, axis=0)[tape.judged]
     values = []
     for begin, end in pairwise(edges):
@@ -102,14 +102,14 @@ def _curve(tape: Tape, made: Array, edges: tuple[float, ...], since: float) -> l
 def attempt(
     tape: Tape, rival: Rival, told: Told, base: Array | None, end: int, wait: float = 0.0, **settings: Any
 ) -> tuple[Array, float]:
-    """Return the predictions of a rival with some settings, and what they cost; see `predictions`."""
+    """Return the predictions of a rival with the given settings, and their cost; see `predictions`."""
     return predictions(tape, rival.make(told, **settings), base, end, wait)
 
 
 def search(tape: Tape, rival: Rival, told: Told, base: Array | None, quick: bool) -> tuple[dict[str, Any], int]:
     """Return the settings with the least error in the part for choosing them, and how many were tried.
 
-    One after the other takes its best value with the others as they are, twice; quick: once, of its first two values.
+    In turn, each setting takes its best value with the others fixed, twice; quick: once, of its first two values.
     """
     more = {} if base is None else {"wait": WAITS}
     choices = {name: values[: 2 if quick else None] for name, values in {**rival.choices, **more}.items()}
@@ -136,7 +136,7 @@ def compete(
     late = (tape.times >= FIRST) & np.isfinite(targets).all(axis=1)
     mean_y, scale_y = _scale(targets[late])
     if on_top:
-        mean_y = np.zeros_like(mean_y)  # what rigid bodies leave is not expected to lie on one side
+        mean_y = np.zeros_like(mean_y)  # residuals of rigid bodies are expected to have mean 0
     scales = (*_scale(tape.motions[late]), mean_y, scale_y)
     known = np.flatnonzero(late[: tape.search_end])
     told = Told(assembly.make_regressor(settings), scales, tape.motions[known], targets[known], seed)
@@ -146,7 +146,7 @@ def compete(
 
 
 def _scale(values: Array) -> tuple[Array, Array]:
-    """Return means and deviations of columns; those that hardly vary are as they come."""
+    """Return means and standard deviations of columns; the deviation is 1 where a column hardly varies."""
     deviation = values.std(axis=0)
     return values.mean(axis=0), np.where(deviation > 1e-6 * max(deviation.max(), 1e-12), deviation, 1.0)
 
@@ -167,7 +167,7 @@ def off_line(tape: Tape, recording: Recording, settings: Settings) -> dict[str, 
 
 
 def kept(path: Path, key: str, work: Any) -> dict[str, Any]:
-    """Return what `work` returned in an earlier run with the same key, or call it and keep that."""
+    """Return the result of `work` from an earlier run with the same key; else call it and keep its result."""
     digest = hashlib.sha256(key.encode()).hexdigest()
     try:
         found = json.loads(path.read_text())

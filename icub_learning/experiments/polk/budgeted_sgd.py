@@ -9,14 +9,14 @@ from icub_learning.arrays import Array
 from icub_learning.kernel_methods import POLKClassifier
 
 STEPS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 6.0)  # candidates for the constant step size
-HELD_OUT = 5  # every fifth sample judges the candidates
-LOOKS = 10  # held-out errors of a candidate are averaged over so many moments of its last quarter
+HELD_OUT = 5  # every fifth sample is held out to judge the candidates
+LOOKS = 10  # moments of a candidate's last quarter over which its held-out errors are averaged
 
 
 def budgeted_sgd(budget: int, step_size: float, averaging: int = 1, **settings: Any) -> POLKClassifier:
     """Return a learner of the hinge loss that keeps `budget` points by projection (Wang, Crammer and Vucetic 2012).
 
-    It takes one sample at a time; when a point is too many, the one whose projection onto the others changes the
+    It takes one sample at a time; with one point too many, the one whose projection onto the others changes the
     function least is projected. The average of the last `averaging` steps predicts; 1 is the published method.
     """
     settings |= {"loss": "hinge", "parsimony": 0.0, "batch_size": 1, "averaging": averaging}

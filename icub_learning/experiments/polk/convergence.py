@@ -76,7 +76,7 @@ def comparisons(found: Figures) -> Comparisons:
 
 
 class Problem:
-    """Regression on POINTS points, of which the best function f* of E (f - y)^2 / 2 + LAMBDA / 2 |f|^2 is known."""
+    """Regression on POINTS points, where the function f* that minimizes E (f - y)^2 / 2 + LAMBDA / 2 |f|^2 is known."""
 
     def __init__(self) -> None:
         self.x = np.linspace(-1, 1, POINTS)[:, None]
@@ -87,7 +87,7 @@ class Problem:
         self.norm = float(np.sqrt(self.best @ self.gram @ self.best))
 
     def distance(self, points: Array, weights: Array) -> float:
-        """Return |f - f*| in the kernel's space of f = sum_j weights_j k(points_j, .), of at least one point."""
+        """Return |f - f*| in the kernel's space for f = sum_j weights_j k(points_j, .) with at least one point."""
         own = float(weights @ self.kernel(points, points) @ weights)
         across = float(self.best @ self.kernel(self.x, points) @ weights)
         return float(np.sqrt(max(own - 2 * across + self.norm**2, 0.0)))
@@ -102,7 +102,7 @@ class Problem:
         return self.bias(points, weights) / 2 + LAMBDA / 2 * own
 
     def follow(self, settings: dict[str, Any], n: int, seed: int) -> dict[str, Any]:
-        """Learn n samples; return "t", "distances", "risks", "orders" (k,) and "variance", the largest of gradients."""
+        """Learn n samples; return "t", "distances", "risks", "orders" (k,), and the largest gradient "variance"."""
         random = np.random.default_rng(seed)
         chosen = random.integers(POINTS, size=n)
         y = self.mean[chosen] + NOISE * random.uniform(-(3**0.5), 3**0.5, size=n)
@@ -123,7 +123,7 @@ class Problem:
 
 
 def _summary(found: dict[str, Any], steps: Any) -> dict[str, Any]:
-    """Return last values and bounds of each run, and the powers of t and eta."""
+    """Return the last values and the bound of each run, and the powers of t and eta."""
     runs: dict[str, Any] = {}
     for name, one in found.items():
         tail = one["t"] >= one["t"][-1] / 4

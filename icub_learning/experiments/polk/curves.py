@@ -31,7 +31,7 @@ the samples are averaged. Beside them on at most 2000 samples L-BFGS on all poin
 the logistic loss ended, and from zero, where it has a kink) and an import vector machine (IVM, logistic loss; Zhu and
 Hastie 2005), and LIBSVM, its C by cross-validation. The numbers of the published tables are lost; what the text says is
 printed below. The risk is mean loss + lambda / 2 |f|^2."""
-# Length scale, step size of hinge and of logistic loss, values of K of each, batch, most samples to learn.
+# Length scale, step size for hinge and logistic loss, values of K for each, batch size, most samples to learn.
 SETTINGS: dict[str, Any] = {
     "multidist": {"length_scale": 0.6**0.5, "step": (6.0, 6.0), "K": ((0.04, 0.01),) * 2, "batch": 32, "n": 5000},
     "mnist": {"length_scale": 5.0, "step": (2.0, 8.0), "K": ((0.2, 0.1), (0.04, 0.02)), "batch": 8, "n": 4000},
@@ -41,7 +41,7 @@ LOSSES = ("hinge", "logistic")
 COARSE, STUCK = "BSGD hinge, a sixth of POLK's step", "L-BFGS hinge from zero"
 LAMBDA = 1e-6
 LOOKS, TEST, DENSE = 25, 2500, 2000
-LATE, LATE_LOOKS = 0.8, 10  # the share of the samples after which iterates are averaged, and how many are
+LATE, LATE_LOOKS = 0.8, 10  # share of the samples after which iterates are averaged, and the number of these
 QUICK = ("--quick", "--draws", "1")
 add_options = options(
     "samples",
@@ -93,7 +93,7 @@ def comparisons(found: Figures) -> Comparisons:
 
 
 def _load(name: str, n: int, n_test: int, args: Arguments, seed: int) -> Any:
-    """Return (x, y) to learn and (x, y) to test, y numbers of classes."""
+    """Return (x, y) to learn and (x, y) to test, y indices of classes."""
     if name == "multidist":
         (x, y), (x_test, y_test), _ = sample_mixtures(seed)
         return (x[:n], y[:n]), (x_test[:n_test], y_test[:n_test])
@@ -108,8 +108,8 @@ def _load(name: str, n: int, n_test: int, args: Arguments, seed: int) -> Any:
 
 
 def measure(settings: Any, data: Any, seed: int, dense: int) -> dict[str, Any]:
-    """Return curves and last values by method, learned from and tested on `data`, the dense methods from at most
-    `dense` samples: "samples" (k,), "risk", "error" and "points" (k,) there, "seconds", "loss".
+    """Return the curves of all methods on `data`, by method; the dense methods learn from at most `dense` samples. A
+    curve has "samples" (k,), "risk", "error" and "points" (k,) there, "seconds" and "loss".
     """
     (x, y), test = data
     classes = np.unique(y)
@@ -127,15 +127,14 @@ def measure(settings: Any, data: Any, seed: int, dense: int) -> dict[str, Any]:
     error = float(np.mean(svm.predict(test[0]) != test[1]))
     found["LIBSVM hinge"] = _last(len(x), (None, error), len(svm.support_), took, "hinge")
     few = np.random.default_rng(seed).permutation(len(x))[:dense]
-    kernel, weights = Kernel("gaussian", settings["length_scale"]), np.zeros((len(few), len(classes)))
-    for loss in LOSSES[::-1]:  # the hinge starts from what the logistic loss found: at zero it has a kink
+    kernel, zero = Kernel("gaussian", settings["length_scale"]), np.zeros((len(few), len(classes)))
+    weights, dense_names = zero, [(one, f"L-BFGS {one}, {len(few)} samples") for one in LOSSES[::-1]]
+    for loss, name in (*dense_names, ("hinge", STUCK)):  # at first from the logistic solution, as zero is a kink
         start = perf_counter()
-        weights = dense_lbfgs(kernel, x[few], y[few], loss, classes, weights)
+        weights = dense_lbfgs(kernel, x[few], y[few], loss, classes, zero if name == STUCK else weights)
         took = perf_counter() - start
         judged = _judge(kernel, x[few], weights, test, loss, classes)
-        found[f"L-BFGS {loss}, {len(few)} samples"] = _last(len(few), judged, len(few), took, loss)
-    stuck = dense_lbfgs(kernel, x[few], y[few], "hinge", classes, np.zeros_like(weights))
-    found[STUCK] = _last(len(few), _judge(kernel, x[few], stuck, test, "hinge", classes), len(few), took, "hinge")
+        found[name] = _last(len(few), judged, len(few), took, loss)
     start = perf_counter()
     imported = import_vectors(kernel, x[few], y[few], LAMBDA, seed=seed)
     took = perf_counter() - start
@@ -156,7 +155,7 @@ def _judge(
 
 
 def _last(samples: int, judged: tuple[float | None, float], points: int, took: float, loss: str) -> dict[str, Any]:
-    """Return what a batch method ends with as `_follow` does, `judged` being its risk and error."""
+    """Return the final values of a batch method in the form of `_follow`; `judged` is its risk and error."""
     last = {"samples": samples, "risk": judged[0], "error": judged[1], "points": points}
     return {**{key: [value] for key, value in last.items()}, "seconds": took, "loss": loss}
 
@@ -225,7 +224,7 @@ def _text(name: str, found: dict[str, Any], n: int, n_test: int, draws: int) -> 
 
 
 def excess(found: Mapping[str, Any], rival: str, key: str) -> float:
-    """Return the last "risk" or "error" (a share) of POLK, hinge, larger K, less that of the first `rival`."""
+    """Return the last "risk" or "error" (a share) of POLK (hinge, larger K) minus that of the first `rival`."""
     starts = ("POLK hinge", rival)
     ours, theirs = (next(one for name, one in found.items() if name.startswith(start)) for start in starts)
     return float(ours[f"last {key}"] - theirs[f"last {key}"])

@@ -12,14 +12,14 @@ from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods import Kernel
 
 MOST, CANDIDATES, TOLERANCE = 100, 200, 1e-3
-DEPENDENT = 1e-8  # a point nearer to the span of those chosen, in squared norm over its own, adds nothing
+DEPENDENT = 1e-8  # relative squared distance to the span of the chosen points below which a point adds nothing
 
 
 @dataclass(frozen=True)
 class ImportVectors:
     """A function f(x) = sum_j weights_j k(points_j, x) of all classes."""
 
-    chosen: NDArray[np.intp]  # (q,) numbers of the points among the samples, in the order in which they were chosen
+    chosen: NDArray[np.intp]  # (q,) indices of the points among the samples, in the order of choice
     points: Array  # (q, d)
     weights: Array  # (q, C)
     objectives: Array  # (q + 1,) least objective on the samples with the first 0 to q points
@@ -36,8 +36,8 @@ def import_vectors(
 ) -> ImportVectors:
     """Return the import vector machine of Zhu and Hastie (2005), of the softmax loss, for labels y (n,).
 
-    The objective is the mean loss on all samples + regularization / 2 |f|^2. Each step adds the point of so many random
-    `candidates` (Smola and Schoelkopf 2000; the authors try all) with which one step of Newton's method on all weights
+    The objective is the mean loss on all samples + regularization / 2 |f|^2. Each step adds the point, of `candidates`
+    random ones (Smola and Schoelkopf 2000; the authors try all), with which one step of Newton's method on all weights
     promises the largest decrease, and then fits. It ends when a point decreases the objective by less than TOLERANCE
     of it, as published, or at `most` points. Raises ParameterError: there are fewer than three classes.
     """
@@ -65,7 +65,7 @@ def import_vectors(
         columns = (kernel(x, x[tried]) - basis @ basis[tried].T) / np.sqrt(residual[tried])
         best = int(np.argmax(promised_decreases(basis, columns, probabilities, hits, regularization)))
         basis = np.concatenate([basis, columns[:, [best]]], axis=1)
-        model.coef_ = np.concatenate([model.coef_, np.zeros((n_classes, 1))], axis=1)  # to start from
+        model.coef_ = np.concatenate([model.coef_, np.zeros((n_classes, 1))], axis=1)  # warm start: 0 for the new point
         model.fit(basis, codes)
         chosen.append(int(tried[best]))
         probabilities = model.predict_proba(basis)
@@ -85,7 +85,7 @@ def promised_decreases(
     """Return by how much one step of Newton's method on all weights decreases the objective's quadratic model, (L,).
 
     The functions in use, `basis` (n, q), have optimal weights and give the classes `probabilities` (n, C); `hits` (n,
-    C) says which is right. Of the `columns` (n, L), of norm 1 and orthogonal to the basis, each is added alone.
+    C) marks the right class. Each of the `columns` (n, L), of norm 1 and orthogonal to the basis, is added alone.
     """
     (n, order), tried, n_classes = basis.shape, columns.shape[1], probabilities.shape[1]
     gradient = columns.T @ (probabilities - hits) / n

@@ -30,7 +30,7 @@ largest norm of a change by removing points, over the promised epsilon; it holds
 Beside POLK: budgeted stochastic gradients (BSGD), which keep 15 points by projection, with the step size of the least
 held-out error; functional gradients that keep every point; and a support vector machine, its C by cross-validation."""
 SETTINGS: dict[str, Any] = {"length_scale": 0.6**0.5, "step_size": 6.0, "regularization": 1e-6, "batch_size": 32}
-RIVAL = {name: SETTINGS[name] for name in ("length_scale", "regularization")}  # shared with BSGD, as published
+RIVAL = {name: SETTINGS[name] for name in ("length_scale", "regularization")}  # settings of BSGD, as published
 RUNS = (("hinge", 0.04), ("logistic", 0.04), ("hinge", 0.01), ("logistic", 0.01))
 N_TRAIN, N_TEST, N_CLASSES, N_PARTS, VARIANCE = 5000, 2500, 5, 3, 0.2
 BUDGET = N_CLASSES * N_PARTS  # points of BSGD: the modes of the density, the order that the paper calls optimal
@@ -67,7 +67,7 @@ def judge_all(train: Any, test: Any, bayes: float) -> dict[str, dict[str, float]
     def keep(name: str, model: POLKClassifier, took: float, **more: float) -> None:
         order = float(model.model_order_)
         scores = Kernel("gaussian", model.length_scale)(test[0], model.dictionary_) @ model.coef_
-        wrong = float((model.classes_[scores.argmax(axis=1)] != test[1]).mean())  # of the newest iterate
+        wrong = float((model.classes_[scores.argmax(axis=1)] != test[1]).mean())  # error of the newest iterate
         outcomes[f"{name}, iterate"] = {"order": order, "excess error": wrong - bayes, "seconds": took, **more}
         excess = 1 - model.score(*test) - bayes
         outcomes[f"{name}, average"] = {"order": order, "excess error": excess, "seconds": took}
@@ -94,8 +94,8 @@ def largest_change(model: POLKClassifier, x: Array, y: NDArray[np.intp], n_class
     """Learn the samples in their order and return the largest ||f - f~|| / epsilon over all steps.
 
     f~ is the step before points are removed, f the iterate after it; POLK promises at most 1 (Algorithm 2, Theorem 3).
-    The norms come from Gram matrices, independently of those that the learner keeps. `model` is not fitted yet, for
-    three classes or more with epsilon > 0; labels y (n,) are 0 to n_classes - 1.
+    The norms come from Gram matrices, independently of those that the learner keeps. `model` is unfitted
+    and has epsilon > 0; there are three classes or more, and labels y (n,) are 0 to n_classes - 1.
     """
     kernel = Kernel("gaussian", model.length_scale)
     points, weights = np.zeros((0, x.shape[1])), np.zeros((0, n_classes))

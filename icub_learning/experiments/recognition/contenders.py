@@ -1,4 +1,4 @@
-"""What learns few views of each class: the classifiers of this package, and rivals of scikit-learn at their best."""
+"""Learners of few views of each class: the classifiers of this package, and rivals of scikit-learn at their best."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,16 +21,16 @@ from icub_learning.recognition.assembly import make_classifier
 from icub_learning.recognition.classifiers.kept_views import unit
 from icub_learning.recognition.settings import Settings
 
-PARTS = 3  # of the training views, each held back once to choose a rival's settings
+PARTS = 3  # folds of the cross-validation on training views that chooses a rival's settings
 
 
 @dataclass(frozen=True)
 class Rival:
     """An estimator of scikit-learn; views have a mean squared length of 1, which is the unit of its settings."""
 
-    make: Callable[..., Any]  # returns one with the given setting
+    make: Callable[..., Any]  # returns the estimator with a given setting
     settings: tuple[Any, ...]  # candidates, from which cross-validation on the training views chooses
-    single: Any  # the one for a single view of each class, of unit length, when nothing can be held back
+    single: Any  # estimator for a single view of each class, of unit length, where none can be held out
 
 
 OURS = {
@@ -78,7 +78,7 @@ def compare(
 
 def named_by(contender: Settings | Rival, taught: Mapping[str, Array], asked: Array) -> NDArray[np.intp]:
     """Return the classes (m,) of `asked` (m, d) by a classifier of ours that is taught views (n, d), class after class,
-    or by a rival, set as cross-validation on `taught` prefers, which includes whether views have unit length.
+    or by a rival whose setting, and whether views have unit length, are chosen by cross-validation on `taught`.
     """
     if isinstance(contender, Settings):
         classifier = make_classifier(contender, asked.shape[1])
@@ -104,13 +104,13 @@ def named_by(contender: Settings | Rival, taught: Mapping[str, Array], asked: Ar
 
 def _fit_and_name(estimator: Any, train: Array, targets: NDArray[np.intp], others: Array) -> NDArray[np.intp]:
     with warnings.catch_warnings():
-        # of the class mean, on pixels that are the same in all digits of a class; it uses no deviations
+        # The class mean warns of pixels that are the same in all digits of a class, but it uses no deviations.
         warnings.filterwarnings("ignore", message="self.within_class_std_dev_ has at least 1 zero")
         return np.asarray(estimator.fit(train, targets).predict(others), dtype=np.intp)
 
 
 def _scalings(x: Array, asked: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield training views and others with their own, then with unit length, in the dimensions that the former span."""
+    """Yield training and other views, with their own, then with unit length, in the dimensions that the former span."""
     length = np.sqrt((x**2).sum(axis=1).mean())
     for train, others in ((x / length, asked / length), (unit(x), unit(asked))):
         if len(train) > train.shape[1]:

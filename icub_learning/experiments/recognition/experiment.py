@@ -16,10 +16,10 @@ from icub_learning.recognition.settings import DEFAULTS
 from icub_learning.reporting.tables import save_figures, table
 
 SEEDS = (0, 1, 2, 3, 4)
-N_VIEWS = (1, 3, 5, 10, 20)  # taught of each class
-CLASSES = 20  # in a draw, or as many as there are
-KNOWN, UNKNOWN = 20, 20  # groceries
-# What is expected of means over the draws: of groceries by views, of rendered objects by how many of the 24 are known.
+N_VIEWS = (1, 3, 5, 10, 20)  # numbers of taught views of each class
+CLASSES = 20  # most classes in a draw
+KNOWN, UNKNOWN = 20, 20  # numbers of groceries that are taught, and that are not
+# Bounds on means over the draws: for groceries by views, for rendered objects by how many of the 24 are known.
 GROCERY_BOUNDS = {3: {"calibration": 0.08}, 20: {"calibration": 0.08, "gap": 0.06, "auroc": 0.80}}
 OBJECT_BOUNDS = {
     2: {"auroc": 0.985, "rejected": 0.90},
@@ -27,7 +27,7 @@ OBJECT_BOUNDS = {
     12: {"auroc": 0.98, "rejected": 0.85},
     18: {"auroc": 0.98, "rejected": 0.85},
 }
-# Figures of unknown objects in the order of the table, and whether they are shown for all data sets.
+# Figures of unknown objects in the order of the table: title, and whether all data sets show them.
 FIGURES = {
     "largest": ("largest score right", True),
     "label": ("label right", True),
@@ -39,8 +39,8 @@ FIGURES = {
     "auroc": ("AUROC", True),
     "rejected": ("unknown rejected at 5 % of known", True),
 }
-MISSED = 0.02  # by which the share of known views that are called unknown may differ from `reject_known`
-LATE_CLASSES = 10  # of each draw, one at a time
+MISSED = 0.02  # largest allowed difference of the share of known views called unknown from `reject_known`
+LATE_CLASSES = 10  # late classes of each draw, one at a time
 DESCRIPTION = """\
 views: accuracy after 1, 3, 5, 10 and 20 taught views of each of 20 classes (10, where there are no more): the
 classifiers of this package with the settings that are shipped, beside rivals of scikit-learn, each with the setting,
@@ -135,7 +135,7 @@ def _unknown_rows(title: str, found: dict[str, Any], of_groceries: bool, bounds:
     for name, (text, everywhere) in FIGURES.items():
         if (everywhere or of_groceries) and (name != "gap" or name in bounds):
             what, bound, mean = f"{title}: {text}", bounds.get(name), float(np.mean(figures[name]))
-            if name == "false_rejections":  # as the shipped `reject_known` says, within two points
+            if name == "false_rejections":  # the shipped `reject_known`, within two points
                 asked = DEFAULTS.reject_known
                 text = f"{asked - MISSED:g} to {asked + MISSED:g}"
                 rows.append((what, figures[name], text, abs(mean - asked) <= MISSED))

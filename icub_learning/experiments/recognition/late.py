@@ -22,13 +22,13 @@ def judge(
 ) -> dict[str, dict[str, float]]:
     """Teach the known classes, then each late class in turn to a copy of what was learned, and judge the copy.
 
-    Of each known class as many views are taught as there are, but within `many`, of a late one `few`. Returns by
+    A known class is taught with all its views, but within `many`, a late one with `few`. Returns by
     weighting accuracies in [0, 1] of the "late" class and of the "others", means over the late classes.
     """
     enough = {name: views for name, views in pools.items() if len(views[0]) >= many[0]}
     known = draw(enough, n_known, many[0], seed)
     taught = {
-        name: np.random.default_rng([seed, place]).permutation(enough[name][0])[: many[1]]  # in the order of `draw`
+        name: np.random.default_rng([seed, place]).permutation(enough[name][0])[: many[1]]  # same order as `draw`
         for place, name in enumerate(known.taught)
     }
     rest = {name: views for name, views in pools.items() if name not in taught}

@@ -15,9 +15,9 @@ from icub_learning.recognition.classifiers.kept_views import unit
 from icub_learning.recognition.settings import DEFAULTS, Settings
 
 N_CLASSES = (10, 30, 100, 300, 1000)
-N_VIEWS = (3, 10, 30, 100, 300)  # of each class
-N_RANDOM = 2000  # ReLU features of RanPAC, which has 10 000
-MOST_OFF_LINE = 3000  # views for logistic regression, which takes minutes with more
+N_VIEWS = (3, 10, 30, 100, 300)  # numbers of taught views of each class
+N_RANDOM = 2000  # random ReLU features of RanPAC; its paper has 10 000
+MOST_OFF_LINE = 3000  # most views for logistic regression, which takes minutes with more
 ORDERS = ("one after the other", "in rounds", "mixed")
 OURS = {
     "adaptive (default)": (DEFAULTS, ORDERS[0]),
@@ -38,9 +38,9 @@ def cells(pools: Pools) -> Iterator[tuple[int, int]]:
 
 def compare(pools: Pools, n_classes: int, n_views: int, seed: int) -> dict[str, dict[str, float]]:
     """Return by contender "accuracy", the share in [0, 1] of views named right, classes counting alike, and "learning",
-    the time for each view that was learned [s], of rivals, which are fitted at once, the mean.
+    the median time to learn a view [s]; the mean time for rivals, which are fitted at once.
 
-    Rivals are given the best of their settings for the views that are asked for, which is more than they could know.
+    Rivals have the settings that are best for the test views, which they could not know.
     """
     drawn = draw(pools, n_classes, n_views, seed)
     x, targets = np.concatenate(list(drawn.taught.values())), np.repeat(np.arange(n_classes), n_views)
@@ -59,7 +59,7 @@ def compare(pools: Pools, n_classes: int, n_views: int, seed: int) -> dict[str, 
 
 
 def ordered(order: str, targets: NDArray[np.intp], seed: int) -> NDArray[np.intp]:
-    """Return the places (n,) of views in an order of ORDERS, from one class after the other."""
+    """Return the indices (n,) that bring views, given class after class, into one of ORDERS."""
     if order == "in rounds":
         return np.argsort(np.arange(len(targets)) % np.bincount(targets)[0], kind="stable")
     return np.random.default_rng(seed).permutation(len(targets)) if order == "mixed" else np.arange(len(targets))
@@ -104,7 +104,7 @@ def logistic_regression(x: Array, targets: NDArray[np.intp], asked: Array) -> It
     """Yield scores of multinomial logistic regression, by regularization."""
     if len(x) <= MOST_OFF_LINE:
         center = unit(x).mean(axis=0)
-        rows, others = (unit(unit(part) - center) for part in (x, asked))  # else it hardly converges
+        rows, others = (unit(unit(part) - center) for part in (x, asked))  # without this it hardly converges
         for inverse in (10.0, 100.0, 1000.0):
             yield LogisticRegression(C=inverse, tol=1e-3, max_iter=300).fit(rows, targets).predict_proba(others)
 

@@ -12,9 +12,9 @@ from icub_learning.recognition.assembly import make_recognizer
 from icub_learning.recognition.lesson import UNKNOWN
 from icub_learning.recognition.settings import DEFAULTS, Settings
 
-PAUSE = 60_000_000_000  # [ns] between views, so that each is judged by itself
-BINS = 10  # of confidence
-FALSE_REJECTIONS = 0.05  # share of the views of known objects at which rejections of unknown ones are compared
+PAUSE = 60_000_000_000  # time between views [ns], so that each is judged by itself
+BINS = 10  # bins of confidence in the calibration error
+FALSE_REJECTIONS = 0.05  # share of known views rejected at which rejections of unknown views are compared
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Judged:
     auroc: float  # area under the ROC curve of typicality, known against unknown
     rejected: float  # unknown views whose typicality is below that of all but FALSE_REJECTIONS of the known ones
     false_rejections: float  # known views that are called unknown by the shipped `reject_known`
-    true_rejections: float  # unknown views that are called unknown by it
+    true_rejections: float  # unknown views that are called unknown by `reject_known`
 
 
 def judge(pools: Pools, n_known: int, n_unknown: int, n_views: int, seed: int, settings: Settings = DEFAULTS) -> Judged:

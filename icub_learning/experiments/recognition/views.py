@@ -1,4 +1,4 @@
-"""Views of objects to teach and to ask for: the data sets, and draws from them."""
+"""Views of objects to teach and to test with: the data sets, and draws from them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from icub_learning.errors import ParameterError
 from icub_learning.experiments.data import images
 from icub_learning.experiments.data.textures import texton_histograms
 
-Pools = Mapping[str, tuple[Array, Array]]  # of each class, views (n, d) to teach and views (m, d) to ask for
-OBJECT_VIEWS = 60  # rendered of each object; the first half is taught
-ANGLES = 72  # of an object on a turntable
-FEWEST_ASKED, MOST_ASKED = 12, 100  # views of a class that are asked for
+Pools = Mapping[str, tuple[Array, Array]]  # views of each class: (n, d) to teach, (m, d) to test with
+OBJECT_VIEWS = 60  # rendered views of each object; the first half is taught
+ANGLES = 72  # views of an object in one turn of the turntable
+FEWEST_ASKED, MOST_ASKED = 12, 100  # fewest and most test views of a class
 N_TEXTURES = 2600  # patches of 13 textures
 
 
@@ -25,14 +25,14 @@ class Draw:
     """Classes and views that were drawn."""
 
     taught: dict[str, Array]  # views (n, d) of each class that is taught, in the order of teaching
-    asked: Array  # views (m, d) that are asked for
+    asked: Array  # test views (m, d)
     targets: NDArray[np.intp]  # (m,) index in `taught` of the class of each; -1 for classes that are not taught
 
 
 def draw(pools: Pools, n_classes: int, n_views: int, seed: int, n_unknown: int = 0) -> Draw:
-    """Draw classes, and of each `n_views` that are taught; views that are asked for are of the other pool.
+    """Draw classes, `n_views` of each to teach, and test views, which are of the other pool.
 
-    `n_unknown` further classes are only asked for; a class with fewer than FEWEST_ASKED views to ask for takes no part.
+    `n_unknown` further classes have test views only; a class with fewer than FEWEST_ASKED test views takes no part.
     Raises ParameterError: too few classes have enough views.
     """
     able = sorted(name for name, (_, ask) in pools.items() if len(ask) >= FEWEST_ASKED)
@@ -53,19 +53,19 @@ def draw(pools: Pools, n_classes: int, n_views: int, seed: int, n_unknown: int =
 
 
 def accuracy(named: NDArray[np.intp], targets: NDArray[np.intp]) -> float:
-    """Return the share of views that are `named` (m,) as their `targets` (m,), the mean over the classes."""
+    """Return the share of views whose class is `named` (m,) as in `targets` (m,), the mean over the classes."""
     right = named == targets
     return float(np.mean([right[targets == index].mean() for index in np.unique(targets)]))
 
 
 def _turntable(out: Path) -> Pools:
-    """Teach from every second angle, and ask for the others."""
+    """Return every second angle to teach, and the others as test views."""
     found = images.rendered_objects(ANGLES, out / f"turntable-{ANGLES}.npz", turntable=True)
     return {name: (rows[::2], rows[1::2]) for name, rows in found.items()}
 
 
 def _halves(examples: Mapping[str, Array]) -> Pools:
-    """Teach from the first half of the examples of each class, and ask for the second."""
+    """Return the first half of the examples of each class to teach, and the second as test views."""
     return {name: (rows[: len(rows) // 2], rows[len(rows) // 2 :]) for name, rows in examples.items()}
 
 
@@ -73,8 +73,8 @@ def _by_class(x: Array, targets: NDArray[np.intp]) -> Pools:
     return _halves({str(kind): x[targets == kind] for kind in np.unique(targets)})
 
 
-# Photographs are looked for in the first argument, features of rendered objects kept in the second. Each raises
-# RecordingError: it is not there and cannot be fetched; ObjectError, RenderingError: nothing can be rendered.
+# The first argument is where photographs are looked for, the second where features of rendered objects are kept. Each
+# raises RecordingError: it is not there and cannot be fetched; ObjectError, RenderingError: nothing can be rendered.
 SETS: dict[str, Callable[[Path | None, Path], Pools]] = {
     "fashion-mnist": lambda data, out: _halves(images.load_fashion_mnist(None)),
     "mnist": lambda data, out: _halves(images.load_mnist(None)),
@@ -84,5 +84,5 @@ SETS: dict[str, Callable[[Path | None, Path], Pools]] = {
     "objects": lambda data, out: _halves(images.rendered_objects(OBJECT_VIEWS, out / f"objects-{OBJECT_VIEWS}.npz")),
     "turntable": lambda data, out: _turntable(out),
 }
-# Settings of the default classifier were chosen on these, with draws from 100 on.
+# Data sets on which settings of the default classifier were chosen, with draws from 100 on.
 CHOSEN_ON = tuple(name for name in SETS if name != "textures")

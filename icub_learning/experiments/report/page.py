@@ -1,4 +1,4 @@
-"""The page of all experiments, in the style of all reports."""
+"""The HTML page of all experiments, in the common style of the reports."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,17 +46,17 @@ STATUS = {DONE: "done", NO_DATA: "its data were not to be had", FAILED: "failed"
 class Section:
     """One experiment on the page."""
 
-    name: str  # as `icub-learning reproduce --help` has it
-    summary: str  # likewise
-    description: str  # what is done, as text with line breaks
-    outcome: Outcome | None = None  # of the run; None: it has not run
-    seed: str = ""  # that its random numbers started from, as text; "" where it does not say
+    name: str  # name of the experiment in `icub-learning reproduce --help`
+    summary: str  # summary of it there
+    description: str  # text with line breaks on what the experiment does
+    outcome: Outcome | None = None  # outcome of the run; None: it has not run
+    seed: str = ""  # first seed of its random numbers, as text; "" if it states none
     comparisons: Sequence[Comparison] = ()  # published figures beside ours
-    pictures: Sequence[Path] = field(default_factory=tuple)  # files
+    pictures: Sequence[Path] = field(default_factory=tuple)  # image files
 
 
 def make_page(sections: Sequence[Section], machine: Mapping[str, str], quick: bool) -> str:
-    """Return the HTML text of the page of sections in this order, measured on `machine`, in its quick or full form."""
+    """Return the HTML text of the page with sections in this order, measured on `machine`, in quick or full form."""
     done = [one for one in sections if one.outcome is not None and one.outcome.status == DONE]
     kinds = {kind: [entry for one in done for entry in one.comparisons if entry.kind == kind] for kind in KINDS}
     counts = [[kind, str(len(some)), str(sum(entry.worse for entry in some))] for kind, some in kinds.items()]

@@ -1,4 +1,4 @@
-"""Runs an experiment in a process of its own and keeps what came of it, so that an interrupted report goes on."""
+"""Running an experiment in a process of its own and keeping its outcome, so that an interrupted report can resume."""
 
 import ast
 import hashlib
@@ -18,10 +18,10 @@ from icub_learning.reporting.tables import write_json
 
 OUTCOME, FIGURES = "outcome.json", "figures.json"
 DONE, NO_DATA, FAILED = "done", "no data", "failed"
-BAD_INPUT = 2  # exit code of the command where data are missing
+BAD_INPUT = 2  # exit code of the command if data are missing
 PACKAGE = Path(icub_learning.__file__).parent
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-# Runs a command and writes which files of the package it loaded.
+# Program that runs a command, then writes the list of the package's files that it loaded.
 TRACED = """
 import sys
 from icub_learning.cli.main import main
@@ -34,25 +34,25 @@ sys.exit(code)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one experiment."""
+    """The outcome of one experiment."""
 
-    name: str  # of the experiment
-    arguments: tuple[str, ...]  # of its command
+    name: str  # name of the experiment
+    arguments: tuple[str, ...]  # arguments of its command
     status: str  # DONE, NO_DATA or FAILED
-    text: str  # what it printed
-    message: str  # the last line on standard error, unless it is done
+    text: str  # its printed output, without the comparisons at the end
+    message: str  # last line on standard error; "" if it is done
     seconds: float  # how long it took [s]
     finished: str  # date and time
-    files: dict[str, str]  # of this package that it depends on, see `digests`
+    files: dict[str, str]  # digests of the files of this package that it depends on, see `digests`
 
     def figures(self, folder: Path) -> dict[str, Any]:
-        """Return what the experiment wrote with --json, or nothing if it is not done."""
+        """Return the figures that the experiment wrote with --json; {} if it is not done."""
         path = folder / FIGURES
         return dict(json.loads(path.read_text())) if self.status == DONE and path.is_file() else {}
 
 
 def kept_outcome(folder: Path, name: str, arguments: Sequence[str]) -> Outcome | None:
-    """Return the outcome of an earlier run that got to its end: of the same command, on files that do the same."""
+    """Return the outcome of an earlier completed run of the same command on files with the same digests; else None."""
     try:
         found = json.loads((folder / OUTCOME).read_text())
         outcome = Outcome(**{**found, "arguments": tuple(found["arguments"])})
@@ -63,8 +63,8 @@ def kept_outcome(folder: Path, name: str, arguments: Sequence[str]) -> Outcome |
 
 
 def digests(names: Iterable[str]) -> dict[str, str]:
-    """Return the SHA-256 of files of the package, by their names below it; of Python what it does: comments and
-    docstrings do not count. Raises OSError if one is gone.
+    """Return the SHA-256 of files of the package, by their paths below it; comments and docstrings of Python files do
+    not count. Raises OSError if a file is missing.
     """
     return {name: hashlib.sha256(_content(PACKAGE / name)).hexdigest() for name in names}
 
@@ -80,7 +80,7 @@ def _content(path: Path) -> bytes:
 
 
 def note_files(path: str) -> None:
-    """Write a list of the package's modules that this process has loaded, with what else lies beside them."""
+    """Write a list of the package's modules that this process has loaded, and of the .npz files beside them."""
     loaded = (Path(getattr(one, "__file__", None) or "") for one in list(sys.modules.values()))
     own = {one for one in loaded if one.is_relative_to(PACKAGE)}
     beside = {data for one in own for data in one.parent.glob("*.npz")}
@@ -99,7 +99,7 @@ def run_experiment(folder: Path, name: str, arguments: Sequence[str], out: bool)
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     status = {0: DONE, BAD_INPUT: NO_DATA}.get(ran.returncode, FAILED)
     lines = ran.stderr.strip().splitlines()
-    # A reader of the page does not have the files of this run, but a table of all comparisons.
+    # Lines that name files of this run are left out, as the page lacks these; for comparisons it has a table.
     printed = "\n".join(line for line in ran.stdout.splitlines() if str(folder) not in line)
     text = printed.partition(f"\n{WORSE}")[0].strip()
     outcome = Outcome(

@@ -17,9 +17,9 @@ DESCRIPTION = """\
 Table 1 and figure 15: a symmetric tensor of order 4 has C(n + 3, 4) different entries among n^4. Times of both layouts
 are in tensor-wpbc, for few features, and in tensor-synthetic, for many."""
 PUBLISHED_COUNTS = {10: 715, 50: 292_825, 100: 4_421_275}
-PUBLISHED_LARGEST = (399, 181)  # n that fits into 8 GB, packed and full
-DEGREE = 2  # of the polynomial tensor kernel, the one that the source uses on WPBC
-MOST_FULL = 2**31  # bytes
+PUBLISHED_LARGEST = (399, 181)  # largest n that fits into 8 GB, packed and full
+DEGREE = 2  # degree of the polynomial tensor kernel; the source uses it on WPBC
+MOST_FULL = 2**31  # largest full tensor [bytes]
 QUICK = ()
 add_options = options()
 
@@ -48,7 +48,7 @@ def comparisons(found: Figures) -> Comparisons:
 def compare(n: int, x: Any, y: Any, degree: int = DEGREE, gamma: float = 1.0) -> dict[str, Any]:
     """Time both layouts of the kernel S^degree, S = sum_j x_1j ... x_4j (tensor kernels, 4.33), on x (n, d), y (n,).
 
-    Returns "n"; for "packed" and, where it fits, "full", the processor's seconds of "build", one "gradient", "train"
+    Returns "n"; for "packed" and, where it fits, "full", the processor time [s] of "build", one "gradient", "train"
     and "total"; and the largest "difference" of the two solutions.
     """
     found: dict[str, Any] = {"n": n}

@@ -31,10 +31,10 @@ add_options = options("the first problem", draws=5)
 
 def run(args: Arguments) -> None:
     found: dict[tuple[int, str], list[dict[str, float]]] = {}
-    weights: dict[int, tuple[Array, NDArray[np.intp]]] = {}  # of the first draw, with the true features, by m
+    weights: dict[int, tuple[Array, NDArray[np.intp]]] = {}  # weights and true features of the first draw, by m
     for seed in progress(seeds(args), "draws"):
         random = np.random.default_rng(seed)
-        # Only samples that are used are drawn; which of 4000 they are is the same as drawing so many.
+        # Only the samples that are used are drawn, which is the same as choosing m of 4000.
         x = random.normal(size=(max(SIZES) + VALIDATION, D))
         w = np.zeros(D)
         support = random.choice(D, S, replace=False)

@@ -28,23 +28,23 @@ kernel sums over tuples of samples are sums over features. Times are the process
 Then n 4000 to learn from, d 5000, s 17, of which m are drawn: validation errors (mean squared) over m and gamma (figure
 18), and test errors of the best gamma over 10 subsamples (figure 19). Published: the best gamma between 0.58 and 1.33,
 and small gains of larger m; the errors are in pictures without numbers."""
-# Seconds of building and of optimizing; of n 120 from the printed sums (138.72, 2076.12) and ratios (41.57, 16.80).
+# Published times [s] to build and optimize; n 120: from the printed sums (138.72, 2076.12) and ratios (41.57, 16.80).
 PUBLISHED: dict[int, dict[str, tuple[float, float]]] = {
     120: {"packed": (49.8, 88.9), "full": (2070.8, 5.29)},
     250: {"packed": (955.0, 2753.0)},
     200: {"packed": (1746.0, 968.0)},
 }
-# Table 4, seconds of both together, packed and full, by m.
+# Table 4: published time [s] to build and optimize, packed and full, by m.
 SUBSAMPLED = {20: (0.228, 5.522), 30: (1.052, 29.383), 40: (3.357, 103.857), 50: (8.273, 259.327),
               60: (17.509, 570.761), 70: (33.236, 1192.254), 80: (58.801, 2368.586)}  # fmt: skip
-DEXTER = 20_000  # features
-CASES = {30: (500, 5), 60: (2000, 5), 120: (5000, 7), 250: (2000, 9), 200: (DEXTER, 7)}  # n: d, s
+DEXTER = 20_000  # number of features of Dexter
+CASES = {30: (500, 5), 60: (2000, 5), 120: (5000, 7), 250: (2000, 9), 200: (DEXTER, 7)}  # d and s by n
 GAMMA, NOISE = 0.86, 0.05
 D, S, VALIDATION, TEST = 5000, 17, 1000, 2000
 SIZES = (120, 140, 160)
 GAMMAS = (0.01, 0.03, 0.1, 0.3, 0.58, 0.86, 1.33, 2.0, 5.0, 20.0, 100.0)
 SUBSAMPLES = 10
-BEST = (0.58, 1.33)  # of gamma, published
+BEST = (0.58, 1.33)  # published range of the best gamma
 LARGE = {"action": "store_true", "help": "times at n 120, 200 and 250 and all m too: an hour, and 3 GiB"}
 FULL = ("--large",)
 add_options = options("the first problem and its subsamples", quick=True, draws=1, large=LARGE)
@@ -89,7 +89,7 @@ def comparisons(found: Figures) -> Comparisons:
 
 
 def _times(n: int, d: int, s: int, gamma: float, seed: int) -> dict[str, Any]:
-    """Return the seconds of both layouts, see `layout.compare`, and of what needs no tensor."""
+    """Return the seconds of both layouts, see `layout.compare`, and of the fit that needs no tensor."""
     x, y, _ = problem(n, d, s, seed)
     one = compare(n, x, y, degree=1, gamma=gamma)
     start = process_time()
@@ -98,7 +98,7 @@ def _times(n: int, d: int, s: int, gamma: float, seed: int) -> dict[str, Any]:
 
 
 def problem(n: int, d: int, s: int, seed: int) -> tuple[Array, Array, Array]:
-    """Return X (n, d), y = X w + noise (n,), and w (d,) with s entries that are not zero."""
+    """Return X (n, d), y = X w + noise (n,), and w (d,) with s nonzero entries."""
     random = np.random.default_rng([seed, n, d])
     x, w = random.normal(size=(n, d)), np.zeros(d)
     w[random.choice(d, s, replace=False)] = np.sign(random.normal(size=s)) * (1 - 0.3 * random.uniform(size=s))
@@ -108,7 +108,7 @@ def problem(n: int, d: int, s: int, seed: int) -> tuple[Array, Array, Array]:
 def errors(m_values: Any, gammas: Any, seed: int, quick: bool) -> dict[str, Any]:
     """Return "gammas", "validation" (m, gamma) of one subsample, the best "gamma" (m,), "test" (m, subsamples)."""
     d, s, held, tests, draws = (500, 5, 200, 300, 3) if quick else (D, S, VALIDATION, TEST, SUBSAMPLES)
-    # Only samples that are used are drawn: each subsample of the 4000 is a draw of its own.
+    # Only the samples that are used are drawn: each subsample is a draw of its own instead of a choice from 4000.
     most = max(m_values)
     x, y, _ = problem(most * draws + held + tests, d, s, seed)
     learned, valid, test = np.split(np.arange(len(x)), [most * draws, most * draws + held])

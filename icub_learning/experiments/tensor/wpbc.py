@@ -24,7 +24,7 @@ the source's, and the time in months. All m share the splits; a split is learned
 
 Errors are mean squared ones over that of guessing the training mean. The picture has the validation errors, as figure
 23. The published errors are in figures only; they hardly depend on m."""
-PUBLISHED_BUILD = {60: (0.117, 0.020), 120: (1.884, 0.329)}  # s, full and packed
+PUBLISHED_BUILD = {60: (0.117, 0.020), 120: (1.884, 0.329)}  # build times [s] by patients, full and packed
 SIZES = (30, 40, 50, 60)
 GAMMAS = (1e-3, 1e-2, 0.1, 1.0, 10.0)
 TRAIN = VALIDATION = 60
@@ -106,7 +106,7 @@ def judge_split(features: Array, target: Array, parts: Any, draws: int, seed: in
     x = scale(features, train) / features.shape[1] ** 0.25
     y = scale(target[:, None], train)[:, 0]
     chance = float(np.mean(y[test] ** 2))
-    zero = -target[train].mean() / target[train].std()  # of the target, after it was scaled
+    zero = -target[train].mean() / target[train].std()  # target 0 after scaling
     found = {}
     for m in SIZES:
 

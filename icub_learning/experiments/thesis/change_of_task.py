@@ -21,12 +21,12 @@ from icub_learning.simulation.arm.effects import Encoders
 from icub_learning.simulation.arm.recordings import simulate
 from icub_learning.simulation.arm.settings import SimulationSettings
 
-PLANES = ("circle_xy", "circle_xz")  # learned from zero; predicted and learned afterwards
-VELOCITY_DELAY = Encoders.DELAY  # [s], which learners of the simulated arm are told
-RATE = 200  # [Hz] of the joint states, from which derivatives are estimated
-SAMPLE_RATE = 10  # [Hz] of the wrenches, each of which is one sample to learn
+PLANES = ("circle_xy", "circle_xz")  # first plane, learned from zero; second plane, learned after it
+VELOCITY_DELAY = Encoders.DELAY  # delay of the simulated encoders' velocities [s], which learners are given
+RATE = 200  # rate of the joint states [Hz], from which derivatives are estimated
+SAMPLE_RATE = 10  # rate of the wrenches [Hz]; each is one sample to learn
 STATES_PER_SAMPLE = RATE // SAMPLE_RATE
-N_PARTS = 10  # of the second plane; each starts from what was learned in the first
+N_PARTS = 10  # parts of the second plane; each starts from what was learned in the first
 THESIS = "SP of the thesis"  # short name of the thesis' semiparametric method, see ThesisMethod
 STEADY = 2 / 3  # share of the samples before the steady state
 
@@ -34,11 +34,11 @@ AnyLearner = assembly.AnyEstimator | ThesisMethod
 
 
 def record(plane: str, n_samples: int, seed: int = 0) -> Recording:
-    """Simulate a plane: states at RATE, a wrench amid those of each sample. Raises ParameterError, SimulationError."""
+    """Simulate a plane: states at RATE, a wrench amid each sample's states. Raises ParameterError, SimulationError."""
     seconds = integer("n_samples", n_samples, 1) / SAMPLE_RATE
     recording = simulate([(plane, seconds)], RATE, SimulationSettings(seed=seed))
     assert recording.wrench is not None and recording.wrench_arrivals is not None  # a simulation has both
-    # In the middle: derivatives then have samples on both sides of every wrench, also of a part's first and last.
+    # Wrenches lie amid their states, so that derivatives have states on both sides, also at both ends of a part.
     measured = slice(STATES_PER_SAMPLE // 2, None, STATES_PER_SAMPLE)
     return replace(
         recording,
@@ -49,7 +49,7 @@ def record(plane: str, n_samples: int, seed: int = 0) -> Recording:
 
 
 def cut(recording: Recording, n_parts: int = N_PARTS) -> list[Recording]:
-    """Cut what `record` made into equal parts. Raises ParameterError: n_parts does not divide the samples."""
+    """Cut a recording made by `record` into equal parts. Raises ParameterError: n_parts does not divide the samples."""
     assert recording.velocity is not None and recording.wrench is not None  # `record` made it
     n_samples = len(recording.wrench_stamps)
     if n_samples % integer("n_parts", n_parts, 1):
@@ -74,8 +74,8 @@ def cut(recording: Recording, n_parts: int = N_PARTS) -> list[Recording]:
 class Outcome:
     """The errors of one estimator; RMSE of "force" and "torque" are means over the three axes, as in thesis 8.4.3."""
 
-    first: Array  # (n_samples, 6) in the plane it learned from zero [N, N m]
-    # (n_parts, n, 6) in the other plane [N, N m]; each part started from what was learned in the first plane
+    first: Array  # errors (n_samples, 6) in the first plane, learned from zero [N, N m]
+    # errors (n_parts, n, 6) in the second plane [N, N m]; each part started from what was learned in the first
     parts: Array
 
     def curves(self, group: str) -> Array:
@@ -105,7 +105,7 @@ def learn_and_transfer(
 ) -> Outcome:
     """Learn the first plane from zero; from there predict, then learn, the samples of each part of the second plane.
 
-    Joint states and wrenches, of a recording made by `record` for each plane, go through the stream that the node uses.
+    `planes` has a recording made by `record` for each plane; joint states and wrenches go through the node's stream.
     """
     regressor = assembly.make_regressor(settings)
 
@@ -121,12 +121,12 @@ def learn_and_transfer(
 
 
 def compare(planes: Mapping[str, Recording], settings: Settings) -> dict[str, Outcome]:
-    """Run P, NP and SP, and the thesis' SP, on the same planes; outcomes by the names of ESTIMATORS, and THESIS."""
+    """Run P, NP, SP and the thesis' SP on the same planes; return outcomes by the names of ESTIMATORS, and THESIS."""
     outcomes = {
         short: learn_and_transfer(planes, replace(settings, estimator=estimator))
         for short, estimator in progress(ESTIMATORS.items(), "estimators")
     }
-    as_published = replace(settings, sensor_offset=False, watch="never")  # nor is there an offset of the sensor
+    as_published = replace(settings, sensor_offset=False, watch="never")  # the sensor has no offset here
 
     def thesis_method(settings: Settings, regressor: assembly.AnyRegressor) -> ThesisMethod:
         return ThesisMethod(regressor, seed=settings.seed)

@@ -93,7 +93,7 @@ def _run_one(name: str, args: Arguments, seed: int) -> dict[str, Any]:
     draws = [np.random.default_rng(seed + 1 + trial).permutation(len(inputs)) for trial in range(trials)]
 
     def test(m: int, level: float, x: Any = inputs) -> Any:
-        """Return errors on the samples that are not learned, and the seconds of fit and test, of all draws."""
+        """Return the errors on the samples that are not learned, and the times of fit and test [s], of all draws."""
         outcomes = []
         for train, asked in (np.split(drawn, [n_train]) for drawn in draws):
             model = NystromKRLS(regularization=level, n_centers=min(m, n_train), **shared)
@@ -160,7 +160,7 @@ def _draw(path: Path, results: dict[str, dict[str, Any]]) -> None:
     panels = figure.subplots(1, len(results), squeeze=False)[0]
     for axes, (name, found) in zip(panels, results.items(), strict=True):
         surface = found["surface"]
-        # Beyond twice the median all is equally bad; the colours are for the valley.
+        # Errors beyond twice the median share one colour, so that the colours resolve the valley.
         top = min(surface.max(), 2 * np.median(surface))
         levels = np.log10(found["levels"])
         mesh = axes.pcolormesh(found["sizes"], levels, surface, cmap="viridis_r", vmax=top, shading="nearest")

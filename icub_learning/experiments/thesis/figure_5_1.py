@@ -78,7 +78,7 @@ def comparisons(found: Figures) -> Comparisons:
         what = f"centres for twice KRLS's risk, lambda {row['lambda']:.0e}, beside theorem 5's"
         yield Comparison(what, row["enough"], row["theorem 5"], "less", THEORY)
     for name, (risk, bound) in found["checks"].items():
-        if "theorem 2" not in name:  # which is an equation
+        if "theorem 2" not in name:  # theorem 2 is an equality, not a bound
             yield Comparison(f"{name}: expected risk beside its bound", risk, bound, "less", THEORY)
 
 
@@ -101,7 +101,7 @@ def exponents() -> dict[str, Any]:
 
 
 class Problem:
-    """Samples x in the unit square, y = mu + noise, of which mean, variance and kernel matrix are known."""
+    """Samples x in [-1, 1]^2 with y = mu + noise, whose mean, noise variance and kernel matrix are known."""
 
     def __init__(self, n: int, seed: int) -> None:
         self.x = np.random.default_rng(seed).uniform(-1, 1, (n, 2))
@@ -111,11 +111,11 @@ class Problem:
         self.values = np.maximum(self.values, 0.0)
         sources = np.random.default_rng([seed, 1]).uniform(-1, 1, (8, 2))
         weights = np.random.default_rng([seed, 2]).normal(size=8)
-        self.mean = self.kernel(self.x, sources) @ weights  # in the kernel's space
+        self.mean = self.kernel(self.x, sources) @ weights  # mu, a function in the kernel's space
         self.n = n
 
     def risk(self, filtered: Array) -> float:
-        """Return the expected risk of Q y, Q with these eigenvalues (n,) on the eigenvectors of K."""
+        """Return the expected risk of Q y, where Q has the eigenvectors of K and the eigenvalues `filtered` (n,)."""
         left = (1 - filtered) * (self.vectors.T @ self.mean)
         return float(NOISE**2 * (filtered**2).sum() + left @ left) / self.n
 
@@ -125,7 +125,7 @@ class Problem:
         return BasisFeatures(basis)(self.x)
 
     def compare(self, level: float, draws: int, seed: int) -> dict[str, Any]:
-        """Return bounds at lambda, the least m that suffices ("enough"), dimensions, and the "path" of risks over m."""
+        """Return bounds at lambda, the least m that suffices ("enough"), dimensions, and "path", risk ratios over m."""
         ridge = level * self.n
         scores = leverage_scores(self.x, length_scale=SCALE, regularization=level)
         effective, maximal = float(scores.sum()), float(self.n * scores.max())

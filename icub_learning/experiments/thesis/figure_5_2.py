@@ -33,7 +33,7 @@ def run(args: Arguments) -> None:
     panels, rows = [], []
     for r, gamma in CASES:
         found: dict[str, list[Any]] = {name: [] for name in NAMES}
-        without: dict[str, list[Any]] = {name: [] for name in NAMES}  # a tenth of the draws, by tenths
+        without: dict[str, list[Any]] = {name: [] for name in NAMES}  # values without a tenth of the draws, by tenth
         for n in progress(sizes, f"r {r:.3g}, n"):
             for name, (value, *left) in zip(NAMES, _measure(n, r, gamma, draws, seed), strict=True):
                 found[name].append(value)
@@ -70,11 +70,11 @@ def comparisons(found: Figures) -> Comparisons:
 
 
 def _measure(n: int, r: float, gamma: float, draws: int, seed: int) -> Any:
-    """Return risks, lambdas, numbers of features and of centres: of all draws, then without each tenth in turn."""
+    """Return risks, lambdas, numbers of features and of centres, each from all draws, then without each tenth."""
     simulation = spline_rates.Simulation(n, r, gamma, draws, seed)
     kernel = simulation.kernel_risks()
     risk, level = spline_rates.choose(kernel)
-    # A little below the bound, so that the number is known for parts of the draws too.
+    # Paths end a little below the bound, so that parts of the draws reach it too.
     bound = (1 + spline_rates.NEAR) / 2 * risk
     paths = (simulation.feature_risks(level, bound), simulation.center_risks(level, bound))
     here = int(np.argmin(np.abs(spline_rates.LEVELS - level)))

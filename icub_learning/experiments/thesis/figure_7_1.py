@@ -19,7 +19,7 @@ Two classes in the plane, Gaussian about (-1, 0) and (1, 0) with standard deviat
 probability gamma. The optimal boundary moves with gamma, the one of the rebalanced loss does not (fig. 7.1). Beside
 both: what IncrementalClassifier learns from samples, with random features of the Gaussian kernel, without recoding
 (alpha = 0) and with it (alpha = 1). Published: the two optimal boundaries, without numbers."""
-MEANS = np.array([[-1.0, 0.0], [1.0, 0.0]])  # of the classes 1 and -1
+MEANS = np.array([[-1.0, 0.0], [1.0, 0.0]])  # means of the classes 1 and -1
 DEVIATIONS = np.array([1.0, 0.3])
 GAMMAS = (0.5, 0.6, 0.7, 0.8, 0.9)  # probability of class 1
 X = np.linspace(-3.0, 3.0, 241)
@@ -77,7 +77,7 @@ def log_density(points: Array, index: int) -> Array:
 
 
 def compare(gamma: float, n_samples: int, seed: int) -> Case:
-    """Return the optimal boundaries of the standard and the rebalanced loss (7.6, 7.10), and learned ones."""
+    """Return the optimal boundaries of the standard and the rebalanced loss (7.6, 7.10), and the learned ones."""
     grid = np.stack(np.meshgrid(X, Y), axis=-1)
     difference = log_density(grid, 0) - log_density(grid, 1)
     rng = np.random.default_rng(seed)

@@ -19,7 +19,7 @@ of the late class and of the others. Data sets as in table-7.1; the published fi
 numbers: as alpha grows, the late class gains and the others lose, so that there is an alpha which costs them nothing.
 That alpha is printed: the largest one at which the others keep at least the accuracy they have at alpha = 0, less 0.1
 points, and what the late class gains by it."""
-FREE = 0.001  # accuracy of the others that a free alpha may cost
+FREE = 0.001  # accuracy of the others that an alpha may cost and still count as free
 QUICK = ("--quick", "--draws", "2")
 add_options = options("the draws", on=DATA_SETS, chosen=["mnist"], data=DATA_HELP, quick=True, draws=5)
 
@@ -37,7 +37,7 @@ def run(args: Arguments) -> None:
             drawn = split(examples, sizes, np.random.default_rng(seed))
             late.append(drawn.imbalanced)
             outcomes.append(sweep(drawn, sizes.n_imb, levels))
-        mean = np.mean(outcomes, axis=0)  # what, n_imb, alpha
+        mean = np.mean(outcomes, axis=0)  # axes: late class or others, n_imb, alpha
         figures[name] = {"n_imb": sizes.n_imb, "late": mean[0], "others": mean[1], "late classes": late}
         print(_text(name, sizes, args.draws, mean), flush=True)
         for what, title in enumerate(("late class", "the others")):

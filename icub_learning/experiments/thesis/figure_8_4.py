@@ -16,8 +16,8 @@ from icub_learning.reporting.tables import number, table
 from icub_learning.reporting.wrench_errors import EXPECTED, PUBLISHED, UNITS, WINDOW
 from icub_learning.robots import find_urdf
 
-ARM = ("r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow")  # as in the thesis
-SAMPLES = 10_000  # of each plane, as in the thesis
+ARM = ("r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow")  # joints of the thesis
+SAMPLES = 10_000  # samples of each plane, as in the thesis
 DESCRIPTION = """\
 The hand of a SIMULATED iCub follows circles in the XY plane while P, NP and SP learn from zero; then each continues on
 ten parts of circles in the XZ plane, starting from what it learned in XY. Joint states come at 200 Hz; one wrench in

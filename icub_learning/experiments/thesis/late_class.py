@@ -20,9 +20,9 @@ METHODS = {
     "RC fixed": "one alpha for all",
     "RC+": "recoding, chosen within a standard error",
 }
-FIXED_RECODING = 0.6  # at which the published column of RC comes closest; not a choice by validation
+FIXED_RECODING = 0.6  # alpha that comes closest to the published column of RC; not chosen by validation
 RECODINGS = np.round(np.linspace(0.0, 1.0, 21), 2)  # candidates for alpha
-TOLERANCE = 1e-12  # of comparisons between rounded numbers
+TOLERANCE = 1e-12  # rounding errors that a comparison of accuracies allows for
 LAMBDAS = tuple(10.0**power for power in range(-2, 5))
 
 
@@ -67,7 +67,7 @@ def compare(
 ) -> tuple[dict[str, Outcome], list[str]]:
     """Run all methods on the same draws; return the outcome of each of METHODS, and the late class of each trial.
 
-    `late` are these classes in turn; none: drawn. Raises ParameterError: there are too few examples for the sizes.
+    `late` are the late classes, in turn; none: drawn. Raises ParameterError: there are too few examples for the sizes.
     """
     outcomes, imbalanced = [], []
     for trial in progress(range(integer("n_trials", n_trials, 1)), "trials"):
@@ -109,7 +109,7 @@ def split(examples: Mapping[str, Array], sizes: Sizes, rng: np.random.Generator,
 
 
 def run_trial(drawn: Split, sizes: Sizes, regularizations: Sequence[float]) -> dict[str, Outcome]:
-    """Train, choose and test all methods on one draw."""
+    """Train all methods on one draw, choose their settings, and return their outcomes on the test examples."""
     place = int(np.flatnonzero(RECODINGS == FIXED_RECODING)[0])
     judged: dict[str, list[tuple[float, ...]]] = {method: [] for method in METHODS}
     for n_imb, classifiers, log_ratio in grown(drawn, sizes.n_imb, regularizations):
@@ -119,7 +119,7 @@ def run_trial(drawn: Split, sizes: Sizes, regularizations: Sequence[float]) -> d
         errors = ((validation - np.eye(len(drawn.train))[own]) ** 2).sum(axis=(1, 2))
         chosen = {
             "N": (most_correct(right[:, 0], errors), 0),
-            "RC fixed": (most_correct(right[:, place], errors), place),  # by validation at this alpha, as in figure 7.2
+            "RC fixed": (most_correct(right[:, place], errors), place),  # lambda by validation, as in figure 7.2
             "RC": choose_as_published(right, errors),
             "RC+": choose_within_a_standard_error(right, errors, len(own)),
         }
@@ -135,7 +135,7 @@ def run_trial(drawn: Split, sizes: Sizes, regularizations: Sequence[float]) -> d
 def grown(
     drawn: Split, n_imb: Sequence[int], regularizations: Sequence[float]
 ) -> Iterator[tuple[int, list[IncrementalClassifier], Array]]:
-    """Learn all but the last class, then more of it; yield each of `n_imb`, classifiers by lambda, log(n / n_t)."""
+    """Learn all but the last class, then ever more of it; yield each `n_imb`, classifiers by lambda, log(n / n_t)."""
     names = [str(index) for index in range(len(drawn.train))]
     classifiers = [IncrementalClassifier(drawn.test.shape[1], value, recoding=0.0) for value in regularizations]
     for classifier in classifiers:
@@ -144,7 +144,7 @@ def grown(
     seen = 0
     for n in n_imb:
         for classifier in classifiers:
-            classifier.learn(drawn.train[-1][seen:n], names[-1])  # as one by one, up to rounding
+            classifier.learn(drawn.train[-1][seen:n], names[-1])  # same as one by one, up to rounding
         seen = n
         counts = np.array(list(classifiers[0].counts.values()), dtype=float)
         yield n, classifiers, np.log(counts.sum() / counts)
@@ -157,7 +157,7 @@ def rebalanced(
     factors = [sum(len(rows) for rows in train) / len(rows) for rows in train]
     square = sum(factor * (rows.T @ rows) for factor, rows in zip(factors, train, strict=True))
     moment = np.stack([factor * rows.sum(axis=0) for factor, rows in zip(factors, train, strict=True)], axis=1)
-    # A row counts n / n_(y_i) times, T on average: candidates grow alike, to be as strong beside the data as for N.
+    # A row has the weight n / n_(y_i), T on average; lambda is T times as large, to regularize as strongly as for N.
     levels = [len(train) * value for value in regularizations]
     solutions = [cho_solve(cho_factor(square + level * np.eye(len(moment))), moment) for level in levels]
     best = int(np.argmax([((validation @ weights).argmax(axis=1) == own).mean() for weights in solutions]))
@@ -165,7 +165,7 @@ def rebalanced(
 
 
 def _accuracies(scores: Array, classes: NDArray[np.intp]) -> tuple[float, float, float]:
-    """Return the share of all test examples that are right, of the last class, and of the others."""
+    """Return the share of correct test examples: among all, in the last class, and in the others."""
     right, last = scores.argmax(axis=1) == classes, classes == classes.max()
     return float(right.mean()), float(right[last].mean()), float(right[~last].mean())
 
@@ -173,8 +173,8 @@ def _accuracies(scores: Array, classes: NDArray[np.intp]) -> tuple[float, float,
 def count_correct(scores: Array, targets: NDArray[np.intp], log_ratio: Array) -> NDArray[np.intp]:
     """Count the examples whose true class, of `targets` (m,), has the largest recoded score, for each of RECODINGS.
 
-    The scores (m, T) of a class are multiplied by (k / gamma_t)^alpha, with gamma_t examples of it among k, whose
-    logarithms are `log_ratio` (T,). An example whose true class has no positive score counts as wrong.
+    The scores (m, T) of class t are multiplied by (k / gamma_t)^alpha, where gamma_t of k examples are of class t;
+    `log_ratio` (T,) is log(k / gamma_t). An example whose true class has no positive score counts as wrong.
     """
     positive = scores[np.arange(len(scores)), targets] > 0
     largest = [(scores * np.exp(alpha * log_ratio)).argmax(axis=1) for alpha in RECODINGS]
@@ -184,7 +184,7 @@ def count_correct(scores: Array, targets: NDArray[np.intp], log_ratio: Array) ->
 def choose_as_published(correct: NDArray[np.intp], errors: Array) -> tuple[int, int]:
     """Return indices (j, a) of regularization and of the largest recoding that costs no held-out accuracy (7.6.3).
 
-    `correct` (J, A) are numbers of correct examples for each regularization and each recoding, of which the first is 0;
+    `correct` (J, A) are numbers of correct examples for each regularization and each recoding (the first is 0);
     squared `errors` (J,) on the examples break ties between regularizations.
     """
     most = correct.max(axis=0)
@@ -206,6 +206,6 @@ def choose_within_a_standard_error(correct: NDArray[np.intp], errors: Array, n_e
 
 
 def most_correct(correct: NDArray[np.intp], errors: Array) -> int:
-    """Return the index of the most correct examples (J,), of the smallest errors (J,) among equals."""
+    """Return the index of the most correct examples (J,); among equals, that of the smallest errors (J,)."""
     equal = np.flatnonzero(correct == correct.max())
     return int(equal[errors[equal].argmin()])

@@ -5,18 +5,18 @@ import numpy as np
 from icub_learning.arrays import Array
 
 HARMONICS = 50  # terms of each series; coefficients of further ones are below 4e-4 here, their squares below lambda
-SLACK = 0.01  # epsilon, of the order of the function learned
-X0 = 0.3
+SLACK = 0.01  # epsilon, which is added to the order of the spline that is learned
+X0 = 0.3  # x0, at which the spline that is learned is centred
 NOISE = 0.5  # standard deviation; the source does not give its own
 LEVELS = np.logspace(-6, 0, 97)  # values of lambda that are tried
-NEAR = 1.05  # features are enough if their excess risk is at most so many times that of KRLS
+NEAR = 1.05  # features are enough if their excess risk is at most this many times that of KRLS
 
 
 def rates(r: float, gamma: float) -> dict[str, float]:
     """Return exponents of n: risk n^(-2r / (2r + gamma)), lambda n^(-1 / (2r + gamma)), m = lambda^-(gamma + 2r - 1).
 
-    They are those of theorem 11 for alpha = gamma, and of theorem 1 for the number of centres, less log n: of order
-    lambda^-gamma log(1 / lambda) where, as here, the kernel depends on differences alone.
+    They are those of theorem 11 for alpha = gamma. The number of centres is that of theorem 1 without log n, of order
+    lambda^-gamma log(1 / lambda) if, as here, the kernel depends on differences alone.
     """
     scale = 2 * r + gamma
     features = (gamma + 2 * r - 1) / scale
@@ -99,7 +99,7 @@ class Simulation:
         """
         w, most = self._weights, len(self._weights)
         centers = [w * basis(random.uniform(size=most)) for random in self._random]
-        bases = np.linalg.qr(np.swapaxes(centers, 1, 2))[0]  # the leading columns are of the leading centres
+        bases = np.linalg.qr(np.swapaxes(centers, 1, 2))[0]  # the first m columns span the first m centres
         grams = bases.swapaxes(1, 2) @ (w[:, None] * self._grams * w) @ bases
         moments = np.einsum("dji,dj->di", bases, w * self._moments)
         risks: list[Array] = []

@@ -30,25 +30,25 @@ and the theorem of the slides on batches, for the square loss and f in the space
 The bounds are n^(-beta / (beta + 1)) log n (2 to 5) and n^(-beta / (2 beta + 1)) log n (6 to 9), for the last iterate
 and for the average. They are bounds: a risk that falls faster agrees with them. Beside the risk at t* the least one of
 all iterations, which nobody knows who does not know f: how far it lies below is what stopping as they say costs."""
-GAMMA, NOISE = 0.5, 1.0  # of the kernel; half the width of the uniform noise
-SMOOTHNESS = {1.0: 0.5, 0.5: 0.25}  # beta: r of f = K_{r / gamma + 1/2 + epsilon}
-BETAS = {"logistic": (1.0, 0.5), "absolute": (1.0, 0.5), "square": (1.0,)}  # for which rates are stated, by loss
+GAMMA, NOISE = 0.5, 1.0  # gamma of the kernel; half the width of the uniform noise
+SMOOTHNESS = {1.0: 0.5, 0.5: 0.25}  # r of f = K_{r / gamma + 1/2 + epsilon}, by beta
+BETAS = {"logistic": (1.0, 0.5), "absolute": (1.0, 0.5), "square": (1.0,)}  # betas with stated rates, by loss
 GRID = 400  # points of x that risks are summed over
-LOOKS = 24  # moments of a run at which the risk is taken
-FURTHER = 4  # times t* that a run goes on, to see what stopping there costs
+LOOKS = 24  # iterations of a run at which the risk is computed
+FURTHER = 4  # length of a run as a multiple of t*, to see what stopping at t* costs
 SIZES, QUICK_SIZES = (250, 500, 1000, 2000, 4000), (100, 200, 400)
 
 
 @dataclass(frozen=True)
 class Corollary:
-    """A choice of steps and of the number of iterations."""
+    """A choice of steps and of the number of iterations, with its bound."""
 
     name: int | str  # its number in the thesis, or the batch in the slides
     loss: str  # "logistic", "absolute" or "square"
-    step: Callable[[int, Array, float], Array]  # (n, t, beta) to eta_t over its constant, for an array of t = 1, 2,
-    stop: Callable[[float], float]  # exponent of n in t*, of beta
-    rate: Callable[[float], float]  # exponent of n in the bound, of beta
-    batch: float = 0.0  # exponent of n in the number of samples of a step
+    step: Callable[[int, Array, float], Array]  # function of n, t and beta: eta_t over its constant, for an array of t
+    stop: Callable[[float], float]  # function of beta: exponent of n in t*
+    rate: Callable[[float], float]  # function of beta: exponent of n in the bound
+    batch: float = 0.0  # exponent of n in the batch size
 
 
 def _smooth(beta: float) -> float:
@@ -111,7 +111,7 @@ def comparisons(found: Figures) -> Comparisons:
 def simulate(one: Corollary, beta: float, n: int, draws: int, seed: int) -> dict[str, Any]:
     """Run SGM on draws of n samples, four times as long as the corollary says.
 
-    Returns "t" (k,) moments, of which "stop" is the place of t*; mean excess risks "iterate" and "average" (k,) there.
+    Returns iterations "t" (k,), the index "stop" of t* in them, and mean excess risks "iterate" and "average" (k,).
     """
     random = np.random.default_rng([seed, COROLLARIES.index(one) + 2, n, round(100 * beta)])
     target, weights = truth(SMOOTHNESS[beta], GAMMA), decay(1 / (2 * GAMMA))
@@ -128,7 +128,7 @@ def simulate(one: Corollary, beta: float, n: int, draws: int, seed: int) -> dict
     stop = ceil(n ** one.stop(beta))
     last = FURTHER * stop
     moments = np.unique(np.concatenate([np.geomspace(max(last / 200, 1), last, LOOKS).astype(int), [stop]]))
-    # eta_1 is half of its bound 2 / (kappa^2 L), kappa^2 = K(x, x), L = 1 / 4 or 1; for the other loss 1, as printed.
+    # eta_1 is half of its bound 2 / (kappa^2 L), kappa^2 = K(x, x), L = 1 / 4 or 1; 1 for absolute loss, as printed.
     first = 1.0 if one.loss == "absolute" else (4 if one.loss == "logistic" else 1) / float(weights @ weights)
     batch = round(n**one.batch)
     steps = first * one.step(n, np.arange(1.0, last + 1), beta)
@@ -140,7 +140,7 @@ def simulate(one: Corollary, beta: float, n: int, draws: int, seed: int) -> dict
             chosen = random.integers(n, size=(draws, batch))
             phi, own = features[rows[:, None], chosen], y[rows[:, None], chosen]
         total += steps[t - 1]
-        mean += (steps[t - 1] / total) * (w - mean)  # of w_1 to w_t, as the thesis weighs them
+        mean += (steps[t - 1] / total) * (w - mean)  # mean of w_1 to w_t with the weights of the thesis
         score = (phi @ w[:, :, None])[:, :, 0]
         derivative = score - own
         if one.loss != "square":
@@ -153,7 +153,7 @@ def simulate(one: Corollary, beta: float, n: int, draws: int, seed: int) -> dict
 
 
 def excess(loss: str, scores: Array, best: Array) -> Array:
-    """Return the excess risk, averaged over x, of functions with these values (draws, k) where f has `best` (k,)."""
+    """Return excess risks, averaged over x, of functions with values `scores` (draws, k) where f has `best` (k,)."""
     if loss == "logistic":
         chance = expit(best)
         risk = chance * np.logaddexp(0, -scores) + (1 - chance) * np.logaddexp(0, scores)

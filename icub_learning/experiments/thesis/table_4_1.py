@@ -48,8 +48,8 @@ PUBLISHED = {
     for place, name in enumerate(list(SCALES)[:4])
 }
 LEVELS = tuple(10.0**power for power in range(-12, 1))
-MOST, STEPS = 2048, 32  # centres or features, and numbers of them along a path
-MOST_EXACT = 10_000  # samples of which the kernel matrix fits
+MOST, STEPS = 2048, 32  # largest number of centres or features, and how many numbers a path has
+MOST_EXACT = 10_000  # most samples whose kernel matrix fits into memory
 EXACT = ("KRLS", "KRLS, Matérn")
 HELP, AT_HAND = f"{PUMADYN_HELP}; {PUBLIC_HELP}", ["insurance", "pumadyn32nh"]
 QUICK = ("--quick", "--draws", "1")
@@ -73,7 +73,7 @@ def run(args: Arguments) -> None:
         some = {method: found[method][0]["path"] for method in methods if "path" in found[method][0]}
         lines = {method: (path["m"], path["held-out RMSE"]) for method, path in some.items()}
         ends = [next(iter(some.values()))["m"][0], next(iter(some.values()))["m"][-1]]
-        # Of the draw that the paths are of.
+        # Exact KRLS on the first draw, which the paths are of.
         exact = {"KRLS": (ends, [found["KRLS"][0]["held-out RMSE"]] * 2)} if "KRLS" in found else {}
         panels.append(Panel(f"{name}, σ = {SCALES[name]:g}", "m", "held-out RMSE, best λ for each m", lines, exact))
     draw(args.out / "table-4.1.png", "Centres and features, chosen", panels)
@@ -97,7 +97,7 @@ def _load(name: str, args: Arguments) -> Benchmark:
         share, order = 0.5, np.arange(len(x))
         if name == "pumadyn32nh":
             y = y / y.std()
-        elif name == "year-prediction":  # its years as published, in [0, 1]; its last songs are for tests
+        elif name == "year-prediction":  # years in [0, 1], as published; the last songs are for tests
             share, y = PUBLIC[name].share, unit_interval(y[:, None])[:, 0]
         else:
             share, order = PUBLIC[name].share, np.random.default_rng(args.seed).permutation(len(x))
@@ -106,7 +106,7 @@ def _load(name: str, args: Arguments) -> Benchmark:
 
 
 def judge(method: str, data: Benchmark, scale: float, seed: int, quick: bool = False) -> dict[str, Any]:
-    """Choose m and lambda on a fifth held out, learn from all, and test one of METHODS.
+    """Choose m and lambda of one of METHODS on a held-out fifth, learn from all samples, and test it.
 
     Returns test "rmse", "held-out RMSE", "m" (None if exact), "lambda", "seconds" of choosing and learning, and for an
     incremental method the "path": "m", and "held-out RMSE" with the best lambda for each.
@@ -127,7 +127,7 @@ def judge(method: str, data: Benchmark, scale: float, seed: int, quick: bool = F
         found.update({"m": sizes[j], "path": {"m": sizes, "held-out RMSE": surface.min(axis=0)}})
         least, level = float(surface[i, j]), levels[i]
         final = _model(method.removeprefix("incremental "), sizes[j], seed, settings)
-        if "features" in method:  # level t of the path is random features with lambda most / t
+        if "features" in method:  # level t of the path is t random features with lambda * most / t
             level *= most / sizes[j]
     else:
         final = _model(method, most, seed, settings)

@@ -38,7 +38,7 @@ best lambda, with the places of these data sets, estimated from 2000 samples, an
 fastest. Theory's m is the one that surely suffices, often more than all samples."""
 METHODS = {"KOLS": "KOLS", "KRLS": "KRLS", "ES": "early stopping", "NKRLS": "Nyström KRLS", "NYTRO": "NYTRO"}
 FULL_MATRIX = ("KOLS", "KRLS", "ES")  # methods on the full kernel matrix
-# Seconds, RMSE and the chosen lambda or t.
+# Published times [s], RMSE and the chosen lambda or t.
 PUBLISHED: dict[str, dict[str, tuple[float, float, float | None]]] = {
     "insurance": {
         "KOLS": (1.04, 5.179, None), "KRLS": (97.48, 0.4651, 3.27e-4), "ES": (2.92, 0.4650, 494),
@@ -49,7 +49,7 @@ PUBLISHED: dict[str, dict[str, tuple[float, float, float | None]]] = {
         "NKRLS": (5.95, 0.6462, 4.04e-5), "NYTRO": (0.85, 0.6873, 44.9),
     },
 }  # fmt: skip
-# Length scale, centres, and how many samples methods on the full matrix take at most.
+# Length scale, number of centres, and most samples for methods on the full kernel matrix.
 SETTINGS = {
     "insurance": (3.0, 2000, 5822), "adult": (6.6, 1000, 4000), "pumadyn32nh": (2.66, 1000, 4096),
     "breast-cancer": (0.9, 200, 284), "digits": (3.0, 200, 898), "diabetes": (1.0, 200, 221),
@@ -65,7 +65,7 @@ WHY = {
 }
 LAMBDAS = tuple(np.logspace(-15, 0, 100).tolist())
 ITERATIONS = 500
-TINY = 1e-300  # lambda of the cut-off below that of rounding: K^+
+TINY = 1e-300  # lambda of the spectral cut-off, far below rounding errors, so that it gives K^+
 SPARSE = 2000  # samples that dimension and signal-to-noise ratio are estimated from
 PLACES = {"KRLS": YELLOW, "early stopping": BLUE, "NystromKRLS": GREEN, "NYTRO": RED}
 HELP = f"{PUMADYN_HELP}; adult: a folder with a9a and a9a.t"
@@ -97,7 +97,7 @@ def comparisons(found: Figures) -> Comparisons:
         theirs = found["published"].get(name, {})
         for method, (took, error, _) in theirs.items():
             some = ours["methods"][method]
-            same = SAME if name != "adult" or method not in FULL_MATRIX else STAND_IN  # which take 4000 persons
+            same = SAME if name != "adult" or method not in FULL_MATRIX else STAND_IN  # these take 4000 persons
             for key, what, published, kind in (("rmse", "RMSE", error, same), ("seconds", "seconds", took, TIME)):
                 title, spread = f"{name}: {what} of {method}", float(np.std([one[key] for one in some]))
                 yield Comparison(title, _average(some, key), published, "less", kind, spread, WHY.get(title, ""))
@@ -123,11 +123,11 @@ def _load(name: str, args: Arguments) -> Benchmark:
 
 
 def select(method: str, data: Benchmark, scale: float, m: int, most: int, seed: int) -> dict[str, Any]:
-    """Choose lambda or the number of iterations on a fifth held out, and test that model, with one of METHODS.
+    """Choose lambda or the number of iterations of one of METHODS on a held-out fifth, and test that model.
 
-    Those on the full kernel matrix take `most` samples at most, the others m centres. Returns "seconds" of learning and
-    choosing, test "rmse", the chosen "parameter" (None for KOLS), "n" samples learned, and of the iteration that the
-    stopping rule chooses "rule parameter", "rule rmse" and "rule loss", its held-out error over the least of the path.
+    Methods on the full matrix take `most` samples at most, the others m centres. Returns "seconds" of learning and
+    choosing, test "rmse", the chosen "parameter" (None for KOLS), "n" samples learned, and, for the iteration that the
+    stopping rule chooses, "rule parameter", "rule rmse" and "rule loss", its held-out error over the least of the path.
     """
     n = min(len(data.x), most) if method in FULL_MATRIX else len(data.x)
     order = np.random.default_rng(seed).permutation(len(data.x))[:n]
@@ -165,7 +165,7 @@ def select(method: str, data: Benchmark, scale: float, m: int, most: int, seed: 
 
 
 def _place(data: Benchmark, scale: float, seed: int) -> dict[str, float]:
-    """Return "n", the maximal "dimension" at lambda* = 1 / (n SNR), and the "ratio" SNR, all of some samples."""
+    """Return "n", the maximal "dimension" at lambda* = 1 / (n SNR), and the "ratio" SNR, of at most SPARSE samples."""
     some = np.random.default_rng(seed).permutation(len(data.x))[:SPARSE]
     x, y = data.x[some], data.y[some] - data.y[some].mean()
     ratio = signal_to_noise(x, y, length_scale=scale)

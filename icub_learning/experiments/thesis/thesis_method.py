@@ -1,4 +1,4 @@
-"""Semiparametric learning as the thesis has it (8.3, fig. 8.2): rigid bodies first, then features for the rest."""
+"""Semiparametric learning as in the thesis (8.3, fig. 8.2): rigid bodies first, then features for the rest."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,21 +11,21 @@ from icub_learning.dynamics.regressors.regressor import Regressor
 from icub_learning.features import RandomFourierFeatures, Standardizer
 from icub_learning.recursive import RecursiveLeastSquares
 
-# Chosen for inputs of unit variance, beforehand: those of the thesis fit its own inputs.
+# Chosen in advance for inputs of unit variance; the values of the thesis fit its own inputs.
 LENGTH_SCALE, REGULARIZATION = 5.0, 0.003
 FEATURES = 1000
 SCALING_SAMPLES = 200  # first samples, which only set mean and scale of the inputs
-# Smallest scale of position, velocity and acceleration: rad, rad/s, rad/s^2. Noise at rest is not magnified beyond it.
+# Least scales of position [rad], velocity [rad/s] and acceleration [rad/s^2], so that noise at rest is not magnified.
 LEAST_SCALE = (0.05, 0.05, 0.5)
-LEAST_CHANGE = 0.1  # of LEAST_SCALE: a robot that has moved by less since a sample last set the scale stands still
+LEAST_CHANGE = 0.1  # share of LEAST_SCALE by which a robot must move before another sample sets the scale
 
 
 class ThesisMethod:
     """Learns y = Phi(x) pi + f([x, Phi(x) pi]), the rigid bodies Phi pi independently of the random features of f.
 
-    The features learn what rigid bodies leave of each sample under the parameters of its own time. One length scale and
-    one regularization are given, inputs are standardized by the scale of the first samples, outputs count alike, and
-    nothing is forgotten. The regressor has no sensor offsets.
+    The features learn the residual of rigid bodies at each sample, with the parameters at that time. One length scale
+    and one regularization are given, inputs are standardized by the scale of the first samples, outputs have equal
+    weights, and nothing is forgotten. The regressor has no sensor offsets.
     """
 
     def __init__(self, regressor: Regressor, n_features: int = FEATURES, seed: int = 0) -> None:
@@ -36,7 +36,7 @@ class ThesisMethod:
         self._rls = RecursiveLeastSquares(n_features, m, REGULARIZATION)
         self._least_scale = np.concatenate([np.repeat(LEAST_SCALE, n), np.zeros(m)])
         self._inputs = Standardizer(3 * n + m)
-        self._last = np.zeros(3 * n + m)  # input that was the last to set the scale
+        self._last = np.zeros(3 * n + m)  # last input that set the scale
         self._noise = NoiseVariance(m)
 
     @property
@@ -65,7 +65,7 @@ class ThesisMethod:
         """Learn one measurement y (n_outputs,). Raises ShapeError, NotFiniteError, ParameterError.
 
         Rigid bodies learn from the motion q, v, a (n_joints,), features from the motion as it was `known` when y had to
-        be predicted, if given. `stamp` and `published` are for the estimators that are shipped.
+        be predicted, if given. `stamp` and `published` are not used here, only by the shipped estimators.
         """
         measured = vector("y", y, self.regressor.n_outputs)
         motion = motion_vectors(self.regressor.n_joints, q, v, a)

@@ -9,9 +9,9 @@ from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.online import _pursuit
 
-DEPENDENT = 1e-12  # squared distance to the span of the others over k(x, x) at which a function belongs to the span
-DRIFT = 1e-7  # relative error of the factor's solutions at which it is recomputed
-LARGEST = 1e100  # squares of larger kernel values and weights could overflow
+DEPENDENT = 1e-12  # squared distance to the span of the others, over k(x, x), up to which a function counts as in it
+DRIFT = 1e-7  # relative error of the factor's solutions above which it is recomputed
+LARGEST = 1e100  # largest magnitude of kernel values and weights: squares of larger ones could overflow
 
 
 class KernelDictionary:
@@ -21,8 +21,8 @@ class KernelDictionary:
     weights refitted) changes f least, as long as the whole change stays within a bound in the norm of the kernel's
     space. A removal costs O(M^2 + M C), however many points have been seen.
 
-    If `averaged`, an average of f over the steps is kept on the same points, with its own weights. Of a removed point
-    it keeps the projection onto the others, as f does; it does not influence which points are removed.
+    If `averaged`, an average of f over the steps is kept on the same points, with its own weights. Like f, it keeps the
+    projection of a removed point onto the others; it does not influence which points are removed.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class KernelDictionary:
     def _allocate(self, capacity: int, n_inputs: int, factorized: bool = True) -> None:
         side = capacity if factorized else 0
         self._points = np.zeros((capacity, n_inputs))
-        self._weights = np.zeros((capacity, self._n_columns))  # of f, then those of the average
+        self._weights = np.zeros((capacity, self._n_columns))  # columns: weights of f, then those of its average
         self._gram, self._factor = np.zeros((side, side)), np.zeros((side, side))
         self._work = np.zeros(5 * side)
         self._factorized = factorized  # whether `_gram` and `_factor` are up to date
@@ -53,7 +53,7 @@ class KernelDictionary:
 
     @property
     def averages(self) -> Array:
-        """(M, C) weights of the average of f over the steps, of f itself if none is kept; a view."""
+        """(M, C) weights of the average of f over the steps, or of f itself if no average is kept; a view."""
         return self._weights[: self.n, self._n_columns - self.n_outputs :]
 
     @property
@@ -111,13 +111,13 @@ class KernelDictionary:
             x, added, cross = x[used], added[used], cross[:, np.concatenate([np.arange(before), before + used])][used]
         lost = self._extend(x, self._columns(added), np.ascontiguousarray(cross), before) if count else 0.0
         limit = self.n if limit is None else limit
-        # Nested projections add up by Pythagoras, but not with the loss by points that were in the span already.
+        # Losses of nested projections add up by Pythagoras, but not with the loss from points already in the span.
         lost += self._prune(max(0.0, budget - lost), limit)
         self._average(rate)
         return lost
 
     def add_outputs(self, n_outputs: int) -> None:
-        """Extend f to `n_outputs` outputs, of which the new ones are zero."""
+        """Extend f to `n_outputs` outputs; the new ones are zero."""
         before, had, averaged = self._weights, self.n_outputs, self._averaged
         self.n_outputs = n_outputs
         self._weights = np.zeros((len(before), self._n_columns))
@@ -157,7 +157,7 @@ class KernelDictionary:
         self._extend(points, weights, self.kernel.gram(points), 0)
 
     def _columns(self, added: Array) -> Array:
-        """Return the weights of new points in f and in the average, where they are zero."""
+        """Return the weights of new points: `added` in f, zero in the average."""
         columns = np.zeros((len(added), self._n_columns))
         columns[:, : self.n_outputs] = added
         return columns
@@ -167,14 +167,14 @@ class KernelDictionary:
             weights = self._weights[: self.n]
             f, averages = weights[:, : self.n_outputs], weights[:, self.n_outputs :]
             if rate == 1.0:
-                averages[:] = f  # without rounding
+                averages[:] = f  # exact, without rounding
             else:
                 change = f - averages
                 change *= rate
                 averages += change
 
     def _extend(self, x: Array, added: Array, cross: Array, before: int) -> float:
-        """Put new points after the first `before`, or weights of others in place of dependent ones; return the loss."""
+        """Append new points to the first `before`, or move weights of dependent ones to others; return the loss."""
         accepted = np.empty(len(x))
         self.n, lost, drift = _pursuit.extend(
             self._gram, self._factor, self._weights, cross, added, accepted, self._work,

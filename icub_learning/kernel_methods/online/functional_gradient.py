@@ -16,9 +16,9 @@ from icub_learning.kernel_methods.estimator import KernelSettings, apply_by_bloc
 from icub_learning.kernel_methods.kernels import Kernel, blocks
 from icub_learning.kernel_methods.online.dictionary import KernelDictionary, compression_budget
 
-BOUNDED = ("logistic", "hinge")  # losses of derivatives of norm at most LARGEST_GRADIENT
-LARGEST_GRADIENT = 2**0.5  # of two scores that change by one each
-SMALLEST_WEALTH = 1e-6  # of 1 at the start
+BOUNDED = ("logistic", "hinge")  # losses whose derivatives have a norm of at most LARGEST_GRADIENT
+LARGEST_GRADIENT = 2**0.5  # norm of a derivative that is 1 and -1 in two scores
+SMALLEST_WEALTH = 1e-6  # least wealth of the schedule "coin", which starts with 1
 DECAY = 0.75  # eta_t = eta t^-DECAY: the sum of the steps is infinite, that of their squares finite
 AVERAGING = 32  # steps that the average covers by default
 DECAY_OF_AVERAGE = 3  # p: after t steps the average covers at most (t + p) / (1 + p) of them
@@ -34,29 +34,29 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
     epsilon = eta_t^2, f converges, and the number of points may grow unless `max_dictionary` limits it.
 
     At a constant step the error of f jumps from step to step. Predictions come from its average, average <- (1 - rho)
-    average + rho f after each step, on the same points. rho = 1 / averaging, but 4 / (t + 3) while that is more, which
-    forgets the first steps (polynomial decay: Shamir and Zhang 2013); t restarts when a new class arrives.
+    average + rho f after each step, on the same points. rho = 1 / averaging, but 4 / (t + 3) while that is larger,
+    which forgets the first steps (polynomial decay: Shamir and Zhang 2013); t restarts when a new class arrives.
 
     The schedule "coin" has no step size: f_t = -(W_t / t) sum_(s < t) g_s / L with the wealth W_t = 1 - sum_(s < t)
     <g_s, f_s> / L and L the largest norm of a gradient (Orabona and Pal, "Coin betting and parameter-free online
-    learning", 2016). W_t / (L t) takes the place of eta in epsilon = K eta^(3/2); lambda plays no part. It is for
-    losses of bounded derivatives and kernels of k(x, x) = 1.
+    learning", 2016). W_t / (L t) takes the place of eta in epsilon = K eta^(3/2); lambda is unused. It is for losses
+    with bounded derivatives and kernels with k(x, x) = 1.
 
     A subclass defines `losses`, the names of its losses, and `_derivatives`.
 
     Args:
         kernel, length_scale, degree: see `Kernel`.
-        regularization: lambda >= 0, of |f|^2 / 2. Not multiplied by the number of samples, which has no end.
+        regularization: lambda >= 0, weight of |f|^2 / 2, not multiplied by the number of samples, which has no end.
         step_size: eta > 0, below 1 / lambda.
         parsimony: K >= 0; 0 keeps every point that a constant step adds.
         schedule: "constant", "diminishing": eta t^(-3/4) at step t, or "coin": no step size, see above.
         batch_size: B, samples in one step.
         max_dictionary: largest number of points, or None.
-        averaging: number of steps that the average covers; 1 predicts with f itself. None is 32, but 1 if nothing is
+        averaging: number of steps that the average covers; 1 predicts with f itself. None means 32, but 1 if nothing is
             removed (constant step, parsimony 0, no max_dictionary).
 
-    `n_samples_seen_` and `n_steps_` count since the start; `compression_error_` is the norm of the change by removing
-    points in the newest step.
+    `n_samples_seen_` and `n_steps_` count from the start; `compression_error_` is the norm of the change that removing
+    points made in the latest step.
     """
 
     step_size: float = 1.0
@@ -75,12 +75,12 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
 
     @property
     def coef_(self) -> Array:
-        """(M, C), weights of the points in f, which the gradient steps update and the bounds concern."""
+        """(M, C), weights of the points in f, which the gradient steps update and to which the bounds apply."""
         return np.array(self._fitted.weights)
 
     @property
     def averaged_coef_(self) -> Array:
-        """(M, C), weights of the points in the average of f, which predicts."""
+        """(M, C), weights of the points in the average of f, which is used for predictions."""
         return np.array(self._fitted.averages)
 
     @property
@@ -90,7 +90,7 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
 
     @property
     def error_bound_(self) -> float:
-        """epsilon of the newest step, the bound on `compression_error_` unless `max_dictionary` demands more."""
+        """epsilon of the latest step, the bound on `compression_error_` unless `max_dictionary` demands more."""
         check_is_fitted(self, "_dictionary")
         return self._step_and_budget(max(1, self.n_steps_))[1]
 
@@ -106,7 +106,7 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
 
     def limit_radius(self, gradient_variance: float) -> float:
         """Return the bound sqrt(eta) / lambda (K + sqrt(K^2 + lambda sigma^2)) on the distance to the best function at
-        a constant step, by the gradients' variance sigma^2 (Koppel et al., POLK, Theorem 2). Raises ParameterError.
+        a constant step, given the gradients' variance sigma^2 (Koppel et al., POLK, Theorem 2). Raises ParameterError.
         """
         self._check_settings()
         variance = real("gradient_variance", gradient_variance, 0.0)
@@ -119,7 +119,7 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         kernel = self._make_kernel()
         weight = real("regularization", self.regularization, 0.0)
         step = real("step_size", self.step_size, 0.0, low_open=True)
-        if step * weight >= 1.0:
+        if self.schedule != "coin" and step * weight >= 1.0:  # which uses neither
             raise ParameterError("step_size", self.step_size, f"below 1 / regularization = {1.0 / weight:g}")
         real("parsimony", self.parsimony, 0.0)
         check_choice("loss", self.loss, self.losses)
@@ -181,9 +181,9 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         derivatives = self._derivatives(scores, targets)
         step, budget = self._step_and_budget(self.n_steps_ + 1)
         shrink = 1.0 - step * self.regularization
-        if self.schedule == "coin":  # what was bet last is won or lost; then the bet is a part of the new wealth
+        if self.schedule == "coin":  # the last bet is won or lost; then the next bet is a share of the new wealth
             gain = -float((derivatives * scores).sum()) / (len(x) * LARGEST_GRADIENT)
-            # Removed points change a bet a little, by which the wealth could be lost.
+            # Removing points changes a bet a little, which could cost the whole wealth.
             self._wealth = max(self._wealth + gain, SMALLEST_WEALTH)
             before = step
             step, budget = self._step_and_budget(self.n_steps_ + 2)
@@ -202,7 +202,7 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         self.n_samples_seen_ += len(x)
 
     def _plain(self, X: Any, y: Any) -> bool:
-        """Return whether X and y need no conversion; in a stream of small batches full checks would cost the most."""
+        """Return whether X and y need no conversion; for small batches full checks would cost the most."""
         return (
             type(X) is type(y) is np.ndarray
             and X.dtype == np.float64

@@ -1,4 +1,4 @@
-"""Convex losses of online learners and their derivatives by the scores: of several scores at once, and of one."""
+"""Convex losses of online learners and their derivatives by the scores, for several scores at once and for one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -64,8 +64,8 @@ def _margin(scores: Array, codes: Codes) -> tuple[Array, Array]:
     return sign, sign * scores[:, 0]
 
 
-# Of scores (n, 1) for two classes, positive for the second, or (n, C), and codes (n,), the classes' indices: the losses
-# (n,) and their derivatives by the scores.
+# Each maps scores, (n, 1) for two classes, positive for the second, or (n, C), and codes (n,), the classes' indices, to
+# the losses (n,) and their derivatives by the scores.
 MARGIN_LOSSES: dict[str, Loss] = {"logistic": logistic, "hinge": hinge, "squared_hinge": partial(hinge, power=2)}
 
 
@@ -73,13 +73,13 @@ MARGIN_LOSSES: dict[str, Loss] = {"logistic": logistic, "hinge": hinge, "squared
 class ScalarLoss:
     """A convex loss l(y, a) of a target y and a score a (thesis 1.2)."""
 
-    slope: Callable[[Array, Array], Array]  # derivative in a, elementwise; at a kink the one of least magnitude
+    slope: Callable[[Array, Array], Array]  # derivative in a, elementwise; at a kink the subgradient of least magnitude
     curvature: float | None  # the largest second derivative, None if unbounded
     margin: bool  # whether targets must be -1 and +1
 
 
 def scalar_losses(epsilon: float) -> dict[str, ScalarLoss]:
-    """Return all by name; epsilon is half the width in which "epsilon_insensitive" is zero."""
+    """Return all losses by name; epsilon is half the width in which "epsilon_insensitive" is zero."""
     return {
         "square": ScalarLoss(lambda y, a: a - y, 1.0, False),
         "absolute": ScalarLoss(lambda y, a: np.sign(a - y), None, False),

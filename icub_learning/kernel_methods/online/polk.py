@@ -18,7 +18,7 @@ from icub_learning.kernel_methods.online.functional_gradient import FunctionalGr
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class POLKClassifier(ClassifierMixin, FunctionalGradient):
-    """Learns classes from a stream of samples with a dictionary that grows only where they are new.
+    """Learns classes from a stream of samples with a dictionary that grows only where samples are new.
 
     Two classes share one column of weights, more have one column each; all share the dictionary. Classes may come at
     any time unless `classes` fixes them. The loss is "logistic", "hinge" or "squared_hinge". See `FunctionalGradient`.
@@ -29,10 +29,10 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
     losses: ClassVar[tuple[str, ...]] = tuple(online_losses.MARGIN_LOSSES)
     classes_: NDArray[Any] = field(init=False)  # (C,), sorted if given or learned by `fit`, else in order of arrival
     _fixed_classes: bool = field(init=False)
-    _seen: NDArray[np.bool_] = field(init=False)  # (C,) which classes had a sample
+    _seen: NDArray[np.bool_] = field(init=False)  # (C,) whether each class has had a sample
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "POLKClassifier":
-        """Learn X (n, d) and labels y (n,) in their order, from nothing. Raises DataError, ParameterError."""
+        """Learn X (n, d) and labels y (n,) in their order, from scratch. Raises DataError, ParameterError."""
         kernel = self._check_settings()
         samples, labels = self._read(X, y, reset=True)
         classes = self._given_classes(self.classes)
@@ -46,8 +46,8 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: Any = None) -> "POLKClassifier":
-        """Learn further samples X (n, d) and labels y (n,); `classes` are all labels there will be, at the first call,
-        or None. Raises as `fit`, and the model stays as it was.
+        """Learn further samples X (n, d) and labels y (n,); `classes` lists all labels there will be, at the first
+        call, or is None. Raises what `fit` raises; the model stays as it was.
         """
         first = not hasattr(self, "_dictionary")
         kernel = self._check_settings()
@@ -59,7 +59,7 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
         known = given if first and given is not None else np.empty(0, labels.dtype) if first else self.classes_
         if not fixed:
             _, places = np.unique(labels, return_index=True)
-            arrived = labels[np.sort(places)]  # in the order in which they came
+            arrived = labels[np.sort(places)]  # in order of arrival
             known = np.concatenate([known, arrived[~np.isin(arrived, known)]])
         codes = self._codes(labels, known)
         if first:
@@ -128,10 +128,10 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class POLKRegressor(MultiOutputMixin, RegressorMixin, FunctionalGradient):
-    """Learns functions from a stream of samples with a dictionary that grows only where they are new.
+    """Learns functions from a stream of samples with a dictionary that grows only where samples are new.
 
     The step is stable for eta k(x, x) < 2. An average lags behind if consecutive samples are alike, as those of a
-    moving robot; in random order `averaging` = 32 makes it steadier. See `FunctionalGradient`.
+    moving robot; in random order `averaging` = 32 makes predictions steadier. See `FunctionalGradient`.
     """
 
     loss: str = "square"
@@ -139,7 +139,7 @@ class POLKRegressor(MultiOutputMixin, RegressorMixin, FunctionalGradient):
     losses: ClassVar[tuple[str, ...]] = ("square",)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "POLKRegressor":
-        """Learn X (n, d) and y (n,) or (n, T) in their order, from nothing. Raises DataError, ParameterError."""
+        """Learn X (n, d) and y (n,) or (n, T) in their order, from scratch. Raises DataError, ParameterError."""
         kernel = self._check_settings()
         samples, targets, self._one_target = self._read(X, y, reset=True)
         if len(samples) > 1:
@@ -163,7 +163,7 @@ class POLKRegressor(MultiOutputMixin, RegressorMixin, FunctionalGradient):
         return self
 
     def predict(self, X: ArrayLike) -> Array:
-        """Predict (n,) or (n, T), as the targets were. Raises NotFittedError, DataError."""
+        """Predict (n,) or (n, T), shaped as the targets. Raises NotFittedError, DataError."""
         scores = self._scores(X)
         return scores[:, 0] if self._one_target else scores
 

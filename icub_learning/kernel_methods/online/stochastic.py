@@ -24,27 +24,27 @@ class StochasticKernelMachine(KernelRegressor):
     One pass over the samples is the stochastic gradient method (SGM), whose step size regularizes; several passes are
     the stochastic incremental one (SIGM), whose number regularizes: `predict_path` predicts after each (thesis 6.2). A
     step costs n b kernel values. Rates of n^(-1/2) follow from (batch_size, step_size, steps) = (1, n^(-1/2), n),
-    (n^(1/2), 1, n^(1/2)) and (n, 1, n^(1/2)): "auto" is the step size of that line for any batch.
+    (n^(1/2), 1, n^(1/2)) and (n, 1, n^(1/2)): "auto" extends these step sizes to any batch size.
 
-    Losses: "square" (its half, so that l' = a - y), "absolute", "epsilon_insensitive", and for targets -1 and +1
-    "hinge", "exponential", "logistic"; `OneVsAllClassifier` makes such targets of labels.
+    Losses: "square" (half the square, so that l' = a - y), "absolute", "epsilon_insensitive", and for targets -1 and +1
+    "hinge", "exponential", "logistic"; `OneVsAllClassifier` makes such targets from labels.
 
     Args:
         kernel, length_scale, degree: see `Kernel`. `regularization` is unused: step size and passes regularize.
         loss: one of the losses above.
         epsilon: half the width in which "epsilon_insensitive" is zero.
         max_iter: largest number of passes over the samples.
-        step_size: eta > 0, one for all targets or one for each: copies of a target with a step size each share the rows
-            of the kernel matrix. Or "auto": min(1, b n^(-1/2)) / max k(x, x). With a smooth loss
+        step_size: eta > 0, one for all targets or one for each: copies of a target, each with its own step size, share
+            the rows of the kernel matrix. Or "auto": min(1, b n^(-1/2)) / max k(x, x). With a smooth loss
             eta < 2 / (L max k(x, x)), L the largest second derivative of the loss: 1 for "square", 1/4 for "logistic".
-        decay: theta in [0, 1], one or one for each target; with 1, steps shrink so fast that the solution stays
-            oversmoothed (thesis 6.4.1).
+        decay: theta in [0, 1], one for all targets or one for each; with 1, steps shrink so fast that the solution
+            stays oversmoothed (thesis 6.4.1).
         batch_size: b <= n.
         order: "reshuffled" (a new permutation each pass), "cyclic" (as they come) or "iid" (drawn with replacement).
         average: whether the solution is sum_t eta_t w_t / sum_t eta_t instead of the last w.
         tol: passes end once the coefficients change by at most tol of their norm in a pass.
 
-    `centers_` are the training samples, `n_iter_` the passes done, and `step_size_` is eta, (T,) where it was given.
+    `centers_` are the training samples, `n_iter_` the passes done, and `step_size_` is eta, (T,) if it was given.
     """
 
     loss: str = "square"

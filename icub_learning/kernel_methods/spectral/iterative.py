@@ -56,11 +56,11 @@ class IterativeRegressor(KernelRegressor):
 class GradientRegressor(IterativeRegressor):
     """Base of iterations along the gradient (Y - K alpha) / n; see `IterativeRegressor`.
 
-    `step_size` is eta, within the bound of the method, or "auto": n / ||K||; `step_size_` is eta.
+    `step_size` is eta, within the bound of the method, or "auto": n / ||K||; `step_size_` is the eta that was used.
     """
 
     step_size: float | str = "auto"
-    _largest_step = 1.0  # in units of n / ||K||, beyond which the iteration need not converge
+    _largest_step = 1.0  # largest step in units of n / ||K||; beyond it the iteration need not converge
 
     def _prepare(self, gram: Array) -> None:
         norm = largest_eigenvalue(gram) / len(gram)
@@ -160,15 +160,15 @@ class ConjugateGradientKRLS(IterativeRegressor):
 
     def _iterate(self, apply: Operator, targets: Array, max_iter: int) -> Iterator[tuple[Array, Array | None]]:
         coefficients, residual = np.zeros_like(targets), targets.copy()
-        max_iter = min(max_iter, len(targets))  # the whole space
+        max_iter = min(max_iter, len(targets))  # directions that span the whole space
         directions, images = np.empty((2, max_iter, *targets.shape))  # K directions[t] = images[t], orthonormal in t
         enough = float(self.tol) * np.linalg.norm(targets, axis=0)
         for t in range(max_iter):
             active = np.linalg.norm(residual, axis=0) > enough
             direction, image = residual.copy(), apply(residual)
             largest = np.linalg.norm(image, axis=0)
-            # Against all earlier directions, twice: with the last alone, as in exact arithmetic would do, orthogonality
-            # is lost after some iterations, and with it the digits of the path.
+            # Orthogonalize against all earlier directions, twice: with the last alone, which suffices in exact
+            # arithmetic, orthogonality is lost after some iterations, and with it the accuracy of the path.
             for _ in range(2):
                 turn = np.einsum("tij,ij->tj", images[:t], image)
                 direction -= np.einsum("tij,tj->ij", directions[:t], turn)
@@ -210,7 +210,7 @@ class RecordedPath:
 
 
 def choose_step(step_size: float | str, largest: float, norm: float, norm_name: str) -> float:
-    """Return eta: the given one, at most largest / norm, or 1 / norm for "auto". Raises ParameterError: it diverges."""
+    """Return eta: the given one, at most largest / norm, or 1 / norm for "auto". Raises ParameterError: too large."""
     if isinstance(step_size, str):
         if step_size != "auto":
             raise ParameterError("step_size", step_size, "'auto' or a positive number")
@@ -227,8 +227,8 @@ def largest_eigenvalue(matrix: Array | LinearOperator) -> float:
     n = matrix.shape[0]
     if isinstance(matrix, np.ndarray) and n <= 64:
         return float(np.linalg.eigvalsh(matrix)[-1])
-    start = np.cos(np.arange(n) * 1.618) + 1.5  # no symmetry of a data set is likely to be orthogonal to it
-    try:  # 8 vectors suffice for a kernel's largest eigenvalue, in 9 products where ARPACK's 20 take 21
+    start = np.cos(np.arange(n) * 1.618) + 1.5  # hardly orthogonal to the eigenvector, whatever symmetry data have
+    try:  # 8 Lanczos vectors suffice for a kernel's largest eigenvalue: 9 products; ARPACK's default of 20 takes 21
         return float(eigsh(matrix, k=1, which="LA", v0=start, return_eigenvectors=False, maxiter=200, ncv=min(8, n))[0])
     except ArpackNoConvergence:
         v = start / np.linalg.norm(start)

@@ -1,4 +1,4 @@
-"""Kernel regularized least squares, spectral cut-off, and what methods on the full kernel matrix share."""
+"""Kernel regularized least squares, spectral cut-off, and the base of methods on the full kernel matrix."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,8 +42,8 @@ class SpectralRegressor(KernelRegressor):
 class KRLS(SpectralRegressor):
     """Kernel regularized least squares: alpha = (K + lambda n I)^-1 Y, filter 1 / (sigma + lambda n).
 
-    One Cholesky factorization, n^3 / 3; or, if a path is given, one eigendecomposition, from which every further lambda
-    costs n^2 T (thesis 3.1-3.2). See `SpectralRegressor`.
+    The cost is one Cholesky factorization, n^3 / 3, or, if a path is given, one eigendecomposition, after which every
+    lambda costs n^2 T (thesis 3.1-3.2). See `SpectralRegressor`.
     """
 
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:
@@ -64,8 +64,8 @@ class SpectralCutoff(SpectralRegressor):
     """Spectral cut-off (truncated SVD): filter 1 / sigma where sigma >= lambda n, else 0.
 
     Equal to least squares on the principal components of kernel PCA (without centering) whose eigenvalue is at least
-    lambda n (thesis 3.3). One eigendecomposition serves every lambda. `n_components_` are kept at `regularization`.
-    See `SpectralRegressor`.
+    lambda n (thesis 3.3). One eigendecomposition serves every lambda. `n_components_` is their number at
+    `regularization`. See `SpectralRegressor`.
     """
 
     def _fit(self, samples: Array, targets: Array, kernel: Kernel) -> None:

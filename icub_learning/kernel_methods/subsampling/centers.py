@@ -1,4 +1,4 @@
-"""Nyström centres: what their methods share, the choice of centres, an orthonormal basis of their functions."""
+"""Nyström centres: base class of their methods, choice of centres, an orthonormal basis of their functions."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +18,7 @@ from icub_learning.kernel_methods.rows import TrainingRows
 
 SAMPLINGS = ("uniform", "leverage")
 PANEL = 64  # columns factored between two matrix products
-DEFAULT_CENTERS = 100  # Nyström centres where none are asked for, or all samples if there are fewer
+DEFAULT_CENTERS = 100  # default number of Nyström centres; all samples if there are fewer
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -27,7 +27,7 @@ class CenterRegressor(KernelRegressor):
 
     Args:
         kernel, length_scale, degree, regularization, random_state: see `KernelRegressor`.
-        n_centers: m <= n, drawn from the samples; the default becomes n where there are fewer.
+        n_centers: m <= n, drawn from the samples; the default is lowered to n if there are fewer samples.
         centers: (m, d) centres, used as given and in their order instead of a draw; or None.
         sampling: "uniform" without replacement, or "leverage": with replacement, by approximate leverage scores.
     """
@@ -39,7 +39,7 @@ class CenterRegressor(KernelRegressor):
     def _sample_centers(
         self, rows: TrainingRows, kernel: Kernel, random: RandomState | None = None
     ) -> tuple[Array, Array]:
-        """Return centres (m, d) and weights (m,), 1 / (n times the chance of each); `random` replaces the seed."""
+        """Return centres (m, d) and weights (m,), 1 / (n times the probability of each); `random` replaces the seed."""
         level = check_regularization(self.regularization)
         if self.centers is not None:
             given = check_centers(self.centers, rows.n_inputs)
@@ -53,7 +53,7 @@ class CenterRegressor(KernelRegressor):
         drawn = sample_rows(random, rows.n, m)
         if self.sampling == "uniform":
             return rows.take(drawn), np.ones(m)
-        # Scores come from as many uniform pilots as centres (thesis 4.2.3).
+        # The scores are estimated from as many uniform pilots as there are centres (thesis 4.2.3).
         scores = rows.map(ApproximateLeverage(kernel, rows.take(drawn), level, rows.n))
         total = scores.sum()
         chances = scores / total if total > 0 else np.full(rows.n, 1.0 / rows.n)
@@ -71,7 +71,7 @@ class ApproximateLeverage:
         self._kernel = kernel
         self._against = kernel.against(pilots)
         gram = kernel.gram(pilots)
-        # Rounding of the kernel is the least ridge that keeps the factorization going.
+        # The ridge is at least the rounding of the kernel, so that the factorization succeeds.
         least = 10 * len(pilots) * np.finfo(float).eps * float(np.diag(gram).max())
         gram.flat[:: len(pilots) + 1] += max(regularization * len(pilots), least)
         self._factor = cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
@@ -112,7 +112,7 @@ class CenterBasis:
         self.against = kernel.against(self.centers)  # x -> k(x, the centres that are kept)
 
     def to_coefficients(self, coordinates: Array) -> Array:
-        """Return coefficients (m, T) of the centres from coordinates (k, T) of functions; zero for those not kept."""
+        """Return coefficients (m, T) of the centres from coordinates (k, T) of functions; zero for centres not kept."""
         coefficients = np.zeros((self.echelon.shape[1], coordinates.shape[1]))
         coefficients[self.kept] = solve_triangular(self.triangle, coordinates, check_finite=False)
         return coefficients
@@ -123,13 +123,13 @@ def echelon_cholesky(
 ) -> tuple[Array, NDArray[np.intp]]:
     """Factor a Gram matrix (m, m) by Cholesky in the given order, without the columns that depend on earlier ones.
 
-    Pivots are compared with `scale` (m,), by default the diagonal, and with `size`, how many columns' elimination
-    rounded them, by default m; of a Schur complement, with the diagonal before and all columns. Returns the factor E
-    (k, m) in echelon form, gram = E^T E up to rounding, and indices (k,) of the columns kept.
+    A pivot counts as zero if it is within rounding of `scale` (m,), by default the diagonal, after the elimination of
+    `size` columns, by default m; for a Schur complement, pass the original diagonal and all columns. Returns the factor
+    E (k, m) in echelon form, gram = E^T E up to rounding, and indices (k,) of the columns kept.
     """
     m = len(gram)
     scale = np.diag(gram).copy() if scale is None else scale
-    tolerance = 10 * (size or m) * np.finfo(float).eps  # the rounding of a pivot is some m eps of its diagonal entry
+    tolerance = 10 * (size or m) * np.finfo(float).eps  # a pivot's rounding is about m eps of its diagonal entry
     try:
         factor = cholesky(gram, check_finite=False)
         if (np.diag(factor) ** 2 > tolerance * scale).all():

@@ -23,7 +23,7 @@ def conjugate_gradients(
     """Yield (solution, residual) after each iteration on apply(solution) = right-hand side (k, T), from `start` on.
 
     `apply` is symmetric positive definite, and so is `precondition`, an approximate inverse. A column whose residual's
-    norm is at most `enough` (T,), or whose curvature is lost in rounding, rests; the iteration ends when all do.
+    norm is at most `enough` (T,), or whose curvature is lost in rounding, stops; the iteration ends when all stop.
     """
     solution, residual = start.copy(), residual.copy()
     image = residual if precondition is None else precondition(residual)
@@ -48,7 +48,7 @@ def conjugate_gradients(
 def run_iterations(
     iterates: Iterator[tuple[Array, Array]], max_iter: int, residual: Array, enough: Array, name: str
 ) -> list[Array]:
-    """Return the solutions of at most `max_iter` `conjugate_gradients` iterations; warn of columns not solved."""
+    """Return the solutions of at most `max_iter` `conjugate_gradients` iterations; warn of unsolved columns."""
     solutions: list[Array] = []
     for solution, left in iterates:
         solutions.append(solution)
@@ -69,7 +69,7 @@ class PreconditionedKRLS(CenterRegressor):
 
     The preconditioner is (A A^T + lambda n I)^-1 with A A^T the Nyström approximation of K on m centres (see
     `CenterRegressor`), by Woodbury's identity: n m^2 in time once, then n^2 T in each iteration, and O(n m) in memory.
-    At most `max_iter` iterations end once ||Y - (K + lambda n I) alpha|| <= tol ||Y|| in each target.
+    There are at most `max_iter` iterations; they end once ||Y - (K + lambda n I) alpha|| <= tol ||Y|| in each target.
     """
 
     max_iter: int = 200

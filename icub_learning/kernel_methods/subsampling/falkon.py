@@ -16,10 +16,10 @@ from icub_learning.kernel_methods.subsampling.centers import CenterBasis, Center
 from icub_learning.kernel_methods.subsampling.conjugate_gradient import conjugate_gradients, run_iterations
 from icub_learning.kernel_methods.subsampling.falkon_system import PreconditionedSystem, estimate_scatter
 
-KEPT = 1e-4  # residual, relative to that at their start, to which iterations with the kept matrix go
-COARSE = 1e-2  # the same with the leading bits of its values
-MARGIN = 20.0  # between the error of the leading bits, as measured on the step before, and the residual aimed at
-MOST = 20  # iterations with the leading bits before it is seen what they have led to
+KEPT = 1e-4  # target residual of iterations with the kept matrix, relative to that at their start
+COARSE = 1e-2  # the same for iterations with the leading bits of its values
+MARGIN = 20.0  # safety factor from the error of the leading bits, measured on the step before, to the target residual
+MOST = 20  # most iterations with the leading bits before their result is checked with all bits
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -28,16 +28,16 @@ class FALKON(CenterRegressor, StreamingRegressor):
 
     B^T (K_nm^T K_nm + lambda n K_mm) B beta = B^T K_nm^T Y, alpha = B beta, with B = n^(-1/2) T^-1 A^-1, T = chol(K_mm)
     and A = chol(S + lambda I), S an estimate of T^-T K_nm^T K_nm T^-1 / n. The paper's S averages over the centres, T D
-    T^T / m (D: weights of centres drawn by leverage scores), and needs about 1 / lambda of them; with ten times as many
-    samples the condition number is about ten for any lambda, and a residual of 1e-3 takes less than ten iterations.
-    Centres that depend on earlier ones are left out of T. X and y may be memory-mapped (float64 or float32) or Dask
-    arrays.
+    T^T / m (D: weights of centres drawn by leverage scores), and needs about 1 / lambda of them; averaged over ten
+    samples per centre instead, the condition number is about ten for any lambda, and a residual of 1e-3 takes fewer
+    than ten iterations. Centres that depend on earlier ones are left out of T. X and y may be memory-mapped (float64 or
+    float32) or Dask arrays.
 
-    Each iteration is one pass over K_nm. Where a quarter of the free memory holds it in 24 bits a value, and their
-    rounding is not too much for the centres and lambda, it is kept; else its blocks are computed again in each pass.
-    Iterations read the leading 16 bits; what these leave is found with all 24, what those leave in double, and solved
-    for anew, until `tol` is reached (iterative refinement: Higham, "Accuracy and Stability of Numerical Algorithms",
-    2002, section 12), with more bits, and at last in double, where that does not converge.
+    Each iteration is one pass over K_nm, which is kept if it fits into a quarter of the free memory at 24 bits a value
+    and their rounding is small enough for the centres and lambda; otherwise its blocks are recomputed in each pass.
+    Iterations read the leading 16 bits; the residual is then computed with all 24 bits, finally in double, and solved
+    for again, until `tol` is reached (iterative refinement: Higham, "Accuracy and Stability of Numerical Algorithms",
+    2002, section 12); where that does not converge, iterations use more bits, at last double.
 
     Args:
         kernel, ..., random_state: see `CenterRegressor`.
@@ -47,7 +47,7 @@ class FALKON(CenterRegressor, StreamingRegressor):
         tol: iterations end once the preconditioned residual is at most tol of the right-hand side, in each target.
         storage: "auto": keep K_nm of a Gaussian or Matérn kernel where memory and rounding allow; "none": never.
 
-    `stored_` is whether K_nm was kept, and the path that of the `n_iter_` iterations done.
+    `stored_` is whether K_nm was kept; the path holds the solution after each of the `n_iter_` iterations.
     """
 
     n_preconditioner: int | None = None
@@ -75,7 +75,7 @@ class FALKON(CenterRegressor, StreamingRegressor):
 
 
 def _refined(system: PreconditionedSystem, right: Array, enough: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield (solution, residual) of conjugate gradients: with the kept matrix as far as that leads, then in double."""
+    """Yield (solution, residual) of conjugate gradients: with the kept matrix while that converges, then in double."""
     solution, residual = np.zeros_like(right), right
     while system.stored is not None:
         before = np.linalg.norm(residual, axis=0)
@@ -93,11 +93,11 @@ def _refined(system: PreconditionedSystem, right: Array, enough: Array) -> Itera
 
 
 def _refined_once(system: PreconditionedSystem, right: Array, enough: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield (solution, residual) of W solution = right, W of all bits kept: by the leading bits as far as they lead."""
+    """Yield (solution, residual) of W solution = right, W of all kept bits, by the leading bits while they converge."""
     solution, residual = np.zeros_like(right), right
     zero = np.zeros_like(right)
     apply_coarse = partial(system.apply_stored, coarse=True)
-    share: Array | None = None  # of a step's image that the leading bits get wrong
+    share: Array | None = None  # error of the leading bits as a share of a step's image
     while system.coarse:
         before = np.linalg.norm(residual, axis=0)
         goal = np.maximum(enough, COARSE * before)
@@ -107,7 +107,7 @@ def _refined_once(system: PreconditionedSystem, right: Array, enough: Array) -> 
         image = np.linalg.norm(residual - left, axis=0)
         solved = (np.linalg.norm(left, axis=0) <= enough).all()
         if solved and share is not None and (MARGIN * share * image <= enough).all():
-            return  # the error of this step is known well enough from that of the step before
+            return  # judged by the error of the step before, this one is accurate enough
         corrected = right - system.apply_stored(solution + step)
         after = np.linalg.norm(corrected, axis=0)
         system.coarse = bool((after <= np.maximum(before / 4, enough)).all())

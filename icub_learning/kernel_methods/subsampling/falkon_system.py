@@ -19,16 +19,16 @@ from icub_learning.kernel_methods.subsampling.centers import CenterBasis, invers
 from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures, NormalEquations
 from icub_learning.kernel_methods.subsampling.stored_kernel import COARSE_UNIT, UNIT, StoredKernel
 
-SAMPLES_PER_CENTER = 10  # that the preconditioner averages over
-GRAM = 0.1  # of lambda that the rounding of S may be
-POWER_ITERATIONS = 8  # that estimate a largest eigenvalue, from below
-LARGEST_NOISE = 0.25  # in W, whose eigenvalues are about 1, with which conjugate gradients still lead
+SAMPLES_PER_CENTER = 10  # samples that the preconditioner averages over, for each centre
+GRAM = 0.1  # largest rounding of S, as a share of lambda, with which S is computed from a kernel's Gram matrix
+POWER_ITERATIONS = 8  # power iterations that estimate a largest eigenvalue, from below
+LARGEST_NOISE = 0.25  # rounding noise in W (eigenvalues about 1) with which conjugate gradients still converge
 
 
 def estimate_scatter(
     rows: TrainingRows, basis: CenterBasis, weights: Array, size: int | None, regularization: float, random_state: Seed
 ) -> Array:
-    """Return S (k, k) of the preconditioner, at least its upper triangle; the last three: see `FALKON`."""
+    """Return S (k, k) of the preconditioner, at least its upper triangle; last three arguments: see `FALKON`."""
     k = len(basis.kept)
     count = max(min(SAMPLES_PER_CENTER * k, rows.n // 2), 1) if size is None else integer("n_preconditioner", size, 0)
     if count > rows.n:
@@ -40,7 +40,7 @@ def estimate_scatter(
     samples = ArrayRows(drawn, np.zeros((count, 0)))
     gram, _ = samples.sum(NormalEquations(basis.against, 0))
     gram /= count
-    # Its rounding grows by ||T^-1||^2 and must stay below lambda: else each sample is solved for by itself.
+    # Rounding in gram grows by ||T^-1||^2 and must stay below lambda; else each sample is solved for by itself.
     if np.finfo(float).eps * np.trace(gram) * inverse_norm(basis.triangle) ** 2 < GRAM * regularization:
         return np.asarray(dsygst(gram, basis.triangle, overwrite_a=True)[0])  # T^-T gram T^-1
     gram, _ = samples.sum(NormalEquations(BasisFeatures(basis), 0))
@@ -56,18 +56,18 @@ class PreconditionedSystem:
     def __init__(self, rows: TrainingRows, basis: CenterBasis, scatter: Array, regularization: float) -> None:
         self.basis = basis
         self.stored: StoredKernel | None = None
-        self.coarse = False  # whether the leading bits of `stored` lead on
+        self.coarse = False  # whether iterations with the leading bits of `stored` converge
         self.size = len(basis.kept)
         self._rows = rows
         self._level = regularization
         small = scatter.copy()
-        # Where lambda is below the rounding of the scatter, rounding takes its place in the preconditioner alone.
+        # If lambda is below the rounding of the scatter, that rounding replaces it, in the preconditioner alone.
         least = 10 * self.size * np.finfo(float).eps * float(np.trace(small))
         small.flat[:: self.size + 1] += max(regularization, least)
         self._root = cholesky(small, overwrite_a=True, check_finite=False)
 
     def keep(self) -> None:
-        """Keep K_nm, where memory allows and where its rounding leaves W what it is."""
+        """Keep K_nm if memory allows it and its rounding changes W little enough."""
         gain = self._gain()
         if self._noise(gain, UNIT) < 1.0:
             self.stored = StoredKernel.make(self._rows, self.basis.against)
@@ -80,13 +80,13 @@ class PreconditionedSystem:
         return self._reduce(product) + self._ridge(coordinates)
 
     def apply_stored(self, solution: Array, coarse: bool = False) -> Array:
-        """Return W beta as `apply` does, with the kept kernel matrix, or the leading bits of its values alone."""
+        """Return W beta as `apply` does, with the kept kernel matrix, or only the leading bits of its values."""
         assert self.stored is not None
         coordinates = self._precondition(solution)
         return self._reduce(self.stored.product(self._expand(coordinates), coarse)) + self._ridge(coordinates)
 
     def rounding(self, solution: Array) -> Array:
-        """Return about the norm (T,) of what the rounding of the kept matrix adds to W beta, for beta (k, T)."""
+        """Estimate the norm (T,) of the error that rounding of the kept matrix adds to W beta, for beta (k, T)."""
         assert self.stored is not None
         error = self.stored.rounding(self._expand(self._precondition(solution)))
         return np.asarray(np.linalg.norm(self._reduce(error), axis=0))
@@ -110,10 +110,10 @@ class PreconditionedSystem:
         return sqrt(np.linalg.norm(vector))
 
     def _noise(self, gain: float, unit: float) -> float:
-        """Estimate the norm of what it changes in W that the values of K_nm are rounded to multiples of `unit`.
+        """Estimate the norm of the change in W when the values of K_nm are rounded to multiples of `unit`.
 
-        With independent errors E and ||K B|| about 1, (K B)^T E B is some 2 e sqrt(k), and B^T E^T E B some n e^2 with
-        e the norm of B times the errors' deviation.
+        With independent errors E and ||K B|| about 1, (K B)^T E B is about 2 e sqrt(k), and B^T E^T E B about n e^2,
+        with e the norm of B times the errors' standard deviation.
         """
         error = gain * unit / sqrt(12)
         return 4 * error * sqrt(self.size) + self._rows.n * error**2

@@ -64,7 +64,7 @@ def solve_ridge(gram: Array, moment: Array, ridge: float, n: int) -> Array:
 
 
 def solve_ridge_path(gram: Array, moment: Array, n: int, level: float, path: Array | None) -> tuple[Array, list[Array]]:
-    """Return ridge solutions of A^T A (upper triangle) and A^T Y at lambda n, and at each lambda of a path, if any."""
+    """Return ridge solutions for A^T A (upper triangle) and A^T Y at lambda, and at each lambda of a path, if any."""
     if path is None:
         solution = solve_ridge(gram, moment, level * n, n)
         return solution, [solution]
@@ -86,7 +86,7 @@ class GrowingLeastSquares:
 
     The factor U of A^T A + ridge I is bordered by each block of columns; leading blocks of U and of its inverse W
     belong to smaller t, and b_t = b_{t-1} + W[:, t] z_t with z = U^-T A^T Y (thesis algorithm 1 and appendix C, without
-    its downdates, which fail when A^T A + ridge I is nearly singular). Memory is for `capacity` columns at first.
+    its downdates, which fail when A^T A + ridge I is nearly singular). It starts with memory for `capacity` columns.
     """
 
     def __init__(self, targets: Array, ridge: float, capacity: int) -> None:

@@ -20,12 +20,12 @@ from icub_learning.kernel_methods.subsampling.centers import CenterBasis, Center
 from icub_learning.kernel_methods.subsampling.conjugate_gradient import conjugate_gradients
 from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures, rows_of
 
-SAMPLES_PER_CENTER = 10  # that the preconditioner averages over
-FIRST_LEVEL = 0.1  # lambda of the first step, of which a tenth is the next one's, and so on
-PRODUCTS = 30  # conjugate gradients in one Newton step at most
-ACCURACY = 0.1  # of the gradient, to which a Newton step is solved
-SUFFICIENT = 0.1  # of the decrease that a step promises
-SMALLEST_STEP = 1e-6  # of the line search
+SAMPLES_PER_CENTER = 10  # samples that the preconditioner averages over, for each centre
+FIRST_LEVEL = 0.1  # lambda of the first Newton step; each further step has a tenth of it, down to the given lambda
+PRODUCTS = 30  # largest number of conjugate gradient iterations in one Newton step
+ACCURACY = 0.1  # residual to which a Newton step is solved, as a share of the gradient
+SUFFICIENT = 0.1  # share of the decrease promised by the slope that a step must reach
+SMALLEST_STEP = 1e-6  # smallest step of the line search, as a share of the Newton step
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -34,13 +34,13 @@ class LogisticFALKON(CenterRegressor):
 
     Newton's method, in the coordinates of the centres' orthonormal basis: each step is a weighted least squares problem
     for conjugate gradients with FALKON's preconditioner, S the average of w a a^T over ten samples for each centre.
-    lambda falls from 0.1 by tenths to its own value, one step for each (Marteau-Ferey, Bach and Rudi, "Globally
+    lambda falls from 0.1 to its own value by a factor of ten in each step (Marteau-Ferey, Bach and Rudi, "Globally
     convergent Newton methods for ill-conditioned generalized self-concordant losses", 2019). The kernel matrix of
-    samples and centres stays in memory. 1 / (1 + exp(-score)) of what `predict` returns is the probability of +1.
+    samples and centres stays in memory. 1 / (1 + exp(-score)), for the score from `predict`, is the probability of +1.
 
-    At most `max_iter` Newton steps, those on the way to lambda included, end once the gradient is at most tol times
-    that of f = 0 in each target; `n_iter_`, `n_products_` are Newton steps and products with the kernel matrix and its
-    transpose, most of any target. See `CenterRegressor`.
+    There are at most `max_iter` Newton steps, those on the way to lambda included; they end once the gradient is at
+    most tol times that of f = 0 in each target. `n_iter_`, `n_products_` are the most Newton steps, and products with
+    the kernel matrix and its transpose, of any target. See `CenterRegressor`.
     """
 
     max_iter: int = 50
@@ -70,7 +70,7 @@ class LogisticFALKON(CenterRegressor):
         steps = products = 0
         while steps < self.max_iter:
             steps += 1
-            chance = expit(-y * scores)  # of being wrong
+            chance = expit(-y * scores)  # probability of the wrong class
             gradient = now * beta - features.T @ (y * chance) / n
             if now == level and np.linalg.norm(gradient) <= self.tol * first:
                 break
@@ -107,7 +107,7 @@ class LogisticFALKON(CenterRegressor):
 
 
 def _step_size(y: Array, scores: Array, move: Array, beta: Array, change: Array, level: float, slope: float) -> float:
-    """Halve the step until the objective falls by a part of what its slope promises."""
+    """Return the step size, halved until the objective falls by the share SUFFICIENT of what its slope promises."""
 
     def objective(t: float) -> float:
         where = beta + t * change

@@ -35,7 +35,7 @@ class NystromKRLS(CenterRegressor, StreamingRegressor):
     """Least squares on the span of m centres: alpha = (K_nm^T K_nm + lambda n K_mm)^+ K_nm^T Y, in its stable form.
 
     With R R^T = K_mm^+ and A = K_nm R, alpha = R (A^T A + lambda n I)^-1 A^T Y (thesis 4.1, eq. 4.6); R comes from a
-    Cholesky factorization that leaves out centres which depend on earlier ones, and whose coefficient is zero. A^T A is
+    Cholesky factorization that leaves out centres which depend on earlier ones; their coefficients are zero. A^T A is
     summed over blocks of rows: n m^2 in time, O(m^2) and one block in memory, with relative accuracy of about
     1e-16 / lambda. X and y may be memory-mapped (float64 or float32) or Dask arrays. `path` holds further values of
     lambda, strictly monotonic, at which `predict_path` predicts. See `CenterRegressor`.
@@ -84,7 +84,7 @@ class IncrementalNystromKRLS(CenterRegressor):
         self._finish()
 
     def add_centers(self, centers: ArrayLike) -> "IncrementalNystromKRLS":
-        """Continue with further centres (b, d): O(n (m + b) b). Raises NotFittedError, ShapeError, NotFiniteError."""
+        """Add further centres (b, d): O(n (m + b) b). Raises NotFittedError, ShapeError, NotFiniteError."""
         check_is_fitted(self, "_coefficients")
         self._border(check_centers(centers, self.n_features_in_), self._make_kernel())
         self._finish()

@@ -29,11 +29,11 @@ from icub_learning.kernel_methods.subsampling.conjugate_gradient import conjugat
 from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures, NormalEquations, rows_of
 
 Indices = NDArray[np.int64]
-# A multiplication costs so many times less in a product of matrices than in one of a matrix and some vectors, which
-# waits for memory: 7 for 1000 centres, 9 for 2000, on one core with AVX-512; with few centres either way is quick.
+# Time of a multiplication in a product of a matrix and some vectors, which waits for memory, over that in a product of
+# matrices: 7 for 1000 centres, 9 for 2000, on one core with AVX-512; with few centres both are quick.
 PRODUCT_GAIN = 8
-FIRST = 10  # the iteration after which the rule judges; the first ones fit the mean, then they may seem to rest
-# A doubling that gains less is the last: at that rate ten further ones, a thousand times the iterations, gain 1 %.
+FIRST = 10  # first iteration at which the rule may stop: once the mean is fitted, errors can seem to stall
+# Gain below which a doubling of t is the last: ten more such doublings, 1000 times the iterations, would gain 1 %.
 GAIN = 0.001
 
 
@@ -43,9 +43,9 @@ class NYTRO(CenterRegressor):
 
     With R R^T = K_mm^+ and A = K_nm R, predictions on the samples are [I - (I - (gamma / n) A A^T)^t] Y; t plays the
     part of 1 / (gamma lambda) of Nyström KRLS (NYTRO paper, eq. 17-19, where the inner R is missing), t^2 with the
-    accelerated methods. O(n m t + m^3) in time and O(n m) in memory for the whole path, by passes over K_nm; where
-    fewer operations do (see `forms_normal_equations`), A^T A is formed once, in O(n m^2) and O(m^2), and an iteration
-    costs m^2. With all samples as centres the methods are Landweber, NuMethod, AcceleratedGradient,
+    accelerated methods. O(n m t + m^3) in time and O(n m) in memory for the whole path, by passes over K_nm; where it
+    takes fewer operations (see `forms_normal_equations`), A^T A is formed once, in O(n m^2) and O(m^2), and an
+    iteration costs m^2. With all samples as centres the methods are Landweber, NuMethod, AcceleratedGradient,
     ConjugateGradientKRLS.
 
     Args:
@@ -55,13 +55,13 @@ class NYTRO(CenterRegressor):
         nu: > 0, for "nu"; see `NuMethod`.
         max_iter: largest number of iterations t; `n_iter_` are done.
         step_size: gamma < 2 n / ||K_nm R||^2, half of that for "nu" and "nesterov", or "auto": n / ||K_nm R||^2, the
-            largest for which the paper bounds the risk (theorem 3), and that of its release. Unused by "cg".
+            largest step for which the paper bounds the risk (theorem 3), as in its release. Unused by "cg".
         tol: iterations end sooner once ||A^T (Y - A beta)|| <= tol ||A^T Y|| in each target.
         stopping: whether the error on held-out samples ends the iteration, see `stops`; the solution is then that of
-            the remaining samples at the iteration with the least of the `validation_errors_`, root mean squares.
-        threshold: in [0, 1], of that rule: a doubling of t that gains less is the last.
+            the remaining samples at the iteration with the least `validation_errors_` (root mean squares).
+        threshold: in [0, 1]; `stops` ends the iteration after a doubling of t that lowers the error by a smaller share.
         validation_fraction: share of the samples held out for the rule.
-        shuffle: whether these are drawn at random; if not, they are the last ones, for samples in order of time.
+        shuffle: whether held-out samples are drawn at random; else they are the last ones, for data in order of time.
         path: the iterations at which `predict_path` predicts, strictly monotonic; by default all.
     """
 
@@ -145,14 +145,14 @@ class NYTRO(CenterRegressor):
 def stops(errors: Sequence[float], threshold: float = GAIN) -> bool:
     """Return whether the validation error of iterations 1..t fell by less than a share `threshold` while t doubled.
 
-    Over a fixed number of iterations, as in the release of the paper, a threshold would stop every slow descent.
+    A threshold over a fixed number of iterations, as in the paper's release, would stop every slow descent.
     """
     t = len(errors)
     return t >= FIRST and errors[-1] >= (1 - threshold) * errors[t // 2 - 1]
 
 
 def split_off(n: int, fraction: float, shuffle: bool, random: RandomState) -> tuple[Indices, Indices]:
-    """Return which of n samples validate, a random fraction or the last ones, and which are learned."""
+    """Return the indices of validation samples, a random fraction of n or the last ones, and of training samples."""
     fraction = real("validation_fraction", fraction, 0.0, 1.0, low_open=True)
     count = round(fraction * n)
     if not 1 <= count <= n - 2:
@@ -163,7 +163,7 @@ def split_off(n: int, fraction: float, shuffle: bool, random: RandomState) -> tu
 
 
 def forms_normal_equations(k: int, n_targets: int, max_iter: int) -> bool:
-    """Return whether A^T A is formed, n k^2 in matrix products, instead of passes over K_nm, 2 n k each and target."""
+    """Return whether to form A^T A (n k^2 in matrix products) and not pass over K_nm (2 n k per pass and target)."""
     return k / PRODUCT_GAIN <= 2 * max_iter * n_targets
 
 
@@ -183,7 +183,7 @@ def _normal_equations(basis: CenterBasis, rows: ArrayRows, max_iter: int) -> tup
 
         def squares(kernel: Array, _: Array) -> tuple[Array]:
             total = np.zeros_like(vectors)
-            for some in blocks(len(kernel), rows_per_block(len(vectors))):  # each is read once from memory
+            for some in blocks(len(kernel), rows_per_block(len(vectors))):  # each block is read from memory once
                 total += kernel[some].T @ (kernel[some] @ vectors)
             return (total,)
 

@@ -14,16 +14,16 @@ from icub_learning.kernel_methods.rows import ArrayRows, add_totals
 from icub_learning.kernel_methods.subsampling import _stored
 
 BOUNDED = ("gaussian", "matern")  # kernels whose values lie between 0 and 1
-UNIT = 1 / (256 * 65535)  # between kept values
-COARSE_UNIT = 1 / 65535  # between values of the leading bits alone
-BYTES = 3  # of one kept value
-SHARE = 0.25  # of the available memory that the matrix may take
-BLOCK_BYTES = 2**19  # of a block of doubles, which stays in the second-level cache from one step to the next
-CHECKED_ROWS = 1024  # on which rounding is measured, where there are more than four times as many
+UNIT = 1 / (256 * 65535)  # spacing of kept values
+COARSE_UNIT = 1 / 65535  # spacing of values that are read by their leading 16 bits alone
+BYTES = 3  # bytes of one kept value
+SHARE = 0.25  # share of the available memory that the matrix may take
+BLOCK_BYTES = 2**19  # [bytes] a block of doubles, which stays in the second-level cache from one step to the next
+CHECKED_ROWS = 1024  # rows on which rounding is measured, if there are more than four times as many
 
 
 class StoredKernel:
-    """The matrix K_nm (n, m) of samples and centres, of a kernel of BOUNDED, to 24 bits after the point.
+    """The matrix K_nm (n, m) of samples and centres, for a kernel in BOUNDED, to 24 bits after the point.
 
     It is computed once, in double precision and together with the `moment` K_nm^T Y (m, T); products, summed in double,
     read all 24 bits or the leading 16, which takes half the time. Raises MemoryError: the matrix does not fit.
@@ -34,7 +34,7 @@ class StoredKernel:
         self._high: NDArray[np.uint16] = _small_pages((rows.n, m), np.uint16)
         self._low: NDArray[np.int8] = _small_pages((rows.n, m), np.int8)
 
-        # The exponential of a Gaussian kernel and its fixed point are one pass over a block.
+        # The exponential of a Gaussian kernel and its rounding to fixed point are one pass over a block.
         fused = against.kernel.kernel == "gaussian"
         compute = against.exponents if fused else against
 
@@ -53,19 +53,19 @@ class StoredKernel:
 
     @staticmethod
     def make(rows: object, against: KernelAgainst) -> "StoredKernel | None":
-        """Return the matrix; None if rows are elsewhere, the kernel is not bounded, or memory is short."""
+        """Return the matrix, or None for Dask rows, for a kernel that is not in BOUNDED, or if memory is short."""
         if not isinstance(rows, ArrayRows) or against.kernel.kernel not in BOUNDED:
             return None
         if BYTES * rows.n * against.n_features > SHARE * available_bytes():
             return None
         try:
             return StoredKernel(rows, against)
-        except MemoryError:  # a limit of this process that the system does not tell
+        except MemoryError:  # a memory limit of this process that `available_bytes` does not see
             return None
 
     def product(self, vectors: Array, coarse: bool = False) -> Array:
         """Return K_nm^T K_nm vectors, (m, T), for vectors (m, T); `coarse` reads the leading 16 bits alone."""
-        scale = np.maximum(np.abs(vectors).max(axis=0), np.finfo(float).tiny)  # so that nothing overflows or vanishes
+        scale = np.maximum(np.abs(vectors).max(axis=0), np.finfo(float).tiny)  # no product overflows or vanishes
         scaled = vectors / scale
         one = np.ascontiguousarray(scaled[:, 0]) if scaled.shape[1] == 1 else None
 
@@ -87,9 +87,9 @@ class StoredKernel:
         return np.asarray(total * scale)
 
     def rounding(self, vectors: Array) -> Array:
-        """Return the error of `product` (m, T) from above, of spaced rows as if all errors had the same signs."""
+        """Return an upper estimate of the error of `product` (m, T), from spaced rows as if all errors had one sign."""
         rows, m = self._rows, self._high.shape[1]
-        # Few rows of few could miss what the others add; of many, the enlargement leaves a margin.
+        # Of few rows, a subset could miss the errors of the rest; of many, the scaling leaves a margin.
         count = CHECKED_ROWS if rows.n > 4 * CHECKED_ROWS else rows.n
         places = np.linspace(0, rows.n - 1, count).astype(np.int64)
         samples = rows.take(places)
@@ -104,7 +104,7 @@ class StoredKernel:
 
 
 def _small_pages(shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
-    """Return zeros in pages of the usual size: to find the huge ones that NumPy asks for took longer than a fit."""
+    """Return zeros in pages of normal size: finding the huge pages that NumPy requests took longer than a fit."""
     size = np.dtype(dtype).itemsize * math.prod(shape)
     try:
         memory = mmap.mmap(-1, max(size, 1))

@@ -15,13 +15,13 @@ from icub_learning.kernel_methods.estimator import check_choice
 from icub_learning.kernel_methods.tensor.regressor import READ_OUT, TensorKernelRegressor
 
 FOLDS = 5  # intervals of time that are held out in turn
-GAMMAS_N = np.logspace(-1, 5, 13)  # values of gamma n that are tried
-MOST_SAMPLES = {"linear": 4000, "polynomial": 60, "exponential": 60}  # in one fit; a tensor grows with their 4th power
-SHARE = 0.5  # of the intervals of time that one resample keeps
-INTERVALS = 20  # that the data are cut into for resampling, since consecutive samples are alike
-SHORTEST_SHIFT = 0.1  # of the data: the least shift of a decoy
+GAMMAS_N = np.logspace(-1, 5, 13)  # candidate values of gamma n, of which cross-validation chooses one
+MOST_SAMPLES = {"linear": 4000, "polynomial": 60, "exponential": 60}  # samples a fit; tensors grow with their 4th power
+SHARE = 0.5  # share of the intervals of time that one resample keeps
+INTERVALS = 20  # intervals of time that are resampled as a whole, since consecutive samples are alike
+SHORTEST_SHIFT = 0.1  # least shift of a decoy, as a share of the length of the data
 
-MakeModel = Callable[[float, int], TensorKernelRegressor]  # of gamma n and the number of samples
+MakeModel = Callable[[float, int], TensorKernelRegressor]  # makes a model from gamma n and the number of samples n
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class ChannelRanking:
     names: tuple[str, ...]  # most important first
     importance: Array  # (d,) mean importance of each, as a fraction of their sum
     spread: Array  # (d,) standard deviation of the importance over the resamples
-    frequency: Array  # (d,) part of the resamples in which the channel stood out from the decoys
+    frequency: Array  # (d,) share of the resamples in which the channel stood out from the decoys
     matters: NDArray[np.bool_]  # (d,) bool, whether `frequency` reaches the threshold
-    explained: float  # part of the output's variance that all channels explain in intervals of time held out
+    explained: float  # share of the output's variance that all channels explain in held-out intervals of time
     explained_by_chosen: float  # the same with the channels that matter alone; 0 if there is none
-    gamma_n: float  # gamma times the number of samples, chosen on the intervals held out
+    gamma_n: float  # gamma times the number of samples, chosen on the held-out intervals
     n_resamples: int
 
     @property
@@ -59,10 +59,10 @@ def rank_channels(
 ) -> ChannelRanking:
     """Rank channels, columns of `values` (n, d) in order of time, for an output (n,): see TensorKernelRegressor.
 
-    Each fit, one a resample, also gets as many decoys: the same channels shifted in time by random amounts. A channel
-    stands out if its weight exceeds two standard deviations of the decoys' weights (the sources' read-out), and matters
-    if it does so in a part `threshold` of the resamples. `progress` wraps the iteration over them. Raises ShapeError,
-    NotFiniteError, ParameterError; DataError: there is nothing to explain, or there are too few samples.
+    Each fit, one per resample, also gets as many decoys: the same channels, shifted in time by random amounts. A
+    channel stands out if its weight exceeds two standard deviations of the decoys' weights (the sources' read-out), and
+    matters if it does so in a share `threshold` of the resamples. `progress` wraps the iteration over them. Raises
+    ShapeError, NotFiniteError, ParameterError; DataError: there is nothing to explain, or there are too few samples.
     """
     values, names = finite("values", values), tuple(names)
     if values.ndim != 2 or values.shape[1] != len(names) or not len(names):
@@ -127,7 +127,7 @@ def _fit(model: MakeModel, gamma_n: float, x: Array, y: Array) -> TensorKernelRe
 
 
 def _choose_gamma(model: MakeModel, x: Array, y: Array, most: int) -> tuple[float, float]:
-    """Return gamma n of least error in intervals of time held out, and the part of the variance that it explains."""
+    """Return the gamma n of least error in held-out intervals of time, and the share of variance that it explains."""
     n = len(x)
     edges = np.linspace(0, n, FOLDS + 1).astype(int)
     folds = []

@@ -18,13 +18,13 @@ class DualLoss(Protocol):
     """
 
     def value(self, y: Array, f: Array) -> Array:
-        """L(y, f), elementwise."""
+        """Return L(y, f), elementwise."""
 
     def dual(self, y: Array, a: Array, gamma: float) -> Array:
-        """gamma L*(y, -a / gamma), elementwise."""
+        """Return gamma L*(y, -a / gamma), elementwise."""
 
     def prox(self, y: Array, a: Array, tau: float, gamma: float) -> Array:
-        """The proximal point, elementwise."""
+        """Return the proximal point, elementwise."""
 
 
 @dataclass(frozen=True)

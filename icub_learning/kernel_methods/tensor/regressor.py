@@ -18,7 +18,7 @@ from icub_learning.kernel_methods.tensor.dual_losses import DualLoss, find_loss
 from icub_learning.kernel_methods.tensor.sparse_dual import LinearPenalty, TensorPenalty, solve
 from icub_learning.kernel_methods.tensor.symmetric_tensor import SymmetricTensor
 
-MOST_GRADIENTS = 50  # samples at which the gradients of a nonlinear model are taken
+MOST_GRADIENTS = 50  # training samples, at most, over which the gradients of a nonlinear model are averaged
 READ_OUT = 2.0  # standard deviations of the weights beyond which a feature is selected
 
 
@@ -37,14 +37,14 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         kernel: "linear", "polynomial" or "exponential".
         degree: >= 1, for "polynomial".
         gamma: > 0, weight of the loss; larger values regularize less.
-        loss: "square", "absolute", "epsilon_insensitive", "huber", and for targets -1 and 1 "hinge" or "logistic"; or
-            a `DualLoss`.
+        loss: "square", "absolute", "epsilon_insensitive", "huber", and for targets -1 and 1 "hinge", "smooth_hinge" or
+            "logistic"; or a `DualLoss`.
         n_subsample: number of samples, drawn at random (seed `random_state`), to train on; None for all.
         tol: largest duality gap, relative to the objective at w = 0 if that is below 1.
         max_iter: largest number of iterations of the solver.
 
-    `dual_coef_` is a (n,) of the samples trained on, whose indices are `subsample_`, `coef_` w (d,) with the linear
-    kernel; `duality_gap_` bounds the distance of the objective from its minimum, after `n_iter_` iterations.
+    `dual_coef_` is a (n,) for the training samples, `subsample_` their indices, `coef_` is w (d,) of the linear kernel;
+    `duality_gap_` bounds the distance of the objective from its minimum, after `n_iter_` iterations.
     """
 
     order: int = 4
@@ -94,7 +94,7 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: ArrayLike) -> Array:
-        """Predict (n,). Raises NotFittedError, DataError."""
+        """Predict the targets (n,). Raises NotFittedError, DataError."""
         check_is_fitted(self, "dual_coef_")
         samples = read_samples(self, X)
         if self.kernel == "linear":
@@ -123,7 +123,7 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         return np.sqrt(squares / len(chosen))
 
     def selected_features(self, n_std: float = READ_OUT) -> NDArray[np.intp]:
-        """Return the indices of features with |w_j| > n_std std(w); of nonlinear kernels, by importances."""
+        """Return the indices of features with |w_j| > n_std std(w); nonlinear kernels use importances."""
         threshold = real("n_std", n_std, 0.0)
         importances = self.feature_importances_
         deviation = np.std(self.coef_ if self.kernel == "linear" else importances)

@@ -12,9 +12,9 @@ from icub_learning.kernel_methods.tensor.dual_losses import DualLoss, Square
 from icub_learning.kernel_methods.tensor.symmetric_tensor import SymmetricTensor
 
 DIRECT = 1000  # largest system that is factored; larger ones are solved by conjugate gradients
-SHRINK = 0.5  # of steps that are too long
-SUFFICIENT = 1e-4  # of the decrease that the slope promises
-SMALLEST_STEP = 1e-12  # of the line search
+SHRINK = 0.5  # factor by which a step that is too long is shortened
+SUFFICIENT = 1e-4  # share of the decrease promised by the slope that a step must reach
+SMALLEST_STEP = 1e-12  # smallest step of the line search, as a share of the first one tried
 
 
 class LinearPenalty:
@@ -93,7 +93,7 @@ class Solution:
 
 def gap(loss: DualLoss, y: Array, a: Array, f: Array, gamma: float) -> float:
     """Return the duality gap F(w) + Lambda(a), w = J_q(Phi* a): a sum of terms >= 0 (Fenchel and Young)."""
-    if isinstance(loss, Square):  # the same without cancellation
+    if isinstance(loss, Square):  # the same sum without cancellation
         return float(0.5 * gamma * np.sum((f - y + a / gamma) ** 2))
     terms = a * f + gamma * loss.value(y, f) + loss.dual(y, a, gamma)
     return float(np.maximum(terms, 0.0).sum())
@@ -107,7 +107,7 @@ def solve(penalty: Penalty, loss: DualLoss, y: Array, gamma: float, tol: float, 
 
 
 def _newton(penalty: Penalty, y: Array, gamma: float, tol: float, max_iter: int) -> Solution:
-    """Newton's method with step halving; Lambda is strongly convex and smooth for the square loss."""
+    """Minimize Lambda by Newton's method with step halving; for the square loss it is strongly convex and smooth."""
     loss = Square()
     a = _along(penalty, y, gamma)
     value, f = penalty.value_and_gradient(a)
@@ -151,7 +151,7 @@ def _along(penalty: Penalty, y: Array, gamma: float) -> Array:
 
 
 def _proximal(penalty: Penalty, loss: DualLoss, y: Array, gamma: float, tol: float, max_iter: int) -> Solution:
-    """Accelerated proximal gradient with backtracking, restarted when momentum leads upwards."""
+    """Minimize Lambda by accelerated proximal gradient with backtracking, restarted when momentum leads upwards."""
     a = previous = loss.prox(y, np.zeros_like(y), 1e-6 * gamma, gamma)
     value, f = penalty.value_and_gradient(a)
     tau, momentum = gamma, 1.0

@@ -19,14 +19,14 @@ def n_entries(n: int, order: int) -> int:
 
 
 def position(indices: Sequence[int]) -> int:
-    """Return the place of the entry with these indices, in any order: sum_k C(i_k + k - 1, k) of the sorted ones."""
+    """Return the place of the entry with these indices, in any order: sum_k C(i_k + k - 1, k), i_k sorted."""
     return sum(comb(index + k - 1, k) for k, index in enumerate(sorted(indices), start=1))
 
 
 class SymmetricTensor:
     """T(i_1, ..., i_q) for indices 1..n, the same for every order of the indices, with q = `order`, 1 to 16.
 
-    `entries` (C(n + q - 1, q),) are placed by `position`. Raises ParameterError: more than fit into memory.
+    `entries` (C(n + q - 1, q),) are placed by `position`. Raises ParameterError: they do not fit into memory.
     """
 
     def __init__(self, n: int, order: int) -> None:

@@ -59,7 +59,7 @@ PARAMETERS = settings_of(LifecycleSettings, NodeSettings, ImageSettings)
 
 
 class CNNFeaturesNode(ManagedNode):
-    """Subscribes to images, raw and compressed, publishes features; see docs/ros_interface.md."""
+    """Subscribes to images, raw and compressed, and publishes features; see docs/ros_interface.md."""
 
     def _configure(self, settings: dict[str, Any]) -> None:
         cv2.setNumThreads(settings["n_threads"])
@@ -71,7 +71,7 @@ class CNNFeaturesNode(ManagedNode):
             self._features = OwnFeatures.of(settings["features"])()
         self._report = StreamReport(self, "images", "no images arrive")
         self._computed = 0
-        self._latency = DurationWindow(500)  # from the image's callback to its published features
+        self._latency = DurationWindow(500)  # time from an image's callback to the publication of its features
         self._decoding, self._network = DurationWindow(500), DurationWindow(500)
         self._message = FeatureVector(source=self._features.source)
         self._publisher = self.create_lifecycle_publisher(FeatureVector, "features", STREAM)

@@ -1,4 +1,4 @@
-"""A thread for what may take long and is not urgent, reading and writing files; and waiting for what is under way."""
+"""A thread for slow work that is not urgent, such as reading and writing files; and coroutines that wait for it."""
 
 import contextlib
 import math
@@ -13,19 +13,19 @@ from typing import Any
 
 from icub_learning.errors import StateError
 
-PAUSE = 0.0005  # [s] between two looks, by which other work of the executor is delayed at most
+PAUSE = 0.0005  # [s] between two checks of a condition: other work of the executor is delayed by at most this
 
 
 class Background:
-    """Does one job after the other in a thread whose real-time priority is one below that of the others.
+    """Does one job after the other in a thread whose real-time priority is one below that of the node's other threads.
 
-    With ordinary scheduling another process may take its core while it holds the interpreter lock, and the thread that
-    predicts waits for both, for tenths of a second on a busy machine.
+    With ordinary scheduling another process may take its core while it holds the interpreter lock. The thread that
+    predicts then waits for both, for tenths of a second on a busy machine.
     """
 
     def __init__(self) -> None:
         self._jobs: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
-        self._priority = 0  # that this thread gave itself
+        self._priority = 0  # real-time priority that this thread gave itself; 0: none yet
         self._thread = threading.Thread(target=self._run, name="files", daemon=True)
         self._thread.start()
 
@@ -35,7 +35,7 @@ class Background:
         return job
 
     def stop(self, timeout: float) -> bool:
-        """End the thread after what waits, or after `timeout` [s]; whether it ended in time."""
+        """End the thread after the jobs that wait; return whether it ended within `timeout` [s]."""
         self._jobs.put(None)
         self._thread.join(timeout)
         return not self._thread.is_alive()
@@ -50,7 +50,7 @@ class Background:
                 job.set_exception(error)
 
     def _step_back(self) -> None:
-        """Go one below the real-time priority that the node gave all its threads when it was activated."""
+        """Lower this thread to one below the real-time priority that the node gave all its threads on activation."""
         with contextlib.suppress(OSError, AttributeError):
             given = os.sched_getparam(0).sched_priority
             if given > 1 and given != self._priority:
@@ -62,7 +62,7 @@ class Background:
 def until(condition: Callable[[], bool], timeout: float = math.inf) -> Generator[None, None, bool]:
     """Wait in the coroutine of a service until a condition holds; return whether it did within `timeout` [s].
 
-    Executors of rclpy resume a waiting coroutine again and again without a pause, which keeps a core busy.
+    Executors of rclpy resume a waiting coroutine again and again without a pause, which would keep a core busy.
     """
     deadline = time.monotonic() + timeout
     while not condition():
@@ -74,8 +74,8 @@ def until(condition: Callable[[], bool], timeout: float = math.inf) -> Generator
 
 
 async def finished(job: "Future[Any]", deadline: float) -> Any:
-    """Return the result of a job about a file. Raises its error, and StateError: there was not enough memory, or it is
-    not done by `deadline` [s, time.monotonic()].
+    """Return the result of a job that reads or writes a file. Raises the job's error; StateError: there was not enough
+    memory, or the job is not done by `deadline` [s, time.monotonic()].
     """
     if not await until(job.done, deadline - time.monotonic()):
         raise StateError("the file was not read or written in time: the disk is slow, or others wait for it too")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
 
-NANOSECONDS = 1_000_000_000  # of a second
+NANOSECONDS = 1_000_000_000  # nanoseconds in a second
 
 
 def stamp_to_ns(stamp: Time) -> int:
@@ -34,7 +34,7 @@ def set_wrench(wrench: Wrench, values: Array) -> None:
 
 
 def inertia_message(stamp: int, frame: str, mass: float, centre: Array, inertia: Array) -> InertiaStamped:
-    """Return mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m^2], with a stamp [ns]."""
+    """Return a message with a stamp [ns], mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m^2]."""
     message = InertiaStamped()
     set_stamp(message.header.stamp, stamp)
     message.header.frame_id = frame
@@ -46,10 +46,10 @@ def inertia_message(stamp: int, frame: str, mass: float, centre: Array, inertia:
 
 
 def doubles(values: Array) -> array.array:
-    """Return an array.array, which rclpy assigns to a float64[] field without checking each element."""
+    """Return values as an array.array, which rclpy assigns to a float64[] field without checking each element."""
     return array.array("d", np.ascontiguousarray(values, dtype=np.float64).tobytes())
 
 
 def floats(values: NDArray[np.float32]) -> array.array:
-    """Return an array.array, which rclpy assigns to a float32[] field without checking each element."""
+    """Return values as an array.array, which rclpy assigns to a float32[] field without checking each element."""
     return array.array("f", np.ascontiguousarray(values, dtype=np.float32).tobytes())

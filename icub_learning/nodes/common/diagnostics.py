@@ -11,7 +11,7 @@ from icub_learning.nodes.common.spinning import ManagedNode
 
 
 def status_of(node: Node, subject: str, level: bytes, message: str, values: Mapping[str, object]) -> DiagnosticStatus:
-    """Return a status, named "NODE: SUBJECT", of one of the levels of DiagnosticStatus, a summary, and values."""
+    """Return a status named "NODE: SUBJECT" with one of the levels of DiagnosticStatus, a summary, and values."""
     name = node.get_name()
     pairs = [KeyValue(key=key, value=str(value)) for key, value in values.items()]
     return DiagnosticStatus(name=f"{name}: {subject}", hardware_id=name, level=level, message=message, values=pairs)
@@ -32,17 +32,17 @@ def publish_every(node: ManagedNode, period: float, statuses: Callable[[], list[
 class StreamReport:
     """Reports how a node answers a stream of messages, and what was refused since the last report.
 
-    `subject` is what of the node the report is about, `stale` its message while nothing arrives.
+    `subject` names the part of the node that is reported, `stale` is the message while nothing arrives.
     """
 
     def __init__(self, node: ManagedNode, subject: str, stale: str) -> None:
         self.node = node
         self._subject, self._stale = subject, stale
         self._reported_answers = self._reported_refusals = 0
-        self._last_time = node.steady.now()  # simulated time may pause, or jump
+        self._last_time = node.steady.now()  # steady, since simulated time may pause or jump
 
     def rate(self, answers: int) -> float:
-        """Return the rate [Hz] of answers since the last call, from how many there have been."""
+        """Return the rate [Hz] of answers since the last call; `answers` is their total number."""
         now = self.node.steady.now()
         seconds = max((now - self._last_time).nanoseconds * 1e-9, 1e-9)
         rate = (answers - self._reported_answers) / seconds
@@ -57,10 +57,10 @@ class StreamReport:
         refused: Mapping[str, int] | None = None,
         last_refusal: str = "",
     ) -> DiagnosticStatus:
-        """Return an error after something unforeseen, a warning while messages are refused, or while others on the
-        node's topics do not fit, stale while nothing arrives; else `running`, a level and a summary.
+        """Return an error after an unforeseen exception, a warning while messages are refused or a topic has
+        several publishers or a QoS mismatch, stale while nothing arrives; else `running`, a level and a summary.
 
-        `values` are shown before the refusals. `refused` counts messages that passed the gate, by reason.
+        `values` are shown before the refusals. `refused` counts messages that passed the gate, by reason of refusal.
         """
         gate = self.node.gate
         refused = Counter(refused) + Counter(dict(gate.refused))  # a copy: other threads refuse messages too

@@ -12,20 +12,20 @@ from icub_learning.nodes.common.gate import Gate
 
 
 class Endpoints:
-    """Destroys what is to be made anew, keeps services, and notices others that do not match.
+    """Destroys topics and timers at cleanup, keeps services, and notices other nodes whose QoS does not match.
 
-    A service is made once and stays for the life of the node, since a request that waits when its service ends is never
-    answered. `closed` returns why requests cannot be served, "" while they can.
+    A service is made once and stays for the life of the node, since a request that waits when its service is destroyed
+    is never answered. `closed` returns why requests cannot be served, "" while they can.
     """
 
     def __init__(self, node: LifecycleNode, gate: Gate, closed: Callable[[], str]) -> None:
         self._node, self._gate, self._closed = node, gate, closed
-        self._of_rclpy: set[Any] | None = None  # what a node has before any of its own; None until then
+        self._of_rclpy: set[Any] | None = None  # endpoints that rclpy makes for every node; None before `start`
         self._services: dict[str, Any] = {}
-        self._mismatched: set[Any] = set()  # of the endpoints made: those that another end once did not fit
+        self._mismatched: set[Any] = set()  # (topic, whether a subscription) of endpoints with a mismatch
 
     def start(self) -> None:
-        """Take what has been made so far for rclpy's own."""
+        """Record the endpoints made so far as those of rclpy."""
         self._of_rclpy = {*self._node.timers, *self._node.subscriptions, *self._node.publishers}
 
     def service(self, name: str, callback: Callable[..., Any], make: Callable[..., Any]) -> Any:
@@ -36,7 +36,7 @@ class Endpoints:
         return self._services[name]
 
     def watched(self, topic: str, options: dict[str, Any], *, subscription: bool) -> dict[str, Any]:
-        """Return the options of an endpoint, with a callback that notes that the QoS of another end did not match."""
+        """Return the options of an endpoint, with a callback that records that another node's QoS did not match."""
         if self._of_rclpy is None:
             return options
 
@@ -49,7 +49,7 @@ class Endpoints:
     def others(self) -> list[str]:
         """Return a text for each topic with several publishers, and for each node whose QoS does not match."""
         found = []
-        for topic, subscription in sorted(self._mismatched):  # who did not match may have left
+        for topic, subscription in sorted(self._mismatched):  # the node that did not match may have left
             if reason := self._mismatch(topic, subscription):
                 end = "publisher" if subscription else "subscriber"
                 found.append(f"{topic}: the QoS of a {end} does not match: {reason}")
@@ -60,7 +60,7 @@ class Endpoints:
         return found + [f"{count} publishers on {topic}" for topic, count in counts.items() if count > 1]
 
     def _mismatch(self, topic: str, subscription: bool) -> str:
-        """Return why a publisher and a subscriber of a topic, one of which is this node, do not match, "" if all do."""
+        """Return why the QoS of this node and that of another one on a topic do not match; "" if all match."""
         full, name = self._node.resolve_topic_name(topic), self._node.get_name()
         publishers = self._node.get_publishers_info_by_topic(full)
         subscribers = self._node.get_subscriptions_info_by_topic(full)

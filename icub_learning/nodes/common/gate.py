@@ -14,7 +14,7 @@ from icub_learning.errors import IcubLearningError, SampleError
 from icub_learning.nodes.common.serialized import message_of
 
 LOG_PERIOD = 5.0  # [s] between two log lines about refused messages, or about internal errors
-INTERNAL = "internal_error"  # the reason under which whatever is unforeseen is counted
+INTERNAL = "internal_error"  # reason under which unforeseen exceptions are counted
 
 
 class Gate:
@@ -25,13 +25,13 @@ class Gate:
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self.received = 0  # messages that have come, those refused here too
+        self.received = 0  # messages received, including those refused here
         self.refused: Counter[str] = Counter()  # numbers of messages refused here, by reason
-        self.last_refusal = ""  # reason and text of the newest one
+        self.last_refusal = ""  # reason and text of the newest refusal
         self.declined = 0  # requests and commands that the node could not fulfil
-        self.last_declined = ""  # why not the newest one
-        self.pending = 0  # requests that wait for their answer
-        self._reported = 0  # internal errors
+        self.last_declined = ""  # why the newest of them was declined
+        self.pending = 0  # requests whose answer is not ready yet
+        self._reported = 0  # internal errors that `new_errors` has returned
 
     def new_errors(self) -> str:
         """Return in words how many unforeseen errors there were since the last call, "" for none."""
@@ -39,7 +39,7 @@ class Gate:
         return f"{new} internal errors; last: {self.last_refusal}" if new else ""
 
     def subscription(self, kind: type, callback: Callable[[Any], None], raw: bool) -> Callable[[bytes], None]:
-        """Return a callback for a raw subscription that hands messages of type `kind`, or with `raw` bytes, on."""
+        """Return a callback for a raw subscription that passes on messages of type `kind`, or their bytes if `raw`."""
 
         def received(data: bytes) -> None:
             self.received += 1
@@ -57,10 +57,10 @@ class Gate:
     def service(
         self, name: str, callback: Callable[[Any, Any], Any], closed: Callable[[], str] = lambda: ""
     ) -> Callable[[Any, Any], Any]:
-        """Return a callback for the service `name`, which answers whatever happens; the answer gives the reason.
+        """Return a callback for the service `name` that answers whatever happens; a refusal gives the reason.
 
-        `callback` returns the response, or what to say in it, a success; an error of this package that it raises is the
-        reason of a refusal. `closed` returns why no request can be served now, "" while they can.
+        `callback` returns the response, or the message of a success; an error of this package that it raises is the
+        reason of a refusal. `closed` returns why no request can be served now, "" while requests can.
         """
 
         def answered(response: Any, said: Any) -> Any:
@@ -94,12 +94,12 @@ class Gate:
         return answer_later if inspect.iscoroutinefunction(callback) else answer
 
     def guarded(self, what: str, work: Callable[..., None]) -> Callable[..., None]:
-        """Return `work`, which is `what` in words, as a timer or a thread that must not end may call it."""
+        """Return `work`, described by `what`, so that it never raises: for timers, and threads that must not end."""
 
         def done(*arguments: Any) -> None:
             try:
                 work(*arguments)
-            except InvalidHandle:  # it came due while the node is being destroyed
+            except InvalidHandle:  # a timer came due while the node is being destroyed
                 pass
             except SampleError as error:
                 self.refuse(error)
@@ -124,7 +124,7 @@ class Gate:
         return self.last_declined
 
     def failed(self, what: str, error: BaseException) -> str:
-        """Count what is unforeseen and log it, at most once per LOG_PERIOD; return it in words."""
+        """Count an unforeseen error and log it, at most once per LOG_PERIOD; return it in words."""
         text = f"{INTERNAL}: {what}: {type(error).__name__}: {error}"
         self.refused[INTERNAL] += 1
         self.last_refusal = text

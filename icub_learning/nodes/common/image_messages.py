@@ -1,4 +1,4 @@
-"""Images, and what is seen in them, as messages; of vision_msgs too, the field's types, where that is installed."""
+"""Conversions of images, detections and recognitions to messages; to those of vision_msgs where it is installed."""
 
 from array import array
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Images: subscribed to reliably as soon as all publishers are, and the newest one worked on, so that nothing lags."""
+"""Subscriptions to images, reliable as soon as all publishers are; only the newest image is processed: no lag."""
 
 import threading
 import time
@@ -16,9 +16,9 @@ from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.nodes.common.spinning import ManagedNode
 from icub_learning.settings import setting
 
-DEPTH = 5  # images in the queue
-REMEMBERED = 16  # stamps of each way; both copies of a message arrive closer together than that
-ADAPT_PERIOD = 0.2  # [s] between looks at the reliability that publishers of images offer
+DEPTH = 5  # images in the queue of a subscription
+REMEMBERED = 16  # stamps kept per topic or subscription; copies of a message arrive closer together than that
+ADAPT_PERIOD = 0.2  # [s] between two checks of the reliability that publishers of images offer
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class ImageSettings:
 
 
 class RepeatedStamps:
-    """Recognizes messages that have come before in another way: another topic, another subscription."""
+    """Recognizes messages that have come before in another way: on another topic or by another subscription."""
 
     def __init__(self) -> None:
         self._stamps: dict[Hashable, deque[int]] = {}
@@ -50,11 +50,11 @@ class RepeatedStamps:
 
 
 class ImageSubscription:
-    """Passes each image of a topic, messages with a header, on to `callback` once.
+    """Passes each image of a topic, a message with a header, on to `callback` once.
 
     A best-effort image of more than some 0.5 MB travels in pieces that are not sent again, and on a busy machine few
     arrive whole. A reliable subscription gets them all, but nothing from best-effort publishers. So with `reliability`
-    "auto", not "best_effort" or "reliable", it follows what the publishers offer; for a while both subscriptions exist.
+    "auto", unlike "best_effort" and "reliable", it follows what publishers offer; for a while both subscriptions exist.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class ImageSubscription:
         self._subscribe(self._current)
 
     def adapt(self) -> None:
-        """Follow the reliability that publishers offer; to be called from time to time."""
+        """Follow the reliability that publishers offer; call it from time to time."""
         if not self._automatic:
             return
         offers = self._node.get_publishers_info_by_topic(self._made[self._current].topic_name)
@@ -77,7 +77,7 @@ class ImageSubscription:
         wanted = ReliabilityPolicy.RELIABLE if all_reliable else ReliabilityPolicy.BEST_EFFORT
         if wanted is not self._current and wanted not in self._made:
             self._subscribe(wanted)
-        elif wanted is self._current or self._made[wanted].get_publisher_count() >= len(offers):  # they have found it
+        elif wanted is self._current or self._made[wanted].get_publisher_count() >= len(offers):  # all have found it
             self._current = wanted
             for other in [made for made in self._made if made is not wanted]:
                 self._node.destroy_subscription(self._made.pop(other))
@@ -93,10 +93,10 @@ class ImageSubscription:
 
 
 class NewestImages:
-    """The images of a camera, raw and compressed, the newest of which is worked on between `start` and `stop`.
+    """Processes the newest image of a camera, raw or compressed, between `start` and `stop`.
 
-    `work` is called in a thread of its own with a message and when it arrived [s, time.perf_counter()]; at most one
-    image waits for it. What `work` raises is counted by the node's gate.
+    `work` is called in a thread of its own with a message and its arrival [s, time.perf_counter()]; at most one image
+    waits for it. What `work` raises is counted by the node's gate.
     """
 
     def __init__(self, node: ManagedNode, reliability: str, work: Callable[[Any, float], None]) -> None:
@@ -106,7 +106,7 @@ class NewestImages:
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self.received = self.repeated = 0  # images, and those that came both raw and compressed
-        self.dropped = 0  # those that a newer one replaced while they waited
+        self.dropped = 0  # images that a newer one replaced while they waited
         self._images = [
             ImageSubscription(node, kind, topic, self._on_image, reliability)
             for topic, kind in (("image", Image), ("image/compressed", CompressedImage))
@@ -119,7 +119,7 @@ class NewestImages:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop working, when the current image is done; one that waits is dropped."""
+        """Stop when the current image is done; an image that waits is dropped."""
         with self._changed:
             self._running = False
             self._waiting.clear()

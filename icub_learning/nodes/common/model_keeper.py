@@ -54,8 +54,8 @@ class ModelKeeper:
 
     Args:
         settings: values of ModelSettings, by name; and `any_urdf`, see ModelHeader.check_origin.
-        describe: returns the description of the model as it would be saved now, to compare others with.
-        largest: number of bytes that a model may have.
+        describe: returns the description of the model as it would be saved now, with which files are compared.
+        largest: returns the largest size that a model may have [bytes].
     """
 
     def __init__(
@@ -64,8 +64,8 @@ class ModelKeeper:
         self._folder = ModelsFolder(settings["models_folder"], anywhere=settings["any_model_path"])
         self.answer_timeout: float = settings["answer_timeout"]
         self.failure = ""  # why the last model could not be loaded or saved
-        self.saved = ""  # where the last one was written
-        self.saved_revision = 0  # of the last one that was written
+        self.saved = ""  # path and time of the last model that was written
+        self.saved_revision = 0  # revision of the last model that was written
         self._describe, self._largest, self._any_urdf = describe, largest, settings.get("any_urdf", False)
         name = settings["model_file"]
         self._kept = KeptModels(self._folder.path(name), settings["keep_models"], largest()) if name else None
@@ -81,9 +81,9 @@ class ModelKeeper:
         return self._kept is not None and revision != self.saved_revision
 
     def load_newest(self, make: Callable[[dict[str, Any]], ResultT], logger: Any) -> ResultT | None:
-        """Return what `make` makes of the newest good state, None without one; log which that is.
+        """Return what `make` returns for the newest valid state, None without one; log the file that it came from.
 
-        Why newer files were refused is logged, and becomes `failure`.
+        The reasons why newer files were refused are logged, and become `failure`.
         """
         if self._kept is None:
             return None
@@ -104,11 +104,11 @@ class ModelKeeper:
         return made
 
     def check(self, name: str) -> "Future[Any]":
-        """Have a name checked before work is done for it; the result is its path."""
+        """Check a name in the background, before work is done for it; the result is its path."""
         return self._background.submit(lambda: self._folder.path(name))
 
     def read(self, name: str) -> "Future[Any]":
-        """Have the state of a model read and checked; a failure is an IcubLearningError."""
+        """Read and check the state of a model in the background; a failure is an IcubLearningError."""
 
         def read() -> dict[str, Any]:
             state, header = read_model(self._folder.path(name), self._largest())
@@ -121,12 +121,12 @@ class ModelKeeper:
         return self._background.submit(lambda: write_model(self._folder.path(name), state, header))
 
     def autosave(self, state: dict[str, Any], header: ModelHeader, revision: int) -> None:
-        """Have the model file written, unless the last one is still being written."""
+        """Write the model file in the background, unless the last one is still being written."""
         if self._kept is not None and (self._autosaving is None or self._autosaving.done()):
             self._autosaving = self._background.submit(lambda: self._save(state, header, revision))
 
     def save_now(self, state: dict[str, Any], header: ModelHeader, revision: int) -> None:
-        """Write the model file, and wait for it, at most `answer_timeout`; what goes wrong becomes `failure`."""
+        """Write the model file, and wait for it, at most `answer_timeout`; an error becomes `failure`."""
         if not self.lacks(revision):
             return
         job = self._background.submit(lambda: self._save(state, header, revision))
@@ -149,7 +149,7 @@ class ModelKeeper:
             self._kept.close()
 
     def _check(self, header: ModelHeader | None) -> None:
-        if header is not None:  # an earlier release wrote none; the learner checks what it needs itself
+        if header is not None:  # files of an earlier release have none; the learner checks what it needs itself
             header.check_origin(self._describe(), any_urdf=self._any_urdf)
 
     def _save(self, state: dict[str, Any], header: ModelHeader, revision: int) -> None:

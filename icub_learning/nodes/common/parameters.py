@@ -39,7 +39,7 @@ def descriptor(setting: Setting) -> ParameterDescriptor:
 
 
 def with_known_types(callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Return the callback of rclpy's set_parameters services, which refuses types that rclpy would raise on."""
+    """Return the callback of rclpy's set_parameters services, wrapped to refuse types on which rclpy would raise."""
 
     def answer(request: Any, response: Any) -> Any:
         unknown = sorted({one.value.type for one in request.parameters} - TYPES)
@@ -63,9 +63,9 @@ def declare(
 ) -> None:
     """Declare all parameters of `settings` on `node`, and guard them from then on.
 
-    A parameter that is not live takes effect when the node is configured; while it is `configured`, a change is
-    refused, and `on_change` gets name and new value of those that are accepted; raising ParameterError there refuses
-    the change with its message. Raises ParameterError: one given at start-up is outside its range.
+    A parameter that is not live takes effect when the node is configured; a change while it is `configured` is
+    refused. Other changes then go to `on_change`, by name and new value; a ParameterError that it raises refuses the
+    change with its message. Raises ParameterError: a value given at start-up is outside its range.
     """
     table = {setting.name: setting for setting in settings}
 
@@ -80,7 +80,7 @@ def declare(
                 setting = table[parameter.name]
                 value = parameter.value
                 if setting.names_class(value) and node.has_parameter(setting.name) and not unchanged(setting, value):
-                    # Nobody on the network chooses what is imported.
+                    # Nobody on the network may choose what is imported.
                     choices = ", ".join(setting.choices)
                     raise ParameterError(setting.name, value, f"one of {choices}; a class is named at start-up")
                 setting.validate(value)

@@ -1,4 +1,4 @@
-"""Priority, processor cores, locked and returned memory: what a node asks of the system, as far as that permits it."""
+"""Priority, processor cores, locked and returned memory: what a node requests of the system, where permitted."""
 
 import contextlib
 import ctypes
@@ -10,15 +10,15 @@ from typing import Any
 from icub_learning.settings import setting
 
 HELP = "rtprio and memlock in /etc/security/limits.conf, or CAP_SYS_NICE and CAP_IPC_LOCK, permit it"
-# Of a learning thread beside a predicting one without real-time priority. On two cores, 1 kHz, the 99th percentile of
-# round trips fell from 172 to 40 ms with 5, to 18 ms with 10; but beside two busy programs, at 200 Hz, a less urgent
-# learner that holds the interpreter lock waits for its core, and predictions for it: 18 ms with 0, 12 with 5, 121 with
-# 10 (2026-11-25).
+# Increase of a learning thread's nice value beside a predicting one without real-time priority. On two cores, 1 kHz,
+# the 99th percentile of round trips fell from 172 to 40 ms with 5, to 18 ms with 10; but beside two busy programs, at
+# 200 Hz, a less urgent learner that holds the interpreter lock waits for its core, and predictions wait for the
+# learner: 18 ms with 0, 12 with 5, 121 with 10 (2026-11-25).
 NICENESS = 5
-_MCL_CURRENT, _MCL_FUTURE = 1, 2  # of Linux's mlockall
-LARGE = 1 << 20  # [bytes]
-_M_MMAP_THRESHOLD = -3  # of glibc's mallopt
-_VARIABLE = "MALLOC_MMAP_THRESHOLD_"  # glibc's own, by which a user may choose otherwise
+_MCL_CURRENT, _MCL_FUTURE = 1, 2  # flags of Linux's mlockall
+LARGE = 1 << 20  # [bytes] size from which freed blocks are returned to the system
+_M_MMAP_THRESHOLD = -3  # parameter of glibc's mallopt
+_VARIABLE = "MALLOC_MMAP_THRESHOLD_"  # environment variable of glibc, by which a user may choose another size
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,10 @@ def ask_for_real_time(priority: int, learner: int | None = None) -> str:
     """
     try:
         for thread in _threads():
-            with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+            with contextlib.suppress(ProcessLookupError):  # the thread has ended meanwhile
                 if priority and thread != learner:
                     os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
-                elif os.sched_getscheduler(thread) == os.SCHED_FIFO:  # given before, or inherited
+                elif os.sched_getscheduler(thread) == os.SCHED_FIFO:  # its priority was set before, or inherited
                     os.sched_setscheduler(thread, os.SCHED_OTHER, os.sched_param(0))
     except (AttributeError, OSError) as error:
         return f"ordinary scheduling: no real-time priority here ({error}); {HELP}"
@@ -67,12 +67,12 @@ def ask_for_real_time(priority: int, learner: int | None = None) -> str:
 
 
 def share_core(thread: int) -> int | None:
-    """Let another thread of this process, by its native id, run only on the core on which the calling one runs now;
-    return its number, None where it is not permitted.
+    """Pin another thread of this process, by its native id, to the core on which the calling thread runs; return the
+    number of that core, None where pinning is not permitted.
 
     For a learning thread beside a predicting one: the interpreter lock lets one of them run at a time, so a second core
     gains nothing, and whoever waits for the prediction may find no core free. With real-time priority the caller
-    preempts the other thread; without it, the other one is made less urgent by NICENESS.
+    preempts the other thread; without it, the other thread is made less urgent by NICENESS.
     """
     try:
         if os.sched_getscheduler(0) != os.SCHED_FIFO:
@@ -109,7 +109,7 @@ def ask_for_locked_memory() -> str:
 
 
 def return_large_blocks() -> bool:
-    """Have blocks of at least 1 MiB returned as soon as they are freed; return whether the C library knows how.
+    """Have freed blocks of at least 1 MiB go back to the system at once; return whether the C library can do that.
 
     By default glibc keeps ever larger freed blocks for itself, up to 32 MiB each, so that a process that saves models
     now and then seems to grow for hours.

@@ -35,9 +35,9 @@ class LifecycleSettings:
     autostart: bool = setting(True, "configure and activate at start-up, without a lifecycle manager")
 
 
-SPIN_TIMEOUT = 0.2  # [s], longest time until a signal is noticed
-LINGER = 0.3  # [s] in which the middleware delivers the last answers before the process ends
-LAST_ANSWERS = 1.0  # [s], longest time in which a node that ends answers the requests that wait
+SPIN_TIMEOUT = 0.2  # [s] longest time until a signal is noticed
+LINGER = 0.3  # [s] time for the middleware to deliver the last answers before the process ends
+LAST_ANSWERS = 1.0  # [s] longest time for which a node that ends still answers the requests that wait
 
 NodeT = TypeVar("NodeT", bound="ManagedNode")
 
@@ -45,8 +45,8 @@ NodeT = TypeVar("NodeT", bound="ManagedNode")
 def transition(method: Callable[[NodeT], None]) -> Callable[..., TransitionCallbackReturn]:
     """Make a lifecycle callback of a method that raises when the transition must fail.
 
-    Errors of this package become FAILURE and one log line, and what a configuration had made is released. Anything else
-    is an internal error and leads through `on_error` to the unconfigured state; rclpy itself drops it silently.
+    Errors of this package become FAILURE and one log line, and what a failed configuration had made is released.
+    Anything else is an internal error and leads through `on_error` to the unconfigured state; rclpy drops it silently.
     """
 
     @functools.wraps(method)
@@ -71,17 +71,17 @@ class ManagedNode(LifecycleNode):
 
     A subclass makes what it needs in `_configure` and works between `_start` and `_stop`. Topics, timers and services
     are made by the usual methods, whose callbacks pass the gate. What was made at configure is destroyed at cleanup,
-    also after an error halfway; what ends whatever else was started there is added to `started`. Only services stay: a
-    request that comes too late is answered with the reason instead of never.
+    also after an error halfway; callbacks that end anything else that was started there are added to `started`. Only
+    services stay: a request that comes too late is answered with the reason instead of never.
     """
 
     def __init__(self, name: str, settings: Sequence[Setting]) -> None:
         self.configured = self.active = False
-        self.started = contextlib.ExitStack()  # called in reverse order when the node is cleaned up
+        self.started = contextlib.ExitStack()  # callbacks, called in reverse order at cleanup
         self.gate, self._declared = Gate(self), settings
         closed = "the node is not configured"
         self.endpoints = Endpoints(self, self.gate, lambda: "" if self.configured else closed)
-        super().__init__(name)  # makes services already
+        super().__init__(name)  # rclpy already makes services here
         self.endpoints.start()
         parameters.declare(self, settings, self._on_parameter, lambda: self.configured)
         self.steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -102,9 +102,9 @@ class ManagedNode(LifecycleNode):
         return self.endpoints.service(srv_name, callback, make)
 
     def create_timer(self, timer_period_sec: float, callback: Callable[[], None], *args: Any, **kwargs: Any) -> Any:
-        """Start a timer as rclpy does, but of a steady clock, since simulated time may pause; it passes the gate."""
+        """Start a timer as rclpy does, but on a steady clock: simulated time may pause. `callback` passes the gate."""
         kwargs.setdefault("clock", self.steady)
-        passed = self.gate.guarded("timer", callback)  # rclpy gives a TimerInfo to whatever can take an argument
+        passed = self.gate.guarded("timer", callback)  # rclpy passes a TimerInfo to any callback that takes an argument
         return super().create_timer(timer_period_sec, lambda: passed(), *args, **kwargs)
 
     def create_publisher(self, msg_type: Any, topic: str, *args: Any, **kwargs: Any) -> Any:
@@ -142,13 +142,13 @@ class ManagedNode(LifecycleNode):
 
     @transition
     def on_error(self) -> None:
-        with contextlib.suppress(Exception):  # publishers that are active must not publish any more
+        with contextlib.suppress(Exception):  # active publishers must not publish any more
             super().on_deactivate(None)
         self._release_once()
 
     def _release_once(self) -> None:
         try:
-            with contextlib.ExitStack() as all_of_them:  # an error of one does not keep the others from their release
+            with contextlib.ExitStack() as all_of_them:  # an error in one release does not prevent the others
                 all_of_them.callback(self.endpoints.release)
                 all_of_them.callback(self.started.close)
                 if self.configured:
@@ -165,7 +165,7 @@ class ManagedNode(LifecycleNode):
         """Take over a parameter that changed; see `parameters.declare`."""
 
     def _start(self) -> None:
-        """Start to work: publishers are active."""
+        """Start to work; publishers are already active."""
 
     def _stop(self, reason: str) -> None:
         """Stop what `_start` started, for this reason; may be called more than once."""
@@ -175,7 +175,7 @@ class ManagedNode(LifecycleNode):
 
 
 def run(make_node: Callable[[], ManagedNode]) -> int:
-    """Run one lifecycle node, with LifecycleSettings, until SIGINT, SIGTERM, its own or its context's shutdown.
+    """Run one lifecycle node, with LifecycleSettings, until SIGINT, SIGTERM, or shutdown of the node or its context.
 
     Returns the exit code of the process: 0, or 1 if the node could not be made or activated.
     """
@@ -183,7 +183,7 @@ def run(make_node: Callable[[], ManagedNode]) -> int:
     # rclpy's own signal handlers would invalidate the context before the node can deactivate.
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     # More than one BLAS thread makes the small solves of a control loop a thousand times slower. And at real-time
-    # priority a thread that waits for one of them by spinning may keep it from ever running: the whole machine hangs.
+    # priority a thread that spins while it waits for one may keep that from ever running: the whole machine hangs.
     with stop_signals() as stopped, threadpool_limits(limits=1, user_api="blas"):
         node = None
         try:
@@ -191,7 +191,7 @@ def run(make_node: Callable[[], ManagedNode]) -> int:
             if not autostart(node):
                 return 1
             gc.collect()
-            gc.freeze()  # what start-up made stays: collecting through it again would stall the stream for milliseconds
+            gc.freeze()  # objects of start-up stay: going through them again would stall the stream for milliseconds
             executor = EventsExecutor()
             executor.add_node(node)
             while not stopped() and rclpy.ok() and not is_finalized(node):
@@ -232,7 +232,7 @@ def spin_once(executor: Any, node: ManagedNode, timeout: float = SPIN_TIMEOUT) -
         rclpy.try_shutdown()
     except InvalidHandle:  # the event of a topic that was released while it waited: rclpy's executors skip it too
         pass
-    except Exception as error:  # a request that is malformed, say: a node never dies of a message
+    except Exception as error:  # such as a malformed request: a node never dies of a message
         node.gate.failed("executor", error)
 
 
@@ -242,6 +242,6 @@ def _answer_what_waits(executor: Any, node: ManagedNode) -> None:
     deadline = time.monotonic() + LAST_ANSWERS
     while node.gate.pending and rclpy.ok() and time.monotonic() < deadline:
         spin_once(executor, node, 0.01)
-    deadline = time.monotonic() + LINGER  # the executor sends an answer some rounds after it was given
+    deadline = time.monotonic() + LINGER  # the executor sends an answer some rounds after its callback returned
     while rclpy.ok() and time.monotonic() < deadline:
         spin_once(executor, node, 0.01)

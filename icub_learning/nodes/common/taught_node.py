@@ -1,4 +1,4 @@
-"""What the nodes share that are taught objects: a model file that outlives them, lessons, and the list of objects."""
+"""What nodes that are taught objects share: a model file that outlives them, lessons, and the list of objects."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -10,14 +10,14 @@ from icub_learning.nodes.common.background import finished, until
 from icub_learning.nodes.common.model_keeper import ModelKeeper
 from icub_learning.nodes.common.spinning import ManagedNode
 
-LONGEST_LESSON = 3600.0  # [s]
+LONGEST_LESSON = 3600.0  # [s] longest lesson that can be requested
 ModelT = TypeVar("ModelT")
 
 
 class TaughtNode(ManagedNode):
-    """A node whose services change what it was taught, and which keeps that in a model file.
+    """A node that is taught by services, and keeps what it was taught in a model file.
 
-    A subclass says in `_describe` and `_state` what there is to keep, and calls `_keep_model` at configure. A lesson
+    A subclass returns in `_describe` and `_state` what is to be kept, and calls `_keep_model` at configure. A lesson
     ends by setting the result of `_lesson_over`.
     """
 
@@ -32,8 +32,8 @@ class TaughtNode(ManagedNode):
     def _keep_model(
         self, settings: dict[str, Any], largest: Callable[[], int], make: Callable[[dict[str, Any]], ModelT]
     ) -> ModelT | None:
-        """Keep the model file, of at most `largest` bytes; return what `make` makes of the newest, or None."""
-        self._revision = 0  # rises with each change of what was taught
+        """Keep the model file, of at most `largest` bytes; return what `make` returns for the newest state, or None."""
+        self._revision = 0  # number of changes of what was taught
         self._keeper = ModelKeeper(settings, self._describe, largest)
         self.started.callback(self._keeper.close)
         self.started.callback(self._save_now)
@@ -54,7 +54,7 @@ class TaughtNode(ManagedNode):
         return await finished(self._keeper.read(name), self._keeper.deadline())
 
     async def _write(self, name: str, state: Callable[[], dict[str, Any]]) -> str:
-        """Write what was taught under a name that is checked first; return what to answer."""
+        """Write what was taught to a file whose name is checked first; return the message of the answer."""
         deadline = self._keeper.deadline()
         await finished(self._keeper.check(name), deadline)
         return f"saved to {await finished(self._keeper.write(name, state(), self._describe()), deadline)}"

@@ -10,8 +10,8 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from icub_learning.settings import setting
 
 LIMIT: dict[str, Any] = {"unit": "s", "low": 0.0, "live": True}
-PERCENTILES = (50, 99, 100)  # that are reported
-LATENCY, JITTER = "latency, arrival to publication", "jitter, off the median period"  # in diagnostics
+PERCENTILES = (50, 99, 100)  # percentiles of durations that are reported [%]
+LATENCY, JITTER = "latency, arrival to publication", "jitter, off the median period"  # names in diagnostics
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,11 @@ class CycleStatistics:
     """Period, jitter, latency and execution time of a stream whose messages are answered at once, or not at all."""
 
     def __init__(self) -> None:
-        self.period = DurationWindow()  # between arrivals
-        self.latency = DurationWindow()  # from arrival to publication
-        self.age = DurationWindow()  # from the message's stamp to publication, by the node's clock
-        self.execution = DurationWindow()  # of all work for a message, after publication too
-        self._arrival = 0.0  # of the last message
+        self.period = DurationWindow()  # time between two arrivals
+        self.latency = DurationWindow()  # time from arrival to publication
+        self.age = DurationWindow()  # time from the message's stamp to publication, by the node's clock
+        self.execution = DurationWindow()  # time of all work for a message, including that after publication
+        self._arrival = 0.0  # arrival of the last message [s, time.perf_counter()]; 0 before the first
 
     def arrived(self, arrival: float) -> None:
         """Note a message that arrived at `arrival` [s, time.perf_counter()] and is not answered."""

@@ -23,12 +23,12 @@ from icub_learning.settings import setting, settings_of
 from icub_learning.simulation.gazebo_model import STEP_NS
 from icub_learning.simulation.gazebo_trajectory import INSIDE, Commands, brake, follow, joints_of
 
-REPORT_PERIOD = 1.0  # [s]
-HOMING_TIME = 1.0  # [s] in which joints that Gazebo starts beyond their limits move to them
-STILL = 0.01  # [rad/s], and [rad] from its last target: an arm that has come to rest
-PATIENCE_NS = 1_000_000_000  # [ns] after which an arm that stands still elsewhere is sent to its target again
-LARGEST = 1e6  # [rad], [rad/s]: what is larger in a joint state is no measurement
-COMMANDS = QoSProfile(depth=10)  # as the bridge subscribes
+REPORT_PERIOD = 1.0  # [s] between two reports on /diagnostics
+HOMING_TIME = 1.0  # [s] in which joints that Gazebo starts beyond their limits move back to them
+STILL = 0.01  # [rad/s] velocity, and [rad] distance from the last target, below which the arm is at rest
+PATIENCE_NS = 1_000_000_000  # [ns] after which an arm that stands still away from its target is sent there again
+LARGEST = 1e6  # [rad], [rad/s] bound on numbers in a joint state: larger ones are no measurements
+COMMANDS = QoSProfile(depth=10)  # QoS of the bridge's subscription to trajectories
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,15 @@ PARAMETERS = settings_of(LifecycleSettings, NodeSettings)
 class GazeboControllerNode(ManagedNode):
     """Makes trajectories smooth, within the joints' limits and as fine as the steps of the physics; see docs/gazebo.md.
 
-    An inactive node takes none, and the arm follows the last one to its end.
+    An inactive node accepts no trajectory, and the arm follows the last one to its end.
     """
 
     def _configure(self, settings: dict[str, Any]) -> None:
         self._joints = joints_of(settings["config"], settings["velocity_limit"], settings["acceleration_limit"])
-        self._stamp, self._position, self._velocity = 0, np.zeros(0), np.zeros(0)  # of the newest joint state
-        self._homed = False  # whether the joints have been sent to where they may be
-        self._target: Array | None = None  # the last one sent
-        self._end = 0  # stamp at which the arm may have come to rest there [ns]
+        self._stamp, self._position, self._velocity = 0, np.zeros(0), np.zeros(0)  # newest joint state
+        self._homed = False  # whether the joints have been sent to within their limits
+        self._target: Array | None = None  # last target that was sent [rad]
+        self._end = 0  # stamp from which the arm may be at rest there [ns]
         self._waiting: dict[str, Any] | None = None  # the trajectory that begins when the arm is at rest
         self._accepted = 0
         self._publisher = self.create_lifecycle_publisher(JointTrajectory, "gazebo/joint_trajectory", COMMANDS)
@@ -79,7 +79,7 @@ class GazeboControllerNode(ManagedNode):
             self._target, self._end, self._waiting, self._homed = None, 0, None, False
         self._stamp = stamp
         if not self._homed:
-            if self._publisher.get_subscription_count():  # what is sent before the bridge to Gazebo listens is lost
+            if self._publisher.get_subscription_count():  # messages before the bridge to Gazebo subscribes are lost
                 self._homed = True
                 inside = np.clip(self._position, self._joints.lower, self._joints.upper)
                 if np.abs(inside - self._position).max() > INSIDE:  # Gazebo starts all joints at 0
@@ -97,7 +97,7 @@ class GazeboControllerNode(ManagedNode):
         if len(values) <= max(order):
             raise SampleError("size", f"{len(values)} numbers in {field}", name=field, value=len(values))
         ordered = np.array(values)[order]
-        if not (np.abs(ordered) <= LARGEST).all():  # NaN neither
+        if not (np.abs(ordered) <= LARGEST).all():  # false for NaN too
             raise SampleError("range", f"{field} is not finite, or beyond {LARGEST:g}", name=field, value=ordered)
         return ordered
 
@@ -123,7 +123,7 @@ class GazeboControllerNode(ManagedNode):
         points = trajectory_points(message)
         points.pop("accelerations")
         if not self._homed:
-            self._waiting = points  # until Gazebo has said where the joints are, and takes trajectories
+            self._waiting = points  # it waits for the first joint state, and for the bridge to take trajectories
             missing = "its first joint state" if not len(self._position) else "the bridge that takes trajectories"
             self.get_logger().info(f"waiting for Gazebo: {missing}", throttle_duration_sec=LOG_PERIOD)
             return
@@ -134,7 +134,7 @@ class GazeboControllerNode(ManagedNode):
             self._send(brake(self._joints, self._position, self._velocity))
 
     def _commands(self, points: dict[str, Any]) -> Commands | None:
-        """Return what follows a trajectory; None for one that is refused."""
+        """Return the commands that follow a trajectory; None for a trajectory that is refused."""
         try:
             return follow(self._joints, self._position if self._target is None else self._target, **points)
         except (IcubLearningError, ValueError) as error:

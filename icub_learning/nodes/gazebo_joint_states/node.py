@@ -1,4 +1,4 @@
-"""The node that passes on, of Gazebo's joint states at every step, those that belong to a wrench."""
+"""The node that receives Gazebo's joint states at every step and passes on those that belong to a wrench."""
 
 import time
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, 
 from icub_learning.settings import setting, settings_of
 from icub_learning.simulation.gazebo_model import STEP_NS
 
-REPORT_PERIOD = 1.0  # [s]
-ALL = QoSProfile(depth=1000)  # [messages] one second: a short pause of this node loses none
-SPACING = 0.001  # [s] at least between two messages: after a pause, all at once would overflow queues
+REPORT_PERIOD = 1.0  # [s] between two reports on /diagnostics
+ALL = QoSProfile(depth=1000)  # [messages] queue of one second: a short pause of this node loses none
+SPACING = 0.001  # [s] smallest time between two messages: after a pause, all at once would overflow queues
 
 
 def _rate_bound(rate: float) -> str | None:
@@ -47,12 +47,12 @@ PARAMETERS = settings_of(LifecycleSettings, NodeSettings, scheduling.SchedulingS
 
 
 class GazeboJointStatesNode(ManagedNode):
-    """Publishes the joint states one step before each multiple of the period, those of the wrenches: docs/gazebo.md."""
+    """Publishes joint states one step before each multiple of the period; wrenches belong to them: docs/gazebo.md."""
 
     def _configure(self, settings: dict[str, Any]) -> None:
         self._scheduling = settings
         self._period = round(NANOSECONDS / settings["rate"])
-        self._published = 0.0  # when the last message was [s, of a steady clock]
+        self._published = 0.0  # time of the last publication [s, time.monotonic()]
         self._passed = self._missing = self._last = 0
         self._publisher = self.create_lifecycle_publisher(JointState, "joint_states", STREAM)
         self.create_subscription(JointState, "gazebo/joint_states", self._on_state, ALL, raw=True)

@@ -44,7 +44,7 @@ class CameraSettings:
 
 class _ObjectRequest(NamedTuple):
     name: str
-    future: Future | None = None  # none for the object that is there from the start
+    future: Future | None = None  # None for the object that is shown from the start
 
     def answer(self, refusal: str) -> None:
         if self.future is not None and not self.future.done():
@@ -95,7 +95,7 @@ class ObjectCamera:
         if self._eye.busy:
             return
         if self._requests:
-            if self._eye.ended:  # as after a crash of the graphics driver: try again with the next object
+            if self._eye.ended:  # after a crash of the graphics driver, say: try again with the next object
                 self._eye.close()
                 self._eye = EyeProcess(self._settings)
             self._current = self._requests.pop(0)
@@ -127,7 +127,7 @@ class ObjectCamera:
         return status_of(self._node, "image", level, message, values)
 
     def _take(self, answer: NDArray[np.uint8] | str) -> None:
-        """Take an image, the reason why it or an object could not be shown, or "" for an object that is."""
+        """Handle an answer: an image, why an image or object could not be shown, or "" for an object that is shown."""
         current = self._current
         if not isinstance(answer, str):
             self._images.publish(image_message(answer, current, self._frame))
@@ -138,6 +138,6 @@ class ObjectCamera:
             if not answer:
                 self._shown, self._failure = current.name, ""
                 self.publish_truth()
-        if answer and getattr(current, "future", None) is None:  # who asked for an object is told the reason
+        if answer and getattr(current, "future", None) is None:  # a request gets the reason as its answer
             self._failure = answer
             self._node.get_logger().warning(f"no images: {answer}")

@@ -30,8 +30,8 @@ from icub_learning.simulation.arm.disturbances import ball_inertia
 from icub_learning.simulation.arm.settings import STEPS_PER_SECOND, TIME_STEP_NS, steps_per_sample
 from icub_learning_msgs.srv import AttachPayload, Push, SetTask, ShowObject
 
-REPORT_PERIOD = 1.0  # [s]
-KEEPS_UP = 0.98  # share of the real-time factor asked for, below which diagnostics warn
+REPORT_PERIOD = 1.0  # [s] between two reports on /diagnostics
+KEEPS_UP = 0.98  # share of the requested real-time factor below which diagnostics warn
 
 
 def _rate_bound(rate: float) -> str | None:
@@ -66,7 +66,7 @@ class IcubSimulationNode(ManagedNode):
     """Publishes joint states, wrenches, /clock and ground truth; see docs/ros_interface.md."""
 
     def _configure(self, settings: dict[str, Any]) -> None:
-        self._paced: list[Timer] = []  # from activate to deactivate
+        self._paced: list[Timer] = []  # timers that run while the node is active
         self._factor, self._scheduling = settings["real_time_factor"], settings
         self._every = steps_per_sample(settings["rate"])
         self._simulation = ArmSimulation(pick(SimulationSettings, settings))
@@ -109,8 +109,8 @@ class IcubSimulationNode(ManagedNode):
         self.create_service(ShowObject, "~/show_object", self._show_object)
 
     def _start_pacing(self) -> None:
-        # As a robot's driver does: joint states that wait for a core come late to all. Faster than time runs it would
-        # leave too little to whoever takes them in.
+        # Real-time priority, as a robot's driver has: joint states that wait for a core are late for all subscribers.
+        # Faster than real time, it would leave the subscribers too little time of the cores.
         fast = {"realtime_priority": 0} if self._factor > 1.0 else {}
         self.get_logger().info("; ".join(scheduling.apply(self._scheduling | fast)))
         period = self._every / STEPS_PER_SECOND
@@ -121,7 +121,7 @@ class IcubSimulationNode(ManagedNode):
         ]
 
     def _tick(self) -> None:
-        if not self.active:  # it came due before its timer was destroyed
+        if not self.active:  # the timer came due before it was destroyed
             return
         for _ in range(self._pacer.due(time.monotonic())):
             for _ in range(self._every):

@@ -12,10 +12,10 @@ class Pacer:
     """
 
     MAX_BURST = 2  # samples at once: late ones are made up for at twice the pace
-    MAX_BACKLOG = 0.5  # [s] of wall time; of a longer pause the rest is skipped
+    MAX_BACKLOG = 0.5  # [s] of wall time that is made up for; the rest of a longer pause is skipped
 
     def __init__(self, period: float, factor: float, now: float) -> None:
-        self._period = period / factor  # [s] of wall time
+        self._period = period / factor  # [s] of wall time per sample
         self._simulated_period = period
         self._start = now
         self._done = 0

@@ -20,14 +20,14 @@ from icub_learning.nodes.common.diagnostics import status_of
 from icub_learning.nodes.common.qos import STATE
 from icub_learning_msgs.srv import IdentifyPayload
 
-PUBLISH_PERIOD = 0.2  # [s] between publications of a load that is known ever better
-USUAL_TIMEOUT = 5.0  # [s]
+PUBLISH_PERIOD = 0.2  # [s] between two publications of a load whose estimate improves
+USUAL_TIMEOUT = 5.0  # [s] timeout of a request that gives none
 CLOSED = "the node was cleaned up while this request waited"
 OFF = "loads and contacts are not watched for: see the parameter watch"
 
 
 class ChangeEndpoints:
-    """Publishes what the watch of a stream sees, and answers what is asked of it; nothing without a stream."""
+    """Publishes loads and contacts that a stream's watch finds, and serves requests for loads; idle without a watch."""
 
     def __init__(self, node: LifecycleNode, stream: InverseDynamicsStream) -> None:
         self._node, self._stream = node, stream
@@ -63,7 +63,7 @@ class ChangeEndpoints:
         self._payload.publish(inertia_message(stamp, monitor.effects.link, *_body(load)))
 
     async def _identify_payload(self, request: IdentifyPayload.Request, response: IdentifyPayload.Response) -> Any:
-        """Answer when the load is known as well as asked for, or when the time is over."""
+        """Answer when the load is known as precisely as requested, or when the timeout is over."""
         monitor = self.monitor
         if monitor is None:
             raise StateError(OFF)
@@ -114,7 +114,7 @@ class ChangeEndpoints:
 
 
 def _body(load: Load | None) -> tuple[float, Array, Array]:
-    """Mass, centre of mass and inertia about it of the nearest body that could be this load; zeros without one."""
+    """Return mass, centre of mass and inertia about it of the nearest possible body to a load; zeros without a load."""
     if load is None:
         return 0.0, np.zeros(3), np.zeros((3, 3))
     parameters = load.consistent()

@@ -18,11 +18,11 @@ from icub_learning.nodes.common.trajectories import trajectory_points
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
 from icub_learning_msgs.srv import PredictTrajectory
 
-FOLLOW_EVERY = 20  # joint states between two looks at what variance is usual
+FOLLOW_EVERY = 20  # joint states between two updates of the usual variance
 
 
 class ControllerEndpoints:
-    """Serves controllers from what the learning thread knows; for output: joint_torque."""
+    """Serves efforts from the learned model to controllers; for output: joint_torque."""
 
     def __init__(
         self, node: LifecycleNode, stream: InverseDynamicsStream, regressor: Any, learner: LearningThread, urdf: str
@@ -37,7 +37,7 @@ class ControllerEndpoints:
         self._count = 0
 
     def publish(self, record: StateRecord) -> None:
-        """Publish the efforts against gravity at a joint state, and learn what variance is usual."""
+        """Publish the efforts against gravity at a joint state, and update the usual variance of predictions."""
         if self._gravity is None:
             return
         self._count += 1

@@ -1,4 +1,4 @@
-"""A supervised thread that learns while another one predicts, and what they exchange."""
+"""A supervised thread that learns while another one predicts, and the requests that it serves."""
 
 import sys
 import threading
@@ -21,7 +21,7 @@ from icub_learning.nodes.common.timing import DurationWindow
 
 # Longest time that a thread waits for the interpreter lock while another one runs Python [s].
 SWITCH_INTERVAL = 1e-4
-LONGEST_WORK = 30.0  # [s] on one sample or request, beyond which the thread is taken to hang
+LONGEST_WORK = 30.0  # [s] on one sample or request after which the thread is considered to hang
 
 
 class Request(NamedTuple):
@@ -33,37 +33,37 @@ class Request(NamedTuple):
     answer: "Future[Any]"
 
 
-_WAKE = object()  # in the queue of samples: there is a request, or the thread is to end
+_WAKE = object()  # item in the queue of samples: there is a request, or the thread is to end
 
 
 class LearningThread:
-    """Owns an estimator, which no other thread may use: they see `predictor`, which is replaced after each sample.
+    """Owns an estimator, which no other thread may use: others see `predictor`, which is replaced after each sample.
 
     Requests go before samples that wait, so none waits longer than one sample takes to learn. `supervise` replaces the
-    thread if it has died or works on one thing for more than LONGEST_WORK, and the estimator by its last good
-    state. So does the thread itself after an error that no estimator foresees, since what was learned may be half
-    changed then. Predictions go on, with a `regressor` that the two threads do not share. `thinning` says which samples
-    are learned, and `on_error` gets an unexpected error in words with its traceback.
+    thread if it has died or works on one thing for more than LONGEST_WORK, and restores the last good state of the
+    estimator. The thread itself also restores it after an error that no estimator foresees, since what was learned may
+    be half changed then. Predictions go on, with a `regressor` of their own. `thinning` says which samples are learned,
+    and `on_error` gets an unexpected error in words with its traceback.
     """
 
     def __init__(
         self, estimator: Any, regressor: Regressor, thinning: Thinning, on_error: Callable[[str], None]
     ) -> None:
         self.predictor: Predictor = estimator.predictor(regressor)  # makes the predictions
-        self.n_samples: int = estimator.n_samples  # of the estimator
+        self.n_samples: int = estimator.n_samples  # samples that the estimator holds
         self.learned = self.skipped = self.refused = 0  # samples; left out by thinning, refused by the estimator
-        self.revision = 0  # rises with all that changes what was learned
+        self.revision = 0  # number of changes of what was learned
         self.restored = 0  # how often the estimator was replaced by its last good state
-        self.times = DurationWindow()  # of a sample: its learning and the new predictor
+        self.times = DurationWindow()  # time to learn a sample and make the new predictor
         self._estimator = estimator
         self._regressor: Any = regressor
-        self._good: tuple[dict[str, Any], int] = accounted(estimator), estimator.n_samples  # state and its samples
-        self._queue: SimpleQueue[Any] = SimpleQueue()  # samples with how many each stands for, and _WAKE
+        self._good: tuple[dict[str, Any], int] = accounted(estimator), estimator.n_samples  # state, number of samples
+        self._queue: SimpleQueue[Any] = SimpleQueue()  # samples, each with the number that it stands for, and _WAKE
         self._requests: deque[Request] = deque()
         self._thinning, self._on_error = thinning, on_error
         self._generation, self._stopping = 0, False
-        self._busy_since = 0.0  # [s, monotonic], 0 while nothing is worked on
-        self._current: Request | None = None  # that is acted on
+        self._busy_since = 0.0  # start of the present work [s, time.monotonic()]; 0 while there is none
+        self._current: Request | None = None  # request that is being served
         sys.setswitchinterval(SWITCH_INTERVAL)
         self._start()
 
@@ -72,7 +72,7 @@ class LearningThread:
         return self._queue.qsize()
 
     def offer(self, sample: Sample) -> None:
-        """Hand a sample over, from the thread that predicts, or leave it out: the next that is taken stands for it."""
+        """Hand over a sample from the thread that predicts, or leave it out: the next one taken then stands for it."""
         if count := self._thinning.take(time.monotonic(), self._queue.qsize(), time.thread_time()):
             self._queue.put((sample, count))
         else:
@@ -81,8 +81,8 @@ class LearningThread:
     def ask(self, act: Callable[[Any], Any], *, changes: bool = True, exchanges: bool = False) -> "Future[Any]":
         """Request `act` on the estimator before the next sample; if it raises, nothing changes.
 
-        `changes` says whether acting changes what was learned; `exchanges`, that it returns the estimator to continue
-        with, and the result. Until it is acted on, the request may be cancelled.
+        `changes` says whether `act` changes what was learned; `exchanges`, whether it returns the estimator to continue
+        with, and the result. The request may be cancelled until it is served.
         """
         answer: Future[Any] = Future()
         if self._stopping:
@@ -95,7 +95,7 @@ class LearningThread:
     def checkpoint(self) -> "Future[tuple[dict[str, Any], int, int]]":
         """Request that the present state become the one that is restored after an error.
 
-        The result is the state, which is then the caller's too but not to be changed, the number of its samples and its
+        The result is the state, which the caller shares and must not change, the number of its samples and its
         revision.
         """
 
@@ -128,12 +128,11 @@ class LearningThread:
             found = f"the learning thread has worked on one thing for {busy:.0f} s"
         else:
             return ""
-        self._generation += 1  # a thread that comes back after all finds out that it was replaced
-        if self._current is not None:
+        self._generation += 1  # tells a thread that comes back after all that it was replaced
+        if self._current is not None and not self._current.answer.done():
             self._current.answer.set_exception(StateError(f"{found}; nothing was changed"))
-            self._current = None
-        self._busy_since = 0.0
-        self._regressor = self._regressor.twin()  # the other thread may still use the old one, and the old estimator
+        self._busy_since, self._current = 0.0, None
+        self._regressor = self._regressor.twin()  # the old thread may still use the old regressor and estimator
         self._restore(own_regressor=True)
         self._start()
         return f"{found}: it was replaced, with the last good state of {self.n_samples} samples"
@@ -152,7 +151,7 @@ class LearningThread:
     def _start(self) -> None:
         self._thread = threading.Thread(target=self._run, args=(self._generation,), name="learning", daemon=True)
         self._thread.start()
-        self.thread_id = self._thread.native_id or 0  # by which the system knows it
+        self.thread_id = self._thread.native_id or 0  # native id, by which the system knows the thread
 
     def _run(self, generation: int) -> None:
         while generation == self._generation:
@@ -170,7 +169,7 @@ class LearningThread:
             if request.answer.set_running_or_notify_cancel():
                 self._busy_since, self._current = time.monotonic(), request
                 self._serve(request, generation)
-                self._busy_since, self._current = 0.0, None
+                self._rest(generation)
 
     def _learn(self, sample: Sample, count: int, generation: int) -> None:
         self._busy_since, start, start_of_work = time.monotonic(), time.perf_counter(), time.thread_time()
@@ -181,14 +180,19 @@ class LearningThread:
                 self.times.add(time.perf_counter() - start)
                 self._thinning.learned(time.thread_time() - start_of_work)
                 self.learned += 1
-        except IcubLearningError as error:  # by contract the estimator is as it was
-            self.refused += 1
-            self._on_error(f"a sample was refused: {error}")
-        except Exception:
-            if generation == self._generation:
+        except Exception as error:
+            if generation == self._generation and isinstance(error, IcubLearningError):
+                self.refused += 1  # by contract the estimator is as it was
+                self._on_error(f"a sample was refused: {error}")
+            elif generation == self._generation:
                 self._restore()
                 self._on_error(f"learning failed, the last good state is restored: {traceback.format_exc()}")
-        self._busy_since = 0.0
+        self._rest(generation)
+
+    def _rest(self, generation: int) -> None:
+        """Note that the thread is not busy, unless it was replaced: its successor may be."""
+        if generation == self._generation:
+            self._busy_since, self._current = 0.0, None
 
     def _serve(self, request: Request, generation: int) -> None:
         failure: IcubLearningError | None = None

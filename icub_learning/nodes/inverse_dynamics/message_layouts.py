@@ -1,4 +1,4 @@
-"""Joint states and wrenches from bytes, and answers to bytes: what is equal in all messages is handled once."""
+"""Fast decoding of joint states and wrenches and encoding of answers: what all messages share is handled once."""
 
 import struct
 from collections.abc import Callable, Sequence
@@ -14,8 +14,8 @@ from icub_learning.arrays import Array
 from icub_learning.nodes.common.conversions import NANOSECONDS, stamp_to_ns, wrench_to_array
 from icub_learning.nodes.common.serialized import HEADER, LITTLE_ENDIAN, STAMP_END, message_of, stamp_in
 
-_NUMBERS = 6 * 8  # bytes of force and torque, at the end of a wrench
-# Values that no other part of a message has: their places show where stamp and numbers lie, in any encoding.
+_NUMBERS = 6 * 8  # bytes of force and torque, at the end of a WrenchStamped
+# Marks that no other part of a message equals: their places show where stamp and numbers lie, in any encoding.
 _SECONDS, _NANOSECONDS = 0x5EC0_1D5A, 0x2A5C_0DE5
 _FIRST = 1.0e-250
 _STAMP = struct.Struct("=iI")
@@ -35,10 +35,10 @@ class JointStateNumbers(NamedTuple):
 class _Layout:
     """Offsets in messages with the same frame, names and number of values in each field."""
 
-    size: int  # of the message [bytes]
-    fixed: bytes  # the frame, the names and the number of positions
+    size: int  # size of the message [bytes]
+    fixed: bytes  # bytes of the frame, the names and the number of positions
     velocities: tuple[slice, bytes]  # place and bytes of the number of velocities
-    efforts: tuple[slice, bytes]  # likewise of efforts
+    efforts: tuple[slice, bytes]  # place and bytes of the number of efforts
     fields: tuple[tuple[int, int], ...]  # begin and end of position, velocity and effort
     names: tuple[str, ...]
 
@@ -90,7 +90,7 @@ def _find_layout(data: bytes, numbers: JointStateNumbers) -> _Layout | None:
     def number(place: int) -> int:
         return int.from_bytes(data[place : place + 4], "little")
 
-    place = aligned(STAMP_END + 4 + number(STAMP_END), 4)  # behind the frame
+    place = aligned(STAMP_END + 4 + number(STAMP_END), 4)  # place behind the frame
     n_names = number(place)
     place += 4
     if n_names != len(numbers.name):
@@ -123,10 +123,10 @@ def _same(one: JointStateNumbers, other: JointStateNumbers) -> bool:
 
 
 class WrenchDecoder:
-    """Decodes serialized geometry_msgs/WrenchStamped as JointStateDecoder does, quickly with the last one's frame."""
+    """Decodes serialized geometry_msgs/WrenchStamped as JointStateDecoder does, quickly with an unchanged frame."""
 
     def __init__(self) -> None:
-        self._frame: bytes | None = None  # its length and text, with what aligns the numbers behind it
+        self._frame: bytes | None = None  # length and text of the last frame, and the padding behind it
 
     def decode(self, data: bytes) -> tuple[int, Array]:
         """Return stamp [ns] and wrench (6,) [N, N m] in `data`. Raises SampleError for bytes that are none."""
@@ -147,8 +147,8 @@ def _read(data: bytes) -> tuple[int, Array]:
 
 
 class MessageTemplate:
-    """A message with a header, of which only the stamp and groups of numbers, of these `sizes`, change; `fill` writes
-    them into the message, once. Raises ValueError: the numbers of a group do not lie side by side in it.
+    """A message with a header, in which only the stamp and groups of numbers, of these `sizes`, change; `fill` writes
+    such groups into the message, once. Raises ValueError: the numbers of a group do not lie side by side in it.
     """
 
     def __init__(self, message: Any, sizes: Sequence[int], fill: Callable[..., None]) -> None:

@@ -1,4 +1,4 @@
-"""What services and the model file do with the estimator in the learning thread, while predictions go on."""
+"""Services and automatic saving that use the estimator in the learning thread while predictions go on."""
 
 import time
 from collections.abc import Callable
@@ -22,12 +22,12 @@ class ModelServices:
         self, learner: LearningThread, keeper: ModelKeeper, description: ModelDescription, warn: Callable[[str], Any]
     ) -> None:
         self._learner, self._keeper, self._description, self._warn = learner, keeper, description, warn
-        self._checkpointed = 0  # revision
+        self._checkpointed = 0  # revision of the last checkpoint
 
     async def ask(self, act: Callable[[Any], Any], deadline: float = 0.0, **kind: bool) -> Any:
         """Return what `act` returns in the learning thread; for `kind` see LearningThread.ask.
 
-        Raises StateError: it was not done by `deadline` [s, time.monotonic()], 0: that of a service called now.
+        Raises StateError: it was not done by `deadline` [s, time.monotonic()]; 0: the deadline of a service called now.
         """
         answer = self._learner.ask(act, **kind)
         if not await until(answer.done, (deadline or self._keeper.deadline()) - time.monotonic()):
@@ -59,12 +59,12 @@ class ModelServices:
         return await self._ask_with_model(request.path, pool)
 
     def autosave(self) -> None:
-        """Save the present state, if it has changed; returns at once."""
+        """Save the present state if it has changed; return at once."""
         if self._keeper.lacks(self._learner.revision):
             self._learner.checkpoint().add_done_callback(partial(self._save, self._keeper.autosave))
 
     def checkpoint(self) -> None:
-        """Keep the present state as the one to go back to if learning fails, if it has changed; returns at once."""
+        """Keep the present state, if it has changed, as the one to restore after a failure; return at once."""
         if self._learner.revision != self._checkpointed:
             self._checkpointed = self._learner.revision
             self._learner.checkpoint()

@@ -40,9 +40,9 @@ from icub_learning.settings import pick
 from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
 from icub_learning_msgs.srv import ModelFile
 
-# [s] between looks at the learning thread, and between states that are kept to go back to: a state takes 4 ms to copy.
+# [s] between two checks of the learning thread, and two states that are kept to restore: copying a state takes 4 ms.
 SUPERVISION_PERIOD = 1.0
-UNPAIRED = 8  # joint states without a measurement that waits, after which those too old for any are given up
+UNPAIRED = 8  # joint states after which pairing runs even if no measurement waits, to give up those that are too old
 
 
 class InverseDynamicsNode(ManagedNode):
@@ -56,7 +56,7 @@ class InverseDynamicsNode(ManagedNode):
         self._stream.learning = settings["learning"]
         description = ModelDescription(self._settings, self._regressor)
         estimator = self._keep_model(settings, description, estimator)
-        # The regressor that the learning thread works with is the estimator's; predictions get one of their own.
+        # The learning thread works with the regressor of the estimator; predictions get one of their own.
         own = self._regressor.twin()
         thinning = Thinning(settings["learning_share"], settings["learning_backlog"])
         on_error = partial(self.get_logger().error, throttle_duration_sec=LOG_PERIOD)
@@ -93,7 +93,7 @@ class InverseDynamicsNode(ManagedNode):
         self._models.save_now()
 
     def _about_the_robot(self, settings: dict[str, Any]) -> Settings:
-        """Return the settings with URDF and joints that other nodes describe, where the parameters say so."""
+        """Return the settings, with URDF and joints from other nodes where the parameters say so."""
         by_topic, timeout = settings["urdf"] == "topic", settings["description_timeout"]
         urdf = receive_urdf(self, timeout) if by_topic else find_urdf(settings["urdf"])
         joints = tuple(settings["joints"])
@@ -129,7 +129,7 @@ class InverseDynamicsNode(ManagedNode):
             for name in ("predicted", "parametric", "external")
         }
         self._prediction_publisher = self.create_lifecycle_publisher(DynamicsPrediction, "~/prediction", STREAM)
-        self._has_subscriber = False  # of the predictions, when the last one was published
+        self._has_subscriber = False  # whether predictions had a subscriber when the last one was published
         self._inertial_publisher = self.create_lifecycle_publisher(InertialParameters, "~/inertial_parameters", STATE)
         self.create_subscription(JointState, "joint_states", self._on_joint_state, SAMPLES, raw=True)
         if self._is_wrench:
@@ -147,7 +147,7 @@ class InverseDynamicsNode(ManagedNode):
         arrival = time.perf_counter()
         message = self._decoder.decode(data)
         stamp = self._stamp(message.stamp)
-        self._stream.predictor = self._learner.predictor  # the newest finished one
+        self._stream.predictor = self._learner.predictor  # newest predictor that is complete
         try:
             record = self._stream.joint_state(stamp, message.name, message.position, message.velocity, message.effort)
         except SampleError as error:
@@ -155,7 +155,7 @@ class InverseDynamicsNode(ManagedNode):
             self._report.cycle.arrived(arrival)
             return
         self._publish_output("predicted", stamp, record.prediction.total, self._has_subscriber)
-        # Whatever can wait until the prediction is out does.
+        # Everything below can wait until the prediction is published.
         self._has_subscriber = self._output_publishers["predicted"].get_subscription_count() > 0
         cycle = self._report.cycle
         cycle.published(arrival, (self.get_clock().now().nanoseconds - stamp) * 1e-9)
@@ -166,7 +166,7 @@ class InverseDynamicsNode(ManagedNode):
         self._publish_output("parametric", stamp, prediction.parametric)
         self._controllers.publish(record)
         if self._is_wrench and not self._stream.waiting and self._stream.counts.predicted % UNPAIRED:
-            self._stream.settle()  # all else has time until the wrench comes
+            self._stream.settle()  # everything else can wait for the wrench
         else:
             self._pair_and_hand_over()
         cycle.end()
@@ -186,7 +186,7 @@ class InverseDynamicsNode(ManagedNode):
         paired = self._stream.pair()
         for external in paired:
             self._recent.add(time.perf_counter(), external.known, external.measured)
-            if self._output_publishers["external"].get_subscription_count():  # what it is costs more than publishing it
+            if self._output_publishers["external"].get_subscription_count():  # computing it costs more than publishing
                 self._publish_output("external", external.stamp, external.external, True)
             self._report.checked(self._sensor_check.add(external.measured, external.known.position))
         for sample in self._stream.complete():
@@ -202,11 +202,11 @@ class InverseDynamicsNode(ManagedNode):
             if self.active:
                 self._schedule()
         if self.active:
-            scheduling.share_core(self._learner.thread_id)  # the system may have moved this thread
+            scheduling.share_core(self._learner.thread_id)  # the system may have moved this thread to another core
             self._models.checkpoint()
 
     def _schedule(self) -> list[str]:
-        """Ask for priorities and cores; return the results in words."""
+        """Request priorities and cores; return the results in words."""
         results = scheduling.apply(self._scheduling, self._learner.thread_id)
         scheduling.share_core(self._learner.thread_id)
         return results
@@ -215,7 +215,7 @@ class InverseDynamicsNode(ManagedNode):
         return self.get_clock().now().nanoseconds if self._by_arrival else given
 
     def _publish_output(self, kind: str, stamp: int, values: Array, subscribed: bool = False) -> None:
-        """Publish if there is a subscriber, as `subscribed` may say already: a message for no one costs as much."""
+        """Publish if there is a subscriber, which `subscribed` may already say: a message to nobody costs as much."""
         publisher = self._output_publishers[kind]
         if subscribed or publisher.get_subscription_count():
             publisher.publish(self._output.bytes_of(stamp, values))
@@ -234,7 +234,7 @@ class InverseDynamicsNode(ManagedNode):
             self._report.limits[name] = value
 
     def _set_learning(self, request: SetBool.Request, _response: Any) -> str:
-        self.set_parameters([Parameter("learning", value=request.data)])  # so that it says what is so
+        self.set_parameters([Parameter("learning", value=request.data)])  # the parameter must show the present state
         return "learning" if request.data else "predicting only"
 
     async def _reset(self, _request: Trigger.Request, _response: Any) -> str:
@@ -244,7 +244,7 @@ class InverseDynamicsNode(ManagedNode):
         return self._watch_anew(await self._models.ask(forget, exchanges=True))
 
     def _watch_anew(self, message: str) -> str:
-        """After what is known has been replaced, errors are others too; return the message."""
+        """Start a new watch, since a model that was replaced makes other errors; return the message."""
         self._stream.watch = assembly.make_watch(self._settings, self._regressor)
         return message
 

@@ -1,4 +1,4 @@
-"""What the inverse dynamics node reports now and then: diagnostics, and the inertial parameters that it has learned."""
+"""Periodic reports of the inverse dynamics node: diagnostics, and the inertial parameters that it has learned."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
@@ -20,28 +20,28 @@ from icub_learning.nodes.common.timing import CycleStatistics, in_words, verdict
 from icub_learning.nodes.inverse_dynamics.learning_thread import LearningThread
 from icub_learning_msgs.msg import InertialParameters
 
-# What the motion filter reports, by the names and units of diagnostics.
+# Names and units in diagnostics of what the motion filter reports.
 MOTION = {
     "rate": "rate of joint states [Hz]",
     "lag": "lag of what is learned [s]",
     "velocity_delay": "delay of velocities [s]",
     "bandwidth": "bandwidth of joints [Hz]",
-    "position_noise": "noise of positions",  # rad, or m of a prismatic joint
+    "position_noise": "noise of positions",  # [rad], or [m] of a prismatic joint
     "velocity_noise": "noise of velocities",
 }
 NOT_CHECKED, PLAUSIBLE = "not checked yet", "plausible"  # states of the check of the first measurements
 
 
 class DynamicsReport(StreamReport):
-    """Times of joint states, and what changed since the last report; `limits` are those of timing.TimingLimits."""
+    """Reports times of joint states, and changes since the last report; `limits` are those of timing.TimingLimits."""
 
     def __init__(self, node: ManagedNode, limits: dict[str, float]) -> None:
         super().__init__(node, "stream", "no joint states arrive")
         self.limits = limits
         self.cycle = CycleStatistics()  # joint states, answered by predictions
         self._sensor = NOT_CHECKED
-        self._asked: Future[str] | None = None  # for weights, of the learning thread, which answers between two samples
-        self._weights = ""  # the last answer
+        self._asked: Future[str] | None = None  # request for weights, answered by the learning thread between samples
+        self._weights = ""  # answer to the last request
 
     def checked(self, finding: str | None) -> None:
         """Keep the result of the check of the first measurements; None while it is not done."""
@@ -98,7 +98,7 @@ class InertialReport:
         self._asked_samples = -1
 
     def message(self, learner: LearningThread) -> InertialParameters | None:
-        """Return the estimate that was asked for by the last call, and ask again if more was learned since.
+        """Return the estimate that the last call requested, and request another one if more was learned since.
 
         None if it has not come yet, if nothing was learned since, or for an estimator without such parameters.
         """
@@ -112,7 +112,7 @@ class InertialReport:
         return None if estimate is None else self._made(*estimate)
 
     def _find(self, learner: LearningThread, estimator: Any) -> tuple[int, Array, Array] | None:
-        """Number of samples, parameters and the nearest consistent ones; runs in the learning thread."""
+        """Return number of samples, parameters and the nearest consistent ones; runs in the learning thread."""
         consistent, predictor = consistent_part(estimator, self._finder), learner.predictor
         if consistent is None:
             return None
@@ -133,7 +133,7 @@ class InertialReport:
 
 
 def answer_of(asked: "Future[Any] | None") -> Any:
-    """Return an answer that has come; None without one, or if what was asked failed, which has been logged."""
+    """Return the answer of a finished request; None without one, or if it failed, which has been logged."""
     return None if asked is None or asked.exception() else asked.result()
 
 

@@ -1,4 +1,4 @@
-"""The robot as other nodes describe it: its URDF from a topic, its joints from a controller's parameters."""
+"""The robot's description from other nodes: its URDF from a topic, its joints from a controller's parameters."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -15,8 +15,8 @@ from icub_learning.dynamics.regressors.robot_model import joint_names, read_urdf
 from icub_learning.errors import ModelError, ParameterError
 from icub_learning.nodes.common.qos import STATE
 
-STEP = 0.1  # [s] between two looks at the clock
-ASK_AGAIN = 2.0  # [s]
+STEP = 0.1  # [s] longest time between two checks of the timeout
+ASK_AGAIN = 2.0  # [s] after which a request that got no answer is sent again
 
 
 def receive_urdf(node: Node, timeout: float) -> str:
@@ -48,7 +48,7 @@ def joints_of_controller(node: Node, controller: str, timeout: float) -> tuple[s
         wait(client.service_is_ready, timeout)
         answered = None
         while answered is None and (left := end - time.monotonic()) > 0.0:
-            # An answer is lost where the other node has not yet found who asks.
+            # An answer is lost where the other node has not yet discovered this client.
             asked = client.call_async(GetParameters.Request(names=["joints"]))
             wait(asked.done, min(left, ASK_AGAIN))
             answered = asked.result() if asked.done() else None

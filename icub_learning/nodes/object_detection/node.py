@@ -1,4 +1,4 @@
-"""The node that finds objects in images, and learns new ones while it goes on with the old."""
+"""The node that finds objects in images, and learns new ones while it keeps finding the old ones."""
 
 import time
 from collections import deque
@@ -33,7 +33,7 @@ from icub_learning.settings import pick, setting, settings_of
 from icub_learning_msgs.msg import Detection, Detections
 from icub_learning_msgs.srv import ForgetObject, ListObjects, ModelFile, TeachDetection
 
-MOST_BOXES = 50  # messages with boxes of other nodes that wait for their images
+MOST_BOXES = 50  # messages with boxes from other nodes that are kept until their images come
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ class ObjectDetectionNode(TaughtNode):
         )
         self._report = StreamReport(self, "detection", "no images arrive")
         self._n_images = 0
-        self._latency = DurationWindow(500)  # from the image's callback to its published detections
+        self._latency = DurationWindow(500)  # time from an image's callback to the publication of its detections
         self._training = DurationWindow()
-        self._newest: Any = None  # image, RGB
+        self._newest: Any = None  # newest RGB image
         self._boxes: deque[tuple[int, dict[str, Array]]] = deque(maxlen=MOST_BOXES)
         self._vision = vision_msgs()
         self._publisher = self.create_lifecycle_publisher(Detections, "~/detections", STREAM)
@@ -115,8 +115,8 @@ class ObjectDetectionNode(TaughtNode):
         self._boxes.append((stamp_to_ns(message.header.stamp), boxes))
 
     def _work(self, message: Image | CompressedImage, arrival: float) -> None:
-        """Work on an image, in a thread of its own."""
-        lesson = self._teaching.lesson  # one that begins meanwhile has nothing to do with this image
+        """Find objects in an image, and show it to the lesson; runs in a thread of its own."""
+        lesson = self._teaching.lesson  # a lesson that begins meanwhile does not get this image
         image = self._newest = rgb_of(message)
         try:
             self._publish(message, image, self._detector.detect(image))

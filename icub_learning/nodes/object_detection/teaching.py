@@ -21,7 +21,7 @@ SOURCES = ("tracker", "motion", "boxes")
 
 
 class GivenBox:
-    """The box that another node publishes for the image of a stamp, a BoxSource."""
+    """A BoxSource that returns the box that another node published for the stamp of the image."""
 
     box: Array | None = None
 
@@ -37,9 +37,9 @@ class Teaching:
 
     Args:
         period: smallest time between two images that are learned from [s].
-        min_frames: images that a lesson needs.
-        finished: called in the training thread with the trained copy or None, what to answer, and the training time.
-        box_source: where a lesson names none: "motion", "boxes", or a class by its path.
+        min_frames: images that a lesson needs at least.
+        finished: gets the trained copy or None, a message, and the training time [s]; in the training thread, if any.
+        box_source: used by a lesson that names none: "motion", "boxes", or the import path of a class.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Teaching:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self.lesson: DetectionLesson | None = None  # the one that collects images, or None
-        self.doing = ""  # what is being done, for people; "" for nothing
+        self.doing = ""  # what is being done, in words; "" for nothing
 
     def check_free(self, action: str) -> None:
         """Raise RecognitionError if a lesson is under way."""
@@ -71,7 +71,7 @@ class Teaching:
         name, box = check_name(request.label), list(request.box)
         real("seconds", request.seconds, 0.0, LONGEST_LESSON, low_open=True)
         chosen = request.source or ("tracker" if box else self._box_source)
-        accepted = dict.fromkeys([*SOURCES, self._box_source])  # a request makes no node import a class
+        accepted = dict.fromkeys([*SOURCES, self._box_source])  # no request can make the node import a class
         if chosen not in accepted:
             raise ParameterError("source", request.source, f"one of {', '.join(accepted)}, or empty (see box_source)")
         boxes: BoxSource
@@ -98,7 +98,7 @@ class Teaching:
             lesson.see(stamp, image)
 
     def end(self, reason: str = "") -> None:
-        """End the collecting: train what was collected, or drop it if a reason is given or it is too little."""
+        """End the collecting: train on what was collected, or drop it if a reason is given or it is too little."""
         with self._lock:
             lesson, self.lesson = self.lesson, None
         if lesson is None:
@@ -123,7 +123,7 @@ class Teaching:
         start = time.perf_counter()
         try:
             lesson.student.train()
-        except Exception as error:  # whatever it was, who teaches is answered, and the next lesson may come
+        except Exception as error:  # whatever it is, the request is answered and another lesson may start
             if not isinstance(error, IcubLearningError):
                 traceback.print_exc()
             student, message, taken = None, f"{error}: '{lesson.label}' was not learned ({text})", 0.0

@@ -51,16 +51,16 @@ class ObjectRecognitionNode(TaughtNode):
 
     def _configure(self, settings: dict[str, Any]) -> None:
         self._repeat_timer: Timer | None = None
-        self._recall = np.zeros(0)  # as published
+        self._recall = np.zeros(0)  # recall that was last published
         self._settings = pick(Settings, settings)
         self._recognizer = assembly.make_recognizer(self._settings)
-        self._network = ""  # of the newest features
-        self._n_features: int | None = None  # likewise
+        self._network = ""  # network that made the newest features
+        self._n_features: int | None = None  # length of the newest features
         self._keep_model(settings, self._largest, lambda state: assembly.restore(self._recognizer, state))
         self._message: Recognition | None = None  # the newest, published again and again at publish_rate
         self._make_endpoints()
         self._report = StreamReport(self, "recognition", "no features arrive")
-        self._latency = DurationWindow()  # from the features' callback to the published recognition
+        self._latency = DurationWindow()  # time from the features' callback to the publication of the recognition
         self._learning = DurationWindow()
         publish_every(self, settings["report_period"], self._statuses)
         self._repeat(settings["publish_rate"])
@@ -75,7 +75,7 @@ class ObjectRecognitionNode(TaughtNode):
         return assembly.state_of(self._recognizer)
 
     def _autosave(self) -> None:
-        if self._recognizer.lesson is None:  # else what was taught is not complete
+        if self._recognizer.lesson is None:  # during a lesson what was taught is not complete
             super()._autosave()
 
     def _largest(self) -> int:
@@ -103,7 +103,7 @@ class ObjectRecognitionNode(TaughtNode):
         self._publish_objects()
 
     def _stop(self, reason: str) -> None:
-        self._end_lesson(reason)  # an unfinished one is undone
+        self._end_lesson(reason)  # an unfinished lesson is undone
 
     def _on_features(self, message: FeatureVector) -> None:
         if not self.active:
@@ -116,7 +116,7 @@ class ObjectRecognitionNode(TaughtNode):
             self.gate.log(error)
             return
         if self._recognizer.lesson is None and not np.array_equal(self._recall, self._recognizer.recall(), True):
-            self._publish_objects()  # it was calibrated
+            self._publish_objects()  # it has changed: the recognizer was calibrated
         self._network, self._n_features = message.source, len(message.values)
         said = {name: getattr(result, name) for name in ("label", "confidence", "labels", "nearest", "typicality")}
         self._message = Recognition(header=message.header, **said)

@@ -1,4 +1,4 @@
-"""The classifier that is shipped: class means and kept views in one kernel machine, for few views and for many."""
+"""The default classifier: class means and kept views in one kernel machine, for few views and for many."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,20 +19,20 @@ from icub_learning.recognition.settings import DEFAULTS
 class AdaptiveClassifier(Classifier):
     """Scores by a whitened kernel with the means of all views of each class, and with a bounded sample of its views.
 
-    Of every view it learns the sum over its class, Z^T Z, and perhaps the view itself: O(d^2), whatever was learned
-    before. Sums and products are exact, because views are rounded to multiples of 2^-16: the order of views makes no
-    difference to the bit, except for what is held back together (KeptViews.parts), and a class that is forgotten while
-    all its views are kept leaves nothing behind; of others, how they vary stays among what views vary by. From these,
-    when scores are asked for after a change, the covariance within classes, the machine on it (Machine), and how much
-    to shrink the former and to trust means beside views (Calibration) are computed anew, O(n^3 + d^2 n) with n of at
-    most 800 kept views. Recoding raises the scores by kept views. Raises ParameterError.
+    Each view is added to the sum of its class and to Z^T Z, and may be kept: O(d^2), whatever was learned before. Sums
+    and products are exact, because views are rounded to multiples of 2^-16: bit for bit, the order of views makes no
+    difference, except for what is held back together (KeptViews.parts), and a class that is forgotten while all its
+    views are kept leaves nothing behind; of other forgotten classes, the variation stays in the covariance. When scores
+    are queried after a change, the covariance within classes, its shrinkage and the weight of means beside views
+    (Calibration), and the machine on them (Machine) are computed anew, in O(n^3 + d^2 n) with n of at most 800 kept
+    views. Recoding raises the scores by kept views. Raises ParameterError.
     """
 
     def __init__(
         self, n_features: int, recoding: float = DEFAULTS.recoding, feature_map: FeatureMap | None = None
     ) -> None:
         super().__init__(n_features, recoding, feature_map)
-        self._second = np.zeros((self._n_mapped, self._n_mapped), order="F")  # the upper triangle
+        self._second = np.zeros((self._n_mapped, self._n_mapped), order="F")  # upper triangle of Z^T Z
 
     @property
     def n_kept(self) -> int:
@@ -66,7 +66,7 @@ class AdaptiveClassifier(Classifier):
             self._second = dsyr(1.0, kept, a=self._second, overwrite_a=1)
 
     def _keep(self, z: Array, labels: Sequence[str]) -> None:
-        """Views are kept as they are learned."""
+        """Do nothing: `_learn` has kept the views."""
 
     def _forget(self, index: int) -> None:
         count = int(self._moments.counts[index])
@@ -89,7 +89,7 @@ class AdaptiveClassifier(Classifier):
         return Statistics(kept.rows, kept.targets, moments.sums, moments.counts, second)
 
     def _factors(self) -> Array:
-        return np.ones(len(self._moments))  # scores by kept views are recoded before they are combined with others
+        return np.ones(len(self._moments))  # scores by kept views are recoded before the means' are added
 
     def _held_back(self, parts: NDArray[np.intp]) -> tuple[Array, NDArray[np.bool_]]:
         return self._calibration.held_back(parts)

@@ -1,4 +1,4 @@
-"""What held-back views say: which machine is best, how sure a label is, and how typical a view is of known objects."""
+"""Calibration on held-back views: the best machine, confidence in a label, typicality of a view of known objects."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from icub_learning.arrays import Array
 from icub_learning.recognition.classifiers.kept_views import N_PARTS, KeptViews
 from icub_learning.recognition.classifiers.whitened import Machine, Portion, Scores, Statistics
 
-SHRINKAGES = (0.05, 0.5, 1.0)  # candidates: of covariances within classes; 1 whitens nothing
-MEAN_WEIGHTS = (0.0, 0.3, 1.0, 3.0, 10.0)  # candidates: of the class means beside the kept views
+SHRINKAGES = (0.05, 0.5, 1.0)  # candidate shrinkages of the covariance within classes; 1 whitens nothing
+MEAN_WEIGHTS = (0.0, 0.3, 1.0, 3.0, 10.0)  # candidate weights of the class means beside the kept views
 CANDIDATES = tuple(product(range(len(SHRINKAGES)), range(len(MEAN_WEIGHTS))))
-DEFAULT = CANDIDATES.index((1, 1))  # in force until another one is clearly better
-MARGIN = 1.0  # standard errors by which it has to be
-SMALLEST_WIDTH = 0.001  # of the smoothing of the distribution of top scores, which are about 0 to 2
-MAX_STEPS = 20  # of Newton's method
-# Normal prior of the three coefficients: mean and inverse variance.
+DEFAULT = CANDIDATES.index((1, 1))  # candidate in force until another one is clearly better
+MARGIN = 1.0  # standard errors by which another candidate has to be better
+SMALLEST_WIDTH = 0.001  # smallest width that smooths the distribution of top scores, which are about 0 to 2
+MAX_STEPS = 20  # largest number of steps of Newton's method
+# Normal prior of the three coefficients of the confidence: mean and inverse variance.
 PRIOR_MEAN = np.array([-1.0, 4.0, 1.0])
 PRIOR_PRECISION = np.array([0.1, 0.1, 0.1])
 
@@ -28,8 +28,8 @@ class Typicality:
     """How often a view of a known object scores as low as this one: a p-value, from the top scores of held-back views.
 
     Their distribution is smoothed by Gaussians (width: Silverman's rule), so that views less typical than all held-back
-    ones can still be told apart; they are drawn together first, so that their variance stays. Without any, the top
-    score itself, up to 1, is the share.
+    ones can still be told apart; the scores are first shrunk to their mean, so that smoothing keeps their variance.
+    Without held-back views, the share is the top score itself, limited to [0, 1].
     """
 
     def __init__(self, top: Array) -> None:
@@ -58,20 +58,20 @@ class Judgement:
 
 
 class Calibration:
-    """The kept views, each judged by a machine that learned all views but those of its part of its class.
+    """Judges each kept view by a machine that learned all views except those in the same part of its class.
 
-    Of shrinkages and weights of the means that pair is in force which names most of the held-back views right, if the
-    views on which it and the default differ show that by MARGIN; what chance prefers is not taken. These views are held
-    back in random thirds, so that settings do not depend on the order of teaching.
+    The pair of shrinkage and weight of the means in force is the one that names most held-back views right, if the
+    views on which it and the default differ show that by MARGIN, so that chance does not choose. For this, views are
+    held back in random thirds, so that settings do not depend on the order of teaching.
 
-    Top scores grow with the number k of views of an object about as c - b / k, b the `lack`. Typicality is that of c: a
-    view held back is judged by fewer views than a new one will be, and objects with three views stand beside others
-    with twenty. `factors` (T,) are those of recoding; `shrinkage` and `mean_weight` are in force.
+    Top scores grow with the number k of views of an object about as c - b / k, b the `lack`. Typicality compares c: a
+    held-back view is judged by fewer views than a new one will be, and objects with three views stand beside others
+    with twenty. `factors` (T,) are those of recoding; `shrinkage` and `mean_weight` are the values in force.
     """
 
     def __init__(self, kept: KeptViews, known: Statistics, factors: Array) -> None:
         self._known, self.n_classes, parts = known, len(factors), kept.random_parts()
-        self._factors = factors / factors.min(initial=np.inf)  # those of means need none
+        self._factors = factors / factors.min(initial=np.inf)  # for scores by views; scores by means need none
         judged, found = self._hold_back(SHRINKAGES, [parts != part for part in range(N_PARTS)], True)
         place, weight = CANDIDATES[self._choose(found, judged)]
         self.shrinkage, self.mean_weight = SHRINKAGES[place], MEAN_WEIGHTS[weight]
@@ -81,12 +81,12 @@ class Calibration:
         self._typicality = Typicality(self._tops_held_back(kept.unlike_parts()))
 
     def held_back(self, parts: NDArray[np.intp]) -> tuple[Array, NDArray[np.bool_]]:
-        """Return recoded scores (n, T) of the views, each without its part in (n,), and which ones (n,) were judged."""
+        """Return recoded scores (n, T) of the views, each without its part of (n,), and which (n,) could be judged."""
         judged, (scores,) = self._hold_back([self.shrinkage], [parts != part for part in np.unique(parts)], True)
         return self._combined(scores, self.mean_weight), judged
 
     def scores_of(self, z: Array) -> tuple[Array, Array]:
-        """Return recoded scores (m, T) of z (m, d) under all views, and those for typicality; (m, 0) without any."""
+        """Return recoded scores (m, T) of z (m, d) by all views, and scores for typicality; (m, 0) without classes."""
         if self._machine is None:
             return np.zeros((len(z), 0)), np.zeros((len(z), 0))
         found = self._machine.scores(z)
@@ -102,7 +102,7 @@ class Calibration:
     def _hold_back(
         self, shrinkages: Sequence[float], learned: list[NDArray[np.bool_]], names: bool
     ) -> tuple[NDArray[np.bool_], list[Scores]]:
-        """Return which views (n,) these machines could judge, and mean scores, for names or mixed, by shrinkage."""
+        """Return which views (n,) could be judged, and by shrinkage their mean scores, for names or typicality."""
         known, n = self._known, len(self._known.targets)
         times = np.zeros(n)
         found = [Scores(*np.zeros((3, n, self.n_classes))) for _ in shrinkages]
@@ -133,21 +133,21 @@ class Calibration:
         return best if gained - lost > MARGIN * np.sqrt(gained + lost) else DEFAULT
 
     def _tops(self, mixed: Array, kept: NDArray[np.intp]) -> Array:
-        """Return top scores (m,) as of objects with many views, from those (m, T) by kept views (T,) or (m, T)."""
+        """Return top scores (m,) as with many views, from scores (m, T) by `kept` views per class, (T,) or (m, T)."""
         best = np.arange(len(mixed)), mixed.argmax(axis=1)
         return np.asarray(mixed[best] + self.lack / np.maximum(np.broadcast_to(kept, mixed.shape)[best], 1))
 
     def _tops_held_back(self, parts: NDArray[np.intp]) -> Array:
-        """Find `lack`, from machines that learned one of the parts (n,) beside those of two, and return `_tops`."""
+        """Fit `lack` to machines that learned one of the parts (n,) and others that learned two; return `_tops`."""
         judged, (most,) = self._hold_back([self.shrinkage], [parts != part for part in range(N_PARTS)], False)
         also, (less,) = self._hold_back([self.shrinkage], [parts == part for part in range(N_PARTS)], False)
         if not judged.any():
             return np.zeros(0)
         in_part = np.zeros((N_PARTS, self.n_classes), np.intp)
         np.add.at(in_part, (parts, self._known.targets), 1)
-        kept = self._kept - in_part[parts]  # (n, T), of those that judged
+        kept = self._kept - in_part[parts]  # (n, T) number of views of each class that judged a view
         own = kept[np.arange(len(parts)), self._known.targets]
-        both = judged & also & (own > 0)  # of which the others knew half: they lack 2 / own - 1 / own more
+        both = judged & also & (own > 0)  # judged by `own` views and by half of them: these lack 2 / own - 1 / own more
         if both.any():
             gained = (most.mixed.max(axis=1) - less.mixed.max(axis=1))[both].sum()
             self.lack = max(0.0, float(gained / (1.0 / own[both]).sum()))
@@ -157,14 +157,14 @@ class Calibration:
 class Confidence:
     """Bayesian logistic regression for the probability that the class with the largest score is right.
 
-    Inputs, of recoded scores s_1 >= s_2 >= ...: the relative margin (s_1 - s_2) / s_1 and the unrecoded score of the
-    first class, near 1 for a view similar to those learned. The coefficients maximize the posterior of the outcomes of
-    views that were held back; before `fit` they are those of the prior.
+    Its inputs, from recoded scores s_1 >= s_2 >= ..., are the relative margin (s_1 - s_2) / s_1 and the unrecoded score
+    of the first class, near 1 for a view similar to those learned. The coefficients maximize the posterior, given the
+    outcomes of held-back views; before `fit` they are the mean of the prior.
     """
 
     def __init__(self) -> None:
         self._coefficients = PRIOR_MEAN.copy()
-        self.recall = np.zeros(0)  # (T,) of each class, see Classifier.recall
+        self.recall = np.zeros(0)  # (T,) recall of each class, see Classifier.recall
 
     def fit(
         self, scores: Array, factors: Array, targets: NDArray[np.intp], weights: Array | None = None

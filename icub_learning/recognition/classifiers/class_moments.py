@@ -10,8 +10,8 @@ from icub_learning.arrays import Array, finite
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.recognition.classifiers.labels import check_label, pack_labels, shorten, unpack_labels
 
-INITIAL_CAPACITY = 8  # classes
-SHOWN = 10  # labels named in a message
+INITIAL_CAPACITY = 8  # number of classes that the tables hold at first
+SHOWN = 10  # largest number of labels named in a message
 
 
 class ClassMoments:
@@ -21,7 +21,7 @@ class ClassMoments:
     """
 
     def __init__(self, n_features: int) -> None:
-        self.labels: list[str] = []  # in the order in which they were first learned
+        self.labels: list[str] = []  # labels in the order in which they were first learned
         self._index: dict[str, int] = {}
         self._sums = np.zeros((INITIAL_CAPACITY, n_features))
         self._counts = np.zeros(INITIAL_CAPACITY, np.int64)
@@ -40,7 +40,7 @@ class ClassMoments:
         return self._counts[: len(self)]
 
     def recoding_factors(self, alpha: float) -> Array:
-        """Return (k / gamma_t)^alpha, (T,), by which recoding multiplies scores, of k examples in all."""
+        """Return the factors (k / gamma_t)^alpha, (T,), by which recoding multiplies scores; k counts all examples."""
         return np.asarray(np.exp(alpha * np.log(self.counts.sum() / self.counts)))
 
     def add(self, z: Array, label: str) -> None:

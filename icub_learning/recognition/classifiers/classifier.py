@@ -1,4 +1,4 @@
-"""What all classifiers share: classes, recoded scores, confidence, and the state of these."""
+"""Base of all classifiers: classes, recoded scores, confidence, and their state."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -18,8 +18,8 @@ from icub_learning.recognition.classifiers.labels import check_labels
 from icub_learning.recognition.classifiers.whitened import Statistics
 from icub_learning.recursive.checks import LARGEST_VALUE, finite_rows
 
-STATE_VERSION = 1  # of what is saved
-# Of views judged without their half of the class, which teaches less than all: those without a third count in full.
+STATE_VERSION = 1  # version of the saved state
+# Weight of a view judged without half of its class, which leaves less to learn from; 1 for one without a third.
 OPPOSITE_WEIGHT = 0.5
 
 C = TypeVar("C", bound="Classifier")
@@ -34,11 +34,11 @@ class Classifier(ABC):
     Args:
         n_features: d, length of an example x.
         recoding: alpha in [0, 1]; 0: no recoding, 1: as if all classes had equally many examples. It may be set at any
-            time, for learning does not depend on it.
+            time, because learning does not depend on it.
         feature_map: RandomFourierFeatures or NystromFeatures from x to z, for nonlinear decisions; None: z = x.
     """
 
-    # As they were last asked for; None if that was never, or before a class was removed or a setting changed.
+    # Last calibration and confidence; None if there was none since a class was removed or a setting changed.
     _last_calibration: Calibration | None
     _last_confidence: Confidence | None
 
@@ -81,7 +81,7 @@ class Classifier(ABC):
     @property
     def recall(self) -> Array:
         """Share in [0, 1] of the held-back views of each class that are named right, (T,), as last calibrated; with one
-        more view of average recall, so that one outcome does not decide. NaN for new classes, and those of too few
+        more view of average recall, so that one outcome does not decide. NaN for new classes, and for those of too few
         views.
         """
         known = np.empty(0) if self._last_confidence is None else self._last_confidence.recall
@@ -117,8 +117,8 @@ class Classifier(ABC):
         is right; 0 without classes. Raises ShapeError, NotFiniteError.
 
         It holds for views of known objects, and is fitted to the kept views, each scored twice without a part of its
-        class: of those in the order of teaching (KeptViews.parts) one may be too much like the others, those that are
-        most unlike (KeptViews.opposite_parts) are less alike than what is asked later.
+        class: a part in the order of teaching (KeptViews.parts) may be too much like the others, and an opposite one
+        (KeptViews.opposite_parts) is less like them than later queries are like what was taught.
         """
         values = vector("scores", scores, len(self._moments))
         return self._confidence(values, self._factors())
@@ -126,8 +126,8 @@ class Classifier(ABC):
     def typicality(self, x: ArrayLike) -> float | Array:
         """Return how typical views x (d,) or (n, d) are of the known objects, in [0, 1]: near 0 for what is new.
 
-        The share of views of known objects whose largest score, under a machine that has not learned them, is as low as
-        that of x (see Typicality): calling what is below p new rejects about a share p of them. 0 without classes.
+        It is the share of views of known objects whose largest score, by a machine that has not learned them, is as low
+        as that of x (see Typicality): calling views below p new rejects about a share p of them. 0 without classes.
         """
         rows = finite_rows("x", x, self.n_features)
         calibration = self._calibration
@@ -137,10 +137,10 @@ class Classifier(ABC):
     def judge(self, x: ArrayLike, recalibrate: bool = True) -> Judgement:
         """Return label, scores, confidence and typicality of a view x (d,), or of views (n, d) of one object together.
 
-        `recalibrate` does so if something was learned since, which takes about a second with 800 views. Without it
-        confidence and typicality are those of the last calibration, and all is as without classes if there was none;
-        scores are those of today, except of an AdaptiveClassifier: its are of that time too, and 0 for a class that has
-        come since. Raises ShapeError, NotFiniteError.
+        `recalibrate` calibrates if something was learned since, which takes about a second with 800 views. Without it,
+        confidence and typicality come from the last calibration, and all is as without classes if there was none; the
+        scores are up to date, except those of an AdaptiveClassifier, which come from the last calibration, too, and are
+        0 for a class that was added since. Raises ShapeError, NotFiniteError.
         """
         rows = np.atleast_2d(finite_rows("x", x, self.n_features))
         if recalibrate:
@@ -156,7 +156,7 @@ class Classifier(ABC):
         return Judgement(nearest, scores, confidence(scores, factors), typicality)
 
     def calibrate(self) -> None:
-        """Calibrate confidence and typicality if something has changed since; asking for them does the same."""
+        """Calibrate confidence and typicality if something has changed since; querying them does the same."""
         if len(self._moments):
             self._last_calibration, self._last_confidence = self._calibration, self._confidence
 
@@ -169,7 +169,7 @@ class Classifier(ABC):
         self._forget_calibration()
 
     def merge(self, other: Any) -> None:
-        """Add what another one learned; equal labels become one. Raises ParameterError: it does not fit."""
+        """Add what another classifier learned; equal labels become one. Raises ParameterError: it does not fit."""
         self._check_mergeable(other)
         views, labels = other._kept.examples, [other._moments.labels[index] for index in other._kept.targets]
         self._merge(other)
@@ -178,7 +178,7 @@ class Classifier(ABC):
         self._forget_calibration()
 
     def rename(self, old: str, new: str) -> None:
-        """Give a class another label. Raises ParameterError: `old` is unknown, or `new` not free; nothing changes."""
+        """Give a class another label. Raises ParameterError: `old` is unknown, or `new` in use; nothing changes."""
         self._moments.rename(old, new)
 
     def state(self) -> dict[str, Array]:
@@ -215,7 +215,7 @@ class Classifier(ABC):
 
     @abstractmethod
     def _read_own_state(self, state: Mapping[str, Any]) -> None:
-        """Take over what `_own_state` returned; classes are read before."""
+        """Restore what `_own_state` returned, after the classes were read."""
 
     @abstractmethod
     def _learn(self, z: Array, labels: Sequence[str]) -> None:
@@ -288,7 +288,7 @@ class Classifier(ABC):
         found, judged = np.zeros((len(rows), len(self._moments))), np.zeros(len(rows), dtype=bool)
         for own in np.unique(parts):
             learned = parts != own
-            held = ~learned & np.isin(targets, targets[learned])  # nothing could name a view of another class
+            held = ~learned & np.isin(targets, targets[learned])  # no view of a class that is not learned is judged
             if not held.any():
                 continue
             classifier = self._untrained()

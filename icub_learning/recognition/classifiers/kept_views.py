@@ -11,13 +11,13 @@ from scipy.linalg import eigh
 from icub_learning.arrays import Array, finite
 from icub_learning.errors import StateError
 
-MAX_VIEWS = 800  # of all objects
-MAX_VALUES = 1_500_000  # numbers in all views; bounds memory and time for long feature vectors
-MIN_VIEWS = 32  # however long the vectors of features are
-N_PARTS = 3  # of a class, each held back in turn
-STEPS = 2.0**16  # of a coordinate of a unit vector: sums of products of 2^21 views are exact in 53 bits
-N_DRAWN = 5  # samples of independent views of each class that the kept ones are compared with
-CLEARLY = 2.0  # standard errors by which more of the kept views have to come in pairs
+MAX_VIEWS = 800  # largest number of views of all objects together
+MAX_VALUES = 1_500_000  # largest number of values in all views; bounds memory and time for long feature vectors
+MIN_VIEWS = 32  # smallest limit on the number of views, however long the feature vectors are
+N_PARTS = 3  # number of parts of a class, each held back in turn
+STEPS = 2.0**16  # steps per unit of a coordinate of a unit vector: sums of products of 2^21 views are exact in 53 bits
+N_DRAWN = 5  # number of samples of independent views of each class, with which the kept ones are compared
+CLEARLY = 2.0  # standard errors by which the kept views in pairs have to outnumber those expected
 
 
 class KeptViews:
@@ -26,7 +26,7 @@ class KeptViews:
     When the memory is full, the class with most views gives up the one with the largest hash. So what is kept of a
     class is a random sample of all its views, and the same one in whatever order they came; the newest would be the
     last ones of a lesson, which are alike. A view takes the place of the one that is given up, so that keeping it costs
-    O(d) however many there are. All memory is taken with the first view: a process that learns for weeks does not grow.
+    O(d) however many there are. The first view allocates all memory: a process that learns for weeks does not grow.
     """
 
     def __init__(self, n_features: int) -> None:
@@ -34,10 +34,10 @@ class KeptViews:
         self.capacity = max(MIN_VIEWS, min(MAX_VIEWS, MAX_VALUES // n_features))
         self._n = 0
         self._rows = np.zeros((0, n_features))
-        # Of each view: its length, class, hash, and its place in the order of learning.
+        # Length, class, hash and place in the order of learning of each view.
         self._lengths, self._targets, self._hashes, self._stamps = (np.zeros(0) for _ in range(4))
         self._next_stamp = 0
-        self._counts: list[int] = []  # views of each class, up to the last class with one
+        self._counts: list[int] = []  # number of views of each class, up to the last class that has any
 
     def __len__(self) -> int:
         return self._n
@@ -49,7 +49,7 @@ class KeptViews:
 
     @property
     def examples(self) -> Array:
-        """Views (n, d) of their own lengths."""
+        """Views (n, d) of their original lengths, oldest first."""
         return np.asarray(self.rows * self._lengths[self._order][:, None])
 
     @property
@@ -93,14 +93,14 @@ class KeptViews:
         """Remove the views of the class at `index`; the indices of later classes decrease by one."""
         left = np.flatnonzero(self._targets[: self._n] != index)
         for table in self._tables:
-            for place, source in enumerate(left):  # one by one, for all at once would be copied first
+            for place, source in enumerate(left):  # one by one, because indexing all at once copies them first
                 table[place] = table[source]
         self._n = len(left)
         self._targets[: self._n] -= self._targets[: self._n] > index
         del self._counts[index : index + 1]
 
     def parts(self) -> NDArray[np.intp]:
-        """Return thirds of each class, (n,) from 0, in the order of learning: neighbours, which are alike, together."""
+        """Return thirds of each class, (n,) from 0, in the order of learning, which keeps alike neighbours together."""
         return self._divided(lambda places: places, N_PARTS)
 
     def random_parts(self) -> NDArray[np.intp]:
@@ -109,11 +109,11 @@ class KeptViews:
         return self._divided(lambda places: places[np.argsort(hashes[places], kind="stable")], N_PARTS)
 
     def unlike_parts(self) -> NDArray[np.intp]:
-        """Return thirds of each class, (n,), as unlike each other as what is asked for later is unlike what was taught.
+        """Return thirds of each class, (n,), as unlike each other as later queries are unlike what was taught.
 
-        These are the thirds in the order of learning, unless there are clearly more pairs of views, each the nearest to
-        the other in another third, than among independent normal views of the same covariances, as of photographs of
-        several shelves in any order: then opposite thirds.
+        These are the thirds in the order of learning, or opposite thirds if clearly more views have a mutual nearest
+        neighbour in another third than expected, which happens with photographs of several shelves in any order. The
+        number expected is that among independent normal views of the same covariances.
         """
         rows, targets, parts, rng = self.rows, self.targets, self.parts(), np.random.default_rng(0)
         found, expected, n = 0, 0.0, 0
@@ -131,7 +131,7 @@ class KeptViews:
         return self.opposite_parts(N_PARTS) if found - expected > CLEARLY * error else parts
 
     def opposite_parts(self, n_parts: int) -> NDArray[np.intp]:
-        """Return halves or thirds, cut across the direction in which the views of a class differ most, (n,)."""
+        """Return halves or thirds of each class, (n,), in the order along its first principal direction."""
         rows = self.rows
 
         def ordered(places: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -143,7 +143,7 @@ class KeptViews:
         return self._divided(ordered, n_parts)
 
     def _divided(self, ordered: Callable[[NDArray[np.intp]], NDArray[np.intp]], n_parts: int) -> NDArray[np.intp]:
-        """Cut the places of the views of each class, in the order that `ordered` gives them, into parts."""
+        """Return the part of each view, (n,): each class is cut into equal parts in the order given by `ordered`."""
         targets = self.targets
         parts = np.zeros(len(targets), dtype=np.intp)
         for index in np.unique(targets):
@@ -182,8 +182,8 @@ class KeptViews:
         self._hashes[place] = zlib.crc32(row.tobytes())
 
     def _take_memory(self) -> None:
-        n = self.capacity + 1  # one more than is kept, until one is given up
-        self._rows = np.full((n, self.n_features), 0.0)  # zeros would not take it
+        n = self.capacity + 1  # one place more than are kept, for a new view until another one is given up
+        self._rows = np.full((n, self.n_features), 0.0)  # np.zeros would not allocate it yet
         self._lengths, self._targets, self._hashes, self._stamps = (np.full(n, 0.0) for _ in range(4))
 
 
@@ -201,7 +201,7 @@ def unit(z: Array) -> Array:
 
 
 def n_paired(gram: Any, parts: NDArray[np.intp]) -> int:
-    """Return how many views, of this Gram matrix (n, n), are the nearest of another part to what is theirs."""
+    """Return how many views have a mutual nearest neighbour in another part, from their Gram matrix (n, n)."""
     squares = np.diag(gram)[:, None] + np.diag(gram) - 2.0 * gram
     nearest = np.where(parts[:, None] == parts, np.inf, squares).argmin(axis=1)
     return int(np.count_nonzero(nearest[nearest] == np.arange(len(parts))))

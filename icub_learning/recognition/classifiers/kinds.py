@@ -22,7 +22,7 @@ def kind_of(classifier: AnyClassifier) -> str:
 
 
 def from_state(kind: str, state: Mapping[str, Any], own: Any = None) -> AnyClassifier:
-    """Rebuild a classifier of a kind in KINDS, or of `own` only; the views of a former kernel one are learned anew."""
+    """Rebuild a classifier of a kind in KINDS, or of `own` if given; views of a saved "kernel" one are learned anew."""
     if own is not None:
         if kind != own.path:
             raise StateError(f"saved classifier is {kind!r}, here it is {own.path!r}", name="kind", value=kind)

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.errors import ParameterError, StateError
 
-LONGEST_LABEL = 1024  # characters
-SHOWN = 40  # characters of a label in a message
+LONGEST_LABEL = 1024  # largest number of characters of a label
+SHOWN = 40  # largest number of characters of a label in a message
 
 
 def check_label(label: object, name: str = "label") -> str:
@@ -40,7 +40,7 @@ def shorten(label: str) -> str:
 
 
 def pack_labels(labels: Iterable[str]) -> NDArray[np.uint8]:
-    """Encode labels as bytes of JSON: keeps every character, unlike an array of str, and pads none to the longest."""
+    """Encode labels as bytes of JSON, which keeps every character, unlike an array of str, and pads no label."""
     return np.array(bytearray(json.dumps(list(labels)).encode()), np.uint8)
 
 

@@ -1,4 +1,4 @@
-"""Scores of classes from directions whitened by the variation within classes: of kept views, and of class means."""
+"""Scores by kept views and by class means, from directions whitened by the variation within classes."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,13 +13,13 @@ from scipy.linalg.lapack import spotri
 from icub_learning.arrays import Array
 from icub_learning.recognition.classifiers.kept_views import unit
 
-LENGTH_SCALE = 0.5  # of the Gaussian kernel, between directions: unit vectors
-REGULARIZATION = 0.1  # lambda of kernel ridge regression, with k(x, x) = 1
+LENGTH_SCALE = 0.5  # length scale of the Gaussian kernel between directions, which are unit vectors
+REGULARIZATION = 0.1  # regularization lambda of kernel ridge regression, with k(x, x) = 1
 MIXED_MEANS = 0.3  # weight of class means beside kept views, for typicality
-FEWEST = 3  # vectors that a matrix is multiplied with one by one
-FEW = 30  # vectors that an inverse is multiplied with
-SMALLEST = 1e-30  # length to divide by
-NEGLIGIBLE = 1e-12  # variance within classes, beside the squared length 1 of the views, that counts as none
+FEWEST = 3  # largest number of vectors with which a matrix is multiplied one by one
+FEW = 30  # number of vectors from which on an inverse is applied by its Cholesky factor
+SMALLEST = 1e-30  # smallest length to divide by
+NEGLIGIBLE = 1e-12  # variance within classes that counts as none, relative to the squared length 1 of the views
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Scores:
 
 
 class Statistics:
-    """What is known of unit vectors in coordinates of the space that they span, so that few views cost little.
+    """Statistics of unit vectors in coordinates of the space that they span, so that few views cost little.
 
-    Of kept views `rows` (n, d) of the classes `targets` (n,), and of all views the `sums` (T, d) and `counts` (T,) by
-    class and the upper triangle of x x^T summed (d, d), None if all are kept.
+    The kept views are `rows` (n, d) of the classes `targets` (n,); `sums` (T, d) and `counts` (T,) are those of all
+    views by class, and `second` (d, d) is the upper triangle of their sum of x x^T, None if all are kept.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Statistics:
             self.second = second
         else:
             self.second = self._basis.T @ dsymm(1.0, second, self._basis)
-            self.outside = max(0.0, float(np.trace(second) - np.trace(self.second)))  # of the span
+            self.outside = max(0.0, float(np.trace(second) - np.trace(self.second)))  # trace outside the span
 
     def coordinates(self, x: Array) -> Array:
         """Return coordinates (m, r) of x (m, d)."""
@@ -60,14 +60,14 @@ class Statistics:
 
 
 class Portion:
-    """What is known with the kept views (n,) that are `learned` alone, as if the others had never been learned.
+    """Statistics with only those kept views that are `learned` (n,), as if the others had never been learned.
 
     Attributes:
-        rows: (m, r) those that take part, class after class.
-        starts, kinds: where each class begins in `rows`, and its index; of classes without kept views neither.
-        present: (T,) classes of which any view is left, of which are the `counts` (P,) of views and `means` (P, r).
+        rows: (m, r) the learned kept views, class after class.
+        starts, kinds: where each class begins in `rows`, and its index; classes without kept views are left out.
+        present: (T,) whether views of a class are left; `counts` (P,) of views and `means` (P, r) are of such classes.
         places: (m,) indices in `means` of the classes of `rows`.
-        scatter: (r, r) sum of outer products of views less the means of their classes; the upper triangle.
+        scatter: (r, r) upper triangle of the sum of outer products of views minus the means of their classes.
     """
 
     def __init__(self, known: Statistics, learned: NDArray[np.bool_]) -> None:
@@ -89,17 +89,17 @@ class Portion:
 class Machine:
     """Scores by a Gaussian kernel between whitened directions, with kept views and with class means.
 
-    With the covariance S within classes of all views, C = (1 - s) S + s tau I is shrunk so that its trace stays, and
+    The covariance S of all views within classes is shrunk to C = (1 - s) S + s tau I, which keeps its trace, and
     k(x, x') = exp(-||w - w'||^2 / 2 sigma^2) for the unit vectors w along C^(-1/2) (x - m), m the mean of the class
     means. Directions in which one object varies between its views count little. The score of class t is
     (f_t(x) + a k(x, m_t)) / (1 + a): kernel ridge regression f of the class indicators on the kept views, which knows
-    the shape of each class, and the kernel with the mean m_t of all its views, of which few views say less than many
+    the shape of each class, and the kernel with the mean m_t of all its views, which is less certain if they are few
     (`_allowances`). For typicality the kernel between views is that of the mean of whitened and plain squared
-    distances: what is unknown may differ from all known objects in a direction in which these vary too.
+    distances: an unknown object may differ from all known ones in a direction in which these vary, too.
 
-    The covariance is computed in double precision, what follows in single precision: twice as fast, and as C is shrunk
-    its condition number is some thousands. A view takes products with the points (views and means) and with symmetric
-    inverses, of which half is read: recognizing it takes as long as reading these from memory.
+    The covariance is computed in double precision, the rest in single precision, which is twice as fast; shrinkage
+    keeps the condition number of C at some thousands. Scoring a view multiplies it with the points (views and means)
+    and with symmetric inverses, of which half is read: it takes as long as reading these from memory.
     """
 
     def __init__(self, portion: Portion, shrinkage: float) -> None:
@@ -108,13 +108,13 @@ class Machine:
         variance = (float(np.trace(scatter)) + known.outside) / known.n_features
         if variance * known.n_features <= NEGLIGIBLE * portion.counts.sum():
             scatter, variance, shrinkage = np.zeros_like(scatter), 1.0, 1.0
-        weight = (1.0 - shrinkage) / (shrinkage * variance)  # of the scatter in C, beside the identity
+        weight = (1.0 - shrinkage) / (shrinkage * variance)  # weight of the scatter in C, relative to the identity
         self._outside = 1.0 + weight * known.outside / max(1, known.n_features - len(scatter))
         shrunk = scatter.astype(np.float32, order="F")
         shrunk *= np.float32(weight)
         shrunk.flat[:: len(shrunk) + 1] += np.float32(1.0)
         factor = cholesky(shrunk, overwrite_a=True, check_finite=False)
-        # Of one object no other is known to differ from, directions are those from 0.
+        # One object has no others to differ from: its directions are those from 0.
         center = means.mean(axis=0) * (len(means) > 1)
         self._plain_offsets = _single(portion.rows @ center)
         self._center, self._points = _single(center), _single(np.concatenate([portion.rows, means]) - center)
@@ -143,7 +143,7 @@ class Machine:
         return self.scores_at(self.portion.known.coordinates(directions), (directions**2).sum(axis=1))
 
     def scores_at(self, x: Array, squares: Array, names: bool = True, mixed: bool = True) -> Scores:
-        """Return scores of views (m, r) of squared lengths (m,); those for names or typicality if asked for."""
+        """Return scores of views (m, r) with squared lengths (m,): by views if `names`, for typicality if `mixed`."""
         outside = np.maximum(squares - (x**2).sum(axis=1), 0.0) / self._outside
         single, n = _single(x) - self._center, self._n
         towards = (self._precision @ single.T).T
@@ -163,13 +163,13 @@ class Machine:
         return Scores(by_views.T, by_means.T, under_mixed.T)
 
     def _add_by_class(self, inverse: "Inverse", kernel: Any, scores: Array) -> None:
-        """Add the ridge regression on the rows, of each of which one class has the indicator 1, to scores (T, m)."""
+        """Add the ridge regression of the class indicators, which are 1 for the rows of a class, to scores (T, m)."""
         if self._n:
             scores[self.portion.kinds] += np.add.reduceat(inverse @ kernel, self.portion.starts)
 
 
 class Inverse:
-    """Inverse of a symmetric matrix from its Cholesky factor (n, n); for few vectors it is computed once."""
+    """Inverse of a symmetric matrix from its Cholesky factor (n, n); formed once, for products with few vectors."""
 
     def __init__(self, factor: Any) -> None:
         self._factor = factor
@@ -188,11 +188,11 @@ class Inverse:
 
 
 def _allowances(residuals: Any, means: Any, counts: Array, places: NDArray[np.intp], removed: float) -> Array:
-    """Return factors (T,) of the cosines with whitened means (T, r), at least 1, for how few views (T,) each is of.
+    """Return factors (T,), at least 1, on the cosines with whitened means (T, r) of few views, `counts` (T,).
 
     A mean of k views is longer than what it estimates, by the variance v / k of a mean of k views, and the cosines with
-    it are as much smaller. v is that of a view that was not learned: of the whitened residuals (n, r) of kept views
-    from the means of their classes, at `places` (n,), the outer product is in C with the weight `removed`.
+    it are as much smaller. v is the variance of a view that was not learned, from whitened residuals (n, r) of kept
+    views to the means of their classes, at `places` (n,): the part of each in C, of weight `removed`, is taken out.
     """
     several = counts[places] > 1.5
     if not several.any() or len(counts) < 2:
@@ -206,7 +206,7 @@ def _allowances(residuals: Any, means: Any, counts: Array, places: NDArray[np.in
 
 
 def _products(points: Any, x: Any) -> Any:
-    """Return points (n, r) times x (m, r), (n, m): for few x one by one, because BLAS packs points to multiply more."""
+    """Return points (n, r) times x (m, r), (n, m); few x are taken one by one: for more, BLAS copies the points."""
     return np.stack([points @ row for row in x], axis=1) if 0 < len(x) <= FEWEST else points @ x.T
 
 
@@ -226,6 +226,6 @@ def _mixed(kernel: Any, products: Any) -> Any:
 
 
 def _regularized(kernel: Any) -> Inverse:
-    """Return the inverse of a kernel matrix, which is overwritten, and REGULARIZATION times the identity."""
+    """Return the inverse of a kernel matrix plus REGULARIZATION times the identity; the matrix is overwritten."""
     kernel.flat[:: len(kernel) + 1] += np.float32(REGULARIZATION)
     return Inverse(cholesky(kernel.T, overwrite_a=True, check_finite=False))

@@ -1,4 +1,4 @@
-"""Features of an image: the activations of one layer of a convolutional network, or those of a class of one's own."""
+"""Features of an image: the activations of one layer of a convolutional network, or the features of a user's class."""
 
 import os
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ from icub_learning.recognition.vision.onnx_network import OnnxNetwork
 from icub_learning.recognition.vision.opencv import cv2
 
 MEAN, SCALE, CROP = 127.0, 128.0, 1.0  # preprocessing of the bundled network, for pixel values 0 to 255
-OWN_FEATURES = ("transform",)  # methods of the class
-TRIED = (480, 640, 3)  # shape of the grey image on which it is tried before any comes: that of most cameras
+OWN_FEATURES = ("transform",)  # methods that a user's class must have
+TRIED = (480, 640, 3)  # shape of the grey image on which a user's class is tried at the start: that of most cameras
 
 
 class CNNFeatures:
@@ -93,7 +93,7 @@ class CNNFeatures:
 
 class OwnFeatures(OwnClass):
     """Computes features with a class from outside this package, made without arguments; see OwnClass.of. `source` is
-    its own attribute, or else its import path. Raises ParameterError, SampleError: it makes no vector of a grey image.
+    the attribute of its object, or else its import path. Raises ParameterError, SampleError: it fails on a grey image.
     """
 
     SETTING, METHODS = "features", OWN_FEATURES
@@ -110,7 +110,7 @@ class OwnFeatures(OwnClass):
 
 
 def check_image(image: NDArray[np.uint8], least: int = 1) -> NDArray[np.uint8]:
-    """Return an RGB image (height, width, 3) of uint8, no side below `least`. Raises ShapeError, ParameterError."""
+    """Return a uint8 RGB image (height, width, 3) with no side below `least`. Raises ShapeError, ParameterError."""
     pixels = np.asarray(image)
     if pixels.ndim != 3 or pixels.shape[2] != 3 or min(pixels.shape[:2]) < least:
         raise ShapeError("image", pixels.shape, f"(height, width, 3), each side at least {least} px")

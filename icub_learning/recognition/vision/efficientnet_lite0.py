@@ -25,13 +25,13 @@ from icub_learning.recognition.vision.torch_weights import read_torch_weights
 
 NAME = "efficientnet_lite0"
 WEIGHTS_SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
-GRAPH_VERSION = 1  # increase it when the graph changes for the same weights
-SIZE = 224  # pixels, height and width of the input
-N_FEATURES, N_CLASSES = 1280, 1000  # of the network
-EPSILON = 1e-3  # of batch normalization, as trained
+GRAPH_VERSION = 1  # version of the graph; increase it when the graph changes for the same weights
+SIZE = 224  # [px] height and width of the input
+N_FEATURES, N_CLASSES = 1280, 1000  # lengths of the network's outputs
+EPSILON = 1e-3  # epsilon of batch normalization, as in the training
 OPSET, IR_VERSION = 13, 8  # supported by every onnxruntime since 1.10
 
-# Of each stage: repeats, kernel size, stride of the first block, expansion, output channels.
+# Repeats, kernel size, stride of the first block, expansion and output channels of each stage.
 STAGES = (
     (1, 3, 1, 1, 16),
     (2, 3, 2, 6, 24),
@@ -45,7 +45,7 @@ STAGES = (
 
 def default_network() -> bytes:
     """Return the serialized ONNX model, from the user's cache if it is there with the SHA-256 in its name, else built.
-    Raises ModelError: the weights are missing or others.
+    Raises ModelError: the weights are missing or not the expected ones.
     """
     folder = cache_folder()
     stem = f"{NAME}-{WEIGHTS_SHA256[:8]}-v{GRAPH_VERSION}-"

@@ -1,4 +1,4 @@
-"""Decoding of images, in all encodings of ROS image messages, to RGB; damaged ones are refused."""
+"""Decoding of images, in all encodings of ROS image messages, to RGB; damaged images are refused."""
 
 import re
 import sys
@@ -18,10 +18,10 @@ Buffer = bytes | bytearray | memoryview | NDArray[np.uint8]
 # as OpenCV does: grey, BGR and BGRA.
 RGB, BGR = slice(0, 3), slice(2, None, -1)
 NAMED = {"rgb": (3, RGB), "rgba": (4, RGB), "bgr": (3, BGR), "bgra": (4, BGR)}
-COLOR = {f"{name}{bits}": form for name, form in NAMED.items() for bits in (8, 16)}  # of each channel
+COLOR = {f"{name}{bits}": form for name, form in NAMED.items() for bits in (8, 16)}  # bits of each channel
 COLOR |= {"8UC3": (3, BGR), "8UC4": (4, BGR)}
 GREY = ("mono8", "mono16", "8UC1")
-# The name gives the colours of the first two pixels of the first two rows.
+# The name of a Bayer pattern gives the colours of the first two pixels of the first two rows.
 BAYER = {f"bayer_{some}": getattr(cv2, f"COLOR_Bayer{some.upper()}2RGB") for some in ("rggb", "bggr", "gbrg", "grbg")}
 # Two neighbouring pixels share their colour.
 UYVY, YUYV = cv2.COLOR_YUV2RGB_UYVY, cv2.COLOR_YUV2RGB_YUYV
@@ -29,13 +29,13 @@ YUV422 = {"uyvy": UYVY, "yuv422": UYVY, "yuyv": YUYV, "yuv422_yuy2": YUYV}
 # Two by two pixels share their colour; the colours follow the brightness of the whole image.
 YUV420 = {"nv12": cv2.COLOR_YUV2RGB_NV12, "nv21": cv2.COLOR_YUV2RGB_NV21}
 YUV444 = ("nv24",)
-SMALLEST_BAYER = 3  # pixels, height and width
+SMALLEST_BAYER = 3  # [px] smallest height and width of a Bayer pattern
 
-# All that are read.
+# All encodings that are read.
 ENCODINGS = (*COLOR, *GREY, *(f"{name}{bits}" for name in BAYER for bits in (8, 16)), *YUV422, *YUV420, *YUV444)
-DEPTH = ("16UC1", "32FC1")  # REP-118
+DEPTH = ("16UC1", "32FC1")  # encodings of depth images, REP-118
 JPEG_START, PNG_START = b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"
-MOST_PIXELS = 2**26  # of an image: 8192 by 8192
+MOST_PIXELS = 2**26  # largest number of pixels of an image: 8192 by 8192
 # Some cameras write a few extra bytes before the end of each image, which is complete all the same.
 HARMLESS_WARNING = re.compile(r"Corrupt JPEG data: \d{1,2} extraneous bytes before marker 0xd9")
 ARRAY_ENCODINGS = {(np.uint8, 1): "mono8", (np.uint8, 3): "bgr8", (np.uint8, 4): "bgra8",

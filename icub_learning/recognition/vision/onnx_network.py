@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from icub_learning.errors import ModelError
 
-SYMBOLIC_SIZE = 224  # pixels, where a network leaves height and width open
+SYMBOLIC_SIZE = 224  # [px] height and width of the input where a network leaves them open
 NUMBER_TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
 
 
 class OnnxNetwork:
     """Computes one tensor (n_outputs,) of an ONNX network that takes one image of height x width [px], given by the
     path of an .onnx file or its bytes (`digest`: SHA-256), and the tensor's name, or None for the only output. Raises
-    ModelError: there is no such file, network or output, or it takes something else.
+    ModelError: there is no such file, network or output, or the network takes something else.
     """
 
     def __init__(self, model: str | os.PathLike[str] | bytes, output: str | None = None, n_threads: int = 1) -> None:
@@ -72,7 +72,7 @@ class OnnxNetwork:
 
 
 def open_session(network: bytes, n_threads: int) -> onnxruntime.InferenceSession:
-    """Return what runs a serialized network, each call on so many threads."""
+    """Return a session that runs a serialized network, each call on `n_threads` threads."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = n_threads, 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # idle threads must not use a core

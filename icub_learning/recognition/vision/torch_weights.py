@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from icub_learning.errors import ModelError
 
-MAGIC = 0x1950A86A20F9469CFC6C  # with which PyTorch's files begin
-PROTOCOL = 1001  # of these files
+MAGIC = 0x1950A86A20F9469CFC6C  # number with which PyTorch's files begin
+PROTOCOL = 1001  # protocol version of these files
 STORAGES = {"FloatStorage": np.dtype("<f4"), "DoubleStorage": np.dtype("<f8"), "LongStorage": np.dtype("<i8")}
 
 

@@ -25,16 +25,14 @@ class ArmModel:
         self.side = side
         self.joint_names = tuple(f"{side[0]}_{joint}" for joint in ARM_JOINTS)  # from the shoulder to the hand
         self.sensor = f"{side[0]}_arm_ft_sensor"  # fixed joint of the URDF that represents the force/torque sensor
-        self.sensor_frame = (
-            f"{side[0]}_upper_arm"  # link below the sensor, in whose frame, at its origin, the wrench is
-        )
+        self.sensor_frame = f"{side[0]}_upper_arm"  # link below the sensor; the wrench is in its frame, at its origin
         self.shoulder = f"{side[0]}_shoulder_3"  # link above the sensor
         self.elbow = f"{side[0]}_elbow_1"  # link between the elbow and the rotation of the forearm
         self.hand = f"{side[0]}_hand_dh_frame"  # frame in the palm, which follows the circles and holds the payload
 
     @cached_property
     def kinematics(self) -> RobotModel:
-        """The seven-joint Pinocchio model, rotors included."""
+        """The Pinocchio model with seven joints, rotors included."""
         robot = RobotModel(find_urdf("icub"), self.joint_names)
         robot.model.armature = ROTOR_INERTIA
         return robot
@@ -67,7 +65,7 @@ class ArmModel:
         return spec.compile()
 
     def _urdf(self) -> str:
-        """Return the URDF of the links from the root to this arm and below it, without shapes, other joints fixed.
+        """Return the URDF of the links from the root to this arm's last ones, without shapes, with other joints fixed.
 
         Links are not merged: those on both sides of the sensor would lose mass.
         """

@@ -25,11 +25,11 @@ from icub_learning.simulation.arm.readings import Sensors, Truth
 from icub_learning.simulation.arm.settings import TASKS, TIME_STEP, TIME_STEP_NS, SimulationSettings
 from icub_learning.simulation.arm.trajectory import TrajectoryMotion
 
-BANDWIDTH = 80.0  # [rad/s] of the computed torque controller, which has three equal poles
+BANDWIDTH = 80.0  # [rad/s] bandwidth of the computed torque controller, which has three equal poles
 BLEND_SPEED = 0.7  # [rad/s] mean speed of the joint that moves farthest in a change of task
 MIN_BLEND = 1.0  # [s] duration of a change of task
-MAX_DEPTH = 8  # changes of motion that overlap in time
-_BLOCK = 20  # time steps for which references are computed at once
+MAX_DEPTH = 8  # largest number of changes of motion that overlap in time
+_BLOCK = 20  # number of time steps for which references are computed at once
 
 
 class ArmSimulation:
@@ -39,7 +39,7 @@ class ArmSimulation:
     next state, and the wrench at the same instant. Equal settings and commands give equal readings.
 
     Attributes:
-        settings, arm: what is simulated; names and kinematics of the arm.
+        settings, arm: settings of the simulation; names and kinematics of the arm.
         task: the current task, or "trajectory".
     """
 
@@ -61,7 +61,7 @@ class ArmSimulation:
         self._compute_references()
         self._data.qpos[:], self._data.qvel[:], _ = self._reference()
         self._make_effects()
-        self._integral = np.zeros(len(self._data.qpos))  # [rad s], of the tracking errors
+        self._integral = np.zeros(len(self._data.qpos))  # [rad s] integral of the tracking errors
         self._readings: tuple[Sensors, Truth] | None = None
 
     def _make_effects(self) -> None:
@@ -215,13 +215,13 @@ class ArmSimulation:
         """Return the motor torques (7,) that make the rigid arm without payload follow the reference."""
         to_q, to_v, to_a = self._reference()
         error = to_q - q
-        self._integral += TIME_STEP * error  # compensates what the model lacks: cables and payload
+        self._integral += TIME_STEP * error  # compensates for what the model lacks: cables and payload
         a = to_a + 3 * BANDWIDTH * (to_v - v) + 3 * BANDWIDTH**2 * error + BANDWIDTH**3 * self._integral
         robot = self.arm.kinematics
         return pinocchio.rnea(robot.model, robot.data, q, v, a).copy()
 
     def _apply_cable(self) -> Array:
-        """Apply the forces of the cable bundle at its ends, and return its part of the wrench at the sensor, (6,)."""
+        """Apply the forces of the cable bundle at its ends, and return their part of the wrench at the sensor, (6,)."""
         data = self._data
         point, force, torque = self._cable.step(self._pose(data, self._sensor), self._pose(data, self._elbow))
         for body, sign in ((self._elbow, 1.0), (self._shoulder, -1.0)):

@@ -15,15 +15,15 @@ from icub_learning.arrays import Array
 from icub_learning.errors import SimulationError
 from icub_learning.simulation.arm.arm_model import ArmModel
 
-N_HARMONICS = 8
-LIMIT_MARGIN = np.deg2rad(2.5)  # [rad] wanted from the joint limits; a path may come as close as half of it
-_N_POINTS = 64  # along the circle
-_LIMIT_WEIGHT = 1.0  # [m/rad]
-_POSTURE_WEIGHT = 1e-3  # [m/rad]
-_SMOOTHNESS_WEIGHT = 5e-4  # [m/rad], multiplied by the square of the harmonic
+N_HARMONICS = 8  # number of harmonics of a path's Fourier series
+LIMIT_MARGIN = np.deg2rad(2.5)  # [rad] desired distance from the joint limits; a path may come as close as half of it
+_N_POINTS = 64  # number of points along the circle
+_LIMIT_WEIGHT = 1.0  # [m/rad] weight of positions within the margin
+_POSTURE_WEIGHT = 1e-3  # [m/rad] weight of the distance from the posture
+_SMOOTHNESS_WEIGHT = 5e-4  # [m/rad] weight of a harmonic, multiplied by the square of its order
 _MAX_ITERATIONS = 60
 
-# Centre [m], second axis and posture [deg] of the right arm by task: circles of 10 cm radius fit between the joint
+# Centre [m], second axis and posture [deg] of the right arm by task: circles of 10 cm radius stay within the joint
 # limits with the torso upright.
 CIRCLES = {
     "circle_xy": (np.array([-0.150, 0.110, -0.100]), [0.0, 1.0, 0.0], [6.0, 47.0, 77.0, 84.0, -39.0, 8.0, 5.0]),
@@ -82,7 +82,7 @@ def solve_circle_path(arm: ArmModel, target: Circle, start: Array | None = None)
 
 
 class _PathProblem:
-    """Cost, gradient and Gauss-Newton matrix as functions of the Fourier coefficients."""
+    """Cost, gradient and Gauss-Newton matrix of a path as functions of its Fourier coefficients."""
 
     def __init__(self, arm: ArmModel, target: Circle) -> None:
         phases = 2 * np.pi * np.arange(_N_POINTS) / _N_POINTS
@@ -141,7 +141,7 @@ class _PathProblem:
 def fourier_basis(phases: Array) -> Array:
     """Return 1, cos(h phi), sin(h phi) for h = 1 .. N_HARMONICS, at phases (n,) [rad], (3, n, 2 * N_HARMONICS + 1).
 
-    First values, then first and second derivatives with respect to phi.
+    The first axis holds the values, and their first and second derivatives with respect to phi.
     """
     h = np.arange(1.0, N_HARMONICS + 1)
     angles = np.multiply.outer(phases, h)
@@ -166,7 +166,7 @@ class VariedPath:
 
     def __call__(self, phase: Array, shape: Array) -> tuple[Array, Array, Array]:
         """Return joint positions, velocities and accelerations, (n, n_joints) each, at a `phase` (3, n) along the path
-        [rad] with its first two time derivatives. `shape` (3, n, n_variants) are the weights of the variants likewise;
+        [rad] with its first two time derivatives. `shape` (3, n, n_variants) holds the variants' weights likewise;
         they are at least 0 and sum to at most 1, and the main path has the remaining weight.
         """
         rate, acceleration = phase[1:, :, None]

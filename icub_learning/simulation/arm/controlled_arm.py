@@ -1,4 +1,4 @@
-"""The simulated arm under a controller from outside, with friction in its gears."""
+"""The simulated arm under an exchangeable controller, with friction in its gears."""
 
 from collections.abc import Callable
 
@@ -12,14 +12,14 @@ from icub_learning.simulation.arm.effects import joint_friction
 from icub_learning.simulation.arm.motions import Reference
 from icub_learning.simulation.arm.settings import SimulationSettings
 
-BANDWIDTH = 12.0  # [rad/s] of the feedback: what a model lacks shows as a tracking error
-DAMPING = 0.7
+BANDWIDTH = 12.0  # [rad/s] bandwidth of the feedback: what a model lacks shows as a tracking error
+DAMPING = 0.7  # damping ratio of the feedback
 
 Controller = Callable[[Array, Array, Reference], Array]  # positions, velocities, reference to motor torques (7,) [N m]
 
 
 class ControlledArm(ArmSimulation):
-    """An arm whose motors do what `controller`, which sees the encoders, says at every `every`-th time step [ms].
+    """An arm whose motor torques come from `controller`, which reads the encoders, at every `every`-th step of 1 ms.
 
     ArmSimulation moves its arm almost exactly, with drives that compensate their friction. Here the torques of the
     controller move rotors, gears with friction, cables and links, so that models can be compared by tracking errors.
@@ -29,7 +29,7 @@ class ControlledArm(ArmSimulation):
         super().__init__(settings)
         self._every = every
         self.controller: Controller = feedback(self)  # can be replaced at any time
-        self.torque = np.zeros(len(ROTOR_INERTIA))  # (7,) torques of the motors [N m], of the last call
+        self.torque = np.zeros(len(ROTOR_INERTIA))  # (7,) motor torques of the last call [N m]
         self.error = np.zeros(len(ROTOR_INERTIA))  # (7,) reference minus true position at the last step [rad]
 
     def _control(self, q: Array, v: Array) -> Array:
@@ -44,7 +44,7 @@ class ControlledArm(ArmSimulation):
 
 
 def feedback(arm: ArmSimulation) -> Controller:
-    """Return a controller by proportional and derivative feedback alone, with gains for the inertia of each joint."""
+    """Return a controller with proportional and derivative feedback only, its gains scaled by each joint's inertia."""
     kinematics = arm.arm.kinematics
     middle = np.mean(arm.arm.limits, axis=0)
     inertia = np.diag(pinocchio.crba(kinematics.model, kinematics.data, middle)).copy()

@@ -1,4 +1,4 @@
-"""What acts on the hand of the simulated arm: a payload and a push, which can be changed while it moves."""
+"""Disturbances at the hand of the simulated arm: a payload and a push, which can be changed while it moves."""
 
 import math
 from typing import Any
@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 from icub_learning import arrays
 from icub_learning.arrays import Array
 
-MAX_MASS = 3.0  # [kg] of a payload
-MAX_DISTANCE = 0.3  # [m] of a payload along each axis
-DENSITY = 1000.0  # [kg/m^3] of a payload
-MAX_FORCE = 100.0  # [N] of a push along each axis
-MAX_DURATION = 60.0  # [s] of a push
-RISE = 0.01  # [s] in which the force of a push rises and falls: no hand pushes at once
+MAX_MASS = 3.0  # [kg] largest mass of a payload
+MAX_DISTANCE = 0.3  # [m] largest distance of a payload along each axis
+DENSITY = 1000.0  # [kg/m^3] density of a payload
+MAX_FORCE = 100.0  # [N] largest force of a push along each axis
+MAX_DURATION = 60.0  # [s] longest duration of a push
+RISE = 0.01  # [s] time in which the force of a push rises and falls: no hand pushes abruptly
 
 
 class Payload:
@@ -26,7 +26,7 @@ class Payload:
         self._body = model.body("payload").id
         self._scratch = mujoco.MjData(model)  # mj_setConst overwrites it
         self.mass = 0.0  # [kg], 0 without payload
-        self.position = np.zeros(3)  # (3,) of the centre in the frame of the hand [m]
+        self.position = np.zeros(3)  # (3,) position of the centre in the frame of the hand [m]
 
     def attach(self, mass: float, position: ArrayLike) -> None:
         """Attach a ball of `mass` [kg] with its centre at `position` (3,) [m] in the frame of the hand; 0 removes it.
@@ -40,7 +40,7 @@ class Payload:
         self._model.body_mass[self._body] = mass
         self._model.body_pos[self._body] = self.position
         self._model.body_inertia[self._body] = ball_inertia(mass)
-        mujoco.mj_setConst(self._model, self._scratch)  # recomputes what depends on the masses
+        mujoco.mj_setConst(self._model, self._scratch)  # recomputes constants that depend on the masses
 
 
 def ball_inertia(mass: float) -> float:
@@ -54,7 +54,7 @@ class Push:
 
     def __init__(self) -> None:
         self._force = np.zeros(3)
-        self._begin = self._end = 0.0  # [s]
+        self._begin = self._end = 0.0  # [s] start and end of the push
 
     def begin(self, force: ArrayLike, duration: float, now: float) -> None:
         """Push with `force` (3,) [N] from `now` [s] for `duration` [s]; replaces a push that still lasts.

@@ -12,16 +12,16 @@ from icub_learning.simulation.arm.settings import TIME_STEP
 # to it, which relates errors of torque to those of force.
 FULL_SCALE = np.array([1000.0, 1000.0, 1500.0, 24.0, 24.0, 24.0])
 
-COULOMB = np.array([0.5, 0.5, 0.3, 0.3, 0.05, 0.05, 0.05])  # [N m] of the gears
-VISCOUS = np.array([0.2, 0.2, 0.1, 0.1, 0.02, 0.02, 0.02])  # [N m s/rad] of the gears
-BREAKAWAY = 0.05  # [rad/s]
+COULOMB = np.array([0.5, 0.5, 0.3, 0.3, 0.05, 0.05, 0.05])  # [N m] Coulomb friction of the gears
+VISCOUS = np.array([0.2, 0.2, 0.1, 0.1, 0.02, 0.02, 0.02])  # [N m s/rad] viscous friction of the gears
+BREAKAWAY = 0.05  # [rad/s] velocity at which tanh(1) = 76 % of the Coulomb friction acts
 
 
 class DahlFriction:
     """Rate-independent friction with presliding: Dahl, "A solid friction model" (1968), exponent 1, in any dimension.
 
     Along the path x the force follows dF/dx = (level * direction - F) / presliding: `level` is the largest force [N] or
-    torque [N m], `presliding` [m or rad] what reverses it.
+    torque [N m], `presliding` [m or rad] the displacement over which it reverses.
     """
 
     def __init__(self, level: float, presliding: float) -> None:
@@ -51,17 +51,17 @@ class CableBundle:
     it carries by-passes the sensor, which measures the wrench of the rigid arm minus that of the bundle.
     """
 
-    UPPER_CLAMP = np.array([-0.045, 0.03, -0.03])  # [m], in the frame of the right arm's sensor
-    LOWER_CLAMP = np.array([0.057, 0.0075, 0.093])  # [m], likewise, when the bundle is relaxed
-    CREEP_TIME = 0.05  # [s] damping relative to stiffness
-    STRETCH = 0.02  # [m]
-    BEND = 0.7  # [rad]
+    UPPER_CLAMP = np.array([-0.045, 0.03, -0.03])  # [m] in the frame of the right arm's sensor
+    LOWER_CLAMP = np.array([0.057, 0.0075, 0.093])  # [m] in the same frame, when the bundle is relaxed
+    CREEP_TIME = 0.05  # [s] ratio of damping to stiffness
+    STRETCH = 0.02  # [m] elongation to which `hysteresis` refers
+    BEND = 0.7  # [rad] angle to which `hysteresis` refers
     PRESLIDING = 0.15  # share of STRETCH and BEND over which the friction reverses
 
     def __init__(self, stiffness: float, bending_stiffness: float, hysteresis: float, side: str) -> None:
         mirror = np.array([1.0, 1.0 if side == "right" else -1.0, 1.0])
         self._upper_clamp = mirror * self.UPPER_CLAMP
-        self._lower_clamp = mirror * self.LOWER_CLAMP  # in the frame of the elbow's link after `relax`
+        self._lower_clamp = mirror * self.LOWER_CLAMP  # after `relax`, in the frame of the elbow's link
         self._stiffness = np.array([stiffness, *[bending_stiffness] * 3])
         self._rest_length = 0.0
         self._rest_direction = np.array([1.0, 0.0, 0.0, 0.0])
@@ -81,12 +81,12 @@ class CableBundle:
         mujoco.mju_mulQuat(self._rest_direction, inverse, elbow[2])
 
     def step(self, sensor: Pose, elbow: Pose) -> tuple[Array, Array, Array]:
-        """Return the load on the elbow's link in the world: point of application [m], force [N], torque [N m]; that on
-        the link above the sensor is the opposite.
+        """Return the load on the elbow's link in the world: point of application [m], force [N], torque [N m]; the load
+        on the link above the sensor is the opposite.
         """
         lower, chord = self._chord(sensor, elbow)
         length = math.sqrt(chord @ chord)
-        axes, rotation = np.empty(4), np.empty(3)  # of the frame at rest; rotation vector in it
+        axes, rotation = np.empty(4), np.empty(3)  # axes of the frame at rest, rotation vector in it
         mujoco.mju_mulQuat(axes, sensor[2], self._rest_direction)
         mujoco.mju_subQuat(rotation, elbow[2], axes)
         deformation = np.array([length - self._rest_length, *rotation])
@@ -115,7 +115,7 @@ def joint_friction(scale: float, v: Array) -> Array:
 
 
 def cross_talk(ratio: float, rng: np.random.Generator) -> Array:
-    """Return the matrix (6, 6) from the true wrench to the measured one, as of a sensor that is badly calibrated.
+    """Return the matrix (6, 6) from the true wrench to the measured one, as of a badly calibrated sensor.
 
     The reading of each axis contains up to `ratio` of every other one, both relative to full scale.
     """
@@ -127,10 +127,10 @@ def cross_talk(ratio: float, rng: np.random.Generator) -> Array:
 class SensorDrift:
     """Slow drift of the sensor's offset, as with temperature: a stationary Ornstein-Uhlenbeck process on each axis.
 
-    `deviation` is that of the force axes [N]; on the torque axes it is in proportion to their full scale.
+    `deviation` is its standard deviation on the force axes [N]; torque axes have it in proportion to their full scale.
     """
 
-    TIME_CONSTANT = 900.0  # [s]
+    TIME_CONSTANT = 900.0  # [s] time constant of the drift
 
     def __init__(self, deviation: float, rng: np.random.Generator) -> None:
         self._scale = deviation * FULL_SCALE / FULL_SCALE[0]
@@ -145,18 +145,18 @@ class SensorDrift:
 
 
 class Encoders:
-    """Incremental encoders: positions in counts, 2^bits a revolution, velocities from the counts in a short window.
+    """Incremental encoders: positions in counts, 2^bits per turn, and velocities from the counts in a short window.
 
     As in motor drives, the velocity is the difference quotient of the positions now and WINDOW steps ago, and therefore
-    delayed by half a window. With 0 bits both are exact. q and v (7,) are the first ones [rad, rad/s].
+    delayed by half a window. With 0 bits both are exact. The first readings are q and v (7,) [rad, rad/s].
     """
 
-    WINDOW = 8  # [time steps]
-    DELAY = WINDOW / 2 * TIME_STEP  # [s] of the velocities
+    WINDOW = 8  # [time steps] time between the two positions of a velocity
+    DELAY = WINDOW / 2 * TIME_STEP  # [s] delay of the velocities
 
     def __init__(self, bits: int, q: Array, v: Array) -> None:
         self._resolution = 2 * math.pi / 2**bits if bits else 0.0  # [rad]
-        past = q - np.outer(np.arange(self.WINDOW + 1, 0, -1), v) * TIME_STEP  # before the first step
+        past = q - np.outer(np.arange(self.WINDOW + 1, 0, -1), v) * TIME_STEP  # positions before the first step
         self._history = np.round(past / self._resolution) if bits else past
         self._newest = self.WINDOW
 

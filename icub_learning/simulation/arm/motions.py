@@ -33,8 +33,8 @@ class RandomMotion:
     The amplitudes sum to the range between the joint limits less a margin, so no limit is ever reached.
     """
 
-    BAND = (0.05, 0.6)  # [Hz]
-    MARGIN = np.deg2rad(3.0)  # [rad]
+    BAND = (0.05, 0.6)  # [Hz] lowest and highest frequency
+    MARGIN = np.deg2rad(3.0)  # [rad] distance that is kept from the joint limits
     N_SINUSOIDS = 4
 
     def __init__(self, limits: tuple[Array, Array], rng: np.random.Generator) -> None:
@@ -59,9 +59,9 @@ class CircleMotion:
     """
 
     N_VARIANTS = 3
-    POSTURE_PER_WANDER = np.deg2rad(10.0) / 0.01  # [rad/m]
-    SPEED_PER_WANDER = 0.05 / 0.01  # [1/m], relative change of speed
-    PERIODS = (7.0, 40.0)  # [s] of the variations
+    POSTURE_PER_WANDER = np.deg2rad(10.0) / 0.01  # [rad/m] change of posture per `wander`
+    SPEED_PER_WANDER = 0.05 / 0.01  # [1/m] relative change of speed per `wander`
+    PERIODS = (7.0, 40.0)  # [s] shortest and longest period of the variations
 
     def __init__(self, arm: ArmModel, target: Circle, speed: float, wander: float, rng: np.random.Generator) -> None:
         paths = [solve_circle_path(arm, target)]
@@ -69,19 +69,19 @@ class CircleMotion:
             shifts = _balanced(rng.normal(size=(self.N_VARIANTS, 3)))
             turns = _balanced(rng.normal(size=(self.N_VARIANTS, len(target.posture))))
             for shift, turn in zip(shifts, turns, strict=True):
-                # Twice the distance, as the mean weight of all variants together is one half.
+                # Twice the distance, because the mean weight of all variants together is one half.
                 center = target.center + 2 * wander * shift
                 posture = target.posture + 2 * wander * self.POSTURE_PER_WANDER * turn
                 variant = Circle(center, target.axes, target.radius, posture)
                 paths.append(solve_circle_path(arm, variant, start=paths[0]))
         self._n_variants = len(paths) - 1
         self._path = VariedPath(np.stack(paths))
-        self._rate = speed / target.radius  # [rad/s]
+        self._rate = speed / target.radius  # [rad/s] rate of the phase
         # Slow signals within [-1, 1] that do not repeat: means of three sinusoids. The last one moves the phase.
         size = 3, self._n_variants + 1
         rates, phases = 2 * np.pi / rng.uniform(*self.PERIODS, size=size), rng.uniform(0, 2 * np.pi, size=size)
         self._sines = np.ones(size), rates, phases
-        self._wobble = wander * self.SPEED_PER_WANDER * self._rate / rates[:, -1].mean()  # [rad]
+        self._wobble = wander * self.SPEED_PER_WANDER * self._rate / rates[:, -1].mean()  # [rad] of the phase
 
     def __call__(self, times: Array) -> Reference:
         waves = np.stack(sum_of_sines(times, *self._sines)) / 3
@@ -94,7 +94,7 @@ class CircleMotion:
 
 
 def _balanced(directions: Array) -> Array:
-    """Return the rows minus their mean, scaled so that the longest has length 1: variations along them average out."""
+    """Return the rows minus their mean, the longest scaled to length 1, so that variations along them average out."""
     balanced = directions - directions.mean(axis=0)
     return balanced / np.linalg.norm(balanced, axis=1).max()
 
@@ -122,7 +122,7 @@ class Blend:
 
 
 def task_motions(settings: SimulationSettings) -> dict[str, Motion]:
-    """Return the motions of all tasks but "hold", which depends on the position of the arm."""
+    """Return the motions of all tasks except "hold", which depends on the position of the arm."""
     size = settings.circle_radius, settings.circle_speed, settings.circle_wander
     return dict(_task_motions(settings.side, settings.seed, *size))
 

@@ -7,15 +7,15 @@ from icub_learning.arrays import Array
 
 
 class QuinticSpline:
-    """Quintic pieces between `states` at two knots or more [s], (3, n, n_joints): positions, velocities, accelerations.
-    It is constant outside the knots.
+    """Quintic pieces between the `states` (3, n, n_joints), positions, velocities and accelerations, at two or more
+    knots (n,) [s]. It is constant outside the knots.
     """
 
     def __init__(self, knots: Array, states: Array) -> None:
         self._knots = knots
         h = np.diff(knots)[:, None]
         p, v, a = states
-        # Differences at the end of each piece to the parabola from its start, with times relative to its duration.
+        # Differences at the end of each piece from the parabola at its start, with the duration as unit of time.
         gap = p[1:] - (p[:-1] + v[:-1] * h + a[:-1] * h**2 / 2)
         gap_v = (v[1:] - v[:-1] - a[:-1] * h) * h
         gap_a = (a[1:] - a[:-1]) * h**2
@@ -72,7 +72,7 @@ def hermite_accelerations(knots: Array, positions: Array, velocities: Array) -> 
 def sum_of_sines(times: Array, amplitudes: Array, rates: Array, phases: Array) -> tuple[Array, Array, Array]:
     """Return sums over k of amplitudes[k] sin(rates[k] t + phases[k]) at times (n,) [s], with both derivatives.
 
-    Amplitudes, rates [rad/s] and phases [rad] are (n_sines, n_joints), what is returned (n, n_joints) each.
+    Amplitudes, rates [rad/s] and phases [rad] are (n_sines, n_joints), the results (n, n_joints) each.
     """
     position, velocity, acceleration = np.zeros((3, len(times), rates.shape[1]))
     for amplitude, rate, phase in zip(amplitudes, rates, phases, strict=True):

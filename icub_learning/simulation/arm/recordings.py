@@ -12,7 +12,7 @@ from icub_learning.recording.recording import Recording
 from icub_learning.simulation.arm.arm_simulation import ArmSimulation
 from icub_learning.simulation.arm.settings import SimulationSettings, steps_per_sample
 
-MAX_DURATION = 1e6  # [s]
+MAX_DURATION = 1e6  # [s] longest duration of a task
 
 
 def simulate(
@@ -27,7 +27,7 @@ def simulate(
         schedule: tasks (see TASKS) and their durations [s]; the arm starts within the first one, in motion, and
             changes smoothly to the next.
         rate: samples per second, a divisor of 1000 [Hz].
-        settings: what is simulated; `task` is replaced by the first one of the schedule.
+        settings: settings of the simulation; `task` is replaced by the first one of the schedule.
         progress: called after each sample with the number of samples so far.
 
     Raises:

@@ -8,14 +8,14 @@ from icub_learning.errors import ParameterError
 from icub_learning.settings import Validated, setting
 
 TIME_STEP_NS = 1_000_000  # [ns] time step of the physics
-TIME_STEP = TIME_STEP_NS * 1e-9  # [s]
+TIME_STEP = TIME_STEP_NS * 1e-9  # [s] time step of the physics
 STEPS_PER_SECOND = 1_000_000_000 // TIME_STEP_NS
 TASKS = ("circle_xy", "circle_xz", "random", "hold")
 
 
 @dataclass(frozen=True)
 class SimulationSettings(Validated):
-    """What is simulated; 0 switches an effect off. Raises ParameterError: a value is outside its range."""
+    """Settings of the simulation; 0 switches an effect off. Raises ParameterError: a value is outside its range."""
 
     side: str = setting("right", "which arm of the iCub moves", choices=("right", "left"))
     task: str = setting("circle_xy", "initial task of the arm", choices=TASKS)
@@ -71,7 +71,7 @@ class SimulationSettings(Validated):
 
 
 def steps_per_sample(rate: float) -> int:
-    """Return the time steps per sample at `rate` [Hz]. Raises ParameterError unless that is a whole number."""
+    """Return the time steps per sample at `rate` [Hz]. Raises ParameterError unless they are a whole number."""
     steps = STEPS_PER_SECOND / arrays.real("rate", rate, 0, STEPS_PER_SECOND, low_open=True)
     if steps != round(steps):
         raise ParameterError("rate", rate, f"a divisor of {STEPS_PER_SECOND} Hz")

@@ -13,27 +13,27 @@ from icub_learning.simulation.arm.motions import Reference
 from icub_learning.simulation.arm.quintic import QuinticSpline, hermite_accelerations, spline_velocities
 from icub_learning.simulation.arm.settings import TIME_STEP
 
-START_TOLERANCE = 0.01  # [rad] between a first point at time 0 and the position of the arm
-MAX_VELOCITY = 10.0  # [rad/s]; the URDF contains no realistic limits
-MAX_ACCELERATION = 300.0  # [rad/s^2]
-MAX_TIME = 1e5  # [s]
-STOP_TIME = 1.0  # [s] in which the arm stops if the trajectory has no other point
+START_TOLERANCE = 0.01  # [rad] largest distance between a first point at time 0 and the position of the arm
+MAX_VELOCITY = 10.0  # [rad/s] limit of velocities; the URDF contains no realistic limits
+MAX_ACCELERATION = 300.0  # [rad/s^2] limit of accelerations
+MAX_TIME = 1e5  # [s] longest trajectory
+STOP_TIME = 1.0  # [s] time in which the arm stops if its only point is at time 0
 
 
 class TrajectoryMotion:
     """A motion through given points that ends and stays at the last one.
 
-    Velocities that are not given are those of the cubic spline through the points, accelerations those of the cubics
-    between the points; both are zero at the last point. Quintic pieces join these states.
+    Velocities that are not given are those of the cubic spline through the points, and such accelerations are those of
+    the cubics between the points; both are zero at the last point. Quintic pieces join these states.
 
     Args:
         arm: the arm, with its joints and the limits of their positions.
         start: time of the command [s].
-        position: (7,) of the arm at `start` [rad].
-        joint_names: joints of the columns; the other joints keep their positions.
+        position: (7,) joint positions of the arm at `start` [rad].
+        joint_names: joints of the columns of the arrays below; the other joints keep their positions.
         times: (n,) times of the points after `start` [s], increasing and at most MAX_TIME.
-        positions: (n, len(joint_names)) [rad].
-        velocities, accelerations: likewise [rad/s, rad/s^2], or None; those of the last point are not used.
+        positions: (n, len(joint_names)) joint positions [rad].
+        velocities, accelerations: arrays of the same shape [rad/s, rad/s^2], or None; values at the last point are ignored.
 
     Raises:
         SimulationError: no points; unknown or repeated joints; times that do not increase; a motion beyond the limits;
@@ -97,7 +97,7 @@ class TrajectoryMotion:
 def _states(knots: Array, position: Array, columns: list[int], commanded: dict[int, Array]) -> Array:
     """Return positions, velocities and accelerations (3, n, 7) of all joints at the knots, including the start."""
     states = np.zeros((3, len(knots), len(position)))
-    states[0] = position  # of joints that are not commanded
+    states[0] = position  # kept by joints that are not commanded
     states[0][1:, columns] = commanded[0]
     states[1] = spline_velocities(knots, states[0])
     if 1 in commanded:
@@ -122,7 +122,7 @@ def columns_of(joint_names: Sequence[str], arm_joints: Sequence[str]) -> list[in
 
 
 def checked_times(times: ArrayLike) -> Array:
-    """Return times (n,) [s], the first at least 0, the others a time step apart. Raises SimulationError."""
+    """Return times (n,) [s], the first at least 0, the others a time step apart or more. Raises SimulationError."""
     knots = arrays.finite("times", times)
     if knots.ndim != 1 or len(knots) == 0:
         raise SimulationError("the trajectory has no points", name="times", value=0, bound="at least one point")

@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
-SIZE = 128  # [px] width and height
+SIZE = 128  # [px] width and height of a background
 MAX_SHAPES = 24
-MAX_BLUR = 3.0  # [px]
+MAX_BLUR = 3.0  # [px] largest standard deviation of the blur
 
 
 def background(rng: np.random.Generator) -> NDArray[np.uint8]:

@@ -24,7 +24,7 @@ from icub_learning.errors import IcubLearningError
 if TYPE_CHECKING:  # loads MuJoCo's renderer and readers of meshes
     from icub_learning.simulation.objects.scene import ObjectScene
 
-MAX_LOADED = 8  # objects
+MAX_LOADED = 8  # largest number of objects that stay loaded
 NICENESS = 5  # rendering has a lower priority than other processes
 GRACE_PERIOD = 2.0  # [s] from closing the connection to killing the process
 
@@ -33,7 +33,7 @@ class EyeProcess:
     """Requests images from the rendering process and receives them when they are ready; never blocks.
 
     Only one request may be pending (`busy`). `ended` says whether the process has been found to have ended. `settings`
-    are arguments of ObjectScene but the objects, with the size of the images.
+    are arguments of ObjectScene except `objects`; they include `size`.
     """
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
@@ -101,7 +101,7 @@ class EyeProcess:
 
 
 def serve(connection: Connection, pixels: int) -> None:
-    """Answer requests until the other side closes the connection, which sends settings first.
+    """Answer requests until the other side, which sends settings first, closes the connection.
 
     The answer None means that an image is ready in the shared memory of the file descriptor `pixels`.
     """
@@ -145,7 +145,7 @@ def _shared_picture(pixels: int, size: tuple[int, int]) -> NDArray[np.uint8]:
 
 
 def _main() -> int:
-    for number in (signal.SIGINT, signal.SIGTERM):  # of the whole group; this process ends with the connection
+    for number in (signal.SIGINT, signal.SIGTERM):  # sent to the whole group; this process ends with the connection
         signal.signal(number, signal.SIG_IGN)
     with contextlib.suppress(AttributeError, OSError):  # a real-time priority is inherited
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))

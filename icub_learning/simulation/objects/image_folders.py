@@ -1,4 +1,4 @@
-"""Images as files, for training and testing: of objects in one folder per label, of tables with boxes as in COCO."""
+"""Image files for training and testing: objects in one folder per label, and tables with boxes as in COCO."""
 
 import json
 import os
@@ -22,7 +22,7 @@ PARTS = (("train", 0), ("test", UNSEEN))  # folders, and the number of the first
 
 @contextmanager
 def _new_folder(target: Path, kind: str) -> Iterator[Path]:
-    """Yield a folder to fill, which becomes `target` when all went well."""
+    """Yield a folder to fill, which becomes `target` if nothing fails."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise ObjectError(f"{target} exists already", name=kind, value=str(target), bound="a new folder")
     try:
@@ -43,7 +43,7 @@ def write_images(
     folder: str | os.PathLike[str] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> dict[str, int]:
-    """Write `target`/train/LABEL/0000.png ... and test/LABEL/0000.png ..., all of them or none; return how many.
+    """Write `target`/train/LABEL/0000.png ... and test/LABEL/0000.png ..., all or none; return how many of each.
 
     Args:
         target: a new or empty folder.

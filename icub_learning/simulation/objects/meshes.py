@@ -18,9 +18,9 @@ from icub_learning.dynamics.regressors.robot_model import read_urdf
 from icub_learning.errors import IcubLearningError, ObjectError
 from icub_learning.simulation.objects.catalogue import MESHES, ObjectFile
 
-RADIUS = 0.07  # [m] from the centre of an object's bounding box to its farthest point
+RADIUS = 0.07  # [m] distance from the centre of an object's bounding box to its farthest point
 DEFAULT_COLOUR = (0.7, 0.7, 0.7)
-MAX_PICTURE = 512  # [px] width and height of a texture
+MAX_PICTURE = 512  # [px] largest width and height of a texture
 MAX_FACES = 200_000
 
 
@@ -29,7 +29,7 @@ class MeshPart:
     """Triangles of one material."""
 
     vertices: Array  # (n, 3)
-    faces: NDArray[np.int32]  # (m, 3) rows of vertices
+    faces: NDArray[np.int32]  # (m, 3) indices of rows of `vertices`
     colour: tuple[float, float, float] = DEFAULT_COLOUR  # red, green, blue in [0, 1]
     # (n, 2) position of each vertex in the picture, rows counted from the top; None without picture
     texcoords: Array | None = None
@@ -64,12 +64,12 @@ def read_object(file: ObjectFile) -> list[MeshPart]:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """Raise ObjectError that names the file for what goes wrong in this block."""
+    """Raise ObjectError, which names the file, for any exception in this block."""
     try:
         yield
     except ObjectError:
         raise
-    except Exception as error:  # readers of formats raise many kinds
+    except Exception as error:  # readers of formats raise exceptions of many kinds
         reason = error if isinstance(error, (IcubLearningError, ValueError)) else f"{type(error).__name__}: {error}"
         message = f"the object's file {path} cannot be used: {reason}"
         raise ObjectError(message, name="objects", value=str(path), bound="a mesh") from error

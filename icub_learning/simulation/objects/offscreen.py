@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from icub_learning.errors import RenderingError
 
-BACKENDS = ("egl", "osmesa")  # in the order in which they are tried
-PACKAGES = "libegl1 libgl1-mesa-dri libopengl0"  # for software rendering on Debian and Ubuntu
+BACKENDS = ("egl", "osmesa")  # back-ends of OpenGL in the order in which they are tried
+PACKAGES = "libegl1 libgl1-mesa-dri libopengl0"  # packages for software rendering on Debian and Ubuntu
 MODULE = "icub_learning.simulation.objects.offscreen"  # this module, run as a program
-PROBE_TIMEOUT = 30.0  # [s]
-LATE = f"no image within {PROBE_TIMEOUT:g} s"  # reason for a failure that says nothing of what is installed
+PROBE_TIMEOUT = 30.0  # [s] longest time until the first image
+LATE = f"no image within {PROBE_TIMEOUT:g} s"  # reason for a failure that does not tell what is installed
 
 
 @functools.cache
@@ -64,7 +64,7 @@ def _probe(backend: str) -> str:
 
 
 class OffscreenRenderer:
-    """Renders images (width, height [px]) of a MuJoCo model, whose looks may change, without a window.
+    """Renders images (width, height [px]) of a MuJoCo model, whose appearance may change, without a window.
 
     The OpenGL context belongs to the thread that creates the renderer; no other thread may use it. `backend` is one of
     BACKENDS; None: the first that works. Raises RenderingError: off-screen OpenGL is not available.

@@ -1,4 +1,4 @@
-"""Objects in a model that MuJoCo renders: which are shown, and in what light."""
+"""Objects in a model that MuJoCo renders: their visibility and their light."""
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -17,12 +17,12 @@ from icub_learning.simulation.objects.offscreen import OffscreenRenderer
 from icub_learning.simulation.objects.scene_model import HIDDEN_GROUP
 
 SHOWN_GROUP = 0
-LONGEST_NAME = 60  # characters of an unknown object's name in a message
+LONGEST_NAME = 60  # largest number of characters of an unknown object's name in a message
 R = TypeVar("R", bound="RenderedObjects")
 
 
 class RenderedObjects:
-    """Base of ObjectScene and TableScene, which say what the arguments are.
+    """Base of ObjectScene and TableScene, which describe the arguments.
 
     `make_model` takes the parts of each object by its name, and width and height [px].
     """
@@ -38,18 +38,18 @@ class RenderedObjects:
         self.seed = arrays.integer("seed", seed, 0)
         width, height = (arrays.integer("size", entry, 16) for entry in size)
         files = find_objects(folder)
-        self.names = tuple(files if objects is None else dict.fromkeys(objects))  # the objects, in the given order
+        self.names = tuple(files if objects is None else dict.fromkeys(objects))  # the objects in the given order
         for name in self.names:
             check_known(name, files)
         parts = {name: read_object(files[name]) for name in self.names}
         vertices = [np.vstack([part.vertices for part in shape]) for shape in parts.values()]
-        self._depths = [-points[:, 2].min() for points in vertices]  # [m] from the centre to the lowest point
-        self._radii = [np.linalg.norm(points[:, :2], axis=1).max() for points in vertices]  # [m] of the footprints
+        self._depths = [-points[:, 2].min() for points in vertices]  # [m] depths of the lowest points below the centre
+        self._radii = [np.linalg.norm(points[:, :2], axis=1).max() for points in vertices]  # [m] radii of footprints
         self._model = make_model(parts, width, height)
         self._data = mujoco.MjData(self._model)
         self._renderer = OffscreenRenderer(self._model, width, height)
         geoms = [self._model.geom(index).name.partition("/") for index in range(self._model.ngeom)]
-        # Index of the object of each geom, -1 for those of the scene.
+        # Index of the object of each geom, -1 for geoms of the scene.
         self._owner = np.array([int(first) if slash else -1 for first, slash, _ in geoms])
 
     def __enter__(self: R) -> R:
@@ -86,7 +86,7 @@ class RenderedObjects:
 
 
 def check_known(name: str, known: Collection[str]) -> None:
-    """Raise ObjectError unless `name` is that of a known object."""
+    """Raise ObjectError unless `name` is the name of a known object."""
     if name in known:
         return
     few = ", ".join(list(known)[:40]) + (", ..." if len(known) > 40 else "")

@@ -18,10 +18,10 @@ from icub_learning.simulation.objects.rendered import RenderedObjects, check_kno
 from icub_learning.simulation.objects.scene_model import SHOWING, WALL_DISTANCE, scene_model
 from icub_learning.simulation.objects.views import View, eye_position, gaze_axes, random_view, turning_view
 
-SIZE = (224, 224)  # width, height [px]
-FIELD_OF_VIEW = 45.0  # [deg] along the shorter side of the image
-MAX_SIZE = 2048  # [px]
-PALM = 0.03  # [m] from the origin of the hand's frame to the surface of the palm
+SIZE = (224, 224)  # [px] width and height of an image
+FIELD_OF_VIEW = 45.0  # [deg] field of view along the shorter side of the image
+MAX_SIZE = 2048  # [px] largest width and height of an image
+PALM = 0.03  # [m] distance from the origin of the hand's frame to the surface of the palm
 
 
 class ObjectScene(RenderedObjects):
@@ -35,8 +35,8 @@ class ObjectScene(RenderedObjects):
         seed: seed of the random views; equal seeds give equal images on the same machine.
         size: width and height of the images [px].
         folder: folder of the objects; None: $ICUB_LEARNING_OBJECTS, else those of the set-up (see find_objects).
-        side: "left" or "right" arm, which shows the objects, and eye.
-        field_of_view: along the shorter side of the image [deg].
+        side: "left" or "right", of the arm that shows the objects and of the eye.
+        field_of_view: field of view along the shorter side of the image [deg].
 
     Attributes:
         names: the objects, in the given order.
@@ -71,7 +71,7 @@ class ObjectScene(RenderedObjects):
         self._eye = eye_position(side)
         vertical = 2 * np.arctan(np.tan(fov / 2) * max(1.0, height / width))
         model.cam_fovy[0] = np.rad2deg(vertical)
-        self._half_picture = np.tan(vertical / 2) * np.array([width / height, 1.0])  # width and height at distance 1
+        self._half_picture = np.tan(vertical / 2) * np.array([width / height, 1.0])  # half its sides at distance 1
         model.geom_size[self._wall, :2] = 1.01 * WALL_DISTANCE * self._half_picture
         self._pose(np.zeros(len(self._joints)))
         self._showing_hand = self._data.xmat[hand].reshape(3, 3).copy()

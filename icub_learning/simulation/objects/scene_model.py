@@ -1,4 +1,4 @@
-"""MuJoCo models of what is rendered: objects in a hand of the iCub or on a table, a wall, a light and the camera."""
+"""MuJoCo models for rendering: objects in a hand of the iCub or on a table, a wall, a light and the camera."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,10 +19,10 @@ from icub_learning.simulation.urdf import links_to_root, reduced_robot
 # Posture of an open hand, palm up, about 26 cm in front of the eyes and 12 cm below them [deg], in the order of
 # ArmModel.joint_names; the same for both arms.
 SHOWING = (-63.0, 0.0, 7.0, 73.0, -60.0, -47.0, 25.0)
-WALL_DISTANCE = 1.2  # [m] from the eye
-SHADOW_SIZE = 1024  # [px] of the shadow map; with the default, 4096, a picture takes 60 ms instead of 24
+WALL_DISTANCE = 1.2  # [m] distance of the wall from the eye
+SHADOW_SIZE = 1024  # [px] size of the shadow map; with the default, 4096, a picture takes 60 ms instead of 24
 TABLE = (0.9, 0.8)  # [m] half the sides of the table's top
-TABLE_FIELD_OF_VIEW = 42.0  # [deg] along the height of the image
+TABLE_FIELD_OF_VIEW = 42.0  # [deg] field of view along the height of the image
 HIDDEN_GROUP = 5  # group of geoms that MuJoCo does not render by default
 _VISIBLE = ("upper_arm", "elbow_1", "forearm", "wrist_1", "hand")
 _RGB = int(mujoco.mjtTextureRole.mjTEXROLE_RGB)
@@ -38,7 +38,7 @@ def scene_model(arm: ArmModel, objects: Mapping[str, Sequence[MeshPart]], width:
     spec = mujoco.MjSpec.from_string(_arm_urdf(arm))
     # Shadows, around the centre, fall on object, hand and arm.
     _prepare(spec, (width, height), nearest=0.005, centre=(-0.2, 0.0, 0.3), shadows=0.25)
-    _add_plane(spec, "wall", (1.0, 1.0), [1.0, 1.0, 1.0], [0.5] * 4)  # at 0 MuJoCo would use the body's pose for good
+    _add_plane(spec, "wall", (1.0, 1.0), [1.0, 1.0, 1.0], [0.5] * 4)  # at 0 MuJoCo would keep the body's pose for good
     for joint in arm.joint_names:
         spec.joint(joint).limited = False  # the arm is rendered, not simulated
     for geom in spec.geoms:
@@ -68,7 +68,7 @@ def table_model(objects: Mapping[str, Sequence[MeshPart]], width: int, height: i
 def _prepare(spec: Any, size: tuple[int, int], nearest: float, centre: tuple[float, ...], shadows: float) -> None:
     """Add the camera and the light for images of this size [px]; nothing nearer than `nearest` [m] is seen.
 
-    Shadows fall up to a distance [m] from the centre (3,) of what is shown.
+    Shadows fall up to a distance of `shadows` [m] from `centre` (3,) [m], the centre of what is shown.
     """
     spec.visual.global_.offwidth, spec.visual.global_.offheight = size
     spec.visual.map.znear, spec.visual.map.zfar = nearest, 30.0

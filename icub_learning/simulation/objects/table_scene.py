@@ -16,12 +16,12 @@ from icub_learning.simulation.objects.rendered import RenderedObjects
 from icub_learning.simulation.objects.scene_model import table_model
 from icub_learning.simulation.objects.views import gaze_axes, random_tint
 
-SIZE = (320, 240)  # width, height [px]
+SIZE = (320, 240)  # [px] width and height of an image
 MIN_OBJECTS, MAX_OBJECTS = 3, 8
 AREA = (0.30, 0.22)  # [m] half the depth and half the width of the part of the table on which objects stand
-GAP = 1.05  # smallest distance of two objects, over the sum of the radii of their footprints
-MIN_VISIBLE = 0.25  # share of an object's pixels that must not be hidden for its box to count
-MIN_PIXELS = 64  # of an object that counts
+GAP = 1.05  # smallest distance of two objects, relative to the sum of the radii of their footprints
+MIN_VISIBLE = 0.25  # smallest visible share of an object's pixels at which its box counts
+MIN_PIXELS = 64  # smallest number of visible pixels of an object that counts
 _SCENE = 3  # separates the random numbers of tables from those of views
 
 
@@ -32,7 +32,7 @@ class TableImage:
     image: NDArray[np.uint8]  # uint8 RGB (height, width, 3)
     labels: list[str]  # names of the objects that are visible, n
     boxes: Array  # (n, 4) x1 y1 x2 y2 [px] of their visible pixels; x2 and y2 are one beyond the last pixel
-    visible: Array  # (n,) share of the pixels of each object that no other hides
+    visible: Array  # (n,) share of the pixels of each object that no other object hides
 
 
 class TableScene(RenderedObjects):

@@ -12,22 +12,22 @@ from icub_learning.arrays import Array
 from icub_learning.robots import find_urdf
 
 N_JOINTS = 7
-MAX_TILT = 0.35  # [rad] of an object about the two horizontal axes
-SWAY = 0.06  # [rad] of each joint of the arm
-MAX_AIM = 0.15  # offset of the object from the centre of the image, relative to half the image
-TURN_PERIOD = 2.0  # [s] of an object that turns in the hand
-SCENE_PERIOD = 0.4  # [s] between changes of the background
-UNSEEN = 1_000_000  # view numbers from here on are meant for testing
+MAX_TILT = 0.35  # [rad] largest tilt of an object about each of the two horizontal axes
+SWAY = 0.06  # [rad] largest offset of each joint of the arm
+MAX_AIM = 0.15  # largest offset of the object from the centre of the image, relative to half the image
+TURN_PERIOD = 2.0  # [s] period of an object that turns in the hand
+SCENE_PERIOD = 0.4  # [s] time between changes of the background
+UNSEEN = 1_000_000  # first of the view numbers that are meant for testing
 _TURNING = 2  # separates the random numbers of turning views from those of numbered ones
 
 # The URDF has no eyes. From the link `head`, whose y axis points up along the axis of the neck's yaw and whose z
 # axis points forward, to the point between the eyes, and from there to an eye [m]: kinematics of iCub's head v2 (DH
 # parameters of its eye tilt: a = -50.9 mm, d = 82.05 mm above the neck's roll axis; of its eyes: d = 34 mm).
 HEAD = "head"
-NECK_ROLL_HEIGHT = 0.022344  # [m] above the link `head`
+NECK_ROLL_HEIGHT = 0.022344  # [m] height of the neck's roll axis above the link `head`
 EYE_TILT = (0.0, 0.08205 + NECK_ROLL_HEIGHT, 0.0509)
 HALF_BASELINE = 0.034
-UP = np.array([0.0, 0.0, 1.0])  # in the root frame
+UP = np.array([0.0, 0.0, 1.0])  # upward direction in the root frame
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def _random_scene(rng: np.random.Generator) -> View:
 
 
 def random_tint(rng: np.random.Generator) -> Array:
-    """Return the colour (3,) of light from that of a candle to that of an overcast sky, its largest entry 1."""
+    """Return a random colour (3,) of light between a candle and an overcast sky, its largest entry 1."""
     tint = 1.0 + np.array([1.0, 0.0, -1.0]) * rng.uniform(-0.15, 0.15)
     return tint / tint.max()
 

@@ -10,10 +10,10 @@ from icub_learning.dynamics.regressors.robot_model import RobotModel
 
 
 class TrueBodies:
-    """A robot with the geometry of a URDF and inertial parameters of its own, which no learner is told.
+    """A robot with the geometry of a URDF and inertial parameters of its own, which no learner knows.
 
     The mass of every body is multiplied by a random number, and its distribution of mass is sheared and stretched by a
-    random linear map, so that it stays that of a possible body. `spread` is the standard deviation of the logarithm of
+    random linear map, so that it stays physically possible. `spread` is the standard deviation of the logarithm of
     the masses, and of the entries of the map. Without `sensor`, a fixed joint, outputs are joint torques.
     """
 
@@ -53,7 +53,7 @@ def changed_inertia(inertia: pinocchio.Inertia, spread: float, rng: np.random.Ge
     about_centre = inertia.inertia * heavier
     second_moment = np.trace(about_centre) / 2 * np.eye(3) - about_centre
     second_moment = stretch @ second_moment @ stretch.T
-    # A description may round an inertia to what no body has; such a moment is lifted to one that a body can have.
+    # Rounding in a description may yield an inertia that no body has; it is lifted to one that a body can have.
     values, axes = np.linalg.eigh(second_moment)
     second_moment = (axes * np.maximum(values, 1e-9 * mass)) @ axes.T
     about_centre = np.trace(second_moment) * np.eye(3) - second_moment

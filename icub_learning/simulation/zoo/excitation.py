@@ -1,6 +1,6 @@
 """Random joint motions with exact derivatives: sums of sines, quintics from point to point, trapezoids of velocity.
 
-Each kind is a set of figures; `path` draws one motion of that kind, a function of time. A joint whose range is a single
+Each kind is a set of numbers; `path` draws one motion of that kind, a function of time. A joint whose range is a single
 position stands still.
 """
 
@@ -15,7 +15,7 @@ from icub_learning.simulation.arm.quintic import QuinticSpline, sum_of_sines
 
 Path = Callable[[Array], tuple[Array, Array, Array]]  # times (n,) [s] to q, v, a, (n, n_joints) each
 
-QUINTIC_PEAK = 1.875  # largest velocity of a quintic from rest to rest, in units of way over time
+QUINTIC_PEAK = 1.875  # largest velocity of a quintic from rest to rest, relative to distance over time
 
 
 class Excitation(Protocol):
@@ -79,7 +79,7 @@ class Trapezoids:
     """Moves between random postures with trapezoids of velocity, as simple controllers do: acceleration jumps."""
 
     speed: float  # largest velocity of the fastest joint of a move [rad/s]
-    acceleration: float  # that of the fastest joint while it speeds up and slows down [rad/s^2]
+    acceleration: float  # acceleration of the fastest joint while it speeds up and slows down [rad/s^2]
     pause: float = 0.3  # mean time for which the robot rests after a move [s]
 
     def path(self, low: Array, high: Array, duration: float, rng: np.random.Generator) -> Path:
@@ -89,9 +89,9 @@ class Trapezoids:
             piece = np.clip(np.searchsorted(knots, times, side="right") - 1, 0, len(knots) - 2)
             way = points[piece + 1] - points[piece]
             longest = np.abs(way).max(axis=1)
-            share = way / np.where(longest > 0, longest, 1.0)[:, None]  # of each joint in the fastest joint's way
+            share = way / np.where(longest > 0, longest, 1.0)[:, None]  # each joint's way over the longest
             since = np.clip(times - knots[piece], 0.0, np.diff(knots)[piece])
-            ramp = np.minimum(self.speed / self.acceleration, np.sqrt(longest / self.acceleration))  # [s] speeding up
+            ramp = np.minimum(self.speed / self.acceleration, np.sqrt(longest / self.acceleration))  # [s] to speed up
             total = self._time(longest)
             left = total - since
             rising, falling = since < ramp, (left < ramp) & (since >= ramp)
@@ -107,7 +107,7 @@ class Trapezoids:
         return path
 
     def _time(self, way: Array) -> Array:
-        """Time that a move takes whose longest way is `way` [s]."""
+        """Return the duration [s] of a move in which the fastest joint covers `way` [rad]."""
         ramp = np.minimum(self.speed / self.acceleration, np.sqrt(way / self.acceleration))
         cruise = np.divide(way, self.acceleration * ramp, out=np.zeros_like(way), where=ramp > 0)
         return cruise + ramp
@@ -116,9 +116,9 @@ class Trapezoids:
 def _postures(
     low: Array, high: Array, duration: float, rng: np.random.Generator, pause: float, time_of: Callable[[Array], Array]
 ) -> tuple[Array, Array]:
-    """Times (k,) [s] and postures (k, n_joints) between which the robot moves and rests in turn, beyond `duration`."""
+    """Return times (k,) [s], beyond `duration`, and postures (k, n_joints); the robot moves and rests in turn."""
     posture = (low + high) / 2
-    knots, points = [0.0, 0.5], [posture, posture]  # rests at first
+    knots, points = [0.0, 0.5], [posture, posture]  # the robot rests at first
     while knots[-1] <= duration:
         target = rng.uniform(low, high)
         longest = np.abs(target - posture).max()

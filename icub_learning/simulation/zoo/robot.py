@@ -1,4 +1,4 @@
-"""One robot of the zoo: what it is made of, and recordings of it with the truth beside them."""
+"""One robot of the zoo: its parts, and recordings of it together with the truth."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,37 +15,37 @@ from icub_learning.simulation.zoo.drives import Drives
 from icub_learning.simulation.zoo.excitation import Excitation, Path
 from icub_learning.simulation.zoo.sensing import Clock, JointSensors, OutputSensor, low_pass
 
-WIDEST = 2.0  # [rad] from the middle of its range, as far as any joint goes
-SLOWEST_GRID = 1000.0  # [Hz] least rate at which filters are computed
+WIDEST = 2.0  # [rad] largest distance of a joint from the middle of its range
+SLOWEST_GRID = 1000.0  # [Hz] lowest rate at which filters are computed
 
 
 @dataclass(frozen=True, eq=False)
 class ZooRecording:
     """A recording of a robot of the zoo, and the truth behind it at the instant of each of its n joint states."""
 
-    recording: Recording  # what the sensors showed
-    position: Array  # of the true motion at the instants of the samples, (n, n_joints) [rad]
-    velocity: Array  # likewise [rad/s]
-    acceleration: Array  # likewise [rad/s^2]
-    # true joint torques (N m, or A) or wrench [N, N m], (n, n_outputs); no error of the sensor is in them
+    recording: Recording  # readings of the sensors
+    position: Array  # (n, n_joints) true positions at the instants of the samples [rad]
+    velocity: Array  # (n, n_joints) true velocities at these instants [rad/s]
+    acceleration: Array  # (n, n_joints) true accelerations at these instants [rad/s^2]
+    # (n, n_outputs) true joint torques [N m, or A] or wrench [N, N m], without errors of the sensor
     outputs: Array
     parameters: dict[str, float]  # true parameters by the names that the regressors give them
-    # what `dynamics.assembly.Settings` has to be told about the robot: urdf, joints, output, sensor and, where no
-    # velocities are measured, velocity_source
+    # the robot's arguments of `dynamics.assembly.Settings`: urdf, joints, output, sensor and, if no velocities are
+    # measured, velocity_source
     settings: dict[str, Any]
     output_variance: Array  # (n_outputs,) variance of the errors of a single measurement of the outputs
 
     @property
     def mere_noise(self) -> tuple[bool, ...]:
-        """Whether an output's measurements hold more error of the sensor than truth: nothing is learned from them."""
+        """Whether the errors of an output's measurements vary more than the output: nothing is learned from them."""
         return tuple((self.outputs.var(axis=0) < self.output_variance).tolist())
 
 
 @dataclass(frozen=True)
 class ZooRobot:
-    """A robot of the zoo, whole: the same robot whatever the seed, which decides about its motion and noise."""
+    """A complete robot of the zoo: seeds change its motion and noise, but not the robot."""
 
-    name: str  # name of the robot; it decides about its inertial parameters
+    name: str  # name of the robot; its inertial parameters are drawn from it
     urdf: str = field(repr=False)  # path or XML text
     joints: tuple[str, ...]  # names of the joints
     excitation: Excitation  # how it moves
@@ -54,9 +54,9 @@ class ZooRobot:
     output_sensor: OutputSensor  # how its outputs are measured
     drives: Drives | None = None  # friction and gears of its joints; None where a wrench is measured
     sensor: str = ""  # fixed joint of the force/torque sensor; "": joint torques are the outputs
-    # share of the range of each joint that the motion uses, one value or one a joint; 0: it stands still
+    # share of the range of each joint that the motion uses, one value or one per joint; 0: it stands still
     reach: float | Sequence[float] = 0.8
-    spread: float = 0.15  # by how much its bodies differ from the URDF's, see TrueBodies
+    spread: float = 0.15  # how much its bodies differ from the URDF's, see TrueBodies
 
     @cached_property
     def bodies(self) -> TrueBodies:
@@ -66,7 +66,7 @@ class ZooRobot:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What `dynamics.assembly.Settings` has to be told about it."""
+        """The robot's arguments of `dynamics.assembly.Settings`."""
         found: dict[str, Any] = {"urdf": self.urdf, "joints": self.joints}
         found |= {"output": "wrench", "sensor": self.sensor} if self.sensor else {"output": "joint_torque"}
         return found if self.joint_sensors.velocity else {**found, "velocity_source": "estimated"}
@@ -78,8 +78,8 @@ class ZooRobot:
         return {**self.bodies.parameters, **own}
 
     def record(self, duration: float = 60.0, seed: int = 0) -> ZooRecording:
-        """Record a motion of its own for each seed, for a duration [s]. Raises ParameterError: one is outside its
-        range.
+        """Return a recording of `duration` [s]; each seed has its own motion. Raises ParameterError: one of them is
+        outside its range.
         """
         duration = real("duration", duration, 0.1, 1e5)
         rng = np.random.default_rng([crc32(self.name.encode()), integer("seed", seed, 0)])
@@ -96,7 +96,7 @@ class ZooRobot:
         fields["joint_arrivals"] = self.clock.arrivals(stamps, rng)
         shown = self.output_sensor.measure(self._filtered(path, instants, outputs), instants, rng)
         if self.sensor:
-            later = rng.uniform(0.0, 5e-4, len(instants))  # [s] after the joint states, by a sender of its own
+            later = rng.uniform(0.0, 5e-4, len(instants))  # [s] delay after the joint states, of a separate sender
             wrench_stamps = np.round((instants + later) * 1e9).astype(np.int64)
             arrivals = np.maximum.accumulate(np.maximum(wrench_stamps, fields["joint_arrivals"]))
             fields |= {"wrench": shown, "wrench_stamps": wrench_stamps, "wrench_arrivals": arrivals}
@@ -112,7 +112,7 @@ class ZooRobot:
         return middle - half, middle + half
 
     def _outputs(self, path: Path, instants: Array, motion: tuple[Array, Array, Array]) -> Array:
-        """True outputs at the instants of the samples; with an elastic gear from what went before each of them."""
+        """Return the true outputs at the instants of the samples; with an elastic gear, from the motion before them."""
         outputs = transmitted = self.bodies.outputs(*motion)
         if (drives := self.drives) is None:
             return outputs
@@ -123,7 +123,7 @@ class ZooRobot:
         return drives.efforts(*motion, outputs, transmitted)
 
     def _delayed(self, path: Path, instants: Array, velocity: Array) -> Array:
-        """The true velocities as the filter of their sensor shows them, as late as they come."""
+        """Return the true velocities after the filter and the delay of their sensor."""
         sensors = self.joint_sensors
         if not sensors.delays_velocity:
             return velocity
@@ -133,7 +133,7 @@ class ZooRobot:
         )
 
     def _filtered(self, path: Path, instants: Array, outputs: Array) -> Array:
-        """The true outputs as the filter of their sensor shows them."""
+        """Return the true outputs after the filter of their sensor."""
         bandwidth = self.output_sensor.bandwidth
         if not bandwidth:
             return outputs
@@ -142,7 +142,7 @@ class ZooRobot:
         )
 
     def _from_past(self, times: Array, values: Callable[[Array, float], Array]) -> Array:
-        """Read what `values` finds at equally spaced times and their distance [s] at `times` (n,) in between."""
+        """Return `values`, a function of equally spaced times and their step [s], interpolated at `times` (n,)."""
         step = 1 / max(SLOWEST_GRID, self.clock.rate)
         grid = np.arange(0.0, times[-1] + 2 * step, step)
         return np.column_stack([np.interp(times, grid, column) for column in values(grid, step).T])

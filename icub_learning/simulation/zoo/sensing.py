@@ -1,4 +1,4 @@
-"""How a robot of the zoo shows its state: clocks that jitter and stall, encoders in counts, sensors with offsets."""
+"""Sensors of a robot of the zoo: clocks that jitter and stall, encoders in counts, sensors with offsets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,47 +8,47 @@ from scipy.signal import lfilter
 
 from icub_learning.arrays import Array
 
-DRIFT_TIME = 300.0  # [s] over which the drift of an offset forgets where it was
+DRIFT_TIME = 300.0  # [s] time constant of the drift of an offset
 
 
 @dataclass(frozen=True)
 class Clock:
-    """When samples are taken, what their stamps say and when they arrive."""
+    """Instants, stamps and arrival times of samples."""
 
     rate: float  # usual number of samples per second [Hz]
     irregularity: float = 0.0  # standard deviation of an interval, relative to the usual one
     shortest: float = 0.5  # shortest interval, relative to the usual one
     stall_share: float = 0.0  # share of the intervals in which the sender stalls
-    longest_stall: float = 0.0  # longest such interval [s]; they are drawn uniformly from twice the usual one on
+    longest_stall: float = 0.0  # longest such interval [s]; uniformly distributed from twice the usual one on
     stamp_error: float = 0.0  # standard deviation of a stamp about the instant of its sample [s]
-    # mean time between stamp and arrival [s]; exponentially distributed, but the order is kept, so that late messages
-    # come in bursts
+    # mean time between stamp and arrival [s]; it is exponentially distributed, but the order is kept, so that late
+    # messages come in bursts
     late: float = 0.0
-    repeated: float = 0.0  # share of messages that repeat the readings of the message before under a stamp of their own
+    repeated: float = 0.0  # share of messages that repeat the readings of the message before with a new stamp
 
     def instants(self, duration: float, rng: np.random.Generator) -> Array:
-        """Return when samples are taken, (n,) rising times from 0 to `duration` [s]."""
+        """Return the instants (n,) at which samples are taken, rising from 0 to `duration` [s]."""
         count = int(np.ceil(1.2 * duration * self.rate)) + 10
         usual = 1 / self.rate
         intervals = usual * np.maximum(1 + self.irregularity * rng.standard_normal(count), self.shortest)
         stalls = rng.uniform(2 * usual, max(2 * usual, self.longest_stall), count)
         intervals = np.where(rng.uniform(size=count) < self.stall_share, stalls, intervals)
         instants = np.concatenate([[0.0], np.cumsum(intervals)])
-        return instants[instants <= duration + 1e-9]  # the sum of the intervals rounds
+        return instants[instants <= duration + 1e-9]  # tolerance for rounding in the sum of the intervals
 
     def stamps(self, instants: Array, rng: np.random.Generator) -> np.ndarray:
         """Return the stamps of samples taken at `instants` (n,) [s], (n,) int64 [ns], strictly rising."""
         shown = instants + self.stamp_error * rng.standard_normal(len(instants))
-        least = np.arange(len(shown)) * 1000  # [ns] one microsecond at least between two stamps
+        least = np.arange(len(shown)) * 1000  # [ns] at least one microsecond between two stamps
         return np.maximum.accumulate(np.round(shown * 1e9).astype(np.int64) - least) + least
 
     def arrivals(self, stamps: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Return when messages with these stamps arrive, (n,) int64 [ns], never falling."""
+        """Return the arrival times (n,) int64 [ns], never falling, of messages with these stamps."""
         delays = np.round(self.late * 1e9 * rng.standard_exponential(len(stamps))).astype(np.int64)
         return np.maximum.accumulate(stamps + delays)
 
     def sources(self, count: int, rng: np.random.Generator) -> np.ndarray:
-        """Return (count,) the index of the sample whose readings each message shows."""
+        """Return for each message the index of the sample whose readings it shows, (count,)."""
         fresh = rng.uniform(size=count) >= self.repeated
         fresh[:1] = True
         return np.maximum.accumulate(np.where(fresh, np.arange(count), 0))
@@ -56,15 +56,15 @@ class Clock:
 
 @dataclass(frozen=True)
 class JointSensors:
-    """Positions and velocities of the joints as they are measured."""
+    """Measurement of the joints' positions and velocities."""
 
     position_step: float = 0.0  # step in which positions come [rad]; 0: not in steps
-    position_noise: float = 0.0  # standard deviation of their noise [rad]
+    position_noise: float = 0.0  # standard deviation of the noise of positions [rad]
     velocity: bool = True  # whether velocities are measured
-    velocity_step: float = 0.0  # likewise [rad/s]
-    velocity_noise: float = 0.0  # likewise [rad/s]
-    velocity_bandwidth: float = 0.0  # [Hz] of the low-pass filter of first order that velocities went through; 0: none
-    velocity_delay: float = 0.0  # by which they are late besides [s]
+    velocity_step: float = 0.0  # step in which velocities come [rad/s]; 0: not in steps
+    velocity_noise: float = 0.0  # standard deviation of the noise of velocities [rad/s]
+    velocity_bandwidth: float = 0.0  # bandwidth of the first-order low-pass filter of velocities [Hz]; 0: none
+    velocity_delay: float = 0.0  # additional delay of velocities [s]
 
     @property
     def delays_velocity(self) -> bool:
@@ -72,28 +72,28 @@ class JointSensors:
         return bool(self.velocity_bandwidth or self.velocity_delay)
 
     def positions(self, q: Array, rng: np.random.Generator) -> Array:
-        """Return the measured positions at true ones (n, n_joints)."""
+        """Return the measured positions at true positions q (n, n_joints)."""
         return in_steps(q + self.position_noise * rng.standard_normal(q.shape), self.position_step)
 
     def velocities(self, v: Array, rng: np.random.Generator) -> Array:
-        """Return the measured velocities where the filter gives v (n, n_joints)."""
+        """Return the measured velocities for filtered and delayed true velocities v (n, n_joints)."""
         return in_steps(v + self.velocity_noise * rng.standard_normal(v.shape), self.velocity_step)
 
 
 @dataclass(frozen=True)
 class OutputSensor:
-    """Joint torques, currents or a wrench as they are measured; tuples hold one value an output."""
+    """Measurement of joint torques, currents or a wrench; tuples hold one value per output."""
 
     noise: Sequence[float]  # standard deviation of white noise
-    step: float = 0.0  # in which values come; 0: not in steps
-    bandwidth: float = 0.0  # [Hz] of the low-pass filter of first order that the values went through; 0: none
+    step: float = 0.0  # step in which values come; 0: not in steps
+    bandwidth: float = 0.0  # bandwidth of the first-order low-pass filter of values [Hz]; 0: none
     offset: Sequence[float] = ()  # constant offset
-    drift: Sequence[float] = ()  # standard deviation of a slow Ornstein-Uhlenbeck wander of the offset
-    # (n_outputs, n_outputs) matrix that maps the true to the shown values, () for the identity
+    drift: Sequence[float] = ()  # standard deviation of the slow Ornstein-Uhlenbeck drift of the offset
+    # (n_outputs, n_outputs) matrix from the true to the measured values, () for the identity
     gain: Sequence[Sequence[float]] = ()
 
     def measure(self, outputs: Array, times: Array, rng: np.random.Generator) -> Array:
-        """Return the measured outputs where the filter gives `outputs` (n, n_outputs) at `times` (n,) [s]."""
+        """Return the measured outputs for filtered true `outputs` (n, n_outputs) at `times` (n,) [s]."""
         shown = outputs @ np.asarray(self.gain).T if len(self.gain) else outputs
         if len(self.offset):
             shown = shown + np.asarray(self.offset)
@@ -103,7 +103,7 @@ class OutputSensor:
 
     @property
     def variance(self) -> Array:
-        """(n_outputs,) variance of a single measurement: of its noise and of its steps."""
+        """(n_outputs,) variance of the error of a single measurement, from its noise and its steps."""
         return np.asarray(self.noise) ** 2 + self.step**2 / 12
 
 
@@ -113,7 +113,7 @@ def in_steps(values: Array, step: float) -> Array:
 
 
 def low_pass(values: Array, bandwidth: float, step: float) -> Array:
-    """Return values (n, k) in equal steps of time [s] after a filter of first order, settled before the first one.
+    """Return values (n, k), `step` [s] apart, after a first-order low-pass filter that has settled at the first one.
 
     At the bandwidth [Hz] a sine loses half its power; 0: no filter.
     """
@@ -124,7 +124,7 @@ def low_pass(values: Array, bandwidth: float, step: float) -> Array:
 
 
 def _wander(times: Array, count: int, rng: np.random.Generator) -> Array:
-    """`count` Ornstein-Uhlenbeck processes of unit variance at `times` (n,) [s], linear between whole seconds."""
+    """Return Ornstein-Uhlenbeck processes (n, count) of unit variance at `times` (n,) [s], linear between seconds."""
     knots = np.arange(np.ceil(times[-1]) + 2)
     keep = np.exp(-1 / DRIFT_TIME)
     kicks = np.sqrt(1 - keep**2) * rng.standard_normal((len(knots), count))

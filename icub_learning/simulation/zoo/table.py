@@ -16,8 +16,8 @@ from icub_learning.simulation.zoo.sensing import Clock, JointSensors, OutputSens
 
 _UR = ("shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint")
 _ICUB_ARM = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_prosup", "wrist_pitch", "wrist_yaw")
-_ENCODER_16 = 9.6e-5  # [rad] 16 bits a turn
-_WRENCH_NOISE = (0.3, 0.3, 0.4, 0.006, 0.006, 0.005)  # [N, N m]
+_ENCODER_16 = 9.6e-5  # [rad] step of an encoder with 16 bits per turn
+_WRENCH_NOISE = (0.3, 0.3, 0.4, 0.006, 0.006, 0.005)  # [N, N m] standard deviation of the noise of a wrench
 
 _DEVELOPMENT = (
     ZooRobot(

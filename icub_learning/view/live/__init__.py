@@ -1,1 +1,1 @@
-"""Where a live page's numbers come from: topics, diagnostics and services of running nodes."""
+"""The sources of a live page: topics, diagnostics and services of running nodes."""

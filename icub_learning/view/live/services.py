@@ -1,4 +1,4 @@
-"""Services of nodes, asked for by the page's threads and called by the one that handles messages."""
+"""Calls of nodes' services, requested by the page's threads and made by the thread that handles messages."""
 
 import queue
 import time
@@ -38,7 +38,7 @@ class ServiceCalls:
         self._new: queue.SimpleQueue[Iterator[None]] = queue.SimpleQueue()
         self._waiting: list[Iterator[None]] = []
         self._clients: dict[str, Any] = {}
-        self._known: set[str] = set()  # services that have known their client long enough
+        self._known: set[str] = set()  # services that had enough time to discover their client
 
     def ask(self, node: str, service: str, takes: float = 0.0, **fields: object) -> Answer:
         """Call one of KINDS and wait for its answer; see `icub_learning.view.shown.state.Ask`."""
@@ -74,7 +74,7 @@ class ServiceCalls:
             client, end = self._clients[service], time.monotonic() + FIND_LIMIT
             if not client.service_is_ready():
                 self._known.discard(service)
-            while service not in self._known:  # an answer before the service knows the client too would be lost
+            while service not in self._known:  # an answer before the service has discovered the client is lost
                 yield from _until(client.service_is_ready, end, f"there is no service {service}")
                 known_at = time.monotonic() + DISCOVERY_TIME
                 while time.monotonic() < known_at:
@@ -84,7 +84,7 @@ class ServiceCalls:
             sent = client.call_async(kind.Request(**fields))
             yield from _until(sent.done, time.monotonic() + takes + SPARE, f"no answer came from {service}")
             result.set_result(sent.result())
-        except Exception as error:  # of a request that cannot be made: the one who asks is told
+        except Exception as error:  # the request cannot be made: the caller gets the error
             result.set_exception(error)
 
 

@@ -29,10 +29,10 @@ RECOGNITION = "icub_learning_msgs/msg/Recognition"
 DETECTIONS = "icub_learning_msgs/msg/Detections"
 FEATURES = "icub_learning_msgs/msg/FeatureVector"
 JOINT_STATE, WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
-LOOK_PERIOD = 1.0  # [s] between looks at which nodes there are
-ASK_PERIOD = 3.0  # [s] between questions that nodes do not answer by themselves
+LOOK_PERIOD = 1.0  # [s] time between two looks for nodes
+ASK_PERIOD = 3.0  # [s] time between two requests for what nodes do not publish
 SETTINGS = ("urdf", "estimator", "output", "sensor")  # parameters of a learner that the page needs
-FORGOTTEN = 60.0  # [s] after which a status that nobody reports any more is left out
+FORGOTTEN = 60.0  # [s] time without a report after which a status is left out
 WEIGHT = re.compile(r"(P|NP|SP) (\d+(?:\.\d+)?)")
 
 
@@ -40,10 +40,10 @@ WEIGHT = re.compile(r"(P|NP|SP) (\d+(?:\.\d+)?)")
 class Found:
     """The nodes that were found, by name, and the topics that they subscribe to."""
 
-    learners: dict[str, tuple[str, str]]  # topic of joint states and of wrenches of each learner; "" for none
+    learners: dict[str, tuple[str, str]]  # topics of joint states and wrenches of each learner; "" for none
     recognizers: list[str]
     detectors: list[str]
-    image: tuple[str, str]  # topic and type of the camera's images that they look at; "" for none
+    image: tuple[str, str]  # topic and type of the camera's images that they subscribe to; "" for none
 
 
 def look(node: Node, image: str = "") -> Found:
@@ -70,7 +70,7 @@ def _subscribed(node: Node, owner: str, kind: str) -> list[str]:
     namespace, _, name = owner.rpartition("/")
     try:
         found = node.get_subscriber_names_and_types_by_node(name, namespace or "/")
-    except Exception:  # rclpy's NodeNameNonExistentError: it has left since
+    except Exception:  # rclpy's NodeNameNonExistentError: the node has left since
         return []
     return [topic for topic, types in found if kind in types]
 
@@ -88,10 +88,10 @@ def _image(node: Node, topics: dict[str, str], watchers: list[str], given: str) 
 class LiveSource:
     """Keeps a state up to date with what nodes publish. Raises ModelError: there is no such URDF.
 
-    The thread that runs the executor of `spun` calls `poll` about ten times a second; no executor spins `polled`, which
-    is for streams. `joint_states` is their topic where no learner says which it takes; `urdf` as `find_urdf` takes it,
-    "" for that of robot_description or of a learner's parameter; `image` a topic, "" for the one that nodes look at;
-    `folder` that of a program that writes what it does into its file STATUS.
+    The thread that runs the executor of `spun` calls `poll` ten times a second or more; no executor spins `polled`,
+    which is for streams. `joint_states` is a topic, used while no learner subscribes to another; `urdf` is as for
+    `find_urdf`, "" for that of robot_description or of a learner's parameter; `image` is a topic, "" for the one that
+    nodes subscribe to; `folder` is that of a program that writes what it does into its file STATUS.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class LiveSource:
         self._streams: dict[str, RawTopic] = {}
         self._learners: dict[str, LearnerTopics] = {}
         self._objects = ObjectTopics(self.state, spun, polled, self._calls)
-        self._settings: dict[str, dict[str, str]] = {}  # of learners that were asked for them
+        self._settings: dict[str, dict[str, str]] = {}  # settings of learners that were asked for them
         self._next_look = self._next_question = 0.0
         self._chosen_urdf = bool(urdf)
         if urdf:
@@ -114,7 +114,7 @@ class LiveSource:
         self._joints = self._stream(joint_states, JointState)
 
     def poll(self) -> None:
-        """Take in what has come, and look for nodes that are new or gone."""
+        """Take in the messages that have come, and look for nodes that are new or gone."""
         now = time.monotonic()
         self._calls.handle()
         if now >= self._next_look:
@@ -173,7 +173,7 @@ class LiveSource:
 
         def keep(future: Any) -> None:
             if future.exception() is not None:
-                self._settings.pop(name, None)  # it may come up later
+                self._settings.pop(name, None)  # the node may come up later
                 return
             found = parameters_in(future.result(), SETTINGS)
             values = {key: value if isinstance(value, str) else "" for key, value in found.items()}
@@ -192,7 +192,7 @@ class LiveSource:
         for status in message.status:
             values = {pair.key: pair.value for pair in status.values}
             level = status.level[0] if isinstance(status.level, bytes) else int(status.level)
-            level = level if 0 <= level <= 3 else 2  # one that nobody knows is an error
+            level = level if 0 <= level <= 3 else 2  # an unknown level counts as an error
             self.state.health[status.name] = Health(level, status.message, values, time.monotonic())
             node = "/" + status.hardware_id.lstrip("/")
             for name, learner in self.state.learners.items():

@@ -1,4 +1,4 @@
-"""What nodes that learn publish, as the state of a learner and of objects, and the images that they look at."""
+"""Topics of nodes that learn, as the state of a learner and of objects, and the images to which they subscribe."""
 
 import contextlib
 import time
@@ -27,17 +27,17 @@ from icub_learning.view.shown.state import PERIOD, Learner, Load, Masses, State
 from icub_learning_msgs.msg import Detections, DynamicsPrediction, InertialParameters, ObjectList, Recognition
 from icub_learning_msgs.srv import ListObjects
 
-KEPT = 400  # messages that wait to be asked for
-SAMPLES = 200  # stamps from which the period becomes known
+KEPT = 400  # newest messages of a topic that are kept for `nearest`
+SAMPLES = 200  # steps between stamps from which the period is estimated
 IMAGE, COMPRESSED = "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"
-LONGEST_GAP = 5_000_000_000  # [ns]; a longer one is a pause, not a loss
-STEP = round(PERIOD * 1e9)  # [ns]
-TOLERANCE = 20_000_000  # [ns] between a prediction and the measurement that it is compared with
-SILENT = 3.0  # [s] after which a node without predictions is taken to have gone
+LONGEST_GAP = 5_000_000_000  # [ns] longest gap that counts as a loss; a longer one is a pause
+STEP = round(PERIOD * 1e9)  # [ns] time between two points of a curve
+TOLERANCE = 20_000_000  # [ns] largest difference between a prediction and the measurement that it is compared with
+SILENT = 3.0  # [s] time without predictions after which a node is taken to have gone
 
 
 class RawTopic:
-    """A subscription of a node that no executor spins, made as by create_subscription, to messages with a header."""
+    """A subscription to messages with a header, by a node that no executor spins; made like create_subscription."""
 
     def __init__(self, node: Node, kind: type, topic: str, qos: QoSProfile) -> None:
         self._node = node
@@ -45,9 +45,9 @@ class RawTopic:
         self._messages: deque[tuple[int, bytes]] = deque(maxlen=KEPT)
         self._last = 0
         self._steps: list[int] = []
-        self._period = 0  # [ns]
+        self._period = 0  # median step between stamps [ns]
         self.name: str = self._subscription.topic_name
-        self.lost: int | None = None  # messages between those that came, by stamps; None: the period is not known
+        self.lost: int | None = None  # messages that did not come, judged by stamps; None: unknown period
 
     def take(self) -> list[tuple[int, bytes]]:
         """Take in what has arrived; return stamp [ns] and bytes of each new message."""
@@ -62,7 +62,7 @@ class RawTopic:
         return found
 
     def decode(self, data: bytes) -> Any:
-        """Return the message in some bytes. Raises SampleError if they hold none."""
+        """Return the message that bytes hold. Raises SampleError if they hold none."""
         return message_of(data, self._subscription.msg_type)
 
     def nearest(self, stamp: int, tolerance: int) -> bytes | None:
@@ -76,7 +76,7 @@ class RawTopic:
     def _count(self, stamps: list[int]) -> None:
         for stamp in stamps:
             step, self._last = stamp - self._last, stamp
-            if not 0 < step < LONGEST_GAP:  # repeated, set back, after a pause, or the first one
+            if not 0 < step < LONGEST_GAP:  # a stamp that is repeated, set back, after a pause, or the first
                 continue
             if self.lost is not None:
                 self.lost += max(0, round(step / self._period) - 1)
@@ -95,9 +95,9 @@ def sampled(messages: list[tuple[int, bytes]], last: int, period: int) -> Iterat
 
 
 class LearnerTopics:
-    """Subscribes to the topics of one learner: rare ones by the node `spun` of an executor, streams by `polled`.
+    """Subscribes to the topics of one learner: rare ones with the node `spun` of an executor, streams with `polled`.
 
-    The streams of joint states and wrenches that it subscribes to are shared with other learners.
+    The streams of joint states and wrenches that the learner uses are shared with other learners.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class LearnerTopics:
         ]
 
     def take(self) -> None:
-        """Take in predictions, and pair those that are shown with what was measured then."""
+        """Take in predictions, and pair those that are shown with the measurements of their time."""
         new = self.predictions.take()
         now = time.monotonic()
         if new:
@@ -133,7 +133,7 @@ class LearnerTopics:
         if self._waiting:
             self._last = self._waiting[-1][0]
         for stamp, data in paired:
-            with contextlib.suppress(Exception):  # bytes that are no message: the next ones may be
+            with contextlib.suppress(Exception):  # the bytes are no message; the next ones may be
                 self._pair(stamp, self.predictions.decode(data))
 
     def _pair(self, stamp: int, message: DynamicsPrediction) -> None:
@@ -184,7 +184,7 @@ def efforts(message: JointState, joints: tuple[str, ...]) -> Array | None:
 
 
 class ObjectTopics:
-    """Recognitions, detections, lists of objects, for which `calls` asks detectors, and images come into a state."""
+    """Puts recognitions, detections, images and lists of objects, requested from detectors by `calls`, into a state."""
 
     def __init__(self, state: State, spun: Node, polled: Node, calls: ServiceCalls) -> None:
         self._state, self._spun, self._polled, self._calls = state, spun, polled, calls
@@ -192,7 +192,7 @@ class ObjectTopics:
         self._images: RawTopic | None = None
 
     def follow(self, recognizers: list[str], detectors: list[str], image: tuple[str, str]) -> None:
-        """Subscribe to what these nodes publish, and to their images; leave those that have gone."""
+        """Subscribe to the topics of these nodes, and to their images; unsubscribe from nodes that have gone."""
         self._state.recognizers, self._state.detectors = recognizers, detectors
         for name in [one for one in self._subscriptions if one not in (*recognizers, *detectors)]:
             for subscription in self._subscriptions.pop(name):
@@ -222,7 +222,7 @@ class ObjectTopics:
         """Decode the newest image that has come."""
         if self._images is None or not (new := self._images.take()):
             return
-        with contextlib.suppress(SampleError):  # no image; the nodes that look at it say so in their diagnostics
+        with contextlib.suppress(SampleError):  # no image; nodes that subscribe to it say so in diagnostics
             self._state.image = rgb_of(self._images.decode(new[-1][1]))
             self._state.image_number += 1
 

@@ -1,1 +1,1 @@
-"""The page: one file for each part of it, on viser. No ROS: parts are given a `State`, and ask through `Ask`."""
+"""The page, made with viser: a file for each part. No ROS: parts get a `State`, and call services through an `Ask`."""

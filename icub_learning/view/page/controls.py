@@ -1,4 +1,4 @@
-"""What people press, choose and move: a button with what came of it, a choice, the slider of a recording."""
+"""Controls of the page: a button with the answer that it got, a choice, and the slider of a recording."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,16 +9,16 @@ from icub_learning.view.page import style
 from icub_learning.view.shown.state import Answer
 
 NODE = "the node that is shown, and whose services are called"
-STEP = 0.05  # [s] of the slider
-UNSEEN = 1e-6  # [s] by which a time differs from another that looks the same
-SETTLED = 5  # updates after which the slider is taken to have been let go
+STEP = 0.05  # [s] step of the slider
+UNSEEN = 1e-6  # [s] invisible change of a time, with which it is sent again
+SETTLED = 5  # updates after the last move after which the slider is taken to have been let go
 SPEEDS = ("0.25 x", "0.5 x", "1 x", "2 x", "4 x")
 
 
 class Action:
-    """A button that asks a service; the answer, or the refusal, appears below it.
+    """A button that calls a service; the answer, or the refusal, appears below it.
 
-    `do` is called in a thread of its own when the button is pressed; `asking` returns what is shown until then.
+    `do` is called in a thread of its own when the button is pressed; `asking` returns what is shown until it returns.
     """
 
     def __init__(
@@ -35,20 +35,20 @@ class Action:
         self.button.on_click(self.press)
 
     def press(self, _event: Any = None) -> None:
-        if self.button.disabled:  # pressed twice
+        if self.button.disabled:  # it was pressed twice
             return
         self.button.disabled = True
         self.answer.content = style.answer(self._asking(), None)
         try:
             found = self._do()
-        except Exception as error:  # whatever it is, people see it where they pressed
+        except Exception as error:  # any error is shown below the button
             found = Answer(False, str(error) or type(error).__name__)
         self.answer.content = style.answer(found.message or ("done" if found.success else "refused"), found.success)
         self.button.disabled = False
 
 
 class Choice:
-    """A dropdown with what there is, at the top of what it decides."""
+    """A dropdown of the names that are available, above the parts of the page that depend on it."""
 
     def __init__(self, server: viser.ViserServer, label: str, hint: str = NODE, none: str = "none is running") -> None:
         self._none = none
@@ -87,10 +87,10 @@ class Player:
         self._speed = gui.add_dropdown("speed", SPEEDS, initial_value="1 x")
         self._slider = gui.add_slider("time [s]", 0.0, round(self._duration, 2), STEP, 0.0)
         self._time, self._shown = 0.0, 0.0  # [s]; the slider shows the time rounded
-        self._since_move = SETTLED  # updates
+        self._since_move = SETTLED  # updates since the slider was moved
 
     def advance(self, seconds: float) -> float:
-        """Let time pass on the wall clock; return the time in the recording [s], which starts again at its end."""
+        """Advance by `seconds` of wall-clock time; return the time in the recording [s], which restarts at its end."""
         self._since_move += 1
         if self._slider.value != self._shown:  # somebody moved it
             self._time = self._shown = float(self._slider.value)
@@ -101,7 +101,7 @@ class Player:
                 self._time = 0.0
             self._show(round(self._time, 2))
         elif self._since_move == SETTLED:
-            # What was sent before the move may have reached a slow page after it. An equal value would not be sent.
+            # A time sent before the move may have reached a slow page after it. An equal value would not be sent again.
             self._show(abs(self._time - UNSEEN))
         return self._time
 

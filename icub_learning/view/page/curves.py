@@ -1,4 +1,4 @@
-"""What is measured and predicted, in curves that scroll; errors over minutes; weights of P, NP and SP."""
+"""Curves of measurements and predictions that scroll, of errors over minutes, and weights of P, NP and SP."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,12 +11,12 @@ from icub_learning.reporting.tables import number
 from icub_learning.view.page import style
 from icub_learning.view.shown.state import ERROR_SPAN, SIGMAS, TOGETHER, ErrorCurve, Learner, State
 
-BAND = "rgba(42, 157, 92, 0.18)"  # GREEN
+BAND = "rgba(42, 157, 92, 0.18)"  # GREEN, translucent
 EDGE = "rgba(42, 157, 92, 0.35)"
-HEIGHT = 120  # [px] of one plot
-SECONDS: Any = {"label": "s"}  # the series of the lower axis
-MOST_LINES = 3  # of one picture, which the eye tells apart
-FLOOR = 1e-4  # smallest error of the logarithmic scale
+HEIGHT = 120  # [px] height of one plot
+SECONDS: Any = {"label": "s"}  # series of the horizontal axis
+MOST_LINES = 3  # most lines of one plot that the eye can tell apart
+FLOOR = 1e-4  # smallest error on the logarithmic scale
 KINDS = ("P", "NP", "SP")
 
 
@@ -46,7 +46,7 @@ def line(name: str, colour: str, width: float = 1.5, dash: tuple[float, ...] = (
 
 
 class CurvesView:
-    """A choice of outputs, and a plot for each of them, of predictions too where there are some."""
+    """A choice of outputs, and a plot of the measurements of each, with the predictions if there are any."""
 
     def __init__(self, server: viser.ViserServer, predicted: bool = True) -> None:
         gui = server.gui
@@ -83,7 +83,7 @@ class CurvesView:
 
 
 class ErrorsView:
-    """Errors of all learners that predict the same outputs, for the two groups of outputs that come first."""
+    """Errors of all learners that predict the same outputs, for the first two groups of outputs."""
 
     def __init__(self, server: viser.ViserServer) -> None:
         self._server = server
@@ -132,7 +132,7 @@ class ErrorsView:
 
 
 class WeightsView:
-    """The weights of P, NP and SP in what is predicted."""
+    """The weights of P, NP and SP in the predictions."""
 
     def __init__(self, server: viser.ViserServer) -> None:
         with server.gui.add_folder("Weights"):
@@ -153,7 +153,7 @@ class WeightsView:
 def lines_of(state: State, chosen: Learner) -> list[tuple[str, Learner, str]]:
     """Return (name, learner, part) of each curve of errors.
 
-    Of several nodes that predict the same, one line each; of a single one its rigid-body part and all of it.
+    Several nodes that predict the same outputs get one line each; a single one, its rigid-body part and the whole.
     """
     alike = [one for one in state.learners.values() if one.outputs == chosen.outputs and one.alive and len(one.curves)]
     if len(alike) > 1:

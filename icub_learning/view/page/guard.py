@@ -1,7 +1,7 @@
 """Who may open the page: requests from elsewhere are refused before viser sees them.
 
 A page that serves robots' services must not be opened by whoever reaches its port, nor by another page in the same
-browser. viser has no hook for that, so what it passes to websockets' `serve` is wrapped while it starts; a test holds
+browser. viser has no hook for that, so what it passes to websockets' `serve` is wrapped while it starts; a test checks
 that this still works.
 """
 
@@ -18,10 +18,10 @@ import websockets.asyncio.server as websockets_server
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-LONGEST_NUMBER = 16  # digits of that number
-PICTURES = "/thumbnails/"  # address of small pictures, before their number
+LONGEST_NUMBER = 16  # digits; the number of a small picture has fewer
+PICTURES = "/thumbnails/"  # path of small pictures, before their number
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
-# The browser itself refuses to ask any other host, whatever a label or a message from the network says.
+# With this policy the browser contacts no other host, whatever a label or a message from the network says.
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob: data:; "
     "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; "
@@ -31,7 +31,7 @@ POLICY = (
 
 
 def is_local(host: str) -> bool:
-    """Return whether an address to listen on is this machine's alone."""
+    """Return whether an address to listen on can be reached from this machine alone."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -39,9 +39,9 @@ def is_local(host: str) -> bool:
 
 
 class Guard:
-    """Decides which requests to a host are answered: those that name this server in their Host header (a name that
-    somebody else made to point here does not), from no page of another origin, and with the token, where there is one,
-    which comes once in the address, then in a cookie.
+    """Decides which requests to a host are answered: those whose Host header names this server (and not a foreign name
+    that was made to point here), that come from no page of another origin, and that carry the token, if there is one,
+    at first in the address, then in a cookie.
     """
 
     def __init__(self, host: str, token: str = "") -> None:
@@ -86,14 +86,14 @@ class Guard:
 
 @contextmanager
 def guarding(guard: Guard, picture: Callable[[int], bytes | None] = lambda number: None) -> Iterator[None]:
-    """Put the guard before each server that websockets starts in this context; `picture` returns a JPEG of PICTURES."""
+    """Put the guard before each server that websockets starts in this context; `picture` returns a JPEG by number."""
     original = websockets_server.serve
 
     def serve(*args: Any, process_request: Callable[..., Response | None], **options: Any) -> Any:
         def checked(connection: Any, request: Request) -> Response | None:
             try:
                 refusal = guard.refusal(request.headers, request.path)
-            except ValueError as error:  # of a port or address that is none
+            except ValueError as error:  # the port or address is invalid
                 refusal = str(error)
             if refusal is not None:
                 return connection.respond(http.HTTPStatus.FORBIDDEN, refusal + "\n")
@@ -116,7 +116,7 @@ def guarding(guard: Guard, picture: Callable[[int], bytes | None] = lambda numbe
 
 
 def _picture(connection: Any, picture: Callable[[int], bytes | None], name: str) -> Response:
-    """Answer a request for a small picture: one that is there never changes."""
+    """Answer a request for a small picture; it never changes, so that browsers may cache it."""
     content = picture(int(name)) if name.isascii() and name.isdigit() and len(name) < LONGEST_NUMBER else None
     if content is None:
         return cast(Response, connection.respond(http.HTTPStatus.NOT_FOUND, "there is no such picture\n"))

@@ -1,4 +1,4 @@
-"""What nodes have learned of the body, how they are, and what they have learned as files."""
+"""What nodes have learned of the body, their diagnostics, and their models as files."""
 
 import time
 
@@ -9,8 +9,8 @@ from icub_learning.view.page import style
 from icub_learning.view.page.controls import Action, Choice, show
 from icub_learning.view.shown.state import Answer, Ask, Health, Learner, Load, Masses, State
 
-OBSERVED = 5.0  # [s] that a load is observed for, by default
-STALE_AFTER = 5.0  # [s] without a report
+OBSERVED = 5.0  # [s] time for which a load is observed, by default
+STALE_AFTER = 5.0  # [s] time without a report after which a status counts as stale
 SHOWN = ("prediction rate [Hz]", "latency, arrival to publication", "latency, stamp to publication", "learning",
          "recognition", "detection", "samples learned", "samples left out, more than learning_share allows",
          "samples waiting", "joint states without measurement", "refused", "last refusal", "seen", "load")  # fmt: skip
@@ -68,7 +68,7 @@ def masses_text(masses: Masses | None) -> str:
 
 
 class NodesView:
-    """One block for each status of /diagnostics, and the messages that are missing in the streams."""
+    """One block for each status of /diagnostics, and how many messages were lost in each stream."""
 
     def __init__(self, server: viser.ViserServer) -> None:
         self.content = server.gui.add_html(style.note("no node has reported yet"))
@@ -94,7 +94,7 @@ def block(name: str, health: Health, now: float) -> str:
 
 
 class ModelsView:
-    """A file name, and what to do with it; names are inside the node's models_folder."""
+    """A file name in the node's models_folder, and buttons to save, load and merge it, or to forget everything."""
 
     def __init__(self, server: viser.ViserServer, choice: Choice, ask: Ask) -> None:
         gui = server.gui

@@ -1,4 +1,4 @@
-"""Objects that are known, in a list that is searched, sorted and has pictures; and forms to teach new ones."""
+"""A list of known objects with pictures, to search and to sort, and forms to teach new ones."""
 
 from collections.abc import Mapping
 from html import escape
@@ -12,15 +12,15 @@ from icub_learning.view.page.guard import PICTURES
 from icub_learning.view.shown.known import BY_COUNT, BY_NAME, NEWEST_FIRST, ORDERS, Known, Thumbnails, found
 from icub_learning.view.shown.state import Answer, Ask, State
 
-MOST_ROWS = 1000  # of the list; a word finds the others
-FRAMES, PATIENCE = 20, 20.0  # that a lesson takes by default; [s] that it may take
-COLLECTED = 8.0  # [s] that images of an object are collected for the detector
+MOST_ROWS = 1000  # most rows of the list; a search finds the others
+FRAMES, PATIENCE = 20, 20.0  # frames of a lesson, by default; [s] longest time of a lesson
+COLLECTED = 8.0  # [s] time for which images of an object are collected for the detector, by default
 
 
 class ObjectsView:
-    """Known objects in a box that scrolls, and above it what is searched for and how it is sorted.
+    """Known objects in a box that scrolls, and above it the words to search for and the order.
 
-    `counted` says what there is a number of, for each object; `orders` are those of ORDERS that are offered.
+    `counted` names what is counted for each object, such as frames; `orders` are those of ORDERS that are offered.
     """
 
     def __init__(
@@ -57,10 +57,10 @@ class ObjectsView:
 
 
 class Lesson(NamedTuple):
-    """What a service is asked to learn: its name, the time that it may take [s], and the fields of the request.
+    """A request to learn: name of the service, the time that it may take [s], and the fields of the request.
 
-    `said` is shown until it has ended. The page's own program sends what is typed at most every 50 ms, the latest
-    message only, so that a value typed less than that before Enter does not arrive; people see here which one did.
+    `said` is shown until it has ended. The browser's program sends what is typed at most every 50 ms, the latest
+    message only, so that a value typed less than that before Enter does not arrive; `said` shows which one did.
     """
 
     said: str
@@ -70,13 +70,13 @@ class Lesson(NamedTuple):
 
 
 class TaughtView:
-    """A form to teach a node objects, and those that it knows, to be forgotten; subclasses add what differs."""
+    """A form to teach a node objects, and the objects that it knows, to forget them; subclasses add what differs."""
 
-    title: str  # of the form
+    title: str  # title of the form
     button: str
-    hint: str  # of the button
-    counted: str  # what there is a number of, for each object
-    orders: tuple[str, ...] = ORDERS  # in which objects may be sorted
+    hint: str  # hint of the button
+    counted: str  # unit of the count of each object, such as frames
+    orders: tuple[str, ...] = ORDERS  # orders in which objects may be sorted
 
     def __init__(
         self, server: viser.ViserServer, choice: Choice, ask: Ask, thumbnails: Thumbnails | None = None
@@ -115,7 +115,7 @@ class TaughtView:
         """Add what else can be done to a known object."""
 
     def lesson(self, label: str) -> Lesson:
-        """Return what is to be learned as `label`, by the form's inputs."""
+        """Return the request to learn `label` with the form's inputs."""
         raise NotImplementedError
 
 

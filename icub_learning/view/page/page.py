@@ -1,4 +1,4 @@
-"""The page as a whole: where its parts stand, and one update of all of them."""
+"""The page as a whole: the layout of its parts, and one update of all of them."""
 
 import socket
 import traceback
@@ -20,9 +20,9 @@ from icub_learning.view.page.robot import RobotView
 from icub_learning.view.shown.known import Thumbnails
 from icub_learning.view.shown.state import Ask, State
 
-LEFT, RIGHT = 330, 430  # [px], widths of the panels
-BRAND = (24, 74, 112)  # RGB, dark blue
-MOST_LINES = 4  # of what is not drawn as it is
+LEFT, RIGHT = 330, 430  # [px] widths of the panels
+BRAND = (24, 74, 112)  # RGB colour of the theme, dark blue
+MOST_LINES = 4  # most lines with errors and with what is not drawn as it is
 START = "Start one, for instance with: icub-learning launch simulation (in the same ROS domain)."
 WAITING = f"No learner of inverse dynamics is running here. {START}"
 NOTHING_PREDICTED = "Measurements alone: name --urdf, --joints and --output, and what is learned is shown too."
@@ -34,11 +34,11 @@ class Page:
     def __init__(
         self,
         host: str,  # address to listen on
-        port: int,  # 0 takes a free one
-        token: str = "",  # that requests must carry; "" for none, with an address of this machine alone
-        ask: Ask | None = None,  # calls services; None: there are none, and no buttons
-        folder: Path | None = None,  # of a program whose progress and pictures are shown
-        duration: float | None = None,  # of a recording that is played, with the slider `player` [s]
+        port: int,  # port to listen on; 0 takes a free one
+        token: str = "",  # token that requests must carry; "" for none, only if the host is local
+        ask: Ask | None = None,  # function that calls services; None: no services, and no buttons
+        folder: Path | None = None,  # output folder of a program whose progress and pictures are shown
+        duration: float | None = None,  # length [s] of a recording to play with the slider `player`
         predicted: bool = True,  # whether there are predictions, not measurements alone
     ) -> None:
         assert token or is_local(host)
@@ -50,7 +50,7 @@ class Page:
         gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
         server.scene.set_background_image(None)
         server.scene.world_axes.visible = False
-        # Nothing on the page casts a shadow, but light that could is drawn at each point of each surface.
+        # Nothing on the page casts a shadow, but lights that could cost time at each point of each surface.
         server.scene.configure_default_lights(cast_shadow=False)
         gui.main_panel.dock_right()
         gui.main_panel.set_width(RIGHT)
@@ -97,11 +97,11 @@ class Page:
         panel.set_width(LEFT)
 
     def update(self, state: State) -> None:
-        """Show a state; to be called some ten times a second, whether a browser is there or not."""
+        """Show a state; to be called some ten times a second, whether a browser is connected or not."""
         with self.server.atomic():
             self._choice.offer([name for name, one in state.learners.items() if one.alive])
             learner = state.learners.get(self._choice.name)
-            if self.errors is not None:  # also while nobody looks: whoever comes later sees how they have fallen
+            if self.errors is not None:  # also without a browser: one that comes later shows how errors fell
                 self._safely(self.errors.update, state, learner)
             if not self.server.get_clients():
                 return
@@ -123,7 +123,7 @@ class Page:
                 self._safely(self.doing.update, state.doing)
 
     def _safely(self, update: Callable[..., None], *given: Any) -> None:
-        """Update a part; whatever goes wrong in it is said once, and the others go on."""
+        """Update a part; an exception in it is shown once, and the other parts go on."""
         try:
             update(*given)
         except Exception as error:
@@ -142,9 +142,9 @@ class Page:
 
 
 def start(host: str, port: int, token: str, thumbnails: Thumbnails) -> viser.ViserServer:
-    """Start the server, of these pictures too. Raises IcubLearningError if the port cannot be had."""
+    """Start the server, which also serves `thumbnails`. Raises IcubLearningError if the port is not available."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as probe:  # viser would take the next port without a word
+    with socket.socket(family) as probe:  # viser would silently take the next port
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
@@ -154,7 +154,7 @@ def start(host: str, port: int, token: str, thumbnails: Thumbnails) -> viser.Vis
             raise IcubLearningError(text, name="--port", value=port, bound="a free port") from error
     with guarding(Guard(host, token), thumbnails.picture):
         server = viser.ViserServer(host=host, port=port, verbose=False)
-    # A page may ask viser for a tunnel to a server elsewhere, by which anybody could open it.
+    # A page may ask viser for a tunnel to a server elsewhere, through which anybody could open the page.
     for message in (viser._messages.ShareUrlRequest, viser._messages.ShareUrlDisconnect):
         server._websock_server.unregister_handler(message)
     return server

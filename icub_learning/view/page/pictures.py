@@ -1,4 +1,4 @@
-"""What the camera sees and is recognized as, and what a program that runs the nodes does and draws."""
+"""The image of the camera with what is recognized, and the progress and pictures of a program that runs the nodes."""
 
 from html import escape
 from pathlib import Path
@@ -14,10 +14,10 @@ from icub_learning.recognition.recognizer import Recognition
 from icub_learning.view.page import style
 from icub_learning.view.shown.state import State
 
-LARGEST = 480  # [px], longest side of what is sent to a page
-MOST_SCORES = 12  # that are shown; of fewer objects all
-BLANK = np.full((240, 320, 3), 236, dtype=np.uint8)  # before the first image, a light grey
-WIDEST = 1100  # [px] of a picture on the page
+LARGEST = 480  # [px] longest side of an image that is sent to a page
+MOST_SCORES = 12  # most scores that are shown, the highest ones
+BLANK = np.full((240, 320, 3), 236, dtype=np.uint8)  # light grey, shown before the first image
+WIDEST = 1100  # [px] largest width of a picture on the page
 PERIOD = 20  # updates between two looks at the folder
 
 
@@ -67,9 +67,9 @@ def words(recognized: Recognition | None, boxes: Detections | None) -> str:
 
 
 class DoingView:
-    """Follows a folder, whose file STATUS holds a line: its pictures (.png) are shown as soon as they come, or change.
+    """Shows a line, from the file STATUS of a folder, and the pictures (.png) of the folder as they come or change.
 
-    Pictures that were there before the page was started are those of an earlier run, and left out.
+    Pictures that were there before the page was started are from an earlier run, and are left out.
     """
 
     def __init__(self, server: viser.ViserServer, folder: Path) -> None:

@@ -15,9 +15,9 @@ from icub_learning.view.shown.geometry import RobotGeometry, Shape, load_mesh
 from icub_learning.view.shown.state import Learner, State
 
 ARROW_COLOURS = {"measured": COLOURS["measured"], "predicted": GREEN, "external": RED}
-LONGEST_ARROW = 0.35  # [m], of the largest force or effort seen so far
-BESIDE = {"measured": -0.02, "predicted": 0.02, "external": 0.0}  # [m]: equal ones would hide each other
-SMALLEST_RANGE = {"N": 20.0, "N m": 2.0}  # what the longest arrow stands for at least
+LONGEST_ARROW = 0.35  # [m] length of the arrow for the largest force or effort seen so far
+BESIDE = {"measured": -0.02, "predicted": 0.02, "external": 0.0}  # [m] offsets: equal arrows would hide each other
+SMALLEST_RANGE = {"N": 20.0, "N m": 2.0}  # least force or torque that the longest arrow stands for
 MOVED = 1e-4  # positions [m] and quaternions that changed by less are not sent
 
 
@@ -31,8 +31,8 @@ class RobotView:
         self._server, self._show = server, show
         self._urdf = ""
         self.geometry: RobotGeometry | None = None
-        self._bodies: dict[int, viser.FrameHandle] = {}  # each on its parent: only joints that move are sent
-        self._sent = np.zeros((0, 7))  # their poses, as `body_poses` returns them
+        self._bodies: dict[int, viser.FrameHandle] = {}  # frames, each on its parent: only moving joints are sent
+        self._sent = np.zeros((0, 7))  # poses of bodies that were sent last, as `body_poses` returns them
         self.arrows: dict[str, viser.ArrowsHandle] = {}
         self._largest: dict[str, float] = {}
         self._adding = threading.Lock()  # while a shape is added, no body is removed
@@ -51,7 +51,7 @@ class RobotView:
         self._urdf = urdf
         with self._adding:
             if self._bodies:
-                self._bodies[0].remove()  # and all that are on it
+                self._bodies[0].remove()  # the others are on it and go with it
             self._bodies, self.geometry = {}, None
         if not urdf:
             return
@@ -76,7 +76,7 @@ class RobotView:
         threading.Thread(target=self._add_shapes, args=(geometry,), daemon=True).start()
 
     def _look_at(self, points: Array) -> None:
-        """Have the camera of pages that are opened look at points (n, 3) [m] from the front and above."""
+        """Let the camera of newly opened pages look at points (n, 3) [m] from the front and above."""
         middle, size = (points.min(axis=0) + points.max(axis=0)) / 2.0, float(np.ptp(points, axis=0).max())
         distance, camera = max(1.0, 1.25 * size), self._server.initial_camera
         camera.look_at = tuple(middle)
@@ -98,7 +98,7 @@ class RobotView:
                     self._show(f"{name}: {error}")
 
     def _move(self, poses: Array) -> None:
-        """Send the poses of bodies (n, 7) on their parents that have changed."""
+        """Send those poses (n, 7) of bodies on their parents that have changed."""
         changed = np.abs(poses - self._sent) > MOVED
         for part, attribute in ((slice(0, 3), "position"), (slice(3, 7), "wxyz")):
             for number in np.flatnonzero(changed[:, part].any(axis=1)):

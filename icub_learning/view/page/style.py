@@ -1,14 +1,14 @@
-"""How words look on the page: HTML of text from the network, which is never taken for HTML itself."""
+"""The look of text on the page, as HTML: text from the network is escaped, and never taken for HTML itself."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
 
 from icub_learning.reporting.colours import GREEN, INK, YELLOW
 
-DARK_RED, DARK_GREEN = "#a3273a", "#1d7040"  # on white: 7:1 and 6:1, for small text
+DARK_RED, DARK_GREEN = "#a3273a", "#1d7040"  # contrast with white is 7:1 and 6:1, for small text
 MUTED = "#5b6168"
 LEVELS = {0: (DARK_GREEN, "OK"), 1: ("#8a5a00", "WARN"), 2: (DARK_RED, "ERROR"), 3: (MUTED, "STALE")}
-# Put into the page once, before anything that uses it.
+# Style sheet, which is put into the page once, before anything that uses it.
 SHEET = f"""<style>
 .il-text {{ padding: .1rem .65rem; font-size: .8rem; line-height: 1.35; overflow-wrap: anywhere; }}
 .il-row {{ padding: .2rem .65rem; display: flex; flex-wrap: wrap; gap: .2rem .9rem; font-size: .78rem; }}
@@ -44,13 +44,13 @@ def note(text: str, colour: str = MUTED, bold: bool = False) -> str:
 
 
 def answer(text: str, success: bool | None) -> str:
-    """Return what a service said, for the place beside its button; screen readers read it out. None: no answer yet."""
+    """Return the answer of a service, to show below its button; screen readers read it out. None: no answer yet."""
     colour, mark = {None: (MUTED, "…"), True: (DARK_GREEN, "✓"), False: (DARK_RED, "✗")}[success]
     return f'<div role="status" class="il-text" style="color:{colour}">{mark} {escape(text)}</div>'
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of text: the first column to the left, the others to the right."""
+    """Return a table of text: the first column is aligned to the left, the others to the right."""
 
     def line(cells: Sequence[str], tag: str = "td") -> str:
         return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"

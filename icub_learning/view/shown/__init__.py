@@ -1,1 +1,1 @@
-"""What the page shows, as numbers and words: no ROS, no browser."""
+"""The data that the page shows, free of ROS and of the browser."""

@@ -16,10 +16,10 @@ from icub_learning.arrays import Array
 from icub_learning.errors import ModelError
 from icub_learning.robots import KNOWN_ROBOTS, find_urdf
 
-MOST_TRIANGLES = 1_000  # of one mesh; a larger one is made coarser, for browsers without a graphics card
-# With the library's 7 a mesh of many parts loses some (UR10: up to 80 mm), with 3 none (10 mm).
+MOST_TRIANGLES = 1_000  # most triangles of one mesh; a larger one is made coarser, for browsers without a graphics card
+# Made coarser with the library's 7, a mesh of many parts loses some (UR10: up to 80 mm), with 3 none (10 mm).
 AGGRESSIVENESS = 3
-GREY = (0.72, 0.74, 0.77)
+GREY = (0.72, 0.74, 0.77)  # colour where the URDF gives none: red, green, blue in [0, 1]
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class Shape:
     """Something to draw on a link."""
 
     kind: str  # "mesh", "box", "cylinder", "sphere" or "stick"
-    placement: Array  # (4, 4) in the frame of the link; a cylinder's axis is z
+    placement: Array  # (4, 4), pose in the frame of the link; a cylinder's axis is z
     # x, y, z of a box; radius and length of a cylinder or stick; radius of a sphere; scale of a mesh [m]
     size: tuple[float, ...]
-    path: Path | None = None  # of a mesh
+    path: Path | None = None  # file of a mesh
     colour: tuple[float, float, float] = GREY  # red, green, blue in [0, 1]
 
 
@@ -41,7 +41,7 @@ def mesh_folders(urdf_path: str) -> list[Path]:
         for prefix in filter(None, os.environ.get(variable, "").split(os.pathsep)):
             folders += [Path(prefix, "share"), Path(prefix)]
     folders.append(Path(sys.prefix, "share"))
-    for robot in KNOWN_ROBOTS[:2]:  # the others lie beside the second one
+    for robot in KNOWN_ROBOTS[:2]:  # the other robots lie beside the second one
         try:
             folders += list(Path(find_urdf(robot)).resolve().parents)[:6]
         except ModelError:  # not installed
@@ -64,8 +64,8 @@ def find_mesh(name: str, folders: Iterable[Path]) -> Path | None:
 
 
 def load_mesh(shape: Shape) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
-    """Read a mesh; return vertices (n, 3) [m] in the axes of its shape and triangles (m, 3), coarser if it is large:
-    some more than MOST_TRIANGLES of one with many parts. Raises ModelError: no mesh can be read from the file.
+    """Read a mesh; return vertices (n, 3) [m] in the axes of its shape and triangles (m, 3). A large mesh is made
+    coarser, to MOST_TRIANGLES, or some more if it has many parts. Raises ModelError: no mesh can be read from the file.
     """
     path, scale = shape.path, np.asarray(shape.size)
     try:
@@ -74,7 +74,7 @@ def load_mesh(shape: Shape) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
 
             mesh: Any = trimesh.load(path, force="mesh")
             vertices, faces = np.asarray(mesh.vertices) * scale, np.asarray(mesh.faces)
-        else:  # trimesh would want another package for these
+        else:  # trimesh would need another package for .dae files
             from coal import MeshLoader
 
             loaded = MeshLoader().load(str(path), scale)
@@ -98,7 +98,7 @@ class RobotGeometry:
     """Shapes and poses of the links of a robot, from XML text that came from the file `path` ("": unknown), around
     which meshes are looked for.
 
-    A body is what moves with one joint, number 0 stands still. Links whose meshes are not found, and robots without
+    A body is what moves with one joint; number 0 stands still. Links whose meshes are not found, and robots without
     any, get sticks from joint to joint. Raises ModelError: the text is no URDF that Pinocchio can read.
     """
 
@@ -120,7 +120,7 @@ class RobotGeometry:
             if frame.type == pinocchio.FrameType.BODY or frame.name not in {one.name for one in model.frames[:number]}
         }
         folders = mesh_folders(path)
-        self.shapes: dict[str, list[Shape]] = {}  # what is drawn on each link
+        self.shapes: dict[str, list[Shape]] = {}  # shapes that are drawn on each link
         self.missing: list[str] = []  # meshes that were not found
         bare = []
         materials = {one.get("name", ""): _colour(one, {}) for one in root.findall("material")}
@@ -134,7 +134,7 @@ class RobotGeometry:
         if not self.shapes:
             bare = [link.get("name", "") for link in root.findall("link")]
         self.shapes |= {name: _sticks(root, name) for name in bare}
-        self.parents = tuple(model.parents)  # number of the body that each body moves on
+        self.parents = tuple(model.parents)  # number of the body on which each body moves
         frames = {name: model.frames[self._frames[name]] for name in self.shapes if name in self._frames}
         # For each link with shapes, the number of its body, and its pose (4, 4) on it.
         self.carriers = {name: (int(frame.parentJoint), frame.placement.homogeneous) for name, frame in frames.items()}
@@ -147,7 +147,7 @@ class RobotGeometry:
         return found
 
     def poses(self, joints: Mapping[str, float], links: Iterable[str]) -> dict[str, Array]:
-        """Return the pose (4, 4) of links and other frames in that of the root; joints that are not given are at 0."""
+        """Return the pose (4, 4) of links and other frames in the root frame; joints that are not given are at 0."""
         q = pinocchio.neutral(self._model)
         for name, value in joints.items():
             number = self._joint_ids.get(name)
@@ -156,7 +156,7 @@ class RobotGeometry:
             joint = self._model.joints[number]
             if joint.nq == 1:
                 q[joint.idx_q] = value
-            else:  # a joint without limits: cosine and sine
+            else:  # a joint without limits is given by cosine and sine
                 q[joint.idx_q : joint.idx_q + 2] = np.cos(value), np.sin(value)
         pinocchio.framesForwardKinematics(self._model, self._data, q)
         return {name: self._data.oMf[self._frames[name]].homogeneous for name in links if name in self._frames}

@@ -1,4 +1,4 @@
-"""The objects that a node knows: found by a word, sorted by how surely each is known, with small pictures."""
+"""The objects that a node knows: found by words, sorted by how surely each is known, with small pictures."""
 
 import io
 import math
@@ -9,8 +9,8 @@ from PIL import Image
 
 from icub_learning.view.shown.state import State
 
-SIDES = (96, 72)  # [px], largest width and height of a picture: twice what is shown, for dense screens
-QUALITY = 70  # of JPEG: some 3 kB a picture
+SIDES = (96, 72)  # [px] largest width and height of a picture: twice what is shown, for dense screens
+QUALITY = 70  # quality of the JPEG: some 3 kB for a picture
 UNSURE_FIRST, SURE_FIRST = "least surely known first", "most surely known first"
 BY_NAME, BY_COUNT, NEWEST_FIRST = "by name", "fewest views first", "newest first"
 ORDERS = (UNSURE_FIRST, SURE_FIRST, BY_NAME, BY_COUNT, NEWEST_FIRST)
@@ -30,9 +30,9 @@ class Known:
 
 
 def found(counts: Mapping[str, int], recall: Mapping[str, float], words: str, order: str) -> list[Known]:
-    """Return objects whose labels contain all words, in any case, in one of ORDERS; equal ones oldest first.
+    """Return objects whose labels contain all words, ignoring case, in one of ORDERS; equal ones oldest first.
 
-    What is not known to be sure counts as least sure.
+    Objects of unknown recall count as least sure.
     """
     wanted = words.casefold().split()
     objects = [Known(label, count, recall.get(label, math.nan)) for label, count in counts.items()]
@@ -49,15 +49,15 @@ def found(counts: Mapping[str, int], recall: Mapping[str, float], words: str, or
 
 
 class Thumbnails:
-    """A small picture of each object that was recognized: the camera's image in which it was most surely so.
+    """A small picture of each object that was recognized: the camera's image with the highest confidence.
 
-    The pages' program reads them by number while another thread adds to them. There are at most as many as objects.
+    The server of the page reads them by number while another thread adds to them. Each object has one at most.
     """
 
     def __init__(self) -> None:
-        self._numbers: dict[str, tuple[int, float]] = {}  # of each label: the number of its picture, and confidence
+        self._numbers: dict[str, tuple[int, float]] = {}  # number and confidence of the picture, by label
         self._pictures: dict[int, bytes] = {}
-        self.version = 0  # rises with what there is
+        self.version = 0  # rises whenever a picture is added or dropped
         self._seen = -1
 
     def update(self, state: State) -> None:

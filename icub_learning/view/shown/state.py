@@ -1,6 +1,6 @@
-"""All that the page shows at one moment, which sources fill and parts of the page read, and what it asks services.
+"""All that the page shows at one moment, which sources fill in and parts of the page read, and its calls of services.
 
-What holds arrays is compared by identity: a new message is a new object.
+Classes that hold arrays are compared by identity: a new message is a new object.
 """
 
 from dataclasses import dataclass, field
@@ -17,9 +17,9 @@ from icub_learning.recognition.recognizer import Recognition
 from icub_learning.recording.recording import AXES
 from icub_learning.reporting.wrench_errors import GROUPS, UNITS
 
-SPAN = 8.0  # [s] of the curves
-PERIOD = 0.05  # [s] between two points of a curve
-ERROR_SPAN = 3.0  # [s] under the mean of squared errors
+SPAN = 8.0  # [s] length of the curves
+PERIOD = 0.05  # [s] time between two points of a curve
+ERROR_SPAN = 3.0  # [s] time over which squared errors are averaged
 SIGMAS = 2.0  # half the width of the band around a prediction, in standard deviations
 TOGETHER = 3  # joints whose curves are shown at once
 
@@ -32,9 +32,9 @@ class Curves:
         self.clear()
 
     def clear(self) -> None:
-        """Drop all points: time has been set back."""
-        self._start = self.newest_stamp = 0  # [ns]
-        self.seconds = np.zeros(0)  # (n,) since the first point ever [s]
+        """Drop all points, as when time has been set back."""
+        self._start = self.newest_stamp = 0  # stamps of the first and the newest point [ns]
+        self.seconds = np.zeros(0)  # (n,), time since the first point ever [s]
         # (n, n_outputs) each, the last one a standard deviation
         self.measured = self.predicted = self.parametric = self.deviation = np.zeros((0, self._n_outputs))
 
@@ -57,7 +57,7 @@ class Curves:
 
     @property
     def external(self) -> Array:
-        """(n, n_outputs) measured minus predicted: contacts, and what is not known yet."""
+        """Measured minus predicted, (n, n_outputs): contacts, and what has not been learned yet."""
         return self.measured - self.predicted
 
     def rmse(self, columns: slice, part: str = "predicted") -> float:
@@ -69,7 +69,7 @@ class Curves:
 
 
 class ErrorCurve:
-    """Errors over minutes: a point a second (times [s], and rows of a number a curve), thinned by half when full."""
+    """Errors over minutes: a point each second (times [s], rows with a value per curve), thinned by half when full."""
 
     def __init__(self, capacity: int = 600) -> None:
         self._capacity, self._step = capacity, 1.0
@@ -77,7 +77,7 @@ class ErrorCurve:
         self.values: list[list[float]] = []
 
     def add(self, seconds: float, row: list[float]) -> bool:
-        """Append a point unless it is too near to the last one; return whether it was. Time set back starts anew."""
+        """Append a point unless it is too near to the last; return whether to draw again. Time set back starts anew."""
         if self.seconds and seconds < self.seconds[-1]:
             self.seconds, self.values, self._step = [], [], 1.0
         if self.seconds and seconds < self.seconds[-1] + self._step:
@@ -91,24 +91,24 @@ class ErrorCurve:
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether a service did what was asked, and what it said."""
+    """Answer of a service: whether it succeeded, and its message."""
 
     success: bool
     message: str
 
 
 class Ask(Protocol):
-    """Calls services of nodes; blocks until they answer, so not from the thread that handles messages."""
+    """Calls services of nodes; blocks until they answer: not for the thread that handles messages."""
 
     def __call__(self, node: str, service: str, takes: float = 0.0, **fields: object) -> Answer:
-        """Call a service, one of view.live.services.KINDS, that may take some time [s]; return what it answered, or why
-        it did not.
+        """Call a service, one of view.live.services.KINDS, which may take `takes` s; return its answer, or why there is
+        none.
         """
 
 
 @dataclass(frozen=True, eq=False)
 class Load:
-    """What is carried: mass [kg], centre of mass (3,) [m] in the frame of `link`."""
+    """A load that is carried: mass [kg], centre of mass (3,) [m] in the frame of `link`."""
 
     mass: float
     centre: Array
@@ -130,15 +130,15 @@ class Masses:
 class Learner:
     """A node that learns inverse dynamics."""
 
-    name: str  # of the node, with its namespace
+    name: str  # name of the node, with its namespace
     outputs: tuple[str, ...]  # names of what it predicts
     frame: str = ""  # frame of the wrench; "" for efforts
-    curves: Curves = field(init=False)  # the newest seconds
-    settings: dict[str, Any] = field(default_factory=dict)  # its parameters that the page needs, as far as known
-    weights: dict[str, dict[str, float]] = field(default_factory=dict)  # of P, NP and SP in each output's prediction
-    masses: Masses | None = None  # as published last; None before
-    load: Load | None = None  # likewise
-    contact: bool | None = None  # likewise
+    curves: Curves = field(init=False)  # curves of the newest seconds
+    settings: dict[str, Any] = field(default_factory=dict)  # parameters that the page needs, as far as known
+    weights: dict[str, dict[str, float]] = field(default_factory=dict)  # weights of P, NP and SP, by output
+    masses: Masses | None = None  # masses published last; None before the first
+    load: Load | None = None  # load published last; None before the first
+    contact: bool | None = None  # contact published last; None before the first
     alive: bool = True  # whether predictions still come
 
     def __post_init__(self) -> None:
@@ -175,25 +175,25 @@ class Health:
 
 @dataclass
 class State:
-    """What is known now."""
+    """All that is known at the moment."""
 
     urdf: str = ""  # XML text of the robot, "" as long as it is not known; `urdf_path` its file, if it has one
     urdf_path: str = ""
     joints: dict[str, float] = field(default_factory=dict)  # position of each joint [rad or m]
-    learners: dict[str, Learner] = field(default_factory=dict)  # by name
+    learners: dict[str, Learner] = field(default_factory=dict)  # learners by name
     recognizers: list[str] = field(default_factory=list)  # names of nodes that are taught objects
-    detectors: list[str] = field(default_factory=list)  # likewise
-    objects: dict[str, dict[str, int]] = field(default_factory=dict)  # of each, how many views or images, by label
-    recall: dict[str, dict[str, float]] = field(default_factory=dict)  # how surely each is known; NaN: unknown
-    recognized: Recognition | None = None  # newest ones; None before the first
-    boxes: Detections | None = None  # likewise
+    detectors: list[str] = field(default_factory=list)  # names of nodes that are taught to find objects
+    objects: dict[str, dict[str, int]] = field(default_factory=dict)  # number of views or images, by node and label
+    recall: dict[str, dict[str, float]] = field(default_factory=dict)  # recall, by node and label; NaN: unknown
+    recognized: Recognition | None = None  # newest recognition; None before the first
+    boxes: Detections | None = None  # newest detections; None before the first
     image: NDArray[np.uint8] | None = None  # newest image, RGB; `image_number` rises with each
     image_number: int = 0
-    health: dict[str, Health] = field(default_factory=dict)  # by name of the status
-    lost: dict[str, int] = field(default_factory=dict)  # messages missing in the streams, by topic
-    doing: str = ""  # what a program that leads the nodes is doing, in words
+    health: dict[str, Health] = field(default_factory=dict)  # statuses of /diagnostics by name
+    lost: dict[str, int] = field(default_factory=dict)  # number of messages lost in streams, by topic
+    doing: str = ""  # words of a program that runs the nodes on what it is doing
 
     def set_urdf(self, urdf: str) -> None:
-        """Take a robot: the path of a URDF, or XML text; "" for none."""
+        """Set the robot: the path of a URDF, or XML text; "" for none."""
         self.urdf_path = "" if urdf.lstrip().startswith("<") else urdf
         self.urdf = Path(urdf).read_text(encoding="utf-8") if self.urdf_path else urdf

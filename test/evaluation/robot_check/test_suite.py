@@ -13,6 +13,7 @@ from helpers.sound_robots import cut, moved, zoo_robot
 
 from icub_learning.evaluation.robot_check.observation import OPEN, Observation
 from icub_learning.evaluation.robot_check.suite import check_robot
+from icub_learning.evaluation.robot_check.timing import check_rates
 from icub_learning.recording import read
 from icub_learning.robots import find_urdf
 from icub_learning.simulation.arm.recordings import simulate
@@ -43,6 +44,14 @@ def faults_of(robot, recording):
 def test_a_planted_fault_is_named_and_nothing_else(name, fault):
     robot = sound(name)
     assert faults_of(robot, planted(fault, robot.recording)) == PLANTED[name][fault][0]
+
+
+def test_no_tolerance_is_proposed_without_the_period_of_joint_states():
+    arm = sound("right")
+    few = cut(arm.recording, 0.0, 0.02)
+    wrenches = {name: getattr(arm.recording, name) for name in ("wrench", "wrench_stamps", "wrench_arrivals")}
+    *_, wrenches = check_rates(Observation(replace(few, **wrenches), arm.urdf, arm.sensor, few.wrench_frame))
+    assert "wrenches come at" in wrenches.text and not wrenches.settings
 
 
 def test_a_prefix_is_said_to_be_where_it_is():

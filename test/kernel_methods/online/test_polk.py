@@ -256,8 +256,8 @@ def test_an_unseen_label_is_named():
 def test_coin_betting_is_the_sum_of_gradients_times_the_wealth(loss):
     """Against sums over all points, with the wealth by its definition; the derivatives are tested above."""
     x, y = samples(80)
-    model = POLKClassifier(loss=loss, schedule="coin", parsimony=0.0, max_dictionary=None, length_scale=1.0)
-    model.fit(x, y)
+    unused = {"step_size": 1.0, "regularization": 2.0}  # a constant step of 1 would have to be below 1 / 2
+    model = POLKClassifier(loss=loss, schedule="coin", parsimony=0.0, length_scale=1.0, **unused).fit(x, y)
     kernel = Kernel("gaussian", 1.0)
     total, wealth = np.zeros((80, 3)), 1.0  # of -g / L
     for t in range(80):

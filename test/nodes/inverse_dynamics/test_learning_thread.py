@@ -1,7 +1,6 @@
 """The learning thread: everything learned where there is time, thinned where not, requests first, and no end of it."""
 
 import threading
-import time
 from functools import partial
 from types import SimpleNamespace
 from unittest.mock import Mock
@@ -198,10 +197,13 @@ def test_a_thread_that_hangs_is_replaced_and_what_it_did_does_not_count(made):
     assert waiting.result(PATIENCE) == "answered"  # by the new thread
     thread.offer(Number(3))
     until(lambda: thread.predictor.known == (1, 3))
-    estimator.gate.set()  # the old one comes back
-    time.sleep(0.1)
-    assert thread.predictor.known == (1, 3)
-    assert thread.learned == 2
+    held = threading.Event()
+    thread.ask(lambda _: held.wait(PATIENCE))  # the new one hangs too
+    estimator.gate.set()  # the old one comes back, which hides nothing
+    until(lambda: estimator.learned == [1, 2])
+    assert until(thread.supervise).startswith("the learning thread has worked on one thing")
+    held.set()
+    assert thread.ask(lambda _: thread.predictor.known).result(PATIENCE) == (1,) and thread.learned == 2
 
 
 def test_numbers_that_are_not_finite_never_become_the_last_good_state(made):

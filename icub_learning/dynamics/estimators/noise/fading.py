@@ -1,4 +1,4 @@
-"""Means that fade: of signals and errors with time, those of the start sooner; of leverages with what is forgotten."""
+"""Fading means: of signals and errors, with time, the first ones sooner; of leverages, with what is forgotten."""
 
 from copy import deepcopy
 from typing import TypeVar
@@ -9,13 +9,13 @@ from icub_learning.arrays import Array
 from icub_learning.models.declared import ANY, NOT_NEGATIVE, Declared, entries
 from icub_learning.recursive.adaptive_forgetting import YOUNG
 
-HALF_LIFE = 30.0  # [s] in which what is known of signals, of their differences and of errors loses half of its weight
-LEAST = 1e-300  # a variance or a leverage, where it is 0
+HALF_LIFE = 30.0  # [s] half-life of what is known of signals, of their differences and of errors
+LEAST = 1e-300  # value in place of a variance or a leverage of 0
 FadingT = TypeVar("FadingT", bound="FadingMean")
 
 
 def fade(elapsed: float, age: float, half_life: float) -> float:
-    """Return the factor by which the weight of samples falls in `elapsed` [s], so long as `age` [s] after the first."""
+    """Return the factor by which the weight of samples falls in `elapsed` [s], `age` [s] after the first sample."""
     return float(0.5 ** (elapsed / min(half_life, YOUNG * age)))
 
 
@@ -25,7 +25,7 @@ class FadingMean(Declared):
     STATE = entries(weight=NOT_NEGATIVE, age=NOT_NEGATIVE)
 
     def __init__(self) -> None:
-        self._weight = 0.0  # of all samples
+        self._weight = 0.0  # sum of the weights of all samples
         self._age = 0.0  # [s] since the first sample
 
     def _count(self, elapsed: float, half_life: float) -> None:
@@ -34,7 +34,7 @@ class FadingMean(Declared):
         self._weight = fade(elapsed, self._age, half_life) * self._weight + 1.0
 
     def merge(self: FadingT, other: FadingT) -> None:
-        """Take what another one knows where nothing is known yet: what one has seen of late tells more."""
+        """Take over what another one knows if nothing is known yet: what one has seen lately itself tells more."""
         if not self._weight:
             vars(self).update(deepcopy(vars(other)))
 
@@ -42,8 +42,8 @@ class FadingMean(Declared):
 class SignalVariance(FadingMean):
     """Mean squares of the functions that learners approximate: the error to expect where nothing near was learned.
 
-    A learner with weights w of N(0, s^2) for features z with z'z = 1 expects s^2 of its function's square before it has
-    learned anything, and s^2 n(z) of its squared error afterwards, where n(z) = r z' A^-1 z is the share of z that lies
+    A learner with weights w of N(0, s^2) for features z with z'z = 1 expects s^2 for the square of its function before
+    it learns anything, and s^2 n(z) for its squared error afterwards, where n(z) = r z' A^-1 z is the share of z
     outside of what was learned under the regularization r (Rasmussen and Williams, "Gaussian processes for machine
     learning", 2006, eq. 2.11 with r = noise variance / s^2). s^2 is found from the targets, as in empirical Bayes.
     """
@@ -52,7 +52,7 @@ class SignalVariance(FadingMean):
 
     def __init__(self, n_targets: int) -> None:
         super().__init__()
-        self.value = np.zeros(n_targets)  # in squared units of the targets
+        self.value = np.zeros(n_targets)  # mean squares, in squared units of the targets
 
     def update(self, targets: Array, elapsed: float) -> None:
         """Take the targets (k,) of one sample, `elapsed` s after the last."""
@@ -64,16 +64,16 @@ class UsualLeverage(Declared):
     """Geometric mean of the leverages of past samples, each as if as many samples had been learned then as now.
 
     Where a model lacks something, its errors come back with each repetition of a motion: a thousand repetitions tell no
-    more about the parameters than one. The leverage, which counts samples as independent, then says too little about a
-    new motion; but over the usual one it says how much less the samples tell about it than about the usual motions, of
-    which the errors are known. A second of a new motion, of thousandfold leverage, does not become usual.
+    more about the parameters than one. The leverage, which counts samples as independent, is then too low for a new
+    motion; but over the usual one it says how much less the samples tell about it than about the usual motions, whose
+    errors are known. A second of a new motion, of thousandfold leverage, does not become usual.
     """
 
     STATE = entries(mean=ANY, weight=NOT_NEGATIVE)
 
     def __init__(self, n_outputs: int) -> None:
-        self._mean = np.zeros(n_outputs)  # of the logarithm of leverage times number of samples
-        self._weight = 0.0  # of all samples, fading as they do
+        self._mean = np.zeros(n_outputs)  # running mean of log(leverage * number of samples)
+        self._weight = 0.0  # sum of the weights of all samples, which fade
 
     @property
     def value(self) -> Array:
@@ -97,7 +97,7 @@ class UsualLeverage(Declared):
 def unlearned_share(leverages: Array, usual: Array) -> Array:
     """Return the variance (m,) of what was not learned of a motion over that of the errors in usual motions.
 
-    That is the leverage (m,), as for independent samples, or what it exceeds the `usual` one by, as for errors that
+    That is the leverage (m,), as for independent samples, or its ratio to the `usual` one, less 1, as for errors that
     come back with the motion; the larger one, as errors do not tell of which kind they are.
     """
     return np.maximum(leverages, leverages / np.maximum(usual, LEAST) - 1.0)

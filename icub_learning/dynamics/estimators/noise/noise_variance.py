@@ -1,4 +1,4 @@
-"""The noise of the measurements that a recursive learner predicts, and by how much each output counts for it."""
+"""The noise of the measurements that a recursive learner predicts, and how much each output counts for it."""
 
 import numpy as np
 
@@ -7,11 +7,11 @@ from icub_learning.errors import ParameterError
 from icub_learning.models.declared import NOT_NEGATIVE, POSITIVE, VARIANCE, Declared, entries
 from icub_learning.recursive.adaptive_forgetting import YOUNG
 
-MEMORY_SAMPLES = 1000  # the average runs over about this many samples
+MEMORY_SAMPLES = 1000  # samples over which the mean runs, about
 KINDS = ("noise", "equal")
-FIRST_SAMPLES = 50  # before any noise is looked at: errors are those of a model that knows nothing
-INTERVAL = 16  # [samples] between two looks at the noise
-LARGEST = 100.0  # an output without any noise must not silence the others
+FIRST_SAMPLES = 50  # samples before the noise is used: errors are first those of a model that knows nothing
+INTERVAL = 16  # samples between two updates of the weights
+LARGEST = 100.0  # largest weight: an output without any noise must not silence the others
 
 
 class NoiseVariance(Declared):
@@ -29,7 +29,7 @@ class NoiseVariance(Declared):
 
     def __init__(self, n_outputs: int | tuple[int, ...]) -> None:
         self.n_samples = 0  # innovations so far
-        self.value = np.full(n_outputs, np.inf)  # in squared units of the outputs
+        self.value = np.full(n_outputs, np.inf)  # variance, in squared units of the outputs
 
     @property
     def known(self) -> Array:
@@ -41,7 +41,7 @@ class NoiseVariance(Declared):
         self.add(innovation**2 / (1.0 + leverage))
 
     def add(self, estimate: Array) -> None:
-        """Add what one innovation tells of the variance, (n_outputs,): its square over 1 + its leverage."""
+        """Add the estimate of the variance from one innovation, (n_outputs,): its square over 1 + its leverage."""
         self.n_samples += 1
         if self.n_samples == 1:
             self.value = estimate
@@ -50,7 +50,7 @@ class NoiseVariance(Declared):
             self.value = self.value + (estimate - self.value) / memory
 
     def merge(self, other: "NoiseVariance", n_common: int = 0) -> None:
-        """Average both estimates by their numbers of samples; this one has `n_common` of the other's too."""
+        """Average both estimates by their numbers of samples; `n_common` of the other's are in this one, too."""
         fresh = other.n_samples - n_common
         if fresh <= 0:
             return
@@ -75,7 +75,7 @@ class OutputNoise(Declared):
 
     Attributes:
         noise: variance of the noise.
-        weights: (n_outputs,) of the rows and measurements of each output.
+        weights: (n_outputs,) factors on the rows and measurements of each output.
 
     Raises:
         ParameterError: an unknown kind.
@@ -97,7 +97,7 @@ class OutputNoise(Declared):
         return self.weights if self._kind == "equal" else np.ones_like(self.weights)
 
     def add(self, estimate: Array) -> None:
-        """Add what one sample tells of the variance, see NoiseVariance.add."""
+        """Add the estimate of the variance from one sample, see NoiseVariance.add."""
         self.noise.add(estimate)
         n_samples, variance = self.noise.n_samples, self.noise.value
         if self._kind == "equal" or n_samples < FIRST_SAMPLES or n_samples % INTERVAL:

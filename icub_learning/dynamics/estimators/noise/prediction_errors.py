@@ -1,4 +1,4 @@
-"""What errors of predictions tell: how large they are, and how many that follow each other are worth one."""
+"""What prediction errors tell: how large they are, and how many successive ones are worth one independent one."""
 
 from math import exp
 
@@ -12,7 +12,7 @@ from icub_learning.recursive.layered_aggregation import USUAL_HALF_LIFE
 
 MISSES = 0.05  # share of errors that should lie beyond two standard deviations
 GAIN = 5.0  # [1/s] speed of the calibration, in logarithms of the variance
-RANGE = (1e-4, 1e4)  # of the calibrating factor
+RANGE = (1e-4, 1e4)  # bounds of the calibrating factor
 # [s] time constant of the mean that tells lasting errors from white ones. With 0.3 and 1 s in its place the four
 # recordings of docs/decisions/2026-11-24-one-model.md come out alike.
 SMOOTHING = 0.1
@@ -21,17 +21,17 @@ SMOOTHING = 0.1
 class CalibratedVariance(FadingMean):
     """Fading mean of squared errors, times a factor that keeps 95 % of the errors within two standard deviations.
 
-    Of each squared error the share counts that noise has in the variance that was told, beside what the novelty of the
+    Each squared error counts with the share of noise in the predicted variance; the rest is what the novelty of the
     motion adds (see SignalVariance). Errors of robots are neither Gaussian nor steady, so the factor c is tracked:
     log c grows by a step times (1 - 0.05) with each error outside the band and falls by the step times 0.05 with each
     one inside, as in adaptive conformal inference (Gibbs and Candès, "Adaptive conformal inference under distribution
     shift", 2021). The share of misses differs from 0.05 by no more than the change of log c over the sum of the steps.
 
     Args:
-        n_outputs: m.
+        n_outputs: number m of outputs.
 
     Attributes:
-        factor: (m,) the calibrating factor, of the value and of what novelty adds to it.
+        factor: (m,) the calibrating factor on the value and on what novelty adds to it.
     """
 
     STATE = entries(**FadingMean.STATE, mean_square=VARIANCE, factor=POSITIVE)
@@ -71,13 +71,13 @@ class SerialCorrelation(FadingMean):
 
     def __init__(self, n_outputs: int) -> None:
         super().__init__()
-        self._mean = np.zeros(n_outputs)  # of the latest errors
-        self._white = 0.0  # variance of that mean over the variance of errors, were they white
+        self._mean = np.zeros(n_outputs)  # exponential mean of the errors
+        self._white = 0.0  # variance of that mean over the variance of the errors, if these were white
         self._long_run, self._variance = np.zeros(n_outputs), np.zeros(n_outputs)  # fading means
 
     @property
     def value(self) -> Array:
-        """How many errors are worth one (m,), at least 1; 1 before the first error."""
+        """Number of errors that are worth one independent one (m,), at least 1; 1 before the first error."""
         return np.maximum(self._long_run / np.maximum(self._variance, LEAST), 1.0)
 
     def update(self, errors: Array, elapsed: float) -> None:
