@@ -54,14 +54,14 @@ SETTINGS = {
     "insurance": (3.0, 2000, 5822), "adult": (6.6, 1000, 4000), "pumadyn32nh": (2.66, 1000, 4096),
     "breast-cancer": (0.9, 200, 284), "digits": (3.0, 200, 898), "diabetes": (1.0, 200, 221),
 }  # fmt: skip
-ALL_LAMBDA = "one eigendecomposition serves all 100 lambda here"
 WHY = {
     "insurance: seconds of KOLS": "K^+ by an eigendecomposition, on one thread",
-    "insurance: time of NKRLS over NYTRO's": ALL_LAMBDA,
+    "insurance: time of NKRLS over NYTRO's": "one eigendecomposition serves all 100 lambda here",
     "adult: RMSE of KRLS": "learned from 3200 of 32561 persons",
+    "adult: RMSE of NKRLS": "five draws of centres have 0.6458 to 0.6466",
     "adult: seconds of ES": "500 iterations, theirs 39",
     "adult: seconds of NYTRO": "500 iterations, theirs 45",
-    "adult: time of NKRLS over NYTRO's": f"{ALL_LAMBDA}, and NYTRO takes 500 iterations, theirs 45",
+    "adult: time of NKRLS over NYTRO's": "one eigendecomposition for all 100 lambda, 500 iterations for 45",
 }
 LAMBDAS = tuple(np.logspace(-15, 0, 100).tolist())
 ITERATIONS = 500

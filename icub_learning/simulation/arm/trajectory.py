@@ -33,7 +33,7 @@ class TrajectoryMotion:
         joint_names: joints of the columns of the arrays below; the other joints keep their positions.
         times: (n,) times of the points after `start` [s], increasing and at most MAX_TIME.
         positions: (n, len(joint_names)) joint positions [rad].
-        velocities, accelerations: arrays of that shape [rad/s, rad/s^2], or None; the values of the last point are unused.
+        velocities, accelerations: arrays of that shape [rad/s, rad/s^2] or None; values at the last point are unused.
 
     Raises:
         SimulationError: no points; unknown or repeated joints; times that do not increase; a motion beyond the limits;
