@@ -8,7 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from icub_learning.reporting.plots import BLUE, GREEN, GREY, INK, RED, YELLOW, log_scale, new_figure, save, style
+from icub_learning.reporting.plots import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    RED,
+    YELLOW,
+    legend_below,
+    log_scale,
+    new_figure,
+    save,
+    style,
+)
 
 LOOKS = tuple(product(("-", (0, (4, 2))), (RED, GREEN, BLUE, YELLOW, INK, GREY)))  # dashes and colours of the lines
 WIDTHS = (3.0, 2.2, *[1.5] * 10)  # widths of the lines in points: of lines that coincide, all stay visible
@@ -40,14 +52,17 @@ def draw(path: Path, title: str, panels: Sequence[Panel], columns: int = 3, size
     rows = -(-len(panels) // columns)
     figure = new_figure(1.0 + 3.9 * size * columns, 0.8 + 3.3 * size * rows)
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    together = len(panels[0].lines) > 6 and len({tuple(panel.lines) for panel in panels}) == 1  # one legend for all
     for axes, panel in zip(grid, panels, strict=False):
-        _draw_panel(axes, panel)
+        _draw_panel(axes, panel, legend=not together)
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
+    if together:
+        legend_below(figure)
     save(figure, path, title)
 
 
-def _draw_panel(axes: Any, panel: Panel) -> None:
+def _draw_panel(axes: Any, panel: Panel, legend: bool) -> None:
     styled = zip(LOOKS, WIDTHS, panel.lines.items(), strict=False)
     for place, ((dashes, colour), width, (name, (x, y, *deviation))) in enumerate(styled):
         x, y = np.asarray(x, float), np.asarray(y, float)
@@ -73,5 +88,5 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
     if not panel.linear_y:
         log_scale(axes, "y")
     style(axes, panel.title, panel.ylabel, panel.xlabel)
-    beside: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if len(panel.lines) > 6 else {}
-    axes.legend(frameon=False, fontsize=8, **beside)
+    if legend:
+        axes.legend(frameon=False, fontsize=8)

@@ -52,7 +52,7 @@ def legend_below(figure: Figure) -> None:
     entries = {
         label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    place = {"loc": "outside lower center", "ncols": len(entries)}
+    place = {"loc": "outside lower center", "ncols": min(len(entries), max(1, int(figure.get_figwidth() / 1.7)))}
     figure.legend(entries.values(), entries, **place, frameon=False, fontsize=9)
 
 

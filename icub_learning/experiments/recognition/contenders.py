@@ -36,29 +36,19 @@ class Rival:
 OURS = {
     "adaptive (default)": Settings(),
     "incremental": Settings(classifier="rlsc", weighting="none"),
-    "incremental, recoded": Settings(classifier="rlsc", recoding=0.7),
 }
 RIVALS = {
     # A single view of each class is its mean, and shows no variation within classes.
     "class mean": Rival(lambda _: NearestCentroid(), (0.0,), KNeighborsClassifier(1)),
     "nearest neighbour": Rival(lambda _: KNeighborsClassifier(1), (0.0,), KNeighborsClassifier(1)),
     "ridge": Rival(RidgeClassifier, (0.001, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0), RidgeClassifier(0.1)),
-    "logistic regression": Rival(
-        lambda inverse: LogisticRegression(C=inverse, tol=1e-3, max_iter=300),
-        (1.0, 10.0, 100.0, 1000.0),
-        LogisticRegression(C=10.0),
-    ),
-    "support vector machine": Rival(
-        lambda pair: SVC(C=pair[0], gamma=pair[1]),
-        tuple(product((1.0, 10.0, 100.0), (0.3, 1.0, 3.0))),
-        SVC(C=10.0, gamma=1.0),
-    ),
-    "shrunk LDA": Rival(
-        lambda share: LinearDiscriminantAnalysis(solver="lsqr", shrinkage=share),
-        (0.05, 0.2, 0.5, 0.8, 0.95),
-        KNeighborsClassifier(1),
-    ),
-}
+    "logistic regression": Rival(lambda inverse: LogisticRegression(C=inverse, tol=1e-3, max_iter=300),
+                                 (1.0, 10.0, 100.0, 1000.0), LogisticRegression(C=10.0)),
+    "support vector machine": Rival(lambda pair: SVC(C=pair[0], gamma=pair[1]),
+                                    tuple(product((1.0, 10.0, 100.0), (0.3, 1.0, 3.0))), SVC(C=10.0, gamma=1.0)),
+    "shrunk LDA": Rival(lambda share: LinearDiscriminantAnalysis(solver="lsqr", shrinkage=share),
+                        (0.05, 0.2, 0.5, 0.8, 0.95), KNeighborsClassifier(1)),
+}  # fmt: skip
 
 
 def compare(
