@@ -1,12 +1,12 @@
-# Every target does its own set-up (tools/setup): on a fresh machine too, and in a second once that is done.
+# Every target does its own set-up (tools/setup), also on a fresh machine; once that is done it takes a second.
 .DEFAULT_GOAL := help
 .PHONY: help demo check test test-all test-times bench sources docs soak fuzz mutants lint lock clean
 MAKEFLAGS += --no-print-directory
 
-# ARGS goes to what is run: make test ARGS="test/recursive/test_cholesky_kernel.py -x"
+# ARGS is passed to the program that is run: make test ARGS="test/recursive/test_cholesky_kernel.py -x"
 ARGS ?=
 
-# Parallel workers, by test/conftest.py. ARGS="-n 0" runs the tests in one process, for a debugger say.
+# Parallel workers, whose number test/conftest.py chooses. ARGS="-n 0" runs the tests in one process, e.g. for a debugger.
 WORKERS := -n auto --dist loadgroup
 
 # The matrices are small: several BLAS threads only wait for each other.
@@ -14,14 +14,14 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-# Each process that a test starts would compile the package anew.
+# With this variable set, each process that a test starts would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
 # Recordings and data sets for tests and benchmarks.
 export ICUB_LEARNING_DATA ?= $(wildcard $(CURDIR)/../shared/data)
 
 ifneq ($(and $(ROS_DISTRO),$(AMENT_PREFIX_PATH)),)
-# A sourced ROS 2 finds what is installed into .venv as it finds any other overlay.
+# A sourced ROS 2 finds the packages in .venv like any other overlay.
 export AMENT_PREFIX_PATH := $(CURDIR)/.venv:$(AMENT_PREFIX_PATH)
 export LD_LIBRARY_PATH := $(CURDIR)/.venv/lib:$(LD_LIBRARY_PATH)
 else

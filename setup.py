@@ -11,7 +11,7 @@ VERSION = re.search(r'^__version__ = "(.+)"$', Path(NAME, "__init__.py").read_te
 
 
 def data_files() -> list[tuple[str, list[str]]]:
-    """Return (folder below the prefix, files) of all that ROS 2 looks up under share/."""
+    """Return (folder below the prefix, files) for all that ROS 2 looks up under share/."""
     share = Path("share", NAME)
     table = {
         Path("share", "ament_index", "resource_index", "packages"): [f"resource/{NAME}"],
@@ -38,7 +38,7 @@ setup(
             f"{NAME}.{module.replace('/', '.')}",
             sources=[f"{NAME}/{module}.c"],
             depends=[str(header) for header in Path(NAME).rglob("*.h")],
-            include_dirs=[NAME, str(Path(NAME, module).parent)],  # of the shared headers, and of the module's loops
+            include_dirs=[NAME, str(Path(NAME, module).parent)],  # shared headers, and the module's own loops
             extra_compile_args=["-O3", "-std=c11", "-ffp-contract=fast", "-fno-math-errno", "-fopenmp-simd"],
         )
         for module in (

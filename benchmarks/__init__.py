@@ -1,1 +1,1 @@
-"""Measurements of cost, side by side with what a user could pick instead: `python -m benchmarks`."""
+"""Benchmarks of cost and accuracy, beside the alternatives that a user could choose: `python -m benchmarks`."""

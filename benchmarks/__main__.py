@@ -1,4 +1,4 @@
-"""Runs the named benchmarks, or all, and writes tables, JSON, pictures and one page with them."""
+"""Run the named benchmarks, or all of them, and write tables, JSON, pictures and one page with them."""
 
 import argparse
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""Shipped defaults on all robots of the zoo and on the real recordings at hand, one row each, and their bounds.
+"""Judge the shipped defaults on each robot of the zoo and on the available real recordings, one row each, with bounds.
 
-Nothing is told about a robot but its URDF, joints and kind of output. Real recordings are taken from
-$ICUB_LEARNING_DATA (arms/*.npz with the URDF beside each, ur10/*.db3); a remark names those that are missing.
+Only its URDF, joints and kind of output are given for a robot. Real recordings are read from $ICUB_LEARNING_DATA
+(arms/*.npz with the URDF beside each, ur10/*.db3); a remark names those that are missing.
 """
 
 from dataclasses import replace
@@ -19,14 +19,14 @@ from icub_learning.experiments.peers.cases import REAL, real_recording
 from icub_learning.recording import Recording
 from icub_learning.simulation.zoo import DEVELOPMENT, ZOO
 
-DURATION, QUICK_DURATION = 60.0, 15.0  # [s] of each robot of the zoo
-LIMITS = {"SP/min(P,NP)": 1.05, "worst SP/min(P,NP)": 1.2, "SP/off-line": 1.5, "smoothness": 1.5}  # on each recording
-COVERAGE = (0.90, 0.98)  # of two predicted standard deviations
-MEAN_LIMIT = 1.0  # of SP/off-line, geometric mean over all recordings
+DURATION, QUICK_DURATION = 60.0, 15.0  # [s] recorded of each robot of the zoo, full and quick
+LIMITS = {"SP/min(P,NP)": 1.05, "worst SP/min(P,NP)": 1.2, "SP/off-line": 1.5, "smoothness": 1.5}  # upper bounds
+COVERAGE = (0.90, 0.98)  # bounds on the share of measurements within two predicted standard deviations
+MEAN_LIMIT = 1.0  # upper bound of the geometric mean of SP/off-line over all recordings
 
 
 def run(quick: bool) -> Result:
-    """Judge all; quick takes 15 s of each robot of the zoo and no real recordings."""
+    """Judge all robots and recordings; quick takes 15 s of each robot of the zoo and no real recordings."""
     rows, remarks = [], []
     for name in tqdm(ZOO, "zoo", disable=None):
         rows.append(row(name, "development" if name in DEVELOPMENT else "judging", judge_zoo(name, quick=quick)))
@@ -44,7 +44,7 @@ def run(quick: bool) -> Result:
 
 
 def judge_zoo(name: str, quick: bool = False, seed: int = 0) -> Judgement:
-    """Judge one robot of the zoo; outputs that hold more noise than truth are left out, too."""
+    """Judge one robot of the zoo; outputs with more noise than signal are left out, too."""
     found = ZOO[name].record(QUICK_DURATION if quick else DURATION, seed)
     judgement = judge_recording(found.recording, Settings(**found.settings))
     return replace(judgement, judged=judgement.judged & ~np.array(found.mere_noise))
@@ -57,14 +57,14 @@ def judge_recording(recording: Recording, settings: Settings) -> Judgement:
 
 
 def row(name: str, kind: str, judgement: Judgement) -> dict[str, Any]:
-    """One row of the table."""
+    """Return one row of the table."""
     figures = judgement.figures()
     figures.pop("hold")
     return {"recording": name, "kind": kind, **figures, "left out": ", ".join(judgement.left_out)}
 
 
 def broken_bounds(figures: dict[str, Any]) -> list[str]:
-    """What the figures of a recording break of the bounds that hold for each, in words."""
+    """Return, in words, the bounds that the figures of a recording violate."""
     broken = [f"{key} {figures[key]:.3g} > {limit:g}" for key, limit in LIMITS.items() if not figures[key] <= limit]
     if not COVERAGE[0] <= figures["coverage"] <= COVERAGE[1]:
         broken.append(f"coverage {figures['coverage']:.3f} outside {COVERAGE[0]:g} to {COVERAGE[1]:g}")

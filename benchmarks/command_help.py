@@ -1,4 +1,4 @@
-"""Time until `icub-learning COMMAND --help` has answered, for each command, as a process of its own."""
+"""Measure the time until `icub-learning COMMAND --help` has finished, each command in a process of its own."""
 
 import os
 import resource
@@ -12,12 +12,12 @@ import numpy as np
 from benchmarks.report import Result
 from icub_learning.cli.main import COMMANDS
 
-BOUND = 0.3  # [s]
-TURNS = 11  # in which the commands take turns; the first one fills the caches of files and does not count
+BOUND = 0.3  # [s] upper bound of the median
+TURNS = 11  # rounds through all commands; the first one fills the file caches and does not count
 
 
 def run(quick: bool) -> Result:
-    """All commands (quick: three turns)."""
+    """Measure all commands (quick: three rounds)."""
     names = ["", *COMMANDS]
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
     for turn in range(3 if quick else TURNS):
@@ -47,7 +47,7 @@ def run(quick: bool) -> Result:
 
 
 def _measure(name: str | None) -> tuple[float, float]:
-    """Return wall and CPU time [s] of the help of one command; None: of the interpreter alone."""
+    """Return wall and CPU time [s] of the help of one command, or of the interpreter alone if `name` is None."""
     line = [sys.executable, "-m", "icub_learning.cli", *filter(None, [name]), "--help"]
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(line if name is not None else [sys.executable, "-c", ""], check=True, stdout=subprocess.DEVNULL)

@@ -1,6 +1,6 @@
-"""Ways to take one full step of recursive least squares: predict, learn one sample, have the new weights.
+"""Ways to do one full step of recursive least squares: predict, learn one sample, compute the new weights.
 
-Each contestant is made with (d, T), starts from the regularization 1 and zero weights, and offers `step(z, y)` and
+Each contestant is made with (d, T), starts with regularization 1 and zero weights, and offers `step(z, y)` and
 `weights()`; one that cannot do every size has a `largest` d * T. `CONTESTANTS` holds those whose library is installed,
 `MISSING` the reason for each of the others.
 """
@@ -19,7 +19,7 @@ MISSING: dict[str, str] = {}
 
 
 def contestant(name: str) -> Callable[[type], type]:
-    """Enter a class under its permanent name."""
+    """Return a decorator that registers a class under its permanent name."""
 
     def enter(kind: type) -> type:
         CONTESTANTS[name] = kind
@@ -69,7 +69,7 @@ class ShermanMorrison:
 
 @contestant("refactorization")
 class Refactorization:
-    """A kept as it is, a new Cholesky factor and a solve for all outputs at each sample."""
+    """Keep A itself; compute a new Cholesky factor and solve for all outputs at each sample."""
 
     def __init__(self, d: int, n_outputs: int) -> None:
         self.covariance = np.asfortranarray(np.eye(d))

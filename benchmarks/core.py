@@ -1,7 +1,7 @@
 """One full step of recursive least squares (predict, update, new weights) beside other ways to do it.
 
-Every candidate does the same samples in turns with the others, on one BLAS thread, and must then hold the weights of
-the batch solution. The floor is what no method that keeps a d x d matrix can beat: to read and write its triangle.
+Every candidate learns the same samples in turns with the others, on one BLAS thread, and must end with the weights of
+the batch solution. The floor, which no method that keeps a d x d matrix can beat, is to read and write its triangle.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from icub_learning.recursive import _cholesky
 FEATURES = (100, 200, 560, 1000, 2000)
 OUTPUTS = (1, 6, 100, 1000)
 LARGEST = (4096, 6)
-N_SAMPLES = 400  # of a cycle
+N_SAMPLES = 400  # samples in a cycle, which the steps repeat
 SECONDS_EACH = 1.5
 FLOOR = "memory floor"
 
@@ -86,7 +86,7 @@ def time_one_size(d: int, n_outputs: int, seconds_each: float) -> list[dict[str,
 
 
 def _check(made: dict[str, Any], learned: dict[str, int], z: np.ndarray, y: np.ndarray) -> None:
-    """Every contestant must hold the solution for the samples it saw: nobody is fast by doing less."""
+    """Raise AssertionError unless each contestant holds the solution for its samples: none is fast by doing less."""
     for name, one in made.items():
         seen = np.bincount(np.arange(learned[name]) % N_SAMPLES, minlength=N_SAMPLES)[:, None]
         exact = np.linalg.solve(z.T @ (seen * z) + np.eye(z.shape[1]), z.T @ (seen * y))

@@ -1,4 +1,4 @@
-"""FALKON on as many samples as SUSY has, synthetic ones: from a file in one process, and over Dask workers."""
+"""Time FALKON on as many synthetic samples as SUSY has: from a file in one process, and over Dask workers."""
 
 import resource
 import subprocess
@@ -13,7 +13,7 @@ from benchmarks.report import Result
 
 N, QUICK_N, D, M = 5_000_000, 100_000, 18, 1000  # SUSY: 5 000 000 samples of 18 inputs
 TEST = 10_000
-BLOCK = 250_000  # rows drawn, and rows of a Dask block
+BLOCK = 250_000  # rows drawn at once, and rows in a Dask block
 SETTINGS = {"length_scale": 4.0, "regularization": 1e-6, "tol": 1e-3, "random_state": 0}
 WAYS = {"one process, file": "file", "two Dask workers": "dask"}
 
@@ -47,18 +47,18 @@ def draw(folder: Path, n: int) -> None:
     with open(folder / "x", "wb") as inputs, open(folder / "y", "wb") as targets:
         for begin in range(0, n + TEST, BLOCK):
             x = rng.normal(size=(min(BLOCK, n + TEST - begin), D)).astype(np.float32)
-            noise = 0.3 * rng.normal(size=len(x)) * (np.arange(begin, begin + len(x)) < n)  # none on the test samples
+            noise = 0.3 * rng.normal(size=len(x)) * (np.arange(begin, begin + len(x)) < n)  # test samples have none
             x.tofile(inputs)
             (target(x) + noise).tofile(targets)
 
 
 def target(x: np.ndarray) -> np.ndarray:
-    """Return what is to be learned of inputs (n, D)."""
+    """Return the noise-free targets (n,) of inputs (n, D)."""
     return np.sin(x[:, 0]) + np.cos(x[:, 1] * x[:, 2]) + 0.5 * np.tanh(x[:, 3:].sum(axis=1))
 
 
 def fit(folder: Path, n: int, way: str, m: int) -> None:
-    """Fit and print seconds, test error, iterations and the peak of memory [MiB]."""
+    """Fit and print seconds, test error, iterations and the peak memory [MiB]."""
     from icub_learning.kernel_methods import FALKON
 
     x = np.memmap(folder / "x", dtype=np.float32, mode="r", shape=(n + TEST, D))

@@ -1,4 +1,4 @@
-"""Bytes and seconds of a fleet that pools what it learned: measured for up to ten robots, computed beyond."""
+"""Bytes and seconds of a fleet that pools its models: measured for up to ten robots, computed for larger fleets."""
 
 import tempfile
 import time
@@ -21,7 +21,7 @@ MEASURED, COMPUTED = (1, 3, 10), (100, 1000)
 
 
 def run(quick: bool) -> Result:
-    """One round of each size: every robot's model gathered into an empty folder, and the pooled one spread to all."""
+    """Do one round for each size: gather every robot's model into an empty folder, and spread the pooled one to all."""
     rows: list[dict[str, Any]] = []
     for estimator, n_features in (("parametric", 2), ("semiparametric", DEFAULTS.n_random_features)):
         settings = Settings(estimator=estimator, n_random_features=n_features, forgetting=1.0, **ROBOT.settings)

@@ -1,8 +1,8 @@
-"""Whether an update costs the same after 100 000 samples as after 1 000, in time and in memory.
+"""Measure whether an update costs the same after 100 000 samples as after 1 000, in time and in memory.
 
-A machine's speed drifts over such a run by more than the effect looked for. So a second learner of the same kind,
-which is given back its first state every 1000 updates and thus stays young, does the same samples in turns with the
-first: its own drift shows what the machine did, and the ratio old / young what history did.
+A machine's speed drifts over such a run by more than the effect to be found. So a second learner of the same kind,
+which is reset to its first state every 1000 updates and thus stays young, learns the same samples in turns with the
+first one: its drift is that of the machine, and the ratio of the two drifts, old / young, is the effect of history.
 """
 
 import gc
@@ -17,12 +17,12 @@ from benchmarks.report import Result
 from icub_learning.recursive import RecursiveLeastSquares
 
 EARLY, LATE = (1_000, 11_000), (90_000, 100_000)
-TURN = 100  # updates in a row of one learner
+TURN = 100  # updates that one learner makes in a row
 SIZES = ((50, 6), (560, 6))
 
 
 def run(quick: bool) -> Result:
-    """Follow 100 000 updates at each size (quick: a tenth of that, of the smaller)."""
+    """Follow 100 000 updates at each size (quick: a tenth of them, at the smaller size)."""
     scale = 10 if quick else 1
     rows, curves = [], {}
     for d, n_outputs in SIZES[:1] if quick else SIZES:
@@ -42,7 +42,7 @@ def _follow(d: int, n_outputs: int, scale: int) -> tuple[dict[str, Any], np.ndar
     rng = np.random.default_rng(0)
     z, y = rng.normal(size=(1000, d)) / np.sqrt(d), rng.normal(size=(1000, n_outputs))
     total = LATE[1] // scale
-    times = np.empty((2, total))  # old, young
+    times = np.empty((2, total))  # [s] of the old learner and of the young one
     old, first = RecursiveLeastSquares(d, n_outputs), RecursiveLeastSquares(d, n_outputs).state()
     young = old
     gc.collect()
@@ -78,7 +78,7 @@ def _follow(d: int, n_outputs: int, scale: int) -> tuple[dict[str, Any], np.ndar
 
 
 def growth(d: int, n_outputs: int, scale: int) -> int:
-    """Bytes that Python and NumPy hold more after the late window than before the early one."""
+    """Return how many bytes more Python and NumPy hold after the late window than before the early one."""
     rng = np.random.default_rng(0)
     z, y = rng.normal(size=(1000, d)), rng.normal(size=(1000, n_outputs))
     learner = RecursiveLeastSquares(d, n_outputs)

@@ -1,7 +1,7 @@
-"""Kernel methods beside each other and beside scikit-learn: what subsampling, paths and preconditioning save.
+"""Compare kernel methods with each other and with scikit-learn: what subsampling, paths and preconditioning save.
 
-Every comparison is of one run, its parts in turns on the same machine, with errors beside times: nobody is fast by
-doing less.
+Every comparison is made in one run, its parts in turns on the same machine, with errors beside times: no method is
+fast by doing less.
 """
 
 import os
@@ -23,7 +23,7 @@ from icub_learning.kernel_methods import FALKON, NYTRO, IncrementalNystromKRLS, 
 
 
 def run_subsampling(quick: bool) -> Result:
-    """pumadyn32nh, sigma 2.66: few centres with little regularization against many with much (thesis fig. 4.1)."""
+    """Compare few centres with little regularization to many with much: pumadyn32nh, sigma 2.66 (thesis fig. 4.1)."""
     inputs, target = pumadyn(None)
     rows = []
     cases = {"m = 62, lambda = 1e-7": (62, 1e-7), "m = 1000, lambda = 1e-3": (1000, 1e-3)}
@@ -69,7 +69,7 @@ def run_subsampling(quick: bool) -> Result:
 
 
 def run_incremental(quick: bool) -> Result:
-    """The path over m = 1..1000 beside one fit at 1000 and separate fits at L levels (thesis fig. 4.2)."""
+    """Time the path over m = 1..1000 beside one fit at 1000 and separate fits at L levels (thesis fig. 4.2)."""
     inputs, target = pumadyn(None)
     x, y = unit_interval(inputs), target - target.mean()
     x, y = x[:4096], y[:4096]
@@ -108,7 +108,7 @@ def run_incremental(quick: bool) -> Result:
 
 
 def run_falkon(quick: bool) -> Result:
-    """FALKON beside direct Nyström and scikit-learn's Nystroem + Ridge, n = 1e5, m = 1000, two BLAS threads."""
+    """Time FALKON beside direct Nyström and scikit-learn's Nystroem + Ridge, n = 1e5, m = 1000, two BLAS threads."""
     n, m, d = (10_000, 200, 10) if quick else (100_000, 1000, 10)
     rng = np.random.default_rng(0)
     x = rng.normal(size=(n + 5000, d))
@@ -117,7 +117,7 @@ def run_falkon(quick: bool) -> Result:
     clean -= y[:n].mean()
     y -= y[:n].mean()
     level, scale = 1e-6, 3.0
-    # scikit-learn draws its centres itself: they are then given to the others, so that all solve the same problem.
+    # scikit-learn draws its centres itself; the others get the same ones, so that all solve the same problem.
     reference = make_pipeline(
         Nystroem(gamma=1 / (2 * scale**2), n_components=m, random_state=0), Ridge(alpha=level * n, fit_intercept=False)
     )
@@ -151,7 +151,7 @@ def run_falkon(quick: bool) -> Result:
 
 
 def run_nytro(quick: bool) -> Result:
-    """NYTRO's time in m beside that of Nyström KRLS, n = 1e4 (NYTRO paper, fig. 2)."""
+    """Time NYTRO over m beside Nyström KRLS, n = 1e4 (NYTRO paper, fig. 2)."""
     n, iterations = (2000, 50) if quick else (10_000, 200)
     rng = np.random.default_rng(0)
     x = rng.normal(size=(n, 12))

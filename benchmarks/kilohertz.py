@@ -1,4 +1,4 @@
-"""A thousand samples a second in one process, each predicted and learned in its millisecond."""
+"""Time a thousand samples a second in one process, each predicted and learned within its millisecond."""
 
 import gc
 import time
@@ -17,7 +17,7 @@ D, T = 1000, 6  # the thesis' operating point, which ran at 20 Hz there
 
 
 def run(quick: bool) -> Result:
-    """The core alone, and the whole semiparametric learner with regressor and features."""
+    """Time the core alone, and the whole semiparametric learner with regressor and features."""
     seconds = 5.0 if quick else SECONDS
     rows = [_follow(name, make(), seconds) for name, make in (("core", _core), ("semiparametric", _semiparametric))]
     return Result(rows, [f"ms of a cycle (predict, then learn) at {RATE} Hz; late: cycles longer than their period."])

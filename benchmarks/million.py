@@ -1,4 +1,4 @@
-"""Whether the cost of a step depends on history at all: a slope over 1e6 samples with its confidence, and memory."""
+"""Measure whether the cost of a step depends on history: its slope over 1e6 samples, with confidence, and memory."""
 
 import gc
 from pathlib import Path
@@ -13,17 +13,17 @@ from benchmarks.report import Result
 from icub_learning.recursive import RecursiveLeastSquares
 
 N_SAMPLES = 1_000_000
-EARLY = 10_000  # samples after which memory is looked at first
-TURN = 1000  # samples in a row of one learner
+EARLY = 10_000  # samples after which memory is measured first
+TURN = 1000  # samples that one learner learns in a row
 D, T = 560, 6
-BATCHES = 20  # of turns in a row, each one observation of the slope
+BATCHES = 20  # batches of consecutive turns, each of which is one observation for the slope
 CONFIDENCE = 0.95
 
 
 def run(quick: bool) -> Result:
-    """Two learners take turns: one that grows old, and one that is given back its first state each turn.
+    """Time two learners in turns: one that grows old, and one that is reset to its first state each turn.
 
-    The machine's speed drifts in such a run, and falls on both alike: the slope is that of the difference of their
+    The machine's speed drifts in such a run and affects both alike: the slope is that of the difference of their
     median times, turn by turn.
     """
     total = N_SAMPLES // 20 if quick else N_SAMPLES
@@ -64,10 +64,10 @@ def run(quick: bool) -> Result:
 
 
 def _slope(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Slope, a median of slopes so that bursts matter little, and half the width of its confidence interval.
+    """Return the slope, a median of slopes so that bursts matter little, and half the width of its confidence interval.
 
-    Turns in a row resemble each other, because the machine's speed drifts. An interval that takes them for independent
-    is too narrow, so batches of them are what counts (method of batch means).
+    Consecutive turns are correlated, because the machine's speed drifts. An interval that takes them for independent
+    is too narrow, so it is computed from batches of turns (method of batch means).
     """
     x, y = (np.median(values[: len(x) // BATCHES * BATCHES].reshape(BATCHES, -1), axis=1) for values in (x, y))
     slope, _, low, high = stats.theilslopes(y, x, CONFIDENCE)
@@ -75,7 +75,7 @@ def _slope(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 
 def _resident() -> int:
-    """Bytes of this process in memory (Linux)."""
+    """Return the resident memory of this process [bytes] (Linux)."""
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * 4096

@@ -1,8 +1,8 @@
-"""The motion filter with its defaults beside the best window chosen by hand, on each robot of the zoo.
+"""Compare the motion filter with its defaults to the best window chosen by hand, on each robot of the zoo.
 
-The window is what the filter has replaced: a polynomial fitted to the positions, and with a weight to the velocities,
-of the last samples, read at the newest one. Its length, order and weight are chosen for each robot, and for velocities
-and accelerations apart, by the errors against the truth that they are judged by. Nothing is chosen for the filter.
+The window is a polynomial fitted to the positions, and with a weight to the velocities, of the last samples, evaluated
+at the newest one. Its length, order and weight are chosen for each robot, separately for velocities and accelerations,
+to minimize the same errors against the truth by which it is judged. Nothing is chosen for the filter.
 """
 
 from itertools import product
@@ -18,14 +18,14 @@ from icub_learning.evaluation.judgement import geometric_mean
 from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.simulation.zoo import DEVELOPMENT, ZOO, ZooRecording
 
-DURATION, QUICK_DURATION = 30.0, 8.0  # [s]
-WARM_UP = 0.25  # share of the recording that does not count
-SPANS = (0.02, 0.03, 0.045, 0.07, 0.1, 0.15, 0.2, 0.3, 0.45)  # [s] of the windows
+DURATION, QUICK_DURATION = 30.0, 8.0  # [s] recorded of each robot, full and quick
+WARM_UP = 0.25  # share of the recording, at its start, that does not count
+SPANS = (0.02, 0.03, 0.045, 0.07, 0.1, 0.15, 0.2, 0.3, 0.45)  # [s] lengths of the windows
 ORDERS = (2, 3)
-WEIGHTS = (0.0, 0.01, 0.05, 0.25)  # [s] deviation of positions over that of velocities; 0: positions alone
-JUDGED = 3000  # samples at most, evenly spaced
-CHUNK = 1_000_000  # numbers in the design matrices of some samples
-LIMIT = 1.1  # of the filter's error over that of the best window
+WEIGHTS = (0.0, 0.01, 0.05, 0.25)  # [s] standard deviation of positions over that of velocities; 0: positions alone
+JUDGED = 3000  # largest number of judged samples, evenly spaced
+CHUNK = 1_000_000  # numbers in the design matrices that are held at once
+LIMIT = 1.1  # ratio of the filter's error to that of the best window above which a robot is named
 
 
 def run(quick: bool) -> Result:
@@ -53,18 +53,18 @@ def run(quick: bool) -> Result:
 
 
 def judged_samples(n: int) -> np.ndarray:
-    """Return the indices of the samples, of n, at which errors count."""
+    """Return the indices, among n samples, of those at which errors count."""
     return np.unique(np.linspace(int(WARM_UP * n), n - 1, JUDGED).astype(int))
 
 
 def filtered(found: ZooRecording) -> Array:
-    """Return velocity and acceleration of the filter at each newest sample, (n, 2, n_joints)."""
+    """Return the filter's velocity and acceleration at each sample once it is the newest, (n, 2, n_joints)."""
     recording = found.recording
     motion = MotionFilter(recording.position.shape[1])
     values = np.zeros((len(recording.position), 2, recording.position.shape[1]))
     last = int(recording.joint_stamps[0]) - 1
     for place, stamp in enumerate(recording.joint_stamps.tolist()):
-        if stamp > last:  # a stream refuses the others
+        if stamp > last:  # a stream refuses samples that are not newer
             velocity = None if recording.velocity is None else recording.velocity[place]
             motion.add(stamp, recording.position[place], velocity)
             last = stamp
@@ -92,9 +92,9 @@ def window(found: ZooRecording, places: np.ndarray, length: int, order: int, wei
     Args:
         found: the recording.
         places: indices of the newest samples.
-        length: samples in a window.
-        order: of the polynomials.
-        weight: of the velocities [s].
+        length: number of samples in a window.
+        order: order of the polynomials.
+        weight: weight of the velocities [s].
     """
     recording = found.recording
     stamps = recording.joint_stamps
@@ -112,7 +112,7 @@ def window(found: ZooRecording, places: np.ndarray, length: int, order: int, wei
             slopes = powers * u[..., None] ** np.maximum(powers - 1, 0) / span[..., None]
             design = np.concatenate([design, weight * slopes], axis=1)
             data = np.concatenate([data, weight * recording.velocity[members]], axis=1)
-        scale = np.sqrt((design**2).sum(axis=1))  # of the columns
+        scale = np.sqrt((design**2).sum(axis=1))  # norms of the columns
         scaled = (design / scale[:, None]).swapaxes(1, 2)
         fitted = np.linalg.solve(scaled @ scaled.swapaxes(1, 2), scaled @ data) / scale[..., None]
         values[first : first + chunk, 0] = fitted[:, 1] / span

@@ -1,4 +1,4 @@
-"""Whether the node predicts for every joint state of a robot in another process, how late, and at what cost."""
+"""Measure whether the node predicts for every joint state of a robot in another process, how late, and at what cost."""
 
 import os
 import tempfile
@@ -16,11 +16,11 @@ from icub_learning.clients.processes import Processes, RosDomain
 from icub_learning.nodes.common.qos import DISCOVERY_TIME
 
 SECONDS = 60.0
-TASK, RATE = "circle_xy", 200.0  # motion of the arm; joint states and wrenches [Hz]
+TASK, RATE = "circle_xy", 200.0  # motion of the arm; rate of joint states and wrenches [Hz]
 
 
 def run(quick: bool) -> Result:
-    """Each estimator for a minute (quick: one, for ten seconds)."""
+    """Follow each estimator's node for a minute (quick: one of them for ten seconds)."""
     rows = []
     with RosDomain() as domain, tempfile.TemporaryDirectory() as logs:
         os.environ.update(ROS_DOMAIN_ID=str(domain.number), ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST")
@@ -59,8 +59,8 @@ def follow(
         others: process ids of further processes whose time is measured, by name.
 
     Returns:
-        The figures of `timing_of` with the number of joint states; and the shares of the time that "simulation",
-        "node" and the others were on a core, and waited for one.
+        The figures of `timing_of` with the number of joint states; and for "simulation", "node" and the others the
+        shares of the time in which they ran on a core and waited for one.
     """
     names = {"simulation": SIMULATION, "node": NODES[short]}
     lines = commands(TASK, RATE)
@@ -73,7 +73,7 @@ def follow(
             before = {which: schedule(pid) for which, pid in pids.items()}
             session.follow(seconds, lambda _: "")
             after = {which: schedule(pid) for which, pid in pids.items()}
-            session.pause(DISCOVERY_TIME)  # what is still on its way is recorded too
+            session.pause(DISCOVERY_TIME)  # messages in flight are recorded too
             monitor = session.monitor
     joint_states, predictions = monitor.joint_states.arrays()[0], monitor.predictions[short].arrays()[0]
     found = timing_of(joint_states, predictions)
@@ -87,7 +87,7 @@ def follow(
 
 
 def schedule(pid: int) -> tuple[float, float]:
-    """Return the time of a process on a core, and that its threads of now waited for one [s] (Linux)."""
+    """Return the time that a process ran on a core, and that its present threads waited for one [s] (Linux)."""
     lines = [path.read_text().split() for path in Path(f"/proc/{pid}/task").glob("*/schedstat")]
-    used = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]  # in user and in system mode
+    used = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]  # ticks in user and in system mode
     return sum(map(int, used)) / os.sysconf("SC_CLK_TCK"), sum(int(line[1]) for line in lines) * 1e-9

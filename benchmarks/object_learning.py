@@ -1,7 +1,7 @@
-"""What an example costs a classifier to learn and to recognize, by number of classes and of examples.
+"""Measure the cost of learning and of recognizing an example, over the numbers of classes and of examples.
 
 The thesis updates a Cholesky factor and solves for all columns of W at each example (Algorithm 2). Here that is done
-with the package's own compiled factor, so that only the way differs. All learn the same examples in turns.
+with the package's own compiled factor, so that only the method differs. All learn the same examples in turns.
 """
 
 import gc
@@ -17,14 +17,14 @@ from icub_learning.recognition import AdaptiveClassifier, IncrementalClassifier
 from icub_learning.recursive import RegularizedCovariance
 
 SIZES = ((1280, 10), (1280, 100), (1280, 1000), (4096, 51))  # d, T
-N_EXAMPLES = 500  # of a cycle
+N_EXAMPLES = 500  # examples in a cycle, which the steps repeat
 SECONDS_EACH = 8.0
-FULL = 1000  # examples learned before times are taken: more than are kept
-# d, T and number of examples of which the costs are followed; the first FEW are learned before
+FULL = 1000  # examples learned before the timing starts: more than a classifier keeps
+# d, T and number of examples whose costs are followed; FEW others are learned beforehand
 FOLLOWED = ((64, 20, 100_000), (256, 20, 100_000), (1280, 10, 30_000), (1280, 1000, 30_000))
-FEW, TURN = 100, 100  # examples
-RECOGNIZED = (2, 100, 1000)  # objects, of 1280 features and three views each
-N_RECOGNIZED = 1000  # views
+FEW, TURN = 100, 100  # examples learned beforehand; examples in a turn
+RECOGNIZED = (2, 100, 1000)  # numbers of known objects, with 1280 features and three views each
+N_RECOGNIZED = 1000  # views that are recognized
 
 
 class Resolving:
@@ -116,7 +116,7 @@ def _time_one_size(d: int, n_classes: int, seconds_each: float) -> list[dict[str
 
 
 def run_history(quick: bool) -> Result:
-    """Follow 30 000 and 100 000 examples (quick: a tenth of that, of 64 features), beside a classifier kept young."""
+    """Follow 30 000 and 100 000 examples (quick: a tenth, with 64 features), beside a classifier kept young."""
     cases = ((*FOLLOWED[0][:2], FOLLOWED[0][2] // 10),) if quick else FOLLOWED
     rows = [_follow(kind, *case) for case in cases for kind in KINDS]
     remarks = [
@@ -132,7 +132,7 @@ KINDS = {"IncrementalClassifier": IncrementalClassifier, "AdaptiveClassifier": A
 def _follow(kind: str, d: int, n_classes: int, total: int) -> dict[str, Any]:
     rng = np.random.default_rng(0)
     x, labels = rng.normal(size=(1000, d)) / np.sqrt(d), [f"object {i % n_classes}" for i in range(1000)]
-    times = np.empty((2, total))  # old, young
+    times = np.empty((2, total))  # [s] of the old classifier and of the young one
     old = KINDS[kind](d)
     old.learn(x[-FEW:], labels[-FEW:])
     first, young = old.state(), old
@@ -165,7 +165,7 @@ def _follow(kind: str, d: int, n_classes: int, total: int) -> dict[str, Any]:
 
 
 def run_recognize(quick: bool) -> Result:
-    """Time the recognition of one view by an AdaptiveClassifier, beside 2 to 1000 objects (quick: to 100)."""
+    """Time the recognition of one view by an AdaptiveClassifier that knows 2 to 1000 objects (quick: to 100)."""
     remarks = ["ms: of one view, label, confidence and typicality; the fastest, the first tenth, the median."]
     return Result([_recognize(n_classes) for n_classes in (RECOGNIZED[:-1] if quick else RECOGNIZED)], remarks)
 

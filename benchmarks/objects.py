@@ -1,4 +1,4 @@
-"""Objects taught by a few views each, as the simulated iCub sees them: how often unseen views get the right name."""
+"""Measure how often unseen views get the right name, if the simulated iCub is taught each object by a few views."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,19 +12,19 @@ from icub_learning.recognition import CNNFeatures
 from icub_learning.recognition.assembly import Settings, make_classifier
 from icub_learning.simulation import UNSEEN, ObjectScene
 
-LESSON = 20  # views that an object is taught with, and as many unseen ones
-FEW = 3  # views of the last one
+LESSON = 20  # views that an object is taught with, and number of its unseen views
+FEW = 3  # views of the object taught last
 N_OBJECTS = 6
-SEEDS = (0, 1, 2)  # of the scene
-CHOICES = 100  # of N_OBJECTS among all, in random order
-FRAME_PERIOD = 0.1  # [s], of the node's images by default
-APART = 100.0  # [s], between a lesson and its unseen views, and between lessons
+SEEDS = (0, 1, 2)  # seeds of the scene
+CHOICES = 100  # random choices of N_OBJECTS among all, in random order
+FRAME_PERIOD = 0.1  # [s] default period of the node's images
+APART = 100.0  # [s] from a lesson to its unseen views, and from these to the next lesson
 
-Shot = Callable[[int, int], Any]  # an object's place and a view's number to a picture
+Shot = Callable[[int, int], Any]  # maps an object's place and a view's number to a picture
 
 
 def run(quick: bool) -> Result:
-    """Views drawn one by one, and those of a lesson with the simulation's node (quick: one seed)."""
+    """Judge views drawn one by one, and those of a lesson with the simulation's node (quick: one seed)."""
     network = CNNFeatures()
     rows = []
     for seed in SEEDS[:1] if quick else SEEDS:
@@ -44,7 +44,7 @@ def run(quick: bool) -> Result:
 
 
 def features(scene: ObjectScene, network: CNNFeatures, lesson: Shot, unseen: Shot) -> tuple[Array, Array]:
-    """Features of all objects' views to learn from and unseen ones, (n_objects, LESSON, n_features) each."""
+    """Return the features of all objects' lesson views and unseen views, (n_objects, LESSON, n_features) each."""
     found: tuple[list[list[Array]], list[list[Array]]] = ([], [])
     for place, name in enumerate(tqdm(scene.names, unit="object")):
         scene.show(name)
@@ -54,7 +54,7 @@ def features(scene: ObjectScene, network: CNNFeatures, lesson: Shot, unseen: Sho
 
 
 def judge(seen: Array, unseen: Array, choices: int, seed: int) -> dict[str, Any]:
-    """Teach random choices of objects; shares of unseen views with the right name, in percent."""
+    """Teach random choices of objects; return the shares of unseen views with the right name, in percent."""
     rng = np.random.default_rng(seed)
     scores = [_teach(seen, unseen, rng.permutation(len(seen))[:N_OBJECTS]) for _ in range(choices)]
     six, last, others = 100 * np.array(scores).T
@@ -70,7 +70,7 @@ def judge(seen: Array, unseen: Array, choices: int, seed: int) -> dict[str, Any]
 
 
 def _teach(seen: Array, unseen: Array, chosen: Array) -> tuple[float, float, float]:
-    """All with LESSON views; then, anew, the last one with FEW: what is right of all, of the last, of the others."""
+    """Return the share of right names of all, taught by LESSON views, and of the last and the others if it has FEW."""
     classifier = make_classifier(Settings(), seen.shape[-1])
     *first, last = (int(place) for place in chosen)
     for place in first:
@@ -90,7 +90,7 @@ def _drawn(scene: ObjectScene) -> tuple[Shot, Shot]:
 
 
 def _turned(scene: ObjectScene) -> tuple[Shot, Shot]:
-    """A lesson as the node gives it, and looks at later, irregular times."""
+    """Return the shots of a lesson as the node gives it, and of unseen views at later times, 0.37 s apart."""
 
     def start(place: int) -> float:
         return 3.0 + 2 * APART * place

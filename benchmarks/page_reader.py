@@ -1,9 +1,9 @@
-"""A page without a browser: takes in all that the server sends, as a browser would, and counts it.
+"""Read a page without a browser: receive all that the server sends, as a browser would, and count it.
 
 usage: python -m benchmarks.page_reader ADDRESS [--silent]
 
-With --silent it opens the page and then reads nothing. Where a browser draws by the processor it takes more of it than
-anything that is measured here; on a desk it runs on another machine, or on a graphics card.
+With --silent it opens the page and then reads nothing. A browser that renders on the CPU takes more CPU time than
+anything that is measured here; in use it runs on another machine, or renders on a graphics card.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ CAMERA = {
 
 @asynccontextmanager
 async def opened(address: str) -> AsyncIterator[Any]:
-    """Open a page; it counts as one as soon as the server has its camera."""
+    """Open a page; the server takes it for one as soon as it has its camera."""
     url = address.replace("http://", "ws://")
     protocols = [f"viser-v{viser.__version__}"]
     async with websockets.asyncio.client.connect(url, subprotocols=protocols, max_size=None) as socket:
@@ -43,7 +43,7 @@ async def opened(address: str) -> AsyncIterator[Any]:
 
 
 async def read(address: str, seconds: float | None = None) -> tuple[int, int]:
-    """Read for so long, or until the server ends; return the number of messages and of bytes."""
+    """Read for `seconds`, or until the server ends; return the numbers of messages and of bytes."""
     messages = size = 0
     end = None if seconds is None else time.monotonic() + seconds
     async with opened(address) as socket:

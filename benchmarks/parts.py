@@ -1,4 +1,4 @@
-"""What a cycle of the inverse dynamics node consists of, part by part."""
+"""Time a cycle of the inverse dynamics node part by part."""
 
 from collections.abc import Callable, Iterator
 from itertools import count, cycle
@@ -24,8 +24,8 @@ from icub_learning.robots import find_urdf
 ARM = ("r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow",
        "r_wrist_prosup", "r_wrist_pitch", "r_wrist_yaw")  # fmt: skip
 N_FEATURES = 560
-PERIOD = 5_000_000  # ns
-JITTER = 0.4  # of irregular stamps, standard deviation of the logarithm of their distances
+PERIOD = 5_000_000  # [ns] between joint states
+JITTER = 0.4  # standard deviation of the logarithm of the distances between irregular stamps
 
 
 def run(quick: bool) -> Result:
@@ -65,7 +65,7 @@ def run(quick: bool) -> Result:
     made = [predictor.predict(*motion) for motion in motions]
     made[0].settle()
 
-    def learn(i: int) -> None:  # what was predicted and judged when it came, as in the node
+    def learn(i: int) -> None:  # with the prediction that was made when the sample came, as in the node
         estimator.update(*motions[i % 500], measured[i % 500], published=made[i % 500])
         estimator.predictor(own)
 
@@ -127,11 +127,11 @@ def stamps_with(jitter: float) -> Iterator[int]:
 
 
 def watched(regressor: WrenchRegressor | TorqueRegressor, event: bool) -> Iterator[ChangeMonitor]:
-    """Yield a monitor that is ready after each further sample; they are a block apart, so that each is looked at.
+    """Yield a ready monitor after each further sample; samples are a block apart, so that each one is evaluated.
 
     Args:
-        regressor: of the arm that is watched.
-        event: whether something goes on all the time: errors that neither a load nor a push explains.
+        regressor: regressor of the watched arm.
+        event: whether there are errors all the time that neither a load nor a push explains.
     """
     monitor, random = ChangeMonitor(LinkEffects(regressor), longest_contact=1e9), np.random.default_rng(0)
     noise, speeds = np.array([0.4] * 3 + [0.01] * 3), np.linspace(2.0, 5.0, len(ARM))
@@ -147,7 +147,7 @@ def watched(regressor: WrenchRegressor | TorqueRegressor, event: bool) -> Iterat
 
 
 def _message_steps(values: np.ndarray, wrench: np.ndarray) -> dict[str, Callable[[int], Any]]:
-    """Conversions and serialization of messages, where ROS is."""
+    """Return the steps that convert and serialize messages; none without ROS."""
     try:
         from geometry_msgs.msg import WrenchStamped
         from rclpy.serialization import deserialize_message, serialize_message

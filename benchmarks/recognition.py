@@ -1,4 +1,4 @@
-"""From a camera's image to the name of what it shows: how many a second, how late, while every one is learned too."""
+"""Measure recognition from a camera's image to the object's name: rate and delay, while every image is learned too."""
 
 import os
 import tempfile
@@ -15,16 +15,16 @@ from benchmarks.report import Result
 from icub_learning.clients.processes import Processes, RosDomain
 from icub_learning.launching.commands import node_command
 
-SIZE = 224  # pixels
+SIZE = 224  # [px] width and height of an image
 N_OBJECTS = 10
-LESSON = 20  # frames
+LESSON = 20  # frames of a lesson
 NODES = ("cnn_features", "object_recognition")
-RATES = (20.0, 30.0, 60.0, 200.0)  # frames/s; the last is more than can be done: the rest is dropped
+RATES = (20.0, 30.0, 60.0, 200.0)  # [frames/s]; the last is more than the nodes can process: the rest is dropped
 SECONDS = 60.0
 
 
 def run(quick: bool) -> Result:
-    """Frames at each rate for a minute (quick: at two, for ten seconds)."""
+    """Show frames at each rate for a minute (quick: at two rates, for ten seconds)."""
     rows = []
     with RosDomain() as domain, tempfile.TemporaryDirectory() as logs:
         os.environ.update(ROS_DOMAIN_ID=str(domain.number), ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST")
@@ -40,7 +40,7 @@ def run(quick: bool) -> Result:
 
 
 def follow(rate: float, seconds: float, logs: Path) -> dict[str, Any]:
-    """Run both nodes in the ROS domain of this process and show them frames at `rate`; returns a row of the table."""
+    """Run both nodes in the ROS domain of this process and show them frames at `rate`; return a row of the table."""
     with Processes(logs) as processes:
         for name in NODES:
             processes.start(name, node_command(name), {"OMP_NUM_THREADS": "1"})
@@ -76,9 +76,9 @@ class Camera:
         from icub_learning_msgs.msg import Recognition
         from icub_learning_msgs.srv import TeachObject
 
-        self.delays: list[float] = []  # s
+        self.delays: list[float] = []  # [s] from the publication of a frame to its recognition
         self.learned = self.sent = 0
-        self._sent_at: dict[int, float] = {}  # by number, which is the stamp in ns
+        self._sent_at: dict[int, float] = {}  # [s] by the frame's number, which is its stamp in ns
         self._lesson: Any = None
         self._object = -1
         self._context = rclpy.Context()
@@ -102,7 +102,7 @@ class Camera:
         rclpy.shutdown(context=self._context)
 
     def wait_for_nodes(self, processes: Processes) -> None:
-        """Until both nodes are there and a first frame has gone all the way."""
+        """Wait until both nodes run and a first frame has been recognized."""
         deadline = time.monotonic() + 60.0
         while not self.delays:
             processes.check()
@@ -155,7 +155,7 @@ class Camera:
 
 
 def views(index: int, count: int = 8) -> NDArray[np.uint8]:
-    """(count, SIZE, SIZE, 3) pictures of one thing: smooth coloured waves of its own, moved about, with some noise."""
+    """Return (count, SIZE, SIZE, 3) pictures of one object: its own smooth coloured waves, shifted, with some noise."""
     rng = np.random.default_rng(index)
     y, x = np.mgrid[:SIZE, :SIZE] / SIZE
     waves = rng.normal(0.0, 15.0, (3, 4, 2))

@@ -1,7 +1,7 @@
-"""How well objects are named that were taught in a few seconds each, over the settings of the recognition node.
+"""Measure how well objects taught in a few seconds each are named, over the settings of the recognition node.
 
 Objects turn in the hand of the simulated iCub, five images a second. In each draw some objects are taught, one after
-the other, with views in a row; later more views are asked for, also of objects that were never taught.
+the other, with consecutive views; then later views are asked about, also of objects that were never taught.
 """
 
 from collections.abc import Callable
@@ -23,10 +23,10 @@ OBJECTS = (
     "duck", "mug", "soccer_ball", "teddy", "wheel", "traffic_cone", "bunny", "domino", "lego", "hammer",
 )  # fmt: skip
 PERIOD = 0.2  # [s] between images
-N_VIEWS, FIRST_ASKED, STEP = 150, 90, 2  # views of each object; asked for are those from FIRST_ASKED on
-LATEST_START = FIRST_ASKED - 30  # of a lesson
+N_VIEWS, FIRST_ASKED, STEP = 150, 90, 2  # views of each object; every STEP-th one from FIRST_ASKED on is asked about
+LATEST_START = FIRST_ASKED - 30  # bound of the first view of a lesson
 N_TAUGHT, N_STRANGE, N_DRAWS = 6, 2, 8
-LESSON, FEW = 20, 3  # views; FEW are those of the last object
+LESSON, FEW = 20, 3  # views of a lesson, and of a short one for the last object
 CHOSEN = Settings()
 SHOWN = ("classifier", "regularization", "recoding", "smoothing_window", "reject_known")
 SETTINGS = (
@@ -41,7 +41,7 @@ SETTINGS = (
 
 
 def run(quick: bool) -> Result:
-    """All settings (quick: the default ones, two draws)."""
+    """Judge all settings (quick: the default ones, two draws)."""
     features = views_of(OBJECTS)
     n_draws = 2 if quick else N_DRAWS
     rows = []
@@ -59,7 +59,7 @@ def run(quick: bool) -> Result:
 
 
 def views_of(names: tuple[str, ...]) -> dict[str, NDArray[np.float32]]:
-    """Features (N_VIEWS, d) of each object while it turns."""
+    """Return the features (N_VIEWS, d) of each object while it turns."""
     network = CNNFeatures()
     found = {}
     with ObjectScene(names) as scene:
@@ -70,7 +70,7 @@ def views_of(names: tuple[str, ...]) -> dict[str, NDArray[np.float32]]:
 
 
 def judge(settings: Settings, features: dict[str, NDArray[np.float32]], last: int, n_draws: int) -> dict[str, Any]:
-    """Teach and ask in `n_draws` draws; the last object is taught with `last` views."""
+    """Return the shares of right answers over `n_draws` draws; the last object is taught with `last` views."""
     right, last_right, largest, strange = [], [], [], []
     for draw in range(n_draws):
         rng = np.random.default_rng(draw)
@@ -102,7 +102,7 @@ def judge(settings: Settings, features: dict[str, NDArray[np.float32]], last: in
 
 
 def feeder(recognizer: ObjectRecognizer) -> Callable[..., Any]:
-    """A function that shows one vector after the other; `anew`: after a pause, so that none before it counts."""
+    """Return a function that recognizes vectors in turn; `anew` is after a pause, so that none before it counts."""
     stamp = 0
 
     def feed(x: NDArray[np.float32], anew: bool = False) -> Any:

@@ -1,4 +1,4 @@
-"""What a benchmark found: a table to read, JSON with the machine it was found on, and a picture."""
+"""Results of a benchmark: a table as text, JSON with the machine that it ran on, and a picture."""
 
 import json
 import os
@@ -19,14 +19,14 @@ PACKAGES = ("numpy", "scipy", "eigenpy", "numba", "hyhound", "padasip", "river")
 
 @dataclass
 class Result:
-    """Rows of figures (equal keys each), remarks in words, and `draw(figure)` for a matplotlib figure or None."""
+    """Rows of figures (with equal keys), remarks in words, and `draw(figure)` for a matplotlib figure or None."""
 
     rows: list[dict[str, Any]]
     remarks: list[str] = field(default_factory=list)
     draw: Callable[[Any], None] | None = None
 
     def table(self) -> str:
-        """The rows as text, columns aligned."""
+        """Return the rows as text with aligned columns, and the remarks."""
         columns = list(self.rows[0])
         lines = [columns, *([_text(row[column]) for column in columns] for row in self.rows)]
         widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
@@ -50,7 +50,7 @@ class Result:
             figure.savefig(path.with_suffix(".png"), dpi=120)
 
     def parts(self, name: str, description: str, path: Path) -> list[str]:
-        """The result as a section of a page; `path` is what `write` was given."""
+        """Return the result as a section of a page; `path` is what `write` was given."""
         rows = [[_text(value) for value in row.values()] for row in self.rows]
         found = [page.section(name), page.paragraph(description), page.table(list(self.rows[0]), rows)]
         if self.draw:
@@ -59,7 +59,7 @@ class Result:
 
 
 def machine() -> dict[str, Any]:
-    """What the figures depend on."""
+    """Return what the figures depend on: date, processor, load, and versions of system and packages."""
     processor = platform.processor()
     if Path("/proc/cpuinfo").exists():
         models = [

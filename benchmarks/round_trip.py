@@ -1,4 +1,4 @@
-"""What the node adds to the middleware: round trips through it beside those through a bare echo node."""
+"""Measure what the node adds to the middleware: round trips through it beside those through a bare echo node."""
 
 import os
 import tempfile
@@ -20,14 +20,14 @@ from icub_learning.nodes.inverse_dynamics.robot_description import movable_joint
 from icub_learning.robots import find_urdf
 
 RATES = (100, 200, 500, 1000)  # [Hz]
-BOUNDS = {"p50": 1.1, "p99": 1.3}  # of the node's round trips over the echo node's
-LONGEST = 20.0  # [ms]
-SECONDS = 20.0  # of each node, rate and turn
-TURNS = 3  # in which the nodes take turns
+BOUNDS = {"p50": 1.1, "p99": 1.3}  # largest ratios of the node's round trips to the echo node's
+LONGEST = 20.0  # [ms] bound of the longest round trip
+SECONDS = 20.0  # [s] measured of each node, rate and turn
+TURNS = 3  # times that each node is measured at each rate
 N_FEATURES = 560
 WARM_UP = 400  # samples before the first one that counts: the learner then knows noise and bandwidth of the motion
-LAST_ANSWERS = 0.5  # [s] to wait for
-# With their parameters; what may help is tried at the highest rate alone.
+LAST_ANSWERS = 0.5  # [s] wait for the last answers
+# Nodes and their parameters; options that may help are tried at the highest rate alone.
 NODES: dict[str, dict[str, Any]] = {"echo": {}, "node": {}, "ordinary": {"realtime_priority": 0}}
 AT_HIGHEST: dict[str, dict[str, Any]] = {
     "own core": {"cpu_affinity": [(os.cpu_count() or 1) - 1]},
@@ -41,7 +41,7 @@ TRANSPORTS = "FASTDDS_BUILTIN_TRANSPORTS"  # environment variable of Fast DDS
 
 @dataclass(frozen=True)
 class Robot:
-    """What is driven: joints of each message, those that are learned, and at which rates."""
+    """A robot to drive: the number of joints in each message, the joints that are learned, and the rates."""
 
     output: str
     urdf: str
@@ -77,7 +77,7 @@ ROBOTS = (
 
 
 def run(quick: bool) -> Result:
-    """All rates (quick: one turn of two rates, three seconds each)."""
+    """Measure all rates (quick: one turn of two rates, three seconds each)."""
     turns, seconds = (1, 3.0) if quick else (TURNS, SECONDS)
     cases = [(robot, rate) for robot in ROBOTS for rate in robot.rates if not quick or rate in (200, 1000)]
     runs = [(*case, name) for case in cases for name in NODES]
@@ -93,7 +93,7 @@ def run(quick: bool) -> Result:
                 processes.start(name, robot.command(name), {"OMP_NUM_THREADS": "1"})
                 found = _drive(robot, topic, rate, seconds, processes.check)
             trips.setdefault((robot, rate, name), []).append(found)
-    os.environ[TRANSPORTS] = usual  # of the benchmarks that follow
+    os.environ[TRANSPORTS] = usual  # for the benchmarks that follow
     remarks = [
         f"round trip of a joint state between two processes, {turns} turns of {seconds:g} s each, ms; the node answers"
         " with the predicted wrench or efforts; 'ordinary' is the node without real-time priority.",
@@ -106,7 +106,7 @@ def run(quick: bool) -> Result:
 
 
 def _drive(robot: Robot, topic: str, rate: int, seconds: float, check: Callable[[], None]) -> np.ndarray:
-    """Publish joint states and what is measured at `rate`; return the round trip of each joint state [s].
+    """Publish joint states and measurements at `rate` [Hz]; return the round trip of each joint state [s].
 
     It is nan for a joint state that was not answered, and inf for one that was answered twice.
     """
@@ -150,7 +150,7 @@ def _drive(robot: Robot, topic: str, rate: int, seconds: float, check: Callable[
         return stamp
 
     def publish_wrench(k: int) -> None:
-        """Half a period later, as sensors of their own send: the answer must not wait for this message."""
+        """Publish half a period later, as a separate sensor does: the answer must not wait for this message."""
         set_stamp(wrench.header.stamp, first + round(k * period * 1e9))
         set_wrench(wrench.wrench, 10 * np.sin(k * period * (1 + 0.1 * np.arange(6))))
         wrenches.publish(wrench)
@@ -170,7 +170,7 @@ def _drive(robot: Robot, topic: str, rate: int, seconds: float, check: Callable[
 
     try:
         k, limit = 0, time.monotonic() + 60.0
-        while not answered:  # until the other process is there
+        while not answered:  # the other process may still be starting
             check()
             if time.monotonic() > limit:
                 raise RuntimeError(f"no answer on {topic}")

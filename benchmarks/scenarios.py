@@ -1,4 +1,4 @@
-"""The one table of benchmarks. A name, once given, keeps its meaning, so that results stay comparable."""
+"""The table of all benchmarks. A name, once given, keeps its meaning, so that results stay comparable."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

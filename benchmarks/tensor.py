@@ -1,4 +1,4 @@
-"""Tensor kernels: the packed layout beside the full one, and the largest training that is promised."""
+"""Time tensor kernels: the packed layout beside the full one, and the largest training that is promised."""
 
 import subprocess
 import sys
@@ -26,7 +26,7 @@ print(seconds, int(peak) / 1024)
 
 
 def run(quick: bool) -> Result:
-    """Both layouts where the full one fits, then 250 samples in the packed one with the memory that took."""
+    """Time both layouts where the full one fits, then 250 samples in the packed one (quick: 150) with their memory."""
     random = np.random.default_rng(0)
     rows = []
     for n in (30, 60) if quick else (30, 60, 80, 100):
@@ -50,7 +50,7 @@ def run(quick: bool) -> Result:
 
 
 def _large(n: int) -> dict[str, Any]:
-    """In a process of its own, so that the peak is that of this training."""
+    """Train in a process of its own, so that the peak of memory is that of this training."""
     output = subprocess.run([sys.executable, "-c", TRAIN, str(n), str(D)], check=True, capture_output=True, text=True)
     seconds, peak = map(float, output.stdout.split())
     return {"n": n, "packed [s]": seconds, "full [s]": None, "times faster": None, "MiB": peak, "difference": None}

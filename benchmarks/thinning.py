@@ -1,4 +1,4 @@
-"""What it costs to learn one sample in so many, as `learning_share` does where there are too many."""
+"""Measure what accuracy it costs to learn one sample in N, as with `learning_share` where there are too many."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,7 +17,7 @@ from icub_learning.experiments.peers.cases import REAL, real_recording
 from icub_learning.recording import Recording
 from icub_learning.simulation.zoo import ZOO
 
-WAYS = ((2, True), (4, True), (4, False))  # one in so many is learned, and whether it counts for those left out
+WAYS = ((2, True), (4, True), (4, False))  # N of which one is learned, and whether it counts for those left out
 PARTS = {
     "2 to 10 s": lambda share, seconds: (seconds > 2.0) & (seconds < 10.0),
     "last 30 %": lambda share, _: share > 0.7,
@@ -25,7 +25,7 @@ PARTS = {
 
 
 class Thinned:
-    """An estimator that learns one in `every` samples, which counts for all of them or for itself."""
+    """An estimator that learns one in `every` samples, which counts for all of them or for itself alone."""
 
     def __init__(self, estimator: Any, every: int, counted: bool) -> None:
         self._estimator, self._every, self._count = estimator, every, every if counted else 1
@@ -42,7 +42,7 @@ class Thinned:
 
 
 def run(quick: bool) -> Result:
-    """SP on real recordings and on the zoo (quick: on two real recordings)."""
+    """Judge SP on real recordings and on the zoo (quick: on two real recordings)."""
     rows: list[dict[str, Any]] = []
     for name, recording, settings in tqdm(list(_cases(quick)), "recordings", disable=None):
         every = [_errors(_evaluate(recording, settings, *way)) for way in ((1, True), *WAYS)]

@@ -12,7 +12,7 @@ SETTLING = 2  # steps at the start of each turn that are not counted: caches sti
 
 @dataclass(frozen=True)
 class Spread:
-    """Median and quartiles, seconds, of `count` steps."""
+    """Median and quartiles of the times of `count` steps [s]."""
 
     median: float
     low: float
@@ -28,7 +28,7 @@ class Spread:
 def time_in_turns(steps: dict[str, Callable[[int], object]], seconds_each: float, most: int) -> dict[str, Spread | str]:
     """Time each `step(i)`, i = 0, 1, ..., for about `seconds_each` and at most `most` counted steps.
 
-    A candidate so slow that the time allows no more than two steps is left out, and the reason put in its place.
+    A candidate so slow that the time allows no more than two steps is left out; its entry is the reason.
     """
     counts, results, taken = {}, {}, dict.fromkeys(steps, 0)
     for name, step in steps.items():

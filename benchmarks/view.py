@@ -1,4 +1,4 @@
-"""What the page in a browser costs: the delay of predictions with it and without, its own time, and its memory."""
+"""Measure the cost of the page in a browser: the delay of predictions with and without it, its CPU time and memory."""
 
 import asyncio
 import os
@@ -19,9 +19,9 @@ from benchmarks.report import Result
 from icub_learning.cli.demo.watching import free_port
 from icub_learning.clients.processes import Processes, RosDomain
 
-SECONDS, TURNS = 30.0, 7  # of each run; runs with the page and without, by turns: their p99 differ by half
-LEAK_SECONDS = 600.0  # in which pages are opened and closed
-PAGES, STAY = 10, 2.0  # that are open at a time; [s] each stays
+SECONDS, TURNS = 30.0, 7  # [s] of each run; runs with the page and runs without, in turns: their p99 differ by half
+LEAK_SECONDS = 600.0  # [s] in which pages are opened and closed
+PAGES, STAY = 10, 2.0  # pages that are open at a time; [s] that each stays open
 SETTLED = 0.2  # share of the time after which memory is compared with that at the end
 START_LIMIT = 60.0  # [s] for the page to come up
 
@@ -50,7 +50,7 @@ def served(logs: Path) -> Iterator[Served]:
 
 
 def run(quick: bool) -> Result:
-    """Predictions with an open page and without, by turns; then pages that come and go."""
+    """Measure predictions with an open page and without, in turns; then the memory while pages come and go."""
     rows: list[dict[str, Any]] = []
     seconds, turns = (10.0, 1) if quick else (SECONDS, TURNS)
     with RosDomain() as domain, tempfile.TemporaryDirectory() as folder:
@@ -64,7 +64,7 @@ def run(quick: bool) -> Result:
 
 
 def _predictions(seconds: float, logs: Path, opened: bool) -> dict[str, Any]:
-    """Return the delay of predictions; with a page that is read, if `opened`."""
+    """Return a row with the delay of predictions, beside a page that is read if `opened`."""
     with ExitStack() as stack:
         others = {}
         if opened:
@@ -94,9 +94,9 @@ def _ratios(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def _leak(seconds: float, logs: Path) -> list[str]:
-    """Open and close PAGES pages at a time, beside one that reads nothing; return what came of it in words.
+    """Open and close PAGES pages at a time, beside one that reads nothing; return the findings in words.
 
-    No nodes run: a page without curves is opened and closed as any other, and what the server keeps of it shows.
+    No nodes run: a page without curves is opened and closed like any other, and memory that the server keeps shows.
     """
     with served(logs) as page, Processes(logs) as silent:
         silent.start("silent", [sys.executable, "-m", "benchmarks.page_reader", page.address, "--silent"], {})

@@ -1,13 +1,13 @@
-"""A ROS 2 node that closes the loop: a simulated arm follows circles under the torques of what it learns meanwhile.
+"""A ROS 2 node that closes the loop: a simulated arm follows circles with torques from a model that it learns.
 
     .venv/bin/python examples/close_the_loop.py                            # feedback, and torques for the reference
     .venv/bin/python examples/close_the_loop.py --ros-args -p full:=true   # computed torque
     ros2 param set /close_the_loop load 0.5                                # [kg] into the hand
     ros2 param set /close_the_loop model nominal                           # or none, or learned
 
-The arm is **simulated**, with friction, cables and encoders. The controller runs 500 times a simulated second, and each
-sample is learned, as fast as this machine can. Publishes `joint_states` (sensor_msgs/JointState, with torques of the
-motors and simulated stamps) and, twice a simulated second, `tracking_error` (std_msgs/Float64, RMS over joints [rad]).
+The arm is **simulated**, with friction, cables and encoders. The controller runs at 500 Hz of simulated time and each
+sample is learned, as fast as this machine can. Publishes `joint_states` (sensor_msgs/JointState, with motor torques and
+simulated stamps) and, twice a simulated second, `tracking_error` (std_msgs/Float64, RMS over joints [rad]).
 """
 
 import numpy as np
@@ -21,12 +21,12 @@ from std_msgs.msg import Float64
 from icub_learning.errors import IcubLearningError
 from icub_learning.experiments.change.control import MODELS, RATE, ControlLoop
 
-TOLD_EVERY = RATE // 2  # periods between two tracking errors
+TOLD_EVERY = RATE // 2  # periods between two published tracking errors
 LOGGED_EVERY = 10 * RATE
 
 
 class CloseTheLoop(Node):
-    """Moves the arm, and publishes what it does."""
+    """Moves the arm, and publishes its joint states and tracking error."""
 
     def __init__(self) -> None:
         super().__init__("close_the_loop")
@@ -42,7 +42,7 @@ class CloseTheLoop(Node):
         self.periods = 0
 
     def change(self, parameters: list) -> SetParametersResult:
-        """Use another model, or put another load into the hand."""
+        """Switch to another model, or put another load into the hand; refuse other changes."""
         for one in parameters:
             if one.name == "model":
                 if one.value not in MODELS:

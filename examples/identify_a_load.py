@@ -18,7 +18,7 @@ args = parser.parse_args()
 
 robot = ArmSimulation()
 names = robot.arm.joint_names
-# load_link: where the robot holds things. What it carries is expressed in the frame of this link.
+# load_link: the link that carries loads; the identified parameters are expressed in its frame.
 settings = assembly.Settings(
     urdf=find_urdf("icub"), joints=names, n_random_features=300, load_link=robot.arm.hand, velocity_delay=0.004
 )
@@ -30,7 +30,7 @@ seen = ""
 
 
 def run(seconds: float) -> None:
-    """Let the robot move and learn; print whenever something else is seen."""
+    """Let the robot move and learn; print each change of what is detected."""
     global seen
     for _ in range(round(seconds * 200)):
         for _ in range(5):
@@ -39,7 +39,7 @@ def run(seconds: float) -> None:
         stream.joint_state(shown.stamp, names, shown.position, shown.velocity)
         stream.measurement(shown.stamp, shown.wrench)
         stream.pair()
-        stream.learn()  # learns neither loads nor contacts
+        stream.learn()  # neither loads nor contacts are learned
         if watch.phase != seen:
             seen = watch.phase
             print(f"{robot.time:7.3f} s: {seen}")

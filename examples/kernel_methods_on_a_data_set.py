@@ -3,7 +3,7 @@
     python examples/kernel_methods_on_a_data_set.py                # Friedman's first function, made on the spot
     python examples/kernel_methods_on_a_data_set.py TABLE.csv      # numbers, the last column is the target
 
-Length scale and regularization are chosen on a validation set, and the errors are those of a test set.
+Length scale and regularization are chosen on a validation set, and errors are measured on a test set.
 """
 
 import argparse
@@ -43,7 +43,7 @@ x_learn, x_valid, y_learn, y_valid = train_test_split(x, y, test_size=0.25, rand
 
 
 def rmse(model, x, y):
-    """RMSE in units of the target's standard deviation: 1 is what predicting the mean reaches."""
+    """Return the RMSE in units of the target's standard deviation: predicting the mean gives 1."""
     return float(np.sqrt(np.mean((model.predict(x) - y) ** 2)))
 
 

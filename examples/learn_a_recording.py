@@ -31,7 +31,7 @@ if args.recording:
 else:
     recording = simulate([("circle_xy", args.seconds / 2), ("circle_xz", args.seconds / 2)])
 
-# The settings have the names of the parameters of inverse_dynamics_node, and the stream is the node's own.
+# The settings are named like the parameters of inverse_dynamics_node, and the node uses the same stream.
 settings = assembly.Settings(
     urdf=find_urdf(args.urdf), joints=args.joints or recording.joint_names, output=args.output, n_random_features=300
 )

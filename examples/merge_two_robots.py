@@ -32,7 +32,7 @@ def record(task: str, seed: int) -> list[tuple[np.ndarray, ...]]:
 
 
 def rmse(estimator: ParametricEstimator, samples: list[tuple[np.ndarray, ...]]) -> float:
-    """RMSE of the force [N] over the samples that were kept for the test."""
+    """Return the RMSE of the force [N] over the samples that were kept for the test."""
     errors = [(estimator.predict(q, v, a).total - wrench)[:3] for q, v, a, wrench in samples[SAMPLES:]]
     return float(np.sqrt(np.mean(np.square(errors))))
 
@@ -43,19 +43,19 @@ motions = {"XY circles": record("circle_xy", seed=1), "XZ circles": record("circ
 
 learned = {}
 for name, samples in motions.items():
-    # All samples and outputs count alike: weighted by noise, each robot would use the noise it has found itself; and
-    # forgetting by itself, a robot that changes from one motion to the other would forget part of the first.
+    # All samples and outputs have the same weight: with weights by noise, each robot would use its own noise estimate;
+    # and with automatic forgetting, a robot that changes from one motion to the other would forget part of the first.
     learned[name] = ParametricEstimator(regressor, forgetting=1.0, output_weights="equal")
     for sample in samples[:SAMPLES]:
         learned[name].update(*sample)
 first, second = learned.values()
 
-with tempfile.TemporaryDirectory() as folder:  # from robot to robot the model travels as a file
+with tempfile.TemporaryDirectory() as folder:  # the model travels from robot to robot as a file
     received = ParametricEstimator.from_state(load_state(save_state(Path(folder, "second.npz"), second.state())))
 merged = ParametricEstimator.from_state(first.state())
 merged.merge(received)
 
-# What one robot would have learned from all of it.
+# For comparison: one robot that learns from all data.
 both = ParametricEstimator(regressor, forgetting=1.0, output_weights="equal")
 for samples in motions.values():
     for sample in samples[:SAMPLES]:

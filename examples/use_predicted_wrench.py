@@ -18,8 +18,8 @@ from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from std_msgs.msg import Bool
 
-KEPT = 200  # messages that wait for their partner
-ADAPTATION = 0.002  # share of the newest sample in the slow offset, while nobody pushes
+KEPT = 200  # messages of each kind that may wait for their partner
+ADAPTATION = 0.002  # weight of the newest sample in the slow offset, while nobody pushes
 
 
 def numbers(message: WrenchStamped) -> np.ndarray:
@@ -34,8 +34,8 @@ class PushDetector(Node):
     def __init__(self) -> None:
         super().__init__("push_detector")
         self.threshold = self.declare_parameter("threshold", 8.0).value  # [N]
-        self.patience = self.declare_parameter("patience", 5).value  # samples above it in a row, against noise
-        self.offset: np.ndarray | None = None  # (6,) what differs all the time: drift, what is not learned yet
+        self.patience = self.declare_parameter("patience", 5).value  # samples in a row above it that make a push
+        self.offset: np.ndarray | None = None  # (6,) slow difference: drift, and what is not learned yet
         self.above = 0
         self.pushed = False
         self.waiting: dict[str, OrderedDict[tuple[int, int], WrenchStamped]] = {

@@ -1,4 +1,4 @@
-"""Predict and learn a wrench while a robot moves, message by message, and feel what is put into its hand.
+"""Predict and learn a wrench while a robot moves, message by message, and measure what is put into its hand.
 
     python examples/wrench_on_a_stream.py
 
@@ -22,14 +22,14 @@ args = parser.parse_args()
 
 robot = ArmSimulation()
 names = robot.arm.joint_names
-# watch="wrench", the default, would identify what is put into the hand and take it for a part of the prediction.
+# watch="wrench", the default, would identify what is put into the hand and include it in the prediction.
 settings = assembly.Settings(urdf=find_urdf("icub"), joints=names, n_random_features=300, watch="never")
 regressor = assembly.make_regressor(settings)
 stream = assembly.make_stream(settings, regressor, assembly.make_estimator(settings, regressor))
 
 
 def run(seconds: float) -> np.ndarray:
-    """Let the robot move; returns what each measured wrench held beyond its prediction, (n, 6) [N, N m]."""
+    """Let the robot move; return the part of each measured wrench beyond its prediction, (n, 6) [N, N m]."""
     external = []
     for _ in range(round(seconds * 200)):  # 200 Hz; the simulation makes 1000 steps a second
         for _ in range(5):
@@ -39,7 +39,7 @@ def run(seconds: float) -> np.ndarray:
             prediction = stream.joint_state(seen.stamp, names, seen.position, seen.velocity).prediction
             assert np.isfinite(prediction.total).all()  # use it here, at once: control, compensation
             stream.measurement(seen.stamp, seen.wrench)
-        except SampleError as error:  # what the stream refuses it counts; nothing learned is lost
+        except SampleError as error:  # the stream counts what it refuses; nothing learned is lost
             print(f"refused: {error}")
         external += [pair.external for pair in stream.pair()]
         stream.learn()
@@ -51,10 +51,10 @@ for _ in range(4):
     errors = run(args.seconds / 4)
     print(f"  after {stream.counts.learned:5d} samples: {np.sqrt(np.mean(errors[:, :3] ** 2)):.2f}")
 
-stream.learning = False  # what comes now is to be felt, not learned
+stream.learning = False  # what follows is to be measured, not learned
 before = run(3.0)
 robot.attach_payload(args.mass)
-run(0.5)  # until the arm has settled under its load
+run(0.5)  # the arm settles under its load
 after = run(3.0)
 felt, free = (float(np.sqrt(np.mean(np.sum(part[:, :3] ** 2, axis=1)))) for part in (after, before))
 print(f"external force: {free:.2f} N with an empty hand, {felt:.2f} N with {args.mass} kg in it")

@@ -1,10 +1,10 @@
-/* Arguments of the compiled functions: one line says what a function takes, and all of it is opened and checked before its body runs.
+/* Arguments of the compiled functions: one string says what a function takes; all is opened and checked before its body runs.
  *
- * One word for each argument. An array is how many float64 numbers it must hold at least: a sum of products of digits and of letters
- * for sizes, such as 2mn+m. Before it stand ! where it is written to, ~ where None will do, = where it must hold just as many, and I, H
- * or B for integers of 8 bytes, uint16 or int8. A letter alone that nothing has named yet stands for the length of its array. m: is an
- * integer of that name, # another one, % a real number, ? a truth value, () a tuple, and @ any object.
- */
+ * The string has one word for each argument. The word of an array is the least count of numbers in it, a sum of products of
+ * digits and letters, such as 2mn+m; a letter alone that has no value yet gets the length of the array. In front of the count
+ * stand ! if the array is written to, ~ if None is allowed, = if the count is exact, and I, H or B for int64, uint16 or int8
+ * numbers instead of float64. m: is an integer that m then stands for, # any integer, % a real number, ? a truth value, () a
+ * tuple, @ any object. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <math.h>
@@ -12,15 +12,15 @@
 #include <stdint.h>
 #include <string.h>
 
-/* For functions that loops of _versions.h call: each version then holds a copy compiled for its processor. */
+/* Marks functions that the loops of _versions.h call: each version holds a copy that is compiled for its processor. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* For functions that not every module calls which includes them. */
+/* Marks functions that not every module that includes them calls. */
 #define UNUSED static __attribute__((unused))
 
 enum { MOST_ARGUMENTS = 12, MOST_VIEWS = 64, MOST_SCRATCH = 2 };
 
-/* What a call has opened, which it gives back when it ends. */
+/* Buffers and memory that a call has opened; they are released when it ends. */
 typedef struct {
     Py_buffer views[MOST_VIEWS];
     void *scratch[MOST_SCRATCH];
@@ -30,30 +30,30 @@ typedef struct {
 /* The arguments, each kind in the order of the call. */
 typedef struct {
     Opened *opened;
-    void *array[MOST_ARGUMENTS];           /* NULL: None */
-    ptrdiff_t length[MOST_ARGUMENTS];      /* numbers in each array */
-    const Py_buffer *view[MOST_ARGUMENTS]; /* of each array that is not None: its shape */
-    long long integer[MOST_ARGUMENTS]; /* and truth values */
+    void *array[MOST_ARGUMENTS];           /* NULL for None */
+    ptrdiff_t length[MOST_ARGUMENTS];      /* count of numbers in each array */
+    const Py_buffer *view[MOST_ARGUMENTS]; /* buffer of each array that is not None, for its shape */
+    long long integer[MOST_ARGUMENTS];     /* integers and truth values */
     double number[MOST_ARGUMENTS];
     PyObject *object[MOST_ARGUMENTS];
-    double size[26]; /* of each letter; NaN: not named */
+    double size[26]; /* value of each letter; NaN where it has none */
 } Arguments;
 
 #define SIZE(letter) ((ptrdiff_t)a->size[(letter) - 'a'])
 
-/* Gives views back, all but the first `kept`. */
+/* Releases all views but the first `kept`. */
 static void give_back(Opened *opened, int kept) {
     while (opened->n_views > kept) PyBuffer_Release(&opened->views[--opened->n_views]);
 }
 
-/* Room for numbers until the call ends; NULL and an error where there is none. */
+/* Allocates memory for `numbers` doubles until the call ends; returns NULL and sets an error where memory is short. */
 UNUSED double *scratch(Arguments *a, size_t numbers) {
     void *room = PyMem_RawMalloc((numbers + 1) * sizeof(double));
     if (!room) PyErr_NoMemory();
     return a->opened->scratch[a->opened->n_scratch++] = room;
 }
 
-/* Opens a C-contiguous buffer of native numbers of a kind: I, H, B or, for float64, d; NULL and an error otherwise. */
+/* Opens a C-contiguous buffer of native numbers of a kind: I, H, B or, for float64, d; returns NULL with an error otherwise. */
 static const Py_buffer *open_buffer(Opened *opened, PyObject *object, char kind, int flags) {
     const char *formats = kind == 'I' ? "lq" : kind == 'H' ? "H" : kind == 'B' ? "b" : "d";
     if (opened->n_views == MOST_VIEWS) return PyErr_Format(PyExc_ValueError, "more than %d arrays", MOST_VIEWS), NULL;
@@ -66,7 +66,7 @@ static const Py_buffer *open_buffer(Opened *opened, PyObject *object, char kind,
     return NULL;
 }
 
-/* A sum of products. */
+/* Returns the value of a sum of products of digits and letters, such as 2mn+m. */
 static double sum_of(const Arguments *a, const char *at) {
     double sum = 0.0, product = 1.0;
     for (;; at++)
@@ -80,7 +80,7 @@ static double sum_of(const Arguments *a, const char *at) {
         }
 }
 
-/* Refuses an argument of f(first, second, ...), which `signature` begins with, by its name: what was wrong becomes "NAME: ...". */
+/* Puts the name of argument number `place` of a signature "f(first, second, ...)..." before the present error; returns 0. */
 static int refuse(const char *signature, int place) {
     const char *name = strchr(signature, '(');
     for (int i = 0; name && i < place; i++) name = strchr(name + 1, ',');
@@ -93,7 +93,7 @@ static int refuse(const char *signature, int place) {
     return 0;
 }
 
-/* Opens and checks what `takes` says; 0 and an error where something does not fit. */
+/* Opens and checks the arguments `given` by the words of `takes`; returns 0 and sets an error where one does not fit. */
 static int take_arguments(Arguments *a, Opened *opened, PyObject *const *given, Py_ssize_t count, const char *signature, const char *takes) {
     const char *needs[MOST_ARGUMENTS];
     int exact[MOST_ARGUMENTS], places[MOST_ARGUMENTS], arrays = 0, integers = 0, numbers = 0, objects = 0, place = 0;
@@ -157,19 +157,19 @@ static int take_arguments(Arguments *a, Opened *opened, PyObject *const *given, 
     return 1;
 }
 
-/* The same of what a tuple holds. */
+/* Opens and checks the items of a tuple as arguments; returns 0 and sets an error where one does not fit. */
 UNUSED int take_tuple(Arguments *a, PyObject *tuple, Arguments *part, const char *signature, const char *takes) {
     if (!PyTuple_Check(tuple)) return PyErr_Format(PyExc_TypeError, "%s is not a tuple", signature), 0;
     return take_arguments(part, a->opened, &PyTuple_GET_ITEM(tuple, 0), PyTuple_GET_SIZE(tuple), signature, takes);
 }
 
-/* Where the arguments fit only together: 1, or 0 and an error. */
+/* Returns `fit`, whether the arguments that `what` names fit together; sets an error where they do not. */
 UNUSED int fits(int fit, const char *what) {
     if (!fit) PyErr_Format(PyExc_ValueError, "%s do not fit", what);
     return fit;
 }
 
-/* Defines a function of Python: FUNCTION(name, what it takes, its docstring) { body with `self` and arguments `a` }. */
+/* Defines a Python function: FUNCTION(name, words of its arguments, its docstring) { body with `self` and arguments `a` }. */
 #define FUNCTION(name, takes, doc)                                                                                             \
     PyDoc_STRVAR(name##_doc, doc);                                                                                             \
     static PyObject *name##_inside(void *self, Arguments *a);                                                                  \
@@ -186,7 +186,7 @@ UNUSED int fits(int fit, const char *what) {
 
 #define METHOD(name) {#name, (PyCFunction)(void (*)(void))name##_call, METH_FASTCALL, name##_doc}
 
-/* Defines a module of this name from its METHODs; `failed` is an expression, with the module as `self`, not 0 where an error was set. */
+/* Defines a module of this name from its METHODs. `failed` is an expression of the module `self`, not 0 if an error was set. */
 #define PREPARED_MODULE(name, doc, failed, ...)                                                                                \
     static PyMethodDef methods[] = {__VA_ARGS__, {NULL, NULL, 0, NULL}};                                                       \
     static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, #name, doc, -1, methods, NULL, NULL, NULL, NULL};               \

@@ -1,4 +1,4 @@
-/* Sums and products of vectors of some tens of numbers, for which calls of a library would cost more than the arithmetic. */
+/* Sums and products of vectors of some tens of numbers, for which library calls would take longer than the arithmetic. */
 #include <stddef.h>
 
 INLINE double dot(const double *a, const double *b, ptrdiff_t n) {
@@ -13,7 +13,7 @@ INLINE void add_multiple(double *restrict y, double factor, const double *restri
     for (ptrdiff_t i = 0; i < n; i++) y[i] += factor * x[i];
 }
 
-/* y += sign (a_0 x_0 + a_1 x_1 + ...), `step_a` and `step_x` apart: three at a time, to load and store y less often. */
+/* y += sign (a_0 x_0 + a_1 x_1 + ...), a_i = a[i step_a] and x_i = x + i step_x: three terms for each load and store of y. */
 INLINE void add_multiples(double *y, double sign, const double *a, ptrdiff_t step_a, const double *x, ptrdiff_t step_x,
                           ptrdiff_t count, ptrdiff_t n) {
     for (; count >= 3; count -= 3, a += 3 * step_a, x += 3 * step_x) {
@@ -25,7 +25,7 @@ INLINE void add_multiples(double *y, double sign, const double *a, ptrdiff_t ste
     for (; count > 0; count--, a += step_a, x += step_x) add_multiple(y, sign * *a, x, n);
 }
 
-/* The polynomial with these coefficients, that of the highest power first. */
+/* Returns the value at x of the polynomial with these coefficients, highest power first. */
 INLINE double polynomial(const double *coefficients, int count, double x) {
     double sum = coefficients[0];
 #pragma GCC unroll 16

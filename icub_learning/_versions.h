@@ -1,9 +1,9 @@
-/* Loops compiled for several instruction sets; the best one that the processor has is taken when the module is imported.
+/* Loops compiled for several instruction sets; the best one that the processor has is selected when the module is imported.
  *
- * Included once, after LOOPS was defined as the name of a header with the loops. That header is compiled for each
- * VERSION, with TARGET (function attribute), LANES (doubles in a vector) and NAME (makes the name of a function
- * that of its version); what it defines is called as CHOSEN(function)(...). A build made on one machine runs on another, and
- * Python's `available` and `use` (VERSION_METHODS) let tests and benchmarks run every version.
+ * A module includes this file once, after it has defined LOOPS as the name of a header with the loops. That header is
+ * compiled for each VERSION, with TARGET (function attribute), LANES (doubles in a vector) and NAME (adds the version to the
+ * name of a function); its functions are called as CHOSEN(function)(...). A build made on one machine runs on another, and the
+ * Python functions `available` and `use` (VERSION_METHODS) let tests and benchmarks run every version.
  */
 #define JOIN2(a, b) a##_##b
 #define JOIN(a, b) JOIN2(a, b)
@@ -37,7 +37,7 @@ static int version_in_use = PORTABLE;
 #define CHOSEN(name) name##_portable
 #endif
 
-/* Of those that this processor can run. */
+/* Returns the best version that this processor can run. */
 static int best_version(void) {
 #if defined(__x86_64__)
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return PORTABLE;
@@ -48,7 +48,7 @@ static int best_version(void) {
 #endif
 }
 
-/* To be called when the module is imported. */
+/* Selects the best version; called when the module is imported. */
 static void use_best_version(void) { version_in_use = best_version(); }
 
 FUNCTION(available, "", "available()\n--\n\nReturn the names of the versions that this processor can run, plainest first.") {

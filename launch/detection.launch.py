@@ -7,5 +7,5 @@ from icub_learning.launching.table import SYSTEMS
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return the processes of the system, as the table in icub_learning.launching names them."""
+    """Return the processes of the system that the table in icub_learning.launching names."""
     return launch_description(SYSTEMS["detection"])

@@ -1,4 +1,4 @@
-"""A simulated iCub that is shown objects, and the nodes that are taught what they are; see docs/launch.md."""
+"""A simulated iCub that is shown objects, and the nodes that are taught their names; see docs/launch.md."""
 
 from launch import LaunchDescription
 
@@ -7,5 +7,5 @@ from icub_learning.launching.table import SYSTEMS
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return the processes of the system, as the table in icub_learning.launching names them."""
+    """Return the processes of the system that the table in icub_learning.launching names."""
     return launch_description(SYSTEMS["objects"])

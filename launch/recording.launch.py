@@ -1,4 +1,4 @@
-"""A recording, played back, and the node that learns inverse dynamics from it; see docs/launch.md."""
+"""A recording that is played back, and the node that learns inverse dynamics from it; see docs/launch.md."""
 
 from launch import LaunchDescription
 
@@ -7,5 +7,5 @@ from icub_learning.launching.table import SYSTEMS
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return the processes of the system, as the table in icub_learning.launching names them."""
+    """Return the processes of the system that the table in icub_learning.launching names."""
     return launch_description(SYSTEMS["recording"])

@@ -1,4 +1,4 @@
-"""Fixtures that all tests share: one BLAS thread, real recordings, ROS domains of their own, processes that end."""
+"""Fixtures of all tests: one BLAS thread, real recordings, a ROS domain for each test, processes that are stopped."""
 
 import gc
 import os
@@ -12,7 +12,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"  # before NumPy is imported; child processes inherit it
 os.environ.setdefault("MPLBACKEND", "Agg")
 _data = Path(__file__).resolve().parents[2] / "shared" / "data"
-if _data.is_dir():  # beside the checkout, where nothing else is said
+if _data.is_dir():  # the default folder, beside the checkout
     os.environ.setdefault("ICUB_LEARNING_DATA", str(_data))
 
 import pytest
@@ -22,8 +22,8 @@ from threadpoolctl import threadpool_limits
 
 from icub_learning.clients.processes import RosDomain
 
-# A busy machine is slow, which is no failure: times are compared in benchmarks. Each run has the same examples, so that
-# what fails was changed; `make test-all` looks for new ones (HYPOTHESIS_PROFILE=search).
+# No deadline: a busy machine is slow, which is no failure; times are compared in benchmarks. Each run has the same
+# examples, so that a change causes each new failure; `make test-all` searches others (HYPOTHESIS_PROFILE=search).
 hypothesis_settings.register_profile("icub_learning", deadline=None, derandomize=True)
 hypothesis_settings.register_profile("search", deadline=None, print_blob=True)
 hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "icub_learning"))
@@ -33,25 +33,25 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 # Nodes that keep models in files.
 WITH_MODELS = {"inverse_dynamics", "object_recognition", "object_detection"}
 
-# What `make check` leaves out beside live tests: tests that take long, most of them more than three tenths of a second;
-# of parameters that make near-identical tests it takes one in so many ("every").
+# Tests that `make check` leaves out in addition to live tests: most of them take more than three tenths of a second.
+# Of the nearly identical tests of one function ("NAME every N") it leaves out all but each N-th.
 _long_tests = Path(__file__).with_name("long_tests.txt").read_text().splitlines()
 LONG = dict(line.partition(" every ")[::2] for line in _long_tests)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One worker a processor, and one more for live tests (-n auto), which mostly wait."""
+    """Return the number of workers: one per processor, and one more for live tests (-n auto), which mostly wait."""
     processors = min(len(os.sched_getaffinity(0)), 4) if hasattr(os, "sched_getaffinity") else 2
     return processors + (config.option.numprocesses == "auto")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by what they use and where they lie, and say in which order and by which worker they run.
+    """Mark tests by what they use and where they lie, and set their order and the worker that runs them.
 
     The group "alone" is for tests that need much of the machine: one worker runs them, one after the other, first.
-    Other live tests go wherever a worker is free; they mostly wait, so they come evenly between those that compute. The
-    tests of each other file stay in one worker, so that they share fixtures.
+    Other live tests go wherever a worker is free; they mostly wait, so they are spread evenly among those that compute.
+    The tests of each other file stay in one worker, so that they share fixtures.
     """
     alone_first, waiting, files, number = [], [], {}, Counter[str]()
     for item in items:
@@ -77,7 +77,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Keep what is there before the first test out of garbage collections: they are quick then."""
+    """Exclude objects older than the first test from garbage collections, which are quick then."""
     gc.collect()
     gc.freeze()
 
@@ -106,7 +106,7 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session")
 def renderer() -> None:
-    """Rendering where this machine can: set-up fetches objects and names the packages for OpenGL."""
+    """Skip where this machine cannot render; set-up fetches the objects and names the packages for OpenGL."""
     from icub_learning.errors import ObjectError, RenderingError
     from icub_learning.simulation import find_objects
     from icub_learning.simulation.objects import offscreen
@@ -125,7 +125,7 @@ def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
         monkeypatch.setenv("ROS_DOMAIN_ID", str(domain.number))
         monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
         yield domain.number
-        gc.collect()  # ROS ends a participant with the last reference to what it made, which may be in a cycle
+        gc.collect()  # a participant ends with the last reference to its objects, which may be in a cycle
         assert not own_sockets(domain.ports), "the test left nodes, which a later test in this domain would find"
 
 
@@ -157,10 +157,10 @@ def start_node(ros_domain: int, start_process: Callable[..., Process], tmp_path:
 
 @pytest.fixture
 def node_here(ros_domain: int, tmp_path: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable]:
-    """Make one node, as `start_node` does, in the test's own process: quicker by far, and `make check` does it too."""
+    """Make one node, as `start_node` does, in the test's own process: far quicker, so that `make check` runs it too."""
     from helpers.node_here import HERE, NodeHere
 
-    monkeypatch.setattr("icub_learning.clients.services.DISCOVERY_TIME", 0.0)  # of other processes
+    monkeypatch.setattr("icub_learning.clients.services.DISCOVERY_TIME", 0.0)  # no other process has to be discovered
     yield lambda name, *remap, **parameters: NodeHere(name, _command(tmp_path, name, *remap, **parameters)[3:], capfd)
     for node in list(HERE):
         node.stop()
@@ -168,7 +168,7 @@ def node_here(ros_domain: int, tmp_path: Path, capfd: Any, monkeypatch: pytest.M
 
 @pytest.fixture
 def started(node_here: Callable[..., Any]) -> Callable[..., Any]:
-    """Start the node of a probe in this process: a context with the probe, connected, whose node ends as it should.
+    """Start the node of a probe in this process: a context with the connected probe, whose node must end cleanly.
 
     Call it as started(NodeProbe(RIGHT_ARM), learning_share=1.0, ...); keywords are ROS parameters.
     """
@@ -197,6 +197,6 @@ def regressor() -> Any:
 
 
 def _command(folder: Path, name: str, remap: list[str] | None = None, **parameters: object) -> list[str]:
-    kept = {"models_folder": str(folder)} if name in WITH_MODELS else {}  # not in the user's folder
+    kept = {"models_folder": str(folder)} if name in WITH_MODELS else {}  # keeps models out of the user's folder
     rules = dict(rule.split(":=") for rule in remap or [])
     return shy_node_command(name, parameters={**kept, **parameters}, remappings=rules)

@@ -1,4 +1,4 @@
-"""A setting names a class by its import path: what is found, and what is said where it is not."""
+"""A setting names a class by its import path: the class is found, or the error says why not."""
 
 import numpy as np
 import pytest
@@ -107,7 +107,7 @@ def test_a_snapshot_of_a_learner_does_not_follow_it_and_tare_moves_both():
     assert learner.predict(*asked).total == pytest.approx(before + 2.0)
     for q, v, a in motions:
         learner.update(q, v, a, [3.0 * np.sin(q[0]) + 2.0])
-    assert learner.predict(*asked).total == pytest.approx(before + 2.0, abs=0.02)  # what was learned holds
+    assert learner.predict(*asked).total == pytest.approx(before + 2.0, abs=0.02)  # what was learned still holds
     assert snapshot.predict(*asked).total == before
     assert learner.n_samples == 200
     restored = OwnLearner.of("my_package.learner.SineLearner").from_state(learner.state(), SmallArm())

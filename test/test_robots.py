@@ -1,4 +1,4 @@
-"""What robots are found by name, path, text and package, and what is said of others."""
+"""Robots are found by name, path, text and package; the error for any other one names it."""
 
 import pytest
 from helpers.robots import ICUB, PANDA, UR10

@@ -14,7 +14,7 @@ from icub_learning.testing import ClassifierAsLearner, ContractError, assert_sam
 
 TEXT = (Path(__file__).resolve().parents[1] / "docs" / "add_a_learner.md").read_text()
 PAGE: dict[str, Any] = {"__name__": "add_a_learner"}
-exec("\n".join(re.findall(r"^```python\n(.*?)^```", TEXT, re.M | re.S)), PAGE)  # runs its checks, too
+exec("\n".join(re.findall(r"^```python\n(.*?)^```", TEXT, re.M | re.S)), PAGE)  # also runs the checks on the page
 NormalizedLMS, LearnerContract, sample = PAGE["NormalizedLMS"], PAGE["LearnerContract"], PAGE["sample"]
 
 

@@ -1,4 +1,4 @@
-"""Learn one motion of the iCub's arm from Gazebo and from MuJoCo, and compare what is left of the force and torque.
+"""Learn one motion of the iCub's arm from Gazebo and from MuJoCo, and compare the remaining errors of force and torque.
 
 usage: python tools/compare_gazebo_with_mujoco.py RECORDING [--plot FILE] [--json FILE]
 
@@ -27,14 +27,14 @@ from icub_learning.simulation.arm.arm_simulation import MIN_BLEND, ArmSimulation
 from icub_learning.simulation.arm.settings import TIME_STEP_NS, SimulationSettings
 
 CONFIG = Path(__file__).resolve().parents[1] / "config" / "gazebo.yaml"
-EVERY = 5  # [steps] of the physics between two readings, and samples between two points of the trajectory
-JUDGED = 20.0  # [s] at the end
+EVERY = 5  # steps of the physics between two readings, and samples between two points of the trajectory
+JUDGED = 20.0  # [s] at the end, over which errors are judged
 STOP = 0.2  # [s] in which the arm comes to rest after the recording
 SIMULATORS = ("Gazebo", "MuJoCo, rigid", "MuJoCo, with its effects")
 
 
 def main() -> None:
-    """Learn from each, print the table and draw the picture."""
+    """Learn from each simulator, print the table and draw the picture."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("recording", type=Path, help="of tools/gazebo_check --record")
     parser.add_argument("--plot", type=Path, help="picture of the errors over time")
@@ -69,17 +69,17 @@ def main() -> None:
 
 
 def in_mujoco(recording: Recording, settings: SimulationSettings, joints: tuple[str, ...]) -> Recording:
-    """Return what MuJoCo's arm shows while it follows the positions of a recording, from when all are within limits."""
+    """Return what MuJoCo's arm shows while it follows the positions of a recording, once all are within limits."""
     simulation = ArmSimulation(settings)
     order = [recording.joint_names.index(name) for name in joints]
     position, velocity = recording.position[:, order], recording.velocity[:, order]
     low, high = simulation.arm.limits
     beyond = np.flatnonzero(((position < low) | (position > high)).any(axis=1))
-    begin = int(beyond[-1]) + 1 if len(beyond) else 0  # Gazebo starts all joints at 0, where the elbow cannot be
+    begin = int(beyond[-1]) + 1 if len(beyond) else 0  # Gazebo starts all joints at 0, outside the elbow's limits
     seconds = (recording.joint_stamps[begin:] - recording.joint_stamps[begin]) * 1e-9
     points = slice(EVERY, None, EVERY)
     times, through, speeds = MIN_BLEND + seconds[points], position[begin:][points], velocity[begin:][points]
-    # The recording ends in motion: a moment later the arm has come to rest.
+    # The recording ends in motion: the arm gets STOP seconds more to come to rest.
     simulation.command_trajectory(
         joints,
         np.append(times, times[-1] + STOP),

@@ -1,4 +1,4 @@
-"""Draw docs/pictures/core_step.png and round_trip.png from the tables of docs/performance.md: both say the same.
+"""Draw docs/pictures/core_step.png and round_trip.png from the tables of docs/performance.md, so that both agree.
 
 usage: python tools/draw_performance.py
 """
@@ -12,7 +12,7 @@ from icub_learning.reporting.plots import new_figure, save
 CHECKOUT = Path(__file__).resolve().parents[1]
 DOCUMENT = CHECKOUT / "docs" / "performance.md"
 PICTURES = CHECKOUT / "docs" / "pictures"
-METHODS = {  # of the first table: what the legend says
+METHODS = {  # names in the first table, and their labels in the legend
     "ours, AVX-512": "this package",
     "Sherman–Morrison (dsymv, dsyr)": "Sherman–Morrison",
     "hyhound, two triangular solves": "hyhound",

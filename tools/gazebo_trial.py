@@ -1,4 +1,4 @@
-"""Runs the system `gazebo` through rest and motion, and keeps every message."""
+"""Run the system `gazebo` through rest and motion, and keep every message."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -22,11 +22,11 @@ from icub_learning.nodes.common.serialized import stamp_in
 from icub_learning.nodes.inverse_dynamics.message_layouts import JointStateDecoder
 from icub_learning_msgs.msg import DynamicsPrediction, InertialParameters
 
-START_LIMIT = 180.0  # [s] until the first prediction
-SLOWEST = 60.0  # times as long as simulated time the wall clock is waited for, and
-SPARE = 10.0  # [s] more
-WATCHED = 1.5  # [s]
-MOVING = 1e-3  # [rad/s]
+START_LIMIT = 180.0  # [s] limit until the first prediction, the controller and the motion
+SLOWEST = 60.0  # largest ratio of wall-clock time to simulated time that is waited for,
+SPARE = 10.0  # [s] plus this wall-clock time
+WATCHED = 1.5  # [s] at the end of rest and of motion, in which every step is recorded
+MOVING = 1e-3  # [rad/s] velocity of a joint above which the robot moves
 
 
 @dataclass
@@ -38,12 +38,12 @@ class Series:
 
     @classmethod
     def of(cls, stamps: Sequence[int], values: Sequence[Array]) -> "Series":
-        """Return values (width,) by stamp [ns], in any order."""
+        """Return the series of values (width,) with stamps [ns], given in any order."""
         order = np.argsort(np.array(stamps, dtype=np.int64), kind="stable")
         return cls(np.array(stamps, dtype=np.int64)[order], np.array(values)[order])
 
     def at(self, stamps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return which of `stamps` are here, and where."""
+        """Return which of `stamps` are in this series, and their indices."""
         place = np.searchsorted(self.stamps, stamps)
         found = (place < len(self.stamps)) & (self.stamps[np.minimum(place, len(self.stamps) - 1)] == stamps)
         return found, place
@@ -51,24 +51,24 @@ class Series:
 
 @dataclass
 class Trial:
-    """What a launch has published."""
+    """What the nodes of a launch have published."""
 
-    joint_names: tuple[str, ...]  # of the columns of joint states
-    # of Gazebo at each step, at the end of rest and of motion: position and velocity, (n, 2 n_joints)
+    joint_names: tuple[str, ...]  # joints of the columns of joint states
+    # Gazebo's joint states at each step, at the end of rest and of motion: position and velocity, (n, 2 n_joints)
     every_state: Series
-    states: Series  # likewise, those passed on to the learner
+    states: Series  # joint states that are passed on to the learner, in the same form
     wrenches: Series  # (n, 6), and their `frame`
     frame: str
     total: Series  # predictions (n, 6)
     parametric: Series  # predictions (n, 6)
     masses: tuple[float, float]  # learned and nominal sum of masses [kg]
-    warnings: list[str]  # of diagnostics: what nodes complained about, each text once
-    moving: tuple[int, int]  # stamps between which the robot was moved [ns]
-    wall: float  # seconds of the wall clock in which simulated time went from the first to the last joint state
+    warnings: list[str]  # warnings and errors in diagnostics, each text once
+    moving: tuple[int, int]  # stamps between which the robot moved [ns]
+    wall: float  # wall-clock time over simulated time, from the first prediction to the last joint state
 
 
 class GazeboTrial(Session):
-    """Leads a running system; use as a context manager. `show` is called with a line that says how far it is."""
+    """Leads a running system; use as a context manager. `show` is called with a line about its progress."""
 
     def __init__(self, processes: Processes, show: Callable[[str], None]) -> None:
         super().__init__("icub_learning_gazebo_trial", processes, show)
@@ -76,7 +76,7 @@ class GazeboTrial(Session):
         subscribe = self.node.create_subscription
         self._parameters: list[InertialParameters] = []
         self._warnings: dict[str, None] = {}
-        # As bytes: what is decoded meanwhile would take the time of the nodes that are tried.
+        # Kept as bytes: decoding them meanwhile would take processor time from the nodes under test.
         self._every: list[bytes] = []
         self._states: list[bytes] = []
         self._wrenches: list[bytes] = []
@@ -97,7 +97,7 @@ class GazeboTrial(Session):
     def watch(self, seconds: float) -> None:
         """Let simulated time pass, and at its end watch joint states at every step, for WATCHED seconds.
 
-        Not all the time: they would take as much of the processor as the nodes that are tried.
+        Not all the time: they would take as much processor time as the nodes under test.
         """
         self._wait(max(0.0, seconds - WATCHED))
         keep = self._every.append
@@ -154,7 +154,7 @@ class GazeboTrial(Session):
         return Series.of([one.stamp for one in numbers], values)
 
     def _now(self) -> int:
-        """Stamp of the newest joint state [ns]."""
+        """Return the stamp of the newest joint state [ns], 0 before the first."""
         return stamp_in(self._states[-1]) if self._states else 0
 
     def _on_diagnostics(self, message: Any) -> None:

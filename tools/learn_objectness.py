@@ -21,10 +21,10 @@ from icub_learning.simulation.objects.table_scene import TableScene
 
 LEARNED = tuple(sorted(KNOWN))[::2]
 SEED = 9137
-MIN_OVERLAP = 0.5  # of an anchor with an object to count as one
-POSITIVE_SHARE = 0.25  # of the total weight of an anchor's samples
+MIN_OVERLAP = 0.5  # smallest intersection over union with an object for an anchor to count as one
+POSITIVE_SHARE = 0.25  # share of objects in the total weight of an anchor's samples
 BASIS_SCENES = 60
-REGULARIZATION = 3e-3  # over the mean square of a cell's features
+REGULARIZATION = 3e-3  # relative to the mean square of a cell's features
 
 
 def main() -> None:
@@ -83,7 +83,7 @@ def main() -> None:
 def zoomed(
     rng: np.random.Generator, image: NDArray[np.uint8], boxes: NDArray[np.float64]
 ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-    """Return every other image as it is, and of the others a random part with the boxes that are mostly in it."""
+    """Return an image and its boxes, or with probability 1/2 a random part with the boxes that are mostly in it."""
     if rng.uniform() < 0.5:
         return image, boxes
     height, width = image.shape[:2]

@@ -14,8 +14,8 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 DOCUMENT = Path("docs", "licences.md")
-LOCKS = ("requirements.lock", "requirements-ros.lock")  # what runs on a robot; not the tools of developers
-# Parts of names of licences under which the packages of an Apache-2.0 program may be used beside it.
+LOCKS = ("requirements.lock", "requirements-ros.lock")  # packages that run on a robot; not the tools of developers
+# Parts of the names of licences that packages used by an Apache-2.0 program may have.
 ACCEPTED = (
     "apache", "mit", "bsd", "isc", "psf", "python software foundation", "mpl", "mozilla", "zlib", "unlicense", "lgpl",
     "lesser general public", "public domain", "hpnd", "cmu", "boost", "bsl-1.0", "0bsd", "cc0", "any-osi",

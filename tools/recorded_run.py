@@ -1,4 +1,4 @@
-"""Run all nodes on the same inputs, of this checkout and of another one, and compare whatever they put out bit by bit.
+"""Run all nodes of this checkout and of another one on the same inputs, and compare all their outputs bit by bit.
 
 usage: PYTHONPATH=test python tools/recorded_run.py [--against CHECKOUT] [--only RUN ...] [--json FILE]
 
@@ -43,15 +43,15 @@ from icub_learning_msgs.srv import IdentifyPayload, ListObjects, ModelFile, Teac
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 PERIOD = 10_000_000  # [ns] between joint states
-ALONE, CARRIED, PUSHED = 1200, 200, 30  # joint states: which errors are usual is known after ten seconds
-LOAD = np.array([0.5, 0.0, 0.01, 0.02, 1e-3, 0.0, 1e-3, 0.0, 0.0, 1e-3])  # inertial parameters
+ALONE, CARRIED, PUSHED = 1200, 200, 30  # joint states; the usual errors are known after ten seconds
+LOAD = np.array([0.5, 0.0, 0.01, 0.02, 1e-3, 0.0, 1e-3, 0.0, 0.0, 1e-3])  # inertial parameters of the load
 PUSH = np.array([0.0, 20.0, 0.0, 0.0, 0.0, 0.0])  # [N, N m] at the force/torque sensor
-LESSON = 10.0  # [s] of object detection: ample for all of its images
-# Diagnostics say that nothing waits to be learned; a busy machine may answer late.
+LESSON = 10.0  # [s] length of a lesson of object detection: ample for all of its images
+# Diagnostics report often whether samples wait to be learned; a busy machine may answer late.
 REPORTING = {"report_period": 0.05, "answer_timeout": 200.0}
 LEARNER = {"n_random_features": 100, "learning_share": 1.0, "learning_backlog": 100_000, **REPORTING}
 
-Outputs = dict[str, str]  # by node and topic or file: how many, and the digest of all
+Outputs = dict[str, str]  # number of items and digest of all of them, by node and topic or file
 
 
 def digest(items: list[bytes]) -> str:
@@ -59,7 +59,7 @@ def digest(items: list[bytes]) -> str:
 
 
 def content(value: Any) -> bytes:
-    """All fields of a message, to the bit; serialized messages have bytes between fields that nobody sets."""
+    """Return all fields of a message, to the bit; serialized messages have padding bytes that nobody sets."""
     if hasattr(value, "get_fields_and_field_types"):
         return b"".join(content(getattr(value, name)) for name in value.get_fields_and_field_types())
     if isinstance(value, list | tuple):
@@ -72,7 +72,7 @@ def of_messages(messages: list[Any]) -> str:
 
 
 def of_model(path: str) -> str:
-    """Digest of what was learned: whose samples a file holds, and when it was written, differs from run to run."""
+    """Return a digest of what was learned; whose samples a file holds, and when it was written, differ between runs."""
     state = {name: np.asarray(value) for name, value in read_model(path)[0].items() if not name.startswith("ledger.")}
     return digest(
         [f"{name} {state[name].dtype} {state[name].shape} ".encode() + state[name].tobytes() for name in sorted(state)]
@@ -81,7 +81,7 @@ def of_model(path: str) -> str:
 
 @contextmanager
 def started(package: Path, folder: Path, node: str, probe: Any, **parameters: Any) -> Iterator[Any]:
-    """A node of a checkout in a process of its own, and its connected probe."""
+    """Start a node of a checkout in a process of its own; yield its connected probe."""
     kept = {} if node in ("cnn_features", "icub_simulation") else {"models_folder": str(folder)}
     line = shy_node_command(node, parameters={**kept, **parameters})
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")])}
@@ -104,7 +104,7 @@ def saved(probe: Any, folder: Path) -> str:
 
 
 def dynamics(package: Path, folder: Path, estimator: str, wrench: bool) -> Outputs:
-    """An arm in smooth motion, then with a load in its hand, then pushed."""
+    """Return the outputs for an arm in smooth motion, then with a load in its hand, then pushed."""
     joints = RIGHT_ARM if wrench else PANDA_JOINTS[:7]
     make, about = (WrenchRegressor, ("r_arm_ft_sensor",)) if wrench else (TorqueRegressor, ())
     urdf = "icub" if wrench else "panda"
@@ -150,14 +150,14 @@ def dynamics(package: Path, folder: Path, estimator: str, wrench: bool) -> Outpu
         found["prediction"] = of_messages(probe.predictions)
         found |= {kind: of_messages(messages) for kind, messages in probe.outputs.items()}
         for inertial in probe.inertial:
-            inertial.header.stamp.sec = inertial.header.stamp.nanosec = 0  # of when it was published
+            inertial.header.stamp.sec = inertial.header.stamp.nanosec = 0  # time of publication
         found["inertial parameters"] = of_messages(probe.inertial[-1:])
         found["model"] = saved(probe, folder)
     return found
 
 
 def recognition(package: Path, folder: Path) -> Outputs:
-    """Objects taught one after the other, views of all of them in between."""
+    """Return the outputs for objects taught one after the other, with views of all of them in between."""
     rng = np.random.default_rng(1)
     centres = {f"object {number}": 2.0 * rng.normal(size=64) for number in range(5)}
     probe = RecognitionProbe()
@@ -174,7 +174,7 @@ def recognition(package: Path, folder: Path) -> Outputs:
 
 
 def detection(package: Path, folder: Path) -> Outputs:
-    """Two things taught with given boxes, then looked for."""
+    """Return the outputs for two objects that are taught with given boxes and then detected."""
     rng, probe = np.random.default_rng(2), DetectionProbe()
     settings = {"n_centers": 60, "n_proposals": 60, "collect_rate": 100.0, **REPORTING}
     with started(package, folder, "object_detection", probe, **settings):
@@ -198,13 +198,13 @@ def features(package: Path, folder: Path) -> Outputs:
 
 
 def simulation(package: Path, folder: Path) -> Outputs:
-    """What the simulated arm publishes in its first second."""
+    """Return what the simulated arm publishes in its first second."""
     probe = RosProbe("/icub_simulation", "pace")
     with started(package, folder, "icub_simulation", probe, autostart=False, rate=50.0, image_rate=0.0) as probe:
         states, wrenches = probe.hear(JointState, "/joint_states"), probe.hear(WrenchStamped, "/wrench")
         assert probe.change(Transition.TRANSITION_CONFIGURE)
         probe.until(lambda: all(probe.node.count_publishers(topic) for topic in ("/joint_states", "/wrench")))
-        probe.spin(2.0)  # both sides have found each other
+        probe.spin(2.0)  # publishers and subscribers find each other
         assert probe.change(Transition.TRANSITION_ACTIVATE)
         probe.until(lambda: min(len(states), len(wrenches)) >= 50)
         return {"joint states": of_messages(states[:50]), "wrenches": of_messages(wrenches[:50])}
@@ -222,7 +222,7 @@ RUNS: dict[str, Callable[[Path, Path], Outputs]] = {
 
 
 def run(package: Path, name: str) -> Outputs:
-    """Outputs of one node by their names."""
+    """Return the outputs of one run by their names."""
     with RosDomain() as domain, tempfile.TemporaryDirectory() as folder:
         os.environ.update(ROS_DOMAIN_ID=str(domain.number), ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST")
         return {f"{name}: {output}": found for output, found in RUNS[name](package, Path(folder)).items()}

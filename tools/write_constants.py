@@ -2,7 +2,7 @@
 
 usage: python tools/write_constants.py
 
-Those are numbers with a name in capitals at the top of a module, and #define in compiled sources, outside of the
+These are numbers with a name in capitals at the top level of a module, and #define in compiled sources, outside of the
 experiments and the simulated robots. The reason is the comment in their line, or above them.
 """
 
@@ -15,7 +15,7 @@ from typing import NamedTuple
 CHECKOUT = Path(__file__).resolve().parents[1]
 PACKAGE = CHECKOUT / "icub_learning"
 LEFT_OUT = ("experiments", "simulation")
-VERSION = "VERSION"  # what is no choice: a version of a format grows by one with each change of it
+VERSION = "VERSION"  # end of the names that are left out: a version of a format grows by one with each change of it
 PAGE = CHECKOUT / "docs" / "constants.md"
 HEAD = """# Constants
 
@@ -25,7 +25,7 @@ writes this page from the comments beside the numbers.
 """
 NAME = re.compile(r"_?[A-Z][A-Z0-9_]*")
 DEFINE = re.compile(r"#define +([A-Z][A-Z0-9_]*) +(.*?)\s*(?:/\*\s*(.*?)\s*\*/)?$")
-# A comment of whole lines, and what begins its further lines.
+# Start of the further lines of a comment in C, and a comment of whole lines.
 CONTINUED = "\n *"
 COMMENT_ABOVE = re.compile(r"\n/\*((?:(?!\*/).)*)\*/(?=\n)", re.DOTALL)
 TAIL = re.compile(r"\s+#(?!\s*(?:type|fmt|noqa))\s*(.*)$")
@@ -46,7 +46,7 @@ def constants_of(file: Path) -> list[Constant]:
 
 
 def _of_python(text: str) -> Iterator[Constant]:
-    lines, above = text.splitlines(), ("", -1)  # the comment above, and the line after what it stands for so far
+    lines, above = text.splitlines(), ("", -1)  # the comment above, and the line after what it covers so far
     for node in ast.parse(text).body:
         if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None or not _is_number(node.value):
             continue
@@ -63,13 +63,13 @@ def _of_python(text: str) -> Iterator[Constant]:
         own = [found.group(1) for line in lines[first:last] if (found := TAIL.search(line))]
         shared = above[0] if above[1] == first else ""
         above = shared, last
-        # A comment above holds for all that follow it; for those with one of their own where it ends in a colon.
+        # A comment above covers all that follow it; those with a comment of their own only where it ends in a colon.
         reason = [shared, *own] if start < first or not own or shared.endswith(":") else own
         yield Constant(", ".join(names), " ".join(ast.unparse(node.value).split()), " ".join(reason).strip())
 
 
 def _is_number(node: ast.expr) -> bool:
-    """Whether an expression holds a number, and no text."""
+    """Return whether an expression holds a number, and no text."""
     held = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant)]
     return any(type(one) in (int, float) for one in held) and not any(isinstance(one, str) for one in held)
 

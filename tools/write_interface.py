@@ -25,7 +25,7 @@ from rclpy.signals import SignalHandlerOptions
 CHECKOUT = Path(__file__).resolve().parents[1]
 PAGE = Path("docs", "reference", "nodes.md")
 OPTIONAL = "vision_msgs/"  # types of topics that depend on what is installed
-NAMESPACE = "/one"  # what stands below it has a relative name
+NAMESPACE = "/one"  # names below it are relative
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Subject:
 
     Attributes:
         name: name of the node and its module.
-        case: what the parameters below stand for, "" if they make no difference.
+        case: what the parameters below choose, "" if they make no difference to the page.
         file: its parameter file, "" for none.
-        parameters: names of parameters that are paths in the checkout, and these.
+        parameters: names of parameters that are paths in the checkout, and these paths.
     """
 
     name: str
@@ -87,7 +87,7 @@ def endpoints(subject: Subject) -> list[Endpoint]:
     try:
         node = import_module(f"icub_learning.nodes.{subject.name}.node").main.args[0]()
         try:
-            standard = {one.name for one in _found(node)}  # parameters, lifecycle, log
+            standard = {one.name for one in _found(node)}  # endpoints of parameters, lifecycle and log
             if node.trigger_configure().name != "SUCCESS":
                 raise RuntimeError(f"{subject.name} could not be configured with {given}")
             return sorted(one for one in _found(node) if one.name not in standard and not one.kind.startswith(OPTIONAL))
@@ -125,7 +125,7 @@ def _qos(profile: Any) -> str:
 
 
 def interface() -> dict[str, dict[Endpoint, list[str]]]:
-    """Return, of each node, its endpoints and the cases in which it has them (none: in all)."""
+    """Return the endpoints of each node, with the cases in which it has them (none: in all)."""
     found: dict[str, dict[Endpoint, list[str]]] = {}
     cases: dict[str, list[str]] = {}
     for subject in SUBJECTS:

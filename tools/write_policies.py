@@ -1,4 +1,4 @@
-"""Write the SROS 2 policy of every node and of the page, security/NAME.policy.xml, from topics and services they have.
+"""Write the SROS 2 policy of every node and of the page, security/NAME.policy.xml, from their topics and services.
 
 usage: python tools/write_policies.py [--check]
 
@@ -20,8 +20,8 @@ from icub_learning.errors import IcubLearningError
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 FOLDER = Path("security")
-PACKAGE, SUFFIX = "icub_learning", "_node"  # of the executables of nodes
-# What a node is started with, for each set of topics that it can have; others start with their defaults.
+PACKAGE, SUFFIX = "icub_learning", "_node"  # distribution, and ending of the names of its nodes' executables
+# Parameters of a node for each set of topics that it can have; other nodes start with their defaults.
 CHOSEN: dict[str, list[dict[str, object]]] = {
     "inverse_dynamics": [{"joints": list(ARM)}, {"urdf": "ur10", "joints": ["elbow_joint"], "output": "joint_torque"}],
     "icub_simulation": [{"image_rate": 0.0}],
@@ -35,15 +35,15 @@ STARTS = {
 # Topics whose types are in packages that need not be installed here.
 OPTIONAL = {"object_detection": {"/object_detection/detections_2d"}}  # vision_msgs
 KINDS = {("topics", "publish"), ("topics", "subscribe"), ("services", "reply"), ("services", "request")}
-Access = dict[tuple[str, str], set[str]]  # names by (kind, what is allowed)
-# With simulated time every node reads the clock; it is not subscribed to otherwise.
+Access = dict[tuple[str, str], set[str]]  # names of topics or services by (kind, what is allowed)
+# Every node subscribes to the clock, but only with simulated time.
 CLOCK = "/clock"
-FOUND_LIMIT = 60.0  # [s]
+FOUND_LIMIT = 60.0  # [s] for a node to be found, and to become active
 # The page: its enclave, its nodes, and the nodes whose services it calls.
 PAGE, PAGE_NODES = "view", ("icub_learning_view", "icub_learning_view_streams")
 ASKED = ("inverse_dynamics", "object_recognition", "object_detection")
-PAGE_LIMIT = 120.0  # [s] until it has found all of them
-QUESTIONS = {"inverse_dynamics": "get_parameters", "object_detection": "list_objects"}  # that no button asks
+PAGE_LIMIT = 120.0  # [s] for the page to find all of them
+QUESTIONS = {"inverse_dynamics": "get_parameters", "object_detection": "list_objects"}  # called without a button
 
 
 def access_of(name: str) -> Access:
@@ -89,7 +89,7 @@ def access_of_page() -> dict[str, Access]:
         found = {name: seen_by(probe, name) for name in PAGE_NODES}
         offered = {name: seen_by(probe, name)["services", "reply"] for name in ASKED}
     asked = {f"/{name}/{service}" for name in ASKED for service in (*_buttons(), QUESTIONS.get(name, ""))}
-    # Clients are made when they are needed first: all that these nodes offer may be.
+    # The page makes a client when it needs it first, so it may call each of these services that the nodes offer.
     found[PAGE_NODES[0]]["services", "request"] = asked & set().union(*offered.values())
     return found
 

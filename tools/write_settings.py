@@ -24,7 +24,7 @@ NODES = (
     "object_detection",
     "object_recognition",
 )
-SAME = {"right_arm_dynamics": "inverse_dynamics", "left_arm_dynamics": "inverse_dynamics"}  # names in config/: nodes
+SAME = {"right_arm_dynamics": "inverse_dynamics", "left_arm_dynamics": "inverse_dynamics"}  # names in config/ of nodes
 DOCS = Path("docs", "ros_interface.md")
 HEAD = "| parameter | default | meaning | range | can be set |\n|---|---|---|---|---|"
 WIDTH = 96  # characters of a comment in a parameter file

@@ -1,4 +1,4 @@
-"""Runs one endurance test: soak, kills, messages, files, updates or autosave."""
+"""Run one endurance test: soak, kills, messages, files, updates or autosave."""
 
 import argparse
 import importlib
@@ -26,7 +26,7 @@ def main() -> int:
     )
     parser.add_argument("--out", type=Path, default=Path("out", "endurance"), help="where results are written")
     tests = parser.add_subparsers(required=True, dest="test", metavar="TEST")
-    # Only the module of the test that is run is imported: each needs other things.
+    # Only the module of the test that is run is imported: each needs other packages.
     chosen = next((one for one in sys.argv[1:] if one in TESTS), None)
     for name, text in TESTS.items():
         options = tests.add_parser(name, help=text)

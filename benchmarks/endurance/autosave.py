@@ -1,8 +1,8 @@
-"""The delay of predictions with and without saving meanwhile: one node at a time, in pairs of rounds.
+"""Measure the delay of predictions with and without saving meanwhile: one node at a time, in pairs of rounds.
 
 A node learns from the simulated arm at 200 Hz, and saves its model every few seconds in one round of each pair. Only
-one node runs at a time: of two at once, that which shares a core with the simulated robot has longer delays, and that
-hides the difference. The order within a pair alternates, so that a machine that grows slower or faster concerns both.
+one node runs at a time: of two at once, the one that shares a core with the simulated robot has longer delays, which
+hides the difference. The order within a pair alternates, so that a drift of the machine's speed affects both.
 The delay runs from the publication of a joint state to that of its prediction, by the clock of the middleware.
 """
 
@@ -24,10 +24,10 @@ from icub_learning.clients.polling import PolledTopic
 from icub_learning.nodes.common.qos import DEEP
 from icub_learning_msgs.msg import DynamicsPrediction
 
-RATE = 200.0  # [Hz]
-WARM_UP = 5.0  # [s] that do not count
-START_LIMIT = 90.0  # [s] for the first prediction
-RESAMPLED = 2000  # draws of whole pairs of rounds, for the interval
+RATE = 200.0  # [Hz] of joint states and wrenches
+WARM_UP = 5.0  # [s] at the start of a round that do not count
+START_LIMIT = 90.0  # [s] limit until the first prediction
+RESAMPLED = 2000  # bootstrap draws of whole pairs of rounds, for the interval
 NODE = "inverse_dynamics"
 
 
@@ -71,7 +71,7 @@ def difference(on: list[np.ndarray], off: list[np.ndarray]) -> float:
 
 
 def measure(saving: bool, period: float, seconds: float, out: Path) -> np.ndarray:
-    """Return the delays [s] of a node that saves its model, or not."""
+    """Return the delays [s] of the predictions of a node that saves its model, or does not."""
     with TemporaryDirectory() as folder, own_domain():
         settings: dict[str, Any] = {"joints": list(ARM), "models_folder": folder}
         if saving:

@@ -1,4 +1,4 @@
-"""Nodes as child processes in a ROS domain of their own, and what is known of them from outside."""
+"""Nodes as child processes in a ROS domain of their own, with their output, memory and exit code."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 @contextmanager
 def own_domain() -> Iterator[int]:
-    """Set this process and its children into a ROS domain that nobody else on this machine uses."""
+    """Put this process and its children into a ROS domain that nobody else on this machine uses."""
     with RosDomain() as domain:
         os.environ.update(ROS_DOMAIN_ID=str(domain.number), ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST")
         paths = [str(CHECKOUT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
@@ -84,7 +84,7 @@ class Child:
         return self._popen.returncode
 
     def wait(self, seconds: float) -> int | None:
-        """Return the exit code, None if it has not ended after so long."""
+        """Return the exit code, or None if it has not ended after `seconds`."""
         try:
             return self._popen.wait(seconds)
         except subprocess.TimeoutExpired:

@@ -1,8 +1,8 @@
-"""Random bytes where files and messages are read: model files, recordings, joint states, images.
+"""Fuzz the readers of files and messages with random bytes: model files, recordings, joint states, images.
 
 Where Atheris is installed (`make fuzz` does that), libFuzzer follows which branches an input reaches and mutates those
-that reach new ones; without it inputs are mutated blindly. What a target may raise is a refusal of this package;
-anything else is a finding: its input is written to the output folder, and the exit code is 1.
+that reach new ones; without it inputs are mutated blindly. A target may raise this package's errors, which refuse
+an input; anything else is a finding: its input is written to the output folder, and the exit code is 1.
 """
 
 import argparse
@@ -19,8 +19,8 @@ from tempfile import TemporaryDirectory
 from benchmarks.endurance.random_messages import RandomMessages
 from icub_learning.errors import IcubLearningError
 
-LARGEST_INPUT = 8192  # [bytes]
-LONGEST_INPUT = 10.0  # [s] on one input, beyond which it is a finding
+LARGEST_INPUT = 8192  # [bytes] size of an input at most
+LONGEST_INPUT = 10.0  # [s] time on one input beyond which it is a finding
 Target = Callable[[bytes], None]
 
 
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def checked(target: Target) -> Target:
-    """Return a target that lets refusals of this package pass, and nothing else."""
+    """Return a target that catches the errors of this package, and nothing else."""
 
     def one(data: bytes) -> None:
         try:
@@ -104,13 +104,13 @@ def fuzz_guided(name: str, folder: Path, seconds: float, seed: int) -> None:
         f"-max_len={LARGEST_INPUT}",
         f"-timeout={LONGEST_INPUT:g}",
     ]
-    os.chdir(folder)  # where libFuzzer writes findings
+    os.chdir(folder)  # libFuzzer writes findings into the working folder
     atheris.Setup([sys.argv[0], *options, "-rss_limit_mb=4096", "-print_final_stats=1", str(corpus)], checked(target))
     atheris.Fuzz()
 
 
 def model_file() -> tuple[Target, list[bytes]]:
-    """Reading a model file, and rebuilding the learner in it."""
+    """Return a target that reads a model file and rebuilds the learner in it, and its seeds."""
     import numpy as np
 
     from icub_learning.models import ModelHeader, read_model, write_model
@@ -134,7 +134,7 @@ def model_file() -> tuple[Target, list[bytes]]:
 
 
 def description() -> tuple[Target, list[bytes]]:
-    """Reading the description of a model."""
+    """Return a target that reads the description of a model, and its seeds."""
     from icub_learning.models import ModelHeader
 
     def target(data: bytes) -> None:
@@ -144,7 +144,7 @@ def description() -> tuple[Target, list[bytes]]:
 
 
 def model_name() -> tuple[Target, list[bytes]]:
-    """Turning names into paths: none may lead out of the folder."""
+    """Return a target that turns names into paths, none of which may lead out of the folder, and its seeds."""
     from icub_learning.models.kept import ModelsFolder
 
     folder = ModelsFolder("/nowhere/models")
@@ -157,7 +157,7 @@ def model_name() -> tuple[Target, list[bytes]]:
 
 
 def recording(suffix: str) -> Callable[[], tuple[Target, list[bytes]]]:
-    """Reading a recording with this ending."""
+    """Return a function that makes a target that reads recordings with this ending, and its seeds."""
 
     def make() -> tuple[Target, list[bytes]]:
         import numpy as np
@@ -188,7 +188,7 @@ def recording(suffix: str) -> Callable[[], tuple[Target, list[bytes]]]:
 
 
 def joint_states() -> tuple[Target, list[bytes]]:
-    """Bytes of joint states: the quick decoder sees what the middleware sees, and the stream takes or refuses it."""
+    """Return a target for bytes of joint states: both decoders agree, and the reader takes or refuses the numbers."""
     import numpy as np
     from rclpy.serialization import serialize_message
     from sensor_msgs.msg import JointState
@@ -210,7 +210,7 @@ def joint_states() -> tuple[Target, list[bytes]]:
         try:
             plain = message_of(data, JointState)
         except SampleError:
-            decoder.decode(data)  # is to refuse it, too
+            decoder.decode(data)  # must refuse it, too
             raise AssertionError("what is no message was decoded") from None
         numbers = decoder.decode(data)
         for field in ("position", "velocity", "effort"):
@@ -222,7 +222,7 @@ def joint_states() -> tuple[Target, list[bytes]]:
 
 
 def image() -> tuple[Target, list[bytes]]:
-    """Raw images in any encoding: the first bytes choose encoding and sizes."""
+    """Return a target that decodes raw images, whose first bytes choose encoding and sizes, and its seeds."""
     from icub_learning.recognition.vision.images import decode
 
     encodings = (
@@ -240,7 +240,7 @@ def image() -> tuple[Target, list[bytes]]:
 
 
 def compressed_image() -> tuple[Target, list[bytes]]:
-    """Compressed images."""
+    """Return a target that decodes compressed images, and its seeds."""
     import cv2
     import numpy as np
 

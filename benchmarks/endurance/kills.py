@@ -1,4 +1,4 @@
-"""Kills (SIGKILL) of processes that save models, at random moments; every restart must find a whole and new one.
+"""Kill (SIGKILL) processes that save models, at random moments; every restart must find a whole and recent model.
 
 `--saving`: a process saves one model after the other without pause; what the next process loads must be the last one
 that was saved, or the one that was being saved. `--nodes`: each learning node at work, which must come back with a
@@ -28,7 +28,7 @@ from icub_learning.nodes.common.conversions import set_stamp
 from icub_learning_msgs.msg import FeatureVector
 from icub_learning_msgs.srv import TeachObject
 
-LONGEST = 0.2  # [s] that a saving process lives after its first saving
+LONGEST = 0.2  # [s] that a saving process lives at most after it has loaded
 KEEP = 3
 PERIOD = 0.5  # [s] between autosaves of the nodes
 SPARE = 2.0  # [s] that a node may need to write a model on a busy machine
@@ -97,7 +97,7 @@ def kill_savers(path: Path, number: int, rng: np.random.Generator) -> dict[str, 
 
 
 def save_without_pause(path: Path, writer: int) -> None:
-    """Load the newest model, check that it is whole, and save on from its number until killed; tell of each step."""
+    """Load the newest model, check that it is whole, and save on from its number until killed; report each step."""
     with os.fdopen(writer, "w", buffering=1) as tell:
         kept = KeptModels(path, KEEP)
         state = kept.load(lambda state, _header: state)[0]
@@ -115,7 +115,7 @@ def kill_nodes(name: str, folder: Path, log: Path, number: int, rng: np.random.G
     """Kill a learning node at work, again and again.
 
     Returns:
-        As `kill_savers`, with the largest age [s] of the model on the disk at a kill: the time since it was saved.
+        Figures as of `kill_savers`, and the largest age [s] of the model on the disk at a kill: the time since saving.
     """
     settings: dict[str, Any] = {"models_folder": str(folder), "model_file": "kept", "autosave_period": PERIOD}
     if name == "inverse_dynamics":
@@ -169,11 +169,11 @@ def kill_nodes(name: str, folder: Path, log: Path, number: int, rng: np.random.G
 
 
 class Work:
-    """What a learning node learns from: smooth motions with their wrenches, or one lesson after the other.
+    """Data that a learning node learns from: smooth motions with their wrenches, or one lesson after the other.
 
     Args:
-        name: of the node.
-        probe: publishes and asks.
+        name: name of the node.
+        probe: publishes messages and calls services.
     """
 
     def __init__(self, name: str, probe: Probe) -> None:
@@ -188,13 +188,13 @@ class Work:
         self._asked = 0.0
 
     def start(self) -> None:
-        """Wait until the node is there."""
+        """Wait until the node has subscribed."""
         topic = "joint_states" if self._name == "inverse_dynamics" else "features"
         self._probe.until(lambda: self._probe.node.count_subscribers(topic), 60.0)
         self._lesson = None
 
     def go_on(self) -> None:
-        """Publish one sample."""
+        """Publish one sample, and keep lessons going."""
         self._stamp += 5_000_000
         if self._name == "inverse_dynamics":
             t, rate = self._stamp * 1e-9 % 1e4, np.linspace(1.0, 4.0, len(ARM))

@@ -38,15 +38,15 @@ from icub_learning_msgs.msg import FeatureVector
 from icub_learning_msgs.srv import ModelFile, TeachObject
 
 START = 1_700_000_000 * 10**9  # [ns] stamp of the first valid message
-PERIOD = 5_000_000  # [ns]
-RATE = 3000.0  # messages per second, half as many after each block of which half were lost in queues of best effort
-BLOCK = 5000  # messages between two looks at what the node has counted
-MOST_SENT = 50  # times as many messages as the node is to get: it ends a run against a node that gets none
-RECEIVED, WAITING = "messages received", "samples waiting"  # in the diagnostics of each node, and of a learning one
-LONGEST_START = 60.0  # [s] of a node, and between two of its reports
-DRAWN, FILLINGS = 300, 3  # messages of which the largest one fills queues, and how many times as many as a queue keeps
-WARM = 0.2  # share of the messages after which memory has to stay
-AT_ONCE = 16  # requests that wait for their answers
+PERIOD = 5_000_000  # [ns] between the stamps of valid messages
+RATE = 3000.0  # messages per second; halved after each block of which half were lost in best-effort queues
+BLOCK = 5000  # messages between two readings of the node's counts
+MOST_SENT = 50  # largest ratio of messages sent to those to arrive: it ends a run against a node that gets none
+RECEIVED, WAITING = "messages received", "samples waiting"  # keys in diagnostics: of each node, and of a learning one
+LONGEST_START = 60.0  # [s] limit for a node to start, and between two of its reports
+DRAWN, FILLINGS = 300, 3  # messages of which the largest one fills queues, and how often each place is filled
+WARM = 0.2  # share of the messages after which memory must not grow
+AT_ONCE = 16  # requests that may wait for their answers at a time
 IMPATIENT = 0.2  # [s] timeout of lessons, which last as long as their request says
 SOURCE = "fuzz/features"
 WORDS = (*ARM, SOURCE, "mug", "duck", "kept", "circle_xy", "random", "rgb8", "mono8", "bayer_rggb8", "jpeg", "png")
@@ -57,7 +57,7 @@ FEATURES = 16
 
 @dataclass
 class Subject:
-    """A node to be fuzzed: its module, its parameters, and what it learned at the start can be read from."""
+    """A node to be fuzzed: the name of its module, its parameters, and whether it learns and can save a model."""
 
     name: str
     parameters: dict[str, Any] = field(default_factory=dict)
@@ -102,11 +102,11 @@ class Fuzz:
     """Fuzzes one node.
 
     Args:
-        subject: which.
-        folder: for its models.
-        log: for its output.
-        seed: of all that is random.
-        start: starts it, as `children.node` does.
+        subject: the node.
+        folder: folder for its models.
+        log: file for its output.
+        seed: seed of all random numbers.
+        start: function that starts it, as `children.node` does.
     """
 
     def __init__(self, subject: Subject, folder: Path, log: Path, seed: int, start: Callable[..., Any] = node) -> None:
@@ -117,7 +117,7 @@ class Fuzz:
         log.unlink(missing_ok=True)
 
     def run(self, n_messages: int, n_requests: int) -> dict[str, Any]:
-        """Send so many messages and requests, and return what came of it."""
+        """Send messages and requests, and return the report: promises kept, counts, memory, answers."""
         models = {"models_folder": str(self._folder)} if self._subject.learns else {}
         name = self._subject.name
         with self._start(name, self._log, name, **self._subject.parameters, **models) as child, Probe() as probe:
@@ -139,7 +139,7 @@ class Fuzz:
             "no traceback": "Traceback" not in text and "internal_error" not in text,
             "every request answered": asked["answered"] == asked["requests"],
         }
-        if n_messages > BLOCK:  # below that queues are not filled beforehand, and what fills them is no leak
+        if n_messages > BLOCK:  # with fewer, queues are not filled beforehand, and what fills them is no leak
             promises["memory flat"] = memory["after [MiB]"] < 1.02 * memory["warm [MiB]"] + 2.0
         same = before is None or same_arrays(before, after)
         if self._subject.learns:
@@ -178,7 +178,7 @@ class Fuzz:
                     self._topics[topic].publish(self._valid(self._topics[topic].msg_type))
                 self._stamp += PERIOD
                 self._probe.spin(0.001)
-            for _ in range(300):  # without wrenches: what waits for later motion is learned now, and nothing later
+            for _ in range(300):  # no wrenches: samples that wait for later motion are learned here, none later
                 self._topics["/joint_states"].publish(self._valid(JointState))
                 self._stamp += PERIOD
                 self._probe.spin(0.001)
@@ -191,7 +191,7 @@ class Fuzz:
                 self._stamp += PERIOD
                 self._probe.spin(0.01)
         elif self._subject.name == "gazebo_controller":
-            # In the place of Gazebo: a bridge that takes trajectories, and an arm at rest.
+            # Stands in for Gazebo: a bridge that takes trajectories, and an arm at rest.
             self._probe.node.create_subscription(JointTrajectory, "gazebo/joint_trajectory", lambda _: None, 10)
             self._probe.spin(DISCOVERY_TIME)
             state = JointState(name=list(ARM), position=[0.0] * len(ARM), velocity=[0.0] * len(ARM))
@@ -210,9 +210,9 @@ class Fuzz:
         return load_state(self._folder / f"{name}.npz")
 
     def _send_messages(self, number: int) -> dict[str, float]:
-        """Send messages until the node says that it has got so many: on a busy machine many are lost in its queues."""
+        """Send messages until the node reports `number` of them: on a busy machine many are lost in its queues."""
         topics, block = list(self._topics.values()), min(BLOCK, number)
-        if number > BLOCK:  # memory is told after each block
+        if number > BLOCK:  # memory is read after each block
             self._fill_queues()
         sent, warm = 0, 0.0
         while (before := self._counted()) < number and sent < MOST_SENT * number and self._child.running:
@@ -245,11 +245,11 @@ class Fuzz:
                 self._probe.spin(max(start + index / self._rate - time.monotonic(), 0.0))
 
     def _counted(self) -> int:
-        """Return how many messages the node says it has got."""
+        """Return how many messages the node reports as received."""
         return int(self._received().get(RECEIVED, 0))
 
     def _draw(self, kind: type) -> Any:
-        if not self._subject.learns:  # which would learn from what is valid and new
+        if not self._subject.learns:  # a learning node would learn from valid messages with new stamps
             self._stamp += PERIOD
         choice = self._rng.random()
         if choice < 0.3:
@@ -285,12 +285,12 @@ class Fuzz:
         return message
 
     def _report(self) -> list[dict[str, str]]:
-        """Return the newest statuses of the node: other objects with each report."""
+        """Return the values of the node's newest statuses; each report brings new objects."""
         name = self._subject.name
         return [values for status, values in self._probe.diagnostics.items() if status.startswith(f"{name}: ")]
 
     def _settled(self) -> dict[str, str]:
-        """Wait until the node has taken in what was sent, so that it reports twice the same; return that."""
+        """Wait until the node has processed what was sent and reports the same counts twice; return them."""
         while True:
             before, counted = self._report(), self._received()
             if not self._probe.until(lambda old=before: all(map(is_not, self._report(), old)), LONGEST_START):
@@ -299,7 +299,7 @@ class Fuzz:
                 return counted
 
     def _received(self) -> dict[str, str]:
-        """Return what the node itself counted."""
+        """Return the counts that the node itself reports."""
         found = self._report()
         wanted = (
             RECEIVED,
@@ -314,7 +314,7 @@ class Fuzz:
         return {key: value for values in found for key, value in values.items() if key.startswith(wanted)}
 
     def _learned(self) -> int:
-        """Return how many samples were learned from what was random."""
+        """Return how many samples were learned from random messages."""
         if self._subject.name != "inverse_dynamics":
             return 0
         before, after = (load_state(self._folder / f"{name}.npz") for name in ("before", "after"))

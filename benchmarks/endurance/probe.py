@@ -16,7 +16,7 @@ from icub_learning.nodes.common.qos import DEEP
 
 
 class Probe:
-    """Use as a context manager.
+    """Publishes, calls services and collects diagnostics; use as a context manager.
 
     Attributes:
         node: the ROS node.
@@ -43,7 +43,7 @@ class Probe:
         rclpy.shutdown(context=self._context)
 
     def spin(self, seconds: float) -> None:
-        """Take in what arrives for so long."""
+        """Process what arrives for `seconds`."""
         self.until(lambda: False, seconds)
 
     def until(self, condition: Callable[[], Any], seconds: float) -> bool:
@@ -69,7 +69,7 @@ class Probe:
             return {}
 
     def transition(self, node: str, name: str, limit: float = 30.0) -> bool:
-        """Have a node go through a transition, e.g. "deactivate"; return whether it did."""
+        """Request a lifecycle transition of a node, e.g. "deactivate"; return whether it succeeded."""
         number = getattr(Transition, f"TRANSITION_{name.upper()}")
         answer = self.services.call(
             ChangeState, f"/{node}/change_state", takes=limit, find_limit=limit, transition=Transition(id=number)

@@ -1,4 +1,4 @@
-"""Random messages of any type, whose fields are found out from the type."""
+"""Random messages of any type, whose fields are read from the type."""
 
 import array
 import math
@@ -25,13 +25,13 @@ STRINGS = (
 )
 FLOATS = (0.0, -0.0, 1.0, -1.0, 1e-320, 1e4, 1e5, 1e60, sys.float_info.max, math.inf, -math.inf, math.nan)
 LENGTHS = (0, 1, 2, 3, 6, 7, 7, 7, 8, 32, 300)
-CHANGED_AT_ONCE = 4  # fields of a message that was valid
+CHANGED_AT_ONCE = 4  # fields at most that are changed in a valid message
 _SEQUENCE = re.compile(r"sequence<(.+?)(?:, *(\d+))?>|(.+)\[(\d+)\]")
 _INTEGER = re.compile(r"u?int(\d+)")
 
 
 class RandomMessages:
-    """Draws messages, from nothing or by changing some fields of valid ones.
+    """Draws messages, from scratch or by changing some fields of valid ones.
 
     Args:
         rng: source of randomness; anything with the methods of random.Random.

@@ -1,4 +1,4 @@
-"""A simulated robot at work for as long as one likes: predictions, images, lessons, saves, loads, restarts.
+"""A simulated robot at work for any length of time: predictions, images, lessons, saves, loads, restarts.
 
 The simulation publishes joint states and wrenches at 200 Hz. One inverse dynamics node learns all the time, and is
 saved, loaded, deactivated and activated. A second one is killed, or asked to end, again and again, and has to come back
@@ -31,13 +31,13 @@ from icub_learning.recognition.classifiers.kept_views import MAX_VIEWS
 from icub_learning_msgs.msg import DynamicsPrediction
 from icub_learning_msgs.srv import ForgetObject, ModelFile, TeachObject
 
-RATE, IMAGES = 200.0, 20.0  # [Hz]
-PAUSE = 0.01  # [s] between two looks at the topics
+RATE, IMAGES = 200.0, 20.0  # [Hz] of joint states and wrenches, and of images
+PAUSE = 0.01  # [s] between two polls of the topics
 SETTLE = 0.3  # [s] of joint states before and after a pause of the node that do not count: they are on their way
 LEARNER, RESTARTED, RECOGNIZER, EYE = "inverse_dynamics", "restarted", "object_recognition", "cnn_features"
 MEMORY_OF = (LEARNER, RECOGNIZER, EYE)  # nodes that run from the beginning to the end
-WARM = 0.1  # share of the time after which memory has to stay
-LONG = 300.0  # [s]: soaks of this length begin with a full memory of views
+WARM = 0.1  # share of the time after which memory must not grow
+LONG = 300.0  # [s] soaks of at least this length begin with a full memory of views
 EVENTS = (
     "teach",
     "save",
@@ -49,10 +49,10 @@ EVENTS = (
     "end",
     "load_objects",
     "forget",
-)  # one round of them
-MOST_EVENTS = 60  # in a soak
-OBJECTS = 3  # taught and taught again
-PICTURE = 5.0  # [s] before the next one is shown
+)  # events of one round, in their order
+MOST_EVENTS = 60  # events in a soak, at most
+OBJECTS = 3  # objects, each of which is taught again and again
+PICTURE = 5.0  # [s] for which a picture is shown
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -83,14 +83,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 class Soak:
-    """One soak.
+    """One soak: its processes, its events, and what is measured.
 
     Args:
-        folder: where models are kept.
-        out: where logs are written.
-        seconds: how long.
-        seed: of images and events.
-        network: of cnn_features, "" for its default.
+        folder: folder of the models.
+        out: folder of the logs.
+        seconds: duration.
+        seed: seed of images and events.
+        network: network of cnn_features, "" for its default.
     """
 
     def __init__(self, folder: Path, out: Path, seconds: float, seed: int, network: str) -> None:
@@ -104,7 +104,7 @@ class Soak:
         self._n_restarts = 0
 
     def run(self) -> dict[str, Any]:
-        """Run it all and return what was found."""
+        """Run the soak and return its findings."""
         logs = self._out
         for old in logs.glob("soak_*.log"):
             old.unlink()
@@ -162,7 +162,7 @@ class Soak:
                 getattr(self, f"_{name}")()
 
     def _plan(self) -> list[tuple[float, str]]:
-        """Return what happens when [s]: every event some times in any soak, about every half minute in a long one."""
+        """Return the events by time [s]: each one some times in any soak; one in about half a minute in a long one."""
         times = np.arange(8.0, self._seconds - 8.0, max(self._seconds / MOST_EVENTS, 5.0))
         return [(float(when), EVENTS[index % len(EVENTS)]) for index, when in enumerate(times)]
 
@@ -192,7 +192,7 @@ class Soak:
                 raise RuntimeError(f"{name} has ended; see {child.log}")
 
     def _call(self, kind: Any, service: str, takes: float = 12.0, **fields: Any) -> None:
-        """Call a service while all else goes on, and note a refusal."""
+        """Call a service while all else goes on, and note a failure."""
         future = self._probe.services.ask(kind, service, **fields)
         deadline, next_image = time.monotonic() + takes + 10.0, 0.0
         while not future.done() and time.monotonic() < deadline:
@@ -323,7 +323,7 @@ class Soak:
 
 
 def schedule(priority: int) -> None:
-    """Ask for a real-time priority of this process and of all that it starts; 0 changes nothing."""
+    """Set the real-time priority of this process and of all that it starts; 0 changes nothing."""
     if priority:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
 
@@ -351,9 +351,9 @@ def small_network(path: Path) -> Path:
 
 
 def growth_of(values: list[float]) -> float:
-    """Return by how much the last round of events lies above the first one after the warm-up, as a fraction.
+    """Return the growth of memory from the first round of events after the warm-up to the last one, as a fraction.
 
-    Memory goes up and down with savings, loads and lessons, so that shorter times would compare one event with another.
+    Memory goes up and down with savings, loads and lessons, so that shorter times would compare different events.
     """
     n = max(len(values) * len(EVENTS) // MOST_EVENTS, 1)
     warm = int(WARM * len(values))

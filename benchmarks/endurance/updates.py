@@ -1,8 +1,8 @@
-"""Ten million updates at a condition of 1e8, beside the batch solution of the same samples; and silent inputs.
+"""Ten million updates at a condition number of 1e8, beside the batch solution of the same samples; and silent inputs.
 
 With the forgetting factors f_i the learner minimizes sum_i (f_(i+1) ... f_n) |y_i - z_i w|^2 plus the regularization.
-The batch solution comes from QR decompositions of ten thousand weighted rows and the faded triangle of those before.
-Automatic forgetting sees what is to be learned change twice, after a third and two thirds of the samples.
+The batch solution comes from QR decompositions of ten thousand weighted rows and the faded triangle of the rows before.
+For automatic forgetting the true weights change twice, after a third and two thirds of the samples.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from icub_learning.recursive import RecursiveLeastSquares
 from icub_learning.recursive.adaptive_forgetting import AdaptiveForgetting
 
 D = 12  # features
-CONDITION = 1e8  # of the covariance of the inputs
+CONDITION = 1e8  # condition number of the covariance of the inputs
 REGULARIZATION = 1e-3
 NOISE = 0.1
 BLOCK = 10_000  # rows drawn at once
@@ -47,10 +47,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 class Stream:
-    """Rows (n, D) whose covariance has the condition CONDITION, in mixed directions, and targets (n, 1).
+    """Rows (n, D) whose covariance has the condition number CONDITION, in mixed directions, and targets (n, 1).
 
     Args:
-        seed: of all that is random.
+        seed: seed of all random numbers.
     """
 
     def __init__(self, seed: int) -> None:
@@ -60,7 +60,7 @@ class Stream:
         self.change()
 
     def change(self) -> None:
-        """Draw other weights by which the next targets are made."""
+        """Draw new true weights, by which the next targets are made."""
         self._truth = self._rng.normal(size=(D, 1))
 
     def rows(self, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -74,7 +74,7 @@ def long_run(forgetting: float | str, n: int, seed: int) -> dict[str, Any]:
     stream = Stream(seed)
     automatic = AdaptiveForgetting(1) if forgetting == AUTOMATIC else None
     learner = RecursiveLeastSquares(D, 1, REGULARIZATION, 1.0 if automatic else float(forgetting))
-    triangle = np.zeros((D + 1, D + 1))  # of all rows so far
+    triangle = np.zeros((D + 1, D + 1))  # triangular factor of all rows so far
     start = time.perf_counter()
     seconds, least = 0.0, 1.0
     blocks = n // BLOCK
@@ -91,7 +91,7 @@ def long_run(forgetting: float | str, n: int, seed: int) -> dict[str, Any]:
             learner.update(row, target)
         seconds += time.perf_counter() - began
         least = min(least, float(factors.min()))
-        fading = np.cumprod(factors[::-1])[::-1]  # of the rows before each one, by all that follow
+        fading = np.cumprod(factors[::-1])[::-1]  # fading of the rows before each one, by it and all later ones
         later = np.append(fading[1:], 1.0)
         rows = np.sqrt(later)[:, None] * np.hstack([z, y])
         triangle = scipy.linalg.qr(np.vstack([np.sqrt(fading[0]) * triangle, rows]), mode="r")[0][: D + 1]
@@ -113,7 +113,7 @@ def long_run(forgetting: float | str, n: int, seed: int) -> dict[str, Any]:
 def silent(n: int, seed: int) -> dict[str, Any]:
     """Learn with all inputs first, then n samples whose second half of inputs is zero.
 
-    Their weights are determined by the regularization alone then, which pulls them to the initial weights.
+    The weights of those inputs are then determined by the regularization alone, which pulls them to the initial ones.
     """
     rng = np.random.default_rng(seed)
     truth, initial = rng.normal(size=(2, D, 1))

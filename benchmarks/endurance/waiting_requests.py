@@ -1,12 +1,12 @@
-"""Requests that were sent to services, until their answers come or are given up."""
+"""Requests to services that wait for their answers, until these come or are given up."""
 
 from collections import Counter
 from typing import Any
 
-LONGEST_ANSWER = 15.0  # [s]: answer_timeout of the nodes, and what a busy machine adds
-LONGEST_LOOK = 1.0  # [s] between two looks that count: what is longer, this process was not allowed to run
-# DDS repairs a request or an answer that got lost on its way as long as it is among the newest of its service, of which
-# rmw_qos_profile_services_default keeps so many.
+LONGEST_ANSWER = 15.0  # [s] answer_timeout of the nodes, and what a busy machine adds
+LONGEST_LOOK = 1.0  # [s] between two looks that count at most: in longer ones this process was not scheduled
+# DDS resends a request or an answer that got lost as long as it is among the newest KEPT of its service: the depth of
+# rmw_qos_profile_services_default.
 KEPT = 10
 
 
@@ -27,7 +27,7 @@ class WaitingRequests:
         self.answered, self.slowest = 0, 0.0
         self.accepted: Counter[str] = Counter()
         self.mute: list[str] = []
-        self._waiting: dict[Any, tuple[str, float, int]] = {}  # service, when it was sent, its number there
+        self._waiting: dict[Any, tuple[str, float, int]] = {}  # service, when it was sent [s], its number there
         self._sent: Counter[str] = Counter()
         self._clock, self._looked = 0.0, now
 
@@ -35,7 +35,7 @@ class WaitingRequests:
         return len(self._waiting)
 
     def may_send(self, service: str) -> bool:
-        """Whether one more request to a service leaves all of its that wait among those that DDS keeps."""
+        """Return whether DDS still keeps all waiting requests to a service if one more is sent."""
         oldest = min((number for one, _, number in self._waiting.values() if one == service), default=None)
         return oldest is None or self._sent[service] - oldest < KEPT
 

@@ -1,7 +1,7 @@
 /* Checks on the numbers of joint states, motions and measurements.
  *
- * Compiled because a joint state finds all caches cold: each kind of call into NumPy brings code and tables of its own
- * with it, which takes longer than what it is called for.
+ * Compiled because all caches are cold when a joint state arrives: each kind of call into NumPy loads code and tables of
+ * its own, which takes longer than the check itself.
  */
 #include "_arguments.h"
 
@@ -34,7 +34,7 @@ FUNCTION(finite_vectors, "() #",
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(vectors); i++) {
         give_back(a->opened, 0);
         const Py_buffer *view = open_buffer(a->opened, PyTuple_GET_ITEM(vectors, i), 'd', 0);
-        PyErr_Clear(); /* a list, say */
+        PyErr_Clear(); /* the object may be a list */
         int good = view && view->ndim == 1 && view->len == 8 * a->integer[0];
         for (Py_ssize_t j = 0; good && j < a->integer[0]; j++) good = isfinite(((const double *)view->buf)[j]);
         if (!good) Py_RETURN_FALSE;
@@ -71,7 +71,7 @@ FUNCTION(sensor, "!4m !n m n m: n: % % % % % %",
     for (ptrdiff_t i = 0; i < m && !frozen; i++) {
         const int changed = measured[i] != last[i], at_end = !changed && fabs(measured[i]) == largest[i];
         last[i] = measured[i];
-        /* What may be stuck tells nothing. */
+        /* An output that may be stuck at its largest magnitude does not show how lively it is. */
         if (!saturated && !(at_end && (now - since[i]) * 1e-9 < 2.0 * saturated_after)) lively[i] += a->number[5] * (changed - lively[i]);
     }
     return PyLong_FromLong(frozen ? 1 : saturated ? 2 : 0);

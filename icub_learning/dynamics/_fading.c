@@ -1,4 +1,4 @@
-/* Fading means over a few outputs, for each judged sample: NumPy's calls would take ten times as long as their arithmetic. */
+/* Fading means of a few outputs, updated at each judged sample: calls of NumPy would take ten times as long as the arithmetic. */
 #include "_arguments.h"
 
 static double within(double value, double low, double high) { return value < low ? low : value > high ? high : value; }
@@ -15,7 +15,7 @@ FUNCTION(calibrate, "!m !m m m m: ? % % % % %",
         const double noise = mean_square[j] * factor[j], variance = noise + factor[j] * added[j];
         if (a->integer[0]) {
             factor[j] = within(factor[j] * (square > 4.0 * variance ? number[2] : number[1]), number[3], number[4]);
-            if (variance > 0.0) square *= noise / variance; /* 0: never wrong yet */
+            if (variance > 0.0) square *= noise / variance; /* it is 0 until the first error */
         } else
             mean_square[j] = 0.0;
         mean_square[j] += (square - mean_square[j]) / number[0];

@@ -1,10 +1,10 @@
-/* Cosines and sines of many phases at once, in vectors; NumPy would call the C library for each number. */
+/* Cosines and sines of many phases at once, in vectors, where NumPy would call the C library for each number. */
 #include "_arguments.h"
 #include "_vectors.h"
 
-#define LARGEST_PHASE 1e5 /* up to here the three parts of pi / 2 subtract its multiples exactly */
+#define LARGEST_PHASE 1e5 /* largest phase [rad] from which multiples of pi / 2 are subtracted exactly, in three parts */
 
-/* pi / 2 in parts of 33 bits each, and the polynomials of sine and cosine on [-pi/4, pi/4]: fdlibm (Sun, 1993). */
+/* pi / 2 in parts of 33 bits each, and the polynomials for sine and cosine on [-pi/4, pi/4], from fdlibm (Sun, 1993). */
 static const double PART_1 = 1.57079632673412561417e+00, PART_2 = 6.07710050630396597660e-11,
                     PART_3 = 2.02226624879595063154e-21, TWO_OVER_PI = 6.36619772367581382433e-01;
 static const double SINE[] = {1.58969099521155010221e-10, -2.50507602534068634195e-08, 2.75573137070700676789e-06,

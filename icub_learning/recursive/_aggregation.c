@@ -1,11 +1,11 @@
-/* One step of Bernstein online aggregation: a dozen experts and outputs, too few for NumPy's calls to pay. */
+/* One step of Bernstein online aggregation: a dozen experts and outputs, too few for calls of NumPy to pay off. */
 #include "_arguments.h"
 
-#define FEWEST 1e-150   /* a regret below it is none */
-#define NARROWEST 1e-9  /* least scale, relative to the largest one of the output */
-#define SCALES_FADE 0.9 /* power of the factor by which scales fade: below 1, see the proof */
-#define HOPELESS 25.0    /* times the best expert's faded loss: who has more sleeps */
-#define LARGEST 1e60    /* larger errors count as this large: no square of a square overflows */
+#define FEWEST 1e-150   /* magnitude up to which a regret counts as zero */
+#define NARROWEST 1e-9  /* least scale of an expert, relative to the largest one of the output */
+#define SCALES_FADE 0.9 /* scales fade by this power of the fading factor; below 1, see the proof (docs/theory/joint_model.md) */
+#define HOPELESS 25.0   /* ratio of an expert's faded loss to the best expert's above which the expert sleeps */
+#define LARGEST 1e60    /* magnitude to which errors are clipped, so that no square of a square overflows */
 
 static double bounded(double error) { return error > LARGEST ? LARGEST : error < -LARGEST ? -LARGEST : error; }
 
@@ -14,13 +14,13 @@ static double rate(double scale, double square, double spread) {
     return first < second ? first : second;
 }
 
-/* Who sleeps has no regrets, and wakes up with the rate of before: its scale does not fade. */
+/* Returns the next scale of an expert. One that sleeps has no regrets and its scale does not fade: it wakes with its old rate. */
 static double next_scale(double scale, double size, int awake, double slower) {
     const double faded = awake ? slower * scale : scale;
     return size > FEWEST && size > faded ? size : faded;
 }
 
-/* The faded loss above which an expert sleeps. */
+/* Returns the faded loss above which an expert sleeps. */
 static double awake_up_to(const double *loss, ptrdiff_t experts, ptrdiff_t step) {
     double best = loss[0];
     for (ptrdiff_t i = 1; i < experts; i++)
@@ -28,7 +28,7 @@ static double awake_up_to(const double *loss, ptrdiff_t experts, ptrdiff_t step)
     return HOPELESS * best;
 }
 
-/* A ConvexAggregation: tables (experts, outputs). */
+/* The tables (experts, outputs) of a ConvexAggregation. */
 typedef struct {
     double *weight, *exponent, *scale, *square, *loss;
     ptrdiff_t experts, outputs;
@@ -43,7 +43,7 @@ static int take_tables(Arguments *a, PyObject *tuple, TABLES *t) {
     return 1;
 }
 
-/* Output j, from errors (ages, experts), which count `factor` times, `apart` numbers between two of them. regret (experts,) is overwritten. */
+/* Learns output j from errors (ages, experts) times `factor`, each `apart` numbers from the next; overwrites regret. */
 static void learn_output(const TABLES *t, ptrdiff_t j, const double *error, ptrdiff_t apart, double factor, double *regret, ptrdiff_t ages,
                          double fade) {
     double *weight = t->weight + j, *exponent = t->exponent + j, *scale = t->scale + j, *square = t->square + j, *loss = t->loss + j;
@@ -98,21 +98,21 @@ static void learn_output(const TABLES *t, ptrdiff_t j, const double *error, ptrd
     for (ptrdiff_t i = 0; i < experts; i++) weight[i * step] = regret[i] / sum;
 }
 
-/* By what an output's errors (ages,), `apart` numbers between two of them, are to be multiplied so that their mean square is at most
-   `highest` times the usual one, which follows it as a mean in which this sample counts 1 / weight. */
+/* Returns the factor that limits the mean square of an output's errors (ages,), each `apart` numbers from the next, to `highest`
+   times the usual one, and updates `usual`, the mean of these limited mean squares, in which this sample counts 1 / weight. */
 static double cap(double *usual, const double *errors, ptrdiff_t apart, ptrdiff_t ages, double highest, double weight) {
     double loss = 0.0;
     for (ptrdiff_t age = 0; age < ages; age++) {
         const double e = bounded(errors[age * apart]);
         loss += e * e / ages;
     }
-    /* Nothing is unusual as long as there were no errors at all. */
+    /* No error is unusual before the first one that is not 0. */
     const double share = *usual > 0.0 && loss > highest * *usual ? highest * *usual / loss : 1.0;
     *usual += (share * loss - *usual) / weight;
     return sqrt(share);
 }
 
-/* choices (1 + count, experts, m): weights of what is published, then those of each memory. */
+/* Writes choices (1 + count, experts, m): weights of the experts in what is published, then in each memory. */
 static void choose(double *choices, ptrdiff_t m, const TABLES *memories, const TABLES *second, const long long *direct) {
     const ptrdiff_t count = memories->outputs / m, table = memories->experts * m;
     const double *weight = memories->weight, *share = second->weight;

@@ -1,18 +1,18 @@
 /* The fixed-cost step of recursive regularized least squares: rank-k Cholesky update, gain, new weights.
  *
  * One step reads and writes the triangle once (rotations or reflections, top to bottom) and reads it once more (back
- * substitution). `plain` tells which samples need no conversion.
+ * substitution). Samples are read as they are if they are `plain`.
  */
 #include "recursive/_learning.h"
 #include <float.h>
 
-/* Whether `size` is `features` rounded up to whole tiles, and no product of two sizes overflows. */
+/* Whether `size` is `features` rounded up to whole tiles and no product of two sizes overflows; sets an error otherwise. */
 static int sizes_fit(ptrdiff_t size, ptrdiff_t features, ptrdiff_t outputs) {
     return fits(size > 0 && size <= LARGEST_SIZE && size == PADDED(features) && outputs >= 0 && outputs <= LARGEST_SIZE,
                 "size, features and outputs");
 }
 
-/* Opens a C-contiguous float64 buffer of shape (width,) or (k, width), each number within +-limit; NULL, without an error, otherwise. */
+/* Opens a C-contiguous float64 buffer, (width,) or (k, width), each number within +-limit; NULL without an error otherwise. */
 static const Py_buffer *take_plain(Arguments *a, PyObject *object, ptrdiff_t width, double limit) {
     const Py_buffer *view = open_buffer(a->opened, object, 'd', 0);
     PyErr_Clear();
@@ -22,7 +22,7 @@ static const Py_buffer *take_plain(Arguments *a, PyObject *object, ptrdiff_t wid
     return NULL;
 }
 
-/* Number of rows of a view. */
+/* Returns the number of rows in a view of shape (width,) or (k, width). */
 static ptrdiff_t count_rows(const Py_buffer *z) { return z->ndim == 1 ? 1 : z->shape[0]; }
 
 FUNCTION(plain, "@ w: %",
@@ -79,9 +79,9 @@ FUNCTION(observe, "@ !k !=k !=k 0 =k =k Id %",
     Py_RETURN_NONE;
 }
 
-static PyObject *numpy_empty; /* numpy.empty */
+static PyObject *numpy_empty;
 
-/* A new array (outputs,), or (rows, outputs) where `rows` is not negative, and its numbers; NULL and an error otherwise. */
+/* Returns a new array (outputs,), or (rows, outputs) if rows >= 0, its data in `numbers`; NULL and an error otherwise. */
 static PyObject *new_array(Arguments *a, Py_ssize_t rows, Py_ssize_t outputs, double **numbers) {
     PyObject *array = rows < 0 ? PyObject_CallFunction(numpy_empty, "n", outputs) : PyObject_CallFunction(numpy_empty, "((nn))", rows, outputs);
     const Py_buffer *view = array ? open_buffer(a->opened, array, 'd', PyBUF_WRITABLE) : NULL;

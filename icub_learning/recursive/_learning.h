@@ -1,20 +1,20 @@
-/* What modules share that learn by recursive least squares: the step itself, on plain memory. */
+/* The step of recursive least squares on plain memory, shared by all modules that learn by it. */
 #include "_arguments.h"
 
 #define BLOCK 8                /* side of a tile of the triangle; sizes are multiples of it */
-#define MAX_RANK 8             /* rows taken in one sweep; longer batches are split */
-#define UNROLL 4               /* independent sums of a dot product */
-#define STRIP 128              /* columns that several right-hand sides share */
-#define LARGEST_SIZE (1 << 28) /* keeps products of two sizes far from overflow */
-#define PACKED(size) ((size) * ((size) + BLOCK) / 2) /* numbers in a packed triangle */
-#define PADDED(features) (((features) + BLOCK - 1) / BLOCK * BLOCK) /* features in whole tiles */
+#define MAX_RANK 8             /* largest number of rows learned in one sweep; longer batches are split */
+#define UNROLL 4               /* number of independent partial sums of a dot product */
+#define STRIP 128              /* number of columns of the triangle that all right-hand sides use while these are in the cache */
+#define LARGEST_SIZE (1 << 28) /* largest size; keeps products of two sizes far from overflow */
+#define PACKED(size) ((size) * ((size) + BLOCK) / 2) /* count of numbers in a packed triangle */
+#define PADDED(features) (((features) + BLOCK - 1) / BLOCK * BLOCK) /* features rounded up to whole tiles */
 
-/* Ones for the columns from r on, or right of r, in a tile; zeros for the others. */
+/* Masks of the columns in a row of a tile: ones from column r on (FROM), or right of it (RIGHT_OF); zeros for the others. */
 static const double STEP[2 * BLOCK] = {[BLOCK] = 1, 1, 1, 1, 1, 1, 1, 1};
 #define FROM(r) (STEP + BLOCK - (r))
 #define RIGHT_OF(r) (STEP + BLOCK - 1 - (r))
 
-/* For the loops: names that differ between versions, a vector in memory, and a number among the parts of a row. */
+/* For the loops: names that differ between versions, vectors in a row of a tile, a vector in memory, number r of such a row. */
 #define VEC NAME(vec)
 #define COEFFICIENTS NAME(coefficients)
 #define REFLECTION NAME(reflection)
@@ -26,37 +26,37 @@ static const double STEP[2 * BLOCK] = {[BLOCK] = 1, 1, 1, 1, 1, 1, 1, 1};
 #define LOOPS "recursive/_sweep.h"
 #include "_versions.h"
 
-/* Rows of the next sweep, which begins at row `start` of `count`. */
+/* Returns the number of rows in the next sweep, which begins at row `start` of `count`. */
 static ptrdiff_t rank_at(ptrdiff_t start, ptrdiff_t count) { return count - start < MAX_RANK ? count - start : MAX_RANK; }
 
 /* Copies `rank` rows of z, each padded with zeros to `size`. */
 static void pad(double *out, const double *z, ptrdiff_t size, ptrdiff_t features, ptrdiff_t rank) {
     for (ptrdiff_t l = 0; l < rank; l++) {
-        memset(out + (l + 1) * size - BLOCK, 0, BLOCK * sizeof(double)); /* of a fixed size: no call */
+        memset(out + (l + 1) * size - BLOCK, 0, BLOCK * sizeof(double)); /* a fixed size, so that the compiler inlines it */
         memcpy(out + l * size, z + l * features, features * sizeof(double));
     }
 }
 
-/* A RecursiveLeastSquares, and what is due with its next sample. */
+/* The memory of a RecursiveLeastSquares, and the refill of its prior that is due with its next sample. */
 typedef struct {
     ptrdiff_t size, features, outputs;
     double *triangle, *weights, *work, *prior;
     const double *regularization, *initial;
-    Py_ssize_t first, due; /* coordinates that are refilled, from RecursiveLeastSquares.ahead */
+    Py_ssize_t first, due; /* first coordinate to refill, and how many (RecursiveLeastSquares.ahead) */
     double forgetting;
 } LEARNER;
 
-/* Take up to MAX_RANK rows into the factor; return, in work, the gains (rank, size), or where there are fewer outputs than rows the
-   corrections of the weights (outputs, size). The innovations (rank, outputs) lie behind the gains. */
+/* Update the factor by up to MAX_RANK rows; return, in work, the gains (rank, size), or with fewer outputs than rows the
+   corrections of the weights (outputs, size). The innovations (rank, outputs) follow the gains in work. */
 static double *solve_rows(const LEARNER *l, const double *z, const double *y, ptrdiff_t rank, double forgetting) {
     const ptrdiff_t size = l->size, outputs = l->outputs;
     double *rows = l->work, *gain = rows + MAX_RANK * size, *innovation = gain + MAX_RANK * size;
     pad(rows, z, size, l->features, rank);
     CHOSEN(predict)(l->weights, z, innovation, size, l->features, outputs, rank);
     for (ptrdiff_t n = 0; n < rank * outputs; n++) innovation[n] = y[n] - innovation[n];
-    const int few = outputs < rank; /* then solve for the corrections of the weights, which are fewer than the gains */
+    const int few = outputs < rank; /* then solve for the corrections of the weights, fewer than the gains */
     double *correction = gain;
-    if (rank >= 4 && size <= 128) { /* faster than rotations with AVX-512 up to some 200 features; the others alike */
+    if (rank >= 4 && size <= 128) { /* with AVX-512 faster than rotations up to some 200 features, else the same */
         double sides[MAX_RANK][MAX_RANK] = {{0.0}};
         for (ptrdiff_t i = 0; i < rank; i++)
             if (few)
@@ -67,18 +67,18 @@ static double *solve_rows(const LEARNER *l, const double *z, const double *y, pt
     } else {
         CHOSEN(rotate)(l->triangle, rows, gain, size, rank, forgetting);
         if (few) {
-            correction = rows; /* done with */
+            correction = rows; /* no longer needed */
             memset(correction, 0, outputs * size * sizeof(double));
             CHOSEN(correct)(correction, gain, innovation, size, outputs, rank);
         }
     }
     CHOSEN(solve_back)(l->triangle, correction, size, few ? outputs : rank);
     double *last_tile = l->triangle + PACKED(size) - BLOCK * BLOCK;
-    for (ptrdiff_t r = l->features - (size - BLOCK); r < BLOCK; r++) last_tile[r * BLOCK + r] = 1.0; /* must not fade */
+    for (ptrdiff_t r = l->features - (size - BLOCK); r < BLOCK; r++) last_tile[r * BLOCK + r] = 1.0; /* pivots must not fade */
     return correction;
 }
 
-/* left (rank, outputs) = L^T innovation, L L^T = I - z G^T: what `solve_rows` left in work are the gains G and the innovation. */
+/* left (rank, outputs) = L^T innovation, L L^T = I - z G^T, with the gains G and innovation that `solve_rows` left in work. */
 static void residuals(const LEARNER *l, double *left, const double *z, ptrdiff_t rank) {
     const double *gain = l->work + MAX_RANK * l->size, *innovation = gain + MAX_RANK * l->size;
     double product[MAX_RANK * MAX_RANK], root[MAX_RANK][MAX_RANK];
@@ -97,8 +97,8 @@ static void residuals(const LEARNER *l, double *left, const double *z, ptrdiff_t
         }
 }
 
-/* Learn rows; the past is multiplied by `forgetting` once. left (count, outputs): their recursive residuals; NULL: not wanted. Inside
-   of a function of Python it would run 3 % longer. */
+/* Learn rows; the past is multiplied by `forgetting` once. left (count, outputs): takes their recursive residuals, unless NULL.
+   Not inlined, since inside a function called by Python it takes 3 % longer. */
 static __attribute__((noinline)) void learn_all(const LEARNER *l, double *left, const double *z, const double *y, ptrdiff_t count) {
     const ptrdiff_t size = l->size, outputs = l->outputs;
     const ptrdiff_t at_once = left && outputs < MAX_RANK ? outputs : MAX_RANK; /* with more rows than outputs no gains are formed */
@@ -113,7 +113,7 @@ static __attribute__((noinline)) void learn_all(const LEARNER *l, double *left, 
     }
 }
 
-/* leverages (count,) = z_i^T A^-1 z_i; work: a padded row for each row of z, and for MAX_RANK at most. */
+/* leverages (count,) = z_i^T A^-1 z_i; work: one padded row for each row of z, at most MAX_RANK. */
 static void leverage_all(const double *triangle, double *work, double *leverages, const double *z, ptrdiff_t size, ptrdiff_t features,
                          ptrdiff_t count) {
     for (ptrdiff_t start = 0; start < count; start += MAX_RANK) {
@@ -123,8 +123,8 @@ static void leverage_all(const double *triangle, double *work, double *leverages
     }
 }
 
-/* As learn_all, for one target. Of the first `own` rows, before any was learned, and without their weights (own,), each times `root`:
-   errors y - z W, leverages z^T A^-1 z, and estimates, what they tell of the variance of the noise, all (own,). */
+/* As learn_all, for one target, after writing for the first `own` rows, which carry factors root weights (own,): errors y - z W
+   over root weights, leverages z^T A^-1 z over root^2, and what both estimate as the variance of the noise, all (own,). */
 UNUSED void observe_all(const LEARNER *l, double *errors, double *leverages, double *estimates, const double *z, const double *y,
                         const double *weights, double root, ptrdiff_t own, ptrdiff_t count) {
     leverage_all(l->triangle, l->work, leverages, z, l->size, l->features, own);
@@ -137,7 +137,7 @@ UNUSED void observe_all(const LEARNER *l, double *errors, double *leverages, dou
     learn_all(l, NULL, z, y, count);
 }
 
-/* Features from which a step takes some 10 us, and other threads may run meanwhile: the hand-over pays. */
+/* Number of features from which a step takes some 10 us, so that it pays to let other threads run meanwhile. */
 enum { RELEASE_SIZE = 256 };
 
 UNUSED int are_below(const long long *numbers, ptrdiff_t count, ptrdiff_t limit) {
@@ -146,7 +146,7 @@ UNUSED int are_below(const long long *numbers, ptrdiff_t count, ptrdiff_t limit)
     return 1;
 }
 
-/* Opens RecursiveLeastSquares.ahead: its memory, and what is due with its next sample. */
+/* Opens RecursiveLeastSquares.ahead for `outputs` outputs; returns 0 and sets an error where it does not fit. */
 UNUSED int take_ahead(Arguments *a, PyObject *tuple, LEARNER *l, ptrdiff_t outputs) {
     Arguments ahead, memory;
     if (!take_tuple(a, tuple, &ahead, "ahead(memory, first, due, forgetting)", "@ # # %") ||
@@ -160,7 +160,7 @@ UNUSED int take_ahead(Arguments *a, PyObject *tuple, LEARNER *l, ptrdiff_t outpu
                 "the arrays of a learner and what is due");
 }
 
-/* Lets the prior fade; writes the rows z, y that bring `due` coordinates from `first` on back, see RecursiveLeastSquares. */
+/* Lets the prior fade; writes the rows z, y that restore it in `due` coordinates from `first` on, see RecursiveLeastSquares. */
 UNUSED void refill(LEARNER *l, double *z, double *y) {
     if (l->forgetting < 1.0)
         for (ptrdiff_t j = 0; j < l->features; j++) l->prior[j] *= l->forgetting;

@@ -1,15 +1,15 @@
-/* Pass 1 for four rows or more and a small triangle: one Householder reflection a column takes all rows in.
+/* Pass 1 for four rows or more and a small triangle: one Householder reflection for each column takes up all rows.
  *
- * With d a pivot, u its row of U, p its column of the rows X (rank, size), and d made to fade:
+ * With d a pivot, times `forgetting`, u its row of U, and p its column of the rows X (rank, size):
  *     d' = d + p.p,   u' = (d u + p^T X) / d',   X -= p m   with   m = (sqrt(d) u + sqrt(d') u') / (sqrt(d) + sqrt(d'))
  * is the reflection that takes (sqrt(d), p) to (sqrt(d'), 0), for a row of U that is kept divided by its pivot's root. Any
  * size of p will do (Higham 2002, theorem 19.4). Right-hand sides are columns of X above which U is zero.
- * One root and two divisions a column, of which the next column waits for two, stand where rotations have as many for each
+ * A column takes one root and two divisions, two of which the next column waits for, while rotations take as many for each
  * row of X, one after the other; in return an element takes 2 rank + 4 operations instead of 2 rank. That pays where the
  * chain of dependent steps along the diagonal is longer than the work beside it: in a small triangle.
  */
 
-/* What a reflection does to a column: u' = fade u + inverse s, m = share (s + weight u) with s = p^T X. */
+/* Coefficients of a reflection, the same for every column: u' = fade u + inverse s, m = share (s + weight u) with s = p^T X. */
 typedef struct {
     double p[MAX_RANK], fade, inverse, share, weight;
 } REFLECTION;
@@ -23,14 +23,14 @@ TARGET INLINE VEC NAME(weighted_sum)(const double *p, const VEC *x, ptrdiff_t ra
     return even + odd;
 }
 
-/* LANES columns: a row of U, which is returned anew, and the samples below. */
+/* Reflect LANES columns: return the new row of U for the `old` one, and update the samples x below it. */
 TARGET INLINE VEC NAME(reflect_row)(VEC old, VEC *restrict x, const REFLECTION *by, ptrdiff_t rank) {
     const VEC sum = NAME(weighted_sum)(by->p, x, rank), mean = by->share * (sum + by->weight * old);
     for (ptrdiff_t l = 0; l < rank; l++) x[l] -= by->p[l] * mean;
     return by->fade * old + by->inverse * sum;
 }
 
-/* The tiles right of the diagonal, LANES columns at a time. */
+/* Reflect the tiles right of the diagonal, LANES columns at a time. */
 TARGET INLINE void NAME(reflect_rest)(double *restrict row, double *restrict x, const REFLECTION *by, ptrdiff_t size,
                                ptrdiff_t stop, ptrdiff_t rank) {
     for (ptrdiff_t j = BLOCK; j < stop; j += BLOCK)
@@ -42,7 +42,7 @@ TARGET INLINE void NAME(reflect_rest)(double *restrict row, double *restrict x, 
         }
 }
 
-/* The right-hand sides e (rank, MAX_RANK); gain (width, size) takes what stands beside U. */
+/* Reflect the right-hand sides e (rank, MAX_RANK); write the row that they get beside U into a column of gain (width, size). */
 TARGET INLINE void NAME(reflect_sides)(double (*restrict e)[MAX_RANK], double *restrict gain, const REFLECTION *by, ptrdiff_t size,
                                 ptrdiff_t rank, ptrdiff_t width) {
     if (width == 1) { /* not worth a vector for each row */
@@ -61,19 +61,19 @@ TARGET INLINE void NAME(reflect_sides)(double (*restrict e)[MAX_RANK], double *r
     }
 }
 
-/* A row of tiles of which the rightmost ends `stop` columns right of the diagonal. */
+/* Reflect a row of tiles, the rightmost of which ends `stop` columns right of the start of the diagonal tile. */
 TARGET INLINE void NAME(reflect_row_of_tiles)(double *restrict tile, double *restrict x, double *restrict gain,
                                        double (*restrict e)[MAX_RANK], ptrdiff_t size, ptrdiff_t features, ptrdiff_t stop,
                                        ptrdiff_t rank, ptrdiff_t width, double forgetting) {
     VEC rest[PARTS][MAX_RANK];
     double pivot[BLOCK], root[BLOCK];
     for (ptrdiff_t r = 0; r < BLOCK; r++) pivot[r] = forgetting * tile[r * BLOCK + r];
-    for (ptrdiff_t r = 0; r < BLOCK; r++) root[r] = sqrt(pivot[r]); /* a loop of its own becomes one vector operation */
+    for (ptrdiff_t r = 0; r < BLOCK; r++) root[r] = sqrt(pivot[r]); /* a separate loop becomes one vector operation */
     for (ptrdiff_t k = 0; k < PARTS; k++)
         for (ptrdiff_t l = 0; l < rank; l++) rest[k][l] = LOAD(x + l * size + k * LANES);
 #pragma GCC unroll 8
     for (ptrdiff_t r = 0; r < BLOCK; r++) {
-        if (r >= features) { /* rows of the identity */
+        if (r >= features) { /* rows of the identity stay */
             for (ptrdiff_t m = 0; m < width; m++) gain[m * size + r] = 0.0;
             continue;
         }
@@ -91,7 +91,7 @@ TARGET INLINE void NAME(reflect_row_of_tiles)(double *restrict tile, double *res
         here.weight = pivot[r] + root[r] * to;
         for (ptrdiff_t k = 0; k < PARTS; k++) {
             double *row = tile + r * BLOCK + k * LANES;
-            const VEC right = LOAD(RIGHT_OF(r) + k * LANES); /* neither pivots nor what rounding leaves are entries of U */
+            const VEC right = LOAD(RIGHT_OF(r) + k * LANES); /* masks pivots and rounding errors, which are no entries of U */
             AT(row) = right * NAME(reflect_row)(right * LOAD(row), rest[k], &here, rank);
         }
         tile[r * BLOCK + r] = d;
@@ -111,7 +111,7 @@ TARGET INLINE void NAME(reflect_as)(double *restrict triangle, double *restrict 
 
 /* A' = forgetting A + X^T X.
  *
- * x        (rank, size)  the new rows; destroyed. There is room for an even number of them.
+ * x        (rank, size)  the new rows; destroyed. It has room for one more where rank is odd.
  * e        (rank, MAX_RANK)  right-hand sides, of which `width` count; destroyed.
  * gain     (width, size)  out: V^T with U' G = V, where G = A'^-1 X^T e.
  */

@@ -1,24 +1,24 @@
 /* The passes over the triangle: loops that are compiled for each instruction set (see _versions.h).
  *
- * A = U^T D U with U unit upper triangular, `size` x `size`, `size` a multiple of BLOCK. One packed array holds both, U
- * above the diagonal, the pivots D on it, zeros below: tiles of BLOCK x BLOCK numbers, each row-major, from the diagonal
- * tile to the right, one row of tiles after the other. So every pass runs through memory in one stream, and nothing
- * but the triangle is read or written. Rows beyond the last feature are rows of the identity and the matching columns of the data
- * are zero, so that no loop needs a tail.
+ * A = U^T D U with U unit upper triangular, `size` x `size`, `size` a multiple of BLOCK. One packed array holds both, with U
+ * above the diagonal, the pivots D on it and zeros below: tiles of BLOCK x BLOCK numbers, each row-major, from the diagonal
+ * tile to the right, one row of tiles after the other. So every pass runs through memory in one stream and touches only the
+ * triangle. Rows beyond the last feature are rows of the identity, and the matching columns of the data are zero, so that no
+ * loop needs a tail.
  */
 
 typedef double VEC __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double)), may_alias));
 
-/* What the rotations of one row of tiles do to every column in it. */
+/* Coefficients of the rotations of one row of tiles, the same for every column in it. */
 typedef struct {
-    double p[MAX_RANK][BLOCK];    /* what a row takes away from the sample */
-    double beta[MAX_RANK][BLOCK]; /* what the sample adds to a row */
-    double keep[MAX_RANK][BLOCK]; /* what remains of the row, where `steep` */
+    double p[MAX_RANK][BLOCK];    /* multiple of a row that is subtracted from the sample */
+    double beta[MAX_RANK][BLOCK]; /* multiple of the sample that is added to a row */
+    double keep[MAX_RANK][BLOCK]; /* factor of the row before that, where `steep` */
     int steep[MAX_RANK];          /* whether t grows more than fourfold within these rows */
     int any_steep;
 } COEFFICIENTS;
 
-/* The tiles from column `start` to `stop` (counted from the diagonal): each row and each sample read and written once. */
+/* Rotate the tiles from column `start` to `stop` (counted from the diagonal); each row and sample is read and written once. */
 TARGET INLINE void NAME(rotate_tiles_as)(double *restrict tile, double *restrict x, const COEFFICIENTS *by, ptrdiff_t size,
                                   ptrdiff_t start, ptrdiff_t stop, ptrdiff_t rank, int any_steep) {
     for (ptrdiff_t j = start; j < stop; j += BLOCK)
@@ -52,7 +52,7 @@ TARGET INLINE void NAME(rotate_tiles)(double *restrict tile, double *restrict x,
         NAME(rotate_tiles_as)(tile, x, by, size, start, stop, rank, 0);
 }
 
-/* The coefficients of one row of tiles, and what they make of its diagonal tile and of the right-hand sides. */
+/* Find the coefficients of one row of tiles, and apply them to its diagonal tile and to the right-hand sides. */
 TARGET INLINE void NAME(rotate_diagonal)(double *restrict tile, const double *restrict x, double *restrict gain, double *restrict t,
                                   double (*restrict unit)[MAX_RANK], COEFFICIENTS *by, ptrdiff_t size, ptrdiff_t rank,
                                   double forgetting) {
@@ -100,7 +100,7 @@ TARGET INLINE void NAME(rotate_diagonal)(double *restrict tile, const double *re
                 above[r][k] = kept * above[r][k] +
                               b * LOAD(RIGHT_OF(r) + k * LANES) * (steep ? rest[r][k] : rest[r + 1][k]);
         }
-        if (rank == 1) { /* the recurrence below, written out */
+        if (rank == 1) { /* result of the recurrence below */
             for (ptrdiff_t k = 0; k < PARTS; k++) AT(gain + k * LANES) = beta[k];
             continue;
         }
@@ -166,7 +166,7 @@ TARGET static void NAME(rotate)(double *restrict triangle, double *restrict x, d
         NAME(rotate_as)(triangle, x, gain, size, rank, forgetting);
 }
 
-/* The sum of the numbers in a vector, in a tree. */
+/* Returns the sum of the numbers in a vector, added pairwise. */
 TARGET INLINE double NAME(total)(VEC values) {
     double numbers[LANES];
     AT(numbers) = values;
@@ -182,7 +182,7 @@ TARGET INLINE void NAME(solve_back_as)(const double *restrict triangle, double *
         tile -= (size - i) * BLOCK;
         double sums[MAX_RANK][BLOCK][LANES];
         memset(sums, 0, rank * sizeof *sums);
-        for (ptrdiff_t start = BLOCK; start < size - i; start += STRIP) { /* so that a strip stays in the first cache */
+        for (ptrdiff_t start = BLOCK; start < size - i; start += STRIP) { /* a strip stays in the first-level cache */
             const ptrdiff_t stop = start + STRIP < size - i ? start + STRIP : size - i;
             for (ptrdiff_t l = 0; l < rank; l++) {
                 VEC sum[BLOCK];
@@ -240,7 +240,7 @@ TARGET static void NAME(leverage)(const double *restrict triangle, double *restr
     }
 }
 
-/* Rows of predictions: out (rank, outputs) = z (rank, features) times weights^T, weights (outputs, size). */
+/* Predict the outputs of rows: out (rank, outputs) = z (rank, features) times weights^T, weights (outputs, size). */
 TARGET static void NAME(predict)(const double *restrict weights, const double *restrict z, double *restrict out,
                                  ptrdiff_t size, ptrdiff_t features, ptrdiff_t outputs, ptrdiff_t rank) {
     const ptrdiff_t whole = features - features % BLOCK;
@@ -267,7 +267,7 @@ TARGET UNUSED void NAME(add)(double *restrict to, const double *restrict from, d
     for (ptrdiff_t j = 0; j < n; j++) to[j] += factor * from[j];
 }
 
-/* Gain form of the weights: weights (outputs, size) += innovation^T (outputs, rank) times gain (rank, size). */
+/* Update the weights by gains: weights (outputs, size) += innovation^T (outputs, rank) times gain (rank, size). */
 TARGET static void NAME(correct)(double *restrict weights, const double *restrict gain, const double *restrict innovation,
                                  ptrdiff_t size, ptrdiff_t outputs, ptrdiff_t rank) {
     for (ptrdiff_t o = 0; o < outputs; o++)
@@ -278,7 +278,7 @@ TARGET static void NAME(correct)(double *restrict weights, const double *restric
         }
 }
 
-/* How many of `count` numbers are beyond `limit` in magnitude or not a number. */
+/* Returns how many of `count` numbers exceed `limit` in magnitude or are NaN. */
 TARGET UNUSED ptrdiff_t NAME(count_beyond)(const double *values, ptrdiff_t count, double limit) {
     ptrdiff_t beyond = 0;
     for (ptrdiff_t j = 0; j < count; j++) beyond += !(fabs(values[j]) <= limit);

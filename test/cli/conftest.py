@@ -1,4 +1,4 @@
-"""Commands that listen until Ctrl-C, without a process of their own."""
+"""A fixture that sends Ctrl-C to commands that run in the process of the tests."""
 
 import signal
 from functools import partialmethod
@@ -10,7 +10,7 @@ from icub_learning.recording.collector import Collector
 
 @pytest.fixture
 def interrupted_after(monkeypatch):
-    """Have the next listener of this process take so many joint states and wrenches, then Ctrl-C."""
+    """Return a function that raises SIGINT once a listener has taken the given numbers of joint states and wrenches."""
 
     def wait_for(joint_states, wrenches):
         stop = iter([signal.SIGINT])

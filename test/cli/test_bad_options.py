@@ -1,4 +1,4 @@
-"""Options that no command can use, and robots that are not there: one line that names them, and exit code 2."""
+"""Invalid options and absent robots: the error is one line that names them, and the exit code is 2."""
 
 from functools import cache
 
@@ -15,7 +15,7 @@ from icub_learning.recording import write
 load_mnist_once = cache(images.load_mnist)
 ARM = "--urdf ur10 --output joint_torque --joints a"
 UR10 = f"{{arm}} --urdf ur10 --output joint_torque --joints {','.join(JOINTS)} --n-random-features 100"
-# A command line, and what the line of its error holds: a value beyond each bound, and names that do not exist.
+# Command line | parts of its error line, separated by *: a value beyond each bound, and names that do not exist.
 BAD = f"""
 check --duration 0 | --duration * (0, 3600]
 check --duratoin 3 | check: * --duratoin * mean --duration? * check --help
@@ -117,7 +117,7 @@ view --port 65536 | --port * [0, 65535]
 """
 
 
-# The same of commands that find no robot.
+# The same for commands that need a robot and find none.
 ALONE = """
 latency --seconds 1 | no joint states on /joint_states within 0.2 s; is the node active
 record new --joint-states no-topic | Invalid topic name
@@ -128,7 +128,7 @@ teach --label mug --source {arm.parent} | icub-learning launch recognition
 
 @pytest.fixture(scope="module")
 def arm(tmp_path_factory):
-    """A sound recording of an arm, in a folder that might be one of rosbag2, and has a picture."""
+    """Write a valid recording of an arm into a folder with a picture and an .mcap file, as in a rosbag2 folder."""
     write(rigid_recording(600), path := tmp_path_factory.mktemp("recordings") / "arm.npz")
     path.with_name("bag_0.mcap").touch()
     write_image(path.with_name("mug.png"), np.zeros((24, 32, 3), np.uint8))

@@ -32,7 +32,7 @@ def test_merging_two_that_share_samples_names_the_remedy(tmp_path, capsys):
     one, other = (robot_file(tmp_path / f"robot_{seed}", seed) for seed in range(2))
     both = str(tmp_path / "both.npz")
     assert main(["model", "merge", one, other, "--to", both]) == 0
-    assert main(["model", "merge", both, one, "--to", both]) == 0  # nothing new
+    assert main(["model", "merge", both, one, "--to", both]) == 0  # `one` adds no samples
     assert "60 samples" in capsys.readouterr().out.splitlines()[-1]
     more = str(tmp_path / "more.npz")
     assert main(["model", "merge", one, robot_file(tmp_path / "robot_2", 2), "--to", more]) == 0

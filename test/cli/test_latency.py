@@ -1,4 +1,4 @@
-"""`icub-learning latency`: its figures on messages made up for it, and a node measured from outside."""
+"""`icub-learning latency`: its figures on made-up messages, and a node measured from outside."""
 
 import json
 import re
@@ -21,9 +21,9 @@ MILLISECOND = 1_000_000  # ns
 def test_figures_are_those_of_the_messages():
     stamps = 10**18 + 5 * MILLISECOND * np.arange(1000)
     published = stamps + 2 * MILLISECOND
-    published[500] += MILLISECOND  # late
+    published[500] += MILLISECOND  # one late message
     joint_states = np.column_stack([stamps, published, published + MILLISECOND // 2])
-    answered = np.delete(np.arange(1000), [0, 1, 300, 301])  # before its first prediction nothing is missing
+    answered = np.delete(np.arange(1000), [0, 1, 300, 301])  # states before the first prediction are not missing
     predictions = np.column_stack([stamps, published + MILLISECOND, published + 3 * MILLISECOND])[answered]
     predictions = np.concatenate([predictions, predictions[-1:]])
     echoes = np.column_stack([stamps, published + MILLISECOND // 2, published + MILLISECOND])[:-3]
@@ -43,8 +43,8 @@ def test_figures_are_those_of_the_messages():
         "period of predictions": ("5.000", "15.000"), "jitter of predictions": ("0.000", "10.000"),  # two are missing
     }  # fmt: skip
     simulated = latency.figures_of(*(times - [10**18, 0, 0] for times in (joint_states, predictions, echoes)))
-    assert simulated["age_at_publication_s"] is None  # stamps of a simulation say nothing of age
-    none = timing_of(np.array([[10, 11, 12], [20, 21, 22]]), np.array([[5, 6, 7]]))  # of an earlier joint state
+    assert simulated["age_at_publication_s"] is None  # simulated timestamps do not tell the age
+    none = timing_of(np.array([[10, 11, 12], [20, 21, 22]]), np.array([[5, 6, 7]]))  # prediction for an earlier state
     assert none["predictions"] == none["joint_states_without_prediction"] == 0
 
 

@@ -57,7 +57,7 @@ def test_help_has_an_example_and_states_the_defaults(line, capsys, monkeypatch, 
 
 
 def test_help_imports_nothing_heavy():
-    """So it answers at once; also with no ROS on the machine."""
+    """Help therefore appears at once, and also on a machine without ROS."""
     code = (
         "import sys; from icub_learning.cli.main import main;"
         " [main(line.split()) for line in ('--version', '--help', 'reproduce --help')];"

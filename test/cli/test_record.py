@@ -18,7 +18,7 @@ CLI = (sys.executable, "-m", "icub_learning.cli")
 
 @pytest.fixture
 def played(tmp_path) -> Recording:
-    """An arm with wrenches, a stamp of zero and a message of another layout, at 125 Hz for 0.8 s."""
+    """Write 0.8 s of an arm at 125 Hz, with wrenches, one timestamp of zero and one message with other joints."""
     arm, row = rigid_recording(100), np.arange(2.0)
     times, stamps = arm.joint_stamps, arm.joint_stamps.copy()
     stamps[50] = 0
@@ -50,7 +50,7 @@ def test_loop_goes_on_in_time_until_it_is_stopped(played, tmp_path, ros_domain, 
     topic = ("--joint-states", "/other")
     arguments = ("--rate", "8", "--loop", "--clock", "--wait", "240", *topic)
     player = start_process(*CLI, "replay", str(tmp_path / "regular.csv"), *arguments)
-    interrupted_after(250, 0)  # two turns and a half
+    interrupted_after(250, 0)  # two and a half rounds of the loop
     assert main(["record", str(tmp_path / "loop.npz"), "--no-wrench", *topic]) == 0
     assert main(["record", str(tmp_path / "short.npz"), "--no-wrench", "--duration", "0.01", *topic]) == 0
     assert player.stop(signal.SIGTERM) == 0

@@ -1,4 +1,4 @@
-"""select-channels: finds what the output depends on among smooth channels, whatever file they are in."""
+"""select-channels: finds what the output depends on among smooth channels, whatever the file format."""
 
 import csv
 import json
@@ -22,7 +22,7 @@ def smooth_channels(n=3000, d=24):
 
 def test_the_channels_that_the_output_depends_on_are_chosen():
     z = smooth_channels()
-    x = 7.0 + z * np.logspace(-3, 3, 24)  # units differ, means too
+    x = 7.0 + z * np.logspace(-3, 3, 24)  # channels of very different scales, with an offset
     noise = np.random.default_rng(100).normal(size=len(x))
     y = 40.0 + z[:, 2] - 0.7 * z[:, 5] + 0.5 * z[:, 11] + 0.3 * noise
     ranking = rank_channels(x, y, [f"c{j}" for j in range(24)])
@@ -71,7 +71,7 @@ def test_velocities_and_accelerations_follow_from_positions(with_velocity):
     one = recording(with_velocity=with_velocity)
     found = channels(one)
     assert set(found) == {f"{kind}.{j}" for kind in ("position", "velocity", "acceleration", "effort") for j in "ab"}
-    middle = slice(40, -40)  # but for the beginning and the end, 0.2 s each, where fewer samples smooth the motion
+    middle = slice(40, -40)  # leaves out 0.2 s at each end, where fewer samples smooth the motion
     seconds = one.joint_stamps[middle] * 1e-9
     np.testing.assert_allclose(found["velocity.b"].values[middle], -3 * np.sin(3 * seconds), atol=1e-3)
     np.testing.assert_allclose(found["acceleration.a"].values[middle], -4 * np.sin(2 * seconds), atol=3e-3)

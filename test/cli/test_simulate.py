@@ -1,4 +1,4 @@
-"""`icub-learning simulate`: writes what was asked for."""
+"""`icub-learning simulate`: its file holds the simulation of the given tasks."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`icub-learning view` as a process: a recording is served, and bad options are said."""
+"""`icub-learning view` as a process: a recording is served, and a port in use is reported."""
 
 import re
 import socket

@@ -100,7 +100,7 @@ def fleet(start_process: Callable[..., Process], *arguments: str) -> Process:
 
 
 def share(start_process: Callable[..., Process], tmp_path: Path, *options: str) -> list[Process]:
-    """All robots share at once, with patience; return how that went."""
+    """Let all robots share at once, with a long time limit; return their processes."""
     options = (*options, "--timeout", f"{PATIENCE:g}")
     given = {name: ("--node", f"/{name}_dynamics", "--models-folder", str(tmp_path / name)) for name in ROBOTS}
     processes = [fleet(start_process, "share", name, *given[name], *options) for name in ROBOTS]
@@ -132,16 +132,16 @@ def test_three_robots_know_over_topics_what_one_that_saw_all_knows(robots, start
     assert difference() < 1e-8
     assert all(robot.paused == 0 for robot in robots.values())
 
-    for name in ROBOTS:  # from their own models; then all go on from the pooled one, and learn again
+    for name in ROBOTS:  # each from its own model; then all load the pooled one, and learn again
         learn(name, 40)
     robots["three"].learning = False
     for process in share(start_process, tmp_path, "--load"):
         assert re.search(r"sent [\d.]+ MB, went on from [\d.]+ MB of all robots", process.output)
     assert difference() < 1e-8
     assert [robot.paused for robot in robots.values()] == [1, 1, 0]
-    assert [robot.learning for robot in robots.values()] == [True, True, False]  # who did not learn is not made to
+    assert [robot.learning for robot in robots.values()] == [True, True, False]  # learning stays off
     for name, robot in robots.items():
-        assert robot.estimator.n_samples > 130, name  # what others know, too
+        assert robot.estimator.n_samples > 130, name  # samples of the others are included
         learn(name, 30)
     share(start_process, tmp_path)
     station.wait_for(r"(?s)(samples, [1-9]\d* of them new.*){9}published")

@@ -16,7 +16,7 @@ WAIT = "import time, pathlib, sys, os; pathlib.Path(sys.argv[1]).write_text(str(
 
 
 def pid_in(path: Path) -> int:
-    """The process id that a child wrote, once it runs."""
+    """Return the process id that a child writes, once it runs."""
     return int(wait_until(lambda: path.exists() and path.read_text(), "a child"))
 
 

@@ -1,6 +1,6 @@
 """A robot heard on live topics: each planted fault is named, and nothing is said against sound robots.
 
-All of them talk at the same time, each in a namespace of its own: messages are in flight once.
+All are played at the same time, each in a namespace of its own, so that the test waits for messages only once.
 """
 
 from types import SimpleNamespace
@@ -30,18 +30,18 @@ RELIABLE = QoSProfile(depth=100)
 
 
 class Stage(RosProbe):
-    """Recordings played on topics beside each other, each with a listener of its own, by a clock of the test's."""
+    """Recordings played side by side on topics, each with a listener of its own, on a clock that the test sets."""
 
     def open(self):
         self.robots = self.other_node("robots")
         self.listeners, self.senders, self.now = {}, [], START
 
     def other_node(self, name, **options):
-        """Make a node of the robots' side, which hears nothing."""
+        """Return a new node on the robots' side, which subscribes to nothing."""
         return rclpy.create_node(name, context=self.node.context, **options)
 
     def add(self, name, recording, qos=RELIABLE):
-        """Play a recording below a namespace."""
+        """Add a recording to be played below a namespace, and a listener."""
         topics = f"/{name}/joint_states", f"/{name}/wrench"
         joint_states = self.robots.create_publisher(JointState, topics[0], qos)
         wrenches = self.robots.create_publisher(WrenchStamped, topics[1], qos)
@@ -68,7 +68,7 @@ class Stage(RosProbe):
             self.until(lambda count=expected: self.taken() == count, f"{expected} messages")
 
     def taken(self):
-        """How many messages all listeners have taken."""
+        """Return how many messages all listeners have taken."""
         collectors = [heard.collector for heard in self.listeners.values()]
         return sum(one.n_joint_states + one.n_wrenches for one in collectors)
 

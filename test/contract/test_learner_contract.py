@@ -81,7 +81,7 @@ class TestParametricEstimatorThatForgets(EstimatorContract):
 
 class TestNonparametricEstimator(EstimatorContract):
     def make(self):
-        return NonparametricEstimator(self.regressor, n_random_features=60, forgetting=0.999)  # the next one: "auto"
+        return NonparametricEstimator(self.regressor, n_random_features=60, forgetting=0.999)  # the next class: "auto"
 
 
 class TestSemiparametricEstimator(EstimatorContract):
@@ -109,4 +109,4 @@ class TestIncrementalClassifier(LearnerContract):
 
 class TestAdaptiveClassifier(TestIncrementalClassifier):
     classifier_class = AdaptiveClassifier
-    n_until_learned = 100  # it calibrates before each answer
+    n_until_learned = 100  # fewer samples, as it calibrates before each answer

@@ -1,4 +1,4 @@
-"""The minibootstrap: it finds the hard negatives that a random set misses, and FALKON's scores come out of the bank."""
+"""The minibootstrap: it finds the hard negatives that a random set misses, and the bank gives FALKON's scores."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ D = 6
 
 
 def problem():
-    """Positives, many easy negatives, and a few hard ones close to the positives."""
+    """Return positives, many easy negatives with a few hard ones close to the positives, and test sets."""
     rng = np.random.default_rng(0)
     place = 4.0 * np.ones(D)
     near = place + 4.0 * np.eye(D)[0]

@@ -1,4 +1,4 @@
-"""Overlaps, offsets and suppression beside brute force."""
+"""Overlaps, offsets and suppression against brute force."""
 
 import numpy as np
 import pytest

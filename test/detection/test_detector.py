@@ -29,7 +29,7 @@ def best(found, name):
 
 
 def hits(detector, *names, n=8, seed=9):
-    """Share of scenes in which the best box of a thing is on it, of the thing that is found least."""
+    """Return the share of scenes in which the best box is on the thing, for the thing that is found least often."""
     rng = np.random.default_rng(seed)
     right = np.zeros(len(names))
     for _ in range(n):

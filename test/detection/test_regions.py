@@ -1,4 +1,4 @@
-"""Region features beside interpolation point by point; proposals on maps with an object."""
+"""Region features against interpolation point by point; proposals on maps with an object."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from icub_learning.errors import ModelError
 
 
 def picture(width=320, height=240):
-    """A noisy table with a striped disc, and its box."""
+    """Return an image of a noisy table with a striped disc, and the box of the disc."""
     rng = np.random.default_rng(0)
     image = np.full((height, width, 3), 120) + rng.integers(-8, 9, (height, width, 3))
     y, x = np.mgrid[:height, :width]
@@ -48,7 +48,7 @@ def test_maps_of_any_size_and_what_comes_of_them():
     assert len(proposals) <= 100
     assert (proposals[:, 2:] > proposals[:, :2]).all()
     assert proposals.min() >= 0 and (proposals.max(axis=0)[2:] <= [320, 240]).all()
-    assert overlaps(proposals, box[None]).max() > 0.6  # a thing that it was not learned from
+    assert overlaps(proposals, box[None]).max() > 0.6  # an object that was not in the training data
     assert pooled(maps, proposals).shape == (len(proposals), N_POOLED)
     features = region_features(maps, proposals)
     assert features.shape == (len(proposals), N_FEATURES)

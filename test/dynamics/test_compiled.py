@@ -1,4 +1,4 @@
-"""Compiled means that fade, and checks, against their formulas in NumPy."""
+"""Compiled fading means and checks against their formulas in NumPy."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ SIZES = st.integers(1, 8)
 
 
 def steps(rng, n):
-    """Times between samples [s], and the fading weight of all samples after each, for a half-life of 10 s at most."""
+    """Return times between samples [s] and the faded weight of all samples after each, for half-lives up to 10 s."""
     elapsed = rng.choice([1e-3, 5e-3, 1e-2, 0.3], n)
     ages, weights, weight = np.cumsum(elapsed), [], 0.0
     for step, age in zip(elapsed, ages, strict=True):

@@ -1,4 +1,4 @@
-"""Efforts for controllers: rigid bodies where features are unsure, limits, and complete trajectories."""
+"""Efforts for controllers: rigid bodies alone where features are unsure, limits, and completed trajectories."""
 
 import numpy as np
 import pinocchio
@@ -24,17 +24,17 @@ class Known:
 
 def test_features_are_left_out_where_they_know_little_and_limits_hold():
     feed_forward = FeedForward(np.array([2.5, 3.5]))
-    assert feed_forward.effort(Known(1.0), None, MOTION).rigid  # nothing is usual yet
+    assert feed_forward.effort(Known(1.0), None, MOTION).rigid  # no variance is usual yet
     feed_forward.follow(np.ones(2))
     usual, strange = (feed_forward.effort(Known(variance), None, MOTION) for variance in (1.5, 9.0))
     assert (usual.rigid, usual.limited, strange.rigid, strange.limited) == (False, True, True, False)
-    np.testing.assert_array_equal(usual.values, [2.5, -3.5])  # of 3 and -4
+    np.testing.assert_array_equal(usual.values, [2.5, -3.5])  # the total, 3 and -4, within the limits
     np.testing.assert_array_equal(strange.values, [2.0, -3.0])
     np.testing.assert_array_equal(strange.deviation, [3.0, 3.0])
 
 
 def test_rigid_bodies_alone_answer_what_a_feedback_adds():
-    """The torque of a correction is the mass matrix times it, whatever the features say of its acceleration."""
+    """A correction of the acceleration adds the mass matrix times it, whatever the features say of the sum."""
     robot = pinocchio.buildSampleModelManipulator()
     data = robot.createData()
     rng = np.random.default_rng(0)

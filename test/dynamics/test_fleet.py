@@ -1,4 +1,4 @@
-"""Robots of a fleet pool what they learned: the result is that of one robot that saw all, each sample once."""
+"""Robots of a fleet pool what they learned: the result is that of one robot that saw every sample once."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ N = 60  # samples of each robot and round
 
 @pytest.fixture(scope="module")
 def motions():
-    """Samples (q, v, a, wrench) of four robots of one kind: rigid bodies, and what they do not explain."""
+    """Return samples (q, v, a, wrench) of four robots of one kind: rigid bodies, and an effect that they lack."""
     regressor = assembly.make_regressor(Settings(**ROBOT))
     states = np.random.default_rng(0).normal(size=(4, 3 * N, 3, regressor.n_joints))
     return [
@@ -34,12 +34,12 @@ def motions():
     ]
 
 
-# All samples and outputs count alike: each robot would use the noise that it has found itself.
+# All samples and outputs count alike: otherwise each robot would use the noise that it has found itself.
 OWN = {"forgetting": 1.0, "output_weights": "equal", "n_random_features": 60}
 
 
 class Robots:
-    """Robots that learn, save, load, and one that sees everything."""
+    """Robots that learn, save and load, and `all`, one robot that sees everything."""
 
     def __init__(self, kind, folder, n=3, robot=ROBOT):
         self.settings = Settings(estimator=kind, **robot, **OWN)
@@ -78,15 +78,15 @@ class Robots:
         return estimator_of(read_model(self.fleet.pooled)[0])
 
     def difference(self, samples):
-        """Largest difference between the pooled model and the one that saw all, relative to what it predicts."""
+        """Return the largest difference of the pooled model from the one that saw all, relative to the latter."""
         mine, expected = (known(model, samples) for model in (self.pooled(), self.all))
         return float(np.abs(mine - expected).max() / np.abs(expected).max())
 
 
 def known(model, samples):
-    """What a model predicts from all that was seen, by each of its experts of a long memory.
+    """Return the predictions of each expert with a long memory, or the parameters of rigid bodies alone.
 
-    Which of them is right is each robot's own choice, and so is what it learned in the last seconds.
+    The weights of the experts are each robot's own, and so are the experts that forget within seconds.
     """
     if isinstance(model, ParametricEstimator):
         return model.parameters
@@ -98,10 +98,10 @@ def known(model, samples):
 @pytest.mark.parametrize("kind", ["parametric", "nonparametric", "semiparametric"])
 def test_three_robots_know_what_one_that_saw_all_knows_and_so_twice(kind, motions, tmp_path):
     robots = Robots(kind, tmp_path)
-    rounds = [  # who goes on from the pooled model, the others from their own; in which order they are gathered
+    rounds = [  # (robots that load the pooled model while the others keep their own, order of gathering)
         ((), (0, 1, 2)),
         ((0, 1), (0, 1, 2)),
-        ((2,), (2, 1, 0)),  # from the second one; the others still from the first
+        ((2,), (2, 1, 0)),  # robot 2 loads the second pooled model; the others go on from the first
     ]
     for number, (loading, order) in enumerate(rounds):
         robots.go_on_from_pooled(*loading)
@@ -184,7 +184,7 @@ def test_a_name_that_is_no_file_name_is_refused(motions, tmp_path):
 
 
 def test_robots_whose_regressor_is_large_beside_the_prior_pool_as_exactly_as_rounding_lets_them(tmp_path):
-    """The currents of a UR10: singular values that are 1 come out as far as 8e-5 below."""
+    """With the currents of a UR10, singular values that should be 1 come out up to 8e-5 too small."""
     zoo = ZOO["ur10_currents_125hz"]
     robots, samples = Robots("semiparametric", tmp_path, robot=zoo.settings), []
     for seed in range(3):

@@ -1,4 +1,4 @@
-"""Shipped defaults face robots for which nothing was chosen: all of the zoo, and the real recordings at hand."""
+"""The default settings on robots for which nothing was tuned: the whole zoo, and the real recordings at hand."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def test_what_was_learned_on_one_trajectory_predicts_another(name):
 
 
 def test_a_robot_of_the_zoo_in_15_seconds():
-    """The bounds that hold even before the choice among the parts has settled; the others are for 60 s."""
+    """Check the bounds that hold before the choice among the parts has settled; the other bounds need 60 s."""
     figures = any_robot.judge_zoo("ur10_currents_125hz", quick=True).figures()
     assert figures["SP"] < 0.1
     assert all(figures[key] <= any_robot.LIMITS[key] for key in ("worst SP/min(P,NP)", "SP/off-line", "smoothness"))

@@ -1,4 +1,4 @@
-"""What waits until it is as old as the delay."""
+"""Samples that wait until they are as old as the delay."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Average precision beside brute force over thresholds."""
+"""Average precision against brute force over thresholds."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from icub_learning.evaluation.detections import average_precisions
 
 
 def brute_force(found, truth, label):
-    """From the definition: precision and recall of the detections above each threshold, one image at a time."""
+    """Return the average precision by its definition: precision and recall above each threshold, image by image."""
     points = []
     n_true = sum(name == label for one in truth for name in one.labels)
     for level in {score for one in found for score in one.scores.tolist()}:
@@ -32,7 +32,7 @@ def brute_force(found, truth, label):
 def test_beside_brute_force():
     rng = np.random.default_rng(0)
     truth, found = [], []
-    for _ in range(10):  # 20 of each label, so that some recalls are exactly those that count
+    for _ in range(10):  # 20 boxes of each label, so that some recalls are exactly at the 11 levels
         corner = rng.integers(0, 60, (4, 2)).astype(float)
         boxes = np.concatenate([corner, corner + rng.integers(10, 25, (4, 2))], axis=1)
         truth.append(Detections(boxes, list("aabb")))

@@ -37,7 +37,7 @@ def test_nmse_is_one_minus_r2():
     predicted = measured + rng.normal(size=(200, 3))
     expected = 1 - r2_score(measured, predicted, multioutput="raw_values")
     np.testing.assert_allclose(nmse(predicted - measured, measured), expected, rtol=1e-12)
-    assert math.isnan(nmse(np.ones((3, 1)), np.full((3, 1), 0.1))[0])  # of a constant
+    assert math.isnan(nmse(np.ones((3, 1)), np.full((3, 1), 0.1))[0])  # NMSE of a constant output
 
 
 @given(tables, st.integers(1, 40))

@@ -1,4 +1,4 @@
-"""Choosing a classifier of objects: the errors are those of the classifiers, and views are seen in order."""
+"""Tuning of object classifiers: the errors are those of the classifiers themselves, and views are seen in order."""
 
 from itertools import pairwise
 
@@ -19,7 +19,7 @@ def make_views(n=12, d=6, seed=0):
 
 
 def test_linear_errors_are_those_of_the_incremental_classifier():
-    """Also where objects have different numbers of examples, so that recoding counts."""
+    """The objects have different numbers of examples, so that recoding matters."""
     views = Views({label: values[: 6 + 2 * k] for k, (label, values) in enumerate(make_views().features.items())})
     fold = views.folds(2, 0)[-1]
     errors, _ = linear_errors(fold, (0.1, 5.0), 0.7)

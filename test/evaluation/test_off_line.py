@@ -1,4 +1,4 @@
-"""Off-line identification against known parameters, a solver of its own, published figures, and a part kept apart."""
+"""Off-line identification: its choices, its held-out part, damaged recordings, refusals and published figures."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ from icub_learning.simulation.zoo.sensing import Clock, JointSensors, OutputSens
 
 
 def test_the_bandwidth_follows_the_noise():
-    """Of a planar arm with nothing that the columns do not explain: noise on the positions calls for a low one."""
+    """On a planar arm that the regressor explains fully, noise on the positions calls for a low bandwidth."""
     drives = Drives(coulomb=(0.2, 0.1), viscous=(0.1, 0.05), breakaway=0.01, offset=(0.3, -0.2))
     robot = replace(
         ZOO["planar_arm_1khz"],
@@ -51,7 +51,7 @@ def test_nothing_of_the_part_that_judges_is_used_to_choose_or_to_fit(currents):
     recording, settings = currents
     first = identify_off_line(recording, settings, bandwidths=(5.0,))
     effort = recording.effort.copy()
-    # The filter reaches over the border by some of its own periods; well beyond it nothing may count.
+    # The filter reaches across the border by some of its periods; data well beyond it must have no effect.
     late = recording.joint_stamps > recording.joint_stamps[0] + 0.75 * recording.duration * 1e9
     effort[late] = np.random.default_rng(0).normal(size=(late.sum(), 6))
     again = identify_off_line(replace(recording, effort=effort), settings, bandwidths=(5.0,))

@@ -22,7 +22,7 @@ ICUB_JOINTS = ("r_shoulder_pitch", "r_shoulder_roll", "r_elbow")
 WRENCH_SETTINGS = Settings(urdf=find_urdf("icub"), joints=ICUB_JOINTS, n_random_features=60)
 
 
-@cache  # of all estimators, each of which a test looks at
+@cache  # one comparison of all estimators serves the tests of each of them
 def compared(n, settings=SETTINGS, noise=0.5, n_test=0, **options):
     test = rigid_recording(n_test, seed=1) if n_test else None
     return compare(rigid_recording(n, noise), settings, "recorded", test=test, **options)
@@ -54,9 +54,9 @@ def settled(estimator, q, v, a):
 @pytest.mark.parametrize("horizon", [0, 50], ids="{} samples ahead".format)
 @pytest.mark.parametrize("short", ESTIMATORS)
 def test_predict_then_learn_by_hand(short, horizon):
-    """Each sample is predicted by an estimator that has judged and learned all at least the horizon older, no other.
+    """Each sample is predicted by an estimator that has judged and learned all samples the horizon older, no others.
 
-    Where motions are given with efforts, the stream looks at the noise of velocities.
+    Where motions come with efforts, the stream also looks at the noise of the velocities.
     """
     recording = rigid_recording(300, noise=0.5)
     regressor, estimator = made_by_hand(short, SETTINGS)
@@ -99,7 +99,7 @@ def test_refusals_are_counted_and_leave_the_rest():
     stamps = np.array(recording.joint_stamps)
     position[10, 1] = np.nan
     velocity[20, 0] = np.inf
-    effort[30, 2] = np.nan  # predicted all the same, but nothing to learn from
+    effort[30, 2] = np.nan  # the joint state is predicted, but not learned
     stamps[40], stamps[41], stamps[50], stamps[60] = 0, -5, stamps[49], stamps[30]
     row, none = np.zeros(3), np.empty(0)
     arrival = int(recording.joint_stamps[100]) + 1
@@ -119,13 +119,13 @@ def test_refusals_are_counted_and_leave_the_rest():
             "array_size": 1,
         }  # fmt: skip
         assert result.n_joint_states == 205
-        assert result.n_predicted == 205 - 11  # all that was refused but the effort
+        assert result.n_predicted == 205 - 11  # all but the 11 refused joint states; a refused effort is predicted
         assert len(result.stamps) == result.n_predicted - 1
         assert np.isfinite(result.predicted).all()
 
 
 def wrench_recording(n: int = 100, offset_ns: int = 0, every: int = 1) -> Recording:
-    """Joint states of a rigid arm, and wrenches that come after each `every`-th of them."""
+    """Return joint states of a rigid arm, and a wrench `offset_ns` after every `every`-th of them."""
     arm = rigid_recording(n)
     stamps = arm.joint_stamps[::every] + offset_ns
     wrench = np.arange(6.0) + np.sin(arm.position[::every, :1])
@@ -140,7 +140,7 @@ def test_wrenches_are_compared_with_the_prediction_of_their_instant_or_refused()
     assert result.n_unpaired == 75
     assert result.output_names == ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
     result = compare(wrench_recording(offset_ns=4_000_000), WRENCH_SETTINGS)["P"]
-    assert result.refused["measurement_without_state"] == 99  # the last one still waits
+    assert result.refused["measurement_without_state"] == 99  # the last wrench still waits
     assert len(result.stamps) == result.n_learned == 0
 
 

@@ -63,7 +63,7 @@ def test_wrench_on_a_stream(run: Callable[..., str]) -> None:
     (line,) = (line for line in text.splitlines() if line.startswith("external force"))
     free, felt, mass = numbers(line)
     assert mass == 1.0
-    assert felt - free > 0.7 * 9.81  # its weight, less what the empty hand shows already
+    assert felt - free > 0.7 * 9.81  # [N] the load's weight, less what the empty hand shows
     assert felt < 2 * 9.81
 
 
@@ -107,7 +107,7 @@ def test_kernel_methods_on_a_data_set(run: Callable[..., str], tmp_path: Path) -
     rows = [line.split() for line in run("kernel_methods_on_a_data_set", tmp_path / "table.csv").splitlines()]
     errors = {row[0]: float(row[1]) for row in rows if len(row) == 4 and row[0] != "method"}
     assert set(errors) == {"KRLS", "NystromKRLS", "FALKON", "RandomFeaturesKRLS", "POLKRegressor"}
-    assert errors.pop("POLKRegressor") < 0.7  # sees each sample once
+    assert errors.pop("POLKRegressor") < 0.7  # POLK sees each sample once
     assert all(noise * 0.8 < error < noise * 1.6 for error in errors.values()), (noise, errors)
 
 

@@ -1,4 +1,4 @@
-"""The example node, fed with wrenches and predictions: it subtracts, and a push is one only while it lasts."""
+"""The example node subtracts predicted from measured wrenches, and reports a push only while it lasts."""
 
 import sys
 
@@ -26,7 +26,7 @@ def test_a_push_is_told_from_motion_and_offset(ros_domain, start_process, checko
         predicted = probe.node.create_publisher(WrenchStamped, "/inverse_dynamics/predicted_wrench", 100)
 
         def wrenches(stamps, external) -> None:
-            """Motion of 20 N that is predicted before or after it, an offset of 2 N, and `external` on top."""
+            """Publish 20 N of motion, predicted before or after it, plus 2 N of offset and the `external` force [N]."""
             for stamp in stamps:
                 pair = [(predicted, message(stamp, 20.0)), (measured, message(stamp, 22.0 + external))]
                 count = len(pushes) + 1

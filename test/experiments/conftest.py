@@ -14,13 +14,13 @@ from icub_learning.cli.main import main
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Run an experiment with arguments; return what it printed, and its figures. It draws, and not nothing."""
+    """Return a function that runs an experiment and returns its output and figures; its pictures must not be empty."""
 
     def command(name: str, *arguments: object, folder: Path | None = None) -> tuple[str, dict[str, Any]]:
         file, printed = (folder or tmp_path_factory.mktemp(name)) / "out" / "figures.json", io.StringIO()
         line = ["reproduce", name, "--out", str(file.parent), "--json", str(file), *map(str, arguments)]
         with redirect_stdout(printed), pytest.MonkeyPatch.context() as patch:
-            patch.setattr(ConstrainedLayoutEngine, "execute", lambda *_: None)  # nearly half the time of a picture
+            patch.setattr(ConstrainedLayoutEngine, "execute", lambda *_: None)  # saves nearly half of the drawing time
             assert main(line) == 0
         pictures = [path.stat().st_size for path in file.parent.glob("*.png")]
         assert pictures and min(pictures) > 10_000
@@ -31,7 +31,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.fixture(scope="session")
 def cells() -> Any:
-    """Return the words after `start`, which is the first cell of a row of what was printed."""
+    """Return a function that finds the printed row whose first cell is `start` and returns the words after it."""
 
     def of_row(out: str, start: str) -> list[str]:
         line = next(line for line in out.splitlines() if line.startswith(start + " "))

@@ -1,4 +1,4 @@
-"""The experiments on changes: what they compare is what they say, and they notice a model that knows nothing."""
+"""The experiments on changes: they compare what they describe, and notice a model that knows nothing."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def test_a_rigid_model_in_the_loop_follows_better_than_feedback_alone_or_fights_
 
 
 def judged(part, *found):
-    """For each expectation whether all seeds reach it."""
+    """Return for each expectation whether all seeds meet it."""
     return [good for _, _, expected, good in PARTS[part][1](gathered(found)) if expected]
 
 
@@ -36,7 +36,7 @@ def test_a_model_that_knows_nothing_is_not_called_good():
 
 LOAD = {"mass": 0.5, "seen_after": 0.3, "found_mass": 0.46, "mass_deviation": 0.02, "error_after_grasp": 1.2,
         "error_after_drop": 1.2}  # fmt: skip
-# What is just good enough, by part; in the rows of the table it is the last value that is.
+# Figures of each part of the experiment that just meet its expectations.
 JUST = {
     "loads": {
         "force error before [N]": 1.0, "heavy": LOAD | {"centre_error": 0.015}, "of each": 10,
@@ -62,7 +62,7 @@ MORE_IS_BETTER = (
 
 
 def worsened(found):
-    """Copies of a table of figures in each of which one that is judged is a little worse."""
+    """Yield copies of a table of figures, each with one judged figure made a little worse."""
     for name, value in found.items():
         if name not in NOT_JUDGED and isinstance(value, dict):
             yield from (found | {name: worse} for worse in worsened(value))

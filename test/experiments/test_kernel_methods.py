@@ -18,7 +18,7 @@ NOISE = 0.005  # standard deviation, a quarter of the target's
 
 @pytest.fixture(scope="module")
 def table():
-    """As many columns as pumadyn32nh has, of which three matter; the data themselves are not part of this project."""
+    """Return made-up data with the columns of pumadyn32nh, three of which matter; this project lacks the real data."""
     rng = np.random.default_rng(0)
     x = rng.uniform(-2.3, 2.3, (1600, 32))
     return np.column_stack([x, 0.03 * np.sin(x[:, :3] @ [2 / 3, -1 / 3, 1 / 6]) + NOISE * rng.normal(size=1600)])
@@ -32,7 +32,7 @@ def pumadyn(tmp_path, table):
 
 
 def ridge_error(x, y, order, n, scale, level):
-    """RMSE of scikit-learn's kernel ridge regression, which learns the first n samples in this order, on the others."""
+    """Return the RMSE of scikit-learn's kernel ridge regression, trained on the first n of `order`, on the others."""
     learned, others = np.split(order, [n])
     model = KernelRidge(kernel="rbf", gamma=1 / (2 * scale**2), alpha=n * level).fit(x[learned], y[learned])
     return np.sqrt(np.mean((model.predict(x[others]) - y[others]) ** 2))
@@ -44,7 +44,7 @@ def test_figure_4_1(run, cells, pumadyn, table):
     assert [(row["m"], row["lambda"]) for row in rows[:2]] == [(62, 1e-7), (1000, 1e-3)]
     scale = found["pumadyn32nh"]["target_deviation"]
     assert scale == pytest.approx(table[:1000, -1].std())
-    # With as many centres as samples the subset is all of them: kernel ridge regression, which others compute too.
+    # With as many centres as samples, Nyström KRLS is kernel ridge regression, which scikit-learn computes too.
     x, orders = unit_interval(table[:, :-1]), [np.random.default_rng(seed).permutation(1000) for seed in (1, 2)]
     expected = np.mean([ridge_error(x, table[:, -1], order, 500, 2.66, 1e-3) for order in orders])
     assert rows[1]["test"] == pytest.approx(expected, rel=1e-5)
@@ -86,7 +86,7 @@ def test_nytro(run, cells):
 
 
 def test_figure_5_2(run, monkeypatch):
-    monkeypatch.setattr(figure_5_2, "CASES", figure_5_2.CASES[1:])  # `test_the_simulation` has both
+    monkeypatch.setattr(figure_5_2, "CASES", figure_5_2.CASES[1:])  # `test_the_simulation` covers both
     _, found = run("figure-5.2", "--quick", "--draws", "20")
     (case,) = found["cases"]
     theory = {"risk": -0.875, "regularization": -0.5, "features": 0.5, "centers": 0.125}
@@ -106,12 +106,12 @@ def test_table_6_2(run, cells, monkeypatch):
         errors = {method: np.mean([some[1] for some in all_]) for method, all_ in one["hinge, error, seconds"].items()}
         assert list(errors) == list(table_6_2.METHODS)
         part = out[out.index(name + ",") :]
-        assert max(errors.values()) < most and published in part  # half of the made-up persons are +1
+        assert max(errors.values()) < most and published in part  # half of the made-up labels are +1
         for method, mean in errors.items():
             hinge = np.mean([some[0] for some in one["hinge, error, seconds"][method]])
             assert cells(part, method)[:4:3] == [number(hinge), number(mean)]  # each has "± deviation" after it
-            assert hinge < 0.9  # of a zero function it is 1
-        # theta = 1 oversmooths: its loss is far from the least, on the samples learned as in tests.
+            assert hinge < 0.9  # the zero function has a hinge loss of 1
+        # theta = 1 oversmooths: its loss is far from the least, both on training samples and in tests.
         theta = one["smoothing"]["theta"]
         tests, learned = np.array(theta["hinge in tests"]), np.array(theta["hinge on the samples learned"])
         assert theta["values"][0] == 0.0 and theta["values"][-1] == 1.0
@@ -188,7 +188,7 @@ def test_the_simulation_is_krls_with_the_spline_kernel(r, gamma):
     for place in (40, 60, 90):
         model = KRLS(kernel=kernel, regularization=spline_rates.LEVELS[place]).fit(x[:, None], y)
         assert risks[place] == pytest.approx(np.mean((model.predict(grid[:, None]) - truth) ** 2), rel=1e-6)
-    # Nyström with the simulation's first centres; with as many as there are functions it is KRLS.
+    # Nyström with the first centres of the simulation; with as many centres as basis functions it is KRLS.
     drawn = random.uniform(size=2 * spline_rates.HARMONICS + 1)
     counts, by_centers = simulation.center_risks(spline_rates.LEVELS[60], 0.0)
     assert counts == list(range(1, 2 * spline_rates.HARMONICS + 2))

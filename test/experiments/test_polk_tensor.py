@@ -10,7 +10,7 @@ from icub_learning.experiments.tensor import layout, synthetic, wpbc
 from icub_learning.kernel_methods import Kernel, POLKRegressor
 from icub_learning.reporting.tables import number
 
-SAMPLES = 1500  # to learn, of the 5000 that test/kernel_methods/online/test_polk.py has
+SAMPLES = 1500  # training samples; test/kernel_methods/online/test_polk.py has 5000
 
 
 def test_polk_multidist(run, cells, monkeypatch):
@@ -27,14 +27,14 @@ def test_polk_multidist(run, cells, monkeypatch):
         assert excess[f"{name}, average"] < excess[f"{name}, iterate"]
     assert abs(excess["SVM, in batch"]) < 0.02
     assert order["functional gradients, hinge, average"] > SAMPLES / 5
-    # The rival on a budget; dropping whichever came first, it would exceed the Bayes error by a fifth and more.
+    # The rival on a budget; if it dropped the oldest point, it would exceed the Bayes error by a fifth or more.
     for kind, most in (("iterate", 0.15), ("average", 0.06)):
         name = f"BSGD, {multidist.BUDGET} points, {kind}"
         assert order[name] == multidist.BUDGET and excess[name] < most
         assert found["methods"][name]["step size"][0] in budgeted_sgd.STEPS
     changes = {name: one["change"] for name, one in found["methods"].items() if "change" in one}
     assert set(changes) == {f"POLK {loss}, K {k}, iterate" for loss in ("hinge", "logistic") for k in ("0.04", "0.01")}
-    # Removal goes on while it may: the largest change of all steps is close to the bound.
+    # Points are removed as long as the bound allows: the largest change of all steps is close to the bound.
     assert all(0.8 < value <= 1 + 1e-6 for some in changes.values() for value in some)
     for name, one in found["methods"].items():
         expected = [np.mean(one["order"]), min(one["order"]), max(one["order"])]
@@ -62,9 +62,9 @@ def test_curves_of_multidist(run, cells, monkeypatch):
             assert one["samples"] == sorted(set(one["samples"])) and one["samples"][-1] == 600
             assert np.mean(one["risk"][-5:]) < np.mean(one["risk"][:5])
             assert max(one["points"]) < 100
-            # The newest iterate jumps, and what fits all samples exactly risks more in tests.
+            # The newest iterate jumps, and a function that fits all samples exactly has a larger risk in tests.
             assert min(one["risk"][-5:]) < zero[one["loss"]]
-    # What optimizes on the samples at once has the least risk of the logistic loss on them; POLK is near it in tests.
+    # The batch optimizer has the least logistic risk on the training samples; POLK comes near it in tests.
     dense = next(one for name, one in methods.items() if name.startswith("L-BFGS logistic"))
     assert methods["POLK logistic, K 0.01"]["error"][-1] < dense["error"][-1] + 0.05
 
@@ -119,7 +119,7 @@ def test_the_best_function_is_the_best():
         assert problem.risk(problem.x, other) > least
         gap = other - problem.best
         assert problem.distance(problem.x, other) == pytest.approx(np.sqrt(gap @ problem.gram @ gap), abs=1e-6)
-    # Without removal POLK is functional gradient descent, whose distance is that of all its points.
+    # Without removal POLK is functional gradient descent, and its distance is that of an expansion in all points.
     random = np.random.default_rng(3)
     chosen = random.integers(convergence.POINTS, size=200)
     y = problem.mean[chosen] + convergence.NOISE * random.uniform(-(3**0.5), 3**0.5, size=200)
@@ -129,7 +129,7 @@ def test_the_best_function_is_the_best():
     plain.fit(problem.x[chosen], y)
     followed = problem.follow({"schedule": "constant", "step_size": 0.2}, 200, 3)
     assert followed["t"][-1] == 200
-    # Each of 200 removals moves f by epsilon at most, and contracts afterwards.
+    # Each of 200 removals moves f by at most epsilon, and later steps contract that change.
     epsilon = convergence.PARSIMONY * 0.2**1.5
     assert abs(followed["distances"][-1] - problem.distance(plain.dictionary_, plain.coef_[:, 0])) < 200 * epsilon
     assert followed["distances"][-1] < 0.6 * problem.norm
@@ -149,9 +149,9 @@ def test_tensor_selection(run):
 
 @pytest.fixture
 def patients(tmp_path):
-    """Patients whose time depends on the product of two features, and whose class on its sign, which degree 2 learns.
+    """Write patients whose time depends on the product of two features and class on its sign; degree 2 learns both.
 
-    The kernel of degree 2 has no odd terms; features far from zero test that they are centred.
+    The kernel of degree 2 has no odd terms; the features are far from zero, to test that they are centred.
     """
     rng = np.random.default_rng(0)
     rows = [["status", "time", *(f"f{j}" for j in range(5))], ["R", 1.0, *["NA"] * 5]]
@@ -164,14 +164,14 @@ def patients(tmp_path):
 
 
 def test_tensor_wpbc(run, cells, patients, monkeypatch):
-    monkeypatch.setattr(layout, "MOST_FULL", 8 * 60**4)  # bytes: not of 120 patients, which take seconds
+    monkeypatch.setattr(layout, "MOST_FULL", 8 * 60**4)  # [bytes] excludes 120 patients, which take seconds
     monkeypatch.setattr(wpbc, "SIZES", (30, 60))
     out, found = run("tensor-wpbc", "--data", patients, "--splits", "2", "--draws", "2")
     assert "published" in out and "degree 2" in out and found["degree"] == 2
     for name, most in (("time", 0.25), ("class", 0.75)):
         assert [list(split) for split in found["splits"][name]] == [["30", "60"]] * 2
         for split in found["splits"][name]:
-            for one in split.values():  # errors are over that of guessing the mean
+            for one in split.values():  # errors are relative to that of guessing the mean
                 assert wpbc.GAMMAS[int(np.argmin(one["validation"]))] == one["gamma"] and np.mean(one["errors"]) < 1
             assert np.mean(split["60"]["errors"]) < most
             assert len(set(split["60"]["errors"])) == 1 and len(set(split["30"]["errors"])) == 2

@@ -1,4 +1,4 @@
-"""Figures of the sources as the code has them: their sums, what they have in common, and what their own rules give."""
+"""Published figures as the code states them: their sums, their agreement with each other, and comparisons with ours."""
 
 import re
 from importlib import import_module
@@ -40,7 +40,7 @@ def module(name: str) -> Any:
 
 
 def numbers(value: Any) -> list[float]:
-    """All numbers in nested tables."""
+    """Return all numbers in nested tables."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list | tuple | range):
@@ -69,12 +69,12 @@ def test_tables_agree_with_each_other_and_with_what_they_are_sums_and_ratios_of(
     np.testing.assert_allclose([full[0] / packed[0], packed[1] / full[1]], [41.57, 16.80], rtol=2e-3)
     assert synthetic.SUBSAMPLED[20][1] / synthetic.SUBSAMPLED[20][0] == pytest.approx(24.2, rel=0.01)
     for rows in table_7_1.PUBLISHED.values():
-        for method in rows.values():  # of a class that has more and more examples, more and more are found
+        for method in rows.values():  # accuracy on the late class grows with its number of examples
             assert len(method) == len(table_7_1.N_IMB) and (np.diff([late for _, late in method]) >= 0).all()
 
 
 BOTH = {"order 4": 1.0, "full": {"build": 2.0, "train": 3.0}, "packed": {"build": 0.03, "train": 80.0}}
-# What an experiment found, and of each figure: ours, published, and whether ours is worse.
+# Figures that an experiment found, and of each comparison: ours, published, and whether ours is worse.
 METHODS = ("N", "RB", "RC", "RC fixed", "RC+")
 LATE = {
     "published": {"MNIST, n_bal 1000": {name: [[80.0 + k, 10.0 * k] for k in range(6)] for name in METHODS[:3]}},
@@ -84,10 +84,10 @@ LATE = {
         "by_late_class": {"8": {"N": [20.0]}}},
 }  # fmt: skip
 FOUND: dict[str, tuple[dict[str, Any], list[tuple[float, float, bool]]]] = {
-    "table-7.1": (  # 2 late examples were not published; more of the late class are found than N is known for
+    "table-7.1": (  # 2 late examples were not published; for N no accuracy on the late class counts as worse
         LATE, [(70, 80, True), (85, 81, False), (20, 0, False), (25, 10, False)] * 3,
     ),
-    "figure-8.4": (  # of a published range the nearest number
+    "figure-8.4": (  # where a range was published, its nearest number counts
         {"rmse": {short: {"force": {"steady": force}, "torque": {"steady": torque}} for short, force, torque in
                   (("P", 2.2, 0.9), ("NP", 0.8, 0.2), ("SP of the thesis", 1.5, 0.1))}},
         [(2.2, 2.2, False), (0.9, 0.7, True), (0.8, 1, False), (0.2, 0.1, True), (1.5, 1, True), (0.1, 0.1, False)],
@@ -127,7 +127,7 @@ FOUND: dict[str, tuple[dict[str, Any], list[tuple[float, float, bool]]]] = {
     ),
     "table-4.1": (
         {"published": {"a": {"KRLS": 0.2}}, "sets": {"a": {"KRLS": [{"rmse": 0.1}, {"rmse": 0.4}]}, "b": {}}},
-        [(0.25, 0.2, False)],  # as many digits as were published
+        [(0.25, 0.2, False)],  # ours is rounded to the published number of digits
     ),
     "table-4.3": (
         {"published": {"a": {"NKRLS": (9.0, 0.5, None), "NYTRO": (3.0, 0.1, 3)}},

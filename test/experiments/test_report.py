@@ -25,8 +25,8 @@ def test_what_is_worse():
         entries = [Comparison("x", ours, 1.0, better) for better in ("less", "more", "")]
         assert [one.better for one in entries if one.worse] == [expected]
     assert not Comparison("x", 0.46514, 0.4651, "less").worse and Comparison("x", 0.46516, 0.4651, "less").worse
-    assert Comparison("x", -0.4999, -0.5, "less", THEORY).worse  # which is not rounded
-    assert Comparison("x", 0.04, 0.0, "less").worse and not Comparison("x", -0.04, 0.0, "less").worse  # nor is a sign
+    assert Comparison("x", -0.4999, -0.5, "less", THEORY).worse  # theory is not rounded
+    assert Comparison("x", 0.04, 0.0, "less").worse and not Comparison("x", -0.04, 0.0, "less").worse  # 0 is exact
     remarks = [Comparison("x", ours, 1.0, "less", SAME, 0.2, "fewer samples").remark for ours in (0.9, 1.1, 1.3)]
     assert remarks == ["", "worse: within the deviation of 0.20", "worse: fewer samples"]
 
@@ -85,7 +85,7 @@ def test_a_report_goes_on_where_it_was(tmp_path, capsys, monkeypatch):
         return replace(OUTCOME, name=name, status=FAILED, message="boom")
 
     monkeypatch.setattr(running, "run_experiment", again)
-    assert main(command) == 1  # what is done stays, what lacked data runs again, and fails
+    assert main(command) == 1  # the finished one is kept; the one without data runs again, and fails
     assert ran == ["figure-4.2"] and "failed: boom" in report.read_text()
     assert main([*command, "--again"]) == 1
     assert ran == ["figure-4.2", *small]

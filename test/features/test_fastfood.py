@@ -1,4 +1,4 @@
-"""Fastfood: transform against SciPy's matrix, projection against its factors, kernel on average."""
+"""Fastfood: the transform against SciPy's matrix, the projection against its factors, the kernel on average."""
 
 import numpy as np
 import pytest

@@ -21,7 +21,7 @@ def test_inner_products_are_the_kernel_at_the_centers_and_its_projection_elsewhe
     np.testing.assert_allclose(at_centers @ at_centers.T, among, atol=1e-7)
     np.testing.assert_allclose(rows @ at_centers.T, between, atol=1e-7)
     values = np.linalg.eigvalsh(among)
-    if values[0] > 1e-6 * values[-1]:  # where the inverse can be trusted
+    if values[0] > 1e-6 * values[-1]:  # well conditioned: the inverse is accurate
         np.testing.assert_allclose(rows @ rows.T, between @ np.linalg.solve(among, between.T), atol=1e-8)
         assert features.n_features == n_centers
     assert (np.linalg.norm(rows, axis=1) <= 1 + 1e-6).all()  # a projection never lengthens

@@ -11,7 +11,7 @@ from icub_learning.errors import NotFiniteError
 from icub_learning.features import MultiscaleFourierFeatures, RandomFourierFeatures, _fourier
 
 version = every_version(_fourier)
-SCALES, LENGTHS = np.array([1.0, 0.5, 4.0]), (0.7, 2.0, 6.0)  # of features of several length scales
+SCALES, LENGTHS = np.array([1.0, 0.5, 4.0]), (0.7, 2.0, 6.0)  # input scales; length scales of features
 
 
 def test_a_row_is_cosines_then_sines_of_the_phases():
@@ -41,7 +41,7 @@ def test_compiled_waves_are_cosines_and_sines(version, largest, half):
     random = np.random.default_rng(half)
     phase = largest * random.uniform(-1.0, 1.0, (3, half))
     phase[0, 0] = 0.0
-    phase[1, : half // 2] = np.pi / 4 * random.integers(-1000, 1000, half // 2)  # where one polynomial takes over
+    phase[1, : half // 2] = np.pi / 4 * random.integers(-1000, 1000, half // 2)  # the polynomial changes here
     out = np.full((3, 2 * half), np.nan)
     assert _fourier.waves(out, phase, 3, half, 0.5)
     np.testing.assert_allclose(out, 0.5 * np.hstack([np.cos(phase), np.sin(phase)]), rtol=0.0, atol=1.2e-16)

@@ -1,4 +1,4 @@
-"""What feature maps refuse: settings and inputs, by an error that names the argument where it has a name."""
+"""Settings and inputs that feature maps refuse, by an error that names the argument where it has a name."""
 
 import numpy as np
 import pytest

@@ -20,14 +20,14 @@ from icub_learning.features import Standardizer
     st.sampled_from([1e-3, 1.0, 1e5]),
 )
 def test_mean_and_scale_of_any_split_are_those_of_all_samples(seed, n_inputs, n, cuts, offset, spread):
-    assume(spread > 1e-10 * abs(offset))  # else it stands still
+    assume(spread > 1e-10 * abs(offset))  # smaller spreads count as standing still
     x = offset + spread * np.random.default_rng(seed).normal(size=(n, n_inputs))
     standardizer = Standardizer(n_inputs)
     cuts = sorted(min(cut, n) for cut in cuts)
     for start, stop in zip([0, *cuts], [*cuts, n], strict=True):
         standardizer.update(x[start:stop])
     exact = x.astype(np.longdouble)
-    rounding = 1e-15 * abs(offset)  # of the samples themselves
+    rounding = 1e-15 * abs(offset)  # rounding of the samples themselves
     np.testing.assert_allclose(
         standardizer.mean, exact.mean(axis=0).astype(float), rtol=1e-13, atol=10 * rounding + 1e-14 * spread
     )
@@ -69,7 +69,7 @@ def test_bad_samples_are_refused_and_change_nothing(x, error):
     standardizer.update([[1.0, 2.0], [3.0, 5.0]])
     with unchanged(standardizer), pytest.raises(error, match="x"):
         standardizer.update(x)
-    if error is not ParameterError:  # too large to square, which only learning does
+    if error is not ParameterError:  # too large to be squared, which only learning does
         with pytest.raises(error, match="x"):
             standardizer.transform(x)
 

@@ -4,7 +4,7 @@ import pinocchio
 
 
 def steps(simulation, count):
-    """Sensors and truth of the next `count` steps."""
+    """Return the sensors and the truth of the next `count` steps."""
     shown = []
     for _ in range(count):
         simulation.step()
@@ -13,7 +13,7 @@ def steps(simulation, count):
 
 
 def hand_position(arm, q):
-    """Position of the hand in the root frame [m], (3,), at joint positions (7,) [rad]."""
+    """Return the position of the hand in the root frame [m], (3,), at joint positions (7,) [rad]."""
     model, data = arm.kinematics.model, arm.kinematics.data
     pinocchio.framesForwardKinematics(model, data, q)
     return data.oMf[model.getFrameId(arm.hand)].translation.copy()

@@ -1,23 +1,23 @@
-"""The oracle of the core's tests: regularized least squares solved at once, by Householder QR in extended precision."""
+"""The reference of core tests: regularized least squares solved at once, by Householder QR in extended precision."""
 
 import numpy as np
 
 EXTENDED = np.longdouble
-CHUNK = 2000  # rows triangularized at a time: the result is the same, the memory is not
-MOST_SOLVED = 2000
+CHUNK = 2000  # rows that are triangularized at a time: it limits the memory and leaves the result as it is
+MOST_SOLVED = 2000  # largest number of solutions that are kept
 _SOLVED = {}  # solutions by a hash of the problem
 
 
 def batch_solution(z, y, regularization, sample_weights=None, initial_weights=None):
-    """R and W of min sum_i w_i ||z_i W - y_i||^2 + ||sqrt(Lambda) (W - W_0)||^2, both in numpy's longdouble.
+    """Return R and W of min sum_i w_i ||z_i W - y_i||^2 + ||sqrt(Lambda) (W - W_0)||^2, both in numpy's longdouble.
 
-    The newest MOST_SOLVED problems are solved once: tests of each compiled version ask for the same ones.
+    The solutions of the newest MOST_SOLVED problems are kept: tests of each compiled version need the same ones.
 
     Args:
         z, y: (n, d) and (n, T).
-        regularization: number or (d,), the diagonal of Lambda; 0 where the samples alone tell all weights.
-        sample_weights: (n,), one each where None.
-        initial_weights: W_0 (d, T), zero where None.
+        regularization: number or (d,), the diagonal of Lambda; 0 where the samples alone determine all weights.
+        sample_weights: (n,); 1 for each sample if None.
+        initial_weights: W_0 (d, T); zero if None.
     """
     given = (z, y, regularization, sample_weights, initial_weights)
     arguments = [None if value is None else np.array(value) for value in given]
@@ -48,7 +48,7 @@ def _solve(z, y, regularization, sample_weights, initial_weights):
 
 
 def _triangularize(system, d):
-    """The first d rows after Householder reflections that zero the first d columns below the diagonal."""
+    """Return the first d rows after Householder reflections that zero the first d columns below the diagonal."""
     for j in range(d):
         # Rows that are zero there already stay as they are: triangles and diagonals take little time.
         rows = np.r_[j, j + 1 + np.flatnonzero(system[j + 1 :, j])]
@@ -62,5 +62,5 @@ def _triangularize(system, d):
 
 
 def relative_error(value, exact):
-    """Frobenius norm of the difference over that of the exact one."""
+    """Return the Frobenius norm of the error over that of the exact value."""
     return float(np.linalg.norm((value - exact).astype(float)) / np.linalg.norm(exact.astype(float)))

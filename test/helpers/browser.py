@@ -1,4 +1,4 @@
-"""A headless Chromium that is installed on this machine, and every request that a page of it makes."""
+"""A headless Chromium that is installed on this machine, and a record of every request that its page makes."""
 
 import os
 import shutil
@@ -14,20 +14,20 @@ from helpers.waiting import PATIENCE, wait_until
 
 # WebGL by the processor, on machines without a graphics card.
 FLAGS = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage"]
-# viser: how many pixels of the picture in 3-D are computed for one of the screen. The processor needs most of a second
-# for a full picture, and the page takes in what has come once a picture.
+# viser's ratio of computed pixels of the 3-D picture to pixels of the screen. The processor needs most of a second for
+# a picture at full resolution, and the page handles messages only once per picture.
 COARSE = "?fixedDpr=0.5"
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-SLOW = 1e3 * PATIENCE  # [ms]
+SLOW = 1e3 * PATIENCE  # [ms] longest wait of Playwright
 
 
 @dataclass
 class Browser:
-    """One page, with what it asked for and complained about."""
+    """One page, with its requests, the errors of its scripts, and its messages to the server."""
 
-    page: Any  # of Playwright
-    requests: list[str] = field(default_factory=list)  # addresses, of WebSockets too
-    errors: list[str] = field(default_factory=list)  # of its scripts
+    page: Any  # Playwright's page
+    requests: list[str] = field(default_factory=list)  # requested addresses, including those of WebSockets
+    errors: list[str] = field(default_factory=list)  # uncaught errors of its scripts
     sent: list[bytes] = field(default_factory=list)  # messages to the server, each in viser's format
 
     def follow(self, socket: Any) -> None:
@@ -40,17 +40,17 @@ class Browser:
         wait_until(condition, what, lambda: self.page.wait_for_timeout(100))
 
     def told(self, value: object, do: Callable[[], Any]) -> None:
-        """Do something after which the page tells the server this value of an input, and wait until it has."""
+        """Do something that makes the page send this value of an input to the server, and wait until it is sent."""
         before, ending = len(self.sent), b"value" + msgspec.msgpack.encode(value)
         do()
         self.until(lambda: any(one.endswith(ending) for one in self.sent[before:]), f"{value!r} to be sent")
 
     def hosts(self) -> set[str]:
-        """Hosts that were asked for anything; data: and blob: stay in the page."""
+        """Return the hosts that received requests; data: and blob: addresses stay in the page."""
         return {urlsplit(one).netloc for one in self.requests if not one.startswith(("data:", "blob:"))}
 
     def series(self) -> dict[str, list[list[float]]]:
-        """Data of every plot of the page, by viser's name for it."""
+        """Return the data of every plot of the page, by viser's name of the plot."""
         return self.page.evaluate(
             "() => Object.fromEntries(Object.entries((window.__viserTestpoints || {}).uplots || {})"
             ".map(([name, one]) => [name, one.chart.data.map((row) => Array.from(row))]))"
@@ -58,7 +58,7 @@ class Browser:
 
 
 def chromium() -> str:
-    """Path of the browser; skips where there is none."""
+    """Return the path of the browser; skip the test where there is none."""
     found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
         pytest.skip("no Chromium: apt-get install chromium")

@@ -38,7 +38,7 @@ class CameraProbe(RosProbe):
         return {info.qos_profile.reliability for info in self.node.get_subscriptions_info_by_topic(topic)} == {wanted}
 
     def show(self, pixels: Any, stamp: int, encoding: str = "rgb8", **fields: Any) -> None:
-        """Publish pixels (H, W, ...) as an Image, fields of it overridden by `fields`."""
+        """Publish pixels (H, W, ...) as an Image, with some of its fields replaced by `fields`."""
         pixels = np.ascontiguousarray(pixels)
         height, width = pixels.shape[:2]
         message = Image(height=height, width=width, encoding=encoding, step=pixels.nbytes // max(height, 1))
@@ -58,7 +58,7 @@ class CameraProbe(RosProbe):
         publisher.publish(message)
 
     def features_of(self, stamp: int) -> np.ndarray:
-        """Wait for the features of the image of this stamp."""
+        """Return the features of the image with this stamp, as soon as they have come."""
 
         def found() -> list[FeatureVector]:
             return [entry for entry in self.features if entry.header.frame_id == f"eye_{stamp}"]

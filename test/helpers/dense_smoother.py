@@ -1,11 +1,11 @@
-"""Motion of one joint as one Gaussian vector over all samples, solved densely: no recursion of filter or smoother."""
+"""Motion of one joint as one Gaussian vector over all samples, solved densely, without a filter or smoother."""
 
 import numpy as np
 from scipy.linalg import block_diag, toeplitz
 
 
 def passage(d, leak):
-    """F and unit Q of (position, velocity, acceleration, jerk) over d seconds, as the motion filter defines them."""
+    """Return F and unit Q of (position, velocity, acceleration, jerk) over d seconds, as in the motion filter."""
     u = leak * d
     f = toeplitz([1.0, 0.0, 0.0, 0.0], [1.0, d, d**2 / 2, d**3 / 6])
     f[:, 3] /= [1 + u / 4, 1 + u / 3, 1 + u / 2, 1 + u + u**2 / 2]
@@ -17,13 +17,13 @@ def passage(d, leak):
 
 
 def estimates(times, position, velocity, levels, prior, upto):
-    """Mean (4,) and covariance (4, 4) of the state at each sample, given the samples with index <= upto(k).
+    """Return the mean (4,) and covariance (4, 4) of the state at each sample, given the samples with index <= upto(k).
 
     levels: snap density, variance of positions, variance of velocities, delay of velocities, leak.
     """
     snap, r_q, r_v, delay, leak = levels
     n = len(times)
-    # States are stacked: x = first state and disturbances passed on, so its covariance is built from F and Q alone.
+    # States are linear in the stacked first state and disturbances: their covariance is built from F and Q alone.
     maps, noises = np.zeros((n, 4, 4 * n)), [np.diag([r_q, *np.square(prior)])]
     maps[0, :, :4] = np.eye(4)
     for k in range(1, n):
@@ -34,7 +34,7 @@ def estimates(times, position, velocity, levels, prior, upto):
     stacked = maps.reshape(4 * n, 4 * n)
     covariance = stacked @ block_diag(*noises) @ stacked.T
     mean = stacked[:, :4] @ np.array([position[0], 0.0, 0.0, 0.0])
-    # The first position is the prior's mean already.
+    # The first position is already the mean of the prior.
     observed = [(k, [1.0, 0.0, 0.0, 0.0], position[k], r_q) for k in range(1, n)]
     if velocity is not None:
         observed += [(k, [0.0, 1.0, -delay, delay**2 / 2], velocity[k], r_v) for k in range(n)]

@@ -35,7 +35,7 @@ class DetectionProbe(RosProbe):
         self.matched(self._images, self._boxes, topics=(f"{self.node_name}/detections",))
 
     def show(self, image: Any, boxes: Mapping[str, Any] | None = None) -> Detections:
-        """Publish the boxes of things and the image, a frame later than the last one; return what is detected."""
+        """Publish the boxes of things and the image, one PERIOD after the last one; return what is detected."""
         if boxes is not None:
             given = Detections(
                 detections=[Detection(label=name, score=1.0, box=list(map(float, box))) for name, box in boxes.items()]
@@ -61,15 +61,15 @@ class DetectionProbe(RosProbe):
         return stamp_to_ns(self.detections[-1].header.stamp) if self.detections else 0
 
     def counts(self) -> dict[str, int]:
-        """Return what the node says that it knows: frames of each object."""
+        """Return the number of frames of each object that the node says it knows."""
         answer = self.call(ListObjects, "list_objects")
         assert answer.success
         return dict(zip(answer.labels, answer.counts, strict=True))
 
     def teach(self, label: str, images: Iterable[Any], first: Any = None, **fields: Any) -> Any:
-        """Teach an object while (image, boxes or None) are shown, after the image `first`; return the answer.
+        """Teach an object while pairs (image, boxes or None) are shown, after the image `first`; return the answer.
 
-        A lesson takes its time by the clock: one that was over before a busy node had seen all images is given again.
+        A lesson lasts a fixed time: if it ends before a busy node has seen all images, a longer one is given.
         """
         images = list(images)
         for seconds in (1.5, 6.0, 24.0, 96.0):

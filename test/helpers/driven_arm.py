@@ -10,17 +10,17 @@ SETTINGS = {
     "joints": list(RIGHT_ARM),
     "n_random_features": 100,
     "report_period": 0.05,
-    "learning_share": 1.0,  # every sample is learned,
-    "learning_backlog": 100_000,  # however busy the machine is
+    "learning_share": 1.0,  # every sample is learned
+    "learning_backlog": 100_000,  # so many samples may wait that a busy machine skips none
     "answer_timeout": 200.0,
 }
-AT_ONCE = 40  # joint states that are sent before those before them have been learned: fewer than any queue holds
+AT_ONCE = 40  # joint states after which `drive` waits until all are learned: fewer than any queue holds
 
 
 class Arm:
     """A rigid arm on smooth paths; sample k has position, velocity and measured output.
 
-    Each joint has its own frequency [rad/s], so that the motion is not repeated for long.
+    Each joint has its own frequency [rad/s], so that the motion does not repeat for a long time.
     """
 
     def __init__(self, regressor):
@@ -48,7 +48,7 @@ def drive(probe, arm, ticks, send=None):
 
 
 def taken_in(probe, count):
-    """Wait for `count` predictions, and until the node has got all that was sent and no sample waits to be learned."""
+    """Wait for `count` predictions, and until the node has received all messages and no sample waits to be learned."""
     probe.until(lambda: len(probe.predictions) >= count, f"{count} predictions")
     probe.report(
         lambda values: int(values["messages received"]) >= probe.sent and values["samples waiting"] == "0",
@@ -57,7 +57,7 @@ def taken_in(probe, count):
 
 
 def settle(probe, count):
-    """Wait for `count` predictions, until all that came with them has been learned, and for the report that says so."""
+    """Wait for `count` predictions, until all samples have been learned, and for a report made after that."""
     taken_in(probe, count)
-    probe.call(ModelFile, "save_model", path="settled")  # is answered after the sample that does not wait any more
+    probe.call(ModelFile, "save_model", path="settled")  # answered after the sample that was being learned
     probe.report()

@@ -11,16 +11,16 @@ from sensor_msgs.msg import JointState
 from icub_learning.nodes.common.conversions import set_wrench
 from icub_learning_msgs.msg import DynamicsPrediction
 
-RATE = 50.0  # [Hz], of the drivers
-NEVER = -(2**31)  # [s], the stamp of their wrenches
+RATE = 50.0  # [Hz] at which the drivers publish
+NEVER = -(2**31)  # [s] in the stamps of their wrenches: a time that is not set
 
 
 class FaultyIcub(RosProbe):
-    """Publishes while it waits; use as a context manager inside the test's own ROS domain."""
+    """Both arms, which publish while the test waits; use as a context manager inside the test's own ROS domain."""
 
     def open(self) -> None:
-        """Make publishers and subscriptions of both sides."""
-        self.predictions, self.external, self._publishers = {}, {}, {}  # of each side's node
+        """Make publishers and subscriptions for both arms."""
+        self.predictions, self.external, self._publishers = {}, {}, {}  # keys: "right", "left"
         for side in ("right", "left"):
             self.predictions[side] = self.hear(DynamicsPrediction, f"/{side}_arm_dynamics/prediction")
             self.external[side] = self.hear(WrenchStamped, f"/{side}_arm_dynamics/external_wrench")

@@ -1,10 +1,10 @@
-"""Feature vectors of made-up objects to a recognizer, as a node would feed it."""
+"""Feature vectors of made-up objects that are fed to a recognizer as a node would feed them."""
 
 import numpy as np
 
 from icub_learning.recognition.assembly import Settings, make_recognizer
 
-D = 12  # features
+D = 12  # number of features
 NET = "net/features"
 SECOND = 10**9  # [ns]
 PLACES = dict(zip(("mug", "duck", "teddy", "block"), 3.0 * np.random.default_rng(0).normal(size=(4, D)), strict=True))
@@ -15,7 +15,7 @@ def view(label, rng):
 
 
 class Stream:
-    """Views at 20 Hz, each recognized and then learned, if a lesson wants it."""
+    """Views at 20 Hz, each recognized and, during a lesson, then learned."""
 
     def __init__(self, recognizer, seed=0):
         self.recognizer, self.rng, self.stamp = recognizer, np.random.default_rng(seed), 0

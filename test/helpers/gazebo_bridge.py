@@ -1,4 +1,4 @@
-"""Stands in for ros_gz_bridge's parameter_bridge where that is not installed: the same arguments, by `gzpipe`.
+"""A stand-in for ros_gz_bridge's parameter_bridge where that is not installed: the same arguments, but on `gzpipe`.
 
 `gzpipe bridge WORLD PREFIX` prints messages of Gazebo as lines of text, and reads trajectories. `stand_in` makes a
 folder for AMENT_PREFIX_PATH in which launchers find this program as they find ros_gz_bridge.
@@ -30,9 +30,9 @@ def stand_in(folder: Path) -> str:
 
 
 def entries() -> dict[str, dict[str, Any]]:
-    """Return the entries of the bridge's file, by their type of Gazebo.
+    """Return the entries of the bridge's configuration file, by their Gazebo type.
 
-    The parameter config_file names it: an argument config_file:=..., or an entry of a --params-file.
+    The parameter config_file names the file: an argument config_file:=..., or an entry of a --params-file.
     """
     import yaml
 
@@ -60,7 +60,7 @@ def from_gazebo() -> None:
     from icub_learning.nodes.inverse_dynamics.message_layouts import MessageTemplate
 
     table = entries()
-    ask_for_real_time(10)  # of gzpipe, too: Gazebo drops what is not taken within half a second
+    ask_for_real_time(10)  # gzpipe inherits it: Gazebo drops messages not taken within half a second
     node = rclpy.create_node("ros_gz_bridge")
 
     def publisher(gz_type: str, kind: type) -> Any:
@@ -107,7 +107,7 @@ def from_gazebo() -> None:
 
 
 def to_gazebo() -> None:
-    """Send trajectories to Gazebo: in a process of its own, as a long one takes Python seconds."""
+    """Send trajectories to Gazebo, in a process of its own: a long trajectory takes Python seconds."""
     import rclpy
     from rclpy.qos import QoSProfile
     from trajectory_msgs.msg import JointTrajectory
@@ -138,7 +138,7 @@ def to_gazebo() -> None:
 
 
 def main() -> int:
-    """Join the topics until SIGINT or SIGTERM."""
+    """Bridge the topics of ROS and Gazebo until SIGINT or SIGTERM."""
     import signal
 
     import rclpy

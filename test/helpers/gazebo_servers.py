@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from helpers.gazebo_bridge import stand_in
 
-PREFIXES = "ICUB_LEARNING_GAZEBO"  # folders with bin/gz, separated as those of the PATH are
+PREFIXES = "ICUB_LEARNING_GAZEBO"  # environment variable: folders with bin/gz, separated as in PATH
 
 
 def servers() -> dict[str, dict[str, str]]:

@@ -8,14 +8,14 @@ LaunchContext = dict
 
 
 class Given:
-    """What the launch files make, with all that they give to it as attributes."""
+    """Base of all that the launch files make: it keeps its arguments as attributes."""
 
     def __init__(self, *positional: Any, **given: Any) -> None:
         vars(self).update(given, positional=positional)
 
 
 class Substitution(Given):
-    """A text that is known at launch only."""
+    """A text that is known only at launch."""
 
     def perform(self, context: dict[str, str]) -> str:
         raise NotImplementedError
@@ -27,7 +27,7 @@ class LaunchConfiguration(Substitution):
 
 
 class FindPackageShare(Substitution):
-    share: dict[str, str] = {}  # of packages, set by the test  # noqa: RUF012
+    share: dict[str, str] = {}  # share folders by package, set by the test  # noqa: RUF012
 
     def perform(self, context: dict[str, str]) -> str:
         return self.share[self.positional[0]]
@@ -80,14 +80,14 @@ class LaunchDescription:
 
 
 def text(part: Any, context: dict[str, str]) -> str:
-    """Perform a text, a substitution, or a list of them to be joined."""
+    """Return a text as it is, a substitution performed, or the joined text of a list of both."""
     if isinstance(part, Substitution):
         return part.perform(context)
     return part if isinstance(part, str) else "".join(text(entry, context) for entry in part)
 
 
 def modules() -> dict[str, ModuleType]:
-    """Return this module under the names of those that it stands in for, for sys.modules."""
+    """Return this module under the names of the modules that it replaces, as entries of sys.modules."""
     packages = ("launch", "launch.actions", "launch.substitutions")
     packages += ("launch_ros", "launch_ros.actions", "launch_ros.substitutions")
     return dict.fromkeys(packages, sys.modules[__name__])

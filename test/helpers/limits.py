@@ -1,4 +1,4 @@
-"""The seconds that commands wait for what nodes do: minutes, where a test expects it to come."""
+"""The time limits of commands that wait for nodes: raised to minutes in tests that expect the nodes to answer."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,11 +17,11 @@ LIMITS = (
     (dialogue, ("IMAGE_LIMIT", "RECOGNITION_LIMIT")), (latency, ("PATIENCE",)), (of_page, ("FIND_LIMIT", "SPARE")),
     (services, ("SPARE",)),
 )  # fmt: skip
-FINDING = [getattr(services.Services, name) for name in ("find", "find_all", "ask", "call")]  # FIND_LIMIT by default
+FINDING = [getattr(services.Services, name) for name in ("find", "find_all", "ask", "call")]  # last default: FIND_LIMIT
 
 
 def set_limits(seconds: float = PATIENCE, assign: Callable[[Any, str, Any], None] = setattr) -> None:
-    """Set all of them, with `assign(where, name, value)`: pytest's `monkeypatch.setattr` takes it back."""
+    """Set all limits with `assign(where, name, value)`; pytest's `monkeypatch.setattr` resets them after the test."""
     for module, names in LIMITS:
         for name in names:
             assign(module, name, seconds)

@@ -1,4 +1,4 @@
-"""Programs that are in no package, as modules: tools, launch files, hooks of the documentation."""
+"""Import of programs that are in no package: tools, launch files, hooks of the documentation."""
 
 import importlib.util
 from pathlib import Path

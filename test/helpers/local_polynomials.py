@@ -1,13 +1,13 @@
-"""Velocities and accelerations by local polynomials over a window: the rival of the motion filter in tests."""
+"""Velocities and accelerations by local polynomials over a window, with which tests compare the motion filter."""
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 
 def newest_by_window(stamps, position, velocity, window, order, velocity_weight=0.0):
-    """Fit all windows of a recording at once: velocity and acceleration at each newest sample, (n, 2, joints).
+    """Return velocity and acceleration at each newest sample, (n, 2, joints); all windows are fitted at once.
 
-    NaN before the first full window; gaps do not start anew.
+    They are NaN before the first full window; a window may reach across a gap.
     """
     times = sliding_window_view(stamps, window)
     times = (times - times[:, -1:]) * 1e-9

@@ -1,14 +1,14 @@
-"""Sequences of experts' errors that mislead an aggregation, and what it should do, from its formulas alone."""
+"""Sequences of experts' errors that mislead an aggregation, and its expected results, from its formulas alone."""
 
 import numpy as np
 
 from icub_learning.recursive.layered_aggregation import LayeredAggregation
 
-MEMORY = 100.0  # samples
+MEMORY = 100.0  # samples: at each one the past fades by the factor 1 - 1 / MEMORY
 
 
 def followed(errors, fade):
-    """Follow the formulas in the class with plain loops over errors (T, k, N).
+    """Follow the formulas of ConvexAggregation with plain loops over errors (T, k, N).
 
     Returns:
         Losses, shares, regrets and rates of every step; weights before each step and after the last; the last rates.
@@ -46,11 +46,11 @@ def followed(errors, fade):
 
 
 def capped(errors, judged, elapsed=1.0):
-    """Errors (T, k, N) as they count: the squares of what is published are at most thirty times their mean of late.
+    """Return errors (T, k, N), scaled so that the published squared error is at most thirty times its fading mean.
 
     Args:
-        errors: of the experts.
-        judged: (T, 1 or more, N), the first row of each the weights in what was published.
+        errors: errors (T, k, N) of the experts.
+        judged: weights (T, 1 or more, N); the first row of each is that of the published combination.
         elapsed: time between errors [s].
     """
     usual, weights, rows = [0.0], [0.0], []
@@ -64,14 +64,14 @@ def capped(errors, judged, elapsed=1.0):
 
 
 def sequences(rng, steps=700, n=5):
-    """Errors (T, k, N) that try to mislead: each by name."""
+    """Return sequences of errors (T, k, N) that try to mislead, by name."""
     noise = rng.normal(size=(steps, 1, n))
     turns = np.where((np.arange(steps) // 60) % 2, 1.0, 0.1)[:, None, None]
     spikes = np.where(rng.random((steps, 1, n)) < 0.01, 1e3, 1.0)
     adversary = np.zeros((steps, 1, n))
     half_life = np.log(0.5) / np.log(1 - 1 / MEMORY)
     follower = LayeredAggregation(n, 1, (half_life,), half_life)
-    for t in range(steps):  # whoever has most weight is wrong next
+    for t in range(steps):  # the expert with the largest weight is wrong next
         adversary[t, 0] = rng.choice([-0.1, 0.1], n)
         adversary[t, 0, follower.weights[:, 0].argmax()] = 1.0
         errors = adversary[t][:, :, None]
@@ -88,7 +88,7 @@ CASES = sequences(np.random.default_rng(0))
 
 
 def within_bound(rows, rates, fade):
-    """Whether every faded regret keeps the bound that the class proves."""
+    """Return whether every faded regret keeps the bound of ConvexAggregation."""
     regret = second = np.zeros(len(rates))
     for _, share, regrets, rate in rows:
         regret = fade * (regret + share * regrets)

@@ -1,4 +1,4 @@
-"""Motions with known velocity and acceleration, and what sensors make of them."""
+"""Motions with known velocity and acceleration, and recordings of them by imperfect sensors."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from icub_learning.dynamics.motion.motion_filter import PRIOR, VECTOR, Filter
 
 
 def sines(t, rng, highest=1.5):
-    """Sum of four sines of 0.1 Hz to `highest`: position, velocity, acceleration at times t [s]."""
+    """Return the sum of four sines of 0.1 Hz to `highest`: position, velocity, acceleration at times t [s]."""
     q, v, a = np.zeros((3, len(t)))
     for _ in range(4):
         f, phase = rng.uniform(0.1, highest), rng.uniform(0.0, 6.28)
@@ -18,7 +18,7 @@ def sines(t, rng, highest=1.5):
 
 
 def quintic(t, rng):
-    """Minimum-jerk moves of 0.8 to 2.5 s with rests in between."""
+    """Return position, velocity and acceleration of minimum-jerk moves of 0.8 to 2.5 s with rests in between."""
     q, v, a = np.zeros((3, len(t)))
     start = place = 0.0
     while start <= t[-1]:
@@ -33,7 +33,7 @@ def quintic(t, rng):
 
 
 def trapezoids(t, rng):
-    """Moves of trapezoidal velocity with rests in between."""
+    """Return position, velocity and acceleration of moves of trapezoidal velocity with rests in between."""
     q, v, a = np.zeros((3, len(t)))
     start = place = 0.0
     while start <= t[-1]:
@@ -58,7 +58,7 @@ def record(
     motion, rate, *, joints=3, step=1e-4, velocity_noise=None, jitter=0.0, late=0.0, repeated=0.0, standing=0,
     seconds=16.0, seed=1,
 ):  # fmt: skip
-    """Stamps [ns], measured positions and velocities (or None), and the truth q, v, a, each (n, joints)."""
+    """Return stamps [ns], measured positions and velocities (or None), and the truth q, v, a, each (n, joints)."""
     rng = np.random.default_rng(seed)
     n = int(seconds * rate)
     steps = np.clip(rng.lognormal(-0.1, jitter, n), 0.2, 8.8) / rate if jitter else np.full(n, 1.0 / rate)
@@ -84,7 +84,7 @@ def record(
 
 
 def with_fixed_levels(joints, levels, times, *, prior=PRIOR, surprise=np.inf):
-    """Return the compiled filter of one group and fixed levels (5,), and of a period, a lag and a horizon [s]."""
+    """Return the compiled filter of one group with fixed levels (5,) and `times`: period, lag and horizon [s]."""
     lanes = np.repeat(np.array(levels, dtype=float), VECTOR).reshape(5, 1, VECTOR)
     found = np.zeros((4, 1, VECTOR)), np.zeros((6, VECTOR)), np.full((2, VECTOR), np.inf)
     filter = Filter(lanes, *found, 1, VECTOR, joints, 0, 10.0, *prior)
@@ -94,14 +94,14 @@ def with_fixed_levels(joints, levels, times, *, prior=PRIOR, surprise=np.inf):
 
 
 def each(filter, stamps, position, velocity=None):
-    """Add samples to a filter; yield the place of each one."""
+    """Add samples to a filter; yield the index of each one."""
     for k, stamp in enumerate(stamps):
         filter.add(int(stamp), position[k], None if velocity is None else velocity[k])
         yield k
 
 
 def newest_of(filter, stamps, position, velocity=None):
-    """Velocity and acceleration at each newest sample, (n, 2, joints)."""
+    """Return velocity and acceleration at each newest sample, (n, 2, joints)."""
     return np.array([filter.newest()[2:] for _ in each(filter, stamps, position, velocity)])
 
 
@@ -110,5 +110,5 @@ def rms(x):
 
 
 def rmse(found, v, a):
-    """Root mean squared errors of velocities and of accelerations, found (n, 2, joints)."""
+    """Return the root mean squared errors of velocities and of accelerations, found (n, 2, joints)."""
     return np.array([rms(found[:, 0] - v), rms(found[:, 1] - a)])

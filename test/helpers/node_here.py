@@ -1,4 +1,4 @@
-"""A node in the test's own process: all of its own code and of ROS, without a process to start and to discover."""
+"""A node in the test's own process: it runs all of its code and of ROS, and no process is started and discovered."""
 
 import re
 from importlib import import_module
@@ -12,16 +12,16 @@ from rclpy.signals import SignalHandlerOptions
 from icub_learning.errors import IcubLearningError
 from icub_learning.nodes.common import spinning
 
-HERE: "list[NodeHere]" = []  # the one of this test, whose probes take part in its context and executor
+HERE: "list[NodeHere]" = []  # the node of the running test; its probes share its context and executor
 
 
 class NodeHere:
-    """Looks to a test as its `Process` would; a probe that takes in messages handles those of the node as well.
+    """A node with the methods of its `Process`; a probe that takes in messages handles those of the node as well.
 
     Args:
-        name: of its package below icub_learning.nodes.
-        arguments: of its command line.
-        capfd: what takes its output.
+        name: name of its package below icub_learning.nodes.
+        arguments: arguments of its command line.
+        capfd: pytest's fixture that captures its output.
     """
 
     def __init__(self, name: str, arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
@@ -41,7 +41,7 @@ class NodeHere:
 
     @property
     def output(self) -> str:
-        """All that it has said."""
+        """All that it has written."""
         self._text += "".join(self._capfd.readouterr())
         return self._text
 
@@ -50,7 +50,7 @@ class NodeHere:
         self._executor.add_node(node)
 
     def remove_node(self, node: Any) -> None:
-        """Handle them no more."""
+        """Stop handling the messages of another node."""
         self._executor.remove_node(node)
 
     def spin_once(self, timeout_sec: float) -> None:
@@ -63,18 +63,18 @@ class NodeHere:
         return self in HERE and not self._code and not spinning.is_finalized(self._node)
 
     def wait_for(self, pattern: str) -> re.Match[str]:
-        """Return the first match in its output: what its start said is there."""
+        """Return the first match in its output, which already holds all that its start wrote."""
         found = re.search(pattern, self.output)
         assert found, f"{pattern!r} is not in {self.output!r}"
         return found
 
     def wait(self) -> int:
-        """Return its exit code: it has not started, or was shut down."""
+        """Return its exit code; it must have failed to start or been shut down."""
         assert not self.running
         return self._code
 
     def stop(self, _signal: int = 0) -> int:
-        """Shut it down, and leave nothing; return its exit code."""
+        """Shut it down, and release all that it made; return its exit code."""
         if self in HERE:
             HERE.remove(self)
             if self._node is not None:
@@ -83,6 +83,6 @@ class NodeHere:
                 self._executor.remove_node(self._node)
                 self._node.destroy_node()
             self._executor.shutdown()
-            self._node = self._executor = None  # ROS ends a participant with the last reference
+            self._node = self._executor = None  # ROS ends a participant with the last reference to it
             rclpy.shutdown()
         return self._code

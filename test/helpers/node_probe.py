@@ -20,7 +20,7 @@ class NodeProbe(RosProbe):
     def __init__(self, joints: tuple[str, ...], wrench: bool = True) -> None:
         super().__init__("/inverse_dynamics", "stream")
         self.joints, self._takes_wrenches = joints, wrench
-        self.sent = 0  # joint states and wrenches
+        self.sent = 0  # number of published joint states and wrenches
 
     def open(self) -> None:
         """Subscribe to all that the node publishes."""
@@ -39,7 +39,7 @@ class NodeProbe(RosProbe):
         self.matched(*publishers, topics=(f"{self.node_name}/prediction",))
 
     def state(self, stamp: int, **fields: Any) -> None:
-        """Publish a joint state: name, position, velocity, effort."""
+        """Publish a joint state; `fields`: name, position, velocity, effort."""
         message = JointState(name=list(self.joints))
         for name, values in fields.items():
             setattr(message, name, list(values))
@@ -56,5 +56,5 @@ class NodeProbe(RosProbe):
         self.sent += 1
 
     def stamps(self) -> list[int]:
-        """Of the predictions that came, in ns."""
+        """Return the stamps [ns] of the predictions that came."""
         return [stamp_to_ns(message.header.stamp) for message in self.predictions]

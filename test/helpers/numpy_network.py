@@ -1,8 +1,8 @@
-"""EfficientNet-Lite0 in plain NumPy, layer by layer, nothing folded: what the ONNX graph is checked with."""
+"""EfficientNet-Lite0 in plain NumPy, layer by layer, nothing folded: the reference for the ONNX graph."""
 
 import numpy as np
 
-# Block by block: kernel size, stride, whether it expands.
+# Kernel size, stride, and whether it expands, of each block.
 BLOCKS = (
     (3, 1, False), (3, 2, True), (3, 1, True), (5, 2, True), (5, 1, True), (3, 2, True), (3, 1, True), (3, 1, True),
     (5, 1, True), (5, 1, True), (5, 1, True), (5, 2, True), (5, 1, True), (5, 1, True), (5, 1, True), (3, 1, True),
@@ -10,13 +10,13 @@ BLOCKS = (
 
 
 def padded(x, kernel, stride):
-    """Zeros around (C, H, W) as TensorFlow's SAME puts them."""
+    """Return (C, H, W) with zeros around it as TensorFlow's SAME puts them."""
     total = [max((-(-n // stride) - 1) * stride + kernel - n, 0) for n in x.shape[1:]]
     return np.pad(x, ((0, 0), *((t // 2, t - t // 2) for t in total)))
 
 
 def patches(x, kernel, stride):
-    """(C, H', W', kernel, kernel) windows of the padded input."""
+    """Return windows (C, H', W', kernel, kernel) of the padded input."""
     windows = np.lib.stride_tricks.sliding_window_view(padded(x, kernel, stride), (kernel, kernel), axis=(1, 2))
     return windows[:, ::stride, ::stride]
 
@@ -38,7 +38,7 @@ def pointwise(x, kernel):
 
 
 def forward(weights, image):
-    """Features and logits of a preprocessed image (H, W, 3), in float64."""
+    """Return features and logits of a preprocessed image (H, W, 3), in float64."""
     weights = {name: value.astype(np.float64) for name, value in weights.items()}
     x = np.moveaxis(image.astype(np.float64), 2, 0)
     x = np.einsum("chwij,ocij->ohw", patches(x, 3, 2), weights["_conv_stem.weight"], optimize=True)

@@ -7,7 +7,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 
 def stacked_coefficients(x, y, centers, length_scale, regularization):
-    """argmin ||K_nm a - Y||^2 + lambda n a^T K_mm a, as one least squares problem: its condition is not squared."""
+    """Return argmin ||K_nm a - Y||^2 + lambda n a^T K_mm a by one least squares problem: no squared condition."""
     values, vectors = np.linalg.eigh(RBF(length_scale)(centers))
     root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
     k_nm = RBF(length_scale)(x, centers)
@@ -16,13 +16,13 @@ def stacked_coefficients(x, y, centers, length_scale, regularization):
 
 
 def stacked_prediction(x, y, centers, length_scale, regularization, where):
-    """Predictions (len(where), T) of the above."""
+    """Return predictions (len(where), T) with the coefficients of stacked_coefficients."""
     coefficients = stacked_coefficients(x, y, centers, length_scale, regularization)
     return RBF(length_scale)(where, centers) @ coefficients
 
 
 def exact_prediction(x, y, centers, length_scale, regularization, where):
-    """The same for one input and one target, with 60 digits: for kernel matrices that are singular with sixteen."""
+    """Return the same for one input and one target with 60 digits, as kernel matrices may be singular with sixteen."""
     with mpmath.workdps(60):
 
         def kernel(a, b):
@@ -39,7 +39,7 @@ def exact_prediction(x, y, centers, length_scale, regularization, where):
 
 
 def algorithm_1(x, y, centers, length_scale, regularization):
-    """The thesis's algorithm 1 as printed: list of alpha_t for t = 1..m; raises LinAlgError when a downdate fails."""
+    """Return alpha_t for t = 1..m by the thesis's algorithm 1 as printed; raise LinAlgError when a downdate fails."""
     kernel, ridge = RBF(length_scale), regularization * len(x)
     features, gram = kernel(x, centers), kernel(centers)
     factor, found = np.zeros((0, 0)), []
@@ -54,6 +54,6 @@ def algorithm_1(x, y, centers, length_scale, regularization):
 
 
 def downdated(factor, vector):
-    """Upper triangular S with S^T S = R^T R - v v^T; raises LinAlgError where rounding leaves no such S."""
+    """Return upper triangular S with S^T S = R^T R - v v^T; raise LinAlgError where rounding leaves no such S."""
     within = np.linalg.solve(factor.T, vector)
     return np.linalg.cholesky(np.eye(len(vector)) - np.outer(within, within)).T @ factor

@@ -48,7 +48,7 @@ class Several(Base):
 
 
 def write_own_package(checkout, folder, monkeypatch):
-    """Write my_package into a folder that Python then finds until the end of the test."""
+    """Write my_package into a folder that is on sys.path until the end of the test; return the package's folder."""
     package = folder / "my_package"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()

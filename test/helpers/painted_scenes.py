@@ -7,7 +7,7 @@ COLOURS = {"plum": (90, 20, 120), "lime": (90, 210, 40), "brick": (200, 60, 30)}
 
 
 def background(rng):
-    """An image (HEIGHT, WIDTH, 3) of noise about one colour."""
+    """Return an image (HEIGHT, WIDTH, 3) of noise about one colour."""
     return np.clip(rng.uniform(60, 200, 3) + rng.normal(0, 6, (HEIGHT, WIDTH, 3)), 0, 255)
 
 
@@ -21,7 +21,7 @@ def paint(image, name, cx, cy, r):
 
 
 def scene(rng, things):
-    """An image with things at random places, and their boxes by name."""
+    """Return an image with things at random places, and their boxes by name."""
     image, boxes = background(rng), {}
     for slot, name in zip(rng.permutation(3), things, strict=False):
         cx, cy, r = 40 + 72 * slot + rng.integers(-5, 6), rng.integers(45, 115), rng.integers(20, 30)

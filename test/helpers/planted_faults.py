@@ -1,7 +1,7 @@
 """Faults of drivers, planted into sound recordings of a robot with a force/torque sensor.
 
-Each takes a recording whose stamps are its times of arrival, and gives what the faulty driver would have sent in its
-fields. What a check calls the fault stands before it.
+Each function takes a recording whose stamps are its times of arrival, and returns the fields that the fault changes, as
+the faulty driver would have sent them. The names that a check gives to the fault stand before the function.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from icub_learning.recording import JointStateEvent, Recording
 
 Fields = dict[str, Any]
 Table = dict[str, tuple[set[str], Callable[[Recording], Fields]]]
-UNSET = -2147483648 * 10**9  # [ns], as a driver of the iCub stamps wrenches
+UNSET = -2147483648 * 10**9  # [ns] stamp that a driver of the iCub gives to wrenches
 
 
 def planted(fault: str, recording: Recording) -> Recording:
@@ -30,7 +30,7 @@ def every(recording: Recording, n: int) -> Recording:
 
 
 def column(values: np.ndarray, index: int, number: Callable[[np.ndarray], Any]) -> np.ndarray:
-    """Return a copy in which one column is what `number` makes of it."""
+    """Return a copy in which one column is replaced by `number` of it."""
     changed = values.copy()
     changed[:, index] = number(changed[:, index])
     return changed
@@ -43,13 +43,13 @@ def among(recording: Recording, step: int, delay: int, names: tuple[str, ...], *
 
 
 FAULTS: Table = {
-    # At a tenth of their rate, 10 Hz; of wrenches this is the default of a driver of the iCub.
+    # Messages at a tenth of their rate, 10 Hz; for wrenches this is the default of a driver of the iCub.
     "slow_joint_states": ({"rate"}, lambda r: rows(r, "joint", slice(None, None, 10))),
     "slow_wrenches": ({"rate"}, lambda r: rows(r, "wrench", slice(None, None, 10))),
-    # A sensor that is read ten times more seldom than its numbers are published.
+    # A sensor that is read at a tenth of the rate at which its numbers are published.
     "stale_wrenches": ({"rate"}, lambda r: {"wrench": np.repeat(r.wrench[::10], 10, axis=0)[: len(r.wrench)]}),
     "away": ({"gaps"}, lambda r: during(r, lambda seconds: (seconds < 1.0) | (seconds > 1.8))),
-    # Names with a prefix that the URDF has not, and names of another robot.
+    # Names with a prefix that the URDF does not have, and names of another robot.
     "prefixed": ({"prefix"}, lambda r: {"joint_names": tuple(f"left/{name}" for name in r.joint_names)}),
     "other_names": ({"names"}, lambda r: {"joint_names": tuple(f"axis{n}" for n in range(len(r.joint_names)))}),
     "degrees": ({"degrees"}, lambda r: {"position": np.degrees(r.position)}),
@@ -66,7 +66,7 @@ FAULTS: Table = {
     "other_clock": ({"clock"}, lambda r: {
         name: getattr(r, name) + 100 * 10**9 for name in ("joint_stamps", "wrench_stamps")}),
     "two_clocks": ({"clocks_apart"}, lambda r: {"wrench_stamps": r.wrench_stamps - 400_000_000}),
-    # A force axis that is not read; x and z of the force in each other's place.
+    # A force axis that is not read; x and z of the force exchanged.
     "frozen_axis": ({"frozen"}, lambda r: {"wrench": column(r.wrench, 1, lambda force: force[0])}),
     "swapped_forces": ({"axes"}, lambda r: {"wrench": r.wrench[:, [2, 1, 0, 3, 4, 5]]}),
     # Torques read one index too far, and the last one never written: a known fault of a driver of the iCub.
@@ -76,13 +76,13 @@ FAULTS: Table = {
     "millimetres": ({"lever"}, lambda r: {"wrench": r.wrench * np.array([1, 1, 1, 1e3, 1e3, 1e3])}),
     "not_numbers": ({"not_finite"}, lambda r: {
         "position": column(r.position, 0, lambda q: np.where(np.arange(len(q)) % 50 == 5, np.nan, q))}),
-    # Now and then a message with an array that does not fit its names; joint states of another robot.
+    # From time to time a message with an array that does not fit its names; joint states of another robot.
     "too_short": ({"array_size"}, lambda r: among(r, 50, 1, r.joint_names, r.position[0, :-1], r.position[0])),
     "two_senders": ({"publishers"}, lambda r: among(r, 2, 1000, ("left", "right"), np.zeros(2), np.zeros(2))),
     "no_frame": ({"frame"}, lambda r: {"wrench_frame": ""}),
 }  # fmt: skip
 EFFORT_FAULTS: Table = {
-    # Efforts as the load on the joints; one of them with the wrong sign; one that is never filled in; none.
+    # Efforts with the sign of the load on the joints; one effort of the wrong sign; one never filled in; no efforts.
     "turned_efforts": ({"gravity"}, lambda r: {"effort": -r.effort}),
     "turned_joint": ({"gravity"}, lambda r: {"effort": column(r.effort, 1, np.negative)}),
     "frozen_effort": ({"frozen"}, lambda r: {"effort": column(r.effort, 2, lambda effort: 0.0)}),

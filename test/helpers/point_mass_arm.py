@@ -24,7 +24,7 @@ POINTS = {name: (_random.uniform(0.2, 1.0, 5), _random.uniform(-0.2, 0.2, (5, 3)
 
 
 def urdf():
-    """The arm as XML text."""
+    """Return the arm's URDF as text."""
     robot = ElementTree.Element("robot", name="point_mass_arm")
     ElementTree.SubElement(robot, "link", name="base")
     parent = "base"
@@ -51,8 +51,8 @@ def urdf():
 
 
 def wrench_and_torques(q, v, a):
-    """What the sensor measures (6,) and the joints' torques (3,), by differentiating every point's path twice."""
-    h = 1e-3  # [s]
+    """Return the sensor's wrench (6,) and the joints' torques (3,), by differentiating every point's path twice."""
+    h = 1e-3  # [s] step of the numerical differentiation
     paths = np.stack([_points(q + v * t + a * t * t / 2) for t in (-2 * h, -h, 0.0, h, 2 * h)])
     acceleration = np.tensordot([-1, 16, -30, 16, -1], paths, axes=1) / (12 * h * h)
     masses = np.concatenate([POINTS[name][0] for name, *_ in _CHAIN])
@@ -77,7 +77,7 @@ def _text(numbers):
 
 
 def _frames(q):
-    """Rotation and origin of every link in the world."""
+    """Return rotation and origin of every link in the world."""
     rotation, origin = np.eye(3), np.zeros(3)
     found = []
     for name, kind, axis, xyz, rpy in _CHAIN:

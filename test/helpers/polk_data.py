@@ -1,10 +1,10 @@
-"""The sources' artificial classes: five, each a mixture of three planar Gaussians (POLK, "multidist")."""
+"""The sources' five artificial classes, each a mixture of three planar Gaussians (POLK, "multidist")."""
 
 import numpy as np
 
 
 def multidist(seed, n_train=5000, n_test=2500):
-    """((x, y) for training, (x, y) for tests, the error of the Bayes rule on the tests)."""
+    """Return (x, y) for training, (x, y) for tests, and the error of the Bayes rule on the tests."""
     rng = np.random.default_rng(seed)
     angles = 2 * np.pi * np.arange(5) / 5
     means = np.stack([np.cos(angles), np.sin(angles)], axis=1)[:, None] + rng.normal(size=(5, 3, 2))

@@ -1,4 +1,4 @@
-"""A child process of a test: its output in a file, waits for events, and an end with the test."""
+"""Child processes of a test: output in a file, waits for events, and an end with the test."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ from helpers.warm_python import start
 
 from icub_learning.launching.commands import node_command
 
-GRACE = 60.0  # [s], between asking a process to end and killing it
+GRACE = 60.0  # [s] between asking a process to end and killing it
 
 
 def nodes_in(domain: int) -> dict[int, str]:
@@ -28,7 +28,7 @@ def nodes_in(domain: int) -> dict[int, str]:
 
 
 def runs(process: int | str) -> bool:
-    """Whether a process runs; one that has ended but was not waited for by its parent does not."""
+    """Return whether a process runs; one that has ended but whose parent has not waited for it does not."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -41,7 +41,7 @@ def children_of(process: int) -> list[int]:
 
 
 def own_sockets(ports: range) -> list[int]:
-    """Return those of these UDP ports that this process has bound; [] where there is no /proc."""
+    """Return the UDP ports of a range that this process has bound; [] where there is no /proc."""
     if not Path("/proc/net/udp").exists():
         return []
     bound = [line.split() for line in Path("/proc/net/udp").read_text().splitlines()[1:]]
@@ -55,13 +55,13 @@ def shy_node_command(
 ) -> list[str]:
     """Return the command line of a node without real-time priority, unless its parameters say otherwise.
 
-    Nodes of several tests at real-time priority would leave no core to what the tests wait for.
+    Nodes of several tests at real-time priority would leave no core to other processes that the tests wait for.
     """
     return node_command(module, name, {"realtime_priority": 0, **(parameters or {})}, **options)
 
 
 class Process(contextlib.AbstractContextManager):
-    """A child process with its output in a file: waits end with its end, its group with the test or its own context."""
+    """A child process with output in a file: its end ends all waits, the test or its context ends its process group."""
 
     def __init__(self, command: list[str], log: Path) -> None:
         self.log = log

@@ -30,7 +30,7 @@ class RecognitionProbe(RosProbe):
         self.matched(self._features, topics=(f"{self.node_name}/recognition",))
 
     def publish(self, values: Any, source: str | None = None) -> None:
-        """Publish a feature vector, a frame later than the last one."""
+        """Publish a feature vector, one PERIOD after the last one."""
         self.stamp += PERIOD
         message = FeatureVector(source="net/features" if source is None else source)
         message.values = np.asarray(values, dtype=np.float32).tolist()
@@ -39,7 +39,7 @@ class RecognitionProbe(RosProbe):
         self._features.publish(message)
 
     def feed(self, vectors: Any) -> list[Recognition]:
-        """Publish vectors one by one, each after the recognition of the one before; returns the recognitions."""
+        """Publish vectors one by one, each after the recognition of the one before; return the recognitions."""
         first = len(self.recognitions)
         for n, x in enumerate(vectors, first + 1):
             self.publish(x)
@@ -53,7 +53,7 @@ class RecognitionProbe(RosProbe):
         return future
 
     def teach(self, label: str, vectors: Any, n_frames: int | None = None, timeout: float = 200.0) -> Any:
-        """Start to teach, wait until the node says that it learns, publish vectors, return the answer."""
+        """Begin a lesson, wait until the node says that it learns, publish vectors, and return the answer."""
         vectors = list(vectors)
         future = self.begin_lesson(label, len(vectors) if n_frames is None else n_frames, timeout)
         self.feed(vectors)

@@ -1,4 +1,4 @@
-"""A stream whose estimator only writes down what it is taught, and motions that are exact for parabolas."""
+"""A stream whose estimator only records what it is taught, and motions that are exact for parabolas."""
 
 from collections import deque
 
@@ -9,13 +9,13 @@ from icub_learning.dynamics.motion.joint_states import JointStateReader
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 
-JOINTS = ("shoulder", "elbow")  # of a robot that has a wrist, too
-PERIOD = 5_000_000  # ns
-START = 10**18  # ns
+JOINTS = ("shoulder", "elbow")  # joints of the stream; the robot has a wrist as well
+PERIOD = 5_000_000  # [ns] between joint states
+START = 10**18  # [ns] first stamp
 
 
 class Recorder:
-    """An estimator of sums of positions, velocities and accelerations that learns nothing."""
+    """An estimator that predicts the sums of positions, velocities and accelerations, and learns nothing."""
 
     def __init__(self, n_outputs):
         self.n_outputs = n_outputs
@@ -31,7 +31,7 @@ class Recorder:
         self.stamps.append(stamp)
 
     def taught(self):
-        """All that it was taught, one sample in a row."""
+        """Return all that it was taught, one sample per row."""
         samples = zip(self.learned, self.known, self.stamps, strict=True)
         return np.array([np.concatenate([*sample, *known, [stamp]]) for sample, known, stamp in samples])
 
@@ -69,6 +69,6 @@ class Parabolas:
 
 
 def recorded_stream(outputs, motions, effort=False, tolerance=0.002, joints=JOINTS, **reader):
-    """A stream of `joints` with a Recorder."""
+    """Return a stream of `joints` whose estimator is a Recorder."""
     reader = JointStateReader(joints, (*joints, "wrist"), **reader)
     return InverseDynamicsStream(Recorder(len(outputs)), reader, motions, outputs, effort=effort, tolerance=tolerance)

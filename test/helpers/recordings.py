@@ -11,7 +11,7 @@ PERIOD_NS = 8_000_000
 
 
 def rigid_recording(n: int = 800, noise: float = 0.0, seed: int = 0) -> Recording:
-    """UR10 in smooth motion; efforts are those of the URDF with its wrist held, plus white noise [N m]."""
+    """Return a recording of UR10 in smooth motion; efforts by its URDF with its wrist held, plus white noise [N m]."""
     full = pinocchio.buildModelFromUrdf(find_urdf("ur10"))
     held = [full.getJointId(name) for name in full.names[1:] if name not in JOINTS]
     model = pinocchio.buildReducedModel(full, held, np.zeros(full.nq))

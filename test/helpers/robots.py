@@ -23,6 +23,6 @@ PANDA_JOINTS = (*(f"panda_joint{number}" for number in range(1, 8)), "panda_fing
 
 
 def random_state(n_joints, seed):
-    """q, v and a of a robot in lively motion: (n_joints,) each."""
+    """Return q, v and a of a robot in lively motion: (n_joints,) each."""
     random = np.random.default_rng(seed)
     return random.uniform(-np.pi, np.pi, n_joints), random.normal(0, 3, n_joints), random.normal(0, 10, n_joints)

@@ -24,9 +24,9 @@ from icub_learning.nodes.common.qos import DISCOVERY_TIME
 MANY = QoSProfile(depth=1000)
 RELIABLE = QoSProfile(depth=50, reliability=ReliabilityPolicy.RELIABLE)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-LOOK = 0.05  # [s] between two looks at whether what is waited for has come, when nothing arrives
-RESEND = 20.0  # [s] after which a message that nobody has noticed is sent again
-OWN = ("icub_learning_msgs", "std_srvs")  # packages of the services that nodes have beside those of every node
+LOOK = 0.05  # [s] between two checks of a condition that is waited for, when no message arrives
+RESEND = 20.0  # [s] after which a message that no report counts is sent again
+OWN = ("icub_learning_msgs", "std_srvs")  # packages of the services that nodes offer beside those of every ROS node
 
 
 def interface(name: str) -> Any:
@@ -89,11 +89,11 @@ class RosProbe:
         self._executor.spin_once(timeout_sec=LOOK)
 
     def spin(self, seconds: float) -> None:
-        """Take in what arrives for so long: for tests that show that something does NOT come."""
+        """Handle messages for some seconds: for tests that show that something does NOT come."""
         self._holds(lambda: False, seconds)
 
     def _holds(self, condition: Callable[[], Any], seconds: float) -> bool:
-        """Spin until a condition holds, at most so long; whether it does."""
+        """Spin until a condition holds, at most for some seconds; return whether it does."""
         deadline = time.monotonic() + seconds
         while not (found := condition()) and (left := deadline - time.monotonic()) > 0:
             self._executor.spin_once(timeout_sec=min(left, LOOK))
@@ -110,7 +110,7 @@ class RosProbe:
         return self.diagnostics
 
     def repeat(self, publish: Callable[[], None], condition: Callable[[dict[str, str]], Any], what: str) -> None:
-        """Publish until a report says that it came: a machine that stalls for a second may lose a message."""
+        """Publish until a report says that the message came: a machine that stalls for a second may lose a message."""
         began = time.time_ns()
         for _ in range(round(PATIENCE / RESEND)):
             publish()
@@ -119,12 +119,12 @@ class RosProbe:
         raise AssertionError(f"waited {PATIENCE:g} s in vain for a report {what}; the last one: {self.diagnostics}")
 
     def matched(self, *publishers: Any, topics: tuple[str, ...] = ()) -> None:
-        """Wait until publishers of this side have subscriptions, and somebody publishes on topics of the other side."""
+        """Wait until these publishers have subscriptions, and some node publishes on these topics of the other side."""
         self.until(lambda: all(one.get_subscription_count() for one in publishers), "subscriptions of the node")
         self.until(lambda: all(self.node.count_publishers(topic) for topic in topics), f"publishers on {topics}")
         matched = time.monotonic()
         own = {name: kind for name, kind in self.offered().items() if kind.__module__.startswith(OWN)}
-        self.services.find_all(own, PATIENCE)  # all at once: each one would take as long as all of them
+        self.services.find_all(own, PATIENCE)  # all at once: finding one takes as long as finding all
         if not HERE:  # matching is mutual, but two processes learn of it one after the other
             self.spin(matched + DISCOVERY_TIME - time.monotonic())
 
@@ -134,7 +134,7 @@ class RosProbe:
         return {name: interface(kinds[0]) for name, kinds in found.items() if name.startswith(f"{self.node_name}/")}
 
     def ask(self, kind: Any, name: str, /, **fields: Any) -> Any:
-        """Send a request to a service of the node as soon as that is there; return the future of its answer."""
+        """Send a request to a service of the node as soon as it is available; return the future of its answer."""
         return self.services.ask(kind, f"{self.node_name}/{name}", find_limit=PATIENCE, **fields)
 
     def answer(self, future: Any) -> Any:
@@ -147,11 +147,11 @@ class RosProbe:
         return self.answer(self.ask(kind, name, **fields))
 
     def change(self, transition: int) -> bool:
-        """Ask the node for a lifecycle transition; whether it succeeded."""
+        """Ask the node for a lifecycle transition; return whether it succeeded."""
         return bool(self.call(ChangeState, "change_state", transition=Transition(id=transition)).success)
 
     def set_parameter(self, name: str, value: object) -> SetParametersResult:
-        """Set a parameter of the node; return whether it was taken, and why not."""
+        """Set a parameter of the node; return whether it was accepted, and why not."""
         given = Parameter(name, value=value).to_parameter_msg()
         return self.call(SetParameters, "set_parameters", parameters=[given]).results[0]
 
@@ -160,5 +160,5 @@ class RosProbe:
         return str(self.call(GetState, "get_state").current_state.label)
 
     def refused(self, reason: str) -> int:
-        """How many messages diagnostics say were refused for this reason."""
+        """Return how many messages were refused for this reason, by the last report."""
         return int(self.diagnostics.get(f"refused: {reason}", 0))

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-PERIOD = 10_000_000  # ns
+PERIOD = 10_000_000  # [ns] between samples
 
 
 class SmallArm:
-    """Its regressor."""
+    """The regressor of the arm."""
 
     n_joints, n_outputs, n_parameters, n_base = 1, 1, 3, 3
     joints = output_names = ("joint",)
@@ -22,7 +22,7 @@ class SmallArm:
 
 
 def motions(n, rng):
-    """States (n, 3, 1) of a smooth motion at 100 Hz."""
+    """Return states (n, 3, 1) of a smooth motion at 100 Hz."""
     t = 0.01 * np.arange(n)
     frequencies, phases = rng.uniform(0.5, 2.0, 5), rng.uniform(0, 6, 5)
     angle = t[:, None] * frequencies + phases
@@ -31,12 +31,12 @@ def motions(n, rng):
 
 
 def rigid(states, parameters=SmallArm.nominal_parameters):
-    """What rigid bodies have to say, (n, 1)."""
+    """Return the outputs of a rigid body at states, (n, 1)."""
     return np.array([SmallArm()(*state) @ parameters for state in states])
 
 
 def learn(estimator, states, y, first=0, judged=True):
-    """Learn samples 10 ms apart; return what was predicted of each before: total and variance, (2, n).
+    """Learn samples 10 ms apart; return total and variance predicted for each before it was learned, (2, n).
 
     Without `judged` the weights of experts stay as they are.
     """

@@ -1,12 +1,12 @@
-"""Compiled functions refuse what does not fit, before they read or write anything beyond it."""
+"""Arguments that compiled functions must refuse, before they read or write beyond an array."""
 
 import numpy as np
 import pytest
 
 
 def spoiled(value, exact):
-    """What is near a valid argument and is none; with `exact` a longer array is none, either."""
-    if isinstance(value, bool):  # anything else is true or false, too
+    """Yield invalid arguments close to a valid one; with `exact` a longer array is invalid, too."""
+    if isinstance(value, bool):  # any other value is true or false, too, so that none is invalid
         return
     if isinstance(value, tuple):
         for place, entry in enumerate(value):
@@ -28,7 +28,7 @@ def spoiled(value, exact):
 
 
 def assert_refused(function, arguments, exact=False):
-    """Assert that a function takes its arguments, and none of them spoiled."""
+    """Assert that a function accepts its arguments and refuses each of them spoiled."""
     function(*arguments)
     for place, value in enumerate(arguments):
         for other in spoiled(value, exact):

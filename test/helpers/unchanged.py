@@ -1,4 +1,4 @@
-"""What a refused change must leave as it was."""
+"""A check that a refused change leaves a model as it was."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from icub_learning.testing import same_arrays
 
 @contextmanager
 def unchanged(model: Any) -> Iterator[None]:
-    """The state of a model, before and after what is done in the block."""
+    """Assert that the state of a model after the block is the same as before it."""
     before = model.state()
     yield
     assert same_arrays(before, model.state())

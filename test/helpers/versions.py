@@ -4,7 +4,7 @@ import pytest
 
 
 def every_version(*modules, autouse=False):
-    """A fixture that runs tests once on each version of compiled modules and puts those in use back afterwards."""
+    """Return a fixture that runs tests once on each version of compiled modules and restores those in use before."""
 
     @pytest.fixture(params=modules[0].available(), scope="module", autouse=autouse)
     def version(request):

@@ -4,17 +4,17 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-# [s]: it only ends a test that hangs. Nothing is measured with it, and no test waits for it to pass.
+# [s] longest wait: it only ends a test that hangs. Nothing is measured with it, and no test waits for it to pass.
 PATIENCE = 240.0
 
 
 def wait_until(condition: Callable[[], Any], what: str, between: Callable[[], Any] = lambda: time.sleep(0.02)) -> Any:
-    """Return what `condition` returns as soon as that is true; the test fails if it never is.
+    """Return what `condition` returns as soon as that is true; the test fails if it is not within PATIENCE.
 
     Args:
-        condition: asked again and again.
-        what: what is waited for, for the message.
-        between: done each time it does not hold yet, such as taking in messages.
+        condition: function that is called again and again.
+        what: what is waited for, in words, for the error message.
+        between: function that is called each time it does not hold yet, such as one that takes in messages.
     """
     deadline = time.monotonic() + PATIENCE
     while not (found := condition()):

@@ -2,8 +2,8 @@
 
 A node imports NumPy, Pinocchio and ROS 2 before its first line runs, and tests start hundreds of nodes. So the fork
 server of multiprocessing imports what nodes and commands import. `python -m icub_learning...` and `python FILE.py` run
-in forks of it, in a session and environment of their own, as a new interpreter would run them, but with patience for a
-busy machine (helpers.limits). Any other command takes the place of its fork.
+in forks of it, in a session and environment of their own, as a new interpreter would run them, but with longer time
+limits for a busy machine (helpers.limits). Any other command replaces its fork.
 """
 
 import atexit
@@ -22,17 +22,17 @@ LIMITED = ("cli.check.command", "cli.latency", "cli.teach.dialogue", "clients.ar
 IMPORTED = (*(f"nodes.{name}.node" for name in NODES), *LIMITED, "evaluation", "simulation.arm.recordings")
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload([f"icub_learning.{name}" for name in IMPORTED])
-OURS = ("", *map(str, Path(__file__).resolve().parents[1:3]))  # where pytest looks, and a new interpreter does not
+OURS = ("", *map(str, Path(__file__).resolve().parents[1:3]))  # on pytest's sys.path, but not a new interpreter's
 PATH = [folder for folder in sys.path if folder not in OURS]
 
 
 def start(command: list[str], log: Path) -> Any:
     """Start a command in the folder and environment of this process, its output in `log`."""
     with mock.patch.dict(os.environ):
-        os.environ.pop("COVERAGE_PROCESS_START", None)  # the programs are measured, and not the fork server
+        os.environ.pop("COVERAGE_PROCESS_START", None)  # coverage of programs, not of the fork server
         forkserver.ensure_running()
     given = (command, str(log), os.getcwd(), dict(os.environ), PATH)
-    process = FORKS.Process(target=become, args=given, daemon=True)  # what is left when pytest ends is ended
+    process = FORKS.Process(target=become, args=given, daemon=True)  # ended with pytest at the latest
     process.start()
     return process
 
@@ -51,7 +51,7 @@ def become(command: list[str], log: str, folder: str, environment: dict[str, str
         line = line[1:]
     is_file = line[0].endswith(".py")
     if python != sys.executable or not (is_file or line[0].startswith("icub_learning.")):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # which Python ignores
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, which exec would keep
         os.execvp(python, command)
 
     from helpers.limits import set_limits
@@ -69,4 +69,4 @@ def become(command: list[str], log: str, folder: str, environment: dict[str, str
         else:
             runpy.run_module(line[0], run_name="__main__", alter_sys=True)
     finally:
-        atexit._run_exitfuncs()  # a fork ends without
+        atexit._run_exitfuncs()  # a fork ends without calling them

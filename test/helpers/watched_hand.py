@@ -1,4 +1,4 @@
-"""A rigid arm whose body is known exactly, but for noise that lasts for a while, and a monitor of its errors."""
+"""A rigid arm whose body is known exactly except for noise, correlated in time, and a monitor of its errors."""
 
 from functools import lru_cache
 from io import BytesIO
@@ -15,15 +15,15 @@ from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.robots import find_urdf
 
 PERIOD = 0.01  # [s]
-USUAL = 14.0  # [s] without change
-LOAD = np.array([0.5, 0.0, 0.01, 0.02, 1e-3, 0.0, 1e-3, 0.0, 0.0, 1e-3])  # inertial parameters
+USUAL = 14.0  # [s] of motion without change, in which a monitor gets used to the errors
+LOAD = np.array([0.5, 0.0, 0.01, 0.02, 1e-3, 0.0, 1e-3, 0.0, 0.0, 1e-3])  # inertial parameters of a load
 PUSH = np.array([4.0, 3.0, 0.0, 0.0, 0.0, 0.0])  # force [N] and moment [N m]
 WRENCH = WrenchRegressor.from_urdf(find_urdf("icub"), RIGHT_ARM, "r_arm_ft_sensor")
 PANDA = TorqueRegressor.from_urdf(find_urdf("panda"), [f"panda_joint{i}" for i in range(1, 8)])
 
 
 class Remembered(LinkEffects):
-    """Effects at the motions of all hands, which are the same: each is computed once."""
+    """Link effects, each computed once for a motion: all hands make the same motions."""
 
     def __init__(self, *of):
         super().__init__(*of)
@@ -45,7 +45,7 @@ def effects(torque):
 
 
 class Hand:
-    """Feeds a monitor with the errors of a body that is known but for noise."""
+    """An arm that feeds a monitor with the errors of its body, which is known except for noise."""
 
     def __init__(self, seed=0, torque=False, **settings):
         self.effects = effects(torque)
@@ -66,8 +66,8 @@ class Hand:
         return Motion(self.stamp, position, 0.3 * w * np.cos(w * t), -0.3 * w**2 * np.sin(w * t))
 
     def run(self, seconds, load=None, push=None, variance=None, at_once=1, measured=0.0, spread=30.0):
-        """Return what the monitor saw after each block of `at_once` samples, whose errors have the block's mean, and
-        differ from it by up to `spread` deviations of the noise.
+        """Return the monitor's phase after each block of `at_once` samples; their errors have the block's mean and
+        differ from it by up to `spread` standard deviations of the noise.
         """
         phases = []
         for _ in range(round(seconds / PERIOD)):
@@ -89,7 +89,7 @@ class Hand:
 
 
 class _Pickler(Pickler):
-    """Keeps arrays that are views of others views of their copies."""
+    """A pickler in whose copies an array that is a view of another one is a view of that one's copy."""
 
     def reducer_override(self, found):
         base = found.base if type(found) is np.ndarray else None
@@ -100,7 +100,7 @@ class _Pickler(Pickler):
 
 
 def copy_of(hand):
-    """Return a hand that goes on from where this one is."""
+    """Return a copy of a hand, which goes on from where that one is."""
     file = BytesIO()
     _Pickler(file).dump(hand)
     return loads(file.getvalue())
@@ -114,5 +114,5 @@ def _used(*arguments, **settings):
 
 
 def used(*arguments, **settings):
-    """Return a hand of its own that has got used to its errors."""
+    """Return a new hand whose monitor has got used to its errors."""
     return copy_of(_used(*arguments, **settings))

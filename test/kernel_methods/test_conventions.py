@@ -24,7 +24,7 @@ ESTIMATORS += [OneVsAllClassifier()]
 ESTIMATORS += [OneVsAllClassifier(kind(random_state=0)) for kind in OF_SIGNS]
 ESTIMATORS += [kernel_methods.POLKClassifier(), kernel_methods.POLKRegressor(), kernel_methods.TensorKernelRegressor()]
 N = 60  # samples
-# Settings that are refused, each by the name of the last one.
+# Refused settings: the error names the last one of each.
 FAR = {"n_centers": N + 1}, {"n_centers": 0}, {"sampling": "best"}, {"regularization": 0.0}, {"regularization": -1e-3}
 ITERATIONS = {"max_iter": 0}, {"tol": -1.0}, {"tol": np.nan}
 STEPS = [{"step_size": value} for value in (0.0, 1e9, "fast", np.nan)]

@@ -1,4 +1,4 @@
-"""Dask arrays: equal to arrays in memory, also in processes of a cluster; lazily predicted, checked block by block."""
+"""Dask arrays: results equal those of arrays in memory, also in a cluster; predictions are lazy, blocks checked."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_dask_arrays_give_what_arrays_give(kind, sampling, data):
 def test_one_target_and_lengths_known_only_to_dask(kind, data):
     x, y = data
     x_there, y_there = dask_array.from_array(x, chunks=(1000, -1)), dask_array.from_array(y[:, 0], chunks=1000)
-    some = x_there[:, 0] > 0  # of unknown lengths
+    some = x_there[:, 0] > 0  # lengths are unknown until computed
     settings = {"n_centers": 30, "regularization": 1e-3, "random_state": 0, **EXACT[kind]}
     there = kind(**settings).fit(x_there[some], y_there[some])
     here = kind(**settings).fit(x[x[:, 0] > 0], y[x[:, 0] > 0, 0])

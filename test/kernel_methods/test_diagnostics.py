@@ -36,7 +36,7 @@ def test_dimensions_are_their_definition_and_in_their_order(x, regularization):
 
 @pytest.mark.parametrize("ratio", [0.3, 3.0, 30.0])
 def test_the_ratio_of_simulated_problems_is_found(ratio):
-    """Functions of known norm ||f||_H on the leading components of the kernel, with noise of known variance."""
+    """The targets are functions of known norm ||f||_H on the leading components of the kernel, plus known noise."""
     rng = np.random.default_rng(1)
     x = rng.uniform(-3, 3, size=(300, 1))
     values, vectors = np.linalg.eigh(RBF(0.5)(x))
@@ -57,14 +57,14 @@ def test_costs_and_regimes_are_those_of_the_paper():
     assert found == pytest.approx(
         {"KRLS": n**3, "early stopping": n**2 * 1e4, "NystromKRLS": n * m**2, "NYTRO": n * m * 1e4}
     )
-    # NYTRO is the faster one of the two exactly where d >= 1 / (lambda log(n / lambda)).
+    # NYTRO is faster than NystromKRLS exactly where d >= 1 / (lambda log(n / lambda)).
     for ratio in (1e-4, 1e-2, 0.1):
         edge = n * ratio / np.log(n * n * ratio)
         assert costs(n, 1.1 * edge, ratio)["NYTRO"] < costs(n, 1.1 * edge, ratio)["NystromKRLS"]
         assert costs(n, 0.9 * edge, ratio)["NYTRO"] > costs(n, 0.9 * edge, ratio)["NystromKRLS"]
     assert fastest_method(n, 10.0, 100.0) == "NystromKRLS"  # few dimensions
     assert fastest_method(n, 0.9 * n * 1e-3, 1e-3) == "NYTRO"  # noisy, many dimensions
-    assert fastest_method(n, 0.5 * n, 0.9) == "early stopping"  # as many as samples, noisy
+    assert fastest_method(n, 0.5 * n, 0.9) == "early stopping"  # half as many dimensions as samples, noisy
     assert fastest_method(n, n, 1.0) == "KRLS"  # SNR about one, dimension about n
     table = regime_map(1000, [1.0, 10.0, 900.0], [1e-2, 1.0, 100.0])
     assert table.shape == (3, 3)

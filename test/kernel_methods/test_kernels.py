@@ -42,7 +42,7 @@ def test_a_callable_is_called_with_whole_sets():
     with pytest.raises(NotFiniteError, match="kernel"):
         Kernel(lambda x, z: np.full((len(x), len(z)), np.nan))(x, z)
     x_square = rng.normal(size=(3, 3))
-    same = Kernel(lambda x, z: x)(x_square, x_square)  # a callable that returns its argument: never an alias of it
+    same = Kernel(lambda x, z: x)(x_square, x_square)  # the result is no alias of the argument that it returns
     assert not np.may_share_memory(same, x_square)
 
 

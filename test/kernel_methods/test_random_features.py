@@ -1,4 +1,4 @@
-"""Random features least squares: the source's formula, the kernel in the limit, and the path over the features."""
+"""Least squares on random features: the source's formula, the kernel in the limit, the path over the features."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_features_chosen_by_leverage_keep_the_kernel(kernel, data):
     reference = RBF(1.3) if kernel == "gaussian" else Matern(1.3, nu=1.5)
     settings = {"kernel": kernel, "length_scale": 1.3, "n_features": 50, "sampling": "leverage"}
     products = np.zeros((30, 30))
-    for seed in range(160):  # 50 features cost so little that 160 draws take half of 40 with 200
+    for seed in range(160):  # 160 draws of 50 features take half the time of 40 draws of 200
         fitted = RandomFeaturesKRLS(regularization=1e-3, random_state=seed, **settings).fit(x, y)
         rows = fitted.feature_map_(x[:30])
         products += rows @ rows.T / 160

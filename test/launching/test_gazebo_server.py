@@ -20,7 +20,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 SERVERS = servers()
 pytestmark = [needs_gazebo, pytest.mark.xdist_group("alone")]
 RELEASES = list(SERVERS) or ["none"]
-LEAST = 0.9  # of all messages: a machine that runs other tests at the same time is late, and queues are short
+LEAST = 0.9  # least share of joint states that come with their wrench: queues are short, and a busy machine is late
 
 
 @pytest.fixture(params=RELEASES)
@@ -51,7 +51,7 @@ def common(figures: dict[str, float]) -> None:
     assert figures["wrench against rigid bodies at rest, relative"] < 1e-9
     assert figures["wrench against rigid bodies in motion, relative"] < 1e-9
     assert figures["joint states with their wrench, one step later"] > LEAST
-    # The trial keeps clear of the stops: of narrow joints it uses three fifths of the range, in a few seconds.
+    # The trial keeps clear of the joint limits: it uses three fifths of the range of narrow joints, in a few seconds.
     assert 0.1 < figures["largest velocity, relative to its limit"] < 1.05
     assert not any("never changed" in text for text in figures["texts"])
 

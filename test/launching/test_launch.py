@@ -37,7 +37,7 @@ LEARNERS["detection"] = ("object_detection", "n_centers")
 
 
 def canonical(line: list[str], environment: Mapping[str, str]) -> dict[str, Any]:
-    """What a command means, whatever the order and spelling of its arguments for ROS."""
+    """Return what a command means, whatever the order and spelling of its arguments for ROS."""
     cut = line.index("--ros-args") if "--ros-args" in line else len(line)
     rules: dict[str, str] = {}
     parameters: dict[str, dict[str, Any]] = {}
@@ -60,7 +60,7 @@ def canonical(line: list[str], environment: Mapping[str, str]) -> dict[str, Any]
 
 @pytest.mark.parametrize(("system", "assignments"), CASES)
 def test_both_ways_start_the_same_processes(system, assignments, checkout, tmp_path, monkeypatch):
-    """With a stand-in for ROS 2's launch; that itself starts the same files in test_launch_run.py."""
+    """A stand-in replaces ROS 2's launch, which itself starts the same files in test_launch_run.py."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(launch_stand_in.FindPackageShare, "share", {"icub_learning": str(checkout)})
     monkeypatch.delitem(sys.modules, "icub_learning.launching.description", raising=False)
@@ -77,7 +77,7 @@ def test_both_ways_start_the_same_processes(system, assignments, checkout, tmp_p
     lines = commands(SYSTEMS[system], parse(SYSTEMS[system], assignments), lambda *names: "/".join(filter(None, names)))
     by_command = [canonical(list(command.line), command.environment) for command in lines]
     assert by_file == by_command
-    # What must be in it, so that two empty answers would not agree.
+    # The learner must be among them: two empty lists would agree, too.
     name, parameter = LEARNERS.get(system, ("inverse_dynamics", "joints"))
     learner = next(call for call in by_command if call["rules"].get("__node") == name)
     assert learner["program"][0].endswith("_node")

@@ -23,7 +23,7 @@ def test_what_is_saved_comes_back_as_it_was():
     state = one.state()
     assert set(state) == {"value", "mean", "count", "factor"}
     again = Some.from_state(state, 3)
-    one.value[0] = one.hidden()[0][0] = 9.0  # neither the state nor what was made of it follows
+    one.value[0] = one.hidden()[0][0] = 9.0  # neither the state nor the restored object follows
     mean, count, factor = again.hidden()
     assert again.value.tolist() == [1.0, np.inf, 0.0] and mean.tolist() == [[0, 1], [2, 3], [4, 5]]
     assert (count, factor) == (7, 0.5) and type(count) is int

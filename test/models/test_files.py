@@ -27,7 +27,7 @@ HEADER = ModelHeader(
 
 
 def npy(shape, data=b"", dtype="<f8"):
-    """An .npy file that claims a shape, whatever follows."""
+    """Return an .npy file that claims a shape, whatever data follows."""
     text = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}"
     text += " " * (63 - (10 + len(text)) % 64) + "\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + data
@@ -53,7 +53,7 @@ def test_a_model_comes_back_to_the_bit_with_its_description(tmp_path):
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_files_of_numpy_are_read_and_have_no_description(tmp_path, save):
-    """As earlier releases wrote them, and as people pack them."""
+    """Files are read as earlier releases wrote them, and as people pack them."""
     save(tmp_path / "old.npz", **STATE)
     state, header = read_model(tmp_path / "old.npz")
     assert header is None
@@ -140,7 +140,7 @@ def written(tmp_path_factory):
 @settings(max_examples=400, deadline=None)
 @given(place=st.integers(0, 10**6), change=st.integers(1, 255) | st.none())
 def test_damage_is_noticed_or_does_not_matter(written, tmp_path_factory, place, change):
-    """Whatever byte is changed, and wherever the file is cut off (None): it is refused, or gives the very same."""
+    """Whichever byte is changed, or wherever the file is cut off (None), it is refused or gives the same arrays."""
     damaged, place = bytearray(written), place % len(written)
     damaged[place:] = b"" if change is None else bytes([damaged[place] ^ change]) + damaged[place + 1 :]
     path = tmp_path_factory.mktemp("damaged") / "model.npz"
@@ -157,7 +157,7 @@ def test_damage_is_noticed_or_does_not_matter(written, tmp_path_factory, place, 
 def test_an_entry_that_swallows_those_after_it_is_noticed(written, tmp_path):
     """The list of entries gives each one a comment's length: a larger one makes the next entries part of it."""
     entry = written.rindex(b"PK\x01\x02", 0, written.rindex(b"model_checksum.npy"))
-    length = written.rindex(b"PK\x01\x02", 0, entry) + 32  # of the comment of the entry before
+    length = written.rindex(b"PK\x01\x02", 0, entry) + 32  # place of the comment's length of the entry before
     path = tmp_path / "model.npz"
     path.write_bytes(written[:length] + (len(written) - 22 - entry).to_bytes(2, "little") + written[length + 2 :])
     with pytest.raises(StateError, match=r"lists \d of its 7 entries"):
@@ -165,7 +165,7 @@ def test_an_entry_that_swallows_those_after_it_is_noticed(written, tmp_path):
 
 
 def test_an_exchanged_array_is_noticed_by_its_checksum(tmp_path):
-    """Valid for the archive, but not what was written."""
+    """The changed array is valid for the archive, but is not what was written."""
     path = write_model(tmp_path / "model", STATE, HEADER)
     with np.load(path) as content:
         arrays = dict(content)

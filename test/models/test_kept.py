@@ -1,4 +1,4 @@
-"""Names of models stay inside their folder; of one name a whole one is always there, and nothing refused is lost."""
+"""Names of models stay inside their folder; each name always has a whole model, and no refused file is lost."""
 
 import os
 import subprocess
@@ -102,7 +102,7 @@ def test_a_killed_process_does_not_keep_the_name(tmp_path):
     )
     child = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "arm.npz")], stdout=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "held\n"
-    (tmp_path / ".arm.npz.left").mkdir()  # what a process that is killed amid a saving leaves
+    (tmp_path / ".arm.npz.left").mkdir()  # left by a process killed amid a saving
     child.kill()
     child.wait()
     kept = KeptModels(tmp_path / "arm.npz", 3)
@@ -119,7 +119,7 @@ def test_a_file_removed_meanwhile_does_not_matter(kept):
 
 
 def test_a_folder_that_cannot_be_written_is_loaded_from(kept, monkeypatch):
-    """Root may write everywhere, so the refusal is the system's in disguise."""
+    """Root may write everywhere, so the refusal of the system is simulated."""
     save(kept, 1)
     kept.close()
     monkeypatch.setattr(kept_models, "open", Mock(side_effect=PermissionError(13, "Permission denied")), raising=False)

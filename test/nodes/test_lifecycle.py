@@ -1,4 +1,4 @@
-"""Nodes that answer messages do so while they are active, and only then, as often as they are brought there."""
+"""Nodes that answer messages do so while they are active, and only then, however often they are activated."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def test_messages_are_answered_while_the_node_is_active(node_here, name):
                 assert probe.change(getattr(Transition, f"TRANSITION_{word}")), word
 
         def answered(count):
-            """Send one more message, after which so many have been answered in all."""
+            """Send one more message; assert that `count` have then been answered in all."""
             nonlocal sent
             sent += 1
             send(probe, sent)

@@ -41,8 +41,8 @@ def test_a_learner_predicts_learns_and_is_kept(started, regressor, tmp_path):
         before = int(probe.diagnostics["samples learned"])
         assert before > 200
         refused = probe.call(ModelFile, "merge_model", path="settled")
-        assert refused.success, refused.message  # all of its samples are here already: nothing is asked of the class
-        for path in ("rls.weights", "my_package.broken.X"):  # whoever asks, no class is imported
+        assert refused.success, refused.message  # it knows all of these samples: the class need not merge
+        for path in ("rls.weights", "my_package.broken.X"):  # no request makes a node import a class
             assert "a class is named at start-up" in probe.set_parameter("estimator", path).reason
         state, header = read_model(tmp_path / "settled.npz")
         write_model(tmp_path / "other.npz", {**state, "estimator": np.asarray("my_package.broken.X")}, header)

@@ -18,7 +18,7 @@ from benchmarks.endurance.random_messages import RandomMessages
 
 pytestmark = pytest.mark.ros
 SUBJECT_OF = {subject.name: subject for subject in SUBJECTS}
-TRANSITIONS = {  # the states before and after each, by its number
+TRANSITIONS = {  # the states before and after each transition, by its number
     Transition.TRANSITION_CONFIGURE: ("unconfigured", "inactive"),
     Transition.TRANSITION_CLEANUP: ("inactive", "unconfigured"),
     Transition.TRANSITION_ACTIVATE: ("inactive", "active"),
@@ -66,7 +66,7 @@ def test_transitions_at_any_moment(start_node, name):
         publishers = [
             probe.node.create_publisher(interface(kinds[0]), topic, 10) for topic, kinds in heard if topic not in OTHERS
         ]
-        own = ("_parameters", "_atomically")  # of rclpy
+        own = ("_parameters", "_atomically")  # ends of the names of rclpy's own services
         kinds = {service: kind for service, kind in probe.offered().items() if not service.endswith(own)}
         clients = probe.services.find_all(kinds, PATIENCE)
         outputs = []
@@ -86,7 +86,7 @@ def test_transitions_at_any_moment(start_node, name):
             publish(2)
             service, kind = rng.choice(list(kinds.items()))
             request = made.message(kind.Request)
-            for field in ("timeout", "seconds"):  # of lessons, which last as long as their request says
+            for field in ("timeout", "seconds"):  # lessons last as long as their request says
                 if hasattr(request, field):
                     setattr(request, field, 0.2)
             waiting.append(clients[service].call_async(request))

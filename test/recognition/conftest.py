@@ -6,7 +6,7 @@ from helpers.feature_stream import Stream, recognizer
 
 @pytest.fixture
 def taught() -> Stream:
-    """A stream to a recognizer that was taught ten views of each of three objects."""
+    """Return a stream to a recognizer that was taught ten views of each of three objects."""
     stream = Stream(recognizer())
     for label in ("mug", "duck", "teddy"):
         stream.teach(label)

@@ -29,7 +29,7 @@ def test_forget_rename_and_reset(taught):
     for nothing_there in (lambda: robot.forget("goose"), robot.state):
         with pytest.raises((ParameterError, StateError), match="taught"):
             nothing_there()
-    taught.recognizer.recognize(0, "another", np.ones(3))  # the network is forgotten too
+    taught.recognizer.recognize(0, "another", np.ones(3))  # reset forgets the network too
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -37,10 +37,10 @@ def test_a_saved_recognizer_says_the_same(kind, tmp_path):
     stream = Stream(recognizer(classifier=kind))
     for label in ("mug", "duck", "teddy"):
         stream.teach(label)
-    other = Stream(recognizer())  # of another kind: what is loaded counts
+    other = Stream(recognizer())  # the loaded kind replaces its own
     other.recognizer.load(load_state(save_state(tmp_path / "objects", stream.recognizer.saved())))
     assert same_arrays(other.recognizer.state(), stream.recognizer.state())
-    stream.stamp = other.stamp = 100 * SECOND  # what was shown before takes no part
+    stream.stamp = other.stamp = 100 * SECOND  # frames shown before are too old to count
     for x in PLACES.values():
         assert same_arrays(vars(other.feed(x)), vars(stream.feed(x)))
 

@@ -1,4 +1,4 @@
-"""Lessons: what they teach, against a classifier fed by hand; all of one or nothing, and nothing else meanwhile."""
+"""Lessons teach what a classifier fed by hand learns: all frames of a lesson, or none if it ends early."""
 
 from unittest.mock import Mock
 
@@ -42,7 +42,7 @@ def test_learns_what_a_classifier_fed_by_hand_learns_and_is_calibrated_afterward
         stream.teach(label, count)
         for _ in range(count):
             x = view(label, rng)
-            by_hand.scores(x)  # as it is recognized before it is learned
+            by_hand.scores(x)  # a lesson, too, recognizes a view before it learns it
             by_hand.learn(x, label)
     assert same_arrays(stream.recognizer.classifier.state(), by_hand.state())
     asked = view("duck", rng)
@@ -76,7 +76,7 @@ def test_any_sequence_of_lessons_knows_what_the_finished_ones_taught(lessons):
         for x in vectors:
             stream.feed(x)
         if finished:
-            stream.show(label)  # one more than is wanted
+            stream.show(label)  # one frame more than the lesson takes
         stream.recognizer.end_lesson()
         kept += [(x, label) for x in vectors] if finished else []
     expected = make_classifier(Settings(), D)

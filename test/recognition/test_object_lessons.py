@@ -1,4 +1,4 @@
-"""What the whole is for: objects taught by views before the simulated eye are known in views never seen."""
+"""The purpose of recognition: objects taught by views of the simulated eye are recognized in unseen views."""
 
 import numpy as np
 import pytest

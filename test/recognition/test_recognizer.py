@@ -1,4 +1,4 @@
-"""What is recognized: scores over the window, labels that are unknown; bad features and settings are refused."""
+"""Recognition: mean scores over the window and the label "unknown"; bad features and settings are refused."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_features_of_another_network_are_refused_by_name(taught):
     with pytest.raises(SampleError, match=r"'other'.*'net/features'") as refused:
         taught.feed(np.ones(D), "other")
     assert refused.value.reason == "source"
-    assert describe(Settings(), taught.recognizer, "other").network == "net/features"  # what it has learned from
+    assert describe(Settings(), taught.recognizer, "other").network == "net/features"  # the network it learned from
     assert describe(Settings(), recognizer(), "other").network == "other"
 
 
@@ -53,7 +53,7 @@ def test_until_the_first_lesson_is_done_everything_is_unknown():
 
 def test_scores_are_the_mean_over_the_window_in_the_eyes_of_todays_model(taught):
     rng = np.random.default_rng(1)
-    taught.stamp += 10 * SECOND  # nothing older takes part
+    taught.stamp += 10 * SECOND  # older frames take no part
     rows = [view("duck", rng) for _ in range(7)]
     for n, x in enumerate(rows, 1):
         seen = taught.feed(x)

@@ -33,7 +33,7 @@ def make_recording(n: int = 40, m: int = 17, seed: int = 0, **fields) -> Recordi
 
 
 def assert_same(a: Recording, b: Recording) -> None:
-    np.testing.assert_equal(vars(a), vars(b))  # exactly, NaN equal to NaN
+    np.testing.assert_equal(vars(a), vars(b))  # equal exactly, and NaN equals NaN
 
 
 @pytest.mark.parametrize("name", PATHS)
@@ -51,7 +51,7 @@ def test_round_trip(tmp_path, name, absent):
 
 
 numbers = st.floats(allow_nan=True, allow_infinity=True)
-stamps = st.integers(-(2**31) * 10**9, (2**31 - 1) * 10**9)  # what a header can say
+stamps = st.integers(-(2**31) * 10**9, (2**31 - 1) * 10**9)  # [ns] range of a message header
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -61,7 +61,7 @@ stamps = st.integers(-(2**31) * 10**9, (2**31 - 1) * 10**9)  # what a header can
     forces=st.lists(st.tuples(stamps, numbers), max_size=4),
 )
 def test_round_trip_of_anything(tmp_path_factory, name, rows, forces):
-    """Stamps that are negative, repeat and go backwards, and numbers that are none, come back as they were."""
+    """Negative, repeated and backward stamps, and numbers that are NaN or infinite, come back as they were."""
     folder = tmp_path_factory.mktemp("any")
     recording = Recording(
         ("a",),
@@ -187,7 +187,7 @@ def test_a_write_that_is_refused_overwrites_and_leaves_nothing(tmp_path):
     (tmp_path / "kept").write_text("precious")
     with pytest.raises(RecordingError, match="exists already"):
         write(make_recording(), tmp_path / "kept")
-    recording = make_recording(wrench_frame="\ud800")  # no UTF-8 for it
+    recording = make_recording(wrench_frame="\ud800")  # a lone surrogate has no UTF-8
     for name in ROSBAGS:
         with pytest.raises(RecordingError, match="cannot be written"):
             write(recording, tmp_path / name)
@@ -204,9 +204,9 @@ def test_unknown_paths_and_formats(tmp_path):
         read(tmp_path / "empty", stamp_source="clock")
 
 
-@pytest.mark.parametrize("name", [name for name in PATHS if name != "bag"])  # which holds a .db3
+@pytest.mark.parametrize("name", [name for name in PATHS if name != "bag"])  # its file is a .db3
 def test_damaged_files_are_refused_by_name_or_read(tmp_path, name):
-    """Cut off and with flipped bytes: a RecordingError that names the file, or a recording; never anything else."""
+    """Files cut off or with changed bytes give a RecordingError that names the file, or a recording; nothing else."""
     write(make_recording(n=200), path := tmp_path / name)
     sound = path.read_bytes()
     rng = np.random.default_rng(1)
@@ -299,7 +299,7 @@ def test_topics_are_chosen_by_type_or_asked_for(tmp_path):
 
 
 def test_rosbag_carries_the_message_definitions(tmp_path):
-    """So that tools without ROS read it too, and `ros2 bag play` finds the quality of service."""
+    """With them tools without ROS can read it too, and `ros2 bag play` finds the quality of service."""
     write(make_recording(), tmp_path / "bag")
     with Reader(tmp_path / "bag") as reader:
         found = {connection.topic: connection for connection in reader.connections}

@@ -1,4 +1,4 @@
-"""Automatic forgetting: silent without change, quick after one, and it ends again."""
+"""Automatic forgetting: none without a change, quickly raised after one, and ending again."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ PERIOD = 0.01  # [s]
 
 
 def feed(forgetting, rng, seconds, level=1.0, leverage=0.0):
-    """Feed white errors; return all factors."""
+    """Feed white errors; return the forgetting factors after each."""
     errors = level * rng.standard_normal((round(seconds / PERIOD), forgetting.n_outputs))
     return np.array([forgetting.follow(error, leverage, PERIOD) for error in errors])
 
@@ -22,7 +22,7 @@ def test_nothing_is_forgotten_without_change(seed):
 
 @pytest.mark.parametrize("level, within, shorter", [(4.0, 3.0, 2.0), (1.5, 6.0, 20.0), (1.15, 40.0, 60.0)])
 def test_larger_errors_raise_forgetting_which_ends_again(level, within, shorter):
-    """`shorter` is the memory [s] just after a change of this size, at most."""
+    """`shorter` is the longest memory [s] allowed just after a change of this size."""
     rng, forgetting = np.random.default_rng(1), AdaptiveForgetting(3)
     feed(forgetting, rng, 60.0)
     factors = feed(forgetting, rng, within, level)

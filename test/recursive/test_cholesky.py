@@ -17,14 +17,14 @@ version = every_version(_cholesky)
 
 
 def padded(values):
-    """Rows of weights as they are stored."""
+    """Return rows of weights as they are stored."""
     out = aligned_zeros(len(values), padded_size(values.shape[1]))
     out[:, : values.shape[1]] = values
     return out
 
 
 def factored(rng, d):
-    """A well conditioned unit triangle and pivots, as numbers and as they are stored."""
+    """Return a well conditioned unit triangle and pivots, as numbers and as they are stored."""
     unit = np.eye(d) + np.triu(rng.normal(size=(d, d)), 1) / np.sqrt(d)
     pivots = rng.uniform(0.25, 4.0, d)
     square = np.eye(padded_size(d))
@@ -33,7 +33,7 @@ def factored(rng, d):
 
 
 def unpacked(triangle, d):
-    """R (d, d), after a look at what must not have changed around it."""
+    """Return R (d, d), after a check that the padding around it has not changed."""
     square = unpack(triangle, padded_size(d))
     assert not np.tril(square, -1).any()
     np.testing.assert_array_equal(square[d:, d:], np.eye(len(square) - d))
@@ -141,7 +141,7 @@ def good_update():
             np.ones((3, d)), np.ones((3, n_outputs)), d, d, n_outputs, 1.0, inf]  # fmt: skip
 
 
-CALLS = {  # good arguments, how many are buffers, how many of those are written, and which are samples
+CALLS = {  # good arguments, number of buffers, number of those that are written, positions of samples
     "update": (good_update, 6, 4, (4, 5)),
     "predict": (lambda: [np.ones((2, 16)), np.ones((3, 16)), 16, 16, 2], 2, 0, (1,)),
     "leverage": (lambda: [pack(np.eye(16)), np.ones((3, 16)), 16, 16], 2, 0, (1,)),
@@ -167,7 +167,7 @@ def test_bad_buffers_are_refused_and_nothing_is_written(call, spoil):
         reads_only = spoil == "read-only" and position >= n_written
         if reads_fewer_rows or reads_only:
             continue
-        if position in samples:  # the caller takes a closer look at them
+        if position in samples:  # None: the caller checks samples itself
             assert getattr(_cholesky, call)(*arguments) is None
         else:
             with pytest.raises((ValueError, TypeError, BufferError)):

@@ -34,7 +34,7 @@ def test_fading_widens_what_is_known_of_the_first_weights_given_the_others_and_n
         return first - mixed @ np.linalg.solve(rest, mixed.T) if count < d else first
 
     np.testing.assert_allclose(conditional(after), conditional(before) / factor, rtol=1e-7, atol=1e-12)
-    # What is left still holds the prior, so that pooling can take it out again.
+    # The faded information still contains the prior, so that pooling can take it out again.
     excess = learner.factor.T @ learner.factor - np.diag(learner.prior)
     assert np.linalg.eigvalsh(excess).min() > -1e-9
 

@@ -1,4 +1,4 @@
-"""Aggregation in two layers: weights and bound from the definition alone, and what the second layer is there for."""
+"""Aggregation in two layers: weights and bound from the definition alone, and the purpose of the second layer."""
 
 import numpy as np
 import pytest
@@ -11,8 +11,8 @@ from icub_learning.errors import ParameterError, ShapeError, StateError
 from icub_learning.recursive import _aggregation, layered_aggregation
 from icub_learning.recursive.layered_aggregation import ConvexAggregation, LayeredAggregation
 
-HALF_LIVES, SECOND = (20.0, 150.0), 80.0  # samples, as the tests take one a second
-DELAY = 7  # samples between what an answer was made with and its measurement
+HALF_LIVES, SECOND = (20.0, 150.0), 80.0  # half-lives [samples], one sample a second
+DELAY = 7  # samples from the weights of an answer to its measurement
 
 
 def learn(learner, errors):
@@ -45,7 +45,7 @@ def test_layers_are_what_the_class_says_and_the_second_keeps_its_bound(name):
 
 
 def test_who_has_slept_wakes_up_with_little_weight():
-    """The squared error of the second one falls from 100 to 16 times that of the first one."""
+    """The squared error of the second expert falls from 100 to 16 times that of the first."""
     learner, heaviest = LayeredAggregation(2, 1, (20.0,), 20.0), []
     for t, sign in enumerate(np.random.default_rng(0).choice([-1.0, 1.0], 3000)):
         errors = sign * np.array([0.1, 1.0 if t < 2500 else 0.4]).reshape(1, 2, 1)
@@ -65,10 +65,10 @@ def test_numbers_of_any_size_leave_finite_weights():
 
 
 def loss_after_a_shock(shock):
-    """The loss of what is published after three samples with errors times `shock`, over that of the best expert."""
+    """Return the combination's loss after three samples with errors times `shock`, over that of the best expert."""
     rng = np.random.default_rng(3)
     errors = rng.normal(size=(700, 1, 3)) * [1.0, 2.0, 2.0]
-    errors[400:403] = shock * rng.normal(size=(3, 1, 3)) * [1.0, 0.1, 2.0]  # the second one errs least for once
+    errors[400:403] = shock * rng.normal(size=(3, 1, 3)) * [1.0, 0.1, 2.0]  # the second expert errs least for once
     judged = learn(LayeredAggregation(3, 1, HALF_LIVES, SECOND, direct=(2,)), errors)
     return np.mean(np.einsum("tn,tn->t", judged[430:, 0], errors[430:, 0]) ** 2) / np.mean(errors[430:, 0, 0] ** 2)
 

@@ -18,7 +18,7 @@ version = every_version(_cholesky)
 
 @st.composite
 def problems(draw, forgetting=False):
-    """A learner, samples, and their places in chunks."""
+    """Draw a learner, inputs, targets, and the indices of samples in each chunk."""
     rng = np.random.default_rng(draw(SEEDS))
     d, n_outputs, n = draw(st.integers(1, 40)), draw(st.integers(1, 5)), draw(st.integers(1, 60))
     size = rng.uniform(0.5, 2.0, d) if draw(st.booleans()) else 1.0
@@ -49,7 +49,7 @@ def test_any_split_into_chunks_equals_the_batch_solution(problem):
 
 
 def ill_conditioned(d, n, n_outputs, condition, seed=0):
-    """Samples and a regularization for which A = Z^T Z + lambda I has the given 2-norm condition number."""
+    """Return samples and a regularization for which A = Z^T Z + lambda I has the given 2-norm condition number."""
     rng = np.random.default_rng(seed)
     directions = np.linalg.qr(rng.normal(size=(d, d)))[0]
     z = rng.normal(size=(n, d)) * np.logspace(0, -np.log10(condition) / 2, d) @ directions.T
@@ -77,7 +77,7 @@ def test_no_drift_in_many_samples_at_condition_1e8(version, rank, d, n):
 
 
 def test_stays_near_float64_batch_accuracy_where_the_samples_themselves_have_condition_1e8():
-    # A then has condition 1e16: normal equations in float64 are lost altogether, orthogonal rotations are not.
+    # A then has condition 1e16: normal equations in float64 lose all digits, orthogonal rotations do not.
     d, n = 30, 10_000
     z, y, regularization = ill_conditioned(d, n, 2, 1e16)
     _, weights = batch_solution(z, y, regularization)
@@ -162,7 +162,7 @@ def test_silent_inputs_lose_nothing_in_a_hundred_thousand_forgetful_updates():
     factor, weights = batch_solution(z[-4000:], y[-4000:], learner.prior, forgetting ** np.arange(4000)[::-1], start)
     assert relative_error(learner.factor, factor) < 1e-12
     assert relative_error(learner.weights, weights) < 1e-9
-    # What was silent is learned at once when it speaks up.
+    # Silent inputs are learned at once when they become active.
     z = rng.normal(size=(200, d))
     learner.update(z, z @ np.arange(d)[:, None])
     np.testing.assert_allclose(learner.weights[:, 0], np.arange(d), atol=0.05)
@@ -241,7 +241,7 @@ def test_bad_settings_are_refused_by_name(name, value):
     assert caught.value.name == name or name in str(caught.value)
 
 
-BAD_ENTRIES = {  # of a state
+BAD_ENTRIES = {  # bad values of each entry of a state
     "version": [99],
     "unit_factor": [[[1.0, 0.0], [1.0, 1.0]], 2.0 * np.eye(2), np.eye(3)],
     "pivots": [[1.0, 0.0], [1.0, -1.0]],

@@ -1,4 +1,4 @@
-"""Pooling two learners: as if one had seen the samples of both."""
+"""Pooling two learners: the result is as if one had seen the samples of both."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What could not be foreseen of samples, beside batch solutions: recursive residuals, withdrawing, and pooling."""
+"""Recursive residuals, the unforeseen part of samples, withdrawing and pooling, against batch solutions."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def left_over(z, y, prior, start, weights, faded=1.0):
-    """Moment (T, T) of what weights leave of the targets and of the prior, in extended precision."""
+    """Return the moment (T, T) of the residuals of targets and prior under weights, in extended precision."""
     errors = y - z @ weights
     away = np.sqrt(np.asarray(prior, np.longdouble))[:, None] * (weights - start)
     return (errors.T @ (np.reshape(faded, (-1, 1)) * errors) + away.T @ away).astype(float)
@@ -32,7 +32,7 @@ def faded(factors):
 )
 @settings(deadline=None, max_examples=80)
 def test_their_moment_is_that_of_what_the_batch_leaves(seed, d, n_outputs, factors):
-    """At 1e-9 every coordinate is refilled at once: more rows than the core takes at a time."""
+    """A factor of 1e-9 makes every coordinate be refilled at once: more rows than the core takes at a time."""
     rng = np.random.default_rng(seed)
     n, factors = len(factors), np.array(factors)
     z, y, start = rng.normal(size=(n, d)), rng.normal(size=(n, n_outputs)), rng.normal(size=(d, n_outputs))
@@ -59,7 +59,7 @@ def test_the_samples_own_come_first(forgetting):
     for row, target in zip(z, y, strict=True):
         factor, prior, weights = learner.factor, forgetting * learner.prior, learner.weights
         left, known = learner.absorb(row, target), forgetting * factor.T @ factor
-        refilled = known + np.diag(learner.prior - prior)  # towards weights of zero, before the sample
+        refilled = known + np.diag(learner.prior - prior)  # refilled towards weights of zero, before the sample
         foreseen = row @ np.linalg.solve(refilled, known @ weights)
         expected = (target - foreseen) / np.sqrt(1.0 + row @ np.linalg.solve(refilled, row))
         np.testing.assert_allclose(left[0], expected, rtol=0.0, atol=1e-12)
@@ -91,7 +91,7 @@ def test_withdrawing_undoes_learning(seed, d, n_outputs, n_kept, n_taken):
     assert relative_error(learner.factor, factor) < 1e-10
     assert relative_error(learner.weights, weights) < 1e-8
     rotation = np.linalg.qr(rng.normal(size=(n_kept, n_kept)))[0] if n_kept else np.eye(0)
-    learner.withdraw(rotation @ z[:n_kept], rotation @ y[:n_kept])  # rows equivalent to all that is left
+    learner.withdraw(rotation @ z[:n_kept], rotation @ y[:n_kept])  # rows equivalent to all remaining samples
     np.testing.assert_allclose(learner.factor, np.diag(np.sqrt(prior)), atol=1e-8)
     np.testing.assert_allclose(learner.weights, start, atol=1e-7)
 
@@ -99,7 +99,7 @@ def test_withdrawing_undoes_learning(seed, d, n_outputs, n_kept, n_taken):
 @given(SEEDS, st.integers(1, 15), st.integers(1, 4), st.tuples(*[st.integers(0, 30)] * 3), st.booleans())
 @settings(deadline=None, max_examples=80)
 def test_pooling_counts_common_samples_once_and_tells_what_is_gained_and_lost(seed, d, n_outputs, counts, shares):
-    """M = M_1 + (M_2 - M_common) + gained' gained - lost' lost, for moments M of what a batch solution leaves."""
+    """M = M_1 + (M_2 - M_common) + gained' gained - lost' lost, for moments M of the residuals of batch solutions."""
     rng = np.random.default_rng(seed)
     n_common, n_mine, n_theirs = counts if shares else (0, *counts[1:])
     n = n_common + n_mine + n_theirs

@@ -28,6 +28,6 @@ def test_a_page_asks_no_host_and_shows_text_as_text(tmp_path):
     assert len(found) < (tmp_path / "a.png").stat().st_size
     with Image.open(io.BytesIO(found)) as image:
         shown = np.asarray(image.convert("RGB"), dtype=float)
-    assert np.sqrt(np.mean((shown - pixels) ** 2)) < 12.0  # of 255
+    assert np.sqrt(np.mean((shown - pixels) ** 2)) < 12.0  # root mean square, of 255
     page.write_page(tmp_path / "folder" / "r.html", text)
     assert (tmp_path / "folder" / "r.html").read_text(encoding="utf-8") == text

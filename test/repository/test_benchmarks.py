@@ -22,7 +22,7 @@ def test_one_size_is_measured_by_all_whose_weights_are_those_of_the_batch_soluti
     before = _cholesky.use("portable")
     rows = core.time_one_size(16, 3, 0.02)
     assert {f"ours/{name}" for name in _cholesky.available()} < set(CONTESTANTS) - set(MISSING)
-    assert _cholesky.use(before) == "portable"  # put back
+    assert _cholesky.use(before) == "portable"  # the update kernel was put back
     assert {row["method"] for row in rows} == {*CONTESTANTS, core.FLOOR}
     assert next(row for row in rows if row["method"] == "Sherman-Morrison")["x S-M"] == 1.0
 
@@ -43,7 +43,7 @@ def test_what_is_too_slow_is_left_out_with_the_reason():
 
 
 def test_each_part_of_a_cycle_is_measured(monkeypatch):
-    monkeypatch.setattr(parts, "time_in_turns", lambda steps, *_: time_in_turns(steps, 10.0, 5))  # slow steps too
+    monkeypatch.setattr(parts, "time_in_turns", lambda steps, *_: time_in_turns(steps, 10.0, 5))  # keeps slow steps
     found = {row["part"]: row["µs"] for row in parts.run(quick=True).rows}
     assert min(found.values()) > 0.0
     assert "a joint state to its prediction, irregular stamps" in found

@@ -10,7 +10,7 @@ import pytest
 
 
 def workspace(checkout: Path, folder: Path) -> None:
-    """Make what docs/setup.md says: the sources below src/, and a link that shows the messages beside them."""
+    """Create the workspace of docs/setup.md: the sources below src/, and a link to the messages beside them."""
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=checkout, capture_output=True, check=False)
     if tracked.returncode:
         pytest.skip("no git checkout to take the sources from")
@@ -23,7 +23,7 @@ def workspace(checkout: Path, folder: Path) -> None:
 
 
 def test_a_workspace_has_both_packages(checkout: Path, tmp_path: Path) -> None:
-    """As colcon and rosdep look for them: at most one package on each way down, links are followed."""
+    """Search as colcon and rosdep do: stop at the first package on each path, and follow links."""
     packages = pytest.importorskip("catkin_pkg.packages")
     workspace(checkout, tmp_path)
     found = packages.find_packages(str(tmp_path / "src"))

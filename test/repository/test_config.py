@@ -17,7 +17,7 @@ CONFIG = Path(__file__).resolve().parents[2] / "config"
 FILES = sorted(file.name for file in CONFIG.glob("*.yaml") if file.name != "gazebo_bridge.yaml")
 
 ARMS = "icub_arms.yaml"
-SAME = dict.fromkeys(("right_arm_dynamics", "left_arm_dynamics"), "inverse_dynamics")  # nodes by other names
+SAME = dict.fromkeys(("right_arm_dynamics", "left_arm_dynamics"), "inverse_dynamics")  # nodes under other names
 OTHERS = {"recognition.yaml": "cnn_features", "detection.yaml": "object_detection", ARMS: "right_arm_dynamics"}
 
 

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 
 import icub_learning
 
-# What is filled in step by step; scikit-learn sets the settings of its estimators one by one too.
+# Dataclasses that are filled in step by step; scikit-learn, too, sets the settings of its estimators one by one.
 CHANGING = {
     *("Attempt", "Counts", "DetectionLesson", "Event", "Frame", "KernelSettings", "Learner", "Lesson", "Positives"),
     *("RecognizedView", "State", "StateRecord", "StreamCounts"),

@@ -14,7 +14,7 @@ RINGS = (
 )  # fmt: skip
 # A sentence or a noun phrase does not begin with these: the reader would have to guess what they belong to.
 DANGLING = {"as", "at", "by", "for", "from", "in", "of", "on", "than", "that", "to", "until", "whose", "which", "with"}
-ENTRY = re.compile(r"^\s+[\w, ]+: of\b")  # of Args and Attributes
+ENTRY = re.compile(r"^\s+[\w, ]+: of\b")  # an entry of Args or Attributes
 
 Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -24,7 +24,7 @@ def is_protocol(node: ast.AST) -> bool:
 
 
 def definitions(tree: ast.Module | ast.ClassDef) -> Iterator[Documented]:
-    """Public classes, functions and methods; not setters, and not the methods of protocols."""
+    """Yield public classes, functions and methods; not setters, and not the methods of protocols."""
     for node in tree.body:
         if not isinstance(node, Documented) or node.name.startswith("_"):
             continue
@@ -36,14 +36,14 @@ def definitions(tree: ast.Module | ast.ClassDef) -> Iterator[Documented]:
 
 
 def interfaces(text: str) -> set[str]:
-    """Names of the methods that protocols of a module document: implementations need not say the same again."""
+    """Return the methods that protocols of a module document: implementations need not say the same again."""
     protocols = filter(is_protocol, ast.parse(text).body)
     methods = (method for protocol in protocols for method in protocol.body if isinstance(method, ast.FunctionDef))
     return {method.name for method in methods if ast.get_docstring(method)}
 
 
 def findings(text: str, documented: Collection[str] = ()) -> Iterator[str]:
-    """What is wrong with the docstrings of a module, each with its line; `documented` methods may have none."""
+    """Yield each fault of the docstrings of a module with its line; `documented` methods may have none."""
     for node in definitions(ast.parse(text)):
         docstring = ast.get_docstring(node)
         if not docstring and isinstance(node, ast.FunctionDef) and node.name in documented:

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.timeout(300)
 
 
 def test_the_pages_say_what_the_nodes_have(checkout, ros_domain, monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))  # models of this test alone
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))  # a folder without saved models of others
     tool = module_at(checkout / "tools" / "write_interface.py")
     found = tool.interface()
     assert tool.page(found) == (checkout / tool.PAGE).read_text(), "run python tools/write_interface.py"

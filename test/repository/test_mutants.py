@@ -1,4 +1,4 @@
-"""`make mutants` changes one place at a time, in proportion, and tells what tests kill from what they do not notice."""
+"""`make mutants` changes one place at a time, in proportion to lines, and tells killed mutants from survivors."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def test_rooms_get_mutants_in_proportion_to_their_lines() -> None:
 
 
 def test_a_seed_gives_the_same_changes_of_what_runs() -> None:
-    """The default and the sum, but neither annotations nor docstrings."""
+    """The mutants change the default and the sum, but neither annotations nor docstrings."""
     pytest.importorskip("cosmic_ray")
     found = draw({FILE: SUMS}, 5, 3, None)
     assert found == draw({FILE: SUMS}, 5, 3, None) and len(set(found)) == 5
@@ -37,7 +37,7 @@ def test_a_seed_gives_the_same_changes_of_what_runs() -> None:
 
 
 def test_one_place_of_c_is_changed() -> None:
-    """No comments, texts and directives."""
+    """Comments, strings and directives are not changed."""
     source = '#define N 3 /* 1 + 1 */\nif (a[0] - 1.5f < -x && "1 + 1") i++;\n'
     places = c_source.places(source)
     found = sorted(source[slice(*span)] for span in places)

@@ -10,7 +10,7 @@ from helpers.processes import Process, shy_node_command
 from helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.ros
-# What the topics of one output end in, for each start of the node with another output.
+# For each start of a node, with one output: how the topics of its other output end, which it lacks.
 OF_OTHERS = {"inverse_dynamics": [("effort",), ("wrench",)]}
 
 
@@ -27,7 +27,7 @@ def test_every_node_has_a_policy(tool, checkout):
 
 @pytest.fixture
 def look(tool, ros_domain, monkeypatch):
-    """Have the tool look at nodes until a condition holds, given its probe and the number of the look."""
+    """Return a function that makes the tool look at nodes until a condition on its probe and its look number holds."""
 
     def patiently(condition):
         numbers = count()

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 ROOT = "icub_learning"
-MOST_MODULES = 20  # in one folder
+MOST_MODULES = 20  # largest number of modules in one folder
 # Modules beside the packages, which serve all rings.
 BASE = {"errors", "arrays", "own_class", "settings", "lazy", "files", "models", "robots", "signals"}
-# Package or module: which others of this project it may import.
+# Packages and modules, with the others of this project that they may import.
 NUMERICS = BASE | {"recursive", "features"}
 KERNELS = NUMERICS | {"kernel_methods"}
 LEARNERS = KERNELS | {"dynamics", "recognition", "detection"}
@@ -32,7 +32,7 @@ ALLOWED = {
     "cli": WORLD | {"reporting", "experiments", "nodes", "launching", "clients", "view"},
 }  # fmt: skip
 
-# The packages of others that they import; those that are not listed may use ROS and any package of the locks.
+# Third-party packages that they import; those that are not listed may use ROS and any package of the locks.
 FOREIGN = {
     "errors": set(), "arrays": {"numpy"}, "own_class": set(), "settings": set(), "lazy": set(), "files": set(),
     "models": {"numpy"},
@@ -47,18 +47,18 @@ FOREIGN = {
     "experiments": {"numpy", "scipy", "sklearn", "threadpoolctl", "matplotlib", "rdata", "tqdm"},
 }  # fmt: skip
 FORBIDDEN = {"rclpy", "launch", "launch_ros", "ament_index_python", "icub_learning_msgs", "sensor_msgs", "std_msgs"}
-FORBIDDEN |= {"dask", "rdata"}  # whoever does not call the functions that import them needs not have them
+FORBIDDEN |= {"dask", "rdata"}  # optional: only functions import them, when they are called
 FORBIDDEN |= {"distributed", "torch", "pytest"}
 WITHOUT_ROS = {"view.page", "view.shown", "view.played"} | {"launching.commands", "launching.supervisor"}
 
 
 def home_of(name: str) -> str:
-    """The package or module of this project that a module belongs to; "" for the project itself."""
+    """Return the package or module of this project that a module belongs to; "" for the project itself."""
     return f"{name}.".split(".")[1]
 
 
 def imports(tree: ast.Module, known: Collection[str]) -> Iterator[str]:
-    """Full names of imported modules; `known` are those of this project, which tell modules from what they hold."""
+    """Yield full names of imported modules; `known` are those of this project, to tell modules from what they hold."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -70,7 +70,7 @@ def imports(tree: ast.Module, known: Collection[str]) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def modules(checkout: Path) -> dict[str, set[str]]:
-    """What each module imports, in functions too."""
+    """Return what each module imports, also inside functions."""
     files = [*(checkout / ROOT).rglob("*.py"), *(checkout / ROOT).rglob("*.pyi")]  # .pyi: compiled modules
     parts = {file: file.relative_to(checkout).with_suffix("").parts for file in files}
     trees = {".".join(names).removesuffix(".__init__"): ast.parse(file.read_text()) for file, names in parts.items()}

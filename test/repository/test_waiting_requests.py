@@ -17,7 +17,7 @@ def answer(**fields):
 
 def test_the_oldest_request_that_waits_stays_among_those_that_are_kept():
     waiting, lost = WaitingRequests(0.0), Future()
-    newest = [0]  # numbers of the requests that a queue of KEPT holds
+    newest = [0]  # numbers of the requests that a queue of length KEPT holds
     waiting.add("a", lost)
     for number in range(1, 3 * KEPT):
         waiting.look(0.0)
@@ -36,7 +36,7 @@ def test_the_oldest_request_that_waits_stays_among_those_that_are_kept():
 def test_a_request_is_given_up_after_its_time_but_not_for_a_pause_of_this_process():
     waiting = WaitingRequests(100.0)
     waiting.add("a", Future())
-    waiting.look(100.0 + 10 * LONGEST_ANSWER)  # it was stopped
+    waiting.look(100.0 + 10 * LONGEST_ANSWER)  # this process was stopped
     assert len(waiting) == 1
     now = 100.0 + 10 * LONGEST_ANSWER
     while len(waiting):

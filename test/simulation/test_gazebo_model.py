@@ -95,7 +95,7 @@ def test_position_control_is_stable_and_carries_the_arm(robot: ElementTree.Eleme
     data = mujoco.MjData(model)
     order = [model.joint(name).qposadr[0] for name in names]
     lower, upper = model.jnt_range[order].T
-    assert (lower <= 0).all() and (upper >= 0).all()  # Gazebo starts them at 0
+    assert (lower <= 0).all() and (upper >= 0).all()  # Gazebo starts the joints at 0
     random = np.random.default_rng(3)
     start = goal = total = largest = np.zeros(len(names))
     for step in range(12_000):
@@ -185,7 +185,7 @@ def test_a_world_gets_all_that_is_relied_on(text: str | None, checkout: Path) ->
     made = gazebo_world(text or (checkout / "urdf" / "icub_learning_world.sdf").read_text(), "/some/robot.urdf")
     world = world_of(made)
     assert world.get("name") == WORLD
-    assert world.findtext("gravity") == "0 0 -9.81"  # the learner's
+    assert world.findtext("gravity") == "0 0 -9.81"  # gravity that the learner assumes
     assert float(world.findtext("physics/max_step_size", "")) == 0.001
     plugins = {plugin.get("name"): plugin for plugin in world.findall("plugin")}
     assert set(plugins) == {f"gz::sim::systems::{kind}" for kind in SYSTEMS.values()}
@@ -210,7 +210,7 @@ def test_world_and_model_land_in_the_cache(checkout: Path, tmp_path: Path, monke
     assert world_file(config, world) == file
     model = gazebo_model.model_file(config)
     assert world_of(file.read_text()).findtext("include/uri") == str(model)
-    assert {file, model} == set(file.parent.iterdir())  # each once
+    assert {file, model} == set(file.parent.iterdir())  # one file each
     assert "r_arm_ft_sensor" in model.read_text()
     with pytest.raises(ModelError, match=r"nowhere\.sdf"):
         world_file(config, tmp_path / "nowhere.sdf")

@@ -1,4 +1,4 @@
-"""Trajectories for Gazebo: within the limits whatever is asked for, and unchanged where nothing is beyond them."""
+"""Trajectories for Gazebo: within the limits whatever is commanded, and unchanged where nothing exceeds them."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ START = np.array([0.2, 0.0])
 
 
 def derivatives(commands: Commands) -> tuple[np.ndarray, np.ndarray]:
-    """Velocities and accelerations between the targets, from rest to rest."""
+    """Return velocities and accelerations between the targets, from rest to rest."""
     positions = np.vstack([START, START, commands.positions, commands.positions[-1]])
     return np.diff(positions, axis=0) / STEP, np.diff(positions, 2, axis=0) / STEP**2
 
@@ -46,7 +46,7 @@ def test_points_one_radian_apart_are_reached_within_the_limits(times: list[float
     assert np.abs(velocities[:, 0]).max() <= 2.0 * 1.001
     assert np.abs(accelerations[:, 0]).max() <= 40.0 * 1.01
     np.testing.assert_allclose(commands.positions[-1], [points[-1], 0.0], atol=1e-9)
-    np.testing.assert_allclose(commands.positions[:, 1], START[1], atol=1e-12)  # it is not named
+    np.testing.assert_allclose(commands.positions[:, 1], START[1], atol=1e-12)  # the command does not name joint b
     assert commands.slower > 1.0 and "'a'" in commands.reason
     assert len(commands.positions) * STEP < times[-1] + 3.0
 
@@ -110,4 +110,4 @@ def test_limits_are_those_of_the_description_and_of_the_user(checkout: Path) -> 
     np.testing.assert_allclose(panda.velocity, [2.175] * 4 + [2.3] * 3)
     assert panda.upper[3] < 0.0  # its own limit, although Gazebo's model admits 0
     icub = joints_of(checkout / "config" / "gazebo.yaml", 4.0, 40.0)
-    np.testing.assert_allclose(icub.velocity, 4.0)  # its description has 50 000 rad/s
+    np.testing.assert_allclose(icub.velocity, 4.0)  # [rad/s] the user's limit; the URDF has 50 000

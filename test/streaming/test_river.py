@@ -1,4 +1,4 @@
-"""Learners of dictionaries: river's own checks, and the batch solutions that they must equal."""
+"""Learners from dictionaries: river's own checks, and the batch solutions that they must equal."""
 
 import subprocess
 import sys
@@ -46,7 +46,7 @@ def test_they_stand_in_rivers_pipelines_and_learn() -> None:
     ours, theirs = (score(model, datasets.TrumpApproval(), metrics.MAE()) for model in rivals)
     assert ours < theirs
     accuracy = score(RLSClassifier(recoding=0.3), datasets.ImageSegments().take(800), metrics.Accuracy())
-    assert accuracy > 0.75  # of seven classes
+    assert accuracy > 0.75  # there are seven classes
 
 
 @pytest.mark.parametrize("late", [0, 40])

@@ -1,4 +1,4 @@
-"""What the tests catch: changes of the package, one at a time, and the tests that could notice (`make mutants`)."""
+"""Measure what the tests catch: change the package, one place at a time, and run the tests that could notice."""
 
 import argparse
 import fcntl
@@ -41,7 +41,7 @@ def main() -> None:
     WORK.mkdir(parents=True, exist_ok=True)
     try:
         with open(WORK / "lock", "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # one run at a time has the copies
+            fcntl.flock(lock, fcntl.LOCK_EX)  # only one run at a time may use the copies
             results, notes = run(options)
     except KeyboardInterrupt:
         sys.exit("interrupted: the same command goes on from here")
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def run(options: argparse.Namespace) -> tuple[list[Result], list[str]]:
-    """Return the mutants with what came out for each, and what else there is to say."""
+    """Return the mutants with the result for each, and notes on what was left out."""
     suite = options.suite.resolve()
     texts = sources()
     mutants = load(options.mutants) if options.mutants else drawn(texts, options.n, options.seed)
@@ -83,7 +83,7 @@ def drawn(texts: dict[str, str], number: int, seed: int) -> list[Mutant]:
 
 
 def judge_all(mutants: list[Mutant], suite: Path, reach: Reach, jobs: int) -> list[Result]:
-    """Judge mutants in copies side by side; each that is done is kept in a file, and not judged again."""
+    """Judge mutants in copies side by side; each result is kept in a file, and its mutant not judged again."""
     path = WORK / f"results-{reach.key}.jsonl"
     done = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     known = {Mutant.of(result): result for result in done}
@@ -125,7 +125,7 @@ def report(results: list[Result]) -> str:
         chosen = [result for result in results if room in ("all", Mutant.of(result).room)]
         counts = [f"{sum(result[target] for result in chosen)}/{len(chosen)}" for target in ("check", "test")]
         lines.append(f"{room:20}{counts[0]:>12}{counts[1]:>12}")
-    # By a test that failed unless it says otherwise: "crash", "processor time" or "hung".
+    # By a test that failed, unless `by` is "crash", "processor time" or "hung".
     ways = Counter(
         "assertion or error" if "::" in result["by"] else result["by"] for result in results if result["test"]
     )

@@ -16,7 +16,7 @@ TOKEN = re.compile(
 )
 Span = tuple[int, int]
 Option = tuple[Span, str]
-# What may stand for what; directives of the preprocessor stay as they are.
+# Operators that may replace each other; directives of the preprocessor stay as they are.
 ORDER = ("==", "!=", "<", "<=", ">", ">=")
 ALIKE = [("+", "-", "*", "/"), ("+=", "-=", "*=", "/="), ORDER, ("&&", "||"), ("++", "--"), ("<<", ">>"), ("&", "|")]
 

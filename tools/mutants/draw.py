@@ -1,4 +1,4 @@
-"""Mutants: drawn at random places by a seed, kept in files, applied to source."""
+"""Mutants, drawn at random places from a seed, kept in files, applied to source."""
 
 import importlib
 import json
@@ -25,7 +25,7 @@ class Mutant:
 
     @classmethod
     def of(cls, entry: dict[str, Any]) -> "Mutant":
-        """Return the mutant of an entry in a file, whatever else is noted there of it."""
+        """Return the mutant of an entry in a file, which may have further fields."""
         return cls(*(entry[name] for name in ("file", "line", "old", "new")))
 
     @property
@@ -103,7 +103,7 @@ def draw(texts: dict[str, str], number: int, seed: int, copy: Copy) -> list[Muta
 
 
 def compiles(mutant: Mutant, copy: Copy) -> bool:
-    """Return whether the compiler takes a change of C, and makes other code of it."""
+    """Return whether the compiler accepts a change of C and makes different code of it."""
     source = (copy.root / mutant.file).read_text()
     extensions = extensions_with(mutant.file)
     before = unchanged(copy, tuple(extensions))

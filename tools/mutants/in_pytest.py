@@ -1,4 +1,4 @@
-"""What runs inside pytest: it names the test to coverage, notes times and outcomes, and selects tests."""
+"""A plugin of pytest: it names the test to coverage, notes times and outcomes, and selects tests."""
 
 import json
 import os

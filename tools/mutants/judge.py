@@ -1,4 +1,4 @@
-"""Whether tests notice a mutant: the tests that reach it, in a copy, until the first that fails."""
+"""Judge whether tests notice a mutant: run those that reach it, in a copy, until the first one fails."""
 
 import json
 import re
@@ -16,15 +16,15 @@ from tools.mutants.tree import PYTHON, Copy, extensions_with
 
 PASSED = (0, 5)  # exit codes of pytest: all passed, or the mutant left nothing to collect
 FIRST_BATCH = 10.0  # [s]; each batch of tests takes four times as long as the one before
-# Over the processor time of the same tests without the change, under coverage. Without it they took 0.7 to 1.2 times
-# that, beside other work too (2026-11-25; recursive, nodes/common, cli/teach): what takes five times does more.
+# Limit, over the processor time of the same tests without the change, under coverage. Without coverage they took 0.7 to
+# 1.2 times that, beside other work too (2026-11-25; recursive, nodes/common, cli/teach): five times means more work.
 FACTOR = 5.0
-START = 60.0  # [s] of processor time, for what pytest and its fixtures take in other orders
+START = 60.0  # [s] of processor time on top, for pytest and for fixtures that run in another order
 stopped = threading.Event()
 
 
 def judge(mutant: Mutant, copy: Copy, reach: Reach) -> dict[str, Any]:
-    """Return what came out for a mutant: "check" and "test" say whether the tests of these targets killed it.
+    """Return the result for a mutant: "check" and "test" say whether the tests of these targets killed it.
 
     "by" is the test that failed first, "crash", "processor time" or "hung"; "tests" is how many were run. Where all
     passed, "executed" says whether any executes the line.
@@ -40,7 +40,7 @@ def judge(mutant: Mutant, copy: Copy, reach: Reach) -> dict[str, Any]:
     try:
         copy.write(mutant.file, mutant.apply(source))
         if extensions and not copy.build(extensions):
-            return {"gone": True}  # in this tree it does not compile
+            return {"gone": True}  # it does not compile in this tree
         for of_check in (True, False):
             for batch in batches([name for name in names if (name in reach.in_check) == of_check], reach):
                 run += len(batch)

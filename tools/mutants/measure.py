@@ -1,4 +1,4 @@
-"""What each test executes: one run of the whole suite under coverage.py, with the test as context."""
+"""Measure what each test executes: one run of the whole suite under coverage.py, with the test as context."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ patch = fork, _exit
 context = ${{PYTEST_CURRENT_TEST-}}
 disable_warnings = no-data-collected, module-not-measured, module-not-imported
 """
-SHARED = ("pyproject.toml", "test/conftest.py", "test/helpers/")  # what all tests may use
+SHARED = ("pyproject.toml", "test/conftest.py", "test/helpers/")  # files that all tests may use
 PYTEST = ["-m", "pytest", "-q", "-p", "tools.mutants.in_pytest", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
 
 

@@ -5,12 +5,12 @@ import subprocess
 from collections import deque
 from pathlib import Path
 
-TICKS = os.sysconf("SC_CLK_TCK")  # of /proc, in a second
+TICKS = os.sysconf("SC_CLK_TCK")  # ticks of /proc in a second
 INTERVAL = 1.0  # [s] between looks
 # Looks: five minutes. Tests that only wait do so for events, each for four minutes at most (test/helpers/waiting.py).
 HUNG = 300
-# Of the looks. Programs that wait wake up now and then, for timers of ROS say; those that compute never rest, and want
-# the processor where they do not have it.
+# Least share of the looks that find a computing program. Programs that wait wake up now and then, e.g. for ROS timers;
+# those that compute never rest, and want the processor where they do not have it.
 LEAST_SHARE = 0.05
 
 
@@ -48,7 +48,7 @@ def wait(run: subprocess.Popen[bytes], most: float, looks: int = HUNG, interval:
     Args:
         run: the process; those that it starts count with it.
         most: processor time that they may take [s].
-        looks: how many, `interval` seconds apart, in which next to nothing computes, end the wait.
+        looks: number of looks, `interval` seconds apart; the wait ends if next to nothing computes in them.
 
     Returns:
         "" if it ended, "processor time" if it took more, and "hung" if it waits without computing.

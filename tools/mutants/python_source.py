@@ -13,7 +13,7 @@ from parso.tree import NodeOrLeaf
 from parso.utils import split_lines
 
 Place = tuple[tuple[int, int], tuple[int, int]]  # line and column, of the beginning and of the end
-Option = tuple[Operator, NodeOrLeaf, int]  # what is done to which node, and in which of its places
+Option = tuple[Operator, NodeOrLeaf, int]  # what is done, to which node, at which of its places
 
 # Of cosmic-ray's operators those that leave a type what it is: `a | b` in place of `a + b` fails on every float, and
 # `a is b` in place of `a < b` says nothing more than `a == b`. Numbers become one more or one less wherever they stand.

@@ -1,4 +1,4 @@
-"""Which tests can notice a change of a line, by what each test executes and by where it lies."""
+"""Find which tests can notice a change of a line, by what each test executes and by where it lies."""
 
 import ast
 import hashlib
@@ -40,10 +40,10 @@ class Reach:
     def tests_for(self, file: str, source: str, line: int) -> list[str]:
         """Return the tests that can notice a change of a line.
 
-        In a function these are the tests that execute the statement; all tests of a file of which one does in a
+        In a function these are the tests that execute the statement; all tests of a file if one of them does so in a
         fixture, which they may share. What runs on import is noticed by any test that executes a function of the
-        module, or of those that import it, by the tests that lie where the module does, and by those that hold the
-        whole against its documents. So is C.
+        module, or of those that import it, by the tests that lie where the module does, and by those that compare
+        the whole with its documents. So is C.
         """
         if file.endswith(".py"):
             contexts = self._at(file, source, line)
@@ -57,7 +57,7 @@ class Reach:
         return self._ordered(file, self._named(contexts) | self._beside(file) | self._of_the_whole())
 
     def is_executed(self, file: str, source: str, line: int) -> bool:
-        """Return whether any test executes a line; of C that is not known."""
+        """Return whether any test executes a line; True for C, where that is not known."""
         return not file.endswith(".py") or bool(self._at(file, source, line))
 
     def _at(self, file: str, source: str, line: int) -> set[str]:

@@ -16,7 +16,7 @@ MARK = "MUTANTS_COPY"  # environment variable of all processes that belong to a 
 # What a suite consists of: tests, the settings of pytest, and which tests `make check` runs.
 SUITE = ("test/", "pyproject.toml", "tools/check")
 
-# setup.py with some of its extensions alone: what it depends on would compile them all for a header.
+# setup.py with some of its extensions alone: its `depends` would compile them all after a change of a header.
 BUILD = f"""
 import setuptools, sys
 wanted, setup = sys.argv.pop(1).split(","), setuptools.setup
@@ -48,7 +48,7 @@ class Copy:
 
     def __init__(self, folder: Path, suite: Path = CHECKOUT) -> None:
         self.root = folder
-        self.end_processes()  # of a run that was killed
+        self.end_processes()  # left by a run that was killed
         shutil.rmtree(folder, ignore_errors=True)
         compiled = [str(path.relative_to(CHECKOUT)) for path in (CHECKOUT / PACKAGE).rglob("*.so")]
         code = [(CHECKOUT, name) for name in [*files_of(CHECKOUT), *compiled] if not is_of_suite(name)]
@@ -59,7 +59,7 @@ class Copy:
             subprocess.run(command, cwd=folder, check=True, capture_output=True)
         search_path = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
         self.environment = {
-            # Not what coverage, pytest or this program say to the process that started it.
+            # Without the variables of coverage, pytest and this program, which are meant for this process.
             **{
                 name: text
                 for name, text in os.environ.items()
@@ -82,7 +82,7 @@ class Copy:
             raise SystemExit(f"{PACKAGE} is imported from {found}, not from the copy {self.root}")
 
     def write(self, name: str, text: str) -> None:
-        """Write a source file, and drop its bytecode: time stamps of a second tell no two mutants apart."""
+        """Write a source file, and drop its bytecode: time stamps in seconds do not distinguish two mutants."""
         path = self.root / name
         path.write_text(text)
         for stale in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):

@@ -19,7 +19,7 @@ from reference import PACKAGES
 CHECKOUT = Path(__file__).resolve().parents[2]
 DOCS = "docs"
 DECISIONS = "decisions"  # a folder whose list of pages is a page itself
-# Documents outside docs/: where the site has them.
+# Documents outside docs/, and their places in the site.
 OUTSIDE = {
     "CHANGELOG.md": "project/CHANGELOG.md",
     "CONTRIBUTING.md": "project/CONTRIBUTING.md",
@@ -28,7 +28,7 @@ OUTSIDE = {
     "examples/README.md": "examples/README.md",
 }
 PROGRAMS = {str(path.relative_to(CHECKOUT)): f"examples/{path.stem}.md" for path in CHECKOUT.glob("examples/*.py")}
-# Folders and modules of code: their pages in the reference (reference.py).
+# Folders and modules of code, and their pages in the reference (reference.py).
 CODE = {"icub_learning_msgs": "reference/messages.md", "icub_learning/cli": "reference/commands.md"}
 CODE |= {
     f"icub_learning/{path.name}": f"reference/python/{path.stem}.md"
@@ -79,7 +79,7 @@ def decisions_page() -> str:
 
 
 def program_page(text: str, source: str) -> str:
-    """Return the page of an example: what it says of itself, then its code."""
+    """Return the page of an example: the first paragraph of its docstring, then its code."""
     about = (ast.get_docstring(ast.parse(text)) or "").split("\n\n")[0]
     return f"# {Path(source).name}\n\n{about}\n\n```python\n{text}```\n"
 
@@ -103,7 +103,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
         elif (CHECKOUT / place).exists():
             return text  # a file of the repository that is no page
         else:
-            return found[0]  # MkDocs says that it leads nowhere
+            return found[0]  # MkDocs warns that it leads nowhere
         return f"[{text}]({os.path.relpath(leads_to, Path(uri).parent)}{anchor})"
 
     return "".join(part if index % 2 else LINK.sub(follow, part) for index, part in enumerate(FENCE.split(markdown)))

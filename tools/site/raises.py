@@ -1,4 +1,4 @@
-"""Errors that a docstring lists without saying more of them, in the form in which griffe reads them.
+"""Rewrite errors that a docstring lists without a description each into the form that griffe reads.
 
 An extension of griffe. The docstrings of this package say `ShapeError, NotFiniteError; nothing is learned then.`
 """

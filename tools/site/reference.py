@@ -1,6 +1,6 @@
 """Pages of the reference that are made from code: messages and services, commands, Python packages.
 
-A hook of MkDocs. Topics, services and parameters of nodes stand in docs/, by tools/write_interface.py and
+A hook of MkDocs. Topics, services and parameters of nodes are written into docs/ by tools/write_interface.py and
 tools/write_settings.py.
 """
 
@@ -89,7 +89,7 @@ def commands_page() -> str:
 
 
 def python_page(name: str) -> str:
-    """Return the page of a package: its first sentence, then what it names in `__all__`."""
+    """Return the page of a package: its docstring, then what it names in `__all__`."""
     folder = CHECKOUT / "icub_learning" / name
     tree = ast.parse((folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")).read_text())
     members = "".join(f"\n::: icub_learning.{name}.{public}\n" for public in public_names(tree))

@@ -1,12 +1,12 @@
-/* The dense algebra of ChangeMonitor: a few outputs and a few tens of columns, too little for NumPy's calls to pay.
+/* The dense algebra of ChangeMonitor: a few outputs and a few tens of columns, too few for calls of NumPy to pay off.
  *
- * Matrices are stored by rows. Of information, roots, and what roots are found of, the upper triangle counts. */
+ * Matrices are stored by rows. Information matrices, roots, and matrices that roots are taken of use the upper triangle only. */
 #include "_arguments.h"
 #include "_triangular.h"
 
-#define MOST INT16_MAX /* outputs or columns: no product of two such numbers overflows */
+#define MOST INT16_MAX /* largest number of outputs or columns: no product of two of them overflows */
 
-/* One step of the filter of `count` columns: state (2 m, count), whitened innovations `white` (m, count). */
+/* Updates the filter state (2 m, count) of `count` columns and writes its whitened innovations `white` (m, count), see `step`. */
 static void filter(double *state, double *white, const double *columns, const double *kept, const double *gain, const double *root,
                    ptrdiff_t m, ptrdiff_t count) {
     const ptrdiff_t half = m * count;
@@ -19,13 +19,13 @@ static void filter(double *state, double *white, const double *columns, const do
     solve_transposed(root, white, m, count);
 }
 
-/* `way` of the way from moment (m, m) to a b'. */
+/* Moves moment (m, m) the share `way` of the way to a b'. */
 static void approach(double *moment, double way, const double *a, const double *b, ptrdiff_t m) {
     for (ptrdiff_t i = 0; i < m; i++)
         for (ptrdiff_t j = 0; j < m; j++) moment[i * m + j] += way * (a[i] * b[j] - moment[i * m + j]);
 }
 
-/* Whether none of the sizes is so large that products of two overflow. */
+/* Returns whether both sizes are 1 to MOST, so that their products do not overflow; sets an error otherwise. */
 static int sizes_fit(Py_ssize_t first, Py_ssize_t second) {
     if (first >= 1 && second >= 1 && first <= MOST && second <= MOST) return 1;
     PyErr_Format(PyExc_ValueError, "sizes are %zd and %zd, must be 1 to %d", first, second, MOST);
@@ -85,7 +85,7 @@ FUNCTION(predict, "!4mm !2mm !mm !mm 2 mm mm mm 2m m: %",
     for (ptrdiff_t i = 0; i < m * m; i++) root[i] = whole[i] = gain[i] + gain[m * m + i] + noise[i];
     for (ptrdiff_t i = 0; i < m; i++) root[i * m + i] = whole[i * m + i] += added[m + i] / scale;
     if (!cholesky(root, m, 0.0)) return definite(0, "covariance of the innovations");
-    for (ptrdiff_t i = 0; i < n; i++) solve_transposed_vector(root, gain + i * m, m); /* P H' R^-1: its square is what is known now */
+    for (ptrdiff_t i = 0; i < n; i++) solve_transposed_vector(root, gain + i * m, m); /* P H' R^-1: P loses its square */
     for (ptrdiff_t i = 0; i < n; i++)
         for (ptrdiff_t j = 0; j < n; j++) covariance[i * n + j] -= dot(gain + i * m, gain + j * m, m);
     for (ptrdiff_t i = 0; i < n; i++) solve_vector(root, gain + i * m, m);

@@ -1,8 +1,8 @@
-/* Cholesky roots of small matrices (n, n), stored by rows, of which the upper triangle counts, and solving with them. */
+/* Cholesky roots of small matrices (n, n), stored by rows with only the upper triangle used, and solutions with them. */
 #include "_vectors.h"
 
-/* The upper triangle of a (n, n) becomes R with R' R = a; returns whether all pivots exceed 0.
- * Those below `least`, which the exact ones are not, are rounding, and so is their row: it is taken for one of diag(least). */
+/* Replaces the upper triangle of a (n, n) by R with R' R = a; returns whether all pivots exceed 0.
+ * Exact pivots are at least `least`: one below it is rounding, as is its row of a, which is replaced by that of diag(least). */
 static int cholesky(double *a, ptrdiff_t n, double least) {
     for (ptrdiff_t i = 0; i < n; i++) {
         double *row = a + i * n + i;
@@ -17,7 +17,7 @@ static int cholesky(double *a, ptrdiff_t n, double least) {
     return 1;
 }
 
-/* x (n, count) becomes R'^-1 x. */
+/* Replaces x (n, count) by R'^-1 x. */
 static void solve_transposed(const double *root, double *x, ptrdiff_t n, ptrdiff_t count) {
     for (ptrdiff_t i = 0; i < n; i++) {
         double *row = x + i * count;
@@ -27,7 +27,7 @@ static void solve_transposed(const double *root, double *x, ptrdiff_t n, ptrdiff
     }
 }
 
-/* The same of one vector (n,). */
+/* Replaces x (n,) by R'^-1 x. */
 static void solve_transposed_vector(const double *root, double *x, ptrdiff_t n) {
     for (ptrdiff_t i = 0; i < n; i++) {
         x[i] /= root[i * n + i];
@@ -35,7 +35,7 @@ static void solve_transposed_vector(const double *root, double *x, ptrdiff_t n) 
     }
 }
 
-/* x (n,) becomes R^-1 x. */
+/* Replaces x (n,) by R^-1 x. */
 static void solve_vector(const double *root, double *x, ptrdiff_t n) {
     for (ptrdiff_t i = n - 1; i >= 0; i--) x[i] = (x[i] - dot(root + i * n + i + 1, x + i + 1, n - i - 1)) / root[i * n + i];
 }

@@ -1,4 +1,4 @@
-/* What learning by a joint process and predicting by its experts share: the entries of Y_b, and the features of the last seconds. */
+/* Code shared by learning (_joint.c) and prediction (_experts.c): the entries of Y_b, and the features of the last seconds. */
 #include "recursive/_learning.h"
 
 /* BaseColumns.memory: Y_b (T, p) is the sum of scale[e] times the learned entry source[e] at row output[e], column place[e]. */
@@ -8,7 +8,7 @@ typedef struct {
     const double *scale, *root, *offset; /* root (p, p), lower triangular, offset (p,) */
 } COLUMNS;
 
-/* Opens the columns for T outputs. */
+/* Opens BaseColumns.memory for T outputs; returns 0 and sets an error where it does not fit. */
 UNUSED int take_columns(Arguments *a, PyObject *tuple, COLUMNS *c, ptrdiff_t T) {
     Arguments m;
     if (!take_tuple(a, tuple, &m, "columns(entry, output, place, source, scale, root, offset)", "I0 It =It =It =t 0 p") ||
@@ -21,7 +21,7 @@ UNUSED int take_columns(Arguments *a, PyObject *tuple, COLUMNS *c, ptrdiff_t T) 
                 "entries of the columns, which are outside of them,");
 }
 
-/* Rows z (k T, p) and targets (k T,) of the second factor from residuals left (k, T + learned). */
+/* Writes rows z (k T, p) and targets (k T,) of the second factor from the residuals left (k, T + learned) of the first. */
 UNUSED void make_rows(double *z, double *target, const double *left, ptrdiff_t k, const COLUMNS *c, const double *weights) {
     memset(z, 0, k * c->T * c->p * sizeof(double));
     for (ptrdiff_t l = 0; l < k; l++, left += c->T + c->learned, z += c->T * c->p, target += c->T) {
@@ -36,7 +36,7 @@ UNUSED void make_rows(double *z, double *target, const double *left, ptrdiff_t k
     }
 }
 
-/* The share of phi (features,) that is learned of late: `scale` times the numbers at `place` (k,). */
+/* Writes the features that models of the last seconds use into share (k,): `scale` times the entries of phi at `place` (k,). */
 UNUSED void take_share(double *share, const double *phi, const long long *place, ptrdiff_t k, double scale) {
     for (ptrdiff_t j = 0; j < k; j++) share[j] = scale * phi[place[j]];
 }

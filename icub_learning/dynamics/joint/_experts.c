@@ -1,10 +1,10 @@
-/* What the experts of a joint model predict, how sure they are, and their combination.
+/* Predictions of the experts of a joint model, the variances of what they have not learned, and their combination.
  *
- * Compiled because an answer finds all caches cold: each kind of call into NumPy brings code and tables of its own with it.
+ * Compiled because all caches are cold when a query arrives: each kind of call into NumPy loads code and tables of its own.
  */
 #include "_columns.h"
 
-#define LEAST 1e-300 /* a variance of noise, where there is none */
+#define LEAST 1e-300 /* variance added to that of the noise, so that confidences are defined without noise */
 
 FUNCTION(unlearned, "!0 d 0 0 @ ()",
          "unlearned(out, phi, rows, maps, columns, bodies)\n--\n\n"
@@ -81,7 +81,7 @@ FUNCTION(predict, "!0 !d =d t 0 @ % ~0 ~0",
     CHOSEN(predict)(a->array[4], phi, of_features, d, d, kinds * T, 1);
     take_share(work, phi, place, k, a->number[0]);
     CHOSEN(predict)(recent.array[1], work, of_features + kinds * T, k, k, of_recent * T, 1);
-    for (ptrdiff_t m = 0; m < sets; m++) { /* P, what SP adds, and the recent bodies */
+    for (ptrdiff_t m = 0; m < sets; m++) { /* parameters of P, of what SP adds to its features, and of recent bodies */
         double *of_bodies = m == 0 ? values : m == 1 ? work : values + (m + 1 + of_recent) * T;
         CHOSEN(predict)(a->array[5], sets_of + m * n, of_bodies, n, n, T, 1);
         for (ptrdiff_t t = 0; m == 1 && t < T; t++) values[2 * T + t] += work[t];
@@ -105,7 +105,7 @@ FUNCTION(combine, "!0 0 0 0 t e:",
         for (ptrdiff_t t = 0; t < T; t++) {
             double sum = 0.0, mean = 0.0;
             for (ptrdiff_t i = 0; i < experts; i++) {
-                /* Before noise and motion are known, and where there is no noise, all are as confident. */
+                /* All experts are equally confident before noise and motion are known, and where there is no noise. */
                 const double confidence = (noise[t] + LEAST) / (noise[t] + unlearned[i * T + t] + LEAST);
                 const double weight = weights[i * T + t] * (isfinite(noise[t]) ? confidence : 1.0);
                 sum += weight;

@@ -1,6 +1,6 @@
-/* One sample of a joint process in one call, and its loops over the entries of Y_b.
+/* Learning of one sample by a joint process in one call, and its loops over the entries of Y_b.
  *
- * Compiled because NumPy would copy what it picks, or call BLAS for each output, and because other threads may run meanwhile.
+ * Compiled because NumPy would copy the entries that it picks or call BLAS for each output, and to let other threads run.
  */
 #include "_columns.h"
 
@@ -16,8 +16,8 @@ FUNCTION(rows, "!0 !0 0 @ t",
     Py_RETURN_NONE;
 }
 
-/* maps (2, T, d): weights of features alone, and beside Y_b beta with beta = offset + root gamma; from learned (T + entries, stride), to
-   which the product of innovation (T + entries,) and gain (stride,) is added first, where gain is not NULL. work (p,). */
+/* Writes maps (2, T, d), the weights of features alone and of features beside Y_b beta, beta = offset + root gamma, from learned
+   (T + entries, stride), after adding innovation (T + entries,) times gain (stride,) to it unless gain is NULL; work (p,). */
 static void make_maps(double *maps, double *learned, const double *gamma, const double *gain, const double *innovation, double *work,
                       const COLUMNS *c, ptrdiff_t d, ptrdiff_t stride) {
     double *beta = work;
@@ -36,7 +36,7 @@ static void make_maps(double *maps, double *learned, const double *gamma, const 
     }
 }
 
-/* One sample, see `learn`. */
+/* Learns one sample, see `learn`. */
 static void learn_sample(LEARNER *features, LEARNER *rigid, const COLUMNS *c, const double *phi, const double *rows, const double *y,
                          const double *weights, double *estimates, double *maps, double *memory, double root) {
     const ptrdiff_t d = features->features, n = features->outputs, T = c->T, k = 1 + features->due, count = k * T + rigid->due;
@@ -47,7 +47,7 @@ static void learn_sample(LEARNER *features, LEARNER *rigid, const COLUMNS *c, co
     for (ptrdiff_t e = 0; e < c->learned; e++) targets[T + e] = root * rows[c->entry[e]];
     refill(features, z + d, targets + n);
     const double *gain = NULL, *innovation = features->work + 2 * MAX_RANK * features->size;
-    if (k == 1) { /* the weights follow below, together with what predictions make of them */
+    if (k == 1) { /* make_maps updates the weights below, in the same pass as the maps */
         gain = solve_rows(features, z, targets, 1, features->forgetting);
         residuals(features, left, z, 1);
     } else
@@ -93,8 +93,8 @@ FUNCTION(learn_recent, "!0 () @ () @ f ~0 t ~0 % %",
     COLUMNS c;
     if (!take_tuple(a, a->object[1], &places, "places(places)", "Ik")) return NULL;
     const ptrdiff_t k = places.length[0];
-    const long long *place = places.array[0]; /* of cosines, then of as many sines */
-    double *estimates = a->array[0], *share = scratch(a, (1 + k) * (k + T)); /* of the sample, then of the prior, at most k rows */
+    const long long *place = places.array[0]; /* indices of cosines, then of as many sines */
+    double *estimates = a->array[0], *share = scratch(a, (1 + k) * (k + T)); /* rows and targets of the sample, then the prior */
     if (!share || !fits(a->length[0] == (few + bodies) * T, "estimates, features and bodies")) return NULL;
     const int opened = a->opened->n_views;
     for (ptrdiff_t i = 0; i < few; i++) {
@@ -115,7 +115,9 @@ FUNCTION(learn_recent, "!0 () @ () @ f ~0 t ~0 % %",
         learn_all(&l, NULL, share, targets, 1 + l.due);
     }
     if (!bodies) Py_RETURN_NONE;
+    give_back(a->opened, opened);
     if (!take_columns(a, a->object[3], &c, T)) return NULL;
+    const int kept = a->opened->n_views;
     const double *rows = a->array[2], *weights = a->array[4];
     if (!fits(a->length[2] == T * c.p && a->length[4] == bodies * T, "rows, weights and the columns")) return NULL;
     double *left = scratch(a, T + c.learned + (T + c.p) * (c.p + 1) + 2 * T), *z = left + T + c.learned;
@@ -123,7 +125,7 @@ FUNCTION(learn_recent, "!0 () @ () @ f ~0 t ~0 % %",
     memcpy(left, y, T * sizeof(double));
     for (ptrdiff_t e = 0; e < c.learned; e++) left[T + e] = rows[c.entry[e]];
     for (ptrdiff_t i = 0; i < bodies; i++, weights += T, estimates += T) {
-        give_back(a->opened, opened);
+        give_back(a->opened, kept);
         if (!take_ahead(a, PyTuple_GET_ITEM(of_bodies, i), &l, 1) || !fits(l.features == c.p, "a body and the columns")) return NULL;
         double *goals = z + (T + l.due) * c.p, *errors = goals + T + l.due;
         make_rows(z, goals, left, 1, &c, weights);

@@ -1,10 +1,10 @@
-/* Follow motions whose accelerations jump, and weigh whether they do (after _versions.h; types in _jump_bank.h).
+/* Follow motions whose accelerations jump, and decide whether they do (include after _versions.h; types in _jump_bank.h).
  *
  * Newborn hypotheses start from the mixture of all and replace the least probable ones. How large accelerations are and
- * how often they jump is estimated meanwhile. Jumps are believed in where the positions of late are more likely with
- * them than by the Kalman filter, and where velocities and accelerations were nearer to what the smoother made of
- * them later: likely positions alone do not make good derivatives where errors are not white. Otherwise the bank
- * sleeps, each time twice as long.
+ * how often they jump is estimated meanwhile. Jumps are believed in where recent positions are more likely with jumps
+ * than by the Kalman filter and the bank's velocities and accelerations were nearer to the smoothed ones, which come
+ * later: where errors are not white, likely positions do not imply good derivatives. Otherwise the bank sleeps, each time
+ * twice as long.
  */
 
 static void bank_make(JumpBank *b, ptrdiff_t joints, ptrdiff_t width) {
@@ -14,7 +14,7 @@ static void bank_make(JumpBank *b, ptrdiff_t joints, ptrdiff_t width) {
     b->nap = LEAST_TRIAL;
 }
 
-/* Forget the motion; what accelerations are usual stays. */
+/* Forget the motion, but not the usual accelerations and jumps. */
 static void bank_restart(JumpBank *b) {
     b->awake = b->likely = b->samples = 0;
     b->evidence = b->rest = 0.0;
@@ -28,18 +28,18 @@ static void bank_sleep(JumpBank *b) {
     b->compared = 0.0;
 }
 
-/* Sum of the logarithms of the densities of errors, but for a constant. */
+/* Sum over the joints of the log densities of their errors, up to a constant. */
 static double log_density(const double *error, const double *variance, ptrdiff_t joints) {
     double product = 1.0, logarithms = 0.0, squares = 0.0;
     for (ptrdiff_t j = 0; j < joints; j++) {
         product *= variance[j];
         squares += error[j] * error[j] / variance[j];
-        if ((j & 7) == 7) logarithms += log(product), product = 1.0; /* more factors might be too small a number */
+        if ((j & 7) == 7) logarithms += log(product), product = 1.0; /* a product of more factors might underflow */
     }
     return -0.5 * (logarithms + log(product) + squares);
 }
 
-/* Means of all hypotheses together, and covariances if asked for. */
+/* Mix all hypotheses: their common means and, if `with_spread`, covariances of positions and velocities. */
 static void bank_mix(JumpBank *b, int with_spread) {
     const ptrdiff_t width = b->width;
     memset(b->mixed, 0, PARTS * width * sizeof(double));
@@ -51,7 +51,7 @@ static void bank_mix(JumpBank *b, int with_spread) {
         if (b->weight[i] > NEGLIGIBLE) CHOSEN(mix_spreads)(mixed, state, exp(b->weight[i]), width);
 }
 
-/* Give birth to two hypotheses: accelerations jumped since the last birth, `ago` before now [s], to none or others. */
+/* Add two newborn hypotheses: accelerations jumped since the last birth, `ago` [s] before now, to zero or to other values. */
 static void bank_bear(JumpBank *b, double ago, const double *noise) {
     const ptrdiff_t width = b->width;
     const double chance = fmin(0.5, b->jumps / b->time * ago);
@@ -69,7 +69,7 @@ static void bank_bear(JumpBank *b, double ago, const double *noise) {
         memset(s + A * width, 0, width * sizeof(double));
         for (ptrdiff_t j = 0; j < b->joints; j++) {
             const double usual = b->squares[j] / b->accelerating;
-            s[VV * width + j] += usual * ago * ago / 12.0; /* nobody knows when the jump was */
+            s[VV * width + j] += usual * ago * ago / 12.0; /* the time of the jump is unknown */
             s[AA * width + j] = coasts ? 0.0 : usual;
             least_noise = fmin(least_noise, noise[j] / usual);
         }
@@ -82,7 +82,7 @@ static void bank_bear(JumpBank *b, double ago, const double *noise) {
     b->spacing = SPACING * sqrt(6.0 * sqrt(least_noise));
 }
 
-/* Start from what the Kalman filter knows of the joints, x and p in lanes. */
+/* Start with one hypothesis: the Kalman filter's state x and covariance p, in rows of `lanes` numbers. */
 static void bank_start(JumpBank *b, const double *x, const double *p, ptrdiff_t lanes) {
     static const int from[PARTS] = {0, 1, 2, P00, P01, P02, P11, P12, P22};
     const size_t bytes = b->width * sizeof(double);
@@ -94,7 +94,7 @@ static void bank_start(JumpBank *b, const double *x, const double *p, ptrdiff_t 
     b->awake = 1;
 }
 
-/* Make the weights those of probabilities; returns the logarithm of their sum before, not finite if there is none. */
+/* Normalize the weights to probabilities; return the logarithm of their previous sum, not finite if no hypothesis is left. */
 static double bank_normalize(JumpBank *b) {
     double most = NEVER, sum = 0.0;
     for (int i = 0; i < SLOTS; i++) most = fmax(most, b->weight[i]);
@@ -107,7 +107,7 @@ static double bank_normalize(JumpBank *b) {
 
 /* Learn how large accelerations are, from those of hypotheses that are not newborn. */
 static void bank_learn(JumpBank *b, double step) {
-    const double forget = fmin(step / LONGEST_NAP, 1.0); /* but not what was expected: a joint may rest for days */
+    const double forget = fmin(step / LONGEST_NAP, 1.0); /* towards the prior, not zero: a joint may rest for days */
     b->jumps += forget * (1.0 - b->jumps), b->time += step - forget * b->time;
     b->accelerating += forget * (EXPECTED - b->accelerating);
     for (ptrdiff_t j = 0; j < b->joints; j++) b->squares[j] += forget * (EXPECTED - b->squares[j]);
@@ -119,10 +119,10 @@ static void bank_learn(JumpBank *b, double step) {
     }
 }
 
-/* Take positions in, `step` after those before, and compare with the Kalman filter's prediction.
+/* Update the bank by positions, `step` [s] after the last ones, and compare its prediction with the Kalman filter's.
  *
- * x, p: prediction of the Kalman filter, in lanes; z, r: positions and their variances; noise: variances of those that
- * are new; moving: whether any joint moves.
+ * x, p: prediction of the Kalman filter, in rows of `lanes` numbers; z, r: positions and their variances, UNSEEN for those
+ * that tell nothing; noise: variances of positions that do; moving: whether any joint moves.
  */
 static void bank_follow(JumpBank *b, const double *x, const double *p, ptrdiff_t lanes, const double *z,
                         const double *r, const double *noise, double step, int moving) {
@@ -167,9 +167,9 @@ static int bank_is_believed(const JumpBank *b) {
     return b->likely && b->compared > LEAST_TRIAL && bank_is_nearer(b);
 }
 
-/* Compare estimates at a sample with smoothed ones: own ones and the Kalman filter's.
+/* Compare the bank's `own` estimates at a sample, and the Kalman filter's, with the smoothed ones.
  *
- * Each holds velocities, then accelerations; rows of smoothed ones are as long as there are joints, others `width`.
+ * Each array holds a row of velocities and a row of accelerations, of `joints` numbers if smoothed, of `width` otherwise.
  */
 static void bank_compare(JumpBank *b, const double *own, const double *kalman, const double *smoothed, double step) {
     if (!b->awake) return;

@@ -1,6 +1,6 @@
 /* The loops of the bank of jumps over joints, for one hypothesis each (see _versions.h). */
 
-/* Let the time `d` pass for a hypothesis, then take positions `z` of variance `r` in.
+/* Predict the state of a hypothesis after the time `d` [s], then update it by positions `z` of variance `r`.
  *
  * Writes the errors of the predicted positions and their variances.
  */
@@ -26,7 +26,7 @@ TARGET static void NAME(follow_parabola)(double *restrict s, const double *restr
         s[QQ * n + l] = nqq > 0.0 ? nqq * rest : 0.0;
         s[QV * n + l] = nqv * rest;
         s[QA * n + l] = to_q * rest;
-        s[VV * n + l] = left_v > 0.0 ? left_v : 0.0; /* rounding must not make it negative */
+        s[VV * n + l] = left_v > 0.0 ? left_v : 0.0; /* rounding must not make variances negative */
         s[VA * n + l] = to_v - kv * to_q;
         s[AA * n + l] = left_a > 0.0 ? left_a : 0.0;
     }

@@ -1,106 +1,106 @@
 /* Kalman filters and a fixed-lag smoother of joint motion, several hypotheses about the noise side by side.
  *
- * State of one joint: position, velocity, acceleration, jerk; the jerk is a Wiener process. A lane is one filter: one
- * joint under one hypothesis about the noise. Lanes lie side by side in memory so that a vector instruction serves
- * several. The first lanes are the joints under the levels in use, and they alone are widened when a motion changes more
- * than their levels let expect; the smoother follows the second group, and what the others are for is the caller's affair.
+ * State of one joint: position, velocity, acceleration, jerk; white snap drives the jerk, which decays. A lane is one filter:
+ * one joint under one hypothesis about the noise. Lanes lie side by side in memory so that a vector instruction serves
+ * several. Each hypothesis is a group of `width` lanes. The first group has the noise levels in use, and only its covariances
+ * are widened when a motion changes more than its levels explain; the smoother follows the second; the caller uses the others.
  */
 #include "_arguments.h"
 #include <float.h>
 #include <stdlib.h>
 #include <structmember.h>
 
-enum { STATES = 4, PAIRS = 10, RECENT = 4, RECORDS = 1024 }; /* records: as many as a period has samples at 2 kHz */
-/* Sums over samples: positions and velocities scored; squared roughness of positions and velocities, products of
- * positions' roughness with the one before, and how many. */
+enum { STATES = 4, PAIRS = 10, RECENT = 4, RECORDS = 1024 }; /* RECORDS: number of samples at 2 kHz in the longest period */
+/* Rows of the tally, sums over samples: numbers of positions and of velocities scored; squared roughness of positions and of
+ * velocities, products of each roughness of positions with the one before, and the number of these. */
 enum { SCORED_Q, SCORED_V, ROUGH_Q, ROUGH_V, ROUGH_PRODUCT, ROUGH_COUNT };
-/* Rows of lanes that follow each other: state, covariance, gain and weighted innovation of position, and of velocity. */
+/* First rows in the block of lanes: state (0), covariance, gain and weighted innovation of position, the same of velocity. */
 enum { P = STATES, KQ = P + PAIRS, GQ = KQ + STATES, KV, GV = KV + STATES, KEPT };
 enum { P00, P01, P02, P03, P11, P12, P13, P22, P23, P33 };
 static const int diagonal[STATES] = {P00, P11, P22, P33};
 
-#define UNSEEN 1e30  /* variance of a measurement that tells nothing */
-#define ROUNDING sqrt(DBL_EPSILON) /* of a position: smaller differences are those of floating-point numbers */
-#define OUTLIER 3.0  /* standard deviations beyond which an error counts by its magnitude only, or for no more (Huber 1964) */
-#define CHANCE 2.0   /* standard deviations of a mean error to which the filter forgets where it surprises, see `widen` */
-#define SPAN 0.125   /* of the period: the mean is over so much of it */
-#define QUANTA 3.0   /* steps of an encoder that a joint moves at least while it moves */
-#define RESTLESS (2.0 * OUTLIER) /* standard deviations of the positions' noise, the same: a way has two ends */
+#define UNSEEN 1e30  /* variance that is assumed for a measurement that tells nothing */
+#define ROUNDING sqrt(DBL_EPSILON) /* share of a position below which differences may be floating-point rounding */
+#define OUTLIER 3.0  /* standard deviations beyond which an error counts by its magnitude, not square, or no more (Huber 1964) */
+#define CHANCE 2.0   /* standard deviations that a surprising mean error counts as after `widen` has raised the covariance */
+#define SPAN 0.125   /* time over which `widen` averages errors, as a share of the period */
+#define QUANTA 3.0   /* least way of a joint that counts as moving, in steps of its encoder */
+#define RESTLESS (2.0 * OUTLIER) /* the same in standard deviations of the position noise: both ends of a way are noisy */
 
 #include "_jump_bank.h"
-/* What the smoother needs of one sample, for the lanes of the second group where there is one, else of the first. */
+/* Data of one sample that the smoother needs, for the lanes of the second group where there is one, else of the first. */
 typedef struct {
     int64_t stamp;
-    double step;     /* since the sample before [s] */
-    double delay;    /* of the velocities [s] */
-    double leak;     /* of the jerk [1/s] */
-    double *x;       /* (KEPT, width) after the sample */
-    double *jumping; /* velocities and accelerations by the bank of jumps */
-    int jumps;       /* whether it knew any, of joints that moved */
+    double step;     /* time since the sample before [s] */
+    double delay;    /* delay of the velocities [s] */
+    double leak;     /* rate at which the jerk decays [1/s] */
+    double *x;       /* (KEPT, width) state and further rows after the sample */
+    double *jumping; /* (2, width) velocities and accelerations by the bank of jumps */
+    int jumps;       /* whether `jumping` is known and a joint moved */
 } Record;
 
-/* Votes on what repeated positions were: of joints that moved all along, or stood. */
+/* Votes on repeated positions: whether their joints moved meanwhile or stood still. */
 typedef struct {
     double moved, stood;
-    int longest; /* repetitions of joints that moved */
+    int longest; /* largest number of repetitions in a row of a joint that moved */
 } Votes;
 
-/* A joint whose position repeats: samples since it was new, and how far it had gone on during them. */
+/* A joint whose position repeats: samples since it was new, and the way that the joint is expected to have gone meanwhile. */
 typedef struct {
     int samples;
     double way;
 } Repeated;
 
-/* What is known of repeated positions, see _repetition.h. */
+/* State of the detector of repeated positions, see _repetition.h. */
 typedef struct {
     Votes rows, single;
     Repeated *joints;
-    int repeated;     /* rows in a row that were taken for repeated ones */
-    ptrdiff_t runner; /* the joint that went the most steps of quantization between the last two new rows */
-    double pace;      /* its velocity then */
-    double since;     /* the last new row [s] */
-    int silent;       /* repetitions since then that it should have moved in */
+    int repeated;     /* number of successive rows that were taken for repeated ones */
+    ptrdiff_t runner; /* joint that went the most steps of quantization between the last two new rows */
+    double pace;      /* velocity of the runner between these rows */
+    double since;     /* time since the last new row [s] */
+    int silent;       /* number of repetitions since then in which the runner should have moved */
 } Repetition;
 
 typedef struct {
     PyObject_HEAD
-    Opened arrays;                                  /* of the caller: the next four lines are in them */
-    const double *density, *rq, *rv, *delay, *leak; /* of the lanes; density of the white snap, leak of the jerk [1/s] */
-    double *scores;                                 /* of the lanes: sums of the predictions' log variances and errors */
-    double *tally;                                  /* of the joints: SCORED_Q and what follows */
-    double *step_q, *step_v;                        /* of the joints: smallest change seen */
-    ptrdiff_t joints, width, lanes, active;         /* width: joints, rounded up to whole vectors */
-    ptrdiff_t moving;                               /* lanes that only matter with velocities, the last ones */
-    double max_gap, period, lag, horizon;           /* [s] period: of the slowest joint's bandwidth */
+    Opened arrays;                                  /* buffers of the caller, into which the next four lines point */
+    const double *density, *rq, *rv, *delay, *leak; /* (lanes,) levels; density of the white snap, leak of the jerk [1/s] */
+    double *scores;                                 /* (4, lanes) sums of the predictions' log variances and squared errors */
+    double *tally;                                  /* (6, width) sums of each joint: SCORED_Q and the following rows */
+    double *step_q, *step_v;                        /* (width,) smallest change seen of each joint's position and velocity */
+    ptrdiff_t joints, width, lanes, active;         /* width: joints, rounded up to whole vectors; active: lanes in use */
+    ptrdiff_t moving;                               /* number of lanes that only matter with velocities, the last ones */
+    double max_gap, period, lag, horizon;           /* [s]; period: that of the slowest joint's bandwidth */
     double surprise;                                /* [standard deviations], see `widen` */
-    double *memory, *x, *p, *kq, *gq, *kv, *gv;     /* of the lanes, KEPT rows */
-    double *held;                                   /* of the lanes: x, p at the origin of the next scored prediction */
-    double *z, *r;                                  /* of the lanes: what is measured, and its variance */
-    double *mean;                                   /* of the first lanes: mean error of the predictions, see `widen` */
-    double *position, *velocity;                    /* of the joints: the last sample */
-    double *change;                                 /* of the joints: since the sample before */
-    double *origin;                                 /* of the joints: position at the origin */
-    int64_t *origin_stamp;
-    double *recent_q, *recent_v, recent_time[RECENT]; /* the last samples that were new */
+    double *memory, *x, *p, *kq, *gq, *kv, *gv;     /* block that holds all arrays; its first KEPT rows of lanes */
+    double *held;                                   /* rows x, p of lanes at the origin of the next scored prediction */
+    double *z, *r;                                  /* (lanes,) measured values and their variances */
+    double *mean;                                   /* (width,) mean error of the first lanes' predictions, see `widen` */
+    double *position, *velocity;                    /* (width,) the last sample */
+    double *change;                                 /* (width,) change of the positions from the sample before to it */
+    double *origin;                                 /* (width,) positions at the origin of the next scored prediction */
+    int64_t *origin_stamp;                          /* (width,) stamps of these origins [ns]; -1: none */
+    double *recent_q, *recent_v, recent_time[RECENT]; /* the last RECENT samples that were new */
     int recent;
-    double unheard; /* since the last of them [s] */
-    double *rough;  /* of the joints: roughness of the last positions */
+    double unheard; /* time since the last of them [s] */
+    double *rough;  /* (width,) roughness of the last positions */
     Repetition repetition;
-    JumpBank bank; /* of the joints; only where there are hypotheses */
+    JumpBank bank; /* runs only if there are several hypotheses */
     int *velocity_scored;
-    int *skip; /* of the joints: whether this position tells nothing */
+    int *skip; /* (width,) whether this position of a joint tells nothing */
     int had_velocity;
     double prior[STATES];
     int64_t stamp;
     Record records[RECORDS];
-    int64_t count, waiting, ripe; /* records: all ever taken, the last ones not smoothed yet, old enough up to here */
-    int64_t compared, settled;    /* first that the bank was not compared with, a period old up to here */
+    int64_t count, waiting, ripe; /* numbers of all records and of those not smoothed yet; the first one too young to smooth */
+    int64_t compared, settled;    /* first record that the bank was not compared at; first one younger than a period */
     int64_t scored;
 } Filter;
 
 /* What a jerk of 1 that decays at the rate `leak` [1/s] adds to the state within `d` seconds; rational in leak * d. */
 typedef struct {
-    double d, d2, to_q, to_v, to_a, stays;
+    double d, d2, to_q, to_v, to_a, stays; /* d2: d^2 / 2; to_q, ...: added to each; stays: share of the jerk left */
 } Passage;
 
 INLINE Passage passage(double d, double leak) {
@@ -108,9 +108,9 @@ INLINE Passage passage(double d, double leak) {
     return (Passage){d, d2, d * d2 / 3.0 / (1.0 + l / 4.0), d2 / (1.0 + l / 3.0), d / (1.0 + l / 2.0), 1.0 / (1.0 + l + l * l / 2.0)};
 }
 
-/* Correct the state of a lane, and its covariance but for the position's row, by an innovation over its variance, `g`,
- * and the `inverse` of that variance, of a measurement whose covariances with the state are h0 to h3. The numbers of a
- * lane are `lanes` apart. */
+/* Correct the state of a lane and its covariance, except for the position's row, by a measurement whose covariances with the
+ * state are h0 to h3: g is its innovation over the innovation's variance, `inverse` is one over that variance. Writes the gain.
+ * The numbers of a lane are `lanes` apart. */
 INLINE void correct(double *restrict x, double *restrict p, double *restrict gain, double h0, double h1, double h2,
                     double h3, double g, double inverse, ptrdiff_t lanes) {
     const double k0 = h0 * inverse, k1 = h1 * inverse, k2 = h2 * inverse, k3 = h3 * inverse;
@@ -133,15 +133,15 @@ INLINE void correct(double *restrict x, double *restrict p, double *restrict gai
 #define LOOPS "_motion_filter_loops.h"
 #include "_versions.h"
 
-/* Steps of quantization that a joint moves at least while it moves. */
+/* Least way of a joint that counts as moving: QUANTA steps of its encoder, 0 until one was seen. */
 INLINE double quanta(const Filter *f, ptrdiff_t j) { return isfinite(f->step_q[j]) ? QUANTA * f->step_q[j] : 0.0; }
 
-/* Whether a joint goes farther within the period than noise and quantization do. */
+/* Whether a joint goes farther within the period than noise and quantization account for. */
 INLINE int moves(const Filter *f, ptrdiff_t j) {
     return fabs(f->x[f->lanes + j]) * f->period >= fmax(quanta(f, j), RESTLESS * sqrt(f->rq[j]));
 }
 
-/* Whether any joint does. */
+/* Whether any joint moves. */
 static int any_moves(const Filter *f) {
     for (ptrdiff_t j = 0; j < f->joints; j++)
         if (moves(f, j)) return 1;
@@ -179,7 +179,7 @@ static void score_position(Filter *f, ptrdiff_t j, double position, double d) {
     f->scored++;
 }
 
-/* The same for a velocity. */
+/* Score what each lane of a joint predicted for a velocity from its state `since` seconds ago. */
 static void score_velocity(Filter *f, ptrdiff_t j, double velocity, double since) {
     const ptrdiff_t lanes = f->lanes, width = f->width;
     const double *x = f->held, *p = f->held + P * lanes;
@@ -196,21 +196,21 @@ static void score_velocity(Filter *f, ptrdiff_t j, double velocity, double since
     f->velocity_scored[j] = 1;
 }
 
-/* Score predictions from the origins of joints that move: of the velocity once, of the position when it is far enough. */
+/* Score predictions of joints that move from their origins: the velocity once, the position once it is far enough. */
 static void score_joints(Filter *f, const double *position, const double *velocity, double step) {
     for (ptrdiff_t j = 0; j < f->joints; j++) {
         const double since = (double)(f->stamp - f->origin_stamp[j]) * 1e-9;
         if (f->origin_stamp[j] < 0 || f->skip[j] || since < f->horizon) continue;
         const int moved = moves(f, j);
         if (moved && velocity && !f->velocity_scored[j]) score_velocity(f, j, velocity[j], since);
-        /* Within a few steps of quantization errors are alike: such a prediction tells nothing about the noise. */
+        /* Within a few steps of quantization all errors are alike: such a prediction tells nothing about the noise. */
         const int told = fabs(position[j] - f->origin[j]) > quanta(f, j) && since < 3.0 * f->period + 2.0 * step && moved;
         if (told) score_position(f, j, position[j], since);
-        if (told || !moved || since > f->period) f->origin_stamp[j] = -1; /* a new origin once the velocity is in */
+        if (told || !moved || since > f->period) f->origin_stamp[j] = -1; /* `hold` sets a new origin after this sample */
     }
 }
 
-/* Third divided differences of the last four samples, scaled to the variance of one: noise, and next to no motion. */
+/* Third divided differences of the last four samples, scaled to the variance of one: they show noise and hardly any motion. */
 static void roughness(Filter *f, const double *position, const double *velocity, double step) {
     const ptrdiff_t n = f->joints, width = f->width;
     const int place = f->recent % RECENT;
@@ -235,7 +235,7 @@ static void roughness(Filter *f, const double *position, const double *velocity,
         }
         const double before = f->rough[j];
         f->rough[j] = q / sqrt(norm);
-        if (q == 0.0) continue; /* stands still */
+        if (q == 0.0) continue; /* the joint stands still */
         tally[ROUGH_PRODUCT * width] += f->rough[j] * before;
         tally[ROUGH_Q * width] += q * q / norm;
         tally[ROUGH_V * width] += v * v / norm;
@@ -243,7 +243,7 @@ static void roughness(Filter *f, const double *position, const double *velocity,
     }
 }
 
-/* Smoothed position, velocity and acceleration at a record: x + P a. */
+/* Write smoothed positions, velocities and accelerations (3, joints) at a record: x + P a, a (STATES, width) from `step_back`. */
 static void read_smoothed(const Record *record, const double *a, double *out, ptrdiff_t width, ptrdiff_t joints) {
     static const int row[3][STATES] = {{P00, P01, P02, P03}, {P01, P11, P12, P13}, {P02, P12, P22, P23}};
     const double *x = record->x, *p = x + P * width;
@@ -255,7 +255,7 @@ static void read_smoothed(const Record *record, const double *a, double *out, pt
         }
 }
 
-/* Set z and r of the lanes in use to what was measured of the joints, or nothing, and its variance. */
+/* Set z and r of the lanes in use to the measured values of the joints and their variances, UNSEEN where nothing was measured. */
 static void measure(Filter *f, const double *values, const double *variance, int unseen, const int *skip) {
     for (ptrdiff_t first = 0; first < f->active; first += f->width)
         for (ptrdiff_t j = 0; j < f->width; j++) {
@@ -285,7 +285,7 @@ static void start(Filter *f, const double *position, const double *velocity) {
     roughness(f, position, velocity, 0.0);
 }
 
-/* Remember a joint's lanes: from here their next scored prediction starts. */
+/* Keep the state of a joint's lanes as the origin of their next scored prediction. */
 static void hold(Filter *f, ptrdiff_t j, double position) {
     for (int i = 0; i < STATES + PAIRS; i++)
         for (ptrdiff_t l = i * f->lanes + j; l < (i + 1) * f->lanes; l += f->width) f->held[l] = f->x[l];
@@ -296,7 +296,7 @@ static void hold(Filter *f, ptrdiff_t j, double position) {
 
 static void remember(Filter *f, const double *position, const double *velocity, double step) {
     const ptrdiff_t width = f->width, bytes = width * sizeof(double);
-    const double *kept = f->lanes > width ? f->x + width : f->x; /* the second group: what is forgotten helps to smooth */
+    const double *kept = f->lanes > width ? f->x + width : f->x; /* the second group keeps what `widen` makes the first forget */
     Record *record = &f->records[f->count % RECORDS];
     record->stamp = f->stamp;
     record->step = step;
@@ -315,14 +315,14 @@ static void remember(Filter *f, const double *position, const double *velocity, 
     f->had_velocity = velocity != NULL;
 }
 
-/* The first record from `from` on that is younger than `age` [s] and than half of all that are kept. */
+/* Index of the first record from `from` on that is younger than `age` [s], and at most RECORDS / 2 before the newest. */
 static int64_t older(const Filter *f, int64_t from, double age) {
     const int64_t newest = f->count - 1, oldest_allowed = newest - RECORDS / 2;
     while (from < newest && f->stamp - f->records[from % RECORDS].stamp >= (int64_t)(age * 1e9)) from++;
     return from < oldest_allowed ? oldest_allowed : from;
 }
 
-/* How many records can be smoothed now: one, as a rule, for each sample. */
+/* Number of records that can be smoothed now, as a rule one for each sample. */
 static int64_t due(Filter *f) {
     f->ripe = older(f, f->ripe, f->lag);
     f->settled = older(f, f->settled, f->period);
@@ -335,7 +335,7 @@ static int finite_all(const double *values, ptrdiff_t n) {
     return 1;
 }
 
-/* Follow the smallest changes of positions: steps of quantization. */
+/* Update the smallest changes of positions, which estimate the steps of quantization. */
 static void follow_steps(Filter *f, const double *position) {
     for (ptrdiff_t j = 0; j < f->joints; j++) {
         const double change = position[j] - f->position[j];
@@ -350,7 +350,7 @@ static void follow_steps(Filter *f, const double *position) {
 static void take_sample(Filter *f, int64_t stamp, const double *position, const double *velocity) {
     const ptrdiff_t n = f->joints, width = f->width, lanes = f->lanes;
     const double step = (double)(stamp - f->stamp) * 1e-9;
-    if (velocity && f->active < lanes) { /* those who only matter with velocities were not kept up */
+    if (velocity && f->active < lanes) { /* lanes that only matter with velocities were not updated */
         for (int i = 0; i < STATES + PAIRS; i++)
             for (ptrdiff_t l = f->active; l < lanes; l++) {
                 f->x[i * lanes + l] = f->x[i * lanes + l % width];
@@ -359,7 +359,7 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
         f->active = lanes;
     }
     const ptrdiff_t active = f->active;
-    for (ptrdiff_t l = 0; l < active;) { /* neighbouring groups of the same leak together */
+    for (ptrdiff_t l = 0; l < active;) { /* neighbouring groups with the same leak at once */
         ptrdiff_t end = l + width;
         while (end < active && f->leak[end] == f->leak[l]) end += width;
         CHOSEN(predict)(f->x, f->p, f->density, passage(step, f->leak[l]), l, end, lanes);
@@ -378,7 +378,7 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
     score_joints(f, position, velocity, step);
     f->unheard += step;
     if (f->repetition.silent)
-        f->recent = 0; /* a row that is perhaps not new is no evidence of noise */
+        f->recent = 0; /* a row that may not be new is no evidence of noise */
     else if (!old) {
         roughness(f, position, velocity, f->unheard);
         f->unheard = 0.0;
@@ -391,7 +391,7 @@ static void take_sample(Filter *f, int64_t stamp, const double *position, const 
         measure(f, velocity, f->rv, old, NULL);
         CHOSEN(take_velocity)(f, f->z, f->r, active);
     } else
-        memset(f->kv, 0, (STATES + 1) * lanes * sizeof(double)); /* and gv */
+        memset(f->kv, 0, (STATES + 1) * lanes * sizeof(double)); /* gv follows kv */
     for (ptrdiff_t j = 0; j < n; j++)
         if (f->origin_stamp[j] < 0) hold(f, j, position[j]);
     remember(f, position, velocity, step);
@@ -434,7 +434,7 @@ FUNCTION(smooth, "!0",
     PyObject *stamps = back ? PyList_New(k) : NULL;
     if (!stamps) return NULL;
     memset(back, 0, (STATES + 3) * f->width * sizeof(double));
-    /* The bank is judged by motions smoothed over a period, in blocks, so that each costs a bounded number of steps back. */
+    /* The bank is compared with motions smoothed over a period, in blocks: each record then costs a bounded number of steps. */
     const int64_t first = f->count - f->waiting, block = f->settled - f->compared;
     const int comparing = f->bank.awake && block > (f->count - 1 - f->settled) / 3;
     double *truth = back + STATES * f->width;
@@ -463,7 +463,7 @@ FUNCTION(restart, "", "restart()\n\nForget all samples; what was seen of steps a
     Py_RETURN_NONE;
 }
 
-/* Whether a sample of this group was taken in; 0 and an error otherwise. */
+/* Whether this group exists and a sample was taken in; sets an error otherwise. */
 static int is_known(const Filter *f, long long group) {
     if (group < 0 || group >= f->lanes / f->width) return PyErr_Format(PyExc_ValueError, "group is %lld", group), 0;
     if (!f->count) return PyErr_Format(PyExc_ValueError, "no sample was taken in yet"), 0;
@@ -572,7 +572,7 @@ FUNCTION(Filter, "=5gw !=4gw !=6w !=2w g: w: # # % % % %",
     };
     size_t bytes = 0;
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) bytes += parts[i].numbers * sizeof(double);
-    double *next = f->memory = aligned_alloc(64, bytes); /* all of them, whole vectors each */
+    double *next = f->memory = aligned_alloc(64, bytes); /* one block for all parts, each of whole vectors */
     if (!next) {
         Py_DECREF(f);
         return PyErr_NoMemory();
@@ -589,7 +589,7 @@ FUNCTION(Filter, "=5gw !=4gw !=6w !=2w g: w: # # % % % %",
     const double **levels[] = {&f->density, &f->rq, &f->rv, &f->delay, &f->leak};
     for (int i = 0; i < 5; i++) *levels[i] = (const double *)a->array[0] + i * lanes;
     f->scores = a->array[1], f->tally = a->array[2], f->step_q = a->array[3], f->step_v = f->step_q + width;
-    f->arrays = *a->opened; /* kept as long as the filter */
+    f->arrays = *a->opened; /* the buffers stay open as long as the filter exists */
     a->opened->n_views = 0;
     f->joints = joints, f->width = width, f->lanes = lanes, f->moving = moving;
     f->max_gap = a->number[0], f->surprise = INFINITY;

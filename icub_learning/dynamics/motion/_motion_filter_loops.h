@@ -1,6 +1,6 @@
 /* The loops of the motion filter over lanes, one for each joint and hypothesis (see _versions.h). */
 
-/* Let lanes from..to pass the time: x <- F x, P <- F P F' + Q. */
+/* Predict the lanes from..to after the time f.d: x <- F x, P <- F P F' + Q. */
 TARGET static void NAME(predict)(double *restrict x, double *restrict p, const double *restrict density, Passage f,
                            ptrdiff_t from, ptrdiff_t to, ptrdiff_t lanes) {
     const double d = f.d, d2 = f.d2, c0 = f.to_q, c1 = f.to_v, c2 = f.to_a, c3 = f.stays;
@@ -34,9 +34,9 @@ TARGET static void NAME(predict)(double *restrict x, double *restrict p, const d
     }
 }
 
-/* Follow the mean error of the predicted positions, in standard deviations; widen the covariance where it is no chance.
+/* Update the mean error of the predicted positions, in standard deviations; widen the covariance where it is no chance.
  *
- * A mean over `share` of the newest error and the rest of the mean before has the variance `usual` if errors are white.
+ * The newest error has the weight `share` in the mean, whose variance is `usual` if errors are white.
  */
 TARGET static void NAME(widen)(Filter *f, const double *restrict z, const double *restrict r, double share, ptrdiff_t n) {
     const ptrdiff_t lanes = f->lanes;
@@ -57,7 +57,7 @@ TARGET static void NAME(widen)(Filter *f, const double *restrict z, const double
         for (ptrdiff_t l = 0; l < n; l++) p[i * lanes + l] *= factor[l];
 }
 
-/* Take the lanes' positions `z` of variance `r` in. */
+/* Update the lanes by positions `z` of variance `r`. */
 TARGET static void NAME(take_position)(Filter *f, const double *restrict z, const double *restrict r, ptrdiff_t n) {
     const ptrdiff_t lanes = f->lanes;
     double *restrict x = f->x, *restrict p = f->p, *restrict gain = f->kq, *restrict weighted = f->gq;
@@ -67,14 +67,14 @@ TARGET static void NAME(take_position)(Filter *f, const double *restrict z, cons
         const double inverse = 1.0 / (h0 + r[l]), g = (z[l] - x[l]) * inverse, rest = r[l] * inverse;
         weighted[l] = g;
         correct(x + l, p + l, gain + l, h0, h1, h2, h3, g, inverse, lanes);
-        p[l] = h0 * rest; /* not a difference: stays positive */
+        p[l] = h0 * rest; /* positive in spite of rounding, since it is no difference */
         p[P01 * lanes + l] = h1 * rest;
         p[P02 * lanes + l] = h2 * rest;
         p[P03 * lanes + l] = h3 * rest;
     }
 }
 
-/* Take velocities in, each `delay` older than the sample: v(t - d) = v - d a + d^2/2 j. */
+/* Update the lanes by velocities `z` of variance `r`, each `delay` older than the sample: v(t - d) = v - d a + d^2/2 j. */
 TARGET static void NAME(take_velocity)(Filter *f, const double *restrict z, const double *restrict r, ptrdiff_t n) {
     const ptrdiff_t lanes = f->lanes;
     double *restrict x = f->x, *restrict p = f->p, *restrict gain = f->kv, *restrict weighted = f->gv;

@@ -1,17 +1,17 @@
-/* The detector of repeated positions: a driver hands the last ones out again while joints move, or joints stand still.
+/* The detector of repeated positions: either a driver publishes the last ones again while joints move, or joints stand still.
  *
- * Which of the two it was shows in where a joint is at its next new position: the whole way on, at the pace that it had
- * before, or less. Only drivers that were found to repeat are believed to, and no longer than they were found to. Whole
- * rows are looked at and single joints, each by votes of its own; rows with velocities that are not 0 tell at once.
+ * The next new position tells which: a joint that moved has gone the whole way at its previous pace, one that stood has gone
+ * less. Repetitions are ascribed to a driver only if it was found to repeat, and only as many in a row as were found. Whole rows
+ * and single joints are judged by separate votes; repeated rows with velocities other than 0 need no votes.
  */
-#define MISS 0.3         /* of the whole way: by how much a joint may miss it that was moving all along */
-#define MAJORITY 3.0     /* votes for a driver that repeats over votes for joints that stood, and two of them */
-#define MOST_VOTES 50.0  /* beyond which all of them count half */
-#define LONGEST_REPEAT 8 /* samples in which a joint may repeat its position; rows twice as many */
+#define MISS 0.3         /* share of the expected way by which a joint that moved all along may miss it */
+#define MAJORITY 3.0     /* ratio of votes for a driver that repeats to those for joints that stood; two votes are the least */
+#define MOST_VOTES 50.0  /* number of votes beyond which all of them are halved */
+#define LONGEST_REPEAT 8 /* number of samples in a row that a joint may repeat its position; rows may repeat twice as often */
 
 static int votes_for_driver(const Votes *votes) { return votes->moved >= 2.0 && votes->moved > MAJORITY * votes->stood; }
 
-/* Count repetitions after which a joint had gone `share` of the way that it would have gone. */
+/* Count one vote: after this number of repetitions a joint had gone `share` of the expected way. */
 static void vote(Votes *votes, double share, int repetitions) {
     if (fabs(share - 1.0) < MISS) {
         votes->moved += 1.0;
@@ -21,7 +21,7 @@ static void vote(Votes *votes, double share, int repetitions) {
     if (votes->moved + votes->stood > MOST_VOTES) votes->moved *= 0.5, votes->stood *= 0.5;
 }
 
-/* Forget which positions repeat; which drivers do stays. */
+/* Forget which positions repeat, but not the votes on drivers. */
 static void repetition_restart(Filter *f) {
     Repetition *found = &f->repetition;
     memset(found->joints, 0, f->joints * sizeof(*found->joints));
@@ -29,7 +29,7 @@ static void repetition_restart(Filter *f) {
     found->since = found->pace = 0.0;
 }
 
-/* Whether a row with velocities is the one before: no joint moves to where it is. */
+/* Whether a row with velocities repeats the one before although a joint moves. */
 static int row_repeats(const Filter *f, const double *position, const double *velocity) {
     int moving = 0;
     for (ptrdiff_t j = 0; j < f->joints; j++) {
@@ -39,7 +39,7 @@ static int row_repeats(const Filter *f, const double *position, const double *ve
     return f->had_velocity && moving;
 }
 
-/* Whether a row of positions alone, `step` seconds after the last, seems to be the one before. */
+/* Whether a row of positions alone, `step` seconds after the last, seems to repeat it while joints move. */
 static int positions_repeat(Filter *f, const double *position, double step) {
     Repetition *found = &f->repetition;
     found->since += step;
@@ -63,14 +63,14 @@ static int positions_repeat(Filter *f, const double *position, double step) {
     return 0;
 }
 
-/* Whether the position of a joint that seems to move, after the filter has predicted it, seems to be the one before. */
+/* Whether the position of a joint seems to be repeated while it moves; called after the filter has predicted the sample. */
 static int joint_repeats(Filter *f, ptrdiff_t j, double position, double step) {
     Repeated *own = &f->repetition.joints[j];
     Votes *votes = &f->repetition.single;
     const double change = fabs(position - f->position[j]), ahead = fabs(f->x[f->lanes + j]) * step;
     if (change == 0.0 && own->samples < LONGEST_REPEAT) {
         const double deviation = sqrt(f->rq[j] + f->p[P00 * f->lanes + j]);
-        const int slow = ahead <= quanta(f, j) || ahead <= OUTLIER * deviation; /* it may well stay */
+        const int slow = ahead <= quanta(f, j) || ahead <= OUTLIER * deviation; /* it may well keep its position */
         if (!own->samples && slow) return 0;
         own->way += own->samples ? own->way / own->samples : ahead;
         own->samples++;

@@ -1,9 +1,9 @@
-/* Destructive matching pursuit on a kernel dictionary of n points: O(n^2 + n C) a removal.
+/* Destructive matching pursuit on a kernel dictionary of n points with C weights each: a removal takes O(n^2 + n C).
  *
- * Kept are the Gram matrix K and a factor T of its inverse, K^-1 = T T^T, in the leading n x n blocks of arrays with
- * `capacity` columns. Points come by a new row and column of T and go by a reflection, so that the inverse stays positive
- * and loses half as many digits to an ill-conditioned K as its own update would. Sizes of a robot's dictionary are some
- * tens, where calls of a library would cost more than the arithmetic.
+ * The Gram matrix K and a factor T of its inverse, K^-1 = T T^T, are kept in the leading n x n blocks of arrays with
+ * `capacity` columns. A point is added by a new row and column of T and removed by a reflection, so that the inverse stays
+ * positive and loses half as many digits to an ill-conditioned K as an update of the inverse itself would. A robot's
+ * dictionary has some tens of points, for which library calls would take longer than the arithmetic.
  */
 #include "_arguments.h"
 #include "_vectors.h"

@@ -1,12 +1,12 @@
 /* Adding and removing one point of the dictionary at a time (see _versions.h). */
 
 /* Adds the function with kernel values `cross` (n numbers, then its own) to the dictionary, with weights `added`.
- * Weights have `columns` numbers, and the first `outputs` of them decide; others only follow (here and below).
+ * A function has `columns` weights; norms count the first `outputs` of them only, the others follow (here and below).
  *
  * With v = K^-1 k and the pivot s = k(x, x) - k^T v, T becomes [[T, -v / sqrt(s)], [0, 1 / sqrt(s)]]. v is refined once,
  * which keeps rounding from accumulating. Where s is within `tolerance` of zero, relative to k(x, x), the function is in
- * the span of the others already: its weights go to them and the norm of what is lost is returned. Returns -1 if it was
- * added. *drift: the relative residual that the refinement has seen. work: 4 capacity numbers.
+ * the span of the others already: its weights are passed on to them and the norm of what is lost is returned. Returns -1 if
+ * it was added. *drift: largest relative residual found by the refinement. work: 4 capacity numbers.
  */
 TARGET static double NAME(add_point)(double *gram, double *factor, double *weights, ptrdiff_t capacity, ptrdiff_t n,
                                ptrdiff_t columns, ptrdiff_t outputs, const double *cross, const double *added,
@@ -39,12 +39,12 @@ TARGET static double NAME(add_point)(double *gram, double *factor, double *weigh
     return -1;
 }
 
-/* Removes points while the squared norm of all that is lost stays within `budget`, or more than `limit` are left.
+/* Removes points while the squared norm of all that is lost stays within `budget` or more than `limit` points are left.
  *
  * With A = K_II^-1 the best weights after removing j are w_k - A_kj w_j / A_jj, and the loss grows by |w_j|^2 / A_jj. A
- * reflection that turns row j of T into (0, ..., 0, r), r^2 = A_jj, leaves A as it is; then A without row and column j,
- * less A_j A_j^T / A_jj, is T without row j and the last column. A removed point changes places with the last one, in
- * `gram` too, so that what is left stays in front; `order` follows. Returns the number left; *lost is the squared norm.
+ * reflection that turns row j of T into (0, ..., 0, r), r^2 = A_jj, leaves A as it is; then T without row j and the last
+ * column is a factor of A - A_j A_j^T / A_jj without row and column j. A removed point changes places with the last one, in
+ * `gram` too, so that the others stay in front; `order` follows. Returns the number left; *lost is the squared norm.
  * work: 2 capacity numbers.
  */
 TARGET static ptrdiff_t NAME(remove_points)(double *gram, double *factor, double *weights, double *order, ptrdiff_t capacity,

@@ -1,19 +1,19 @@
-/* A matrix of numbers between 0 and 1, kept as whole numbers of 24 bits in two parts, and products with it.
+/* A matrix of numbers between 0 and 1, stored as integers of 24 bits in two parts, and products with it.
  *
- * A number is (256 high + low) / WHOLE, with high of 16 bits and low, signed, of 8. Memory sets the pace of the products: high
- * alone, which is the number to 16 bits, is read in half the time of single precision, both parts in three quarters. What is
- * kept is summed in double, so that nothing but the fixed point is rounded (high alone is summed in single).
+ * A number is (256 high + low) / WHOLE, with high of 16 bits and low, signed, of 8. The speed of memory limits the products: high
+ * alone, which is the number to 16 bits, is read in half the time of single precision, both parts in three quarters. Both parts
+ * are summed in double precision, so that only the fixed point rounds; high alone is summed in single precision.
  */
 #include "_arguments.h"
 #include "_vectors.h"
 
-#define WHOLE 16776960.0 /* 256 * 65535: 1 is kept exactly, and high alone is a number of 65535ths */
-#define GROUP 8          /* rows that stay in the first-level cache between their two products */
-#define STRETCH 64       /* columns, a cache line of low: lines of the next group are asked for in between */
+#define WHOLE 16776960.0 /* integer that stands for 1, 256 * 65535: 1 is stored exactly, and high alone counts 65535ths */
+#define GROUP 8          /* number of rows taken together, which stay in the first-level cache between their two products */
+#define STRETCH 64       /* columns taken at once, a cache line of low; lines of the next group are prefetched in between */
 
-#define LOWEST -100.0                  /* logarithm of the least number: smaller ones are the same to 24 bits */
-#define LN2 0.69314718055994530942     /* times an integer above -145 it is wrong by less than 2e-15 */
-#define ROUNDING 6755399441055744.0    /* 1.5 * 2^52: added, it leaves the nearest integer in the low bits */
+#define LOWEST -100.0                  /* least logarithm of a number: smaller ones give the same 24 bits, zeros */
+#define LN2 0.69314718055994530942     /* ln(2), whose product with an integer above -145 is wrong by less than 2e-15 */
+#define ROUNDING 6755399441055744.0    /* 1.5 * 2^52: a sum with it has the nearest integer in its low bits */
 
 /* The polynomial that interpolates exp at the Chebyshev nodes of +-ln(2) / 2. */
 static const double EXPONENTIAL[] = {2.76326556922265892949e-06, 2.48844763547553618781e-05, 1.98411906161361883787e-04,

@@ -9,8 +9,8 @@ TARGET static void NAME(split)(uint16_t *restrict high, int8_t *restrict low, co
     }
 }
 
-/* Numbers from 0 to 1 given by their logarithms, which they replace: 2^n exp(r), r the rest of a multiple of ln 2.
- * A stretch at a time, between loops of one type.
+/* Replaces logarithms n ln 2 + r by their numbers 2^n exp(r), from 0 to 1, and splits these into their parts: a stretch at a
+ * time, in successive loops that handle one type of numbers each.
  */
 TARGET static void NAME(split_decay)(uint16_t *restrict high, int8_t *restrict low, double *restrict numbers, ptrdiff_t count) {
     double shifted[STRETCH];
@@ -34,7 +34,7 @@ TARGET static void NAME(split_decay)(uint16_t *restrict high, int8_t *restrict l
     }
 }
 
-/* low: NULL for the high parts alone. */
+/* Writes the numbers of both parts into out, or of the high parts alone where low is NULL. */
 TARGET static void NAME(join)(double *restrict out, const uint16_t *restrict high, const int8_t *restrict low, ptrdiff_t count) {
 #pragma omp simd
     for (ptrdiff_t i = 0; i < count; i++) out[i] = (((int32_t)high[i] << 8) + (low ? (int32_t)low[i] : 0)) * (1.0 / WHOLE);
@@ -48,7 +48,7 @@ TARGET static void NAME(join)(double *restrict out, const uint16_t *restrict hig
 #undef NUMBER
 #undef VALUE
 
-/* The same of the high parts alone, in single precision. */
+/* The same product with the high parts alone, in single precision. */
 #define ROWS add_high_rows
 #define NUMBER float
 #define VALUE(row) (float)(int32_t)high[(row) * columns + j]

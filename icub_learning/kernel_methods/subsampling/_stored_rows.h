@@ -1,5 +1,5 @@
-/* total += K^T (K x), a group of rows at a time: each is read once for both products. ROWS names the function, NUMBER is the type in
- * which a group is summed, and VALUE(row) a number of K; those of K and x are multiples of 1 / unit and of 1.
+/* total += K^T (K x), a group of rows at a time: each is read from memory once for both products. ROWS names the function, NUMBER
+ * is the type in which a group is summed, VALUE(row) an entry of K as an integer, and `unit` the scale of the whole product.
  */
 TARGET static void NAME(ROWS)(double *restrict total, const NUMBER *restrict x, const uint16_t *restrict high,
                               const int8_t *restrict low, ptrdiff_t rows, ptrdiff_t columns, NUMBER unit) {
@@ -20,7 +20,7 @@ TARGET static void NAME(ROWS)(double *restrict total, const NUMBER *restrict x, 
         s0 *= unit, s1 *= unit, s2 *= unit, s3 *= unit, s4 *= unit, s5 *= unit, s6 *= unit, s7 *= unit;
         for (ptrdiff_t from = 0; from < columns; from += STRETCH) {
             const ptrdiff_t to = from + STRETCH < columns ? from + STRETCH : columns;
-            for (int next = GROUP; next < 2 * GROUP; next++) { /* what lies beyond the end is not read, only asked for */
+            for (int next = GROUP; next < 2 * GROUP; next++) { /* prefetching beyond the end is harmless: nothing is read */
                 __builtin_prefetch(high + next * columns + from);
                 __builtin_prefetch(high + next * columns + from + 32);
                 if (sizeof(NUMBER) == 8) __builtin_prefetch(low + next * columns + from);

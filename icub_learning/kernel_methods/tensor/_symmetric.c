@@ -1,4 +1,4 @@
-/* Packed symmetric tensors of any order: filling them with products of samples, and contracting them with a vector.
+/* Packed symmetric tensors of any order: filling them with sums of products of samples, and contracting them with a vector.
  *
  * Entry i_1 <= ... <= i_q lies at sum_k C(i_k + k - 1, k), so that i_1 runs fastest and the entries with a common
  * (i_2, ..., i_q) are one stretch of i_2 + 1 numbers. Both functions walk through the stretches in that order, from the
@@ -6,10 +6,10 @@
  */
 #include "_arguments.h"
 
-#define MAX_ORDER 16 /* of a tensor: TensorKernelRegressor takes no higher one */
+#define MAX_ORDER 16 /* highest order of a tensor; TensorKernelRegressor takes no higher one */
 
 typedef struct {
-    const double *entries; /* where the walk stands */
+    const double *entries; /* next entry of the walk */
     const double *vector;  /* alpha */
     double *gradients;     /* MAX_ORDER rows of n: derivatives of the sums below a level */
     double *hessian;       /* n x n, or NULL */
@@ -18,7 +18,7 @@ typedef struct {
 
 typedef struct {
     const double *samples; /* (n, d) */
-    const double *columns; /* (d, n), the same */
+    const double *columns; /* (d, n), their transpose */
     double *products;      /* MAX_ORDER + 1 rows of d: products of the samples so far */
     double *out;
     ptrdiff_t n, d;
@@ -27,9 +27,9 @@ typedef struct {
 #define LOOPS "_symmetric_loops.h"
 #include "_versions.h"
 
-/* Whether an array of so many numbers holds the C(n + order - 1, order) entries of a tensor. */
+/* Whether an array of `length` numbers holds the C(n + order - 1, order) entries of a tensor; sets an error otherwise. */
 static int holds(ptrdiff_t length, ptrdiff_t n, ptrdiff_t order) {
-    double count = 1; /* exact where memory holds so many */
+    double count = 1; /* exact for any count that fits into memory */
     for (ptrdiff_t k = 1; k <= order && k <= MAX_ORDER; k++) count = count * (double)(n + k - 1) / (double)k;
     return fits(n > 0 && order >= 1 && order <= MAX_ORDER && (double)length >= count, "the entries, n and order");
 }

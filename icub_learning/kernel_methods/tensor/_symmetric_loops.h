@@ -1,9 +1,9 @@
 /* The walks through the stretches of a packed tensor, from the last index inwards (see _versions.h). */
 
-/* Sum of entry(i_1..i_level) prod alpha_i / prod c! over the sorted indices up to `last`, where the `count` indices
- * before this level were all equal to `last`, and c counts equal indices (the factor 1 / c! is spread over the levels:
- * the c-th equal index brings 1 / c). Its gradient goes to row `level` of `gradients`, up to `last`; `factor` times its
- * second derivatives with i >= j go to `hessian`, those with i = j halved.
+/* Returns the sum of entry(i_1..i_level) prod alpha_i / prod c! over the sorted indices up to `last`, where the `count`
+ * indices before this level were all equal to `last`, and c counts equal indices (the factor 1 / c! is spread over the
+ * levels: the c-th equal index brings 1 / c). Writes its gradient into row `level` of `gradients`, up to `last`; adds `factor`
+ * times its second derivatives with i >= j to `hessian`, those with i = j halved.
  */
 TARGET static double NAME(contract_level)(Walk *walk, int level, ptrdiff_t last, ptrdiff_t count, double factor) {
     const ptrdiff_t n = walk->n;

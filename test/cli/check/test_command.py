@@ -1,4 +1,4 @@
-"""`check` as a command: sentences, exit codes, and parameters that the node takes."""
+"""The `check` command: its sentences, its exit codes, and a parameter file that the node accepts."""
 
 import json
 import shutil
@@ -38,7 +38,7 @@ def test_faults_of_a_recording_in_words_and_parameters_that_help(arm, tmp_path, 
     assert "4 wrong: stamps_unset, degrees, frame, gravity" in shown
     assert json.loads((tmp_path / "arm.json").read_text())["faults"] == ["stamps_unset", "degrees", "frame", "gravity"]
     values = yaml.safe_load((tmp_path / "arm.yaml").read_text())["inverse_dynamics"]["ros__parameters"]
-    assert pick(Settings, values)  # the node takes them
+    assert pick(Settings, values)  # raises if the node would refuse a value
     expected = {
         "urdf": "icub", "output": "wrench", "sensor": "l_arm_ft_sensor", "frame_id": "l_upper_arm",
         "stamp_source": "arrival", "wrench_direction": "child_to_parent", "joints": list(arm.joint_names),
@@ -66,7 +66,7 @@ def test_a_robot_that_nobody_knows_is_asked_for(arm, tmp_path, capsys):
 
 
 def test_a_running_robot(arm, tmp_path, ros_domain, start_process, interrupted_after, monkeypatch, capfd):
-    """Played from a file, its stamps are those of another day."""
+    """The robot is a replayed recording, so its timestamps are those of another day."""
     set_limits(assign=monkeypatch.setattr)
     write(planted("degrees", arm), tmp_path / "arm.mcap")
     interrupted_after(300, 300)

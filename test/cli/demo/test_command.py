@@ -1,4 +1,4 @@
-"""The demonstration of dynamics: its figures against loops, and the whole of it in short, over DDS."""
+"""The demonstration of dynamics: its figures against loops, and a short complete run over DDS."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def test_parts_of_the_run():
 def test_errors_and_their_ratios_are_those_of_a_loop():
     rng = np.random.default_rng(0)
     stamps = np.arange(1, 301) * SECOND // 10
-    axes_differ = np.array([1.0, 5.0, 0.1, 2.0, 0.01, 1.0])  # so that a mean over all axes at once is another one
+    axes_differ = np.array([1.0, 5.0, 0.1, 2.0, 0.01, 1.0])  # scale of each axis: pooling the axes gives another mean
     scales = {"P": 3.0, "NP": 2.0, "SP": 1.0}
     errors = {short: axes_differ * rng.normal(0.0, scale, (300, 6)) for short, scale in scales.items()}
     found = {short: dynamics.errors_of(stamps, of, 9 * SECOND, 12 * SECOND) for short, of in errors.items()}
@@ -65,7 +65,7 @@ def test_errors_and_their_ratios_are_those_of_a_loop():
 def test_the_hand_is_on_its_new_circle_after_the_changeover():
     changing, there = (ArmSimulation(SimulationSettings.without_effects(task=task)) for task in PLANES)
     for simulation in (changing, there):
-        steps(simulation, 950)  # of five instants tried, that from which the way to the other circle takes longest
+        steps(simulation, 950)  # [ms] time of the changeover, the slowest of five that were tried
     changing.set_task(PLANES[1])
     for simulation in (changing, there):
         steps(simulation, round(CHANGEOVER * 1000))
@@ -91,7 +91,7 @@ def test_every_estimator_has_a_node():
 
 @pytest.fixture
 def patient(monkeypatch):
-    """A command in this process, which restores what it sets, and may take minutes for whatever it waits for."""
+    """Yield `main` with time limits of minutes; restore the signal handlers that a command sets."""
     set_limits(assign=monkeypatch.setattr)
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     yield main
@@ -119,7 +119,7 @@ def test_the_whole_of_the_dynamics(seconds, rate, tmp_path, patient, monkeypatch
     assert states["messages"] + states["lost"] >= (2 * seconds + CHANGEOVER) * rate
     for node in figures["nodes"].values():
         assert node["predicted_twice"] == 0
-        # Unknown to the monitor are joint states that it missed itself.
+        # The monitor does not know the stamps of joint states that it missed itself.
         assert node["predictions_of_unknown_stamp"] <= states["lost"]
     assert (tmp_path / "out" / "demo.png").stat().st_size > 20_000
     logs = [log.read_text() for log in tmp_path.glob("out/log/inverse_dynamics_*.log")]

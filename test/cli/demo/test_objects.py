@@ -1,4 +1,4 @@
-"""The demonstration of objects: its figures against counting by hand, its picture, and the whole of it in short."""
+"""The demonstration of objects: its figures against counts by hand, its picture, and a short complete run."""
 
 import json
 import sys
@@ -21,7 +21,7 @@ def views(shown, labels, known):
 
 
 def taught():
-    """Two lessons; of the duck 3 of 4 views are named right, then 2; of the mug 1 of 2."""
+    """Return two lessons: 3 of 4 views of the duck are named correctly, then 2 of 4, and 1 of 2 views of the mug."""
     one, both = ["duck"], ["duck", "mug"]
     first = Lesson("duck", 20, 1.0, views("duck", ["unknown"] * 4, []), views("duck", one * 20, one))
     first.views = {"duck": views("duck", ["duck", "duck", "unknown", "duck"], one)}
@@ -78,6 +78,6 @@ def test_the_whole_of_it(tmp_path, start_process, ros_domain):
     assert [lesson["views_taught"] for lesson in figures["lessons"]] == [20] * 5 + [3]
     fifth, last = figures["lessons"][-2:]
     assert fifth["accuracy_of_all"] >= lessons.EXPECTED
-    assert last["accuracy_of_all"] >= 0.85  # of five views each
+    assert last["accuracy_of_all"] >= 0.85  # accuracy over five unseen views of each object
     assert (tmp_path / "out" / "objects.png").stat().st_size > 100_000
     assert not any("Traceback" in log.read_text() for log in tmp_path.glob("out/log/*.log"))

@@ -1,4 +1,4 @@
-"""`icub-learning evaluate` as a user runs it: tables, JSON and picture, on known and on real data."""
+"""`icub-learning evaluate` as a user runs it: tables, JSON and picture, on data with known answers and real data."""
 
 import importlib
 import json
@@ -79,7 +79,7 @@ def test_bad_messages_and_samples_too_far_apart_are_explained(tmp_path, evaluate
 
 
 def test_picture_of_a_wrench(tmp_path, evaluate):
-    """A simulated arm, in the format of other tools; the picture has all lines' colours in it."""
+    """The recording of a simulated arm is a rosbag2 folder; the picture contains the colour of each line."""
     write(simulate([("circle_xy", 2.5)], 100.0), tmp_path / "arm")
     options = ["--urdf", "icub", "--output", "wrench", "--joints", ",".join(RIGHT_ARM), "--derivatives", "causal"]
     picture = tmp_path / "out" / "arm.png"
@@ -105,7 +105,7 @@ def test_real_ur10(shared_data, evaluate):
 
 
 def test_a_class_of_ones_own_is_evaluated_beside_the_others(checkout, rigid, tmp_path, evaluate, monkeypatch):
-    """Its figures are those of the same class taught sample by sample; the others' are as without it."""
+    """Its errors equal those of the same class taught sample by sample; those of the other estimators do not change."""
     write_own_package(checkout, tmp_path / "elsewhere", monkeypatch)
     options = [*UR10, *SMALL, "--derivatives", "recorded"]
     without = evaluate(rigid, *options)[1]
@@ -126,7 +126,7 @@ def test_a_class_of_ones_own_is_evaluated_beside_the_others(checkout, rigid, tmp
 
 
 def test_another_recording_with_learning_off(rigid, tmp_path, evaluate):
-    """The URDF beside the recording is taken; the other recording's names have a prefix, which is said."""
+    """Joints that recording and URDF share are used; the prefix of the other recording's joint names is reported."""
     other = rigid_recording(400, seed=1)
     write(replace(other, joint_names=tuple(f"left/{name}" for name in JOINTS)), tmp_path / "other.npz")
     options = ["--urdf", "ur10", "--derivatives", "causal", "--test", tmp_path / "other.npz"]
@@ -135,7 +135,7 @@ def test_another_recording_with_learning_off(rigid, tmp_path, evaluate):
     assert f"joints, all that the recording and the URDF share: {', '.join(JOINTS)}" in out
     assert report["test"].endswith("other.npz")
     assert report["results"]["causal"]["SP"]["learned"] == 0
-    assert report["results"]["causal"]["off-line"]["test"]["samples"] >= 399  # up to its last grid point
+    assert report["results"]["causal"]["off-line"]["test"]["samples"] >= 399  # all samples up to the last grid point
     assert max(report["results"]["causal"]["P"]["test"]["nmse"].values()) < 0.1
 
 

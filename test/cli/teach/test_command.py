@@ -98,7 +98,7 @@ def test_lines_are_taken_as_they_come(monkeypatch):
 
 @pytest.fixture
 def type_in(monkeypatch):
-    """Give what is typed to commands in this process, and the end of the input after it."""
+    """Yield a function that gives lines, then the end of the input, to commands in this process."""
     with contextlib.ExitStack() as files:
 
         def typed(*lines):
@@ -127,21 +127,21 @@ def test_a_robot_is_taught_in_a_dialogue_then_by_folders_until_it_is_interrupted
 ):
     set_limits(assign=monkeypatch.setattr)
     write_own_package(checkout, tmp_path, monkeypatch)
-    monkeypatch.chdir(tmp_path)  # where a node finds it
+    monkeypatch.chdir(tmp_path)  # the folder from which a node imports the package
     features = start_node("cnn_features", features="my_package.features.ColourGrid")
     start_node("object_recognition", smoothing_window=2).wait_for("no objects are known")
     features.wait_for("features from colour grid")
     folders = {colour: folder_of(tmp_path / colour, colour) for colour in ("red", "green")}
     camera = ["--source", folders["red"], "--output", str(tmp_path / "camera"), "--rate", "50"]
     type_in()
-    assert main(["teach", *camera]) == 0  # nobody answers
-    # A robot has images of its own, too: those of a command that waits for an answer.
+    assert main(["teach", *camera]) == 0  # the input ends before any answer
+    # The robot's own images come from another command, which waits for an answer.
     shows = start_process("sh", "-c", f"tail -f /dev/null | {shlex.join([*TEACH, *camera])}")
     shows.wait_for("What is it")
     type_in("tomato", "", ":list", ":what", "unknown", ":forget tomato", ":quit")
     asked = ["--frames", "4", "--timeout", "200", "--output", str(tmp_path / "out")]
     assert main(["teach", *asked]) == 1  # one lesson failed: nothing may be called unknown
-    shows.stop(signal.SIGKILL)  # of the shell, and of the others in its group
+    shows.stop(signal.SIGKILL)  # ends the shell and the other processes of its group
     shown = capfd.readouterr().out
     for expected in (
         "The robot knows no object yet", "learned 4 frames of 'tomato'",

@@ -32,7 +32,7 @@ def draw_objects(folder, parts):
 
 @pytest.fixture
 def colours(monkeypatch):
-    """Take mean colours for the features of the network, which take seconds."""
+    """Replace the features of the network, which take seconds, by mean colours."""
     made = SimpleNamespace(transform=lambda image: image.mean(axis=(0, 1)) / 255)
     monkeypatch.setattr(objects, "CNNFeatures", lambda: made)
 
@@ -58,7 +58,7 @@ def test_pictures_of_objects(tmp_path, capsys, layout, request):
     for key, value in values.items():
         assert type(value) is type(ros_default(declared[key])), key
         declared[key].validate(value)
-    assert len(re.findall(r"^    # .*\n    \w+:", text, re.MULTILINE)) == len(values)  # each is explained
+    assert len(re.findall(r"^    # .*\n    \w+:", text, re.MULTILINE)) == len(values)  # each parameter has a comment
     assert picture.stat().st_size > 20_000
 
 

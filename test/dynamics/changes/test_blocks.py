@@ -1,4 +1,4 @@
-"""Blocks beside means that NumPy finds of the same errors."""
+"""Blocks against means of the same errors by NumPy."""
 
 import numpy as np
 
@@ -10,13 +10,13 @@ N, M = 5, 3
 
 
 def motion(k):
-    """Two joints at a constant speed, whose acceleration is told to rise."""
+    """Return sample k of two joints at constant speeds; the acceleration that it states rises all the same."""
     time, speed = k * STEP * 1e-9, np.array([2.0, -3.0])
     return Motion(1 + round(k * STEP), 1.0 + speed * time, speed, np.full(2, float(k)))
 
 
 def blocks_of(errors, is_strange=lambda error, fewer: False):
-    """Return what each block that ended had: last sample, fewer, means, mean motion."""
+    """Return the number of the last sample, `fewer`, means and mean motion of each block that ended."""
     blocks, ended = Blocks(M), []
     for k, error in enumerate(errors):
         block = blocks.means(motion(k), error, np.full(M, float(k)), is_strange)
@@ -37,7 +37,7 @@ def test_a_block_has_the_means_of_its_samples():
 
 
 def test_scatter_tells_by_how_much_means_of_fewer_samples_vary_more():
-    """White errors on an error that all of a block share: (N / n - 1) times the scatter."""
+    """White errors are added to an error that a block shares: the excess variance is (N / n - 1) times the scatter."""
     rng, deviations = np.random.default_rng(1), np.array([0.1, 1.0, 5.0])
     errors = rng.standard_normal((3000, 1, M)) + deviations * rng.standard_normal((3000, N, M))
     scatter = np.mean([means[2] for _, _, means, _ in blocks_of(errors.reshape(-1, M))], axis=0)
@@ -59,4 +59,4 @@ def test_a_block_ends_early_where_its_mean_so_far_is_strange():
     ended = blocks_of(errors, is_strange)
     assert [(k, fewer) for k, fewer, *_ in ended] == [(4, 1), (9, 1), (11, N / 2), *((k, N) for k in range(12, 20))]
     np.testing.assert_array_equal(ended[2][2][0], np.full(M, 4.5))
-    assert asked[:4] == [1.0] * 4 and asked[4:8] == [N / n for n in range(1, N)]  # nothing is usual before the first
+    assert asked[:4] == [1.0] * 4 and asked[4:8] == [N / n for n in range(1, N)]  # no usual size before the first

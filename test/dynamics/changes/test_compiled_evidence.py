@@ -27,13 +27,13 @@ def test_remember(seed, m):
 
 
 def test_information_that_is_indefinite_by_rounding_is_explained():
-    """Sums of squares of 1e10 leave errors of 1e4 where there is nothing: no pivot may fall below that of no data."""
+    """Squares of numbers of 1e10 have rounding errors of 1e4: no pivot may fall below its value without data."""
     x = np.random.default_rng(0).standard_normal(10) * 1e10
     information = np.outer(x, x) - 1e3 * np.eye(10)
     root, mean = np.empty((10, 10)), np.empty(10)
     ratio = _evidence.explain(root, mean, information, x, np.ones(10), 10)
     assert np.isfinite(ratio) and (np.diag(root) >= 1.0).all()
-    assert mean @ x == pytest.approx(1.0, rel=1e-6)  # as without rounding: x'x / (1 + x'x)
+    assert mean @ x == pytest.approx(1.0, rel=1e-6)  # the value without rounding: x'x / (1 + x'x)
 
 
 def test_what_is_not_positive_definite_is_refused():
@@ -51,7 +51,7 @@ def ones(*sizes):
     return [np.ones(size) for size in sizes]
 
 
-MEMORY = tuple(ones(24, 10, 4))  # of causes of sizes (1, 3) in three outputs
+MEMORY = tuple(ones(24, 10, 4))  # evidence for two causes, of 1 and 3 coefficients, in three outputs
 CALLS = {
     "remember": [*ones(18, 3, 36, 6, 3), 3, 2, 5, 0.1, 2.0],
     "predict": [*ones(36, 18, 9, 9, 2, 9, 9, 9, 6), 3, 1.0],
@@ -64,7 +64,7 @@ CALLS = {
 
 
 def called(name):
-    """A function of the module; `add` to the evidence of one memory after that of a good one."""
+    """Return a function of the module; `add` takes a memory as the second one, after a good memory."""
     function = getattr(_evidence, name)
     return function if name != "add" else lambda memory, *rest: function((MEMORY, memory), *rest)
 

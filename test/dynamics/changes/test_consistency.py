@@ -1,4 +1,4 @@
-"""Possible bodies: always found, nearest by another optimizer too, and left alone where they are possible already."""
+"""Possible bodies: always found, the nearest ones also by another optimizer, and unchanged if possible already."""
 
 import numpy as np
 import pinocchio
@@ -39,7 +39,7 @@ def test_every_answer_is_possible(seed, magnitude, rank):
 
 @pytest.mark.parametrize("samples", [50.0, 1e4, 1e7])
 def test_answer_is_the_minimum(samples):
-    """With many samples of an impossible body it lies at the bounds but for rounding."""
+    """With many samples of an impossible body, the minimum lies at the bounds up to rounding."""
     rng = np.random.default_rng(1)
     rows = rng.standard_normal((15, 21))
     information, estimate = samples * rows.T @ rows, NOMINAL + 0.1 * rng.standard_normal(21)

@@ -19,9 +19,9 @@ def definite(rng, n):
 
 
 def model(rng, m):
-    """An error model with any covariances of its parts, of which one lasts for .1 s and one for 10 s."""
+    """Return an error model whose parts have random covariances; one part lasts for 0.1 s and one for 10 s."""
     made = ErrorModel(m)
-    for k in range(500):  # as alike after FAR blocks, beside NEAR ones, as errors that last for .1 s
+    for k in range(500):  # correlations at lags NEAR and FAR have the ratio of errors that last for 0.1 s
         made.learn(np.full(m, np.cos(0.112 * k)))
     made.scale, (made.fast, made.slow, made.noise) = SCALE, (definite(rng, m) for _ in range(3))
     assert made.step().kept == pytest.approx(np.exp([-BLOCK / 0.1, -BLOCK / 10.0]), rel=0.02)
@@ -29,14 +29,14 @@ def model(rng, m):
 
 
 def joint_covariance(made, passed, novelties, wandering=True):
-    """Covariance (n m, n m) of n blocks of errors that come after periods (n,) each and of which novelties are told."""
+    """Return the covariance (n m, n m) of errors in n blocks, `passed` (n,) periods apart, with novelties (n, m)."""
     times, kept, novel = np.cumsum(passed), made.step().kept, np.zeros(made.n_outputs)
     lags, alone = np.abs(np.subtract.outer(times, times)), np.eye(len(times))
     parts = (alone, made.noise), (kept[0] ** lags, made.fast), (kept[1] ** lags, made.slow)
     whole = SCALE * sum(np.kron(*part) for part in parts)
     if not wandering:
         return whole + np.diag(novelties.ravel())
-    for begin, novelty in zip(times, novelties, strict=True):  # offsets that move, added up change by change
+    for begin, novelty in zip(times, novelties, strict=True):  # moving offsets: their changes are added up
         before, novel = novel, np.maximum(np.exp(-BLOCK / NEW) * novel, novelty)
         added = 2.0 * BLOCK / NEW * novel + np.maximum(novel - before, 0.0)
         left = np.where(times >= begin, kept[1] ** np.maximum(times - begin, 0.0), 0.0)
@@ -51,7 +51,7 @@ def of_joint(errors, covariance):
 @settings(max_examples=15, deadline=None)
 @given(SEEDS, OUTPUTS, st.lists(st.integers(1, 20), min_size=1, max_size=5))
 def test_log_ratio_and_posterior_are_those_of_the_joint_distribution(seed, m, sizes):
-    """Of each cause, in evidence that began with the first block and in evidence that began later."""
+    """Every cause is checked, in evidence that began with the first block and in evidence that began later."""
     rng, n, late = np.random.default_rng(seed), 12, 5
     made, deviations = model(rng, m), [rng.uniform(0.3, 2.0, size) for size in sizes]
     covariance = joint_covariance(made, np.ones(n), np.zeros((n, m)))
@@ -68,7 +68,7 @@ def test_log_ratio_and_posterior_are_those_of_the_joint_distribution(seed, m, si
             found, prior = evidence.of(cause), np.diag(deviations[cause] ** 2)
             ratio = of_joint(errors, covariance + x @ prior @ x.T) - of_joint(errors, covariance)
             assert found.log_ratio == pytest.approx(ratio, rel=1e-6, abs=1e-6)
-            if not first:  # that of no errors at all is common to all causes
+            if not first:  # the likelihood of errors of zero is the common constant
                 likelihood = ratio + of_joint(errors, covariance) - of_joint(np.zeros(n * m), covariance)
                 assert evidence.log_likelihood(cause) == pytest.approx(likelihood, rel=1e-6, abs=1e-6)
             known = np.linalg.inv(x.T @ np.linalg.solve(covariance, x) + np.linalg.inv(prior))
@@ -86,7 +86,7 @@ def test_log_ratio_and_posterior_are_those_of_the_joint_distribution(seed, m, si
 @settings(max_examples=15, deadline=None)
 @given(SEEDS, OUTPUTS, st.booleans())
 def test_errors_in_new_motions_and_after_lost_blocks_have_the_joint_distribution(seed, m, wandering):
-    """Squares of the whitened innovations, and their determinants; what is new moves the offsets, or is noise."""
+    """Whitened innovations are checked by squares and determinants; a new motion moves the offsets, or is noise."""
     rng, n = np.random.default_rng(seed), 20
     made, novelties, passed = model(rng, m), np.zeros((n, m)), rng.choice([1.0, 1.0, 1.3, 4.0, 60.0], n)
     novelties[6:12] = rng.uniform(0.0, 20.0, (6, m))
@@ -105,7 +105,7 @@ def test_errors_in_new_motions_and_after_lost_blocks_have_the_joint_distribution
 
 
 def test_errors_of_an_unknown_motion_have_the_joint_distribution():
-    """Those of a process of unit variance, times what the body tells, and usual errors besides."""
+    """They are a process of unit variance times the deviations that the body predicts, plus the usual errors."""
     rng, n, usual = np.random.default_rng(8), 12, np.array([[0.5, 0.2], [0.2, 0.4]])
     novelties, passed = rng.uniform(0.0, 20.0, (n, M)), rng.choice([1.0, 5.0], n)
     novelties[4:6] = 0.0

@@ -1,6 +1,6 @@
-"""Loads and pushes on a rigid arm whose body is known exactly, with noise that lasts for a while.
+"""Loads and pushes on a rigid arm whose body is known exactly, with correlated noise.
 
-First every transition of docs/theory/loads_and_contacts.md, by errors that make it.
+The first tests take every transition of docs/theory/loads_and_contacts.md, by errors that cause it.
 """
 
 from itertools import groupby
@@ -14,12 +14,12 @@ from icub_learning.dynamics.estimators.prediction import Prediction
 
 
 def path(hand, seconds, **what):
-    """Return the states that follow each other from now on."""
+    """Run for some seconds and return the sequence of states, from the present one on."""
     states = [hand.monitor.state]
     for _ in range(round(seconds / PERIOD)):
         hand.run(PERIOD, **what)
         states.append(hand.monitor.state)
-    return [state for state, _ in groupby(states)]  # each once
+    return [state for state, _ in groupby(states)]  # equal states in a row count once
 
 
 def pause(hand, **what):
@@ -103,7 +103,7 @@ def test_a_pause_while_something_is_carried(carrying):
     assert path(carrying, 0.1, load=LOAD, push=PUSH)[-1] is State.DISTURBED_CARRYING
     assert pause(carrying, load=LOAD) is State.CARRYING and carrying.monitor.counts == {"loads": 1}
     assert path(carrying, 0.1, load=LOAD, push=PUSH)[-1] is State.DISTURBED_CARRYING
-    pause(carrying)  # in which it is put down
+    pause(carrying)  # the load is put down during the pause
     assert path(carrying, 1.0)[-1] is State.QUIET and carrying.monitor.counts == {"loads": 1, "releases": 1}
 
 
@@ -115,7 +115,7 @@ def test_a_clock_that_is_set_back(carrying):
     assert carrying.monitor.state is State.CARRYING and not carrying.monitor.may_learn(again)
     assert path(carrying, 1.0)[-1] is State.QUIET and carrying.monitor.may_learn(carrying.stamp)
     assert not carrying.monitor.may_learn(again) and carrying.monitor.may_learn(again - 10**7)
-    assert path(carrying, 0.3, push=PUSH)[-1] is State.DISTURBED  # soon after, and no change of the body
+    assert path(carrying, 0.3, push=PUSH)[-1] is State.DISTURBED  # soon after a load, but no change of the body
     assert path(carrying, 0.5)[-1] is State.QUIET and not carrying.monitor.changed
 
 
@@ -143,7 +143,7 @@ def test_nothing_is_seen_where_nothing_is():
 
 
 def test_samples_of_a_block_count_by_their_mean():
-    """At 1 kHz: single errors thirtyfold as large as usual are no push, and a push is seen as at 100 Hz."""
+    """At 1 kHz single errors of thirty times the usual size are no push, and a push is seen as at 100 Hz."""
     hand = Hand()
     assert set(hand.run(USUAL, at_once=10)[1100:]) == {"nothing"}
     assert hand.run(1.0, push=PUSH, at_once=10).index("contact") < 5
@@ -161,7 +161,7 @@ def test_a_strong_push_is_seen_by_its_first_sample():
 
 @pytest.mark.parametrize(("seed", "axis"), [(1, 1), (3, 1), (5, 0), (0, 2)])
 def test_what_keeps_its_direction_at_the_sensor_is_over_when_it_ends(seed, axis):
-    """It turns in the frame of the hand, so that what was estimated of it says little of its end."""
+    """Such a wrench turns in the frame of the hand, so that its estimate says little about when it ends."""
     hand = used(seed)
     assert "contact" in hand.run(1.0, measured=3.0 * np.eye(6)[axis])
     assert hand.run(1.0).index("nothing") <= 30
@@ -184,7 +184,7 @@ def test_load_is_added_to_predictions(carrying):
     np.testing.assert_array_equal(made.total, body.total + added)
     np.testing.assert_array_equal([made.parametric, made.residual], [body.parametric + added, body.residual])
     assert (made.variance > body.variance).all()
-    assert made.experts is None  # none of them knows of the load
+    assert made.experts is None  # none of the experts knows of the load
     hand.run(1.0)
     assert hand.monitor.compensated(body, motion) == (body, None)
 
@@ -198,7 +198,7 @@ def test_joint_torques_tell_loads_from_pushes_too():
 
 
 def test_a_force_at_the_sensor_is_no_load():
-    """No wrench on the hand is constant then, and a load explained two of these sixteen forces better."""
+    """Such a force is no constant wrench on the hand, and a load explains two of these sixteen better than that."""
     hand, rng = used(7), np.random.default_rng(7)
     for _ in range(16):
         direction = rng.standard_normal(6) * ([1.0] * 3 + [0.0] * 3)
@@ -209,21 +209,21 @@ def test_a_force_at_the_sensor_is_no_load():
 
 
 def test_errors_that_the_body_tells_itself_are_no_contacts():
-    """After a rest without noise a motion is not yet learned: errors are larger by far, and said to be."""
+    """After a rest without noise a motion is not yet learned: errors are far larger, as the predicted variance says."""
     hand = Hand(4)
     hand.noise *= 1e-3
     hand.run(USUAL, variance=1e-6)
     hand.noise *= 1e3
     hand.run(10.0, variance=1.0)
     assert not hand.monitor.counts
-    hand.run(40.0, variance=1.0)  # by now such errors are usual
+    hand.run(40.0, variance=1.0)  # errors of this size become usual
     assert not hand.monitor.counts
     assert "contact" in hand.run(1.0, push=4 * PUSH, variance=1.0)
 
 
 @pytest.mark.parametrize("seed", [1, 4, 10])
 def test_what_the_body_does_not_know_is_no_load_and_no_contact(seed):
-    """After a push of .05 s come errors of 20 N that are alike for .2 s, as the body tells; they had become a load."""
+    """After a push of 0.05 s, errors of 20 N that last for 0.2 s are no load where their variance is predicted."""
     hand, rng = Hand(seed), np.random.default_rng(seed)
     hand.run(USUAL, variance=1.0)
     assert hand.run(0.05, push=PUSH, variance=1.0)[-1] == "contact"
@@ -237,7 +237,7 @@ def test_what_the_body_does_not_know_is_no_load_and_no_contact(seed):
 
 
 def test_what_is_never_settled_is_a_change_of_the_body():
-    """Errors that are now those of a load, now those of a push, must not keep the body from learning for ever."""
+    """Errors that alternate between those of a load and of a push must not keep the body from learning for ever."""
     hand = used(5, longest_contact=3.0)
     rng = np.random.default_rng(0)
     for _ in range(12):

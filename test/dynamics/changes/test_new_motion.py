@@ -10,12 +10,12 @@ from icub_learning.robots import find_urdf
 from icub_learning.simulation import simulate
 
 RATE = 100  # [Hz]
-CHANGE = 13  # [s] after which the circles are in another plane
+CHANGE = 13  # [s] time of the change to circles in another plane
 
 
 @pytest.fixture(scope="module")
 def circles():
-    """What the sensors of a simulated arm show on circles in one plane, then in another."""
+    """Return a recording of a simulated arm on circles in one plane, then in another."""
     return simulate([("circle_xy", CHANGE), ("circle_xz", 8.0)], rate=RATE)
 
 
@@ -34,7 +34,7 @@ def hear(stream, circles, k):
 
 
 def test_circles_in_another_plane_are_learned_soon(stream, circles):
-    """After 13 s in one plane the errors of the next one were taken for a load, and nothing was learned for seconds."""
+    """After 13 s in one plane, errors in the next must not pass for a load, which would stop learning for seconds."""
     withheld = {}
     for k in range(len(circles.position)):
         hear(stream, circles, k)
@@ -42,11 +42,11 @@ def test_circles_in_another_plane_are_learned_soon(stream, circles):
         assert stream.watch.ready or k < CHANGE * RATE
         withheld[k / RATE] = stream.counts.withheld
     assert withheld[CHANGE + 6.0] < 1.0 * RATE
-    assert stream.counts.withheld == withheld[CHANGE + 6.0]  # it learns
+    assert stream.counts.withheld == withheld[CHANGE + 6.0]  # from then on every sample is learned
 
 
 def test_lost_samples_are_no_contacts(stream, circles):
-    """Up to .6 s are lost again and again, one in four of the others is learned, and the circles change their plane."""
+    """Up to 0.6 s are lost again and again, one in four of the other samples is learned, and the plane changes."""
     rng, lost, complete = np.random.default_rng(5), 0, 0
     for k in range(len(circles.position)):
         if k > (CHANGE - 2) * RATE and k % (3 * RATE // 4) == 0:

@@ -1,4 +1,4 @@
-"""What all three estimators and their predictors promise, and rigid bodies alone against batch solutions."""
+"""Properties of all three estimators and their predictors, and rigid bodies alone against batch solutions."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ ESTIMATORS = (ParametricEstimator, NonparametricEstimator, SemiparametricEstimat
 
 @pytest.fixture(scope="module")
 def regressor():
-    """Inertial parameters alone, as in the thesis."""
+    """Return a regressor of inertial parameters alone, as in the thesis."""
     return WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor", offset=False)
 
 
@@ -68,7 +68,7 @@ def test_a_state_of_another_robot_or_estimator_is_refused(kind):
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_a_predictor_answers_as_its_estimator_did_whatever_is_learned_since(kind):
-    """The weights of experts alone follow what is judged meanwhile: those are the estimator's own."""
+    """Only the weights of experts follow what is judged meanwhile: they are the estimator's own."""
     regressor, other = (WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor") for _ in range(2))
     estimator, random = small(kind, regressor, 300), np.random.default_rng(4)
     for n in (0, 5, 30):

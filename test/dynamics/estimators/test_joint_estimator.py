@@ -1,4 +1,4 @@
-"""SP and NP as robots use them: what they learn from, what they promise about errors, and what they refuse."""
+"""SP and NP as robots use them: what they learn from, how large their errors may be, and what they refuse."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def made(kind=SemiparametricEstimator, n_random_features=60, **settings):
 
 
 def changed(before, after):
-    """The parts of a state that differ."""
+    """Return the names of the parts in which two states differ."""
     return {key.partition(".")[0] for key in before if not np.array_equal(before[key], after[key])}
 
 
@@ -85,14 +85,14 @@ def test_rigid_bodies_carry_over_to_positions_where_nothing_was_learned():
 def test_a_joint_that_stands_still_is_no_more_than_the_small_noise_it_is():
     rng = np.random.default_rng(4)
     states = motions(1500, rng)
-    states[:1000] = 1e-4 * rng.normal(size=(1000, 3, 1))  # noise of the sensors; then it moves
+    states[:1000] = 1e-4 * rng.normal(size=(1000, 3, 1))  # noise of the sensors at rest; the joint moves afterwards
     y = rigid(states) + 0.01 * rng.normal(size=(1500, 1))
     totals = learn(made(), states, y)[0]
     assert np.abs(totals - y[:, 0])[1100:].max() < 0.5 * np.abs(y[1100:]).max()
 
 
 @pytest.mark.parametrize("prior", ["zero", "nominal"])
-@pytest.mark.parametrize("moving", [1.0, 0.0])  # at rest a row of the regressor is zero
+@pytest.mark.parametrize("moving", [1.0, 0.0])  # 0.0: at rest, where a row of the regressor is zero
 def test_what_is_judged_before_anything_was_learned_is_no_harm(prior, moving):
     """A stream judges some samples before it learns."""
     rng = np.random.default_rng(5)
@@ -114,7 +114,7 @@ def test_what_is_judged_before_anything_was_learned_is_no_harm(prior, moving):
 
 
 def test_parameters_follow_a_change_that_is_found_told_or_always_reckoned_with():
-    """How far they are from right 15 s after half of the mass was lost."""
+    """Errors of the parameters are compared 15 s after half of the mass was lost."""
     rng = np.random.default_rng(9)
     states = motions(3000, rng)
     y = rigid(states) + 0.02 * rng.normal(size=(3000, 1))
@@ -134,7 +134,7 @@ def test_parameters_follow_a_change_that_is_found_told_or_always_reckoned_with()
         halfway[forgetting] = before.state()
     never = off(1.0)
     assert never > 0.1
-    assert off(1.0, announced=True, end=1600) == off(1.0, end=1600)  # a number is kept to
+    assert off(1.0, announced=True, end=1600) == off(1.0, end=1600)  # forgetting that is set as a number stays
     assert off("auto") < 0.5 * never
     assert off("auto", announced=True) < 0.2 * never
     assert off(0.995) < 0.1 * never
@@ -155,7 +155,7 @@ def test_forgetting_that_was_raised_goes_on_to_the_bit_after_saving():
 
 @KINDS
 def test_bad_samples_are_refused_and_change_nothing(kind):
-    """What the contract of learners does not try: a motion known badly, and numbers too large."""
+    """The contract of learners does not try these: bad values of the known motion, and numbers too large."""
     states, rng = motions(60, np.random.default_rng(11)), np.random.default_rng(12)
     estimator = made(kind, forgetting=0.99)
     learn(estimator, states[:50], rng.normal(size=(50, 1)))

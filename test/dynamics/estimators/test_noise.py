@@ -1,4 +1,4 @@
-"""What is known of noise: errors that are alike, motions of unusual leverage, and the variance of signals."""
+"""Estimates of noise: correlated errors, motions of unusual leverage, and the variance of signals."""
 
 import numpy as np
 import pytest
@@ -20,8 +20,8 @@ def followed(errors, period=PERIOD):
 
 def test_errors_that_stay_count_as_one_and_alternating_ones_as_no_more_than_they_are():
     steady = followed(np.ones((4000, 1))).value
-    samples = 0.1 / PERIOD  # of the time constant
-    assert steady == pytest.approx(2.0 * samples, rel=0.05)  # the longest that an exponential mean sees
+    samples = 0.1 / PERIOD  # samples in the time constant of the exponential mean, 0.1 s
+    assert steady == pytest.approx(2.0 * samples, rel=0.05)  # the largest number that an exponential mean can show
     assert followed((-1.0) ** np.arange(4000)[:, None]).value == 1.0
 
 
@@ -48,7 +48,7 @@ def test_leverages_beyond_the_usual_are_told_as_errors_that_come_back_with_the_m
     for _ in range(20):
         usual.update(leverage["new"], 1.0)
     assert unlearned_share(leverage["new"], usual.value) > 300.0
-    assert unlearned_share(np.array([0.3]), UsualLeverage(1).value) == 0.3  # nothing is usual yet
+    assert unlearned_share(np.array([0.3]), UsualLeverage(1).value) == 0.3  # no leverage is usual yet
 
 
 def test_usual_leverages_are_geometric_means_that_fade_and_pool():
@@ -95,7 +95,7 @@ def test_merging_takes_the_other_one_where_nothing_is_known():
 
 @pytest.mark.parametrize("kind", [SerialCorrelation, SignalVariance, UsualLeverage])
 def test_negative_entries_of_a_state_are_refused(kind):
-    """All else that a state must be is in the contract of learners, which have these as parts."""
+    """The contract of learners, of which these are parts, checks everything else about states."""
     state = kind(2).state()
     for name in state.keys() - {"mean"}:
         with pytest.raises(StateError, match=name):

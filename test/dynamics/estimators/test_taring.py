@@ -34,7 +34,7 @@ def small(kind, regressor, **settings):
 @pytest.mark.parametrize("kind", [ParametricEstimator, SemiparametricEstimator, NonparametricEstimator])
 @pytest.mark.parametrize("forgetting", ["auto", 0.99])
 def test_learning_goes_on_as_if_the_offset_had_not_changed(regressor, kind, forgetting):
-    """One estimator never sees the jump of the sensor; the other one is tared, and differs by it alone."""
+    """One estimator never sees the jump of the sensor; the other is tared, and its predictions differ by it alone."""
     calm, tared = (small(kind, regressor, forgetting=forgetting) for _ in range(2))
     data = samples(regressor, 80)
     for q, v, a, y in data[:40]:

@@ -1,4 +1,4 @@
-"""The bank of joint processes beside ridge regressions on features that are written out here."""
+"""The bank of joint processes against ridge regressions on features that are written out here."""
 
 import numpy as np
 import pytest
@@ -10,12 +10,12 @@ from icub_learning.dynamics.joint.bank import REGULARIZATION as OF_FEATURES
 from icub_learning.errors import ParameterError
 from icub_learning.testing import assert_same
 
-N, REGULARIZATION = 36, 0.7  # features of all length scales together; of the parameters
+N, REGULARIZATION = 36, 0.7  # number of features over all length scales; regularization of the parameters
 KINDS = pytest.mark.parametrize("kind", [NonparametricEstimator, SemiparametricEstimator])
 
 
 def features(states, seed, every):
-    """Rows (n, d) of unit norm: cosines and sines for every so manieth frequency, of all length scales."""
+    """Return rows (n, d) of unit norm: cosines and sines of every `every`-th frequency, over all length scales."""
     half = N // (2 * len(LENGTH_SCALES))
     frequencies = np.random.default_rng(seed).standard_normal((half * len(LENGTH_SCALES), 3))
     frequencies /= np.repeat(LENGTH_SCALES, half)[:, None] * INPUT_SCALES
@@ -31,7 +31,7 @@ PROBE = motions(1, np.random.default_rng(9))[0]
 
 
 def bent(n, seed):
-    """Motions (n, 3, 1) and measurements (n, 1) that rigid bodies explain in part."""
+    """Return motions (n, 3, 1) and measurements (n, 1) that rigid bodies explain in part."""
     rng = np.random.default_rng(seed)
     states = motions(n, rng)
     return states, rigid(states) + np.sin(3 * states[:, 0]) + 0.1 * rng.normal(size=(n, 1))
@@ -44,13 +44,13 @@ def made(kind, forgetting=1.0, **settings):
 
 
 def solved(x, y, faded, prior):
-    """Matrix and weights of a ridge regression of weighted samples."""
+    """Return the matrix and the weights of a ridge regression on weighted samples."""
     a = x.T @ (faded[:, None] * x) + np.diag(prior)
     return a, np.linalg.solve(a, x.T @ (faded * y[:, 0]))
 
 
 def batches(estimator, states, y, probe, forgetting=1.0, period=0.01):
-    """Predictions of all experts for a motion, by batch solutions; and leverages of what all that was seen tells."""
+    """Return predictions of all experts for a motion, by batch solutions, and the leverages of the motion in each."""
     rows, own = np.array([SmallArm()(*x)[0] for x in states]), SmallArm()(*probe)[0]
     n, state = len(states), estimator.state()
     priors = {key: value for key, value in state.items() if key.endswith(".prior")}
@@ -95,7 +95,7 @@ def test_experts_are_batch_solutions_and_the_total_is_their_mixture(forgetting):
             assert value == pytest.approx(expected[name], rel=1e-9, abs=1e-9), name
         told = dict(zip(weights, prediction.experts.unlearned.of_experts[:, 0], strict=True))
         noise, signals = state["bank.lasting.noise.value"][0], state["signal.value"]
-        # Features may have as much to say as the data show, and swing by the noise that they have learned.
+        # Unlearned variance of features: that of the signals as far as the motion is new, and that of learned noise.
         correlation = max(1.0, (state["weights.correlation.long_run"] / state["weights.correlation.variance"])[0])
         noise *= correlation
         novelty = OF_FEATURES * leverages["NP"]
@@ -109,7 +109,7 @@ def test_experts_are_batch_solutions_and_the_total_is_their_mixture(forgetting):
             for own, (memory, _) in zip(of_last[len(FEATURES) :], BODIES, strict=True):
                 name = f"P {memory:g} s"
                 unknown[name] = unknown["SP"] + correlation * own * leverages[name]
-            # P leaves what it always leaves, the more in a motion of unusual leverage.
+            # Rigid bodies alone always miss what they cannot explain, and more of it in a motion of unusual leverage.
             usual = np.exp(state["rigid.usual.mean"][0]) / state["rigid.usual.weight"]
             unknown["P"] = signals[1] * (1.0 + max(leverages["P"], leverages["P"] / usual - 1.0))
         for name, value in told.items():
@@ -128,7 +128,7 @@ def test_experts_are_batch_solutions_and_the_total_is_their_mixture(forgetting):
 def test_the_noise_of_the_last_seconds_is_the_square_of_an_error_over_one_plus_its_leverage():
     estimator = made(NonparametricEstimator)
     estimator.update(*PROBE, [2.0])
-    # Of features of norm one, of which nothing is known, the leverage is one over the regularization.
+    # Before the first sample the leverage of features of norm 1 is one over the regularization.
     expected = [2.0**2 / (1.0 + 1.0 / regularization) for _, regularization in FEATURES]
     assert estimator.state()["bank.recent.noise.value"][:, 0] == pytest.approx(expected, rel=1e-9)
 
@@ -150,7 +150,7 @@ def test_a_sample_that_stands_for_three_is_learned_like_three_of_the_same_instan
 
 @KINDS
 def test_a_sample_that_stands_for_ten_lets_the_past_fade_once_for_its_time(kind):
-    """After a change the past fades with time: with .04 s at once as with ten times .004 s."""
+    """After a change the past fades with time: 0.04 s at once have the effect of ten times 0.004 s."""
     states, y = bent(80, 7)
     once, often = made(kind, forgetting="auto"), made(kind, forgetting="auto")
     for k, (state, target) in enumerate(zip(states, y, strict=True)):
@@ -161,7 +161,7 @@ def test_a_sample_that_stands_for_ten_lets_the_past_fade_once_for_its_time(kind)
         for part in range(10):
             often.update(*state, target, stamp=40_000_000 * k + 4_000_000 * (part + 1))
     found, expected = (np.array([one.predict(*x).experts.unlearned.novelty for x in states]) for one in (once, often))
-    assert expected[:40].mean() > 2.0 * expected[40:].mean()  # what was before has faded
+    assert expected[:40].mean() > 2.0 * expected[40:].mean()  # samples from before the change have faded
     np.testing.assert_allclose(found, expected, rtol=0.1)
 
 
@@ -172,7 +172,7 @@ def test_an_answer_has_the_confidences_of_the_motion_that_was_settled_last():
     learn(estimator, states, np.sin(3 * states[:, 0]) + 0.1 * rng.normal(size=(300, 1)))
     known, new = states[-1], states[-1] + 2.0
     first, at_once = estimator.answer(*known), estimator.predict(*new)
-    assert first.total == estimator.predict(*known).total  # nothing was settled before
+    assert first.total == estimator.predict(*known).total  # no motion was settled before
     first.settle()
     answer = estimator.answer(*new)
     weights = np.array(list(estimator.expert_weights.values()))
@@ -193,7 +193,7 @@ def test_an_answer_has_the_confidences_of_the_motion_that_was_settled_last():
     ("period", "counted"), [(5_000_000, 0.005), (10_000_000, 0.01), (100_000_000, 0.01), (None, 0.01)]
 )
 def test_members_forget_by_the_time_between_stamps_and_below_100_hz_by_samples(period, counted):
-    """A memory is seconds long from 100 Hz on, and as many samples below; ns between stamps, None: without stamps."""
+    """A memory has a duration from 100 Hz on, a number of samples below; `period` is in ns, None: without stamps."""
     n = 400
     states, y = bent(n, 4)
     y[: n // 2] += 2.0  # something to forget
@@ -242,7 +242,7 @@ def test_pooling_is_learning_all_and_leaves_alone_what_was_learned_of_late(kind)
     for place, (name, weights) in enumerate(one.expert_weights.items()):
         slow = not name.endswith(" s")
         np.testing.assert_allclose(pooled[place], (expected if slow else before)[place], rtol=1e-8, err_msg=name)
-        np.testing.assert_array_equal(weights, chosen[name])  # which of them is right is each robot's own choice
+        np.testing.assert_array_equal(weights, chosen[name])  # the weights of the experts stay each robot's own
         assert not slow or abs(before[place, 0] - expected[place, 0]) > 1e-6
     if kind is SemiparametricEstimator:
         np.testing.assert_allclose(one.parametric.parameters, both.parametric.parameters, rtol=1e-9)
@@ -262,7 +262,7 @@ def test_pooling_with_what_does_not_fit_is_refused_and_changes_nothing(kind):
         with pytest.raises(ParameterError):
             one.merge(other)
         assert_same(one.state(), before, "what was known before")
-    # One that went on from the same model and has forgotten some of it.
+    # An estimator that went on from the same model and has forgotten some of it.
     again = kind.from_state({**one.state(), "forgetting": np.asarray(0.9)}, one.regressor)
     common = kind.from_state(one.state(), one.regressor)
     again.ledger, common.ledger = (type(one.ledger)(one.ledger.holdings(60)) for _ in range(2))

@@ -1,4 +1,4 @@
-"""The entries of real robots' columns that a joint process learns: test_process.py has what it learns of them."""
+"""Entries of real robots' regressors that a joint process learns; test_process.py checks what it learns from them."""
 
 import numpy as np
 import pytest
@@ -30,8 +30,8 @@ def test_all_entries_follow_from_those_that_are_learned_and_none_of_these_from_o
     np.testing.assert_allclose(found, every, rtol=0.0, atol=1e-8 * np.abs(every).max())
     lengths = np.linalg.norm(learned, axis=0)
     assert np.linalg.svd(learned / lengths, compute_uv=False).min() > 1e-6
-    assert (np.diff(columns.sources) >= 0).all()  # as processes take them
-    if robot != "icub":  # joints near the tip feel nothing of bodies before them, nor of other joints' friction
+    assert (np.diff(columns.sources) >= 0).all()  # the order that joint processes need
+    if robot != "icub":  # the bodies before a joint and the friction of others leave its torque alone
         assert len(columns.entries) < 0.7 * every[0].size
-    else:  # moments repeat what forces say
+    else:  # some entries of moments repeat those of forces
         assert len(columns.entries) < 0.8 * np.count_nonzero(every[0])

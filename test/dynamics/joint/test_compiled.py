@@ -1,4 +1,4 @@
-"""The compiled loops of a joint process refuse what does not fit, before they read or write anything beyond it."""
+"""The compiled loops of a joint process refuse arrays that do not fit before they read or write out of bounds."""
 
 import numpy as np
 import pytest

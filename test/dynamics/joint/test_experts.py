@@ -1,4 +1,4 @@
-"""How experts are weighed: the proven bound on sequences that mislead, the best expert of late, and the variance."""
+"""How experts are weighted: the proven bound on misleading sequences, the recently best expert, and the variance."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ PERIOD = 0.01  # s
 
 
 def predictions(values, unlearned=0.0, expected=None, unexpected=None):
-    """Experts' predictions (N, m) and what they have not learned; the first one is that of rigid bodies."""
+    """Return experts' predictions (N, m) and their unlearned variances; the first expert is rigid bodies."""
     unlearned = np.array(np.broadcast_to(unlearned, values.shape), dtype=float, order="C")
     found = Unlearned(0.0, unlearned, unlearned[0] if unexpected is None else unexpected)
     expected = values[0] if expected is None else expected
@@ -24,7 +24,7 @@ def predictions(values, unlearned=0.0, expected=None, unexpected=None):
 
 
 def judged(weights, errors):
-    """Follow errors (T, N, m) of experts about measurements; return the errors of their combinations (T, m)."""
+    """Judge experts by predictions with errors (T, N, m); return the errors of their combinations (T, m)."""
     found = []
     for k, row in enumerate(errors):
         measured = np.full(row.shape[1], 7.0 * np.sin(0.1 * k))
@@ -35,21 +35,21 @@ def judged(weights, errors):
 
 
 def noise_of(weights):
-    """Variance (m,) of errors in known motions."""
+    """Return the variance (m,) of errors in known motions."""
     state = weights.state()
     return state["noise.mean_square"] * state["noise.factor"]
 
 
 def shares(weights, confidence):
-    """Weights (N,) times confidences (N,), of sum 1."""
+    """Return weights (N,) times confidences (N,), normalized to a sum of 1."""
     return weights * confidence / (weights @ confidence)
 
 
 def aggregated(errors, confidences, published, period):
-    """Both layers of the aggregation of errors (T, N) from their definition alone, with plain loops.
+    """Compute both layers of the aggregation of errors (T, N) from their definition alone, with plain loops.
 
-    Confidences (T, N) need not have a scale; published are weights (T, N), and errors are a period [s] apart. Returns
-    the errors as they count (T, N); the weights (T + 1, N) of each memory; losses, shares, regrets and rates of the
+    Confidences (T, N) have any scale; `published` are the weights (T, N) in use, and errors are a `period` [s] apart.
+    Returns the capped errors (T, N); the weights (T + 1, N) of each memory; losses, shares, regrets and rates of the
     second layer; its weights (T + 1, n_rivals); its last rates.
     """
     counted = capped(errors[:, None], published[:, None], period)[:, 0]
@@ -61,7 +61,7 @@ def aggregated(errors, confidences, published, period):
 
 
 def mixed(memories, of_memories):
-    """The experts' weights (N,) in what is published, after the last error."""
+    """Return the experts' weights (N,) in the published combination, after the last error."""
     mixture = sum(share * memory[-1] for share, memory in zip(of_memories[-1], memories, strict=False))
     mixture[0] += of_memories[-1][-1]
     return mixture
@@ -69,7 +69,7 @@ def mixed(memories, of_memories):
 
 @pytest.mark.parametrize(("period", "counted"), [(0.005, 0.005), (0.01, 0.01), (0.1, 0.01)])
 def test_memories_are_judged_as_their_experts_are_weighed_with_confidence(period, counted):
-    """The second layer's bound is against them; of what each expert has not learned, more than noise at times.
+    """The second layer's bound is against the memories; unlearned variances of experts exceed the noise at times.
 
     Below 100 Hz half-lives are numbers of samples: the shortest one would be half a sample at 10 Hz.
     """
@@ -91,7 +91,7 @@ def test_memories_are_judged_as_their_experts_are_weighed_with_confidence(period
         assert np.abs(weights.value[:, 0] - mixed(memories, of_memories)).max() > 0.01
 
 
-UNLEARNED = np.array([[0.0, 3.0], [0.5, 0.0], [2.0, 9.0], [40.0, 0.1]])  # variances, of four experts
+UNLEARNED = np.array([[0.0, 3.0], [0.5, 0.0], [2.0, 9.0], [40.0, 0.1]])  # unlearned variances: 4 experts, 2 outputs
 
 
 def test_experts_of_equal_weight_are_combined_by_the_inverse_variances_of_what_they_predict():
@@ -99,8 +99,8 @@ def test_experts_of_equal_weight_are_combined_by_the_inverse_variances_of_what_t
     rng = np.random.default_rng(8)
     weights, values = ExpertWeights(list("abcd"), 2), rng.normal(size=(4, 2))
     before = weights.combined(predictions(values, UNLEARNED)).total
-    np.testing.assert_allclose(before, values.mean(axis=0), rtol=1e-12)  # no noise is known yet
-    judged(weights, np.repeat(rng.normal(size=(600, 1, 2)) * [0.3, 2.0], 4, axis=1))  # none was better
+    np.testing.assert_allclose(before, values.mean(axis=0), rtol=1e-12)  # the noise is not known yet
+    judged(weights, np.repeat(rng.normal(size=(600, 1, 2)) * [0.3, 2.0], 4, axis=1))  # all experts err alike
     variances = noise_of(weights) + UNLEARNED
     made = weights.combined(predictions(values, UNLEARNED))
     expected = [np.average(values[:, t], weights=1.0 / variances[:, t]) for t in range(2)]
@@ -113,7 +113,7 @@ def test_experts_of_equal_weight_are_combined_by_the_inverse_variances_of_what_t
 
 
 def test_a_push_moves_neither_steady_weights_nor_those_that_are_held():
-    """Steady ones are those of the longest half-life alone, among the experts that forget nothing by themselves."""
+    """Steady weights are those of the longest half-life alone, over the experts that forget nothing by themselves."""
     errors, lasting = CASES["the best one changes"][:, 0], [0, 1, 3]
     weights, choices = ExpertWeights(list("Pabcd"), 1, (0,), lasting), []
     for row in errors:
@@ -124,7 +124,7 @@ def test_a_push_moves_neither_steady_weights_nor_those_that_are_held():
     expected[lasting] = memory[-1][lasting] / memory[-1][lasting].sum()
     np.testing.assert_allclose(weights.steady[:, 0], expected, rtol=1e-4, atol=1e-7)
     assert np.abs(weights.value[:, 0] - expected).max() > 0.01
-    # What they predict, with confidences, and the variance of what is expected.
+    # The prediction by the steady weights and confidences, and the variance of the expected prediction.
     values, unlearned = np.array([[1.0], [2.0], [-3.0], [4.0], [5.0]]), np.array([[2.0], [0.3], [0.0], [4.0], [1.0]])
     experts, noise = predictions(values, unlearned, np.array([1.7]), np.array([0.4])), noise_of(weights)[0]
     made = weights.undisturbed(experts)
@@ -143,17 +143,17 @@ def test_the_best_expert_is_found_and_when_it_changes_followed_within_tenths_of_
     rng = np.random.default_rng(1)
     shared, own = rng.normal(size=(3000, 1, 1)), rng.normal(size=(3000, 4, 1))
     scale = np.ones((3000, 4, 1))
-    scale[:1500, 1], scale[1500:, 3] = 0.1, 0.1  # who is right
+    scale[:1500, 1], scale[1500:, 3] = 0.1, 0.1  # the best expert: first number 1, then number 3
     errors = judged(ExpertWeights(list("Pabc"), 1, (0,)), scale * (0.8 * shared + 0.6 * own))[:, 0]
     best = 0.1**2
     assert np.mean(errors[300:1500] ** 2) < 1.5 * best
-    assert np.mean(errors[1500:1530] ** 2) > 10 * best  # nobody can know at once
+    assert np.mean(errors[1500:1530] ** 2) > 10 * best  # the change cannot be known at once
     assert np.mean(errors[1530:1600] ** 2) < 4.0 * best
     assert np.mean(errors[1800:] ** 2) < 1.5 * best
 
 
 def test_two_deviations_hold_95_percent_in_known_and_in_new_motions():
-    """Errors are noise of a heavy tail, and what was not learned: of a share of the motions, that is known."""
+    """Errors are heavy-tailed noise and, in 30 % of the motions, an unlearned part of known variance."""
     rng, n, noise, unknown = np.random.default_rng(3), 12_000, 0.3, 4.0
     weights, inside = ExpertWeights(list("Pa"), 1, (0,)), []
     novelties = np.where(rng.random(n) < 0.3, rng.uniform(0.05, 1.0, n), 0.0)

@@ -1,4 +1,4 @@
-"""The joint process beside the batch formulas of Rasmussen and Williams (2006), eq. 2.41-2.42."""
+"""The joint process against the batch formulas of Rasmussen and Williams (2006), eq. 2.41-2.42."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ COLUMNS = {start.any(): BaseColumns(MadeUpRegressor(), PRECISION, start) for sta
 
 
 def stream(n, seed, noise=0.1, effect=1.0):
-    """Features (n, D), rows (n, T, 6) of the regressor and outputs (n, T) of a motion."""
+    """Return features (n, D), rows (n, T, 6) of the regressor and outputs (n, T) of a motion."""
     rng = np.random.default_rng(seed)
     frequencies = rng.normal(size=(D, 6))
     x = np.cumsum(rng.normal(scale=0.3, size=(n, 6)), axis=0)
@@ -58,7 +58,7 @@ def stream(n, seed, noise=0.1, effect=1.0):
 
 
 def made(start=ZERO, weights=EQUAL):
-    """A process whose outputs count by constant weights."""
+    """Return a process whose outputs have constant weights."""
     process = JointProcess(COLUMNS[start.any()], T, D, REGULARIZATION, "equal")
     return process.restored({**process.state(), "weights": weights})
 
@@ -75,11 +75,11 @@ def chosen(samples, part):
 
 
 def batch(process, samples, faded, probe, precision=None):
-    """The most probable parameters; SP (T,) of a probe, and its variance over that of the noise of each output.
+    """Return the most probable parameters, SP (T,) of a probe, and its variance over the noise variance of each output.
 
-    By one weighted least squares problem over gamma and the features' weights of every output, in extended precision:
-    minimizes sum_i faded_i |weights (y_i - Y_i pi - W phi_i)|^2 with the priors that are in force, pi of gamma. Where
-    nothing has faded, `precision` is that of pi: then the problem is over pi itself, whatever columns are kept of it.
+    Solves one weighted least squares problem over gamma and the features' weights of every output, in extended
+    precision: minimizes sum_i faded_i |weights (y_i - Y_i pi - W phi_i)|^2 under the priors in force, pi a function of
+    gamma. Where nothing has faded, `precision` may be that of pi: the problem is then over pi, with all its columns.
     """
     columns, state = process.columns, process.state()
     weights, of_features = state["weights"], part(state, "features")["prior"]
@@ -87,7 +87,7 @@ def batch(process, samples, faded, probe, precision=None):
     back = columns.back if precision is None else np.eye(len(precision))
 
     def rows_of(phi, rows):
-        """Rows of the problem, one for each output, and what the most probable parameters before all data predict."""
+        """Return rows of the problem, one for each output, and the predictions of the prior mean of the parameters."""
         own = columns.of(rows) @ columns.root if precision is None else rows
         return np.hstack([own, np.kron(np.eye(len(rows)), phi)]), rows @ columns.start
 
@@ -103,12 +103,12 @@ def batch(process, samples, faded, probe, precision=None):
 
 
 def parameters(process):
-    """Those of the regressor that are most probable."""
+    """Return the most probable parameters of the regressor."""
     return process.columns.start + process.columns.back @ process.gamma
 
 
 def predictions(process, phi, rows):
-    """NP and SP (T,), and the variance of SP over that of the noise."""
+    """Return NP and SP (T,), and the variance of SP over that of the noise."""
     alone, beside = process.maps() @ phi
     certainty, noise = process.certainty(), part(process.state(), "noise")["value"]
     of_rigid = certainty.of_rigid_bodies(phi, process.columns.of(rows))[0] / noise
@@ -116,7 +116,7 @@ def predictions(process, phi, rows):
 
 
 def faded(factors):
-    """Weights that samples have after all factors: each past sample fades with every later one."""
+    """Return the samples' weights after all forgetting factors: each past sample fades with every later one."""
     return np.append(np.cumprod(factors[:0:-1])[::-1], 1.0)
 
 
@@ -168,7 +168,7 @@ def test_equals_the_batch_whatever_factors_follow_one_another(seed, factors, wei
 
 
 def recursive_residuals(samples, k):
-    """What ridge regression on the first k samples leaves of the rows (T, n_base) of sample k and of its outputs."""
+    """Return recursive residuals of rows (T, n_base) and outputs of sample k, by ridge regression on k samples."""
     phi, rows, y = samples
     a = phi[:k].T @ phi[:k] + REGULARIZATION * np.eye(D)
     targets = np.concatenate([rows[:, :, COLUMNS[False].kept].reshape(len(phi), -1), y], axis=1)
@@ -178,7 +178,7 @@ def recursive_residuals(samples, k):
 
 
 def test_outputs_count_by_the_noise_that_was_found():
-    """Recursive residuals by ridge regressions on all earlier samples; those of each instant by the weights of then."""
+    """Recursive residuals come from ridge regressions on all earlier samples, weighted as at the time of each."""
     scales = np.array([0.02, 0.2, 1.0])
     phi, rows, y = samples = stream(401, 7, scales, effect=0.0)
     columns, noise = COLUMNS[False], NoiseVariance(T)
@@ -194,12 +194,12 @@ def test_outputs_count_by_the_noise_that_was_found():
     np.testing.assert_allclose(process.gamma, np.linalg.solve(a, b), atol=1e-9)
     weights = process.state()["weights"]
     np.testing.assert_allclose(weights, 1.0 / scales, rtol=0.35)
-    # What the rows of a motion leave, without the division by what a sample's own noise adds.
+    # Residuals of the rows of a motion, without the division by sqrt(1 + leverage) for the noise of a sample itself.
     z = recursive_residuals(samples, 400)[0] * np.sqrt(1.0 + process.certainty().of_features(phi[400]))
     expected = noise.value * weights**2 * np.einsum("ti,ij,tj->t", z, np.linalg.inv(a), z)
     found = process.certainty().of_rigid_bodies(phi[400], columns.of(rows[400]))[0]
     np.testing.assert_allclose(found, expected, rtol=1e-8)
-    np.testing.assert_allclose(noise.value, scales**2, rtol=0.35)  # in squared units of each output
+    np.testing.assert_allclose(noise.value, scales**2, rtol=0.35)  # squared unit of each output
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_outputs_count_by_the_noise_that_was_found():
     [(ZERO, 1.0, 0), (ZERO, 0.99, 0), (START, 1.0, 0), (START, 0.99, 0), (START, 1.0, 100)],
 )
 def test_pools_two_and_what_both_have_in_common_once(start, factor, n_common):
-    """The batch of both, each sample with the weight that it has there, under the first one's prior."""
+    """The result is the batch of both, each sample with the weight of its own process, under the first one's prior."""
     samples = stream(501, 8)
     common = learn(made(start, OTHER), chosen(samples, slice(0, n_common)), factor)
     one, other = (common.restored(common.state()) for _ in range(2))
@@ -223,7 +223,7 @@ def test_pools_two_and_what_both_have_in_common_once(start, factor, n_common):
 
 @pytest.mark.parametrize("n", [30, 70, 120, 400])
 def test_pools_two_that_found_how_much_outputs_count(n):
-    """As accurate as one that saw all, though most of what either one lost was lost before it had found the weights."""
+    """The result is as good as one that saw all, though each lost most of what it lost before it found the weights."""
     scales = np.array([1.0, 0.2, 0.01])
     samples = stream(2 * n + 200, n, scales, effect=0.1 * scales)
     one, other, both = (JointProcess(COLUMNS[False], T, D, REGULARIZATION, "noise") for _ in range(3))

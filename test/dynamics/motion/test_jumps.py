@@ -9,16 +9,16 @@ from icub_learning.dynamics.motion.motion_filter import MotionFilter
 
 
 def follow(filter, stamps, position, velocity=None):
-    """Velocity and acceleration at each newest sample, (n, 2, joints), and whether jumps were believed in, (n,)."""
+    """Return velocity and acceleration at each newest sample, (n, 2, joints), and whether jumps were found, (n,)."""
     found = [(filter.newest()[2:], filter.jumping) for _ in each(filter, stamps, position, velocity)]
     newest, believed = zip(*found, strict=True)
     return np.array(newest), np.array(believed)
 
 
 def common_jumps(rate, seconds, step, seed=0):
-    """Two joints whose accelerations jump at the same times: stamps, positions, truth (n, 2, 2), samples since a jump.
+    """Return stamps, positions, truth (n, 2, 2) and samples since the last jump, of two joints that jump together.
 
-    Each third piece of the motion stands still.
+    Accelerations are constant between jumps; every third piece of the motion is a rest.
     """
     rng, t = np.random.default_rng(seed), np.arange(int(seconds * rate)) / rate
     spans = rng.uniform(0.25, 0.7, (4 * int(seconds) // 3 * 3, 1))
@@ -73,7 +73,7 @@ def test_jumps_are_not_believed_in_where_accelerations_are_continuous(motion, ra
 
 
 def test_jumps_are_not_believed_in_for_likely_positions_alone():
-    """Errors of positions that are alike in neighbouring samples make jumps likely, but they are none."""
+    """Position errors that are correlated in neighbouring samples look like jumps of accelerations, but are none."""
     rng = np.random.default_rng(0)
     stamps, position, *_ = record(sines, 100, step=1e-6, seconds=30.0)
     wobble = np.repeat(rng.standard_normal((len(stamps) // 4 + 1, 3)), 4, axis=0)[: len(stamps)]

@@ -1,4 +1,4 @@
-"""The motion filter where samples come again, motions are slow, and brisk motions follow slow ones."""
+"""The motion filter where samples are repeated, motions are slow, and brisk motions follow slow ones."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_repeated_rows_harm_little_more_than_rows_that_are_missing(noise):
 
 def test_all_joints_that_stop_at_once_have_stopped():
     t = np.arange(0, 6, 0.01)
-    q = np.interp(t % 2.0, [0.0, 1.0, 2.0], [0.0, 0.5, 0.5])[:, None] * [1.0, -0.7]  # moves and stands, a second each
+    q = np.interp(t % 2.0, [0.0, 1.0, 2.0], [0.0, 0.5, 0.5])[:, None] * [1.0, -0.7]  # moves and rests, 1 s each
     filter = MotionFilter(2)
     found = newest_of(filter, np.round(t * 1e9).astype(np.int64) + 1, np.round(q / 1e-4) * 1e-4)
     standing = (t % 2.0 > 1.3) & (t > 2.0)
@@ -55,7 +55,7 @@ def test_smallest_step_of_a_joint_that_moves_fast():
 
 
 def plain(position, ratio, surprise):
-    """Velocities of a filter with fixed levels, (n, 1)."""
+    """Return the velocities (n, 1) of a filter with fixed levels."""
     filter = with_fixed_levels(1, (ratio * 1e-9, 1e-9, 1.0, 0.0, 3.0), (0.2, 0.2, 0.01), surprise=surprise)
     state, found = np.empty((3, 1)), []
     for k, row in enumerate(position):
@@ -71,7 +71,7 @@ def test_a_brisk_move_surprises_and_its_own_noise_does_not():
     still = 3e-5 * rng.standard_normal((len(t), 1))
     as_expected = [plain(still, 1e10, surprise) for surprise in (4.0, np.inf)]
     changed = np.any(as_expected[0] != as_expected[1], axis=1)
-    assert changed.mean() < 0.1  # four standard deviations are rare, and what they do fades
+    assert changed.mean() < 0.1  # four standard deviations are rare, and their effect fades
     q, v, _ = quintic(t, np.random.default_rng(0))
     forgetting, stubborn = (plain(q[:, None] + still, 1e7, surprise) - v[:, None] for surprise in (4.0, np.inf))
     assert rms(forgetting) < 0.5 * rms(stubborn)

@@ -14,7 +14,7 @@ from icub_learning.dynamics.motion.motion_filter import PRIOR, STATES, UNUSUAL, 
 from icub_learning.errors import ParameterError
 
 
-# Over long times the dense solution itself is ill-conditioned: seconds take fewer samples and a narrower prior.
+# Over long times the dense solution itself is ill-conditioned: long steps take fewer samples and a narrower prior.
 @pytest.mark.parametrize(
     "step, snap, prior, n", [(1e-4, 1e5, PRIOR, 25), (1e-3, 1e4, PRIOR, 25), (1e-1, 1.0, (1.0, 1.0, 1.0), 8)]
 )
@@ -40,7 +40,7 @@ def test_filter_and_smoother_are_those_of_the_dense_solution(step, snap, prior, 
         levels = (snap, r_q, r_v, delay, leak)
         causal = estimates(*arguments, levels, prior, upto=lambda k: k)
         whole = estimates(*arguments, levels, prior, upto=lambda k: n)
-        scale = np.array([1.0, 1.0 / step, 1.0 / step**2])  # of rounding errors
+        scale = np.array([1.0, 1.0 / step, 1.0 / step**2])  # sizes of rounding errors, relative to each other
         for k in range(n):
             mean, covariance = causal[k]
             assert np.all(np.abs(states[k][:, joint] - mean[:3]) <= 1e-6 * np.abs(mean[:3]) + 1e-9 * scale)
@@ -82,7 +82,7 @@ FAST = [
     ("motion", "given", "windows"), [*(pytest.param(*one, id=name) for name, one in ROBOTS.items()), *FAST]
 )
 def test_no_worse_than_the_best_window_without_a_setting(motion, given, windows):
-    """Of windows of orders 2 and 3, where velocities are measured with and without these."""
+    """The best one is of orders 2 and 3 and, where velocities are measured, of windows with and without them."""
     stamps, position, velocity, _, v, a = record(*motion, **given)
     late = slice(len(stamps) // 4, None)
     causal = newest_of(MotionFilter(position.shape[1]), stamps, position, velocity)
@@ -136,7 +136,7 @@ def test_deviation_tells_the_error():
     [(3e-5, 5, False, 5.0), (0.0, 20, True, 1e-3), (1e-17, 20, True, 1e-3), (1e-12, 20, True, 1e-3)],
 )
 def test_a_rest_teaches_nothing_wrong(noise, digits, with_velocity, largest):
-    """Neither with the noise of an encoder, nor to the last bit: a simulated arm that has settled repeats positions."""
+    """It has the noise of an encoder, or none but the last bits: a simulated arm at rest repeats its positions."""
     rng, still = np.random.default_rng(0), 1600
     _, _, _, q, v, a = record(quintic, 200)
     before_and_after = (np.concatenate([np.repeat(each[:1], still, axis=0), each]) for each in (q, v))
@@ -148,7 +148,7 @@ def test_a_rest_teaches_nothing_wrong(noise, digits, with_velocity, largest):
     assert rms(found[:still, 0]) < 0.02
     assert np.abs(found[:still]).max() < largest
     after, without_rest = (rms(each[-len(a) + 800 :, 1] - a[800:]) for each in (found, alone))
-    assert after < max(1.2 * without_rest, 0.05)  # of accelerations up to 15 rad/s^2
+    assert after < max(1.2 * without_rest, 0.05)  # [rad/s^2], where accelerations reach 15
 
 
 def test_a_gap_starts_anew_and_ends_the_smoothing_before_it():
@@ -196,7 +196,7 @@ def test_odd_but_legal_input_gives_finite_motions_and_each_stamp_once(steps, sca
         for motion in filter.smoothed():
             assert all(np.isfinite(part).all() for part in motion[1:])
             known.append(motion.stamp)
-    stretches = np.split(stamps, np.flatnonzero(np.diff(stamps) > 10**9) + 1)  # a few samples between gaps are left out
+    stretches = np.split(stamps, np.flatnonzero(np.diff(stamps) > 10**9) + 1)  # short stretches are left out
     expected = [
         stamp for stretch in stretches if len(stretch) >= STATES or stretch is stretches[-1] for stamp in stretch
     ]
@@ -266,7 +266,7 @@ def test_what_is_usual_must_fit_the_joints():
     with pytest.raises(ValueError, match="joints"):
         filter.follow_usual(np.zeros(3), 0.1, 2.0, 0, 3)
     assert filter.follow_usual(usual, 0.1, 2.0, 0, 2)
-    np.testing.assert_array_equal(usual, np.full(2, 30.0))  # the prior's
+    np.testing.assert_array_equal(usual, np.full(2, 30.0))  # standard deviation before the first sample
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The usual time between two stamps, against what it must be in the limit and after one pause."""
+"""The usual time between two stamps, against its limit and its value after one pause."""
 
 import numpy as np
 import pytest

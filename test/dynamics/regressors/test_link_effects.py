@@ -1,4 +1,4 @@
-"""What a load and a push do, against Pinocchio with the same load on the same link and the same force outside."""
+"""Effects of a load and a push, against Pinocchio with the same load on the same link and the same external force."""
 
 import numpy as np
 import pinocchio
@@ -27,7 +27,7 @@ def test_load_adds_its_wrench(direction):
     parameters = body.toDynamicParameters()
     first = regressor.parameter_names.index(f"{robot.body_names[frame.parentJoint - 1]}.m")
     loaded = regressor.nominal_parameters.copy()
-    # Pinocchio carries the inertia into the joint's frame by itself.
+    # Pinocchio itself transforms the inertia to the joint's frame.
     loaded[first : first + 10] += frame.placement.act(body).toDynamicParameters()
     load, _ = effects(*state)
     np.testing.assert_allclose(load @ parameters, regressor(*state) @ loaded - without, rtol=1e-9, atol=1e-10)

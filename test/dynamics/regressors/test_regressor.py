@@ -17,7 +17,7 @@ from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.errors import ParameterError, ShapeError
 
 SENSOR = "r_arm_ft_sensor"
-CASES = {  # with a sensor, of its wrench; without one, of the torques
+CASES = {  # arguments of a regressor: of the wrench with a sensor, of torques without
     "right arm": (ICUB, RIGHT_ARM, SENSOR),
     "left arm": (ICUB, LEFT_ARM, "l_arm_ft_sensor"),
     "torso and arm": (ICUB, ("torso_pitch", "torso_roll", "torso_yaw", *RIGHT_ARM), SENSOR),
@@ -49,9 +49,9 @@ def regressors():
 
 
 class Newton:
-    """Pinocchio's own torques in the unreduced model, all joints that are not listed at rest.
+    """Pinocchio's own torques in the unreduced model, with all joints that are not listed at rest.
 
-    With a sensor its force there, with the sensor as a revolute joint held at 0.
+    With a sensor, its wrench instead: the sensor becomes a revolute joint that is held at 0.
     """
 
     def __init__(self, urdf, joints, sensor=None):
@@ -146,7 +146,7 @@ def test_a_sensor_that_shows_the_reaction_has_the_opposite_sign(regressors):
     action, reaction = regressors["right arm"], WrenchRegressor.from_urdf(*CASES["right arm"], "child_to_parent")
     state = random_state(7, 4)
     np.testing.assert_array_equal(reaction(*state)[:, :50], -action(*state)[:, :50])
-    np.testing.assert_array_equal(reaction(*state)[:, 50:], np.eye(6))  # offsets are those of what the sensor shows
+    np.testing.assert_array_equal(reaction(*state)[:, 50:], np.eye(6))  # offsets are those of the reading
     np.testing.assert_array_equal(reaction.nominal_parameters, action.nominal_parameters)
     with pytest.raises(ParameterError, match="direction"):
         WrenchRegressor.from_urdf(*CASES["right arm"], "upwards")
@@ -189,14 +189,14 @@ def test_friction_follows_the_callers_order_of_joints():
 
 @pytest.mark.parametrize(
     ("name", "rank"),
-    # 38 of 50: two independent computations; 36 of 60 and 43 of 70: the literature's numbers for 6 and 7 joints.
+    # 38 of 50 by two independent computations; 36 of 60 and 43 of 70 in the literature, for 6 and 7 joints.
     [
         ("right arm without offsets", 38),
         ("right arm", 38 + 6),
         ("UR10 without friction", 36),
         ("Panda without friction", 43),
         ("UR10 with plain friction", 36 + 18),
-        # The rotors of the first two joints, whose axes meet at right angles, are not told from the links' moments.
+        # Rotors of the first two joints, whose axes meet at right angles, cannot be told from the links' inertias.
         ("UR10", 36 + 36 - 2),
     ],
 )
@@ -212,7 +212,7 @@ def test_whole_icub_has_212_identifiable_combinations_of_320():
 
 @pytest.mark.parametrize("name", PROJECTED)
 def test_what_the_projection_does_not_see_has_no_effect_and_the_rest_has(name, regressors):
-    """In reduced echelon form: each combination starts at a parameter with factor 1, which is in no other one."""
+    """In the reduced echelon form each combination starts at a parameter with factor 1, which is in no other one."""
     regressor, projection = regressors[name], regressors[name].base_projection
     first = [int(np.flatnonzero(row)[0]) for row in projection]
     assert first == sorted(set(first))
@@ -227,7 +227,7 @@ def test_planar_pendulum_in_closed_form():
     """Torque of a two-link arm in the vertical plane, textbook form: link 2 adds its mass to two combinations."""
 
     def torques(q, v, a):
-        """Columns: first moment and inertia of link 1, nothing, then m, m c and inertia of link 2 at distance 0.5."""
+        """Return columns: m c and inertia of link 1, zeros, then m, m c and inertia of link 2 at distance 0.5."""
         length, g = 0.5, 9.81
         c2, s2 = np.cos(q[1]), np.sin(q[1])
         both, c1, c12 = a[0] + a[1], np.cos(q[0]), np.cos(q[0] + q[1])

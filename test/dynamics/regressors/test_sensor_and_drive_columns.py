@@ -1,4 +1,4 @@
-"""Columns of offsets, gains, friction and rotors: do they take up what they stand for, and leave the masses alone?"""
+"""Columns of offsets, gains, friction and rotors: do they absorb their own effects, and leave the masses alone?"""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def test_an_offset_of_seventy_newtons_is_learned_in_five_seconds_and_the_masses_
         estimator.update(found.position[k], found.velocity[k], found.acceleration[k], measured[k])
     offset = estimator.parameters[list(regressor.offset_indices)]
     np.testing.assert_allclose(offset[:3], (measured - found.outputs).mean(axis=0)[:3], atol=1.5)  # [N]
-    # The weight that the sensor carries, as the model has it: what it shows at rest beyond the offset; and all masses.
+    # Compared are the weight that the sensor carries, its force at rest beyond the offset, and the sum of the masses.
     true = np.array([found.parameters.get(key, 0.0) for key in regressor.parameter_names])
     forces = regressor(*np.zeros((3, regressor.n_joints)))[:3, : regressor.offset_indices[0]]
     masses = [key.endswith(".m") for key in regressor.parameter_names]
@@ -50,7 +50,7 @@ def test_the_gain_matrix_is_linear_in_what_the_urdf_says():
 
 
 def test_the_direction_of_friction_is_as_sharp_as_velocities_are_known():
-    """Against the expected sign of a Gaussian velocity."""
+    """The smoothed sign is close to the expected sign of a Gaussian velocity."""
     v, s = np.linspace(-3, 3, 301), 0.7
     np.testing.assert_allclose(np.tanh(v / (NOISE_WIDTH * s)), erf(v / (np.sqrt(2) * s)), atol=0.025)
     regressor = TorqueRegressor.from_urdf(UR10, UR10_JOINTS)
@@ -81,7 +81,7 @@ def test_a_bad_noise_changes_nothing():
 
 @pytest.mark.parametrize("kind", ["wrench", "torque"])
 def test_a_model_of_an_earlier_release_goes_on_with_the_new_columns(kind):
-    """What it knew is kept: a batch solution over all samples, the new columns zero while they were not there."""
+    """What it learned is kept: it equals the batch over all samples, with new columns of zero before they came."""
     if kind == "wrench":
         old = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor", offset=False)
         new = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor")
@@ -110,7 +110,7 @@ def test_a_model_of_an_earlier_release_goes_on_with_the_new_columns(kind):
         rows.append(new(*motion))
         grown.update(*motion, targets[-1])
     prior = np.full(new.n_parameters, 0.5)
-    # The default, 10: a thousandth of it for offsets, tenfold for effects that a drive may not have.
+    # The default is 10: offsets have a thousandth of it, effects that a drive may not have tenfold.
     prior[extra] = 0.01 if kind == "wrench" else 100.0
     stacked = np.vstack([*rows, np.diag(np.sqrt(prior))])
     expected = np.linalg.lstsq(stacked, np.r_[np.concatenate(targets), np.zeros(len(prior))], rcond=None)[0]
@@ -118,7 +118,7 @@ def test_a_model_of_an_earlier_release_goes_on_with_the_new_columns(kind):
 
 
 def as_an_earlier_release(state, kind):
-    """The state of an estimator as it was written when columns had no order and outputs no weights."""
+    """Return the state of an estimator as a release wrote it in which columns had no order and outputs no weights."""
     assert list(state["columns"][:3]) != [""]
     order = [list(state["columns"]).index(name) for name in state["regressor.parameter_names"]]
     unit = state["rls.unit_factor"] * np.sqrt(state["rls.pivots"])[:, None]
@@ -151,14 +151,14 @@ def test_a_model_with_columns_that_the_robot_lacks_is_refused():
 
 
 def test_weights_follow_the_noise_of_each_output_and_make_the_estimate_better():
-    """Forces that are a hundred times noisier than torques: the parameters come closer to the truth."""
+    """With forces a hundred times noisier than torques, weights bring the parameters closer to the truth."""
     regressor = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor")
     noise = np.array([1.0, 1.0, 1.0, 0.01, 0.01, 0.01])
     errors = {}
     for kind in ("equal", "noise"):
         random = np.random.default_rng(0)
         estimator = ParametricEstimator(regressor, 1e-3, output_weights=kind)
-        for k in range(4000):  # until the errors of the first samples are outgrown
+        for k in range(4000):  # enough samples to outweigh the errors of the first ones
             state = [0.3 * part for part in random_state(7, k)]
             y = regressor(*state) @ regressor.nominal_parameters + noise * random.normal(size=6)
             estimator.update(*state, y)
@@ -186,7 +186,7 @@ def test_a_drifting_offset_is_followed_and_the_masses_stay():
             if k > 500:
                 errors.append(estimator.parameters[-6:] - offset)
             estimator.update(*state, y)
-    lag = 10 * (2 * np.pi / 3000) * 20 / np.sqrt(2)  # [N] root of the mean square
+    lag = 10 * (2 * np.pi / 3000) * 20 / np.sqrt(2)  # [N] root mean square of the lag
     assert np.std(lags[drifting]) == pytest.approx(lag, rel=0.1)
     assert np.std(lags[fixed]) > 10 * lag
     mass = [estimator.parameters[:50:10].sum() for estimator in (drifting, fixed)]

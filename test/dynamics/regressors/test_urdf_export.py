@@ -1,4 +1,4 @@
-"""The exported URDF is read by Pinocchio and MuJoCo, and moves as the learned parameters say."""
+"""The exported URDF is read by Pinocchio and MuJoCo, and has the dynamics of the learned parameters."""
 
 import mujoco
 import numpy as np
@@ -26,7 +26,7 @@ def consistent_parameters(regressor, seed):
 
 @pytest.mark.parametrize(("joints", "too_light"), [(RIGHT_ARM, []), (RIGHT_ARM[:4], ["r_elbow_1"])])
 def test_wrench_of_exported_robot_is_that_of_the_parameters(joints, too_light):
-    """Unless less was learned of a link than what hangs on it weighs."""
+    """Wrenches are compared unless the learned mass of a link is below that of what hangs on it."""
     regressor = WrenchRegressor.from_urdf(find_urdf("icub"), joints, SENSOR, offset=False)
     parameters = consistent_parameters(regressor, 1)
     text, notes = with_inertias(find_urdf("icub"), joints, SENSOR, regressor.parameter_names, parameters)
@@ -42,7 +42,7 @@ def test_wrench_of_exported_robot_is_that_of_the_parameters(joints, too_light):
 def test_torques_of_exported_robot_are_those_of_pinocchio():
     joints = ("shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint")
     regressor = TorqueRegressor.from_urdf(find_urdf("ur10"), joints, friction=False)
-    # As much as the nominal robot everywhere, so that what is left for each link is a body too.
+    # All parameters are scaled by one factor, so that what is left for each link is a possible body too.
     parameters = 1.3 * regressor.nominal_parameters
     text, notes = with_inertias(find_urdf("ur10"), joints, None, regressor.parameter_names, parameters)
     assert not notes
@@ -58,7 +58,7 @@ def test_torques_of_exported_robot_are_those_of_pinocchio():
 def test_mujoco_reads_the_export():
     regressor = TorqueRegressor.from_urdf(find_urdf("panda"), [f"panda_joint{i}" for i in range(1, 8)], friction=False)
     parameters = consistent_parameters(regressor, 3)
-    urdf = RobotModel(find_urdf("panda"), regressor.joints).urdf  # without meshes
+    urdf = RobotModel(find_urdf("panda"), regressor.joints).urdf  # the text without meshes
     text, _ = with_inertias(urdf, regressor.joints, None, regressor.parameter_names, parameters)
     assert mujoco.MjSpec.from_string(text).compile().nq >= 7
 

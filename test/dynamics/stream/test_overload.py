@@ -12,13 +12,13 @@ N = 8000
 
 
 def run(limit, service, share=1.0, speed=1.0):
-    """Sample i comes at time i, and learning it takes `service(i)` of a core of which the learner gets `speed`.
+    """Simulate N samples: learning sample i, from time i, takes `service(i)` of a core; the learner gets `speed` of it.
 
-    Returns which are learned, how many each stands for, how long each waits, and the time that learning took.
+    Returns the learned samples, how many each stands for, how long each waits, and the core time of learning.
     """
     thinning, queue, free_at, counts, waits, busy = Thinning(share, limit), [], 0.0, {}, [], 0.0
     for i in range(N):
-        while queue and max(free_at, queue[0]) <= i:  # what has been started by now
+        while queue and max(free_at, queue[0]) <= i:  # samples whose learning has begun by now
             came = queue.pop(0)
             start = max(free_at, came)
             waits.append(start - came)
@@ -37,11 +37,11 @@ def run(limit, service, share=1.0, speed=1.0):
     speed=st.just(1.0) | st.floats(0.05, 0.4),
 )
 def test_it_uses_its_share_evenly_and_bounds_the_wait(cost, limit, share, speed):
-    """Also a learner that gets less of the core than its share has no more than the limit to wait for."""
+    """No more samples than the limit wait, even if the learner gets less of the core than its share."""
     taken, counts, waits, busy = run(limit, lambda _: cost, share, speed)
     assert waits.max() <= (limit + 1) * cost / speed
     assert len(taken) >= 0.49 * N * min(1.0, share / cost, speed / cost)
-    np.testing.assert_array_equal(np.cumsum(counts), taken + 1)  # each left out is counted by the next one
+    np.testing.assert_array_equal(np.cumsum(counts), taken + 1)  # the next learned sample counts those left out
     if speed < 1.0:
         return
     assert busy <= (share * N + 2 * cost if share < 1.0 else N + cost)
@@ -69,7 +69,7 @@ def test_a_pause_of_the_samples_is_followed_by_no_burst():
 
 @pytest.mark.parametrize(("predicting", "learned"), [(0.0, 0.5), (0.6, 0.2), (0.9, 0.05), (1.0, 0.025), (1.7, 0.025)])
 def test_learning_gets_its_share_of_what_predicting_leaves(predicting, learned):
-    """Of a core of which predicting takes 60 %, half of the rest is a fifth; a twentieth is kept for learning."""
+    """Where predicting takes 60 % of a core, half of the rest is a fifth; at least a twentieth counts as left."""
     thinning = Thinning(0.5, 10)
     thinning.learned(1.0)
     taken = [i for i in range(N) if thinning.take(float(i), 0, predicting * i)]

@@ -1,4 +1,4 @@
-"""Whatever a joint state or a measurement holds: it is taken in, or refused with a reason and nothing has changed."""
+"""Any joint state or measurement is either taken in, or refused with a reason and without any change."""
 
 from functools import lru_cache
 from unittest.mock import Mock
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from icub_learning.dynamics.motion.motion_filter import MotionFilter
 from icub_learning.errors import SampleError
 
-N_GOOD = 130  # joint states, of which those of the first tenths of a second have been learned at the end
+N_GOOD = 130  # joint states of one run, at the end of which those of the first tenths of a second have been learned
 
 names = st.lists(st.sampled_from([*JOINTS, "wrist", "tail", "", "ä"]), max_size=4)
 numbers = st.lists(st.floats(width=64) | st.sampled_from([0.0, 1e4, 1e5, 1e300]), max_size=4)
@@ -38,7 +38,7 @@ def good(stream, k):
 
 @lru_cache
 def undisturbed(any_order):
-    """What a stream that nothing disturbs predicts, and what it learns."""
+    """Return what an undisturbed stream predicts, and what it learns."""
     stream = make(any_order=any_order)
     return [good(stream, k) for k in range(N_GOOD)], stream.estimator.taught()
 
@@ -65,7 +65,7 @@ def test_a_refused_message_changes_nothing_to_the_bit(place, is_state, stamp, na
                 assert disturbed.counts.refused == {error.reason: 1}
                 assert error.reason in disturbed.counts.last_refusal
             else:
-                return  # it was a good one
+                return  # the message was a good one
         assert (good(disturbed, k) == predicted[k]).all()
     assert len(learned) > 20
     assert np.array_equal(disturbed.estimator.taught(), learned)

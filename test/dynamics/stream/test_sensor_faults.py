@@ -1,4 +1,4 @@
-"""Sensors in trouble: frozen and saturated ones, faults that drivers have, and what only looks like them."""
+"""Faulty sensors: frozen and saturated ones, faults of drivers, and signals that only look like them."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ PERIOD = 5_000_000  # ns
 
 
 def frozen(measured):
-    measured[599:900] = 5.0  # the largest values, too, but no saturated ones
+    measured[599:900] = 5.0  # the largest values as well, but not saturated ones
 
 
 def saturated(measured, value=5.0):
@@ -22,7 +22,7 @@ def within_its_range(measured):
 
 
 def coarse(measured):
-    """Three sines in steps, of which the last one before they turn lasts longest."""
+    """Overwrite with three sines in coarse steps, which last longest where the sines turn."""
     measured[:] = np.round(np.sin(np.outer(np.arange(1000), [2e-3, 3e-3, 4e-3])), 1)
 
 
@@ -38,7 +38,7 @@ def coarse(measured):
     ],
 )
 def test_what_is_wrong_with_each_measurement(change, rests_from, fault, first, end):
-    """Half a second after all of them stopped, a fifth of a second after one stopped at its largest value."""
+    """Faults show 0.5 s after all axes stopped, and 0.2 s after one stopped at its largest value."""
     measured, faults = np.random.default_rng(0).standard_normal((1000, 3)), SensorFaults(3)
     change(measured)
     positions = 1e-3 * np.minimum(np.arange(1000), rests_from)[:, None] * np.ones(2)
@@ -74,7 +74,7 @@ def test_only_a_moving_robot_is_judged():
     random = np.random.default_rng(0)
     check = SensorCheck(WRENCH_AXES, is_wrench=True)
     rest = random.normal(size=6)
-    for _ in range(10 * CHECKED_SAMPLES):  # at rest in a simulation: nothing changes but the last bits
+    for _ in range(10 * CHECKED_SAMPLES):  # a simulated robot at rest: only the last bits change
         assert check.add(rest, np.full(7, 0.3) + 1e-9 * random.normal(size=7)) is None
     answers = [check.add(random.normal(size=6), np.full(7, 0.3 + 0.01 * k)) for k in range(1, CHECKED_SAMPLES)]
     assert answers[-1] == ""

@@ -41,7 +41,7 @@ def cycle(stream, k, **changes):
 
 
 def learned(stream):
-    """Numbers of the measurements that were learned."""
+    """Return the numbers of the measurements that were learned."""
     return [y[0] for *_, y in stream.estimator.learned]
 
 
@@ -57,7 +57,7 @@ def test_learns_each_sample_with_the_motion_and_the_measurement_of_one_instant()
         assert external.stamp == record.stamp
         np.testing.assert_array_equal(external.external, [k, 2 * k, 3 * k] - record.prediction.total)
         stream.learn()
-    assert learned(stream) == list(range(2, 38))  # the window's first and last delay samples excepted
+    assert learned(stream) == list(range(2, 38))  # all but the first and last `delay` samples
     for q, v, a, y in recorder.learned:
         expected_q, expected_v = motion(y[0])
         np.testing.assert_allclose(q, expected_q, atol=1e-12)
@@ -92,7 +92,7 @@ JITTER = np.random.default_rng(0).uniform(-0.38, 0.38, 200)
     ("states", "measurements", "expected", "surplus", "refused"),
     [
         pytest.param(range(200), {k: k + 0.2 for k in range(0, 200, 20)}, range(20, 200, 20), 1, {}, id="slow sensor"),
-        # Of the first one nobody knows yet how often they come.
+        # The rate is not known yet when the first measurement comes.
         pytest.param(range(60), {k: k / 5 for k in range(300)}, range(10, 290, 5), 240 - 4, {}, id="fast sensor"),
         pytest.param(range(200), {k: k + JITTER[k] for k in range(200)}, range(2, 198), 0, {}, id="jitter"),
         pytest.param(
@@ -102,7 +102,7 @@ JITTER = np.random.default_rng(0).uniform(-0.38, 0.38, 200)
     ],
 )  # fmt: skip
 def test_topics_of_rates_of_their_own(states, measurements, expected, surplus, refused):
-    """Joint states k at k periods and measurements at times in periods: those nearest to joint states are learned."""
+    """Joint state k comes at k periods, measurements at times in periods: those nearest to joint states are learned."""
     stream, _ = make()
     events = [(k, True, k) for k in states] + [(at, False, number) for number, at in measurements.items()]
     for at, is_state, number in sorted(events, key=itemgetter(0)):
@@ -190,7 +190,7 @@ def test_any_order_and_extra_joints_of_the_robot():
 
 
 class Experts(Recorder):
-    """A recorder whose answers are those of experts, and that writes down what is settled and judged."""
+    """A recorder that answers with experts, and records what is settled and judged."""
 
     def __init__(self, n_outputs):
         super().__init__(n_outputs)
@@ -215,7 +215,7 @@ class Experts(Recorder):
 
 
 class Guard:
-    """A watch that lets nothing be learned of some samples."""
+    """A watch that forbids learning from some samples."""
 
     changed, change_ratio = 0, 1.0
 
@@ -233,7 +233,7 @@ class Guard:
 
 
 def test_experts_are_judged_at_once_unless_something_is_touched_and_learned_from_later():
-    """By the prediction that was made for the measurement, without load; learning waits for the smoothed motion."""
+    """Judged is the prediction made for the measurement, without load; learning waits for the smoothed motion."""
     stream, _ = make(delay=2)
     stream.estimator = stream.predictor = experts = Experts(3)
     stream.watch = Guard(range(10, 15))
@@ -241,10 +241,10 @@ def test_experts_are_judged_at_once_unless_something_is_touched_and_learned_from
         experts.now = k
         body = send(stream, k).body.total
         before = len(experts.events)
-        assert experts.settled == list(range(k))  # not before the answer is out
+        assert experts.settled == list(range(k))  # settled only once the answer is out
         stream.measurement(START + k * PERIOD, [k, 0, 0])
         (paired,) = stream.pair()
-        np.testing.assert_allclose(paired.external, [k, 0, 0] - (body - 0.5 + 1.0), atol=1e-12)  # what the load adds
+        np.testing.assert_allclose(paired.external, [k, 0, 0] - (body - 0.5 + 1.0), atol=1e-12)  # the load adds 1.0
         (event,) = experts.events[before:]
         if k in range(10, 15):
             assert event == ("held", k)
@@ -294,5 +294,5 @@ def test_memory_is_bounded_when_one_side_is_silent():
                 send(stream, 10**4 + k)
                 stream.pair()
                 stream.learn()
-            assert stream.counts.predicted - stream.counts.unpaired <= REMEMBERED_STATES + 5  # that are kept
+            assert stream.counts.predicted - stream.counts.unpaired <= REMEMBERED_STATES + 5  # states still kept
     assert stream.counts.refused == {"measurement_without_state": 2 * MOST_WAITING}

@@ -1,6 +1,6 @@
-"""Checks of a robot's messages: each planted fault is named, and nothing is said against sound robots.
+"""Checks of a robot's messages: each planted fault is reported, and none is reported for sound robots.
 
-Thresholds were chosen with motions of the seeds below 7 and 10 to 19; those here have others.
+Thresholds were chosen on motions with seeds below 7 and from 10 to 19; the motions here have other seeds.
 """
 
 from dataclasses import replace
@@ -63,7 +63,7 @@ def test_a_prefix_is_said_to_be_where_it_is():
 
 @pytest.mark.parametrize("name", [*ZOO, "left"])
 def test_nothing_is_wrong_with_robots_of_the_zoo(name):
-    """That some of them measure no velocities is said, because it is so."""
+    """Only the robots that measure no velocities get a fault, which says so."""
     robot = sound(name)
     expected = set() if name == "left" or ZOO[name].joint_sensors.velocity else {"velocity_missing"}
     assert faults_of(robot, robot.recording) == expected
@@ -71,7 +71,7 @@ def test_nothing_is_wrong_with_robots_of_the_zoo(name):
 
 @pytest.mark.parametrize("task", ["circle_xy", "circle_xz", "random"])
 def test_nothing_is_wrong_with_the_simulated_icub(task):
-    """Cables and cross-talk explain part of its wrench: that is no swapped axis."""
+    """Cables and cross-talk cause part of its wrench, which must not be taken for a swapped axis."""
     recording = simulate([(task, 5.0)], 100.0)
     report = check_robot(Observation(recording, find_urdf("icub"), "r_arm_ft_sensor", recording.wrench_frame))
     assert report.faults == ()
@@ -128,7 +128,7 @@ def test_settings_follow_from_what_was_found():
     assert [f.settings["frame_id"] for f in report.findings if f.name == "frame"] == ["r_upper_arm"]
 
 
-TOO_SLOW = "ur10_slow_two_joints_still_125hz"  # moves less within a window than tells anything
+TOO_SLOW = "ur10_slow_two_joints_still_125hz"  # moves too little within a window to judge its velocities
 
 
 @pytest.mark.parametrize("name", sorted(name for name in ZOO if ZOO[name].joint_sensors.velocity and name != TOO_SLOW))

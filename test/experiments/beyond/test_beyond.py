@@ -1,4 +1,4 @@
-"""The outlooks of the sources at sizes that take seconds."""
+"""What the sources propose as future work, at sizes that take seconds."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def found(run):
 
 
 def deviation(n):
-    """RMSE of a zero function on the tests."""
+    """Return the RMSE of the zero function on the test samples."""
     _, (_, f) = falkon.sample(n, 0)
     return np.sqrt(np.mean(f**2))
 
@@ -40,9 +40,9 @@ def test_chosen_features(found):
         for drawing in ("uniform", "leverage"):
             assert part["problems"][name][drawing]["rmse"][-1] < floor
     line = part["problems"]["a line"]
-    assert line["leverage"]["rmse"][0] < 0.8 * line["uniform"]["rmse"][0]  # where few features count
+    assert line["leverage"]["rmse"][0] < 0.8 * line["uniform"]["rmse"][0]  # error with the fewest features
     for kind in ("fourier", "fastfood"):
-        assert part["Matérn"][kind]["rmse"] < 1.2 / np.sqrt(part["Matérn"]["m"])  # of the order of m^(-1/2)
+        assert part["Matérn"][kind]["rmse"] < 1.2 / np.sqrt(part["Matérn"]["m"])  # error of order m^(-1/2)
 
 
 def test_logistic_falkon(found, cells):

@@ -29,7 +29,7 @@ def write_adult(path, n=50):
 
 def test_adult_from_a_folder_and_from_a_wheel(tmp_path):
     rows, found = write_adult(tmp_path), benchmarks.adult(tmp_path)
-    # Five for each of four numbers, two each for gains and losses, and one for each category but what is unknown.
+    # Inputs: five for each of four numbers, two each for gains and losses, one for each category but "unknown".
     assert found.x.shape == (50, 4 * 5 + 2 * 2 + 2 + 7) and set(np.unique(found.x)) == {0.0, 1.0}
     np.testing.assert_array_equal(found.x, found.x_test)
     np.testing.assert_array_equal(found.y, [1 if row["income"] == ">50K" else -1 for row in rows])
@@ -79,13 +79,13 @@ def test_the_insurance_company_is_scaled_by_its_training_rows(monkeypatch, tmp_p
 
 
 def test_adult_as_published(tmp_path):
-    """Another implementation writes the files; some copies have 0 in place of -1."""
+    """Another implementation writes the files; some copies have the label 0 in place of -1."""
     rng = np.random.default_rng(0)
     parts = {"a9a": (6, (-1, 1)), "a9a.t": (4, (0, 1))}
     expected = []
     for name, (n, labels) in parts.items():
         x, y = (rng.uniform(size=(n, 123)) < 0.1).astype(float), np.repeat(labels, n // 2)
-        x[:, 122] = 0  # the last input is nowhere named
+        x[:, 122] = 0  # the last input never occurs in the file
         dump_svmlight_file(x, y, str(tmp_path / name), zero_based=False)
         expected += [x, np.where(y > 0, 1, -1)]
     found = benchmarks.adult(tmp_path)

@@ -1,4 +1,4 @@
-"""The comparison: all learners see what ours sees, nothing before it is due, and what is kept is what is asked for."""
+"""The comparison: all learners see what ours sees and nothing before it is due; kept results are those asked for."""
 
 from dataclasses import replace
 from unittest.mock import Mock
@@ -69,7 +69,7 @@ def test_a_sample_is_predicted_before_it_is_learned_once_from_what_was_learned_b
 
 
 def stretched(tape):
-    """A tape of which the part for choosing settings does not end before the first seconds are over."""
+    """Return a tape, slowed down so that the part for choosing settings does not end within the first seconds."""
     return replace(tape, times=tape.times * 4.0)
 
 

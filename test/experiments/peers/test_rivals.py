@@ -1,4 +1,4 @@
-"""Each rival, of loads and contacts too, against a closed form, its authors' program or a figure of its paper."""
+"""Each rival, also for loads and contacts, against a closed form, its authors' program or a figure of its paper."""
 
 import numpy as np
 import pytest
@@ -19,12 +19,12 @@ from icub_learning.experiments.peers.streaming_process import StreamingProcess
 from icub_learning.simulation.zoo.bodies import planar_arm_urdf
 
 KERNEL = Kernel(np.array([0.7, 1.5]), 0.05)
-STEP, GAIN = 1e-3, 20.0  # of the momentum observer
+STEP, GAIN = 1e-3, 20.0  # [s] time step and [1/s] gain of the momentum observer
 EXTERNAL = np.array([0.4, -0.2])  # [N m]
 
 
 def samples(n, seed=0):
-    """Inputs (n, 2) and two noisy outputs (n, 2)."""
+    """Return inputs (n, 2) and two noisy outputs (n, 2)."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(-2.0, 2.0, (n, 2))
     y = np.column_stack([np.sin(2.0 * x[:, 0]), np.cos(x[:, 1]) * x[:, 0]])
@@ -32,7 +32,7 @@ def samples(n, seed=0):
 
 
 def exact(x, y, new):
-    """Means of an exact Gaussian process."""
+    """Return the means of an exact Gaussian process."""
     return KERNEL(new, x) @ np.linalg.solve(KERNEL(x, x) + KERNEL.noise * np.eye(len(x)), y)
 
 
@@ -110,7 +110,7 @@ def test_a_streaming_process_keeps_what_it_heard_when_inducing_points_move():
     assert error < 1.5 * np.mean((exact(x, y, new) - truth) ** 2)
     before = predicted(process, new)
     process.induce(process.points[::-1].copy())  # the same points in another order say the same
-    np.testing.assert_allclose(predicted(process, new), before, atol=0.01)  # of a noise of 0.1
+    np.testing.assert_allclose(predicted(process, new), before, atol=0.01)  # a tenth of the noise of 0.1
 
 
 def test_a_sparse_spectrum_is_ridge_regression_on_its_features_and_nears_the_exact_process():
@@ -178,7 +178,7 @@ def cross(x):
 
 
 def test_the_shape_of_a_local_model_follows_the_slope_of_the_held_out_error(monkeypatch):
-    """That of LWPR's shape of a single model over 2000 samples, beside the slope of the batch."""
+    """Compare the update of the shape of a single LWPR model over 2000 samples with the slope of the batch error."""
     for name, value in {"FORGETTING": 1.0, "LAST_FORGETTING": 1.0, "PENALTY": 0.0}.items():
         monkeypatch.setattr(module, name, value)
     rng = np.random.default_rng(0)
@@ -206,7 +206,7 @@ def test_the_shape_of_a_local_model_follows_the_slope_of_the_held_out_error(monk
         model.learn(one, np.array([target]))
         followed += (root - model.arrays["root"][0]) / rate
         model.arrays["root"][0] = root
-    followed *= passes + 0.5  # the weight that it divides by is that of all passes
+    followed *= passes + 0.5  # the update divides by the total weight of all passes
     np.testing.assert_allclose(followed, slopes, rtol=0.3)
 
 
@@ -245,7 +245,7 @@ def test_rigid_bodies_find_base_parameters_as_weighted_least_squares_do():
 
 
 def test_the_residual_is_the_external_torque_through_a_low_pass():
-    """As De Luca et al. (2006) have it, of a planar arm along sines that is pushed from half of the time on."""
+    """As in De Luca et al. (2006), for a planar arm that follows sines and is pushed in the second half of the time."""
     regressor = TorqueRegressor.from_urdf(planar_arm_urdf((0.4, 0.3), (2.0, 1.2)), ("joint_1", "joint_2"), True)
     nominal = regressor.nominal_parameters.copy()
     for place, name in enumerate(regressor.parameter_names):
@@ -273,7 +273,7 @@ def test_a_batch_finds_a_load_and_weighs_outputs_by_their_noise():
     expected = np.linalg.lstsq(flat, target, rcond=None)[0]
     np.testing.assert_allclose(batch(list(rows), list(values)), expected, atol=1e-3)
     equal = np.linalg.lstsq(rows.reshape(-1, 10), values.ravel(), rcond=None)[0]
-    assert np.abs(equal - truth).max() > 0.02  # what equal weights would find
+    assert np.abs(equal - truth).max() > 0.02  # error with equal weights
 
 
 def test_delays_and_alarms_are_counted():

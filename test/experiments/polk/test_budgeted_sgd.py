@@ -6,7 +6,7 @@ from icub_learning.experiments.polk import budgeted_sgd, multidist
 
 
 def test_bsgd_is_projection_of_the_point_that_changes_the_function_least():
-    """Against sums over all points and least squares for each candidate, sample by sample."""
+    """Compare with sums over all points and least squares for each candidate, sample by sample."""
     (x, y), _, _ = multidist.sample_mixtures(0)
     x, y, step, budget, shrink = x[:150], y[:150], 0.5, 6, 1 - 0.5 * 1e-6
     points, weights = np.zeros((0, 2)), np.zeros((0, 5))
@@ -39,7 +39,7 @@ def test_bsgd_is_projection_of_the_point_that_changes_the_function_least():
 
 
 def test_the_step_of_the_least_held_out_error_is_chosen(monkeypatch):
-    """Of the errors on every fifth sample at ten moments of the last quarter of the others, one sample at a time."""
+    """Errors are those on every fifth sample, at ten moments of the last quarter of the others, learned one by one."""
     (x, y), _, _ = multidist.sample_mixtures(0)
     x, y, settings, errors = x[:300], y[:300], {"length_scale": 0.6**0.5, "regularization": 1e-6}, {}
     monkeypatch.setattr(budgeted_sgd, "STEPS", (6.0, 0.5, 0.02))

@@ -18,7 +18,7 @@ CONTENDERS = {**contenders.OURS, **contenders.RIVALS}
 
 
 def clouds(n_classes=6, n=40, noise=0.25, seed=0):
-    """Views to teach and to ask for, around unit vectors that are far apart."""
+    """Return views to teach and query views of each class, around unit vectors that are far apart."""
     rng = np.random.default_rng(seed)
     centres = np.linalg.qr(rng.normal(size=(D, D)))[0][:n_classes]
     return {
@@ -28,12 +28,12 @@ def clouds(n_classes=6, n=40, noise=0.25, seed=0):
 
 
 def pools(noise, seed=0):
-    """Ten classes with 40 views to teach and 15 to ask for."""
+    """Return ten classes with 40 views to teach and 15 query views."""
     return {name: (taught, asked[:15]) for name, (taught, asked) in clouds(10, 40, noise, seed).items()}
 
 
 def nearest_mean(drawn):
-    """The rule that is nearly the best on these clouds: the class with the nearest mean of its taught views."""
+    """Return the class with the nearest mean of its taught views, which is nearly the best rule on these clouds."""
     means = np.array([rows.mean(axis=0) for rows in drawn.taught.values()])
     return ((drawn.asked[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
 
@@ -45,7 +45,7 @@ def test_draws_are_disjoint_and_repeat():
     for name in few.taught:
         np.testing.assert_array_equal(few.taught[name], many.taught[name][:4])
     np.testing.assert_array_equal(few.asked, many.asked)
-    drawn = np.round(few.asked.mean(axis=1) / 1e3)  # the class of each view that is asked for
+    drawn = np.round(few.asked.mean(axis=1) / 1e3)  # class of each query view
     names = [list(numbered).index(name) for name in few.taught]
     for place, index in enumerate(names):
         assert (drawn[few.targets == place] == index).all()
@@ -55,7 +55,7 @@ def test_draws_are_disjoint_and_repeat():
     assert list(views.draw(numbered, 3, 4, 8).taught) != list(few.taught)
     with pytest.raises(ParameterError, match="and 2 others"):
         views.draw(numbered, 5, 4, 0, n_unknown=2)
-    numbered["c0"] = (numbered["c0"][0][:2], numbered["c0"][1])  # can only be asked for
+    numbered["c0"] = (numbered["c0"][0][:2], numbered["c0"][1])  # too few views to be taught
     assert all("c0" not in views.draw(numbered, 3, 4, seed, n_unknown=2).taught for seed in range(5))
     assert any((np.round(views.draw(numbered, 3, 4, seed, n_unknown=2).asked.mean(axis=1)) < 500).any()
                for seed in range(5))  # fmt: skip
@@ -82,7 +82,7 @@ def test_features_that_do_not_vary_are_no_reason_to_warn():
 
 
 def test_rivals_get_the_setting_that_serves_them():
-    # One direction has most of the variation and says nothing: an LDA that is shrunk to the identity is lost.
+    # One direction has most of the variance and carries no information: an LDA shrunk to the identity fails.
     pools = clouds(noise=0.05)
     loud = np.linalg.qr(np.random.default_rng(3).normal(size=(D, D)))[0][0]
     rng = np.random.default_rng(4)
@@ -103,7 +103,7 @@ def test_calibration_error_and_area_of_scores_by_hand():
     right = np.array([True, True, False, False])
     assert unknown.calibration_error(np.array([1.0, 1.0, 0.0, 0.0]), right) == 0.0
     assert unknown.calibration_error(np.array([0.0, 0.0, 1.0, 1.0]), right) == 1.0
-    # Half of those that are named with 0.75 are right, and all with 0.45: (2 * 0.25 + 2 * 0.55) / 4.
+    # Half of the labels with confidence 0.75 are right, and all with 0.45: (2 * 0.25 + 2 * 0.55) / 4.
     found = unknown.calibration_error(np.array([0.75, 0.75, 0.45, 0.45]), np.array([True, False, True, True]))
     assert found == pytest.approx(0.4)
     assert unknown.auroc(np.array([0.9, 0.5]), np.array([0.5, 0.1])) == pytest.approx(3.5 / 4)
@@ -119,7 +119,7 @@ def test_unknown_objects_after_lessons():
     assert every.label == 0.0 and every.false_rejections == every.true_rejections == 1.0
     none = unknown.judge(pools, 4, 2, 15, 0, replace(DEFAULTS, reject_known=0.0))
     assert none.label == none.largest == one.largest and none.true_rejections == 0.0
-    # What is asked as unknown but is a class that was taught cannot be told apart.
+    # Unknown objects that look like taught ones cannot be told apart.
     twins = dict.fromkeys(("a", "b", "c", "d", "e", "f"), pools["c0"])
     assert abs(unknown.judge(twins, 3, 3, 15, 0).auroc - 0.5) < 0.1
 
@@ -201,7 +201,7 @@ def test_command(tmp_path, monkeypatch, run):
     for name, some in sets.items():
         monkeypatch.setitem(views.SETS, name, lambda data, out, some=some: some)
     monkeypatch.setitem(views.SETS, "objects", lambda data, out: images.load_grocery(tmp_path / "nowhere"))
-    # The first two rivals, which are quick; the others are tested one by one.
+    # Only the first two rivals, which are quick; the others are tested one by one.
     monkeypatch.setattr(contenders, "RIVALS", dict(list(contenders.RIVALS.items())[:2]))
     for name, value in {"KNOWN": 5, "UNKNOWN": 4, "LATE_CLASSES": 2, "CLASSES": 4, "N_VIEWS": (1, 4)}.items():
         monkeypatch.setattr(experiment, name, value)
@@ -235,4 +235,5 @@ def test_command(tmp_path, monkeypatch, run):
         assert set(cell) == {*many.OURS, *many.RIVALS}
         assert min(min(values["accuracy"]) for values in cell.values()) > 0.8  # chance is 0.1
         assert f"{100 * np.mean(cell['SLDA']['accuracy']):.1f}" in out
-    assert {path.name for path in (tmp_path / "out").glob("*.png")} == {"recognition-views.png", "recognition-many.png"}
+    pictures = {path.stem for path in (tmp_path / "out").glob("*.png")}
+    assert pictures == {"recognition-views", "recognition-many", "recognition-cost"}

@@ -1,4 +1,4 @@
-"""The experiment of thesis 8.4.3 on the simulated arm: its book-keeping by brute force, and what it shows."""
+"""The experiment of thesis 8.4.3 on the simulated arm: its bookkeeping against brute force, and its result."""
 
 from unittest.mock import Mock
 
@@ -13,7 +13,7 @@ from icub_learning.experiments.thesis import change_of_task
 from icub_learning.reporting.tables import number
 from icub_learning.robots import find_urdf
 
-N = 40  # samples of each plane
+N = 40  # samples recorded in each plane
 ARM = ("r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow")
 
 
@@ -54,13 +54,13 @@ def test_parts_hold_all_samples_once(planes):
 
 
 def of_components(errors):
-    """The RMSE of each column by a loop, and their mean, as the text of the thesis has it."""
+    """Return the mean over the columns of their RMSE, computed in a loop, as the text of the thesis defines it."""
     return sum(np.sqrt(sum(e * e for e in column) / len(column)) for column in errors.T) / errors.shape[1]
 
 
 def test_figures_are_means_over_components_and_parts():
     random = np.random.default_rng(0)
-    axes = np.array([1.0, 5.0, 0.1, 2.0, 0.01, 1.0])  # they differ, so that pooling them gives another figure
+    axes = np.array([1.0, 5.0, 0.1, 2.0, 0.01, 1.0])  # scale of each axis: pooling the axes gives another figure
     outcome = change_of_task.Outcome(axes * random.normal(size=(300, 6)), axes * random.normal(size=(4, 90, 6)))
     expected = np.mean([of_components(part[:30, 3:]) for part in outcome.parts])
     assert outcome.rmse("torque")["first 30"] == pytest.approx(expected)
@@ -71,7 +71,7 @@ def test_figures_are_means_over_components_and_parts():
 
 
 def test_command(planes, run, monkeypatch):
-    """Its figures are the errors of its experiment, averaged here; P and SP beat a prediction of zero."""
+    """Its figures equal the errors of the experiment, averaged here; all estimators beat a prediction of zero."""
     outcomes = change_of_task.compare(planes, settings(seed=1))
     monkeypatch.setattr(change_of_task, "compare", compare := Mock(return_value=outcomes))
     monkeypatch.setattr(change_of_task, "record", lambda plane, n, seed: planes[plane] if (n, seed) == (N, 1) else None)
@@ -98,7 +98,7 @@ def test_command(planes, run, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_ratios_of_the_thesis(run):
-    """With all of its 10 000 samples a plane: with fewer, a part of the second plane ends before its steady state."""
+    """All 10 000 samples of each plane are used; with fewer a part of the second plane ends before its steady state."""
     _, figures = run("figure-8.4")
     for kind in ("ratios, SP of the thesis", "ratios"):
         for name, ratios in figures[kind].items():

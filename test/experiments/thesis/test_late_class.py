@@ -49,7 +49,7 @@ def test_a_class_with_too_few_examples_is_the_late_one():
 
 
 def taught(drawn, n_imb):
-    """Examples and classes of all that is taught, and how rare each class is."""
+    """Return the examples and classes taught, and gamma of each class: all examples over those of the class."""
     train = [*drawn.train[:-1], drawn.train[-1][:n_imb]]
     y = np.repeat(np.arange(5), [len(rows) for rows in train])
     return np.concatenate(train), y, len(y) / np.bincount(y)
@@ -75,7 +75,7 @@ def test_accuracies_are_those_of_models_trained_in_batch():
         weights = np.linalg.solve(x.T @ (s * x) + 5.0 * np.eye(10), x.T @ (s * np.eye(5)[y]))
         right = (drawn.test @ weights).argmax(1) == drawn.test_classes
         assert outcomes["RB"].total[place] == pytest.approx(right.mean())
-        # the choices, by trying them all
+        # The choices of the recoding, found by trying all values.
         validation = drawn.validation @ ridge(x, y, 1.0)
         recodings = np.round(np.linspace(0, 1, 21), 2)
         right = [((validation * gamma**a).argmax(1) == drawn.validation_classes).mean() for a in recodings]
@@ -126,7 +126,7 @@ def test_trials_differ_and_repeat():
 
 @pytest.fixture
 def digits(tmp_path):
-    """The npm package, with few and small numbers, as .tgz and unpacked."""
+    """Write the npm package, with 60 made-up images of each digit, as .tgz and unpacked."""
     folder = tmp_path / "package" / "src" / "digits"
     folder.mkdir(parents=True)
     rng = np.random.default_rng(0)
@@ -198,7 +198,7 @@ def test_clothes_and_own_files_of_mnist_are_read_and_damage_is_refused(digits, t
 
 
 def test_table_7_1(tmp_path, run, cells):
-    """On kept features: means and deviations over the trials of the protocol, with its seed."""
+    """On features from a file, it shows means and deviations over the trials of the protocol with the same seed."""
     np.savez(tmp_path / "features.npz", **clouds(200))
     given = ["--on", "objects", "--data", tmp_path / "features.npz", "--n-test", 10, "--trials", 2]
     out, found = run("table-7.1", *given)
@@ -221,7 +221,7 @@ def test_table_7_1(tmp_path, run, cells):
 
 
 def optimal_crossing(gamma):
-    """Where both classes are equally probable between the means: the root of a quadratic equation."""
+    """Return the point between the means where both classes are equally probable: a root of a quadratic equation."""
     a = 1 / (2 * 0.3**2) - 1 / 2
     b = -(1 / 0.3**2) - 1
     c = 1 / (2 * 0.3**2) - 1 / 2 + 2 * np.log(0.3) + np.log(gamma / (1 - gamma))

@@ -1,4 +1,4 @@
-"""Tables 4.1 and 4.3 and figures 5.1 and 5.3 at sizes that take seconds, beside scikit-learn and closed forms."""
+"""Tables 4.1 and 4.3 and figures 5.1 and 5.3 at sizes that take seconds, against scikit-learn and closed forms."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_five_methods_learn(data, method):
         floor = 300 * np.finfo(float).eps
         interpolated = cross @ (np.linalg.pinv(gram, rcond=floor, hermitian=True) @ data.y)
         assert found["n"] == 300 and found["parameter"] is None
-        # Where the pseudo-inverse is cut decides the last digits; what matters is that nothing regularizes.
+        # The cut-off of the pseudo-inverse decides the last digits; what matters is that nothing regularizes.
         assert found["rmse"] == pytest.approx(np.sqrt(np.mean((interpolated - data.y_test) ** 2)), rel=0.5)
         assert found["rmse"] > 3 * NOISE
     else:

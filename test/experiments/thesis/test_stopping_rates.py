@@ -7,15 +7,15 @@ from icub_learning.experiments.thesis import stopping_rates
 from icub_learning.experiments.thesis.spline_rates import basis, decay
 from icub_learning.kernel_methods import StochasticKernelMachine
 
-PLACES = (np.arange(stopping_rates.GRID) + 0.5) / stopping_rates.GRID  # that excess risks are averaged over
+PLACES = (np.arange(stopping_rates.GRID) + 0.5) / stopping_rates.GRID  # grid over which excess risks are averaged
 
 
 def test_corollaries_6(run, monkeypatch):
-    monkeypatch.setattr(stopping_rates, "FURTHER", 2)  # times the t* of the corollaries
+    monkeypatch.setattr(stopping_rates, "FURTHER", 2)  # length of a run in multiples of the corollaries' t*
     out, found = run("corollaries-6", "--quick")
     assert len(found["cases"]) == 19
     for case in found["cases"]:
-        # f = 0 would leave this much, whatever n is.
+        # Excess risk of f = 0, whatever n is.
         nothing = stopping_rates.excess(case["loss"], np.zeros((1, stopping_rates.GRID)), best_of(case["beta"]))[0]
         assert case["risks"]["average"][-1] < 0.6 * nothing
         assert case["exponents"]["average"] < case["exponents"]["bound"] + 0.2 < 0.2
@@ -52,12 +52,12 @@ def test_excess_risks_are_means_over_labels(loss):
 
 
 def test_sgm_on_features_is_that_of_the_kernel(monkeypatch):
-    """One draw against one pass of StochasticKernelMachine, with the spline kernel, over what was drawn in turn."""
+    """One draw equals one pass of StochasticKernelMachine with the spline kernel over the samples as drawn."""
     n, seed = 40, 3
     weights = decay(1 / (2 * stopping_rates.GAMMA))
     monkeypatch.setattr(stopping_rates, "FURTHER", 1)
     found = stopping_rates.simulate(stopping_rates.COROLLARIES[3], 0.5, n, 1, seed)
-    random = np.random.default_rng([seed, 5, n, 50])  # number of the corollary, percent of beta
+    random = np.random.default_rng([seed, 5, n, 50])  # 5: number of the corollary, 50: beta in percent
     x, chance = random.uniform(size=(2, n))
     turns = [random.integers(n, size=(1, 1)).item() for _ in range(n)]
     f = basis(x) @ stopping_rates.truth(stopping_rates.SMOOTHNESS[0.5], stopping_rates.GAMMA)

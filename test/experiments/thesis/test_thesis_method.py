@@ -9,7 +9,7 @@ from icub_learning.experiments.thesis.thesis_method import SCALING_SAMPLES, Thes
 from icub_learning.robots import find_urdf
 
 ARM = ["r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow"]
-STILL = 30  # first samples, all of one motion
+STILL = 30  # number of first samples, all of one motion
 N, N_FEATURES, SEED = SCALING_SAMPLES + STILL + 60, 40, 3
 
 
@@ -20,7 +20,7 @@ def regressor():
 
 @pytest.fixture(scope="module")
 def samples(regressor):
-    """Motions (n, 12) as they were, and as they were known; measurements (n, 6) that rigid bodies explain in part."""
+    """Return motions (n, 12), exact and as known to predict, and outputs (n, 6) that rigid bodies explain in part."""
     random = np.random.default_rng(0)
     exact = random.normal(size=(N + 5, 12)) * np.repeat([0.4, 1.0, 3.0], 4)
     exact[:, 3], exact[:, 7] = 0.5, 0.0  # a joint that does not move: its scale is that of the least motion
@@ -44,7 +44,7 @@ def test_equals_batch_solutions(regressor, samples, learned):
     exact, known, y = samples
     precision = learned.parametric.prior[0]
     a, b = np.diag(precision), np.zeros(len(precision))
-    parametric = np.empty_like(y)  # of each sample under the parameters of its own time
+    parametric = np.empty_like(y)  # prediction for each sample with the parameters learned by then
     for place, (motion, inputs, measured) in enumerate(zip(exact[:N], known, y, strict=False)):
         parametric[place] = regressor(*np.split(inputs, 3)) @ np.linalg.solve(a, b)
         rows = regressor(*np.split(motion, 3))

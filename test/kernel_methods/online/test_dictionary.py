@@ -1,4 +1,4 @@
-"""Destructive matching pursuit: against brute force, its bound, and what rounding may do to it."""
+"""Destructive matching pursuit: against brute force, within its bound, and under rounding."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def norm(gram, weights):
 
 
 def pursued(kernel, points, weights, budget, limit=None):
-    """Places of the points that stay, their weights, and the norm of the change."""
+    """Return the indices of the points that stay, their weights, and the norm of the change."""
     dictionary = KernelDictionary(kernel, points.shape[1], weights.shape[1], len(points))
     lost = dictionary.step(points, weights, dictionary.values(points)[1], budget=budget, limit=limit)
     places = np.array([np.flatnonzero((points == point).all(axis=1))[0] for point in dictionary.points], dtype=int)
@@ -62,7 +62,7 @@ def test_equal_to_brute_force(seed):
 @pytest.mark.parametrize("budget", [0.0, 1e-4, 0.1, 1.0, 10.0, 1e6])
 def test_the_change_is_within_the_bound_where_the_gram_matrix_is_singular(kernel, budget):
     rng = np.random.default_rng(1)
-    points = np.repeat(rng.normal(size=(30, 2)), 3, axis=0)  # 90 points, three by three the same
+    points = np.repeat(rng.normal(size=(30, 2)), 3, axis=0)  # 30 points, three times each
     weights = rng.normal(size=(90, 3))
     gram = kernel.gram(points)
     kept, fitted, lost = pursued(kernel, points, weights, budget)

@@ -1,4 +1,4 @@
-"""POLK: equal to functional gradient descent where nothing is cut back, bounded for ever, and close to the best."""
+"""POLK: functional gradient descent where nothing is cut back, bounded for ever, and close to the best classifier."""
 
 import pickle
 
@@ -19,7 +19,7 @@ def samples(n=120, n_classes=3, seed=0):
 
 
 def slopes(loss, scores, codes):
-    """Derivatives of the loss by central differences, one score at a time."""
+    """Return derivatives of the loss by central differences, one score at a time."""
 
     def value(f, y):
         if loss == "square":
@@ -38,7 +38,7 @@ def slopes(loss, scores, codes):
     for i, row in enumerate(scores):
         row = row.copy()
         if loss != "square" and len(row) > 1:
-            row -= 1e-4 * np.arange(len(row)) * (np.ptp(row) == 0)  # at a kink the first of equal rivals counts
+            row -= 1e-4 * np.arange(len(row)) * (np.ptp(row) == 0)  # of equal rivals the first one counts
         for j in range(len(row)):
             step = np.eye(len(row))[j] * 1e-6
             out[i, j] = (value(row + step, codes[i]) - value(row - step, codes[i])) / 2e-6
@@ -48,7 +48,7 @@ def slopes(loss, scores, codes):
 @pytest.mark.parametrize("loss", [*LOSSES, "square"])
 @pytest.mark.parametrize("n_columns", [1, 4])
 def test_derivatives_are_those_of_the_losses(loss, n_columns):
-    """Also where a margin is wide enough, which the learned functions below are too small for."""
+    """Scores include wide margins, which the learned functions below are too small for."""
     rng = np.random.default_rng(0)
     scores = 2 * rng.normal(size=(30, n_columns))
     targets = rng.normal(size=(30, n_columns)) if loss == "square" else rng.integers(max(2, n_columns), size=30)
@@ -129,7 +129,7 @@ def test_order_and_memory_are_bounded_over_100_000_samples(loss):
         orders.append(model.model_order_)
         rooms.append(len(pickle.dumps(model)))
     assert max(orders[50:]) <= max(orders[:50]) + 3 < 40
-    assert rooms[-1] <= rooms[10] + 100  # some integers have more digits
+    assert rooms[-1] <= rooms[10] + 100  # some integers take more digits
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -146,7 +146,7 @@ def test_multidist_with_the_published_settings(seed):
 @pytest.mark.parametrize("averaging", [1, 5, 32])
 @pytest.mark.parametrize("loss", ["hinge", "square"])
 def test_the_average_is_that_of_the_steps(averaging, loss):
-    """Each iterate kept whole, with weights by hand: 4 / (t + 3), then 1 / averaging."""
+    """Iterates are averaged one by one with the weights 4 / (t + 3) at step t = 1, 2, ..., later 1 / averaging."""
     x, y = samples(60)
     settings = {"step_size": 0.5, "parsimony": 0.0, "averaging": averaging, "batch_size": 2}
     if loss == "square":
@@ -157,7 +157,7 @@ def test_the_average_is_that_of_the_steps(averaging, loss):
     for t in range(30):
         now = slice(2 * t, 2 * t + 2)
         if loss != "square" and not np.isin(y[now], y[: now.start]).all():
-            start = t  # a class that is new
+            start = t  # a new class restarts the average
         model.partial_fit(x[now], y[now], **(first if t == 0 else {}))
         iterate = Kernel("gaussian", 1.0)(x, model.dictionary_) @ model.coef_
         rate = max(1 / averaging, 4 / (t - start + 4))
@@ -169,7 +169,7 @@ def test_the_average_is_that_of_the_steps(averaging, loss):
 @pytest.mark.parametrize("kernel", ["gaussian", "polynomial"])
 @pytest.mark.parametrize("limit", [None, 6])
 def test_the_average_is_projected_onto_the_points_that_stay(kernel, limit):
-    """Against least squares on the Gram matrix, over points that were there or came with the step."""
+    """The reference is least squares on the Gram matrix, over points that were there or came with the step."""
     x, y = samples(200)
     x = 0.5 * x
     settings = {"kernel": kernel, "degree": 2, "step_size": 0.2, "parsimony": 0.1, "max_dictionary": limit}
@@ -189,7 +189,7 @@ def test_the_average_is_projected_onto_the_points_that_stay(kernel, limit):
 
 
 def test_an_object_taught_late_is_known_after_some_examples():
-    """The average reaches back by 32 steps, but not to before its class came."""
+    """The average reaches back by 32 steps, but never to before the class came."""
     rng = np.random.default_rng(5)
     x = np.concatenate([rng.normal(size=(300, 2)), [2.0, 0.0] + 0.1 * rng.normal(size=(8, 2))])
     for classes in (None, ["left", "right", "spot"]):
@@ -214,7 +214,7 @@ def test_classes_may_come_one_after_the_other():
     assert two.classes_.tolist() == ["pen", "cup", "box"] and two.coef_.shape[1] == 3
     scores = two.decision_function(x[:120])
     np.testing.assert_allclose(scores, kernel(x[:120], two.dictionary_) @ two.coef_)  # the average starts anew
-    np.testing.assert_allclose(scores[:, 1] - scores[:, 0], margin, atol=0.2)  # but for the new sample's step
+    np.testing.assert_allclose(scores[:, 1] - scores[:, 0], margin, atol=0.2)  # up to the step of the new sample
     order = rng.permutation(240)
     two.partial_fit(x[order], y[order])
     assert two.score(x, y) > 0.95
@@ -254,12 +254,12 @@ def test_an_unseen_label_is_named():
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 def test_coin_betting_is_the_sum_of_gradients_times_the_wealth(loss):
-    """Against sums over all points, with the wealth by its definition; the derivatives are tested above."""
+    """The reference is sums over all points and the definition of the wealth; the derivatives are tested above."""
     x, y = samples(80)
     unused = {"step_size": 1.0, "regularization": 2.0}  # a constant step of 1 would have to be below 1 / 2
     model = POLKClassifier(loss=loss, schedule="coin", parsimony=0.0, length_scale=1.0, **unused).fit(x, y)
     kernel = Kernel("gaussian", 1.0)
-    total, wealth = np.zeros((80, 3)), 1.0  # of -g / L
+    total, wealth = np.zeros((80, 3)), 1.0  # row t: -g / L of sample t
     for t in range(80):
         bet = wealth / (t + 1)
         scores = bet * (kernel(x[t : t + 1], x[:t]) @ total[:t])[0] if t else np.zeros(3)

@@ -11,7 +11,7 @@ from icub_learning.kernel_methods.online.losses import scalar_losses
 
 N = 60
 MARGIN = ("hinge", "exponential", "logistic")
-VALUES = {  # of the losses as functions of target and score, with epsilon = 0.1
+VALUES = {  # the losses as functions of target y and score a, with epsilon = 0.1
     "square": lambda y, a: (a - y) ** 2 / 2,
     "absolute": lambda y, a: np.abs(a - y),
     "epsilon_insensitive": lambda y, a: np.maximum(np.abs(a - y) - 0.1, 0.0),
@@ -33,7 +33,7 @@ def test_slopes_are_the_derivatives_of_the_losses(name):
         np.testing.assert_allclose(loss.slope(y, a), numeric, atol=1e-5)
     ascending = np.sort(scores)
     slopes = loss.slope(np.ones(50), ascending)
-    assert (np.diff(slopes) >= 0).all()  # convex
+    assert (np.diff(slopes) >= 0).all()  # the loss is convex
     if loss.curvature is not None:
         assert (np.diff(slopes) <= loss.curvature * np.diff(ascending) + 1e-12).all()
 

@@ -26,7 +26,7 @@ ITERATIVE = [Landweber, NuMethod, AcceleratedGradient, ConjugateGradientKRLS]
 
 @pytest.fixture(scope="module")
 def spectrum(data):
-    """Kernel matrix, its eigenvalues, and the targets with weights on its eigenvectors, by NumPy alone."""
+    """Return kernel matrix, eigenvalues, and a function that filters targets on the eigenvectors, by NumPy alone."""
     gram = RBF(SIGMA)(data[0])
     values, vectors = np.linalg.eigh(gram)
     return gram, values, lambda weights: vectors @ (weights[:, None] * (vectors.T @ data[1]))

@@ -29,7 +29,7 @@ N, D, SIGMA = 3000, 4, 1.5
 )
 @pytest.mark.parametrize("tol", [1e-3, 1e-10])
 def test_falkon_ends_at_the_direct_nystrom_solution_from_single_precision_too(kernel, sampling, tol, data):
-    """What remains of the normal equations, computed in double from the whole matrix, is what tol allows."""
+    """`tol` bounds the residual of the normal equations, computed in double precision from the whole matrix."""
     x, y = data
     settings = {"kernel": kernel, "length_scale": SIGMA, "regularization": 1e-4, "n_centers": 200, "random_state": 0}
     settings["sampling"] = sampling
@@ -40,11 +40,11 @@ def test_falkon_ends_at_the_direct_nystrom_solution_from_single_precision_too(ke
         np.testing.assert_array_equal(fitted.centers_, direct.centers_)
         np.testing.assert_allclose(fitted.predict(x), direct.predict(x), atol=max(20 * tol, 1e-8))
         assert fitted.n_kept_ == direct.n_kept_
-    assert kept.n_iter_ <= 1.5 * computed.n_iter_ + 1  # each correction begins the directions anew
+    assert kept.n_iter_ <= 1.5 * computed.n_iter_ + 1  # each correction restarts the search directions
 
 
 def test_the_preconditioner_is_the_sources_and_makes_the_condition_small(data):
-    """B = n^(-1/2) T^-1 A^-1 written out; the condition number of B^T H B, against that of H."""
+    """Written out are B = n^(-1/2) T^-1 A^-1 and the condition number of B^T H B, to compare with that of H."""
     x, y = data
     centers, level = x[:150], 1e-2
     basis = CenterBasis(Kernel("gaussian", SIGMA), centers)
@@ -107,7 +107,7 @@ def test_preconditioned_krls_is_krls(data):
     np.testing.assert_allclose(fitted.predict(x), exact.predict(x), atol=1e-8)
     np.testing.assert_allclose(fitted.dual_coef_, exact.dual_coef_, atol=1e-6)
     few = PreconditionedKRLS(n_centers=10, **settings).fit(x, y)
-    assert fitted.n_iter_ < 0.6 * few.n_iter_  # what the preconditioner is for
+    assert fitted.n_iter_ < 0.6 * few.n_iter_  # a better preconditioner saves iterations
     with pytest.warns(ConvergenceWarning, match="2 iterations"):
         PreconditionedKRLS(n_centers=10, max_iter=2, **settings).fit(x, y)
 

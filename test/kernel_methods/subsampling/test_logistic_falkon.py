@@ -1,4 +1,4 @@
-"""FALKON with the logistic loss, beside a general optimizer on the same problem."""
+"""FALKON with the logistic loss, against a general optimizer on the same problem."""
 
 import numpy as np
 import pytest

@@ -62,10 +62,10 @@ def test_where_algorithm_1_breaks_down_the_path_goes_on():
     assert fitted.n_kept_ < 20
     path = fitted.predict_path(x)
     for t in (1, 5, 12, 30):
-        # Beyond the numerical rank no more can be had: rounding of K is 1e-16, and lambda 1e-7 divides it.
+        # Beyond the numerical rank accuracy is limited: the rounding of K, 1e-16, is divided by lambda, 1e-7.
         exact = reference.exact_prediction(x, y, centers[:t], 1.0, 1e-7, x[::10])
         np.testing.assert_allclose(path[t - 1, ::10, 0], exact, atol=1e-8 if t < 6 else 1e-5)
-    assert (path[1:] == path[:-1]).all(axis=(1, 2)).sum() == 60 - fitted.n_kept_  # those that depend on others
+    assert (path[1:] == path[:-1]).all(axis=(1, 2)).sum() == 60 - fitted.n_kept_  # dependent centres
     assert np.isfinite(path).all()
 
 
@@ -74,7 +74,7 @@ def test_tiny_lambda_stays_finite_and_near_the_exact_solution(data, regularizati
     x, y = data
     fitted = IncrementalNystromKRLS(length_scale=3.0, regularization=regularization, centers=x[:120]).fit(x, y)
     exact = reference.stacked_prediction(x, y, x[:120], 3.0, regularization, x)
-    # Forming A^T A costs 1e-16 / lambda relatively.
+    # Forming A^T A has a relative error of 1e-16 / lambda.
     np.testing.assert_allclose(fitted.predict(x), exact, atol=max(1e-8, 1e-14 / regularization))
 
 
@@ -87,7 +87,7 @@ def test_centres_can_be_added_afterwards(data):
     np.testing.assert_array_equal(grown.centers_, whole.centers_)
     np.testing.assert_allclose(grown.predict_path(x), whole.predict_path(x), atol=1e-8)
     before = grown.predict(x)
-    np.testing.assert_allclose(grown.add_centers(x[:5]).predict(x), before, atol=1e-12)  # they depend on what is there
+    np.testing.assert_allclose(grown.add_centers(x[:5]).predict(x), before, atol=1e-12)  # they are there already
     assert len(grown.centers_) == len(grown.dual_coef_) == 75
     for error, wrong in ((ShapeError, x[:3, :2]), (NotFiniteError, x[:3] * np.nan)):
         with pytest.raises(error, match="centers"):
@@ -117,7 +117,7 @@ def test_the_echelon_factor_leaves_out_what_depends():
     x = rng.normal(size=(200, 1))
     basis = CenterBasis(Kernel("gaussian", 0.3), x)
     assert 20 < len(basis.kept) < 60
-    # What is left out is the square root of the tolerance on pivots, 10 m eps, away from the span.
+    # Columns that are left out are up to the square root of the pivot tolerance, 10 m eps, away from the span.
     np.testing.assert_allclose(basis.echelon.T @ basis.echelon, RBF(0.3)(x), atol=1e-6)
 
 
@@ -136,7 +136,7 @@ def test_leverage_scores_are_their_definition_and_a_pilot_of_all_gives_them(data
 
 
 def test_leverage_sampling_finds_the_rare_samples():
-    """Ten far-off samples among a thousand that are alike: uniform sampling misses them, leverage scores do not."""
+    """Uniform sampling misses ten far-off samples among a thousand similar ones, leverage scores do not."""
     rng = np.random.default_rng(4)
     x = np.concatenate([0.1 * rng.normal(size=(1000, 2)), 20 * rng.normal(size=(10, 2))])
     y = np.linalg.norm(x, axis=1)

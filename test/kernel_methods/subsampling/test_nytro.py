@@ -24,7 +24,7 @@ def test_iterations_are_the_closed_form_filter(formed, data, monkeypatch):
     monkeypatch.setattr(nytro, "forms_normal_equations", lambda *_: formed)
     x, y = data
     fitted = NYTRO(centers=x[[*range(40), *range(9)]], max_iter=120).fit(x, y)
-    assert fitted.n_kept_ == 40  # those that depend on others are left out
+    assert fitted.n_kept_ == 40  # centres that depend on others are left out
     matrix = nystrom_matrix(x, x[:40])
     assert fitted.step_size_ == pytest.approx(N / np.linalg.eigvalsh(matrix)[-1])
     path = fitted.predict_path(x)
@@ -53,7 +53,7 @@ def test_fixed_design_risk_is_within_the_papers_bound_of_nystrom_krls():
     rng = np.random.default_rng(1)
     x = rng.uniform(-2, 2, size=(120, 1))
     mean = np.sin(3 * x[:, 0])
-    # P: onto the range of A A^T; what lies outside of it is the same for both.
+    # P projects onto the range of A A^T; the risk outside of it is the same for both.
     values, vectors = np.linalg.eigh(nystrom_matrix(x, x[:30]))
     projection = vectors[:, values > 1e-9] @ vectors[:, values > 1e-9].T
     iterations = [2, 3, 10, 100, 400]
@@ -103,7 +103,7 @@ def test_validation_ends_the_iteration_where_the_rule_says(max_iter):
     assert stopped.n_iter_ == len(errors) < 300
     assert [stops(errors[:t]) for t in range(1, len(errors))] == [False] * (len(errors) - 1)
     assert stops(errors) or max_iter == 2
-    # As if fitted on the part that was not held out, for the iterations with the least error on the other part.
+    # It equals a fit to the samples that are not held out, with the iterations of least error on the held-out ones.
     held_out, kept = nytro.split_off(400, 0.2, True, np.random.RandomState(0))
     assert len(held_out) == 80
     alone = NYTRO(centers=stopped.centers_, method="nesterov", max_iter=len(errors)).fit(x[kept], y[kept])
@@ -117,7 +117,7 @@ def test_validation_ends_the_iteration_where_the_rule_says(max_iter):
 
 @pytest.mark.parametrize("load", [load_breast_cancer, load_digits, load_diabetes])
 def test_the_rule_stops_within_a_percent_of_the_best_of_the_path(load):
-    """Of data sets that chose nothing of it, by the error on the samples that decide."""
+    """The data sets had no part in the choice of the rule; errors are those on the held-out samples that decide."""
     x, y = load(return_X_y=True)
     x = (x - x.min(axis=0)) / np.where(np.ptp(x, axis=0) > 0, np.ptp(x, axis=0), 1.0)
     y = y % 2 * 2.0 - 1 if load is not load_diabetes else (y - y.mean()) / y.std()
@@ -135,5 +135,5 @@ def test_the_rule_stops_within_a_percent_of_the_best_of_the_path(load):
     [(2000, 1, 500, True), (8001, 1, 500, False), (2000, 1, 45, False), (200, 1, 10, False), (200, 2, 10, True)],
 )
 def test_operations_decide_whether_normal_equations_are_formed(k, n_targets, max_iter, formed):
-    """n k^2 multiplications once, eight times cheaper in products of matrices, against 2 n k for each iteration."""
+    """Once n k^2 multiplications, eight times cheaper in products of matrices, against 2 n k in each iteration."""
     assert nytro.forms_normal_equations(k, n_targets, max_iter) is formed

@@ -11,8 +11,8 @@ from icub_learning.kernel_methods.subsampling import _stored, falkon_system
 from icub_learning.kernel_methods.subsampling.centers import CenterBasis, inverse_norm
 from icub_learning.kernel_methods.subsampling.stored_kernel import StoredKernel
 
-WHOLE = 256 * 65535  # of which values are whole multiples
-SIZES = [(8, 64), (1, 1), (7, 5), (21, 131), (64, 1000)]  # whole groups and stretches, and what is left of them
+WHOLE = 256 * 65535  # steps of the fixed-point numbers between 0 and 1
+SIZES = [(8, 64), (1, 1), (7, 5), (21, 131), (64, 1000)]  # whole groups and stretches, and remainders
 
 
 version = every_version(_stored)
@@ -56,7 +56,7 @@ def test_products_are_those_of_the_kept_numbers(version, size):
 def test_exponentials_are_those_of_numpy(version, size):
     rng = np.random.default_rng(2)
     logarithms = -rng.exponential(size=size) * rng.choice([1e-8, 1.0, 30.0], size=size)
-    logarithms.flat[0] = 1e-9  # rounding of a distance
+    logarithms.flat[0] = 1e-9  # above zero, by rounding of a distance
     numbers = logarithms.copy()
     high, low = np.empty(size, dtype=np.uint16), np.empty(size, dtype=np.int8)
     _stored.keep(high, low, numbers, *size, True)
@@ -100,7 +100,7 @@ def test_the_preconditioner_is_the_same_from_kernel_values_as_from_features(monk
     fast = falkon_system.estimate_scatter(rows, basis, np.ones(100), None, 1e-5, 0)
     monkeypatch.setattr(falkon_system, "GRAM", 0.0)
     careful = falkon_system.estimate_scatter(rows, basis, np.ones(100), None, 1e-5, 0)
-    assert np.abs(np.triu(fast) - np.triu(careful)).max() > 0  # two ways
+    assert np.abs(np.triu(fast) - np.triu(careful)).max() > 0  # the two ways do differ
     np.testing.assert_allclose(np.triu(fast), np.triu(careful), atol=1e-10)
 
 

@@ -67,7 +67,7 @@ def test_predictions_are_those_of_the_full_tensor(kernel, degree, n, order):
         expected += function(s) * np.prod(a[list(indices)])
         size += np.abs(function(s) * np.prod(a[list(indices)]))
     assert (np.abs(model.predict(test) - expected) <= 1e-12 * size).all()
-    # The optimum: a = gamma (y - f) at the training samples.
+    # At the optimum a = gamma (y - f) at the training samples.
     np.testing.assert_allclose(a, 3.0 * (y - model.predict(x)), atol=1e-3)
 
 
@@ -104,7 +104,7 @@ def test_other_losses_reach_the_optimum(loss, order):
 
 @pytest.mark.parametrize("loss", [*LOSSES.values(), EpsilonInsensitive(0.3)])
 def test_conjugates_and_proximal_points(loss):
-    """L* by search over f, the proximal point by search over b."""
+    """L* is compared with a search over f, the proximal point with a search over b."""
     f, gamma = np.linspace(-60, 60, 240_001), 1.7
     for y in (-1.0, 1.0):
         for a in (y * 0.3, y * 1.2):
@@ -117,7 +117,7 @@ def test_conjugates_and_proximal_points(loss):
 
 
 def test_sparse_weights_are_found_and_read_out():
-    """n 60, d 200, s 3: exactly, in 20 of 20 draws; n 250, d 2000, s 9: the nine largest, in 18 of 20 at least."""
+    """n 60, d 200, s 3: the support, in 20 of 20 draws; n 250, d 2000, s 9: the nine largest, in at least 18 of 20."""
     for seed in range(20):
         x, y, support = sparse_problem(seed, 60, 200, 3)
         assert set(TensorKernelRegressor().fit(x, y).selected_features().tolist()) == support

@@ -1,4 +1,4 @@
-"""The CNN features node as its users meet it: another process, real images of all kinds, and what is no image."""
+"""The CNN features node as its users meet it: real messages, images of all kinds, and what is no image."""
 
 import io
 
@@ -11,7 +11,7 @@ from rclpy.qos import ReliabilityPolicy
 from icub_learning.recognition import CNNFeatures
 
 QUICK = {"report_period": 0.05}
-SECOND = 10**9  # ns
+SECOND = 10**9  # [ns]
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_images_that_come_faster_than_they_can_be_worked_on_are_dropped_for_newe
     with started(CameraProbe(), **QUICK) as camera:
         for stamp in range(1, 301):
             camera.show(picture[:100, :100], stamp)
-            if stamp % 3 == 0:  # two at least wait while a third is worked on
+            if stamp % 3 == 0:  # at least two images wait while a third is worked on
                 camera.spin(0.001)
         camera.features_of(300)  # the newest is never dropped
         stamps = [entry.header.stamp.nanosec for entry in camera.features]
@@ -76,7 +76,7 @@ def test_images_that_come_faster_than_they_can_be_worked_on_are_dropped_for_newe
 
 
 def test_small_images_of_best_effort_cameras(started, picture):
-    picture = picture[:100, :100]  # travels in one piece
+    picture = picture[:100, :100]  # small enough to travel in one piece
     with started(CameraProbe(ReliabilityPolicy.BEST_EFFORT), **QUICK) as camera:
         camera.show(picture, 10)
         camera.features_of(10)
@@ -96,7 +96,7 @@ def test_an_image_that_comes_raw_and_compressed_is_worked_on_once(started, pictu
             camera.features_of(stamp * SECOND)
         camera.report(lambda values: values["came both raw and compressed"] == "5", "of five repeated images")
         assert len(camera.features) == 5
-        for count, show in enumerate((camera.show, camera.show_compressed) * 2, 6):  # without stamps nobody can tell
+        for count, show in enumerate((camera.show, camera.show_compressed) * 2, 6):  # no stamps: they count as two
             show(picture if show == camera.show else jpeg(picture), 0)
             camera.until(lambda count=count: len(camera.features) == count, f"features {count}")
 

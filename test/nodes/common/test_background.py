@@ -1,4 +1,4 @@
-"""The thread for files: one job after the other, errors for who waits, an end; and services that wait for jobs."""
+"""The thread for files: jobs one after the other, errors for those who wait, its end; services that wait for jobs."""
 
 import os
 import threading
@@ -42,7 +42,7 @@ def test_the_thread_stays_one_below_the_real_time_priority_it_was_given(monkeypa
     for _ in range(3):
         worker.submit(lambda: None).result(10.0)
     assert asked == [9]
-    priority[0] = 10  # activated again
+    priority[0] = 10  # as when the node is activated again
     worker.submit(lambda: None).result(10.0)
     assert asked == [9, 9]
     priority[0] = 0  # ordinary scheduling stays

@@ -1,6 +1,6 @@
 """Linear algebra in nodes runs in one thread, whatever the environment says and however late a library is loaded.
 
-And the node that predicts starts with what it needs, and nothing else.
+The node that predicts imports at its start what it needs, and nothing else.
 """
 
 import json
@@ -18,7 +18,7 @@ modules = list(sys.modules)
 import scipy.linalg, threadpoolctl
 print(json.dumps([modules, [library["num_threads"] for library in threadpoolctl.threadpool_info()]]))
 """
-# Each costs a tenth of a second of processor time or more.
+# Packages whose import costs a tenth of a second of processor time or more.
 HEAVY = {"scipy.stats", "sklearn", "matplotlib", "mujoco", "onnxruntime", "onnx", "cv2", "rosbags", "trimesh"}
 
 

@@ -1,4 +1,4 @@
-"""The gate and the managed node: whatever happens inside callbacks and transitions, the node goes on and says so."""
+"""The gate and the managed node: whatever happens in callbacks and transitions, the node goes on and reports it."""
 
 from dataclasses import dataclass
 from unittest.mock import Mock
@@ -30,7 +30,7 @@ class MoreSettings:
 
 
 class Trouble(ManagedNode):
-    """Raises where it is told to."""
+    """A node that raises in the method that `fail_at` names."""
 
     def __init__(self):
         self.fail_at, self.got, self.released = "", [], 0
@@ -83,7 +83,7 @@ class Trouble(ManagedNode):
 @pytest.fixture
 def world(ros_domain, monkeypatch):
     """A node in trouble, and another one that talks to it."""
-    monkeypatch.setattr("icub_learning.clients.services.DISCOVERY_TIME", 0.0)  # of other processes
+    monkeypatch.setattr("icub_learning.clients.services.DISCOVERY_TIME", 0.0)  # no other process has to be discovered
     rclpy.init()
     executor, made = EventsExecutor(), [Trouble()]
     executor.add_node(made[0])
@@ -100,7 +100,7 @@ def world(ros_domain, monkeypatch):
 
 @pytest.fixture
 def publisher(world):
-    """Of the other node, to the one in trouble, which is active."""
+    """A publisher of the other node to the one in trouble, which is active."""
     node, probe = world
     assert node.trigger_configure() == node.trigger_activate()
     made = probe.node.create_publisher(WrenchStamped, "wrench", 10)
@@ -116,7 +116,7 @@ def test_what_is_unforeseen_in_a_callback_is_counted_and_turns_diagnostics_to_er
     level, message = node.level()
     assert level == DiagnosticStatus.ERROR
     assert "ZeroDivisionError: wrench" in message
-    assert node.level()[0] != DiagnosticStatus.ERROR  # until something new happens
+    assert node.level()[0] != DiagnosticStatus.ERROR  # an error is reported once
     node.fail_at = ""
     publisher.publish(WrenchStamped())
     probe.until(lambda: len(node.got) == 1)
@@ -190,7 +190,7 @@ def test_parameters_change_where_they_can_and_are_refused_with_a_reason_elsewher
     assert not refused.successful
     assert "clean the node up" in refused.reason
     assert node.get_parameter("fixed").value == 2.0
-    assert set_to("fixed", 2.0).successful  # what it is already
+    assert set_to("fixed", 2.0).successful  # the value that it has already
     node.trigger_activate()
     assert not set_to("fixed", 3.0).successful
     node.trigger_deactivate()
@@ -231,7 +231,7 @@ def test_others_on_a_topic_that_do_not_fit_are_shown(world):
 
 @pytest.mark.parametrize(("error", "counted"), [(InvalidHandle, False), (ValueError, True)])
 def test_an_event_of_a_topic_that_was_released_meanwhile_is_no_error_and_others_are(error, counted):
-    """What was queued when a node is shut down belongs to endpoints that exist no more."""
+    """Events that are queued when a node is shut down belong to endpoints that no longer exist."""
     node = Mock()
     spin_once(Mock(spin_once=Mock(side_effect=error)), node)
     assert node.gate.failed.called == counted

@@ -10,7 +10,7 @@ from icub_learning.nodes.common.image_messages import classification, detection_
 
 
 def message(**fields):
-    """Return a type of messages, of fields that are made so where they are not given."""
+    """Return a message type: `fields` are functions that make the fields that are not given."""
     return lambda **given: SimpleNamespace(**{name: make() for name, make in fields.items()} | given)
 
 

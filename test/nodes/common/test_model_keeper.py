@@ -1,4 +1,4 @@
-"""The keeper of a node's models, without a node: what it saves, what it says where it cannot, and who waits."""
+"""The keeper of a node's models, without a node: what it saves, what it reports where it cannot, and who waits."""
 
 import logging
 import threading
@@ -43,7 +43,7 @@ def test_what_was_saved_last_is_loaded_and_a_revision_is_written_once(keep):
     assert keeper.lacks(1) and keeper.status()["model saved"] == "not yet"
     keeper.save_now(state(1), HEADER, 1)
     assert (keeper.failure, keeper.saved_revision) == ("", 1) and "kept" in keeper.status()["model saved"]
-    keeper.save_now(state(2), HEADER, 1)  # nothing was learned since
+    keeper.save_now(state(2), HEADER, 1)  # not written: nothing was learned since
     keeper.close()
     again = keep()
     np.testing.assert_array_equal(again.load_newest(weights_of, LOGGER), state(1)["weights"])
@@ -57,7 +57,7 @@ def test_a_disk_that_answers_late_is_told_and_the_model_is_written_all_the_same(
     monkeypatch.setattr(KeptModels, "save", lambda *args: go_on.wait(60.0) and save(*args))
     keeper.save_now(state(1), HEADER, 1)
     assert keeper.failure == "the model was not saved within 0.1 s" and keeper.saved_revision == 0
-    waiting = keeper.read("kept")  # comes after it
+    waiting = keeper.read("kept")  # read after the model is saved
     keeper.autosave(state(2), HEADER, 2)
     keeper.autosave(state(3), HEADER, 3)  # dropped: the last one still waits
     go_on.set()

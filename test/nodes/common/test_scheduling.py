@@ -116,7 +116,7 @@ def test_what_is_not_permitted_is_said(monkeypatch):
 
 
 def returned(how: str) -> float:
-    """MiB of 40 that a process gives back when it frees them."""
+    """Return how many of 40 MiB a process gives back to the system when it frees them."""
     done = subprocess.run([sys.executable, "-c", MEMORY, how], capture_output=True, text=True, check=False)
     if done.returncode == 3:
         pytest.skip("the C library has no mallopt, or MALLOC_MMAP_THRESHOLD_ is set")
@@ -126,4 +126,4 @@ def returned(how: str) -> float:
 
 def test_large_blocks_are_returned_at_once():
     assert returned("returned") > 38.0
-    assert returned("as by default") < 20.0  # else there would be nothing to do
+    assert returned("as by default") < 20.0  # else return_large_blocks would have nothing to do

@@ -11,7 +11,7 @@ from icub_learning.errors import SampleError
 from icub_learning.nodes.common.serialized import MALFORMED, message_of
 from icub_learning_msgs.msg import FeatureVector
 
-# Runs in a process of its own: what is tested for ends it. Every length from 0 to 12 bytes, all endings of the header.
+# Runs in a process of its own, which the fault would end: lengths from 0 to 12 bytes, all last bytes of the header.
 EVERY_SHORT_MESSAGE = """
 from icub_learning.errors import SampleError
 from icub_learning.nodes.common.serialized import message_of

@@ -1,4 +1,4 @@
-"""Trajectory messages made as bytes are those that ROS makes."""
+"""Trajectory messages made as bytes equal those that ROS makes."""
 
 import numpy as np
 import pytest

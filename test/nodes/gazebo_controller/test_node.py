@@ -15,17 +15,17 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from icub_learning.nodes.common.conversions import set_stamp
 from icub_learning.nodes.common.trajectories import trajectory_points
 
-STEP = 0.001  # [s]
-STEPS = 5  # from one joint state to the next
-AT_ONCE = 4  # joint states, fewer than the node's queue holds
+STEP = 0.001  # [s] step of the physics
+STEPS = 5  # steps from one joint state to the next
+AT_ONCE = 4  # joint states between two requests for the node's state: fewer than its queue holds
 ELBOW = JOINTS.index("r_elbow")
 HOME = np.array([0.0, 0.0, 0.0, 0.2617993877991494, 0.0, 0.0, 0.0])
 
 
 class Gazebo(RosProbe):
-    """Follows targets exactly, one step of the physics after the other, as fast as the node takes joint states in.
+    """A Gazebo that follows targets exactly, step by step, as fast as the node takes joint states in.
 
-    The node is asked for its state: it answers after all that it sends for what it got before.
+    It asks the node for its state: the answer comes after all commands that earlier messages cause.
     """
 
     def __init__(self) -> None:
@@ -66,12 +66,12 @@ class Gazebo(RosProbe):
         self.state()
 
     def run_until_sent(self, count: int) -> None:
-        """Let simulated time pass until so many commands have come in all."""
+        """Let simulated time pass until `count` commands have come in all."""
         wait_until(lambda: len(self.commands) >= count, f"command {count}", lambda: self.run(0.02))
         assert len(self.commands) == count
 
     def command(self, times: list[float], rows: list[list[float]], names: tuple[str, ...] = ("r_elbow",)) -> None:
-        """Send a trajectory, and wait until the node has had it."""
+        """Send a trajectory, and wait until the node has handled it."""
         message = JointTrajectory(joint_names=list(names))
         for time, row in zip(times, rows, strict=True):
             point = JointTrajectoryPoint(positions=row)

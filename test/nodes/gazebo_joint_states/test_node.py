@@ -1,4 +1,4 @@
-"""The node that samples Gazebo's joint states: which it passes on, and that it says what did not arrive."""
+"""The node that samples Gazebo's joint states: which of them it passes on, and its report of those lost."""
 
 from helpers.ros_probe import MANY, RosProbe
 from sensor_msgs.msg import JointState

@@ -45,7 +45,7 @@ def simulate(node_here) -> Iterator[Callable[..., RosProbe]]:
 
 
 def stamps_of(messages: list) -> list[int]:
-    """Stamps [ns] of messages."""
+    """Return the stamps [ns] of messages."""
     return [stamp_to_ns(one.clock if isinstance(one, Clock) else one.header.stamp) for one in messages]
 
 
@@ -67,7 +67,7 @@ def test_publishes_at_its_rate_with_stamps_of_simulated_time(simulate) -> None:
     assert len(states[0].name) == len(states[0].position) == len(states[0].velocity) == len(states[0].effort) == 7
     assert states[0].name[0] == "r_shoulder_pitch"
     assert wrenches[0].header.frame_id == "r_upper_arm"
-    first = max(stamps_of(heard)[0] for heard in all_of_them)  # that was heard of all
+    first = max(stamps_of(heard)[0] for heard in all_of_them)  # [ns] first stamp heard on all topics
     assert first > 0
     expected = list(range(first, stamps_of(states)[-1] + 1, 50_000_000))
     assert len(expected) > 20
@@ -111,14 +111,14 @@ def test_tasks_trajectories_and_payloads_are_taken_or_refused_with_the_reason_an
 
     point, faster = JointTrajectoryPoint(positions=[0.9]), JointTrajectoryPoint(positions=[1.2], velocities=[0.0])
     point.time_from_start.sec, faster.time_from_start.sec = 2, 1
-    bad = [  # each reason is tested with the arm's motions
+    bad = [  # the tests of the arm's motions test each reason
         JointTrajectory(),
         JointTrajectory(joint_names=["nose"], points=[point]),
         JointTrajectory(joint_names=["r_elbow"], points=[faster, point]),  # velocities of one point alone
     ]
     for message in bad:
         publisher.publish(message)
-    refused = str(2 + len(bad))  # with the object and the dance
+    refused = str(2 + len(bad))  # the refused object and dance count, too
     probe.report(lambda values: values["refused commands"] == refused, "of refusals")
     assert tasks[-1].data == "circle_xy"
     publisher.publish(JointTrajectory(joint_names=["r_elbow"], points=[point]))
@@ -142,7 +142,7 @@ def test_lifecycle_pauses_and_goes_on(simulate) -> None:
     assert change(Transition.TRANSITION_ACTIVATE)
     probe.until(lambda: len(states) > 3, "joint states")
     assert change(Transition.TRANSITION_DEACTIVATE)
-    assert probe.state() == "inactive"  # what was on its way has arrived
+    assert probe.state() == "inactive"  # joint states on their way arrive before the answer
     count = len(states)
     probe.spin(0.2)
     assert len(states) == count
@@ -197,7 +197,7 @@ def test_without_opengl_the_arm_moves_and_says_what_is_missing(simulate, monkeyp
 
 
 class Eye:
-    """In place of the process that renders: one colour for each object, "nose" is none, and "lightning" ends it."""
+    """Stands in for the process that renders: one colour for each object; "nose" is unknown, "lightning" ends it."""
 
     made: list["Eye"]
 
@@ -231,7 +231,7 @@ def test_images_are_those_of_the_object_that_was_asked_for(simulate, monkeypatch
     states, truth = probe.hear(JointState, "/joint_states"), probe.hear(String, f"{NODE}/truth/object", LATCHED)
     reports = probe.hear(DiagnosticArray, "/diagnostics")
     probe.until(lambda: len(states) > 5, "joint states")
-    assert not Eye.made  # nobody looks
+    assert not Eye.made  # nobody subscribes to images
     images = probe.hear(Image, "/image")
     probe.until(lambda: len(images) > 5, "images")
     (eye,) = Eye.made
@@ -257,7 +257,7 @@ def test_images_are_those_of_the_object_that_was_asked_for(simulate, monkeypatch
     assert (pixels(images[-1]) == len("soccer_ball")).all() and truth[-1].data == "soccer_ball"
     assert shown("") == (True, "showing the empty hand")
     assert shown("lightning") == (False, "no lightning")
-    assert shown("duck") == (True, "showing duck")  # by another process
+    assert shown("duck") == (True, "showing duck")  # another process renders it
     assert [one.name for one in Eye.made] == ["closed", "duck"]
     (status,) = [one for one in probe.until(lambda: reports and reports[-1].status, "a report") if "image" in one.name]
     assert status.message in ("rendering", "no image has been asked for")

@@ -19,8 +19,8 @@ def test_late_samples_are_made_up_for_a_few_at_a_time() -> None:
     assert pacer.due(0.0051) == 1
     given = [pacer.due(0.1001 + 0.005 * tick) for tick in range(30)]  # after a pause of 19 periods, ticks as usual
     assert given == [2] * 18 + [1] * 12
-    assert 1 + sum(given) == int((0.1001 + 0.005 * 29) / 0.005)  # nothing is missing
-    assert pacer.late == 2 * 18 - 1  # the newest one is not
+    assert 1 + sum(given) == int((0.1001 + 0.005 * 29) / 0.005)  # no sample is missing
+    assert pacer.late == 2 * 18 - 1  # all that were made up for, except the newest
     assert pacer.largest_delay == pytest.approx(0.1001 - 2 * 0.005)
     assert pacer.given_up == 0.0
 
@@ -34,7 +34,7 @@ def test_factor_scales_time() -> None:
 def test_long_pause_is_skipped_and_said() -> None:
     pacer = Pacer(0.005, 1.0, now=0.0)
     made_up = [pacer.due(10.0001 + 0.00005 * tick) for tick in range(60)]
-    assert sum(made_up) == 100  # no more than half a second
+    assert sum(made_up) == 100  # samples of half a second, and no more
     assert max(made_up) == 2
     assert pacer.given_up == pytest.approx(9.5)
     assert pacer.due(10.00499) == 0

@@ -16,8 +16,8 @@ from icub_learning.robots import find_urdf
 from icub_learning_msgs.srv import IdentifyPayload, PredictTrajectory
 
 HAND = "r_hand_dh_frame"
-LOAD = np.array([0.5, 0.0, 0.01, 0.02, 1e-3, 0.0, 1e-3, 0.0, 0.0, 1e-3])  # inertial parameters
-USUAL, CARRIED, RELEASED = 2300, 600, 200  # samples: what errors are usual is known after 10 s
+LOAD = np.array([0.5, 0.0, 0.01, 0.02, 1e-3, 0.0, 1e-3, 0.0, 0.0, 1e-3])  # inertial parameters of the load
+USUAL, CARRIED, RELEASED = 2300, 600, 200  # samples: the usual errors are known after 10 s
 
 
 class Carrying(Arm):

@@ -1,4 +1,4 @@
-"""The learning thread: everything learned where there is time, thinned where not, requests first, and no end of it."""
+"""The learning thread: it learns all samples if there is time, thins them if not, puts requests first, never ends."""
 
 import threading
 from functools import partial
@@ -18,7 +18,7 @@ until = partial(wait_until, what="the learning thread")
 
 
 class Sums:
-    """An estimator that adds up what it is taught; `gate` holds it up."""
+    """An estimator that adds up what it is taught; `gate` blocks it while it is cleared."""
 
     def __init__(self, learned=()):
         self.learned, self.counted = list(learned), 0
@@ -89,13 +89,13 @@ def test_what_cannot_be_learned_in_time_is_skipped_and_counted(made):
     estimator.gate.clear()
     for k in range(100):
         thread.offer(Number(k))
-    assert thread.predictor.known == ()  # to be had although learning is held up
+    assert thread.predictor.known == ()  # available although learning is blocked
     assert thread.waiting <= 8
     estimator.gate.set()
     until(lambda: thread.learned + thread.skipped == 100)
     thread.offer(Number(100))
     until(lambda: thread.learned + thread.skipped == 101)
-    assert estimator.counted == 101  # what was left out counts with what was learned next
+    assert estimator.counted == 101  # skipped samples count with the next one learned
     assert 4 <= thread.learned <= 12
     assert list(estimator.learned) == sorted(estimator.learned)
 
@@ -147,7 +147,7 @@ def test_after_something_unforeseen_the_last_good_state_goes_on(made):
     state, n_samples, revision = thread.checkpoint().result(PATIENCE)
     assert (state["learned"].tolist(), n_samples, revision) == ([1, 2], 2, thread.revision)
     teach(thread, 3)
-    thread.offer(Number(-1))  # leaves its mark in the estimator before it raises
+    thread.offer(Number(-1))  # changes the estimator before it raises
     until(lambda: errors)
     assert "should never be" in errors[0]
     assert thread.predictor.known == (1, 2)
@@ -194,12 +194,12 @@ def test_a_thread_that_hangs_is_replaced_and_what_it_did_does_not_count(made):
     thread.offer(Number(2))
     waiting = thread.ask(lambda _: "answered")
     assert until(thread.supervise).startswith("the learning thread has worked on one thing")
-    assert waiting.result(PATIENCE) == "answered"  # by the new thread
+    assert waiting.result(PATIENCE) == "answered"  # the new thread answered
     thread.offer(Number(3))
     until(lambda: thread.predictor.known == (1, 3))
     held = threading.Event()
     thread.ask(lambda _: held.wait(PATIENCE))  # the new one hangs too
-    estimator.gate.set()  # the old one comes back, which hides nothing
+    estimator.gate.set()  # the old one comes back, which must not hide that
     until(lambda: estimator.learned == [1, 2])
     assert until(thread.supervise).startswith("the learning thread has worked on one thing")
     held.set()

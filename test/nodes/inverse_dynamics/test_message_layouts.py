@@ -1,4 +1,4 @@
-"""Messages read from their bytes, and numbers written into them, beside what the middleware makes of them."""
+"""Messages read from their bytes, and numbers written into them, compared with what the middleware makes of them."""
 
 import array
 import struct
@@ -107,7 +107,7 @@ def test_messages_of_one_frame_are_not_deserialized_and_all_others_are(monkeypat
     stamp, found = decoder.decode(wrench("sensor", 7, values + 1))
     assert stamp == 7
     np.testing.assert_array_equal(found, values + 1)
-    found[0] = 0.0  # may be written to
+    found[0] = 0.0  # the array is writable
     for other in (wrench("hand", 7, values), b"\0\0" + wrench("sensor", 7, values)[2:]):
         with pytest.raises(TypeError):
             decoder.decode(other)

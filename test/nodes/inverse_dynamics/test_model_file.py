@@ -17,7 +17,7 @@ KEPT = SETTINGS | {"model_file": "arm", "autosave_period": 0.2, "keep_models": 3
 
 
 def samples_in(file):
-    """How many samples the model of a file has learned, -1 without a file."""
+    """Return how many samples the model of a file has learned, -1 without a file."""
     return read_model(file)[1].statistics["samples"] if file.exists() else -1
 
 
@@ -86,7 +86,7 @@ def test_the_newest_good_model_is_taken_and_foreign_ones_are_refused_with_both_n
 
 
 def test_services_stay_in_their_folder_and_answer(started, tmp_path):
-    """What else a name or a file may be is tested in test/models."""
+    """All other invalid names and files are tested in test/models."""
     outside = tmp_path / "outside.npz"
     with started(NodeProbe(RIGHT_ARM), **SETTINGS, models_folder=str(tmp_path / "models")) as probe:
         assert probe.call(ModelFile, "save_model", path="sub/arm").success
@@ -100,7 +100,7 @@ def test_services_stay_in_their_folder_and_answer(started, tmp_path):
                 answer = probe.call(ModelFile, service, path=path)
                 assert not answer.success, (service, path)
                 assert answer.message
-                assert "in time" not in answer.message  # none waited for what never comes
+                assert "in time" not in answer.message  # no request waited in vain for a file
         assert outside.read_bytes() == before
 
 

@@ -1,4 +1,4 @@
-"""The inverse dynamics node as its users meet it: another process, real messages, services and bad input."""
+"""The inverse dynamics node as its users meet it: real messages, services and bad input."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from icub_learning.view.live.source import weights_of
 from icub_learning_msgs.srv import ModelFile
 
 CHECKPOINT = LearningThread.checkpoint
-WHILE_STOPPED = 400  # joint states: two seconds
+WHILE_STOPPED = 400  # joint states, of two seconds
 
 
 def stream_of(arm, ticks):
@@ -50,15 +50,15 @@ def test_predicts_every_state_once_learns_and_keeps_what_it_learned(started, reg
         last = probe.predictions[-1]
         assert tuple(last.names) == regressor.output_names
         np.testing.assert_allclose(np.add(last.parametric, last.residual), last.total)
-        # Each output by its own deviation: forces are some newtons here, torques tenths of a newton metre. Two seconds
-        # tell weight from offset well enough for that, and the zero or another output's prediction would not do.
+        # Each output is judged by its own deviation: forces are some newtons here, torques tenths of a newton metre.
+        # Two seconds tell weight from offset well enough; zero or another output's prediction would fail.
         deviation = np.std([arm.sample(k)[2] for k in range(400)], axis=0)
         assert np.all(np.abs(last.total - arm.sample(399)[2]) < 0.15 * deviation)
         wrench = probe.outputs["predicted"][-1].wrench
         assert wrench.force.z == last.total[2]
         assert wrench.torque.x == last.total[3]
         external = probe.outputs["external"][-1].wrench
-        # Measured minus what is predicted by weights that no push moves: the stream's tests have it exactly.
+        # It is measured minus predicted, by weights that no push moves: the stream's tests check it exactly.
         assert abs(external.force.z - (arm.sample(399)[2][2] - last.total[2])) < 2.0 * np.sqrt(last.variance[2])
 
         inertial = probe.inertial[-1]
@@ -67,7 +67,7 @@ def test_predicts_every_state_once_learns_and_keeps_what_it_learned(started, reg
         np.testing.assert_allclose(inertial.base_values, regressor.base_projection @ np.array(inertial.values))
         expected = stream_of(arm, range(400))
         learned, motion = expected.counts.learned, expected.motions.report()
-        assert probe.message  # learning, or what is late
+        assert probe.message  # "learning", or what is late
         assert 400 - LAG * LONGEST_PERIOD * 1e9 / PERIOD <= learned < 400  # the last ones wait for later motion
         assert int(probe.diagnostics["samples learned"]) == learned
         assert float(probe.diagnostics["rate of joint states [Hz]"]) == pytest.approx(1e9 / PERIOD, rel=0.01)
@@ -113,7 +113,7 @@ def test_bad_messages_are_refused_with_their_reason_and_the_stream_goes_on(start
         expected = dict.fromkeys(("stamp_zero", "stamp_negative", "stamp_backwards", "stamp_repeated"), 2)
         for reason, fields in (
             ("not_finite", {"position": [np.nan] * 7, "velocity": ZEROS}),
-            ("velocity_missing", {"position": ZEROS}),  # where velocity_source asks for them
+            ("velocity_missing", {"position": ZEROS}),  # velocity_source demands velocities
             ("array_size", {"position": ZEROS[:3], "velocity": ZEROS[:3]}),
             ("joint_names_missing", {"name": [], "position": [], "velocity": []}),
             ("joint_order", {"name": RIGHT_ARM[::-1], "position": ZEROS, "velocity": ZEROS}),
@@ -122,7 +122,7 @@ def test_bad_messages_are_refused_with_their_reason_and_the_stream_goes_on(start
             expected[reason] = 1
         probe.wrench(now + PERIOD // 2, [0, 0, np.nan, 0, 0, 0])
         expected["not_finite"] += 1
-        probe.wrench(now + PERIOD, np.ones(6))  # nobody's: it waits until a later state has come, then is refused
+        probe.wrench(now + PERIOD, np.ones(6))  # without a state: it waits for a later one, then is refused
         expected["measurement_without_state"] = 1
         drive(probe, arm, range(51, 250))
         settle(probe, 249)
@@ -181,10 +181,10 @@ def test_when_the_learning_thread_dies_predictions_go_on_with_what_was_learned_j
         raise SystemExit
 
     with started(NodeProbe(RIGHT_ARM), **SETTINGS) as probe:
-        drive(probe, arm, range(1200))  # until what forgets nothing knows the motion: the rest is soon of no use
+        drive(probe, arm, range(1200))  # experts without forgetting know the motion by then: others are soon useless
         settle(probe, 1200)
         n_kept = len(kept)
-        drive(probe, arm, range(1200, 1210))  # so that there is something new to keep
+        drive(probe, arm, range(1200, 1210))  # new samples for a checkpoint to keep
         probe.until(lambda: len(kept) > n_kept and kept[-1].done(), "a state that is kept")
         monkeypatch.setattr(SemiparametricEstimator, "update", die)
         drive(probe, arm, range(1210, 1250))
@@ -195,7 +195,7 @@ def test_when_the_learning_thread_dies_predictions_go_on_with_what_was_learned_j
         deviation = np.std([arm.sample(k)[2] for k in range(400)], axis=0)
         for k in (*range(1225, 1250), 1259):
             assert np.all(np.abs(probe.predictions[k].total - arm.sample(k)[2]) < 0.15 * deviation)
-        kept.clear()  # what is kept holds the node
+        kept.clear()  # the kept states refer to the node
 
 
 def test_tare_explains_a_jump_of_the_sensor_at_once(started, regressor):
@@ -217,7 +217,7 @@ def test_tare_explains_a_jump_of_the_sensor_at_once(started, regressor):
 
         drive(probe, arm, range(300, 430), hold)
         settle(probe, 430)
-        probe.spin(0.6)  # the node tares with what came in half a second, which shall be of a filter that has settled
+        probe.spin(0.6)  # a tare uses the last half second, which must begin after the filter has settled
         drive(probe, arm, range(430, 450), hold)
         settle(probe, 450)
         tared = probe.call(Trigger, "tare")

@@ -13,12 +13,12 @@ from icub_learning.simulation.zoo.bodies import planar_arm_urdf
 
 ARM = planar_arm_urdf((0.4, 0.3, 0.2), (2.0, 1.0, 0.5))
 SETTINGS = {"output": "joint_torque", "estimator": "parametric", "urdf": "topic", "description_timeout": 200.0}
-TOO_SHORT = 0.2  # [s] for what never comes
+TOO_SHORT = 0.2  # [s] limit of waits for what never comes
 
 
 @pytest.fixture
 def robot(ros_domain):
-    """What robot_state_publisher and a controller are, as far as the node asks them: a topic, and parameters."""
+    """Stands in for robot_state_publisher and a controller: a topic with the URDF, and parameters."""
     context = rclpy.Context()
     rclpy.init(context=context)
     node = rclpy.create_node("controller", context=context)

@@ -1,4 +1,4 @@
-"""The object detection node as its users meet it: another process, real images, services and bad input."""
+"""The object detection node as its users meet it: real messages, images, services and bad input."""
 
 from functools import partial
 
@@ -22,12 +22,12 @@ def probe(started):
 
 
 def best(found, label):
-    """Box of the detection of a label with the largest score, zeros if there is none."""
+    """Return the box of the detection of a label with the largest score, zeros if there is none."""
     return next((np.array(one.box) for one in found.detections if one.label == label), np.zeros(4))
 
 
 def hits(probe, *labels, n=6):
-    """Shares of scenes in which the best box of each thing is on it."""
+    """Return the share of scenes, for each label, in which its best box is on the thing."""
     rng = np.random.default_rng(9)
     right = np.zeros(len(labels))
     for _ in range(n):
@@ -75,7 +75,7 @@ def test_boxes_come_from_motion_or_from_a_tracker(probe):
             paint(image, label, 50 + 6 * k, y, 25)
             yield np.clip(image, 0, 255).astype(np.uint8), None
 
-    empty = [(still.astype(np.uint8), None)] * 5  # the background, which the object comes into
+    empty = [(still.astype(np.uint8), None)] * 5  # the background before the object appears
     answer = probe.teach("plum", [*empty, *moving("plum", 10, 60)], source="motion")
     assert (answer.success, answer.n_frames) == (True, 10), answer.message
     frames = list(moving("lime", 11, 100))

@@ -1,4 +1,4 @@
-"""The object recognition node as its users meet it: another process, real messages, services and bad input."""
+"""The object recognition node as its users meet it: real messages, services and bad input."""
 
 import signal
 
@@ -166,7 +166,7 @@ def test_the_newest_recognition_is_repeated_at_publish_rate(started):
         assert probe.set_parameter("publish_rate", 0.0).successful
         probe.report()
         count = len(probe.recognitions)
-        for _ in range(2):  # that is ten times the period at which they came
+        for _ in range(2):  # two report periods: ten times the period of publish_rate
             probe.report()
         assert len(probe.recognitions) == count
         assert len(probe.feed(views("mug", 3))) == 3

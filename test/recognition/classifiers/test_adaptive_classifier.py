@@ -1,4 +1,4 @@
-"""The shipped classifier: exact in what it knows of all views, whatever their order, and sure of the right things."""
+"""The default classifier: exact statistics of all views in whatever order, and confidence where it is justified."""
 
 import tracemalloc
 
@@ -23,7 +23,7 @@ def views(rng, n, k, spread=0.4):
 
 
 def lessons(counts, seed=0, first=0, spread=0.4, twins=False, **settings):
-    """What draws views, and a classifier that was taught so many of each of the objects with the centres `first` on."""
+    """Return a generator and a classifier taught `counts[k]` views of object k, which has centre `first` + k."""
     rng, classifier = np.random.default_rng(seed), AdaptiveClassifier(D, **settings)
     for k, n in enumerate(counts):
         seen = views(rng, n, first + k, spread)
@@ -98,20 +98,20 @@ def test_of_a_forgotten_class_with_more_views_than_are_kept_the_mean_goes():
 def test_many_classes_and_views_are_named_as_well_as_few():
     rng, classifier = lessons([60] * 30, 6, spread=0.25)  # one object after the other, more views than are kept
     assert classifier.n_kept == MAX_VIEWS
-    assert right(classifier, rng, range(30), 20) > 0.6  # in 12 dimensions; the Bayes rule has 0.69
+    assert right(classifier, rng, range(30), 20) > 0.6  # accuracy in 12 dimensions; the Bayes rule has 0.69
     _, few = lessons([3] * 30, 7, spread=0.25)
     assert right(few, rng, range(30), 20) < right(classifier, rng, range(30), 20)
 
 
 def test_what_names_more_held_back_views_right_is_chosen():
-    """Loud directions say nothing: shrinking little whitens them away. On noise alone the default mostly stays."""
+    """Directions of large variance say nothing: a small shrinkage whitens them. On noise the default mostly stays."""
     rng, loud = np.random.default_rng(7), AdaptiveClassifier(60)
     centres, along = rng.normal(size=(20, 60)), np.linalg.qr(rng.normal(size=(60, 30)))[0].T
     for k in range(20):
         loud.learn(centres[k] + (10.0 * rng.normal(size=(30, 30))) @ along + 0.1 * rng.normal(size=(30, 60)), str(k))
     assert loud.shrinkage == min(SHRINKAGES)
     stayed = 0
-    for _ in range(20):  # the best of fifteen pairs would be the default in one or two of them
+    for _ in range(20):  # by chance, the default, one of fifteen pairs, is chosen once or twice
         noise = AdaptiveClassifier(D)
         noise.learn(rng.normal(size=(48, D)), np.repeat(["a", "b", "c", "d"], 12).tolist())
         stayed += (noise.shrinkage, noise.mean_weight) == (0.5, 0.3)
@@ -119,7 +119,7 @@ def test_what_names_more_held_back_views_right_is_chosen():
 
 
 def typicality(counts, n_seeds=6, **settings):
-    """Typicality of new views of each object taught (seed, object, view), and of six others (seed, view)."""
+    """Return the typicality of new views of each object taught (seed, object, view), and of six others (seed, view)."""
     known, new = [], []
     for seed in range(n_seeds):
         rng, classifier = lessons(counts, seed, 10 * seed, **settings)
@@ -149,7 +149,7 @@ def test_an_object_with_three_views_among_others_with_many_is_hardly_called_unkn
 
 
 def test_photographs_with_twins_do_not_make_known_views_unknown():
-    """Each view is taught with a twin, in any order, and asked for without one: thirds in order would refuse half."""
+    """Each view is taught with a near copy, in any order, and queried without: thirds in order would reject half."""
     known, _ = typicality([12] * 4, twins=True)
     assert abs((known < 0.1).mean() - 0.1) < 0.06
 
@@ -192,7 +192,7 @@ def test_merging_is_having_seen_what_both_saw():
 
 
 def test_models_of_earlier_versions():
-    """The former default knew the views that it kept; the other classifiers are gone, which is said."""
+    """The former default, which knew only its kept views, is read; the other former kinds are refused with a reason."""
     _, classifier = lessons([6, 4])
     old = {name: value for name, value in classifier.state().items() if name != "second"}
     read = from_state("kernel", {**old, "transfer": np.asarray(1.0)})
@@ -219,4 +219,4 @@ def test_calibrating_again_and_again_takes_no_more_memory():
             in_use.append(tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()
-    assert in_use[-1] - in_use[1] < 8 * 300**2 / 10  # bytes of one matrix between the views
+    assert in_use[-1] - in_use[1] < 8 * 300**2 / 10  # [bytes] a tenth of one matrix between 300 views

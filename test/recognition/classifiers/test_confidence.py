@@ -55,7 +55,7 @@ def test_calibrated_on_unseen_examples_of_known_classes(kind, spread):
     gaps = [abs(confidence[part].mean() - right[part].mean()) for part in np.array_split(order, 8)]
     assert np.mean(gaps) < 0.06  # expected calibration error
     assert right[order[-500:]].mean() > right[order[:500]].mean()
-    assert 0.5 < right.mean() < 0.999  # or there was nothing to calibrate
+    assert 0.5 < right.mean() < 0.999  # otherwise there is nothing to calibrate
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,9 @@ def test_calibrated_on_unseen_examples_of_known_classes(kind, spread):
 def test_calibrated_anew_when_classes_come(kind, gap):
     """With three classes nearly every label is right; with 40 the same views are often confused.
 
-    With little regularization and about as many examples as features least squares gets worse by learning more, and
-    what half of the views teach says nothing of all. On independent noise as here, halves that are most unlike each
-    other say too little too: least squares is right more often than it says.
+    With little regularization and about as many examples as features, least squares gets worse with more examples, and
+    a model of half of the views says nothing about one of all views. On independent noise, as here, halves that are
+    most unlike each other give too low a confidence too: least squares is right more often than it says.
     """
     rng = np.random.default_rng(3)
     classifier = kind(D)
@@ -79,10 +79,10 @@ def test_calibrated_anew_when_classes_come(kind, gap):
 
 @pytest.mark.parametrize(("kind", "seeds"), [(IncrementalClassifier, [8]), (AdaptiveClassifier, range(8, 20))])
 def test_not_too_sure_of_objects_that_are_asked_for_in_another_place(kind, seeds):
-    """Taught in two places in turn, so that each part of the lesson shows both; asked for in a third one.
+    """Views are taught in two places in turn, so that each part of the lesson shows both, and queried in a third one.
 
-    Twelve objects in one place each are right as often as chance has it, within a tenth or two, so that a mean over
-    draws says more than one. Least squares is too sure by 0.2 in the mean of 24, and is held to one draw.
+    The accuracy on twelve objects varies by a tenth or two between draws, so that a mean over draws says more than one
+    draw. Least squares is overconfident by 0.2 in the mean of 24 draws, and is tested on one draw.
     """
     gaps, shares, n_classes = [], [], 12
     for seed in seeds:
@@ -96,8 +96,8 @@ def test_not_too_sure_of_objects_that_are_asked_for_in_another_place(kind, seeds
         confidence, right = judged(classifier, asked, [f"c{k}" for k in np.repeat(np.arange(n_classes), 40)])
         gaps.append(confidence.mean() - right.mean())
         shares.append(right.mean())
-    assert np.mean(shares) < 0.8  # or there was nothing to be unsure of
-    assert abs(np.mean(gaps)) < 0.1  # in parts of the lesson nearly every view is named right
+    assert np.mean(shares) < 0.8  # otherwise there is nothing to be unsure of
+    assert abs(np.mean(gaps)) < 0.1  # although nearly every view held back from a lesson is named right
 
 
 def test_before_any_outcome_it_goes_by_margin_and_score():

@@ -1,4 +1,4 @@
-"""IncrementalClassifier against Algorithm 2 solved in batch, and what it does with labels, states and bad input."""
+"""IncrementalClassifier against Algorithm 2 solved in batch; its labels, its states, and what it refuses."""
 
 from contextlib import nullcontext
 from itertools import pairwise
@@ -111,7 +111,7 @@ def test_forgetting_drops_a_class_and_keeps_the_others_in_proportion():
     assert classes[1] not in classifier.counts
     after = classifier.scores(x)
     np.testing.assert_allclose(after / after[:, :1], before[:, kept] / before[:, :1], rtol=1e-10)
-    classifier.learn(x, classes[1])  # and it may come back, last
+    classifier.learn(x, classes[1])  # the class may come back, as the last one
     assert classifier.classes[-1] == classes[1]
     assert classifier.counts[classes[1]] == 20
 
@@ -128,7 +128,7 @@ def test_renaming_changes_a_name_only():
     assert len(classifier.classes) == len(classes)
 
 
-@pytest.mark.parametrize("overlap", [0, 1, 3, None])  # of three classes; None: the first one knows nothing
+@pytest.mark.parametrize("overlap", [0, 1, 3, None])  # common classes: 0: none; 1, 3: all; None: the first has none
 def test_merging_equals_having_seen_all(overlap):
     rng = np.random.default_rng(9)
     x, labels = sample(rng, 90, 6 - (overlap or 0))
@@ -144,7 +144,7 @@ def test_merging_equals_having_seen_all(overlap):
     expected = batch_scores(x, labels, first.classes, 0.3, 0.6, asked)
     np.testing.assert_allclose(first.scores(asked), expected, rtol=1e-8, atol=1e-8)
     assert sum(first.counts.values()) == 90
-    first.learn(asked, "new")  # and it learns on
+    first.learn(asked, "new")  # the merged classifier goes on learning
     expected = batch_scores(np.vstack([x, asked]), labels + ["new"] * 6, first.classes, 0.3, 0.6, asked)
     np.testing.assert_allclose(first.scores(asked), expected, rtol=1e-8, atol=1e-8)
 

@@ -36,7 +36,7 @@ def test_rows_are_unit_vectors_in_steps_whose_products_add_up_exactly():
 
 
 def test_the_largest_class_gives_up_views_and_what_stays_is_the_same_in_any_order():
-    d = 50_000  # at most 32 views of so many features
+    d = 50_000  # features; at most 32 such views are kept
     rng = np.random.default_rng(1)
     views = [(row, index) for index, n in enumerate((30, 5, 20)) for row in rng.normal(size=(n, d)).astype(np.float32)]
     found = []
@@ -49,11 +49,11 @@ def test_the_largest_class_gives_up_views_and_what_stays_is_the_same_in_any_orde
         assert abs(int(np.bincount(kept.targets)[0]) - int(np.bincount(kept.targets)[2])) <= 1
         found.append({(index, row.tobytes()) for row, index in zip(kept.rows, kept.targets.tolist(), strict=True)})
     for one, other in itertools.combinations(found, 2):
-        assert len(one & other) >= 31  # which of two classes of equal size has one more depends on the order
+        assert len(one & other) >= 31  # the order decides which of two equal classes has one view more
 
 
 def test_what_is_kept_of_a_class_is_spread_over_what_was_taught_and_its_order_is_known():
-    n, d = 4000, 8000  # of which at most 187 are kept
+    n, d = 4000, 8000  # views and features; at most 187 such views are kept
     kept, view = KeptViews(d), np.zeros(d)
     for angle in np.linspace(0.0, 1.0, n):
         view[:2] = np.cos(angle), np.sin(angle)
@@ -165,5 +165,5 @@ def test_all_memory_is_taken_with_the_first_view():
         now, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert first > 32 * view.nbytes and now - first < view.nbytes  # of 33 views
-    assert most - first < 10 * view.nbytes  # while one is added: never are all of them copied
+    assert first > 32 * view.nbytes and now - first < view.nbytes  # memory of 33 views
+    assert most - first < 10 * view.nbytes  # adding a view never copies all of them

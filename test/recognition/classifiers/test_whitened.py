@@ -1,4 +1,4 @@
-"""The machine on whitened directions beside its definition in full matrices."""
+"""The machine on whitened directions against its definition in full matrices."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def kernel(a, b):
 
 
 def by_definition(rows, targets, kept, x, shrinkage):
-    """Scores by kept views, by means and under the mixed kernel, from C^(-1/2) as a matrix over all views."""
+    """Return scores by kept views, by means and under the mixed kernel, with C^(-1/2) of all views as a matrix."""
     n_classes = targets.max() + 1
     means = np.array([rows[targets == index].mean(axis=0) for index in range(n_classes)])
     scatter = sum(scatter_of(rows[targets == index]) for index in range(n_classes))
@@ -55,7 +55,7 @@ def by_definition(rows, targets, kept, x, shrinkage):
 
 
 def allowances(rows, targets, kept, shrunk, shrinkage, white_means):
-    """The variance of a view is found by leaving each kept one out of its mean and of the scatter, one by one."""
+    """Return factors for the means; leaving each kept view out of mean and scatter gives the variance of a view."""
     counts, found = np.bincount(targets), []
     for place in np.flatnonzero(kept & (counts[targets] > 1)):
         own = targets == targets[place]
@@ -84,7 +84,7 @@ def statistics(rows, targets, kept):
 )
 @pytest.mark.parametrize("shrinkage", [0.05, 0.8])
 def test_scores_are_those_of_the_definition(counts, share, shrinkage):
-    """With fewer views than features in the space that they span; means and covariance are those of all views."""
+    """Fewer views than features are scored in their span; means and covariance are those of all views."""
     rows, targets = draw(counts)
     x = unit(np.random.default_rng(9).normal(size=(5, D)))
     kept = np.random.default_rng(3).uniform(size=len(rows)) < share
@@ -96,7 +96,7 @@ def test_scores_are_those_of_the_definition(counts, share, shrinkage):
 
 @pytest.mark.parametrize("share", [1.0, 0.5])
 def test_views_held_back_leave_no_trace(share):
-    """A machine without some views is that of the others alone, a class of which nothing is left among them."""
+    """A machine without some views equals that of the others alone, also when no view of a class is left."""
     rows, targets = draw([6, 9, 5, 3, 8])
     kept = (np.random.default_rng(5).uniform(size=len(rows)) < share) | (targets == 3)
     known = statistics(rows, targets, kept)
@@ -116,7 +116,7 @@ def test_views_held_back_leave_no_trace(share):
 
 
 def test_outside_the_span_of_kept_views_the_variance_is_the_mean_of_what_is_there():
-    """Of 60 features 23 are spanned: the variance in the other 37 is counted as if alike in all of them."""
+    """The kept views span 23 of 60 dimensions; the variance in the other 37 is taken as equal in all of them."""
     rows, targets = draw([20, 20, 20], d=60)
     kept = np.arange(len(rows)) % 3 == 0
     known = statistics(rows, targets, kept)

@@ -61,7 +61,7 @@ def test_the_classifier_behind_the_features_names_what_photographs_show(name):
 
 
 def confidence(weights):
-    """Mean log probability of what photographs show, over views of them."""
+    """Return the mean log probability of what the photographs show, over several crops of each."""
     session = onnxruntime.InferenceSession(efficientnet_lite0(weights), providers=["CPUExecutionProvider"])
     found = []
     for name, classes in SHOWN.items():
@@ -74,7 +74,7 @@ def confidence(weights):
 
 
 def test_photographs_are_recognized_best_with_the_conventions_of_the_training(weights, monkeypatch):
-    # Nothing in the weights says with which epsilon and which padding they were trained; a wrong one only blurs.
+    # The weights do not tell the epsilon and padding of their training; with wrong ones the network is only less sure.
     found = {"ours": confidence(weights)}
     for epsilon in (1e-4, 3e-3):
         with monkeypatch.context() as patch:
@@ -161,7 +161,7 @@ def test_the_network_is_made_once_and_again_when_its_file_is_damaged(cache, monk
     (file,) = cache.iterdir()
     assert file.read_bytes() == first
     with monkeypatch.context() as patch:
-        patch.setattr(graph, "read_torch_weights", None)  # not needed any more
+        patch.setattr(graph, "read_torch_weights", None)  # the cached network is used
         assert graph.default_network() == first
     for damage in (first[:1000], b"", first[:-1] + bytes([first[-1] ^ 1])):
         file.write_bytes(damage)
@@ -199,7 +199,7 @@ def test_weights_that_do_not_fit_the_layers_are_refused(weights):
 
 
 class FloatStorage:
-    """Stands for PyTorch's, as does the function below: a file holds their names alone."""
+    """A stand-in for PyTorch's class, as is the function below for its function: a file holds only their names."""
 
 
 def _rebuild_tensor_v2(*_):
@@ -277,7 +277,7 @@ MADE_WITH = {"opset_imports": [helper.make_opsetid("", 13)], "ir_version": 8}
 
 
 def network(tmp_path, *, shape=(1, 3, 8, 6), kind=TensorProto.FLOAT, extra=()):
-    """A file of a network: `sums` over space of the channels, `doubled`, and `mixed`, an inner tensor."""
+    """Write a network with the outputs `sums` (each channel over space) and `doubled`, and the inner tensor `mixed`."""
     axes = [2, 3] if shape[1] == 3 else [1, 2]
     mix = np.arange(6).reshape(3, 2).astype(helper.tensor_dtype_to_np_dtype(kind))
     nodes = [
@@ -335,7 +335,7 @@ def test_networks_that_do_not_take_one_image_are_refused(tmp_path):
         with pytest.raises(ModelError, match="not one image"):
             CNNFeatures(network(tmp_path, **case), output="sums")
     inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 3, 8, 6]) for name in "xy"]
-    assert CNNFeatures(network(tmp_path, extra=inputs[1:]), output="sums").n_features == 3  # `y` leads nowhere
+    assert CNNFeatures(network(tmp_path, extra=inputs[1:]), output="sums").n_features == 3  # `y` is not used
     output = helper.make_tensor_value_info("z", TensorProto.FLOAT, None)
     two = helper.make_graph([helper.make_node("Add", ["x", "y"], ["z"])], "two", inputs, [output])
     onnx.save(helper.make_model(two, **MADE_WITH), tmp_path / "two.onnx")

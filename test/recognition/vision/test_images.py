@@ -25,7 +25,7 @@ PHOTOGRAPH = load_sample_image("flower.jpg")[100:300, 200:500]
 
 
 def yuv():
-    """ITU-R BT.601, limited range, from its definition."""
+    """Return the planes Y, U and V by the definition of ITU-R BT.601, limited range."""
     kr, kg, kb = 0.299, 0.587, 0.114
     r, g, b = np.moveaxis(PICTURE / 255.0, 2, 0)
     brightness = kr * r + kg * g + kb * b
@@ -39,7 +39,7 @@ def interleaved(*planes):
 
 
 def parts_of(encoding, wide=lambda values: np.repeat(values, 2, axis=1)):
-    """Rows of bytes of PICTURE in `encoding`, by parts; `wide` turns numbers of 8 bits into two bytes of 16."""
+    """Return PICTURE in `encoding` as rows of bytes, by parts; `wide` turns 8-bit numbers into two bytes of 16 bits."""
     planes = dict(zip("RGBA", [*np.moveaxis(PICTURE, 2, 0), np.full((HEIGHT, WIDTH), 77, np.uint8)], strict=True))
     name = encoding.removesuffix("16").removesuffix("8")
     if name in SAMPLES:
@@ -58,13 +58,13 @@ def parts_of(encoding, wide=lambda values: np.repeat(values, 2, axis=1)):
             **dict.fromkeys(("yuyv", "yuv422_yuy2"), (interleaved(even, shared_u, odd, shared_v),)),
             "nv12": (y, interleaved(shared_u[::2], shared_v[::2])),
             "nv21": (y, interleaved(shared_v[::2], shared_u[::2])),
-            "nv24": (y, interleaved(u, v)),  # two rows of bytes of the second part for one of pixels
+            "nv24": (y, interleaved(u, v)),  # the second part has two rows of bytes per row of pixels
         }[name]
     return [wide(part) for part in parts] if encoding.endswith("16") else parts
 
 
 def message(encoding, padding=0, **options):
-    """step and data of an image message whose rows are followed by `padding` bytes."""
+    """Return step and data of an image message whose rows are followed by `padding` bytes."""
     parts = parts_of(encoding, **options)
     width = parts[0].shape[1]
     behind = [((0, 0), (0, padding * part.shape[1] // width)) for part in parts]
@@ -73,7 +73,7 @@ def message(encoding, padding=0, **options):
 
 
 def tolerance(encoding):
-    """Most that a colour may be off: nothing but where it is shared, interpolated or rounded."""
+    """Return the largest error of a colour: zero except where colours are shared, interpolated or rounded."""
     if encoding.startswith(("bayer", "nv12", "nv21")):
         return 13  # at the border of a mosaic colours are taken from the neighbours inside
     if encoding.startswith(("y", "u")):
@@ -198,7 +198,7 @@ def test_png_of_all_kinds():
     wide, shown = grey.astype(np.uint16) * 256 + 99, grey[..., None]
     for array, expected in ((PHOTOGRAPH, PHOTOGRAPH), (alpha, PHOTOGRAPH), (grey, shown), (wide, shown)):
         assert (decode_compressed("png", compress(array, "PNG")) == expected).all()
-    swapped = np.ascontiguousarray(PHOTOGRAPH[:, :, ::-1])  # as OpenCV writes RGB that it takes for BGR
+    swapped = np.ascontiguousarray(PHOTOGRAPH[:, :, ::-1])  # OpenCV writes this for RGB that it takes for BGR
     assert (decode_compressed("rgb8; png compressed rgb8", compress(swapped, "PNG")) == PHOTOGRAPH).all()
 
 
@@ -214,7 +214,7 @@ def chunk(kind, data):
 
 
 def broken():
-    """Name and bytes of what is not a complete image."""
+    """Yield name and bytes of files that are not complete images."""
     jpeg, png = compress(PHOTOGRAPH, "JPEG"), compress(PHOTOGRAPH, "PNG")
     noise = np.random.default_rng(0).bytes(3000)
     half = len(jpeg) // 2

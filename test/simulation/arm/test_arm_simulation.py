@@ -28,7 +28,7 @@ def run(simulation: ArmSimulation, count: int) -> dict[str, np.ndarray]:
 
 
 def pinocchio_wrench_and_torque(simulation: ArmSimulation, moved: dict, mass: float = 0.0, position=None):
-    """The joint force at the sensor and the joint torques that Pinocchio finds for the same motion."""
+    """Return the joint wrench at the sensor and the joint torques that Pinocchio finds for the same motion."""
     robot = RobotModel(find_urdf("icub"), simulation.arm.joint_names, sensor=simulation.arm.sensor)
     if mass:
         radius = (3 * mass / (4 * math.pi * DENSITY)) ** (1 / 3)
@@ -96,7 +96,7 @@ def test_payload_can_be_dropped_while_running() -> None:
 
 @pytest.fixture(scope="module")
 def loaded() -> ArmSimulation:
-    """An arm at rest with a payload and a push that every test of bad ones leaves as they are."""
+    """Return an arm at rest with a payload and a push, which refused commands must leave unchanged."""
     simulation = ArmSimulation(IDEAL(task="hold"))
     simulation.attach_payload(0.3, (0.01, 0.0, 0.0))
     simulation.push((0.0, 0.0, 1.0), 60.0)

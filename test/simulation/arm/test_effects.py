@@ -20,7 +20,7 @@ IDEAL = SimulationSettings.without_effects
 
 
 def elbow_pose(angle: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Pose of a link 8 cm beyond the sensor, turned by `angle` about y."""
+    """Return the pose of a link 8 cm beyond the sensor, turned by `angle` about y."""
     quaternion = np.array([np.cos(angle / 2), 0.0, np.sin(angle / 2), 0.0])
     return np.array([0.0, 0.0, 0.08]), pinocchio.utils.rotate("y", angle).ravel(), quaternion
 
@@ -29,7 +29,7 @@ SENSOR = (np.zeros(3), *elbow_pose(0.0)[1:])
 
 
 def wrench_of(bundle: CableBundle, angle: float) -> np.ndarray:
-    """Force, and torque about the origin, that the bundle exerts on the elbow's link."""
+    """Return force, and torque about the origin, that the bundle exerts on the elbow's link."""
     point, force, torque = bundle.step(SENSOR, elbow_pose(angle))
     return np.concatenate([force, torque + np.cross(point, force)])
 
@@ -46,7 +46,7 @@ def settled(bundle: CableBundle, angle: float) -> np.ndarray:
 
 
 def elbow_torque(wrenches: np.ndarray) -> np.ndarray:
-    """Torque about the elbow's axis."""
+    """Return the torque about the elbow's axis."""
     return wrenches[..., 4] - np.cross(elbow_pose(0.0)[0], wrenches[..., :3])[..., 1]
 
 
@@ -72,7 +72,7 @@ def test_bending_bundle_turns_back_in_proportion() -> None:
 
 
 def loop_area(bundle: CableBundle, steps: int) -> float:
-    """Energy lost over one closed cycle of the elbow, after one to settle."""
+    """Return the energy lost over one closed cycle of the elbow, after one cycle to settle."""
     angles = 0.4 * np.sin(np.linspace(0, 4 * np.pi, 2 * steps + 1))
     torques = elbow_torque(np.array([wrench_of(bundle, angle) for angle in angles]))
     return float(-(np.diff(angles[steps:]) * torques[steps + 1 :]).sum())
@@ -159,7 +159,7 @@ def test_encoders_count_and_their_velocity_is_late_by_half_a_window() -> None:
 
 def test_encoders_are_right_from_the_first_reading() -> None:
     ((sensors, truth),) = steps(ArmSimulation(IDEAL(encoder_bits=20, task="circle_xz")), 1)
-    # An acceleration of up to 50 rad/s^2 over the 4 ms that velocities are late.
+    # Tolerance: an acceleration of up to 50 rad/s^2 over the 4 ms delay of velocities.
     np.testing.assert_allclose(sensors.velocity, truth.velocity, atol=0.25)
 
 

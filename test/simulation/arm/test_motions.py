@@ -31,12 +31,12 @@ def test_hand_follows_the_circle_at_constant_speed(task: str, side: str) -> None
     assert np.ptp(path[:, 2 if task == "circle_xy" else 1]) < 1e-3
     speed = np.linalg.norm(np.diff(path, axis=0), axis=1) / np.diff(times)
     np.testing.assert_allclose(speed, 0.6, rtol=0.01)
-    np.testing.assert_allclose(q[0], q[-1], atol=1e-12)  # closed
+    np.testing.assert_allclose(q[0], q[-1], atol=1e-12)  # the circle is closed
     assert np.abs(a).max() < 80.0  # rad/s^2: no kink where a joint nears its limit
 
 
 def check_derivatives(motion, times: np.ndarray) -> None:
-    """Velocities and accelerations against central differences."""
+    """Check velocities and accelerations against central differences."""
     step = times[1] - times[0]
     q, v, a = motion(times)
     np.testing.assert_allclose((q[2:] - q[:-2]) / (2 * step), v[1:-1], atol=1e-5)
@@ -75,7 +75,7 @@ def test_splines_agree_with_scipy() -> None:
     times = np.linspace(knots[0], knots[-1], 500)
     for order, values in enumerate(spline(times)):
         np.testing.assert_allclose(values, reference(times, order), atol=1e-8)
-    states = rng.normal(size=(3, 9, 3))  # of no cubic
+    states = rng.normal(size=(3, 9, 3))  # states of no cubic spline
     np.testing.assert_allclose(np.stack(QuinticSpline(knots, states)(knots)), states, atol=1e-12)
 
 
@@ -98,7 +98,7 @@ def test_trajectory_passes_its_points_and_then_holds() -> None:
 
 @pytest.fixture(scope="module")
 def twins() -> tuple[ArmSimulation, ArmSimulation]:
-    """Two equal simulations that go on from test to test: one that is given bad commands, and one that is not."""
+    """Return two equal simulations that go on from test to test: one gets bad commands, the other none."""
     return ArmSimulation(SimulationSettings.without_effects()), ArmSimulation(SimulationSettings.without_effects())
 
 
@@ -140,6 +140,6 @@ def test_bad_trajectory_is_refused_with_a_reason(changes, error, match, twins) -
 
 def test_trajectory_may_begin_where_the_arm_is() -> None:
     start = np.mean(RIGHT.limits, axis=0)
-    for times, points in (([0.0, 1.0], [start, start + 0.1]), ([0.0], [start])):  # a single one: stop there
+    for times, points in (([0.0, 1.0], [start, start + 0.1]), ([0.0], [start])):  # a single point: stop there
         motion = TrajectoryMotion(RIGHT, 5.0, start, RIGHT.joint_names, times, points)
         np.testing.assert_allclose(motion(np.array([5.0, 7.0]))[0], [start, points[-1]], atol=1e-12)

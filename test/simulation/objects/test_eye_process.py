@@ -1,4 +1,4 @@
-"""The process that renders: its pictures are those of the scene itself, whatever was shown before."""
+"""The rendering process: a request for an unknown object leaves the object before in the hand."""
 
 from contextlib import closing
 

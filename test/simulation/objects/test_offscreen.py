@@ -1,4 +1,4 @@
-"""Which back-end renders, and what is said where none does: libraries that are missing, and machines that are busy."""
+"""Which back-end renders, and the error where none does: missing libraries, or a busy machine."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ def nothing_found(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def reasons(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Why each back-end fails, "" for one that works; may be changed."""
+    """Return why each back-end fails, "" for one that works; a test may change it."""
     found = dict.fromkeys(BACKENDS, MISSING)
     monkeypatch.setattr(offscreen, "_probe", lambda backend: found[backend])
     return found
@@ -34,15 +34,15 @@ def test_one_that_is_late_is_to_be_tried_again(reasons: dict[str, str], late: tu
         find_backend()
     text = str(refused.value)
     assert text.startswith("off-screen OpenGL did not answer in time, though it may be installed: try again")
-    assert f"apt-get install {PACKAGES}" in text  # if trying again does not help
+    assert f"apt-get install {PACKAGES}" in text  # in case trying again does not help
     assert all(f"{backend}: {reason}" in text for backend, reason in reasons.items())
     assert "no off-screen OpenGL" not in text
     reasons["osmesa"] = ""
-    assert find_backend() == "osmesa"  # what failed is not remembered
+    assert find_backend() == "osmesa"  # failures are not cached
 
 
 def test_the_time_is_that_of_the_child_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(offscreen, "PROBE_TIMEOUT", 0.001)  # [s], in which no interpreter starts
+    monkeypatch.setattr(offscreen, "PROBE_TIMEOUT", 0.001)  # [s] too short for an interpreter to start
     with pytest.raises(RenderingError, match=r"did not answer in time.*egl: no image within .*osmesa: no image within"):
         find_backend()
 
@@ -54,5 +54,5 @@ def test_the_back_end_that_is_asked_for_is_the_only_one_tried(reasons, monkeypat
     with pytest.raises(RenderingError, match=install) as refused:
         find_backend()
     assert refused.value.value == "osmesa"
-    monkeypatch.setenv("MUJOCO_GL", "glfw")  # needs a window: not asked for here
+    monkeypatch.setenv("MUJOCO_GL", "glfw")  # needs a window, and so is ignored
     assert find_backend() == "egl"

@@ -124,7 +124,7 @@ def test_the_hand_with_the_object_is_before_the_eye(side: str) -> None:
     assert eye[1] * (1 if side == "right" else -1) == pytest.approx(0.034)  # the root's y points to the right
     forward, down = eye[0] - hand[0], eye[2] - hand[2]  # the root's x points backward
     assert 0.2 < forward < 0.35
-    assert np.rad2deg(np.arctan2(down - 0.1, forward)) < 30  # the middle of what stands on the palm
+    assert np.rad2deg(np.arctan2(down - 0.1, forward)) < 30  # [deg] to the middle of an object, 0.1 m above the palm
     with ObjectScene(["mug"], side=side, size=(48, 48)) as made:
         made.show("mug")
         assert made.render(0).std() > 10

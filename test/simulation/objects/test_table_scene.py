@@ -1,4 +1,4 @@
-"""Tables: their boxes are those of the pixels that belong to the objects, and scenes come again from their numbers."""
+"""Table scenes: their boxes lie on the pixels of the objects, and a number gives the same scene again."""
 
 import json
 
@@ -21,7 +21,7 @@ def scene(renderer):
 
 
 def test_a_box_holds_what_changes_when_the_object_is_alone(renderer):
-    """Without shadows there is no other way to see an object than its pixels: the ball's are red."""
+    """Without shadows, an object shows only by its own pixels; those of the ball are red."""
     with TableScene(("red_ball",), seed=1) as ball:
         for shown in map(ball.render, range(6)):
             assert (shown.labels, shown.visible.tolist()) == (["red_ball"], [1.0])

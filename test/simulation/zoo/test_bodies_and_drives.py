@@ -1,4 +1,4 @@
-"""Truth of the zoo against closed form, regressors and possible bodies; drives against their formulas."""
+"""True outputs of the zoo against closed form, regressors and possible bodies; drives against their formulas."""
 
 import numpy as np
 import pinocchio
@@ -76,7 +76,7 @@ def test_efforts_hold_rotor_offset_ripple_and_gain():
 
 
 def test_an_elastic_gear_passes_slow_torques_and_rings_after_a_step():
-    """An oscillator of second order in closed form."""
+    """The expected torque is the step response of a second-order oscillator in closed form."""
     step, frequency, damping = 1e-4, 10.0, 0.2
     drives = Drives((0.0,), (0.0,), gear_frequency=frequency, gear_damping=damping)
     times = np.arange(0.0, 1.0, step)

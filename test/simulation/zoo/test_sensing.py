@@ -1,4 +1,4 @@
-"""Clocks, encoders and sensors of the zoo: do they show the errors that they are said to have?"""
+"""Clocks, encoders and sensors of the zoo: they show the errors that they are specified to have."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The zoo's recordings: the truth beside them, what they show of it, and whether a seed makes them again."""
+"""The zoo's recordings: the truth beside them, and how the measured signals differ from it."""
 
 import numpy as np
 import pytest

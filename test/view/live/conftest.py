@@ -11,12 +11,12 @@ from rclpy.node import Node
 
 
 class BesideThePage:
-    """The page's ROS side, beside a robot that publishes what the test says.
+    """The page's ROS side, beside a robot that publishes what the test makes it publish.
 
     Attributes:
-        spun, polled: nodes of the page; the second one is spun by nobody.
+        spun, polled: nodes of the page; no executor spins the second one.
         robot: node of the robot.
-        executor: handles messages and services of the first and the robot.
+        executor: handles messages and services of `spun` and `robot`.
     """
 
     def __init__(self, context: rclpy.Context) -> None:
@@ -48,7 +48,7 @@ class BesideThePage:
 @pytest.fixture
 def beside(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[BesideThePage]:
     """A BesideThePage that ends with the test."""
-    monkeypatch.setattr("icub_learning.clients.services.DISCOVERY_TIME", 0.0)  # of other processes
+    monkeypatch.setattr("icub_learning.clients.services.DISCOVERY_TIME", 0.0)  # no other process has to be discovered
     context = rclpy.Context()
     rclpy.init(context=context)
     made = BesideThePage(context)

@@ -14,7 +14,7 @@ from icub_learning_msgs.srv import TeachObject
 
 @pytest.fixture
 def ask(beside, monkeypatch):
-    """Ask as a thread of the page does, while messages are handled; returns the answer."""
+    """Ask as a thread of the page does, while messages are handled; return the answer."""
     monkeypatch.setattr(services, "FIND_LIMIT", PATIENCE)
     monkeypatch.setattr(services, "SPARE", PATIENCE)
     calls = ServiceCalls(beside.spun)

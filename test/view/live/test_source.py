@@ -28,7 +28,7 @@ def test_learners_are_found_with_the_topics_that_they_take(beside):
     beside.robot.create_publisher(DynamicsPrediction, "~/prediction", 1)
     beside.robot.create_subscription(JointState, "/arm/states", lambda _: None, 1)
     beside.robot.create_subscription(WrenchStamped, "/arm/ft", lambda _: None, 1)
-    other = beside.node("one")  # whose name says nothing, and whose subscriptions are not known
+    other = beside.node("one")  # publishes for /left/arm, whose subscriptions are not known
     other.create_publisher(DynamicsPrediction, "/left/arm/prediction", 1)
     alone = {"/inverse_dynamics": ("/arm/states", "/arm/ft")}
     expected = Found({**alone, "/left/arm": ("", "")}, [], [], ("", ""))
@@ -44,7 +44,7 @@ def test_the_camera_is_the_one_that_nodes_look_at(beside):
     beside.until(lambda: look(beside.spun).image == ("/a_first", IMAGE), "the only camera")
     cameras.create_publisher(CompressedImage, "/eye/compressed", 1)
     features = beside.node("features")
-    features.create_subscription(Image, "/eye", lambda _: None, 1)  # which nobody publishes
+    features.create_subscription(Image, "/eye", lambda _: None, 1)  # nobody publishes it
     features.create_subscription(CompressedImage, "/eye/compressed", lambda _: None, 1)
     features.create_publisher(FeatureVector, "~/features", 1)
     beside.robot.create_publisher(Recognition, "~/recognition", 1)
@@ -64,7 +64,7 @@ def source(beside):
 
 def test_a_learner_comes_with_its_robot_and_goes(beside, source):
     node = beside.node("learner")
-    settings = {"urdf": "ur10", "estimator": "parametric", "output": "joint_torque", "sensor": 3}  # this is no text
+    settings = {"urdf": "ur10", "estimator": "parametric", "output": "joint_torque", "sensor": 3}  # sensor is not text
     for name, value in settings.items():
         node.declare_parameter(name, value)
     beside.executor.add_node(node)

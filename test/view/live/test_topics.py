@@ -1,4 +1,4 @@
-"""What is published, taken as bytes: stamps, thinning, losses; a learner beside what was measured at that time."""
+"""Published messages taken as bytes: stamps, thinning, losses; predictions beside what was measured at their time."""
 
 import numpy as np
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
@@ -45,7 +45,7 @@ def test_missing_messages_are_counted_and_the_nearest_one_is_found(beside):
         beside.until(
             lambda end=end: len(came) == end, "wrenches", lambda: came.extend(stamp for stamp, _ in topic.take())
         )
-        assert (topic.lost is None) == (end <= 200)  # its period is not known yet
+        assert (topic.lost is None) == (end <= 200)  # None while its period is not known yet
     assert came == stamps
     assert topic.lost == len(gone)
     data = topic.nearest(stamps[100] + PERIOD // 3, PERIOD)
@@ -91,9 +91,9 @@ def test_predictions_are_paired_with_what_was_measured_then(beside, monkeypatch)
     wrenches = RawTopic(beside.polled, WrenchStamped, "wrench", DEEP_BEST_EFFORT)
     topics = LearnerTopics("/inverse_dynamics", beside.spun, beside.polled, None, wrenches)
     beside.connected(predictions, measured)
-    # Before the first prediction: kept until then.
+    # Published before the first prediction: kept until it comes.
     make(InertialParameters, "~/inertial_parameters", STATE).publish(parameters())
-    shown = [0, 1, 2, 4, 5]  # nothing was measured near the other one
+    shown = [0, 1, 2, 4, 5]  # nothing was measured near prediction 3
     for n in shown:
         measured.publish(wrench(START + n * STEP + 2_000_000, *(np.arange(6.0) + 10.0 * n)))
     for n in range(6):

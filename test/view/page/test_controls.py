@@ -1,4 +1,4 @@
-"""The time at which a recording is shown: it passes as fast as is chosen, and follows the slider."""
+"""The time at which a recording is shown: it passes at the chosen speed, and follows the slider."""
 
 from types import SimpleNamespace
 
@@ -45,7 +45,7 @@ def test_it_stands_still_where_the_slider_was_let_go_while_it_is_not_played(form
     form["time [s]"].value = 7.0
     for _ in range(20):
         assert player.advance(0.1) == 7.0
-    sent = form["time [s]"].value  # for a slow page, to which an equal value is not sent
+    sent = form["time [s]"].value  # changed, as an equal value is not sent to a slow page
     assert sent == pytest.approx(7.0, abs=1e-3) and sent != 7.0
     form["play"].value = True
     assert player.advance(1.0) == pytest.approx(8.0)

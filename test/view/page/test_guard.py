@@ -28,7 +28,7 @@ def port_of(page):
 
 
 def get(page, path="/", **headers):
-    """Status and headers of the answer to a request."""
+    """Return status and headers of the answer to a request."""
     connection = http.client.HTTPConnection("127.0.0.1", port_of(page), timeout=PATIENCE)
     connection.request("GET", path, headers={"Host": f"127.0.0.1:{port_of(page)}", **headers})
     answer = connection.getresponse()
@@ -38,7 +38,7 @@ def get(page, path="/", **headers):
 
 
 def opens(page, **headers):
-    """Whether a WebSocket opens."""
+    """Return whether a WebSocket opens."""
     try:
         with websockets.sync.client.connect(
             f"ws://127.0.0.1:{port_of(page)}", additional_headers=headers, subprotocols=["viser-v1.1.1"]

@@ -25,25 +25,25 @@ ARM = {
 
 @pytest.fixture
 def address(start_node, start_process, checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Address of the page of a simulated iCub that is to learn its arm and, by colours for features, objects."""
+    """Address of the page of a simulated iCub that learns its arm and, with colours as features, objects."""
     chromium()  # skips before anything is started
-    # 50 Hz: the machine that tests has to draw pages by its processor beside.
+    # 50 Hz, as the processor of the test machine also has to draw the page.
     start_node("icub_simulation", rate=50.0, object="duck", image_rate=5.0)
     start_node("object_recognition", reject_known=0.0)
     write_own_package(checkout, tmp_path, monkeypatch)
-    monkeypatch.chdir(tmp_path)  # where a node finds it
+    monkeypatch.chdir(tmp_path)  # a node imports it from the working folder
     start_node("cnn_features", features="my_package.features.ColourGrid")
     view = start_process(sys.executable, "-m", "icub_learning.cli", "view", "--port", "0")
     return view.wait_for(r"page: (http://\S+)")[1]
 
 
 def newest(browser: Browser) -> dict[str, float]:
-    """Time of the newest point of each plot [s]; of plots that show nothing yet 1 s."""
+    """Return the time of the newest point of each plot [s]; 1 s for plots that show nothing yet."""
     return {name: rows[0][-1] for name, rows in browser.series().items()}
 
 
 def all_beyond(browser: Browser, seconds: float) -> bool:
-    """Return whether two plots of errors and three of a wrench's part have come so far."""
+    """Return whether two plots of errors and three of a wrench's part have all passed this time [s]."""
     times = newest(browser)
     return len(times) == 5 and min(times.values()) > seconds
 
@@ -51,7 +51,7 @@ def all_beyond(browser: Browser, seconds: float) -> bool:
 def have_fallen(browser: Browser) -> bool:
     """Return whether the errors of each part are small: before anything is learned they are about 10 N and 1 N m."""
     errors = [rows[1:] for rows in browser.series().values() if len(rows) == 3]
-    last = sorted(max(row[-1] for row in rows) for rows in errors)  # of torque and force
+    last = sorted(max(row[-1] for row in rows) for rows in errors)  # newest errors of torque and of force
     return len(last) == 2 and last[0] < 0.5 and last[1] < 3.0
 
 
@@ -76,7 +76,7 @@ def test_a_newcomer_sees_the_robot_learn_and_teaches_it_by_mouse(address, start_
         browser.until(lambda: all_beyond(browser, 3.0), "curves")
         reached = max(newest(browser).values())
         browser.until(lambda: all_beyond(browser, reached + 2.0), "curves that move")
-        # The learner started from nothing: errors of rigid bodies and of both fall.
+        # The learner started from nothing: the errors of the parametric and the semiparametric model fall.
         browser.until(lambda: have_fallen(browser), "errors that fall")
 
         teach(browser, "")
@@ -92,7 +92,7 @@ def test_a_newcomer_sees_the_robot_learn_and_teaches_it_by_mouse(address, start_
         page.screenshot(path=str(pictures / "page.png"))
 
         page.get_by_role("tab", name="Body").click()
-        page.get_by_text("nominal").first.wait_for()  # its mass, learned beside nominal
+        page.get_by_text("nominal").first.wait_for()  # the table of masses, learned beside nominal
         page.get_by_role("button", name="Identify load").click()
         page.get_by_role("status").filter(has_text=re.compile("nothing is carried|not known|kg")).first.wait_for()
         page.screenshot(path=str(pictures / "body.png"))

@@ -28,12 +28,12 @@ JOINTS = ("joint_1", "joint_2", "joint_3", "joint_4")
 
 
 def text(handle):
-    """What an HTML part says, without its tags."""
+    """Return the text of an HTML part, without its tags."""
     return " ".join(re.sub(r"<[^>]*>", " ", handle.content).split())
 
 
 def learner(name, outputs, frame="", size=1.0, **fields):
-    """A learner whose outputs were 1 * size, 2 * size... in three seconds, and were predicted as half of it."""
+    """Return a learner whose outputs were 1 * size, 2 * size... for three seconds, each predicted as half of it."""
     made = Learner(name, outputs, frame, **fields)
     measured = size * np.arange(1.0, len(outputs) + 1)
     for second in (1, 2, 3):
@@ -66,7 +66,7 @@ def page(actions, asked, tmp_path):
         return Answer(service != "tare", "" if service == "reset" else f"{service} was asked")
 
     with closing(Page("127.0.0.1", 0, ask=ask, folder=tmp_path)) as made:
-        made.server.get_clients = lambda: {0: None}  # somebody looks
+        made.server.get_clients = lambda: {0: None}  # a browser is connected
         yield made
 
 
@@ -83,7 +83,7 @@ def test_a_wrench_is_drawn_at_its_frame_and_its_errors_beside_it(page):
     page.update(state)
     assert not page.said
 
-    # Of the points since 2 s, of which the last one is exact: 3 s is one, with errors of a half.
+    # Two points are less than 3 s old: that at 3 s with errors of half the outputs, and that at 5 s, which is exact.
     squares = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]) ** 2
     force, torque = np.sqrt(squares.sum(axis=1) / 4 / 6)
     assert list(page.errors.titles) == ["force", "torque"]
@@ -121,7 +121,7 @@ def test_efforts_are_drawn_along_the_axes_of_their_joints_three_curves_at_a_time
     assert not page.said
     assert [text(title) for title in page.curves.titles] == [f"{name} [N m]" for name in JOINTS[:3]]
     assert list(page.curves.group.options) == ["joint_1, joint_2, joint_3", "joint_4"]
-    axes, scale = page.robot.geometry.joint_axes(JOINTS), LONGEST_ARROW / 8.0  # per N m of the largest
+    axes, scale = page.robot.geometry.joint_axes(JOINTS), LONGEST_ARROW / 8.0  # [m] per N m; 8 N m is the largest
     for kind, share in (("measured", 1.0), ("predicted", 0.5), ("external", 0.5)):
         for (origin, axis), effort, (start, end) in zip(
             axes.values(), (2.0, 4.0, 6.0, 8.0), page.robot.arrows[kind].points, strict=True
@@ -197,7 +197,7 @@ def test_many_objects_are_searched_and_sorted_and_their_pictures_loaded_when_the
         before = part.table.content
         page.update(state)
         assert (part.table.content != before) == is_new
-    assert page.thumbnails.picture(int(number)) is None  # a better one is there
+    assert page.thumbnails.picture(int(number)) is None  # a better picture has replaced it
 
     part.words.value, part.order.value = "DUCK 1", "least surely known first"
     page.update(state)
@@ -207,7 +207,7 @@ def test_many_objects_are_searched_and_sorted_and_their_pictures_loaded_when_the
     assert page.teaching.which.names == tuple(f"<Duck> {k}" for k in shown)
     part.words.value = ""
     page.update(state)
-    assert re.findall(r'title="(mug \d+)">', part.table.content)[0] == "mug 7"  # nobody knows how sure that is
+    assert re.findall(r'title="(mug \d+)">', part.table.content)[0] == "mug 7"  # its recall is not known
     state.objects = {"/eye": {"cup": 1}}
     page.update(state)
     assert page.thumbnails.number("mug 8") is None and page.teaching.which.name == "cup"

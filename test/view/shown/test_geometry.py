@@ -49,7 +49,7 @@ def test_links_are_where_pinocchio_has_them(robot):
     joints = {name: q[model.joints[model.getJointId(name)].idx_q] for name in geometry.joints}
     pinocchio.framesForwardKinematics(model, data, q)
     poses = geometry.poses(joints, geometry.shapes)
-    # The same by way of the bodies, each on its parent, as a page draws them.
+    # The same poses from the bodies, each placed on its parent, as a page draws them.
     bodies = [np.eye(4)]
     for parent, (*position, w, x, y, z) in zip(geometry.parents[1:], geometry.body_poses()[1:], strict=True):
         pose = pinocchio.XYZQUATToSE3(np.array([*position, x, y, z, w]))
@@ -85,7 +85,7 @@ def test_large_meshes_of_many_parts_lose_none_of_them(monkeypatch):
     # From points all over the original to the nearest of many points on the coarse mesh.
     coarse, _ = trimesh.sample.sample_surface(trimesh.Trimesh(vertices, faces), 50_000, seed=0)
     points, _ = trimesh.sample.sample_surface(trimesh.Trimesh(*original), 5_000, seed=1)
-    assert KDTree(coarse).query(points)[0].max() < 0.02  # [m], of parts 0.17 m across
+    assert KDTree(coarse).query(points)[0].max() < 0.02  # [m]; the parts are 0.17 m across
 
 
 def test_what_is_no_urdf_is_said():
