@@ -133,6 +133,7 @@ def test_buffers_need_no_alignment(version):
         _cholesky.update(moved, weights, work, None, z, np.ones((2, 1)), d, d, 1, 1.0, inf)
         results.append((moved, weights))
     np.testing.assert_equal(*results)
+    assert results[0][1].all()  # learned
 
 
 def good_update():

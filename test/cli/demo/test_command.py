@@ -111,7 +111,7 @@ def test_the_whole_of_the_dynamics(seconds, rate, tmp_path, patient, monkeypatch
     assert "XZ steady" in (tmp_path / "out" / "report.html").read_text()
     figures = json.loads((tmp_path / "out" / "demo.json").read_text())
     errors = figures["rmse"]
-    assert set(errors) == {"P", "NP", "SP"}
+    assert set(errors) == set(figures["nodes"]) == {"P", "NP", "SP"}
     assert errors["SP"]["force"]["XZ steady"] < errors["P"]["force"]["XZ steady"]
     assert all(np.isfinite(list(parts.values())).all() for groups in errors.values() for parts in groups.values())
     assert figures["switch_stamp_ns"] - figures["changeover_stamp_ns"] >= CHANGEOVER * SECOND

@@ -103,8 +103,8 @@ def test_an_image_that_comes_raw_and_compressed_is_worked_on_once(started, pictu
 
 def test_another_layer_of_another_topic(started, features, picture):
     remap = ["image:=/eye/left", "image/compressed:=/eye/left/compressed"]
-    settings = {"output": "logits", "crop": 0.5, "mean": [127.0] * 3} | QUICK
-    expected = CNNFeatures(output="logits", crop=0.5)
+    settings = {"output": "logits", "crop": 0.5, "mean": [120.0] * 3} | QUICK
+    expected = CNNFeatures(output="logits", crop=0.5, mean=120.0)
     with started(CameraProbe(topic="/eye/left"), remap, **settings) as camera:
         camera.show(picture, 1)
         np.testing.assert_allclose(camera.features_of(1), expected.transform(picture), atol=1e-4)

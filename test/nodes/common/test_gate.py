@@ -102,7 +102,7 @@ def world(ros_domain, monkeypatch):
 def publisher(world):
     """A publisher of the other node to the one in trouble, which is active."""
     node, probe = world
-    assert node.trigger_configure() == node.trigger_activate()
+    assert node.trigger_configure() == node.trigger_activate() and node.active
     made = probe.node.create_publisher(WrenchStamped, "wrench", 10)
     probe.matched(made)
     return made

@@ -128,13 +128,12 @@ def test_renaming_changes_a_name_only():
     assert len(classifier.classes) == len(classes)
 
 
-@pytest.mark.parametrize("overlap", [0, 1, 3, None])  # common classes: 0: none; 1, 3: all; None: the first has none
+@pytest.mark.parametrize("overlap", [0, 1, 3, None])  # number of common classes; None: the first learner has none
 def test_merging_equals_having_seen_all(overlap):
     rng = np.random.default_rng(9)
-    x, labels = sample(rng, 90, 6 - (overlap or 0))
-    mine = [overlap is not None and int(label.split()[1]) < 3 for label in labels]
-    if overlap:
-        mine = (rng.random(90) < 0.5).tolist()
+    x, labels = sample(rng, 90, 6)
+    kinds, drawn = np.array([int(label.split()[1]) for label in labels]), rng.random(90) < 0.5
+    mine = np.zeros(90, bool) if overlap is None else (kinds < 3) | ((kinds < 3 + overlap) & drawn)
     first, second = IncrementalClassifier(D, 0.3, 0.6), IncrementalClassifier(D, 7.0, 0.1)
     for row, label, own in zip(x, labels, mine, strict=True):
         (first if own else second).learn(row, label)
