@@ -25,9 +25,11 @@ def test_a_lesson_that_ends_early_leaves_no_trace(taught, label, came):
     with unchanged(taught.recognizer):
         taught.recognizer.start_lesson(label, 5)
         taught.show("block", came)
+        for change in (taught.recognizer.load, taught.recognizer.merge):
+            with pytest.raises(RecognitionError, match="is being taught"):
+                change({})
         taught.recognizer.end_lesson()
-    assert taught.recognizer.lesson is None
-    assert taught.recognizer.counts.learned == learned
+    assert taught.recognizer.lesson is None and taught.recognizer.counts.learned == learned
 
 
 @pytest.mark.parametrize("kind", KINDS)
