@@ -358,7 +358,7 @@ class BoxSourceContract(Contract):
         raise NotImplementedError
 
     def test_boxes_are_in_the_image_which_is_not_written_to(self) -> None:
-        """For read-only images the source returns a box inside the image, or None; for the last one, a box."""
+        """The source takes read-only images, and returns for each None or a box inside it; for the last one, a box."""
         source, box = self.make(), None
         for image in self.images():
             image.flags.writeable = False

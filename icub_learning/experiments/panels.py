@@ -8,19 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from icub_learning.reporting.plots import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    RED,
-    YELLOW,
-    legend_below,
-    log_scale,
-    new_figure,
-    save,
-    style,
-)
+from icub_learning.reporting.colours import BLUE, GREEN, GREY, INK, RED, YELLOW
+from icub_learning.reporting.plots import legend_below, log_scale, new_figure, save, style
 
 LOOKS = tuple(product(("-", (0, (4, 2))), (RED, GREEN, BLUE, YELLOW, INK, GREY)))  # dashes and colours of the lines
 WIDTHS = (3.0, 2.2, *[1.5] * 10)  # widths of the lines in points: of lines that coincide, all stay visible

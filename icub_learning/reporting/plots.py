@@ -16,6 +16,7 @@ from icub_learning.reporting.tables import replacing_for
 
 __all__ = ["BLUE", "COLOURS", "GREEN", "GREY", "INK", "LABELS", "PALE", "RED", "YELLOW"]  # re-exported colours
 MOST_POINTS = 3000  # largest number of points drawn of a line
+ENTRY = 1.7  # [inch] width that holds the longest entries of our legends, in letters of 9 points
 TITLE_CHARACTERS = 10.5  # characters per inch, in bold letters of 11 points
 
 
@@ -52,7 +53,7 @@ def legend_below(figure: Figure) -> None:
     entries = {
         label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    place = {"loc": "outside lower center", "ncols": min(len(entries), max(1, int(figure.get_figwidth() / 1.7)))}
+    place = {"loc": "outside lower center", "ncols": min(len(entries), max(1, int(figure.get_figwidth() / ENTRY)))}
     figure.legend(entries.values(), entries, **place, frameon=False, fontsize=9)
 
 

@@ -69,8 +69,8 @@ def _halves(examples: Mapping[str, Array]) -> Pools:
     return {name: (rows[: len(rows) // 2], rows[len(rows) // 2 :]) for name, rows in examples.items()}
 
 
-def _by_class(x: Array, targets: NDArray[np.intp]) -> Pools:
-    return _halves({str(kind): x[targets == kind] for kind in np.unique(targets)})
+def _by_class(unit: float, x: Array, targets: NDArray[np.intp]) -> Pools:
+    return _halves({str(kind): x[targets == kind] / unit for kind in np.unique(targets)})
 
 
 # The first argument is where photographs are looked for, the second where features of rendered objects are kept. Each
@@ -78,9 +78,9 @@ def _by_class(x: Array, targets: NDArray[np.intp]) -> Pools:
 SETS: dict[str, Callable[[Path | None, Path], Pools]] = {
     "fashion-mnist": lambda data, out: _halves(images.load_fashion_mnist(None)),
     "mnist": lambda data, out: _halves(images.load_mnist(None)),
-    "textures": lambda data, out: _by_class(*texton_histograms(N_TEXTURES, 0)),
+    "textures": lambda data, out: _by_class(1.0, *texton_histograms(N_TEXTURES, 0)),
     "grocery": lambda data, out: images.load_grocery(data),
-    "digits": lambda data, out: _by_class(load_digits().data / 16.0, load_digits().target),
+    "digits": lambda data, out: _by_class(16.0, *load_digits(return_X_y=True)),
     "objects": lambda data, out: _halves(images.rendered_objects(OBJECT_VIEWS, out / f"objects-{OBJECT_VIEWS}.npz")),
     "turntable": lambda data, out: _turntable(out),
 }

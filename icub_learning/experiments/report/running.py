@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -66,17 +67,18 @@ def digests(names: Iterable[str]) -> dict[str, str]:
     """Return the SHA-256 of files of the package, by their paths below it; comments and docstrings of Python files do
     not count. Raises OSError if a file is missing.
     """
-    return {name: hashlib.sha256(_content(PACKAGE / name)).hexdigest() for name in names}
+    return {name: _digest((PACKAGE / name).read_bytes(), name.endswith(".py")) for name in names}
 
 
-def _content(path: Path) -> bytes:
-    if path.suffix != ".py":
-        return path.read_bytes()
-    tree = ast.parse(path.read_bytes())
-    for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            del node.body[0]
-    return ast.dump(tree).encode()
+@cache  # experiments share most of their files
+def _digest(content: bytes, python: bool) -> str:
+    if python:
+        tree = ast.parse(content)
+        for node in ast.walk(tree):
+            if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+                del node.body[0]
+        content = ast.dump(tree).encode()
+    return hashlib.sha256(content).hexdigest()
 
 
 def note_files(path: str) -> None:

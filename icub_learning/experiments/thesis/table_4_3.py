@@ -54,14 +54,14 @@ SETTINGS = {
     "insurance": (3.0, 2000, 5822), "adult": (6.6, 1000, 4000), "pumadyn32nh": (2.66, 1000, 4096),
     "breast-cancer": (0.9, 200, 284), "digits": (3.0, 200, 898), "diabetes": (1.0, 200, 221),
 }  # fmt: skip
-WHY = {
+WHY = {  # n samples learned of those given, t iterations
     "insurance: seconds of KOLS": "K^+ by an eigendecomposition, on one thread",
     "insurance: time of NKRLS over NYTRO's": "one eigendecomposition serves all 100 lambda here",
-    "adult: RMSE of KRLS": "learned from 3200 of 32561 persons",
+    "adult: RMSE of KRLS": "learned from {n} of {of} persons",
     "adult: RMSE of NKRLS": "five draws of centres have 0.6458 to 0.6466",
-    "adult: seconds of ES": "500 iterations, theirs 39",
-    "adult: seconds of NYTRO": "500 iterations, theirs 45",
-    "adult: time of NKRLS over NYTRO's": "one eigendecomposition for all 100 lambda, 500 iterations for 45",
+    "adult: seconds of ES": "{t:.0f} iterations, theirs 39",
+    "adult: seconds of NYTRO": "{t:.0f} iterations, theirs 45",
+    "adult: time of NKRLS over NYTRO's": "one eigendecomposition for all 100 lambda; iterations {t:.0f}, theirs 45",
 }
 LAMBDAS = tuple(np.logspace(-15, 0, 100).tolist())
 ITERATIONS = 500
@@ -100,11 +100,13 @@ def comparisons(found: Figures) -> Comparisons:
             same = SAME if name != "adult" or method not in FULL_MATRIX else STAND_IN  # these take 4000 persons
             for key, what, published, kind in (("rmse", "RMSE", error, same), ("seconds", "seconds", took, TIME)):
                 title, spread = f"{name}: {what} of {method}", float(np.std([one[key] for one in some]))
-                yield Comparison(title, _average(some, key), published, "less", kind, spread, WHY.get(title, ""))
+                why = WHY.get(title, "").format(n=some[0]["n"], of=ours["n"], t=some[0].get("parameter") or 0.0)
+                yield Comparison(title, _average(some, key), published, "less", kind, spread, why)
         if theirs:
             gain = _average(ours["methods"]["NKRLS"], "seconds") / _average(ours["methods"]["NYTRO"], "seconds")
             title, published = f"{name}: time of NKRLS over NYTRO's", theirs["NKRLS"][0] / theirs["NYTRO"][0]
-            yield Comparison(title, gain, published, "more", TIME, why=WHY.get(title, ""))
+            why = WHY.get(title, "").format(t=ours["methods"]["NYTRO"][0]["parameter"])
+            yield Comparison(title, gain, published, "more", TIME, why=why)
 
 
 def _load(name: str, args: Arguments) -> Benchmark:

@@ -180,11 +180,12 @@ class LearningThread:
                 self.times.add(time.perf_counter() - start)
                 self._thinning.learned(time.thread_time() - start_of_work)
                 self.learned += 1
-        except Exception as error:
-            if generation == self._generation and isinstance(error, IcubLearningError):
-                self.refused += 1  # by contract the estimator is as it was
+        except IcubLearningError as error:  # by contract the estimator is as it was
+            if generation == self._generation:
+                self.refused += 1
                 self._on_error(f"a sample was refused: {error}")
-            elif generation == self._generation:
+        except Exception:
+            if generation == self._generation:
                 self._restore()
                 self._on_error(f"learning failed, the last good state is restored: {traceback.format_exc()}")
         self._rest(generation)
