@@ -16,6 +16,7 @@ if _data.is_dir():  # the default folder, beside the checkout
     os.environ.setdefault("ICUB_LEARNING_DATA", str(_data))
 
 import pytest
+from helpers.own_package import write_own_package
 from helpers.processes import Process, own_sockets, shy_node_command
 from hypothesis import settings as hypothesis_settings
 from threadpoolctl import threadpool_limits
@@ -116,6 +117,11 @@ def renderer() -> None:
         find_objects()
     except (RenderingError, ObjectError) as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture
+def own_package(checkout, tmp_path, monkeypatch):
+    return write_own_package(checkout, tmp_path / "elsewhere", monkeypatch)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from helpers.own_package import write_own_package
 from helpers.small_arm import SmallArm
 
 from icub_learning.dynamics.own_learner import OwnLearner
@@ -14,12 +13,7 @@ from icub_learning.recognition.vision.cnn_features import OwnFeatures
 from icub_learning.settings import settings_of
 from icub_learning.testing import ClassifierAsLearner, LearnerContract, check_learner
 
-
-@pytest.fixture(autouse=True)
-def package(checkout, tmp_path, monkeypatch):
-    return write_own_package(checkout, tmp_path / "elsewhere", monkeypatch)
-
-
+pytestmark = pytest.mark.usefixtures("own_package")
 REFUSED = {
     "no_such_package_at_all.X": "'no_such_package_at_all' cannot be imported.*PYTHONPATH.*ModuleNotFoundError",
     "my_package.nothing.X": "'my_package.nothing' cannot be imported",

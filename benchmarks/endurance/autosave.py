@@ -76,7 +76,7 @@ def measure(saving: bool, period: float, seconds: float, out: Path) -> np.ndarra
         settings: dict[str, Any] = {"joints": list(ARM), "models_folder": folder}
         if saving:
             settings |= {"model_file": "arm", "autosave_period": period}
-        robot = {"image_rate": 0.0, "rate": RATE, "task": "random"}
+        robot: dict[str, Any] = {"image_rate": 0.0, "rate": RATE, "task": "random"}
         children = [
             node("inverse_dynamics", out / "autosave_node.log", NODE, **settings),
             node("icub_simulation", out / "autosave_simulation.log", **robot),

@@ -80,7 +80,7 @@ class Child:
 
     def end(self) -> int:
         """Ask it to end, kill it if it does not; return the exit code."""
-        children.end([self._popen], signal.SIGTERM)
+        children.end([self._popen])
         return self._popen.returncode
 
     def wait(self, seconds: float) -> int | None:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from benchmarks.endurance.random_messages import RandomMessages
 from icub_learning.errors import IcubLearningError
@@ -123,7 +124,8 @@ def model_file() -> tuple[Target, list[bytes]]:
     write_model(path, learner.state(), ModelHeader("test", settings={"seed": 1}))
     seeds = [path.read_bytes()]
     with open(path, "wb") as file:
-        np.savez(file, **learner.state())
+        state: dict[str, Any] = learner.state()
+        np.savez(file, **state)
     seeds.append(path.read_bytes())
 
     def target(data: bytes, _keep: object = scratch) -> None:
@@ -216,7 +218,7 @@ def joint_states() -> tuple[Target, list[bytes]]:
         for field in ("position", "velocity", "effort"):
             assert np.array_equal(getattr(plain, field), getattr(numbers, field), equal_nan=True), field
         assert tuple(plain.name) == numbers.name
-        reader.read(numbers.stamp, numbers.name, numbers.position, numbers.velocity, numbers.effort)
+        reader.read(numbers.name, numbers.position, numbers.velocity, numbers.effort)
 
     return target, seeds
 
@@ -233,8 +235,8 @@ def image() -> tuple[Target, list[bytes]]:
     def target(data: bytes) -> None:
         if len(data) < 6:
             return
-        size = [data[1] % 32, data[2] % 32, int.from_bytes(data[3:5], "little")]
-        decode(encodings[data[0] % len(encodings)], *size, data[6:], bool(data[5] & 1))
+        encoding, row_bytes = encodings[data[0] % len(encodings)], int.from_bytes(data[3:5], "little")
+        decode(encoding, data[1] % 32, data[2] % 32, row_bytes, data[6:], bool(data[5] & 1))
 
     return target, [bytes([0, 4, 4, 12, 0, 0]) + bytes(48), bytes([8, 4, 4, 4, 0, 0]) + bytes(16)]
 

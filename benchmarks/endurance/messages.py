@@ -11,6 +11,7 @@ import json
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from itertools import repeat
 from operator import is_not
@@ -141,7 +142,7 @@ class Fuzz:
         }
         if n_messages > BLOCK:  # with fewer, queues are not filled beforehand, and what fills them is no leak
             promises["memory flat"] = memory["after [MiB]"] < 1.02 * memory["warm [MiB]"] + 2.0
-        same = before is None or same_arrays(before, after)
+        same = before is None or (after is not None and same_arrays(before, after))
         if self._subject.learns:
             promises["model unchanged by refused messages"] = same or learned > 0
         return {
@@ -184,7 +185,7 @@ class Fuzz:
                 self._probe.spin(0.001)
             self._settled()
         elif self._subject.name == "object_recognition":
-            ask = {"label": "mug", "n_frames": 20, "timeout": LONGEST_START}
+            ask: dict[str, Any] = {"label": "mug", "n_frames": 20, "timeout": LONGEST_START}
             future = self._probe.services.ask(TeachObject, "/object_recognition/teach", **ask)
             while not future.done():
                 self._topics["/features"].publish(self._valid(FeatureVector))
@@ -289,11 +290,14 @@ class Fuzz:
         name = self._subject.name
         return [values for status, values in self._probe.diagnostics.items() if status.startswith(f"{name}: ")]
 
+    def _differs_from(self, report: list[dict[str, str]]) -> bool:
+        return all(map(is_not, self._report(), report))
+
     def _settled(self) -> dict[str, str]:
         """Wait until the node has processed what was sent and reports the same counts twice; return them."""
         while True:
             before, counted = self._report(), self._received()
-            if not self._probe.until(lambda old=before: all(map(is_not, self._report(), old)), LONGEST_START):
+            if not self._probe.until(partial(self._differs_from, before), LONGEST_START):
                 return counted
             if self._received() == counted and not any(int(one.get(WAITING, 0)) for one in self._report()):
                 return counted

@@ -42,7 +42,7 @@ class RandomMessages:
         self._rng = rng
         self._words = (*STRINGS, *words)
 
-    def message(self, kind: type) -> Any:
+    def message(self, kind: Any) -> Any:
         """Return a message, all of whose fields are random."""
         made = kind()
         for name, text in kind.get_fields_and_field_types().items():

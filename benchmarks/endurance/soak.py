@@ -109,7 +109,7 @@ class Soak:
         for old in logs.glob("soak_*.log"):
             old.unlink()
         arm = {"joints": list(ARM), "models_folder": str(self._folder), "autosave_period": 10.0, "keep_models": 3}
-        self._restarted_settings = {
+        self._restarted_settings: dict[str, Any] = {
             **arm,
             "estimator": "parametric",
             "model_file": "restarted",

@@ -12,11 +12,10 @@ import pinocchio
 import yaml
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.regressors.robot_model import read_urdf
+from icub_learning.dynamics.regressors.robot_model import link_at, read_urdf
 from icub_learning.errors import ModelError, ParameterError
 from icub_learning.files import cache_folder, replacing
 from icub_learning.robots import find_urdf
-from icub_learning.simulation.urdf import joint_link
 
 RATE = 200  # [Hz] rate of the wrenches in simulated time; joint states come at each step of the physics
 BANDWIDTH = 40.0  # [rad/s] bandwidth of position control
@@ -107,7 +106,7 @@ def gazebo_model(urdf: str, joints: Sequence[str], sensor: str) -> str:
         for dynamics in present[name].findall("dynamics"):
             present[name].remove(dynamics)
         ElementTree.SubElement(present[name], "dynamics", damping=f"{damping:.6g}", friction="0")
-    robot.extend(_extensions(sensor, joint_link(present[sensor], "child"), joints, inertia, offset))
+    robot.extend(_extensions(sensor, link_at(present[sensor], "child"), joints, inertia, offset))
     ElementTree.indent(robot)
     return ElementTree.tostring(robot, encoding="unicode")
 
@@ -138,7 +137,7 @@ def _mesh_folders(urdf: Path) -> list[str]:
 
 def _fix_to_world(robot: ElementTree.Element) -> None:
     """Make a link named "world" the root; sdformat takes a link of this name as the world itself."""
-    children = {joint_link(joint, "child") for joint in robot.findall("joint")}
+    children = {link_at(joint, "child") for joint in robot.findall("joint")}
     root = next(link for link in robot.findall("link") if link.get("name") not in children)
     name = root.get("name", "")
     if root.find("inertial") is None:  # sdformat would drop a link without mass and everything attached to it

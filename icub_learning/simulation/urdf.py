@@ -3,16 +3,12 @@
 from collections.abc import Collection
 from xml.etree import ElementTree
 
-
-def joint_link(joint: ElementTree.Element, end: str) -> str:
-    """Return the name of the link at the "parent" or "child" end of a joint."""
-    found = joint.find(end)
-    return found.get("link", "") if found is not None else ""
+from icub_learning.dynamics.regressors.robot_model import link_at
 
 
 def links_to_root(robot: ElementTree.Element, link: str) -> list[str]:
     """Return the names of the links from `link` up to the root of the robot."""
-    parents = {joint_link(joint, "child"): joint_link(joint, "parent") for joint in robot.findall("joint")}
+    parents = {link_at(joint, "child"): link_at(joint, "parent") for joint in robot.findall("joint")}
     chain = [link]
     while chain[-1] in parents:
         chain.append(parents[chain[-1]])
@@ -37,7 +33,7 @@ def reduced_robot(
             if shape.tag == "collision" or link.get("name") not in visible:
                 link.remove(shape)
     for joint in robot.findall("joint"):
-        if joint_link(joint, "child") not in links:
+        if link_at(joint, "child") not in links:
             robot.remove(joint)
         elif joint.get("name") not in moving:
             joint.set("type", "fixed")

@@ -29,6 +29,11 @@ def batch_solution(z, y, regularization, sample_weights=None, initial_weights=No
     return tuple(array.copy() for array in _SOLVED[key])
 
 
+def faded(factors):
+    """Return the samples' weights after all forgetting factors: each past sample fades with every later one."""
+    return np.append(np.cumprod(factors[:0:-1])[::-1], 1.0)
+
+
 def _solve(z, y, regularization, sample_weights, initial_weights):
     d, n_outputs = z.shape[1], y.shape[1]
     roots = np.ones(len(z), EXTENDED) if sample_weights is None else np.sqrt(np.asarray(sample_weights, EXTENDED))

@@ -25,10 +25,11 @@ class NodeProbe(RosProbe):
     def open(self) -> None:
         """Subscribe to all that the node publishes."""
         self.predictions: list[DynamicsPrediction] = self.hear(DynamicsPrediction, f"{self.node_name}/prediction")
-        self.outputs: dict[str, list[Any]] = {"predicted": [], "parametric": [], "external": []}
+        self.outputs: dict[str, list[Any]] = {"predicted": [], "parametric": [], "external": [], "deviation": []}
         for kind, kept in self.outputs.items():
-            self.node.create_subscription(WrenchStamped, f"{self.node_name}/{kind}_wrench", kept.append, MANY)
-            self.node.create_subscription(JointState, f"{self.node_name}/{kind}_effort", kept.append, MANY)
+            for what, suffix in (WrenchStamped, "wrench"), (JointState, "effort"):
+                topic = f"external_{suffix}_deviation" if kind == "deviation" else f"{kind}_{suffix}"
+                self.node.create_subscription(what, f"{self.node_name}/{topic}", kept.append, MANY)
         self.inertial = self.hear(InertialParameters, f"{self.node_name}/inertial_parameters", LATCHED)
         self.states = self.node.create_publisher(JointState, "joint_states", RELIABLE)
         self.wrenches = self.node.create_publisher(WrenchStamped, "wrench", RELIABLE)

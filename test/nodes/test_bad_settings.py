@@ -2,7 +2,6 @@
 
 import pytest
 from helpers.driven_arm import SETTINGS as ARM
-from helpers.own_package import write_own_package
 
 BAD = [
     ("cnn_features", {"model": "/no/such/file.onnx"}, "/no/such/file.onnx"),
@@ -30,10 +29,8 @@ BAD = [
 
 
 @pytest.mark.parametrize(("name", "settings", "expected"), BAD)
-def test_bad_settings_end_the_start_with_one_clear_line(
-    node_here, name, settings, expected, checkout, tmp_path, monkeypatch
-):
-    write_own_package(checkout, tmp_path / "elsewhere", monkeypatch)
+@pytest.mark.usefixtures("own_package")
+def test_bad_settings_end_the_start_with_one_clear_line(node_here, name, settings, expected):
     node = node_here(name, **settings)
     node.wait_for(expected)
     assert node.wait() == 1

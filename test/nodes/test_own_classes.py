@@ -7,7 +7,6 @@ from helpers.detection_probe import DetectionProbe
 from helpers.driven_arm import SETTINGS as ARM
 from helpers.driven_arm import Arm, drive, settle, taken_in
 from helpers.node_probe import NodeProbe
-from helpers.own_package import write_own_package
 from helpers.recognition_probe import RecognitionProbe
 from helpers.robots import RIGHT_ARM
 from std_srvs.srv import Trigger
@@ -17,12 +16,8 @@ from icub_learning.models import read_model, write_model
 from icub_learning_msgs.srv import ForgetObject, ListObjects, ModelFile, TeachDetection
 
 QUICK = {"report_period": 0.05, "answer_timeout": 200.0}
+pytestmark = pytest.mark.usefixtures("own_package")
 LEARNER, CLASSIFIER = "my_package.learner.SineLearner", "my_package.classifier.NearestMean"
-
-
-@pytest.fixture(autouse=True)
-def package(checkout, tmp_path, monkeypatch):
-    return write_own_package(checkout, tmp_path / "elsewhere", monkeypatch)
 
 
 def test_a_learner_predicts_learns_and_is_kept(started, regressor, tmp_path):
@@ -91,7 +86,7 @@ def test_a_classifier_is_taught_recognizes_and_is_kept(started, tmp_path):
         assert f"here it is '{CLASSIFIER}'" in probe.call(ModelFile, "load_model", path="other").message
 
     with started(RecognitionProbe(), **QUICK) as probe:
-        assert f"'{CLASSIFIER}', not one of" in probe.call(ModelFile, "load_model", path="own").message
+        assert f"'{CLASSIFIER}' is not one of" in probe.call(ModelFile, "load_model", path="own").message
 
 
 def test_features_are_those_of_the_class(started):

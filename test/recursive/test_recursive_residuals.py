@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.batch_solution import batch_solution, relative_error
+from helpers.batch_solution import batch_solution, faded, relative_error
 from helpers.unchanged import unchanged
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,10 +18,6 @@ def left_over(z, y, prior, start, weights, faded=1.0):
     errors = y - z @ weights
     away = np.sqrt(np.asarray(prior, np.longdouble))[:, None] * (weights - start)
     return (errors.T @ (np.reshape(faded, (-1, 1)) * errors) + away.T @ away).astype(float)
-
-
-def faded(factors):
-    return np.append(np.cumprod(factors[:0:-1])[::-1], 1.0)
 
 
 @given(

@@ -10,7 +10,7 @@ from helpers.local_polynomials import newest_by_window
 
 from benchmarks import core, motion, parts
 from benchmarks.contestants import CONTESTANTS, MISSING
-from benchmarks.endurance import soak
+from benchmarks.endurance import files, soak
 from benchmarks.report import Result
 from benchmarks.scenarios import SCENARIOS
 from benchmarks.timing import Spread, time_in_turns
@@ -40,6 +40,13 @@ def test_what_is_too_slow_is_left_out_with_the_reason():
     assert "left out" in results["slow"]
     assert isinstance(results["quick"], Spread)
     assert results["quick"].low <= results["quick"].median <= results["quick"].high
+
+
+@pytest.mark.parametrize("name", files.TARGETS)
+def test_what_is_fuzzed_takes_or_refuses_what_it_begins_with(name):
+    target, seeds = files.TARGETS[name]()
+    for seed in seeds:
+        files.checked(target)(seed)
 
 
 def test_each_part_of_a_cycle_is_measured(monkeypatch):

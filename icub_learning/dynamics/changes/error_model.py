@@ -36,7 +36,8 @@ class ErrorModel:
     usual one, and a correlation time of NEW.
 
     Attributes:
-        fast, slow, noise: (m, m) covariances of the parts.
+        fast, slow, noise: (m, m) covariances of the parts; the noise with what is too small to matter.
+        deviation: (m,) standard deviations of the noise alone.
         scatter: (m,) scatter of the errors in a block, see Blocks.
         scale: factor on all of them, at least LEAST_SCALE.
         age: time [s] for which errors were seen.
@@ -53,6 +54,7 @@ class ErrorModel:
         self._bound = float(chdtri(m, RARE))  # scipy.stats.chi2 is the same, and takes half a second to import
         self._floor = np.zeros((m, m))  # covariance of what is too small to matter, and taken for noise
         self.fast, self.slow, self.noise = (np.eye(m) for _ in range(3))
+        self.deviation = np.ones(m)
         self._kept = np.ones(2)  # shares of the fast and the slow part that are left after a block
         self._covariance = np.eye(2 * m)
         self._blocks = 0
@@ -98,6 +100,7 @@ class ErrorModel:
         fast, slow = _positive(np.stack([near * np.exp(NEAR * BLOCK / time), slow]), FLOOR)
         noise = _positive(whole - fast, FLOOR)
         self.fast, self.noise, self.slow = fast * units, noise * units + self._floor, slow * units
+        self.deviation = np.sqrt(np.maximum(np.diagonal(noise * units), FLOOR * self.noise.diagonal()))
         self._kept = np.exp([-BLOCK / time, -BLOCK / SLOW])
 
     def start(self) -> Array:

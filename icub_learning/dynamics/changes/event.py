@@ -83,7 +83,7 @@ class Event:
     since: int  # stamp of its first sample [ns]
     before: Load | None  # the load before it, if there was one
     state: Array  # (2 m, 1) filter state before and after it: offsets last, errors of motion (the first m) do not
-    noise: Array  # (m,) standard deviations of the errors of a block
+    noise: Array  # (m,) standard deviations of the noise of a block
     precision: Array  # (m, m) inverse covariance of a usual mean error over the blocks that show its end
     pull: Array  # (m,) prior standard deviations of a pull: those of what a push adds to the outputs
     usual: Array  # (m, m) covariance of the usual errors of a block, over all times
@@ -164,21 +164,28 @@ class EvidenceOfCauses:
 
     def event(self, first: Block, before: Load | None, errors: ErrorModel) -> Event:
         """Return the event that begins with a block."""
-        noise, offsets = np.sqrt(np.diag(errors.noise)), first.state.copy()
+        offsets = first.state.copy()
         offsets[: self._n_outputs] = 0.0
         precision = np.asarray(np.linalg.inv(errors.spread(LATEST)), dtype=np.float64)
         pull = np.sqrt(((first.push_columns * LOAD_AND_PUSH[Cause.PUSH]) ** 2).sum(axis=1))
-        event = Event(first.stamp, before, offsets, noise, precision, pull, errors.spread(1), [])
+        event = Event(first.stamp, before, offsets, errors.deviation, precision, pull, errors.spread(1), [])
         event.attempts.append(self._attempt(event, first.state))
         return event
 
     def _attempt(self, event: Event, state: Array) -> Attempt:
         """Return evidence that begins now, and allows for errors of the sensor's gain, which show in strong signals."""
-        gains = GAIN_ERROR * event.noise[self._gain_rows] / event.noise[self._gain_sources]
-        deviations = [*(np.concatenate([own, gains]) for own in LOAD_AND_PUSH), event.pull]
+        deviations = [*(np.concatenate([own, self._gain_errors(event.noise)]) for own in LOAD_AND_PUSH), event.pull]
         bare = Evidence(self._n_outputs, deviations, state)
         loaded = bare if event.before is None else Evidence(self._n_outputs, deviations, state)
         return Attempt(bare, loaded, LoadEstimate(LOAD_AND_PUSH[Cause.LOAD], event.usual), UnknownMotion(event.usual))
+
+    def _gain_errors(self, noise: Array) -> Array:
+        return np.asarray(GAIN_ERROR * noise[self._gain_rows] / noise[self._gain_sources])
+
+    def misread(self, signal: Array, noise: Array) -> Array:
+        """Return the variance (n_outputs,) that errors of the sensor's gain add to a signal, by deviations of noise."""
+        added = (self._gain_errors(noise) * signal[self._gain_sources]) ** 2
+        return np.asarray(np.bincount(self._gain_rows, added, self._n_outputs), dtype=np.float64)
 
     def examine(self, event: Event, block: Block) -> None:
         """Add a block to all evidence of an event, and begin new evidence every FEWEST blocks."""

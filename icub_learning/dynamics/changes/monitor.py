@@ -97,6 +97,10 @@ class ChangeMonitor:
         added = rows @ load.parameters
         return prediction.plus(added, np.einsum("ij,jk,ik->i", rows, load.covariance, rows)), added
 
+    def misread(self, signal: Array) -> Array:
+        """Return the variance (n_outputs,) that the sensor's gain adds to a signal; 0 until usual errors are known."""
+        return self._causes.misread(signal, self._errors.deviation) if self.ready else np.zeros(len(signal))
+
     def may_learn(self, stamp: int) -> bool:
         """Whether the body may learn from a sample of this time [ns]."""
         over = any(begin <= stamp <= end for begin, end in self._withheld)

@@ -60,6 +60,7 @@ class External:
     known: Motion  # motion that the prediction was made from
     predict: Callable[[], Prediction]  # makes the prediction again, without what follows the newest errors
     load: Array | None  # (n_outputs,) what a load adds; None without one
+    more_variance: Callable[[Array], Array] | None = None  # that of the load, and of how the sensor reads a signal
 
     @cached_property
     def undisturbed(self) -> Prediction:
@@ -75,6 +76,12 @@ class External:
     def external(self) -> Array:
         """Measured minus predicted, (n_outputs,): contact alone."""
         return self.unexpected if self.load is None else self.unexpected - self.load
+
+    @property
+    def deviation(self) -> Array:
+        """Standard deviation of `external`, (n_outputs,): by the prediction, the load, and the gain of the sensor."""
+        variance = self.undisturbed.variance
+        return np.sqrt(variance if self.more_variance is None else variance + self.more_variance(self.external))
 
 
 @dataclass

@@ -268,7 +268,9 @@ class InverseDynamicsStream:
         record.measured = measured
         self.counts.measured += 1
         record.fault = self._faults.check(record.stamp, measured, record.known.position)
-        paired = External(record.stamp, measured, record.known, partial(self._undisturbed, record), record.load)
+        more = None if self.watch is None else partial(self._more_variance, self.watch, record)
+        undisturbed = partial(self._undisturbed, record)
+        paired = External(record.stamp, measured, record.known, undisturbed, record.load, more)
         self._paired.append(paired)
         if record.fault is not None or not record.settled:
             return
@@ -280,6 +282,12 @@ class InverseDynamicsStream:
             judge.judge(record.body, measured, elapsed)
         elif judge is not None:  # something is carried or touched
             judge.hold()
+
+    @staticmethod
+    def _more_variance(watch: ChangeMonitor, record: StateRecord, signal: Array) -> Array:
+        """Return the variance (n_outputs,) of what a load adds, and of the gain with which a sensor reads a signal."""
+        read = watch.misread(signal)
+        return read if record.load is None else read + record.prediction.variance - record.body.variance
 
     def _undisturbed(self, record: StateRecord) -> Prediction:
         """Return the prediction without what follows the newest errors, which would follow a push."""

@@ -56,7 +56,7 @@ def told(arm: LiveArm, rng: np.random.Generator, place: str, force: float) -> tu
 def _along(pair: External, force: Array) -> tuple[float, float]:
     """Return the external force along the true one [N], and by how much it may be off [N]."""
     size = float(np.linalg.norm(force))
-    deviation = float(np.sqrt(pair.undisturbed.variance[:3] @ (force / size) ** 2))
+    deviation = float(np.sqrt(pair.deviation[:3] ** 2 @ (force / size) ** 2))
     return float(pair.external[:3] @ force) / size, max(NEAR * size, DEVIATIONS * deviation)
 
 

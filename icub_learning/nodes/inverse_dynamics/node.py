@@ -124,9 +124,10 @@ class InverseDynamicsNode(ManagedNode):
 
     def _make_endpoints(self) -> None:
         kind, suffix = (WrenchStamped, "wrench") if self._is_wrench else (JointState, "effort")
+        names = {name: f"{name}_{suffix}" for name in ("predicted", "parametric", "external")}
         self._output_publishers = {
-            name: self.create_lifecycle_publisher(kind, f"~/{name}_{suffix}", STREAM)
-            for name in ("predicted", "parametric", "external")
+            name: self.create_lifecycle_publisher(kind, f"~/{topic}", STREAM)
+            for name, topic in (names | {"deviation": f"external_{suffix}_deviation"}).items()
         }
         self._prediction_publisher = self.create_lifecycle_publisher(DynamicsPrediction, "~/prediction", STREAM)
         self._has_subscriber = False  # whether predictions had a subscriber when the last one was published
@@ -186,8 +187,9 @@ class InverseDynamicsNode(ManagedNode):
         paired = self._stream.pair()
         for external in paired:
             self._recent.add(time.perf_counter(), external.known, external.measured)
-            if self._output_publishers["external"].get_subscription_count():  # computing it costs more than publishing
-                self._publish_output("external", external.stamp, external.external, True)
+            for kind in ("external", "deviation"):  # computing them costs more than publishing
+                if self._output_publishers[kind].get_subscription_count():
+                    self._publish_output(kind, external.stamp, getattr(external, kind), True)
             self._report.checked(self._sensor_check.add(external.measured, external.known.position))
         for sample in self._stream.complete():
             self._learner.offer(sample)

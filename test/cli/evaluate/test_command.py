@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers.own_package import write_own_package
 from helpers.recordings import JOINTS, rigid_recording
 from helpers.robots import RIGHT_ARM, UR10_JOINTS
 from PIL import Image
@@ -104,9 +103,8 @@ def test_real_ur10(shared_data, evaluate):
     assert np.exp(np.mean(np.log(ratios))) <= 1.05
 
 
-def test_a_class_of_ones_own_is_evaluated_beside_the_others(checkout, rigid, tmp_path, evaluate, monkeypatch):
+def test_a_class_of_ones_own_is_evaluated_beside_the_others(own_package, rigid, tmp_path, evaluate):
     """Its errors equal those of the same class taught sample by sample; those of the other estimators do not change."""
-    write_own_package(checkout, tmp_path / "elsewhere", monkeypatch)
     options = [*UR10, *SMALL, "--derivatives", "recorded"]
     without = evaluate(rigid, *options)[1]
     out, including = evaluate(rigid, *options, "--estimator", "my_package.learner.SineLearner")

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.arm_models import taught
-from helpers.own_package import write_own_package
 
 from icub_learning.cli.main import main
 from icub_learning.detection import saved_model as detection
@@ -48,8 +47,7 @@ def test_info_of_all_kinds(tmp_path, capsys):
     assert 0.0 < arm["size [MB]"] < 1.0
 
 
-def test_models_of_an_own_class_are_read_where_it_is_named(checkout, tmp_path, monkeypatch, capsys):
-    write_own_package(checkout, tmp_path / "elsewhere", monkeypatch)
+def test_models_of_an_own_class_are_read_where_it_is_named(own_package, tmp_path, capsys):
     learner, classifier = "my_package.learner.SineLearner", "my_package.classifier.NearestMean"
     arms = []
     for seed, name in enumerate(("monday", "friday")):

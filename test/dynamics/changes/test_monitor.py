@@ -189,6 +189,17 @@ def test_load_is_added_to_predictions(carrying):
     assert hand.monitor.compensated(body, motion) == (body, None)
 
 
+@pytest.mark.parametrize("torque", [False, True])
+def test_gain_errors_misread_a_signal_as_much_as_drawn_ones_do(torque):
+    """Errors of 1 % of the noise, of each axis of a sensor of wrenches into each, or of each joint's sensor alone."""
+    hand, rng, n = used(torque=torque), np.random.default_rng(0), 7 if torque else 6
+    signal = rng.standard_normal(n)
+    gains = 0.01 * rng.standard_normal((20_000, n, n)) * (np.eye(n) if torque else np.outer(hand.noise, 1 / hand.noise))
+    drawn = (gains @ signal).std(axis=0)
+    np.testing.assert_allclose(np.sqrt(hand.monitor.misread(signal)), drawn, rtol=0.15)
+    np.testing.assert_array_equal(Hand(0, torque=torque).monitor.misread(signal), 0.0)  # nothing is known yet
+
+
 def test_joint_torques_tell_loads_from_pushes_too():
     hand = used(3, torque=True)
     assert hand.run(3.0, load=2 * LOAD)[-1] == "load"

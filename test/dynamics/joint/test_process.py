@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.batch_solution import batch_solution
+from helpers.batch_solution import batch_solution, faded
 from helpers.robots import ICUB, RIGHT_ARM, UR10, UR10_JOINTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -113,11 +113,6 @@ def predictions(process, phi, rows):
     certainty, noise = process.certainty(), part(process.state(), "noise")["value"]
     of_rigid = certainty.of_rigid_bodies(phi, process.columns.of(rows))[0] / noise
     return alone, beside + rows @ parameters(process), certainty.of_features(phi) + of_rigid
-
-
-def faded(factors):
-    """Return the samples' weights after all forgetting factors: each past sample fades with every later one."""
-    return np.append(np.cumprod(factors[:0:-1])[::-1], 1.0)
 
 
 def assert_batch(process, samples, weights_of_samples, probe, atol=1e-9, precision=None):

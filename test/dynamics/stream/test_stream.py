@@ -217,13 +217,13 @@ class Experts(Recorder):
 class Guard:
     """A watch that forbids learning from some samples."""
 
-    changed, change_ratio = 0, 1.0
+    changed, change_ratio, misread = 0, 1.0, staticmethod(lambda signal: 0.01 * signal**2)
 
     def __init__(self, forbidden):
         self.forbidden = {START + k * PERIOD for k in forbidden}
 
     def compensated(self, prediction, motion):
-        return prediction.plus(np.ones(3)), np.ones(3)
+        return prediction.plus(np.ones(3), np.full(3, 7.0)), np.ones(3)
 
     def observe(self, stamp, motion, error, variance=None):
         pass
@@ -245,6 +245,7 @@ def test_experts_are_judged_at_once_unless_something_is_touched_and_learned_from
         stream.measurement(START + k * PERIOD, [k, 0, 0])
         (paired,) = stream.pair()
         np.testing.assert_allclose(paired.external, [k, 0, 0] - (body - 0.5 + 1.0), atol=1e-12)  # the load adds 1.0
+        np.testing.assert_allclose(paired.deviation**2, paired.undisturbed.variance + 7.0 + 0.01 * paired.external**2)
         (event,) = experts.events[before:]
         if k in range(10, 15):
             assert event == ("held", k)

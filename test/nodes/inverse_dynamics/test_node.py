@@ -44,7 +44,7 @@ def test_predicts_every_state_once_learns_and_keeps_what_it_learned(started, reg
         drive(probe, arm, [399])  # predicted with all that was learned
         settle(probe, 400)
         assert probe.stamps() == [START + k * PERIOD for k in range(400)]
-        for kind in ("predicted", "parametric", "external"):
+        for kind in ("predicted", "parametric", "external", "deviation"):
             assert [stamp_to_ns(message.header.stamp) for message in probe.outputs[kind]] == probe.stamps()
             assert probe.outputs[kind][0].header.frame_id == "r_upper_arm"
         last = probe.predictions[-1]
@@ -60,6 +60,7 @@ def test_predicts_every_state_once_learns_and_keeps_what_it_learned(started, reg
         external = probe.outputs["external"][-1].wrench
         # It is measured minus predicted, by weights that no push moves: the stream's tests check it exactly.
         assert abs(external.force.z - (arm.sample(399)[2][2] - last.total[2])) < 2.0 * np.sqrt(last.variance[2])
+        assert probe.outputs["deviation"][-1].wrench.force.z == pytest.approx(np.sqrt(last.variance[2]), rel=0.1)
 
         inertial = probe.inertial[-1]
         assert tuple(inertial.names) == regressor.parameter_names
@@ -161,7 +162,7 @@ def test_joint_torques_which_have_no_sensor_to_tare(started):
         drive(probe, arm, [299], send)  # predicted with all that was learned
         settle(probe, 300)
         assert probe.stamps() == [START + k * PERIOD for k in range(300)]
-        for kind in ("predicted", "parametric", "external"):
+        for kind in ("predicted", "parametric", "external", "deviation"):
             assert [stamp_to_ns(message.header.stamp) for message in probe.outputs[kind]] == probe.stamps()
             assert tuple(probe.outputs[kind][0].name) == UR10_JOINTS
         errors = [np.array(message.effort) for message in probe.outputs["external"]]
