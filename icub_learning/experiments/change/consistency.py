@@ -23,8 +23,7 @@ def random_excitations(seed: int, count: int) -> dict[str, Any]:
     regressor = WrenchRegressor.from_urdf(find_urdf("icub"), arm.joint_names, arm.sensor)
     bodies, n = bodies_of(regressor.parameter_names), regressor.n_joints
     finder = ConsistentParameters(regressor.nominal_parameters, bodies)
-    learned = found = 0
-    seconds = 0.0
+    learned, found, seconds = 0, 0, 0.0
     for _ in range(count):
         estimator = ParametricEstimator(regressor)
         truth = regressor.nominal_parameters * rng.uniform(0.3, 2.0, regressor.n_parameters)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from icub_learning.arrays import real
 from icub_learning.experiments.change import consistency, control, forces, loads_and_pushes, wear
 from icub_learning.experiments.figures import Row, at_most, expectations, gathered, seen
 from icub_learning.experiments.options import Arguments, options
@@ -12,7 +13,6 @@ from icub_learning.reporting.tables import save_figures
 
 Found = Mapping[str, Any]  # figures of all seeds, a list in place of each number; see `gathered`
 SEEDS = (0, 1, 2)
-WORN_ROBOT = "ur10_currents_125hz"
 CONTROL = {"feed-forward": False, "full": True}  # whether the model gets the measured motion
 TO_TELL = 7  # random loads, and as many random pushes, of each seed
 DESCRIPTION = """\
@@ -20,7 +20,7 @@ On SIMULATED robots with the settings that are shipped: loads that are grasped a
 published of forces on the hand and at the sensor (forces), ten minutes without any change (quiet), ten minutes of
 growing friction (friction), tracking errors with the learned model as feed-forward (control), and bodies that are
 physically possible after random excitations (consistency). The seeds that are judged by default chose no setting; seeds
-from 100 on did. All of it takes about an hour on two cores."""
+from 100 on did. All of it takes 70 minutes on one core."""
 EXAMPLE = "example:\n  icub-learning reproduce change --parts loads control --json out/change.json"
 
 QUICK = ("--parts", "consistency", "--seeds", "0", "--excitations", "1000")
@@ -125,8 +125,8 @@ def _consistency(found: Found) -> list[Row]:
 PARTS: dict[str, tuple[Callable[[int, Arguments], dict[str, Any]], Callable[[Found], list[Row]]]] = {
     "loads": (lambda seed, _: loads_and_pushes.run_seed(seed, TO_TELL), _loads),
     "forces": (lambda seed, _: forces.run_seed(seed), _forces),
-    "quiet": (lambda seed, args: wear.without_change(seed, args.minutes), _quiet),
-    "friction": (lambda seed, args: wear.grown_friction(WORN_ROBOT, seed, args.minutes), _friction),
+    "quiet": (lambda seed, args: wear.without_change(seed, real("--minutes", args.minutes, 3.0)), _quiet),
+    "friction": (lambda seed, args: wear.grown_friction(seed, real("--minutes", args.minutes, 3.0)), _friction),
     "control": (lambda seed, _: {kind: control.run_seed(seed, full) for kind, full in CONTROL.items()}, _control),
     "consistency": (
         lambda seed, args: consistency.random_excitations(seed, args.excitations // len(args.seeds)), _consistency
@@ -136,6 +136,6 @@ add_options = options(
     picture=False,
     parts={"nargs": "+", "choices": PARTS, "default": list(PARTS), "help": "default: all of them"},
     seeds={"nargs": "+", "type": int, "default": list(SEEDS), "help": "default: 0 1 2"},
-    minutes=(10.0, "of quiet and friction"),
+    minutes=(10.0, "of quiet and friction, at least 3: the first and the last are judged"),
     excitations=(10_000, "of consistency"),
 )

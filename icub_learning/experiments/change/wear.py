@@ -15,6 +15,7 @@ from icub_learning.simulation.zoo.robot import ZooRecording, ZooRobot
 
 BEGUN = 60.0  # time of learning before anything is judged [s]
 LEVEL = 60.0  # time over which errors at the start and at the end are measured [s]
+WORN = "ur10_currents_125hz"  # robot of the zoo whose friction grows
 GROWTH = 0.5  # relative growth of friction over the whole time
 FIXED: dict[str, Any] = {"forgetting": 1.0, "watch": "never"}  # a learner that never forgets and watches for nothing
 
@@ -33,12 +34,12 @@ def without_change(seed: int, minutes: float) -> dict[str, Any]:
     }
 
 
-def grown_friction(name: str, seed: int, minutes: float) -> dict[str, Any]:
-    """Return errors of a zoo robot whose friction grows by GROWTH, relative to those of the first judged minute."""
-    robot = ZOO[name]
+def grown_friction(seed: int, minutes: float) -> dict[str, Any]:
+    """Return errors of the robot WORN, whose friction grows by GROWTH, relative to those of the first judged minute."""
+    robot = ZOO[WORN]
     made = robot.record(60.0 * minutes, seed)
     worn = worn_recording(robot, made)
-    found: dict[str, Any] = {"robot": name}
+    found: dict[str, Any] = {"robot": WORN}
     for label, changed in (("automatic", {}), ("none forgotten", FIXED)):
         settings = replace(Settings(**made.settings, seed=seed), **changed)
         regressor = assembly.make_regressor(settings)
