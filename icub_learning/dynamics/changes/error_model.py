@@ -85,7 +85,7 @@ class ErrorModel:
         return np.maximum(more, 0.0)
 
     def ignore(self, effects: Array) -> None:
-        """Take for noise what is too small to matter, given its effects (m, n) in the block that is learned next."""
+        """Add to the noise what a push too small to matter does to the next block; effects (m, n): of its axes."""
         self._floor += (np.diag((effects**2).sum(axis=1)) - self._floor) / (self._blocks + 1)
 
     def _decompose(self) -> None:
