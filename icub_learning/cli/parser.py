@@ -16,12 +16,13 @@ def declared(package: str, prefix: str) -> dict[str, tuple[str, str]]:
     The docstrings of their modules begin with "`PREFIX NAME`: SUMMARY." They are read as text: no list waits for NumPy.
     """
     root = Path(__file__).parents[1]
-    found = {}
+    found: dict[str, tuple[str, str]] = {}
     for path in sorted((root / package).rglob("*.py")):
         with path.open(encoding="utf-8") as file:
             match = re.match(rf'"""`{prefix} (\S+)`: (.+)\.(\n|""")', file.readline())
         if match:
             module = ".".join([root.name, *path.relative_to(root).with_suffix("").parts])
+            assert match[1] not in found, f"`{prefix} {match[1]}` is declared in {found[match[1]][0]} and in {module}"
             found[match[1]] = module, match[2]
     return dict(sorted(found.items()))
 

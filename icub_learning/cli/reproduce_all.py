@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
         sections = [_section(one, EXPERIMENTS[one][1], modules[one], outcomes.get(one), kept / one) for one in names]
         write_page(args.report, make_page(sections, describe_machine(), args.quick))
     minutes = sum(one.seconds for one in outcomes.values()) / 60
-    print(f"{len(names)} experiments took {minutes:.0f} min, those that were kept included", flush=True)
+    print(f"{len(names)} of the experiments took {minutes:.1f} min, with those that were kept", flush=True)
     return int(any(one.status == FAILED for one in outcomes.values()))
 
 
@@ -78,5 +78,5 @@ def _section(name: str, summary: str, module: ModuleType, outcome: Any, folder: 
     figures = {} if outcome is None else outcome.figures(folder)
     seed = figures.get("seed", figures.get("seeds", ""))
     comparisons = list(module.comparisons(figures)) if figures and hasattr(module, "comparisons") else []
-    pictures = sorted(folder.glob("*.png")) if figures else []
+    pictures = [] if outcome is None else sorted(folder.glob("*.png"))
     return Section(name, summary, module.DESCRIPTION, outcome, str(seed), comparisons, pictures)

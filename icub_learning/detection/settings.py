@@ -16,7 +16,7 @@ class Settings(Validated):
     n_batches: int = setting(4, "batches of negatives that an object is trained on", low=1, high=1000)
     batch_size: int = setting(2500, "negatives in a batch", low=10, high=100000)
     threshold: float = setting(
-        -0.5, "smallest score of a detection, from -1 (background) to 1", low=-2.0, high=2.0, live=True
+        -0.5, "smallest score of a detection, about -1 (background) to 1", low=-2.0, high=2.0, live=True
     )
     seed: int = setting(0, "seed of what is drawn: equal lessons give equal detectors", low=0, high=2**31 - 1)
     n_threads: int = setting(1, "number of threads that work on one image", low=1, high=64)

@@ -54,6 +54,9 @@ class Comparison:
     spread: float = 0.0  # standard deviation of the difference, from those of ours and theirs that are known
     why: str = ""  # reason why ours is worse
 
+    def __post_init__(self) -> None:
+        assert self.better in ("less", "more", "") and self.kind in KINDS, f"{self.what}: {self.better}, {self.kind}"
+
     @property
     def worse(self) -> bool:
         """Whether ours is worse, rounded to as many digits as are published; theory and a published 0 are exact."""
@@ -72,11 +75,6 @@ class Comparison:
 
 
 Comparisons = Iterator[Comparison]
-
-
-def nearest(value: float, edges: Sequence[float]) -> float:
-    """Return the value clipped to the range from the smallest to the largest edge."""
-    return float(np.clip(value, min(edges), max(edges)))
 
 
 def conclude(args: Arguments, figures: Figures, comparisons: Callable[[Figures], Comparisons]) -> None:

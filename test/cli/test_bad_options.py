@@ -97,6 +97,7 @@ simulate --output x.npz --side both | right
 simulate --output x.npz --task dance | circle_xy
 simulate --output x.npz --task hold --duration 1 2 | duration * 1 tasks
 teach --detect --label a --seconds 0 | --seconds * (0, 3600]
+teach --label a --boxes motion | --detect
 teach --frames 0 | --frames * [1, inf)
 teach --rate 0.009 | --rate * [0.01, 1000]
 teach --timeout 0 | --timeout * (0, 3600]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from html import escape
 from pathlib import Path
 
+import pytest
 from PIL import Image
 
 from icub_learning.cli.main import main
@@ -26,6 +27,8 @@ def test_what_is_worse():
         assert [one.better for one in entries if one.worse] == [expected]
     assert not Comparison("x", 0.46514, 0.4651, "less").worse and Comparison("x", 0.46516, 0.4651, "less").worse
     assert Comparison("x", -0.4999, -0.5, "less", THEORY).worse  # theory is not rounded
+    with pytest.raises(AssertionError, match="x: lower"):
+        Comparison("x", 1.0, 1.0, "lower")
     assert Comparison("x", 0.04, 0.0, "less").worse and not Comparison("x", -0.04, 0.0, "less").worse  # 0 is exact
     remarks = [Comparison("x", ours, 1.0, "less", SAME, 0.2, "fewer samples").remark for ours in (0.9, 1.1, 1.3)]
     assert remarks == ["", "worse: within the deviation of 0.20", "worse: fewer samples"]

@@ -27,10 +27,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = f"frames to learn from (default: {FRAMES}; with --label and a folder: all of its images)"
     parser.add_argument("--frames", metavar="N", type=number_in(int, "[1, inf)"), help=text)
     add_value(parser, "--timeout", 20.0, "longest wait for the frames", "SECONDS", "(0, 3600]")
-    text = (
-        "a folder of images or a camera such as /dev/video0, published on the topic of --image (default: images"
-        " that are published there already)"
-    )
+    text = "folder of images or camera such as /dev/video0, published on --image (default: what comes there already)"
     parser.add_argument("--source", metavar="SOURCE", help=text)
     add_value(parser, "--rate", 10.0, "images per second of --source", "HZ", "[0.01, 1000]")
     add_value(parser, "--image", "image", "topic of the robot's images", "TOPIC")
@@ -40,10 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("detection", "to find an object among others, with --label")
     group.add_argument("--detect", action="store_true", help="teach object_detection instead of object_recognition")
     add_value(group, "--seconds", 12.0, "how long images are collected", within="(0, 3600]")
-    text = (
-        "where the object's box comes from, see docs/ros_interface.md; a class has to be the node's box_source"
-        " (default: tracker with --box, else the node's box_source)"
-    )
+    text = "what finds the object's box, or CLASS, the node's box_source (default: tracker with --box, else the latter)"
     group.add_argument("--boxes", metavar="tracker|motion|boxes|CLASS", default="", help=text)
     text = "of the object in the newest image [px]"
     group.add_argument("--box", nargs=4, type=float, metavar=("X1", "Y1", "X2", "Y2"), help=text)
@@ -59,6 +53,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.detect and args.label is None:
         raise ParameterError("--label", None, "a name: --detect asks no questions")
+    if not args.detect and (args.boxes or args.box):
+        raise ParameterError("--detect", None, "given: --boxes and --box are of detection")
     kind = DetectingRobot if args.detect else Robot
     with open_source(args.source, args.rate) as source, ros_node("icub_learning_teach") as ros:
         robot = kind(ros, args.node or kind.node_name, args.image, source)

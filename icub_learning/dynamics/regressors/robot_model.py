@@ -180,8 +180,9 @@ def _check_inertial(link: ElementTree.Element) -> None:
             values = [float(number) for number in (text or "").split()]
         except ValueError:
             values = []
-        if len(values) != count or not np.isfinite(values).all():
-            name, bound = f"{link.get('name')}.{tag}.{attribute}", f"{count} finite number{'s' if count > 1 else ''}"
+        if len(values) != count or not np.isfinite(values).all() or (tag == "mass" and values[0] < 0.0):
+            name = f"{link.get('name')}.{tag}.{attribute}"
+            bound = "a number of at least 0" if tag == "mass" else f"{count} finite number{'s' if count > 1 else ''}"
             raise ModelError(f"{name} of the URDF is {text!r}, but must be {bound}", name=name, value=text, bound=bound)
 
 

@@ -5,7 +5,7 @@ from itertools import permutations, product
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.dynamics.regressors.robot_model import link_at
+from icub_learning.dynamics.regressors.robot_model import RobotModel, link_at
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.dynamics.settings import Settings
@@ -76,6 +76,15 @@ def check_frame(seen: Observation) -> list[Finding]:
         text = f"the frame of the wrenches, {seen.wrench_frame!r}, is no link of the URDF"
         return [Finding("frame", WRONG, text, "set frame_id of the node to the sensor's link, as below", settings)]
     return [Finding("frame", RIGHT, f"wrenches are given in the frame {seen.wrench_frame}")]
+
+
+def check_urdf(seen: Observation) -> list[Finding]:
+    """Look for a URDF of which no model can be made."""
+    try:
+        RobotModel(seen.urdf, seen.joints)
+    except ModelError as error:
+        return [Finding("urdf", WRONG, f"no model can be made of the URDF: {error}", "correct it, or give another")]
+    return []
 
 
 def check_gravity(seen: Observation) -> list[Finding]:
@@ -174,4 +183,4 @@ def _compared(
     return expected, filtered.outputs[inside], motion[1]
 
 
-CHECKS = (check_frame, check_frozen, check_lever, check_gravity)
+CHECKS = (check_urdf, check_frame, check_frozen, check_lever, check_gravity)

@@ -97,16 +97,15 @@ def check_names(seen: Observation) -> list[Finding]:
         return [Finding("names", WRONG, text, remedy)]
     if match.text:
         own = {"the messages": match.remove, urdf: match.add}
-        prefix = " and ".join(f"{one!r} in {where}" for where, one in own.items() if one) + " only" * (
-            not all(own.values())
-        )
+        prefix = " and ".join(f"{one!r} in {where}" for where, one in own.items() if one)
         remedy = "use a URDF made with the same prefix (xacro's prefix argument, or the topic robot_description)"
-        text = f"names of joints have the prefix {prefix}"
+        text = f"names of joints have the prefix {prefix}{'' if all(own.values()) else ' only'}"
         return [Finding("prefix", WRONG, text, remedy, {"joints": match.joints}, match.applied(seen.recording))]
     text = f"{len(match.joints)} joints of the messages are in {urdf}: {listed(match.joints)}"
     found = [Finding("names", RIGHT, text, settings={"joints": match.joints})]
     if match.others:
-        text = f"{urdf} lacks {listed(match.others)}: they are not learned"
+        silent = listed([name for name in known if name not in match.joints])
+        text = f"{urdf} lacks {listed(match.others)}: they are not learned; the messages lack {silent or 'none'} of it"
         found.append(Finding("extra_joints", OPEN, text, settings={"extra_joints": match.others}))
     return found
 

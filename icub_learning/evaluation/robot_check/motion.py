@@ -82,9 +82,7 @@ def check_velocities(seen: Observation) -> list[Finding]:
         if velocity is not None and velocity.size and not moved:
             return [Finding("velocities", OPEN, "the robot stood still: velocities cannot be judged")]
         how = "joint states carry no velocities" if velocity is None else "all velocities are 0 while joints move"
-        remedy = (
-            "nothing has to be done: they are estimated from positions; measured ones help where positions are coarse"
-        )
+        remedy = "nothing need be done: they come from positions; measured ones help where positions are coarse"
         settings = {} if velocity is None else estimated
         return [Finding("velocity_missing", WRONG, how, remedy, settings, replace(seen.recording, velocity=None))]
     ratios = _ratios(seen.recording.joint_stamps * 1e-9, seen.recording.position, velocity)

@@ -25,8 +25,8 @@ class Report:
 def check_robot(seen: Observation) -> Report:
     """Run all checks. Raises ModelError: the URDF cannot be read."""
     if not seen.recording.n_joint_states:
-        text = "no joint state came"
-        return Report((Finding("silence", WRONG, text, "check the topic, the domain and that the driver runs"),), None)
+        remedy = "check the topic, the domain and that the driver runs"
+        return Report((Finding("silence", WRONG, "no joint state came", remedy),), None)
     findings: list[Finding] = []
     for check in messages.CHECKS + timing.CHECKS + NEEDING_NAMES:
         if check in NEEDING_NAMES and not (seen.joints and len(seen.recording.position)):

@@ -93,7 +93,7 @@ def run_experiment(folder: Path, name: str, arguments: Sequence[str], out: bool)
     """Run one experiment and keep its outcome, figures and pictures in the folder; `out`: whether it takes --out."""
     folder.mkdir(parents=True, exist_ok=True)
     noted = folder / "files.json"
-    for old in (*folder.glob("*.png"), noted):
+    for old in (*folder.glob("*.png"), noted, folder / FIGURES):
         old.unlink(missing_ok=True)
     command = [sys.executable, "-c", TRACED, str(noted), "reproduce", name, *arguments]
     command += ["--json", str(folder / FIGURES), *(["--out", str(folder)] if out else [])]

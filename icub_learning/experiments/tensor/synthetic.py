@@ -8,7 +8,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from icub_learning.arrays import Array
-from icub_learning.experiments.figures import TIME, Comparison, Comparisons, Figures, conclude, nearest
+from icub_learning.experiments.figures import TIME, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.options import Arguments, options, progress, seeds
 from icub_learning.experiments.panels import Panel, bar_offset, draw
 from icub_learning.experiments.tensor.layout import compare
@@ -85,7 +85,7 @@ def comparisons(found: Figures) -> Comparisons:
     for errors in found["errors"]:
         for place, gamma in enumerate(errors["gamma"]):
             what = f"errors, row {place + 1}: best gamma, beside the nearest of the published range"
-            yield Comparison(what, gamma, nearest(gamma, found["best gamma"]))
+            yield Comparison(what, gamma, float(np.clip(gamma, *np.sort(found["best gamma"])[[0, -1]])))
 
 
 def _times(n: int, d: int, s: int, gamma: float, seed: int) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from icub_learning.dynamics.settings import Settings
-from icub_learning.experiments.figures import STAND_IN, Comparison, Comparisons, Figures, conclude, nearest
+from icub_learning.experiments.figures import STAND_IN, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.options import Arguments, options, progress
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.thesis import change_of_task
@@ -53,7 +53,8 @@ def comparisons(found: Figures) -> Comparisons:
     for short, errors in found["rmse"].items():
         for column, (group, unit) in enumerate(UNITS.items()):
             ours = errors[group]["steady"]
-            published = nearest(ours, [float(edge) for edge in PUBLISHED[short.split()[0]][column].split("-")])
+            edges = sorted(map(float, PUBLISHED[short.split()[0]][column].split("-")))
+            published = float(np.clip(ours, edges[0], edges[-1]))
             yield Comparison(f"{short}: RMSE of {group}, steady [{unit}]", ours, published, "less", STAND_IN)
 
 

@@ -22,8 +22,7 @@ Wisconsin diagnostic data and 169 for tests, sigma 0.4. adult: 1000 of 32561 per
 hour. SGM is one pass with the best of 30 step sizes, constant (C: theta = 0, eta chosen) or decaying (D: eta = 1/4,
 theta chosen); SIGM stops at the best of its passes, with eta = n^(-1/2) (C) or eta = 1/4, theta = 1/2 (D). SGM is
 judged with the last iterate of one pass, and with the mean of all iterates of ten: the source says "one pass", but its
-figures are those of the second. The support vector machine is LIBSVM, its C chosen likewise. Mean and deviation over 10
-trials.
+figures are those of the second. The support vector machine is LIBSVM, its C chosen likewise. Means over 10 trials.
 
 Then the hinge loss over passes as in figure 6.1, and of SGM over eta and over theta as in figure 6.2: many passes with
 a constant step overfit, a decaying one does not; a large eta overfits, and theta = 1 oversmooths."""

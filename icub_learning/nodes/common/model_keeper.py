@@ -100,7 +100,7 @@ class ModelKeeper:
         if path is not None:
             logger.info(f"loaded {path}")
         else:
-            logger.warning(f"{self._kept.path}: starting with nothing learned")
+            logger.info(f"{self._kept.path}: no model to start with, nothing is learned yet")
         return made
 
     def check(self, name: str) -> "Future[Any]":

@@ -191,7 +191,6 @@ def test_load_is_added_to_predictions(carrying):
 
 @pytest.mark.parametrize("torque", [False, True])
 def test_gain_errors_misread_a_signal_as_much_as_drawn_ones_do(torque):
-    """Errors of 1 % of the noise, of each axis of a sensor of wrenches into each, or of each joint's sensor alone."""
     hand, rng, n = used(torque=torque), np.random.default_rng(0), 7 if torque else 6
     signal = rng.standard_normal(n)
     gains = 0.01 * rng.standard_normal((20_000, n, n)) * (np.eye(n) if torque else np.outer(hand.noise, 1 / hand.noise))

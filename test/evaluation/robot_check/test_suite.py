@@ -105,11 +105,8 @@ def test_what_cannot_be_judged_at_rest_is_left_open():
 @pytest.mark.parametrize(("published", "expected"), [(True, ()), (False, ("clock",)), (None, ())])
 def test_a_simulated_clock_needs_its_topic(published, expected):
     robot = sound("icub_wrench_100hz")
-    early = replace(
-        robot.recording,
-        joint_stamps=robot.recording.joint_stamps - robot.recording.joint_stamps[0] + 10**9,
-        wrench_stamps=robot.recording.wrench_stamps - robot.recording.joint_stamps[0] + 10**9,
-    )
+    made, since = robot.recording, robot.recording.joint_stamps[0] - 10**9
+    early = replace(made, joint_stamps=made.joint_stamps - since, wrench_stamps=made.wrench_stamps - since)
     report = check_robot(Observation(early, robot.urdf, robot.sensor, "r_upper_arm", clock_published=published))
     assert report.faults == expected
     assert any(one.name == "clock" and one.verdict == OPEN for one in report.findings) == (published is None)
@@ -117,9 +114,8 @@ def test_a_simulated_clock_needs_its_topic(published, expected):
 
 def test_settings_follow_from_what_was_found():
     robot = sound("icub_wrench_100hz")
-    faulty = replace(
-        robot.recording, wrench=-robot.recording.wrench, wrench_stamps=np.zeros(len(robot.recording.wrench))
-    )
+    wrench = robot.recording.wrench
+    faulty = replace(robot.recording, wrench=-wrench, wrench_stamps=np.zeros(len(wrench)))
     report = check_robot(Observation(faulty, robot.urdf, robot.sensor, ""))
     assert report.faults == ("stamps_unset", "frame", "gravity")
     assert report.settings is not None
@@ -140,11 +136,15 @@ def test_velocities_of_another_motion_are_named(name):
     assert "velocities" in faults_of(robot, replace(robot.recording, velocity=velocity))
 
 
+def test_a_urdf_with_a_negative_mass_is_named():
+    robot = sound("planar_arm_1khz")
+    urdf = robot.urdf.replace('mass value="', 'mass value="-')
+    assert "urdf" in check_robot(Observation(robot.recording, urdf)).faults
+
+
 def test_silence_is_named():
-    robot = sound("icub_wrench_100hz")
-    report = check_robot(Observation(cut(robot.recording, 0.0, 0.0), robot.urdf))
-    assert report.faults == ("silence",)
-    assert report.settings is None
+    report = check_robot(Observation(cut((robot := sound("icub_wrench_100hz")).recording, 0.0, 0.0), robot.urdf))
+    assert report.faults == ("silence",) and report.settings is None
     assert all(finding.verdict != OPEN for finding in report.findings)
 
 
