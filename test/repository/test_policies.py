@@ -11,7 +11,7 @@ from helpers.waiting import PATIENCE
 
 pytestmark = pytest.mark.ros
 # For each start of a node, with one output: how the topics of its other output end, which it lacks.
-OF_OTHERS = {"inverse_dynamics": [("effort",), ("wrench",)]}
+OF_OTHERS = {"inverse_dynamics": [("effort", "effort_deviation"), ("wrench", "wrench_deviation")]}
 
 
 @pytest.fixture(scope="module")
