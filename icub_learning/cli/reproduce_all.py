@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
         sections = [_section(one, EXPERIMENTS[one][1], modules[one], outcomes.get(one), kept / one) for one in names]
         write_page(args.report, make_page(sections, describe_machine(), args.quick))
     minutes = sum(one.seconds for one in outcomes.values()) / 60
-    print(f"{len(names)} of the experiments took {minutes:.1f} min, with those that were kept", flush=True)
+    print(f"experiments: {len(names)}, in {minutes:.1f} min with those that were kept", flush=True)
     return int(any(one.status == FAILED for one in outcomes.values()))
 
 

@@ -130,8 +130,8 @@ def text(report: Mapping[str, Any]) -> str:
         "steady": f"Steady state (last {100 * (1 - report['steady_from']):.3g} %",
         "test": "With learning off (all of the test",
     }
-    of, states = report["test"] or report["recording"], samples["joint_states"]
-    head = f"{of}: {report['duration_s']:.1f} s, {states} joint states, {samples['wrenches']} wrenches"
+    name, states = report["test"] or report["recording"], samples["joint_states"]
+    head = f"{name}: {report['duration_s']:.1f} s, {states} joint states, {samples['wrenches']} wrenches"
     learned = [f"learned from {report['recording']}"] if report["test"] else []
     blocks = ["\n".join(["; ".join([head, *learned]), *report["remarks"]])]
     if report["horizon_s"]:

@@ -37,7 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("detection", "to find an object among others, with --label")
     group.add_argument("--detect", action="store_true", help="teach object_detection instead of object_recognition")
     add_value(group, "--seconds", 12.0, "how long images are collected", within="(0, 3600]")
-    text = "what finds the object's box, or CLASS, the node's box_source (default: tracker with --box, else the latter)"
+    text = "what finds the object; CLASS: the node's box_source (default: tracker with --box, else the box_source)"
     group.add_argument("--boxes", metavar="tracker|motion|boxes|CLASS", default="", help=text)
     text = "of the object in the newest image [px]"
     group.add_argument("--box", nargs=4, type=float, metavar=("X1", "Y1", "X2", "Y2"), help=text)

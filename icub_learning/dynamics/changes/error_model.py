@@ -85,7 +85,7 @@ class ErrorModel:
         return np.maximum(more, 0.0)
 
     def ignore(self, effects: Array) -> None:
-        """Add to the noise what a push too small to matter does to the next block; effects (m, n): of its axes."""
+        """Count as noise what a push too small to matter does to the next block; effects (m, n): a column each axis."""
         self._floor += (np.diag((effects**2).sum(axis=1)) - self._floor) / (self._blocks + 1)
 
     def _decompose(self) -> None:
@@ -98,9 +98,9 @@ class ErrorModel:
         ratio = min(max(far_trace / near_trace, 0.05), 0.95) if near_trace > 1e-3 else 0.05
         time = -lags / np.log(ratio)  # [s] of the fast part
         fast, slow = _positive(np.stack([near * np.exp(NEAR * BLOCK / time), slow]), FLOOR)
-        noise = _positive(whole - fast, FLOOR)
-        self.fast, self.noise, self.slow = fast * units, noise * units + self._floor, slow * units
-        self.deviation = np.sqrt(np.maximum(np.diagonal(noise * units), FLOOR * self.noise.diagonal()))
+        noise = _positive(whole - fast, FLOOR) * units
+        self.fast, self.noise, self.slow = fast * units, noise + self._floor, slow * units
+        self.deviation = np.sqrt(np.maximum(noise.diagonal(), FLOOR * self.noise.diagonal()))
         self._kept = np.exp([-BLOCK / time, -BLOCK / SLOW])
 
     def start(self) -> Array:

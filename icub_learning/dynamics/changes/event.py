@@ -182,8 +182,8 @@ class EvidenceOfCauses:
     def _gain_errors(self, noise: Array) -> Array:
         return np.asarray(GAIN_ERROR * noise[self._gain_rows] / noise[self._gain_sources])
 
-    def misread(self, signal: Array, noise: Array) -> Array:
-        """Return the variance (n_outputs,) that errors of the sensor's gain add to a signal, by deviations of noise."""
+    def gain_variance(self, signal: Array, noise: Array) -> Array:
+        """Return the variance (n_outputs,) that gain errors add to a signal; noise: its deviations (n_outputs,)."""
         added = (self._gain_errors(noise) * signal[self._gain_sources]) ** 2
         return np.asarray(np.bincount(self._gain_rows, added, self._n_outputs), dtype=np.float64)
 

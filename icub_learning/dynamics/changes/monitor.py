@@ -97,9 +97,9 @@ class ChangeMonitor:
         added = rows @ load.parameters
         return prediction.plus(added, np.einsum("ij,jk,ik->i", rows, load.covariance, rows)), added
 
-    def misread(self, signal: Array) -> Array:
-        """Return the variance (n_outputs,) that the sensor's gain adds to a signal; 0 until usual errors are known."""
-        return self._causes.misread(signal, self._errors.deviation) if self.ready else np.zeros(len(signal))
+    def gain_variance(self, signal: Array) -> Array:
+        """Return the variance (n_outputs,) that gain errors add to a signal (n_outputs,); 0 before errors are known."""
+        return self._causes.gain_variance(signal, self._errors.deviation) if self.ready else np.zeros(len(signal))
 
     def may_learn(self, stamp: int) -> bool:
         """Whether the body may learn from a sample of this time [ns]."""

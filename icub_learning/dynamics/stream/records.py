@@ -60,7 +60,7 @@ class External:
     known: Motion  # motion that the prediction was made from
     predict: Callable[[], Prediction]  # makes the prediction again, without what follows the newest errors
     load: Array | None  # (n_outputs,) what a load adds; None without one
-    more_variance: Callable[[Array], Array] | None = None  # that of the load, and of how the sensor reads a signal
+    more_variance: Callable[[Array], Array] | None = None  # of the load, and of gain errors in reading a signal
 
     @cached_property
     def undisturbed(self) -> Prediction:
@@ -79,7 +79,7 @@ class External:
 
     @property
     def deviation(self) -> Array:
-        """Standard deviation of `external`, (n_outputs,): by the prediction, the load, and the gain of the sensor."""
+        """Standard deviation of `external`, (n_outputs,): of the prediction, the load and the sensor's gain errors."""
         variance = self.undisturbed.variance
         return np.sqrt(variance if self.more_variance is None else variance + self.more_variance(self.external))
 

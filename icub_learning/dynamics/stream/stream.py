@@ -285,8 +285,8 @@ class InverseDynamicsStream:
 
     @staticmethod
     def _more_variance(watch: ChangeMonitor, record: StateRecord, signal: Array) -> Array:
-        """Return the variance (n_outputs,) of what a load adds, and of the gain with which a sensor reads a signal."""
-        read = watch.misread(signal)
+        """Return the variance (n_outputs,) of what a load adds, and of the sensor's gain errors in reading a signal."""
+        read = watch.gain_variance(signal)
         return read if record.load is None else read + record.prediction.variance - record.body.variance
 
     def _undisturbed(self, record: StateRecord) -> Prediction:

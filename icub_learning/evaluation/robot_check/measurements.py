@@ -79,11 +79,11 @@ def check_frame(seen: Observation) -> list[Finding]:
 
 
 def check_urdf(seen: Observation) -> list[Finding]:
-    """Look for a URDF of which no model can be made."""
+    """Report a URDF from which no model of the robot can be built."""
     try:
         RobotModel(seen.urdf, seen.joints)
     except ModelError as error:
-        return [Finding("urdf", WRONG, f"no model can be made of the URDF: {error}", "correct it, or give another")]
+        return [Finding("urdf", WRONG, f"no model can be built from the URDF: {error}", "correct it, or give another")]
     return []
 
 

@@ -194,9 +194,8 @@ def test_gain_errors_misread_a_signal_as_much_as_drawn_ones_do(torque):
     hand, rng, n = used(torque=torque), np.random.default_rng(0), 7 if torque else 6
     signal = rng.standard_normal(n)
     gains = 0.01 * rng.standard_normal((20_000, n, n)) * (np.eye(n) if torque else np.outer(hand.noise, 1 / hand.noise))
-    drawn = (gains @ signal).std(axis=0)
-    np.testing.assert_allclose(np.sqrt(hand.monitor.misread(signal)), drawn, rtol=0.15)
-    np.testing.assert_array_equal(Hand(0, torque=torque).monitor.misread(signal), 0.0)  # nothing is known yet
+    np.testing.assert_allclose(np.sqrt(hand.monitor.gain_variance(signal)), (gains @ signal).std(axis=0), rtol=0.15)
+    np.testing.assert_array_equal(Hand(0, torque=torque).monitor.gain_variance(signal), 0.0)  # nothing is known yet
 
 
 def test_joint_torques_tell_loads_from_pushes_too():

@@ -217,7 +217,7 @@ class Experts(Recorder):
 class Guard:
     """A watch that forbids learning from some samples."""
 
-    changed, change_ratio, misread = 0, 1.0, staticmethod(lambda signal: 0.01 * signal**2)
+    changed, change_ratio, gain_variance = 0, 1.0, staticmethod(lambda signal: 0.01 * signal**2)
 
     def __init__(self, forbidden):
         self.forbidden = {START + k * PERIOD for k in forbidden}

@@ -143,7 +143,8 @@ def test_a_urdf_with_a_negative_mass_is_named():
 
 
 def test_silence_is_named():
-    report = check_robot(Observation(cut((robot := sound("icub_wrench_100hz")).recording, 0.0, 0.0), robot.urdf))
+    robot = sound("icub_wrench_100hz")
+    report = check_robot(Observation(cut(robot.recording, 0.0, 0.0), robot.urdf))
     assert report.faults == ("silence",) and report.settings is None
     assert all(finding.verdict != OPEN for finding in report.findings)
 
