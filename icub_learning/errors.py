@@ -1,6 +1,14 @@
 """The errors that this package raises; each names the offending value and the bound that it violates."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any
+
+
+def did_you_mean(word: object, known: Iterable[object]) -> str:
+    """Return the end of a message that names the known words which resemble a given one; "" if none does."""
+    near = get_close_matches(str(word), [str(one) for one in known], cutoff=0.5)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 class IcubLearningError(Exception):

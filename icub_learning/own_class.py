@@ -3,12 +3,11 @@
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar
 
-from icub_learning.errors import IcubLearningError, ParameterError
+from icub_learning.errors import IcubLearningError, ParameterError, did_you_mean
 
 
 def find_class(setting: str, path: str, methods: Sequence[str]) -> type[Any]:
@@ -17,12 +16,10 @@ def find_class(setting: str, path: str, methods: Sequence[str]) -> type[Any]:
     Raises ParameterError: the module cannot be imported, or holds no class of that name with these methods.
     """
     module_name, _, name = path.rpartition(".")
-    advice = "install its package, or put its folder on PYTHONPATH"
-    with running_own(setting, path, f"the import path of a class: {module_name!r} cannot be imported, so {advice}"):
+    with running_own(setting, path, f"the import path of a class: {module_name!r} cannot be imported"):
         module = import_module(module_name)
     if not hasattr(module, name):
-        near = get_close_matches(name, [key for key, value in vars(module).items() if isinstance(value, type)])
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        hint = did_you_mean(name, [key for key, value in vars(module).items() if isinstance(value, type)])
         raise ParameterError(setting, path, f"a class: {module.__file__} has no {name!r}{hint}")
     found = getattr(module, name)
     if not isinstance(found, type):
@@ -44,6 +41,7 @@ def running_own(setting: str, path: str, bound: str) -> Iterator[None]:
     except (Exception, SystemExit) as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         place = "" if frame.filename.startswith("<") else f" in {frame.filename}, line {frame.lineno}"
+        place += ": install its package, or put its folder on PYTHONPATH" if isinstance(error, ImportError) else ""
         raise ParameterError(setting, path, f"{bound} ({type(error).__name__}: {error}{place})") from error
 
 

@@ -79,7 +79,8 @@ def add_learning_options(parser: argparse.ArgumentParser) -> None:
     from icub_learning.dynamics.settings import Settings
 
     add_urdf_option(parser)
-    parser.add_argument("--joints", nargs="+", metavar="JOINT", help="learned joints: a b c, or a,b,c")
+    text = "learned joints: a b c, or a,b,c"
+    parser.add_argument("--joints", nargs="+", metavar="JOINT", type=_joints, help=text)
     text = "what is learned: wrenches, or efforts"
     parser.add_argument("--output", choices=("wrench", "joint_torque"), help=text)
     add_reading_options(parser)
@@ -115,6 +116,14 @@ def _option(setting: Setting, given: bool) -> dict[str, Any]:
     if isinstance(default, tuple):
         return option | {"nargs": "+", "metavar": "NAME", "type": type(default[0]) if default else str}
     return option | {"type": type(default), "metavar": "NAME" if isinstance(default, str) else "X"}
+
+
+def _joints(text: str) -> str:
+    if Path(text).is_file() or Path(text, "metadata.yaml").is_file():
+        raise argparse.ArgumentTypeError(
+            f"{text} is a file: put the recording first, --joints takes all that follows"
+        )
+    return text
 
 
 def _word_or_number(text: str) -> str | float:

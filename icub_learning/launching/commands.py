@@ -7,12 +7,15 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 from string import Formatter
 from typing import Any, NamedTuple
 
+import yaml
+
 import icub_learning
-from icub_learning.errors import IcubLearningError, ParameterError
+from icub_learning.errors import IcubLearningError, ParameterError, did_you_mean
 from icub_learning.launching.table import PACKAGE, Process, System
 from icub_learning.robots import ament_prefixes
 
@@ -142,7 +145,8 @@ def parse(system: System, assignments: Iterable[str]) -> dict[str, str]:
         if not separator:
             raise ParameterError("argument", assignment, "of the form name:=value")
         if name not in known:
-            raise ParameterError("argument", name, f"one of {', '.join(known)} for the system {system.name}")
+            hint = did_you_mean(name, known)
+            raise ParameterError("argument", name, f"one of {', '.join(known)} for the system {system.name}{hint}")
         given[name] = text
     values: dict[str, str] = {}
     for name, argument in known.items():
@@ -185,12 +189,22 @@ def _command(process: Process, arguments: Mapping[str, str], executable: str) ->
     if process.is_node:
         files = [fill(template, arguments) for template in process.parameter_files]
         for path in files:
-            if not Path(path).is_file():
-                raise ParameterError("parameter file", path, "a file")
+            _check_parameter_file(path, process.name)
         parameters, remappings = (_fill_all(one, arguments) for one in (process.parameters, process.remappings))
         line += ros_arguments(process.name, parameters, parameter_files=files, remappings=remappings)
         line += ["--log-level", arguments["log_level"]]
     return Command(process.name, tuple(line), _fill_all(process.environment, arguments), process.finishes)
+
+
+def _check_parameter_file(path: str, node: str) -> None:
+    """Raise ParameterError if the node would find no parameters in this file."""
+    try:
+        sections = yaml.safe_load(Path(path).read_text())
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ParameterError("parameter file", path, f"a YAML file: {' '.join(str(error).split())}") from None
+    names = list(sections) if isinstance(sections, dict) else []
+    if not any(fnmatch(node, str(name).strip("/")) for name in names):
+        raise ParameterError("parameter file", path, f"a file with a section {node}: (it has {names})")
 
 
 def _fill_all(templates: Mapping[str, str], arguments: Mapping[str, str]) -> dict[str, str]:

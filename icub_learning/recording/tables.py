@@ -39,7 +39,8 @@ class _Columns:
             present = [name for name in names if name.startswith(f"{field}.")]
             if present and set(present) != set(wanted):
                 odd = min(set(present) ^ set(wanted))
-                raise refuse(f"{field} must be given for the joints that have a position, or for none: {odd}", field)
+                lacking = odd if odd in wanted else odd.replace(field, "position", 1)
+                raise refuse(f"no column {lacking}: all joints have a position, and all or none have {field}", field)
             if present:
                 self.fields[field] = wanted
         found = [name for name in WRENCH_COLUMNS if name in names]

@@ -32,6 +32,7 @@ evaluate a.npz --table b.npz | RECORDING
 evaluate a.npz | --urdf
 evaluate {UR10} --joints , | --joints
 evaluate {UR10} --joints elbow_joint no_such_joint | no_such_joint
+evaluate --urdf ur10 --joints a b {{arm}} | --joints * is a file: put the recording first
 evaluate {UR10} --n-random-features 7 | n_random_features is 7
 evaluate {UR10} --output wrench | no wrench
 evaluate {UR10} --urdf /no/such.urdf | /no/such.urdf
@@ -46,6 +47,9 @@ latency --seconds 0 | --seconds * (0, inf)
 launch nowhere | recording
 launch recording --show | recording:=
 launch robot arm:=right --show | one of robot, config
+launch robot rebot:=ur10 --show | did you mean robot?
+launch robot config:={{arm}} --show | a YAML file
+launch robot robot:=detection --show | a file with a section inverse_dynamics: (it has ['object_detection'])
 launch robot log_level:=loud --show | debug
 launch robot robot --show | name:=value
 launch robot robot:=nobody --show | nobody.yaml

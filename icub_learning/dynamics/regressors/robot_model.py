@@ -3,7 +3,6 @@
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -13,7 +12,7 @@ import pinocchio
 from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
-from icub_learning.errors import ModelError, ShapeError
+from icub_learning.errors import ModelError, ShapeError, did_you_mean
 
 # Pinocchio's order of the parameters of one rigid body (`Inertia.toDynamicParameters`): mass [kg], first moment
 # m * c [kg m], and the inertia about the origin of the joint frame (not about the centre of mass) [kg m^2].
@@ -222,10 +221,8 @@ def _free_sensor(sensor: str, elements: dict[str, ElementTree.Element]) -> None:
 
 def absent(what: str, value: Any, known: Sequence[str], name: str = "") -> ModelError:
     """Return the error that a URDF lacks something, with what it may be among the known ones; `name`: the argument."""
-    close = get_close_matches(str(value), known, n=3, cutoff=0.5)
-    hint = f"; did you mean {' or '.join(close)}?" if close else ""
-    text = f"the URDF has no {what} '{value}'{hint}"
-    return ModelError(text, name=name or str(value), value=value, bound=", ".join(close))
+    text = f"the URDF has no {what} '{value}'{did_you_mean(value, known)}"
+    return ModelError(text, name=name or str(value), value=value, bound=", ".join(known))
 
 
 def link_at(joint: ElementTree.Element, end: str) -> str:

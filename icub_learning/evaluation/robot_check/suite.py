@@ -14,7 +14,9 @@ class Report:
     """The findings of all checks, in order."""
 
     findings: tuple[Finding, ...]
-    settings: Settings | None  # initial settings of the inverse dynamics node; None where no joint is in the URDF
+    settings: (
+        Settings | None
+    )  # initial settings of the node; None: no joint is in the URDF, or it has no model
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -37,6 +39,6 @@ def check_robot(seen: Observation) -> Report:
                 seen = replace(seen, recording=finding.corrected)
     chosen = {name: value for finding in findings for name, value in finding.settings.items()}
     chosen.pop("frame_id", None)  # a parameter of the node, not a setting of learning
-    if not chosen.get("joints"):
+    if not chosen.get("joints") or any(finding.name == "urdf" for finding in findings):
         return Report(tuple(findings), None)
     return Report(tuple(findings), Settings(urdf=seen.urdf, sensor=seen.sensor, **chosen))  # type: ignore[arg-type]

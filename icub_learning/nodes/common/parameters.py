@@ -9,7 +9,7 @@ from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from icub_learning.errors import ParameterError
+from icub_learning.errors import ParameterError, did_you_mean
 from icub_learning.settings import Setting
 
 TYPES = frozenset(kind.value for kind in Parameter.Type)
@@ -65,7 +65,8 @@ def declare(
 
     A parameter that is not live takes effect when the node is configured; a change while it is `configured` is
     refused. Other changes then go to `on_change`, by name and new value; a ParameterError that it raises refuses the
-    change with its message. Raises ParameterError: a value given at start-up is outside its range.
+    change with its message. A warning names parameters given at start-up that are not declared. Raises ParameterError:
+    a value given at start-up is outside its range.
     """
     table = {setting.name: setting for setting in settings}
 
@@ -103,6 +104,11 @@ def declare(
             if type(given) is type(default):
                 setting.validate(given)
             raise ParameterError(setting.name, given, f"a {type(default).__name__}") from None
+    for name in node._parameter_overrides:
+        if not (
+            node.has_parameter(name) or name.startswith("qos_overrides.")
+        ):  # declared with topics
+            node.get_logger().warning(f"unknown parameter {name}, which changes nothing{did_you_mean(name, table)}")
 
 
 def values(node: Node, settings: Sequence[Setting]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 Thresholds were chosen on motions with seeds below 7 and from 10 to 19; the motions here have other seeds.
 """
 
+import re
 from dataclasses import replace
 from functools import cache
 
@@ -136,10 +137,14 @@ def test_velocities_of_another_motion_are_named(name):
     assert "velocities" in faults_of(robot, replace(robot.recording, velocity=velocity))
 
 
-def test_a_urdf_with_a_negative_mass_is_named():
+def test_a_urdf_with_a_negative_mass_or_without_any_is_named():
     robot = sound("planar_arm_1khz")
     urdf = robot.urdf.replace('mass value="', 'mass value="-')
-    assert "urdf" in check_robot(Observation(robot.recording, urdf)).faults
+    found = check_robot(Observation(robot.recording, urdf))
+    assert "urdf" in found.faults and found.settings is None
+    massless = re.sub('mass value="[^"]*"', 'mass value="0"', robot.urdf)
+    texts = [one.text for one in check_robot(Observation(robot.recording, massless)).findings]
+    assert any("gives the links that move no mass" in text for text in texts)
 
 
 def test_silence_is_named():

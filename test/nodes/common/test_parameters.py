@@ -60,6 +60,12 @@ def test_bad_start_up_value_is_named(make_node, name, value, part):
     assert part in str(caught.value)
 
 
+def test_a_start_up_value_of_an_unknown_parameter_is_warned_of(make_node, capfd):
+    make_node(sizes=3, **{"qos_overrides./images.subscription.depth": 1})
+    warned = capfd.readouterr().err
+    assert "unknown parameter sizes, which changes nothing; did you mean size" in warned and "qos" not in warned
+
+
 def test_changes_are_guarded_and_reported(make_node):
     seen, configured = [], []
 
