@@ -120,9 +120,7 @@ def _option(setting: Setting, given: bool) -> dict[str, Any]:
 
 def _joints(text: str) -> str:
     if Path(text).is_file() or Path(text, "metadata.yaml").is_file():
-        raise argparse.ArgumentTypeError(
-            f"{text} is a file: put the recording first, --joints takes all that follows"
-        )
+        raise argparse.ArgumentTypeError(f"{text} is a file: put the recording first, --joints takes all that follows")
     return text
 
 

@@ -1,7 +1,6 @@
 """`reproduce detection`: objects on line: minibootstrap, full bootstrap, random background (Maiettini et al.)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -65,27 +64,13 @@ add_options = options(
 )
 
 
-@dataclass(frozen=True)
-class Result:
-    """Training time [s], detection time of one image [s], and average precision by object."""
-
-    training: float
-    detection: float
-    precisions: dict[str, float]
-
-    @property
-    def mean(self) -> float:
-        """Mean average precision in [0, 1]."""
-        return float(np.nanmean(list(self.precisions.values())))
-
-
 def run(args: Arguments) -> None:
     n_scenes, n_tests = integer("--scenes", args.scenes, 1), integer("--tests", args.tests, 1)
     seed, threads = checked_seed(args), integer("--threads", args.threads, 1)
     with TableScene(OBJECTS, seed=seed) as scene, threadpool_limits(threads):
         shown = [scene.render(number) for number in progress(range(n_scenes), "tables")]
         tests = [scene.render(UNSEEN + number) for number in range(n_tests)]
-        names, last = list(OBJECTS[:-1]), OBJECTS[-1]
+        *names, last = OBJECTS
         detector = collected(OnlineDetector(random_state=seed, n_threads=threads), shown, names)
         found = {title: judge(detector.copy(bootstrap), tests, names) for title, bootstrap in ROWS.items()}
         found[TUNED] = judge(TunedDetector(detector.copy(Bootstrap("random", 1, TUNED_NEGATIVES))), tests, names)
@@ -97,22 +82,21 @@ def run(args: Arguments) -> None:
     rows = []
     for title, one in found.items():
         theirs = (f"{PUBLISHED[title][0]:g} s", str(PUBLISHED[title][1])) if title in PUBLISHED else ("", "")
-        rows.append([title, f"{one.training:.1f} s", f"{100 * one.mean:.1f}", *theirs])
+        rows.append([title, f"{one['training']:.1f} s", f"{100 * one['mean']:.1f}", *theirs])
     print(f"{len(names)} objects, at most {FRAMES} frames each, {n_tests} tables with objects in views not shown:\n")
     rows.append(["Faster R-CNN, whole network", "-", "-", "40 min", "49.7"])  # published only, not measured here
     print(table(["", "training", "mAP [%]", "slides: training", "mAP [%]"], rows))
     print("\nAverage precision [%] of each object:\n")
-    columns = [[name, *(f"{100 * one.precisions[name]:.0f}" for one in found.values())] for name in names]
+    columns = [[name, *(f"{100 * one['precisions'][name]:.0f}" for one in found.values())] for name in names]
     print(table(["", *(str(k + 1) for k in range(len(found)))], columns))
     print("\n" + "\n".join(f"{k}: {title}" for k, title in enumerate(found, start=1)))
-    speed = 1.0 / found[DEFAULT].detection
+    speed = 1.0 / found[DEFAULT]["detection"]
     print(f"\nDetection: {speed:.1f} images/s.")
-    change = 100 * (added.mean - found[DEFAULT].mean)
-    print(f"An eleventh object ({last}, AP {100 * alone[last]:.0f} %) takes {added.training:.1f} s of training; "
+    change = 100 * (added["mean"] - found[DEFAULT]["mean"])
+    print(f"An eleventh object ({last}, AP {100 * alone[last]:.0f} %) takes {added['training']:.1f} s of training; "
           f"the mAP of the others changes by {change:+.2f}.")  # fmt: skip
-    figures = {"results": {title: vars(one) | {"mean": one.mean} for title, one in found.items()},
-               "images_per_second": speed, "eleventh": vars(added) | {"own": alone, "change": change},
-               "published": PUBLISHED, "seed": seed}  # fmt: skip
+    eleventh = {**added, "own": alone, "change": change}
+    figures = {"results": found, "images_per_second": speed, "eleventh": eleventh, "published": PUBLISHED, "seed": seed}
     conclude(args, figures, comparisons)
 
 
@@ -132,12 +116,17 @@ def collected(detector: OnlineDetector, shown: list[TableImage], names: list[str
     return detector
 
 
-def judge(detector: OnlineDetector, tests: list[TableImage], names: list[str]) -> Result:
-    """Train a detector on the images it has collected; return how well and fast it finds named objects in the tests."""
+def judge(detector: OnlineDetector, tests: list[TableImage], names: list[str]) -> dict[str, Any]:
+    """Train a detector on the images it has collected, and let it find named objects in the tests.
+
+    Returns times of "training" and of "detection" in one image [s], average "precisions" by object, and their "mean".
+    """
     training = seconds(detector.train)
     found: list[Detections] = []
     detection = seconds(lambda: found.extend(detector.detect(test.image) for test in tests)) / len(tests)
-    return Result(training, detection, judge_found(found, tests, names))
+    precisions = judge_found(found, tests, names)
+    mean = float(np.nanmean(list(precisions.values())))
+    return {"training": training, "detection": detection, "precisions": precisions, "mean": mean}
 
 
 def judge_found(found: list[Detections], tests: list[TableImage], names: list[str]) -> dict[str, float]:

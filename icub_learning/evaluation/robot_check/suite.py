@@ -14,9 +14,7 @@ class Report:
     """The findings of all checks, in order."""
 
     findings: tuple[Finding, ...]
-    settings: (
-        Settings | None
-    )  # initial settings of the node; None: no joint is in the URDF, or it has no model
+    settings: Settings | None  # initial settings of the node; None: no joint is in the URDF, or it has no model
 
     @property
     def faults(self) -> tuple[str, ...]:

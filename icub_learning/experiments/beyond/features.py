@@ -46,8 +46,7 @@ def _problems(n: int, seed: int) -> dict[str, Any]:
     x = np.column_stack([where, 0.01 * random.normal(size=len(where))])
     f = np.sin(12 * where) * np.exp(-3 * where**2)
     y = f + 0.3 * random.normal(size=len(f))
-    line = ((x[:n], y[:n]), (x[n:], f[n:]), 0.1)
-    return {"ten inputs": (train, test, SIGMA), "a line": line}
+    return {"ten inputs": (train, test, SIGMA), "a line": ((x[:n], y[:n]), (x[n:], f[n:]), 0.1)}
 
 
 def _matern(seed: int, m: int) -> dict[str, Any]:
@@ -68,11 +67,9 @@ def text(found: dict[str, Any]) -> str:
     """Return the tables, and what leverage scores and Fastfood gain."""
     parts = []
     for name, one in found["problems"].items():
-        rows = [
-            [str(m), *(number(one[drawing]["rmse"][k], 4) for drawing in DRAWINGS),
-             *(number(one[drawing]["seconds"][k]) for drawing in DRAWINGS)]
-            for k, m in enumerate(found["m"])
-        ]  # fmt: skip
+        columns = [[number(error, 4) for error in one[drawing]["rmse"]] for drawing in DRAWINGS]
+        columns += [[number(took) for took in one[drawing]["seconds"]] for drawing in DRAWINGS]
+        rows = zip(map(str, found["m"]), *columns, strict=True)
         ratio = float(np.mean(np.array(one["leverage"]["rmse"]) / np.array(one["uniform"]["rmse"])))
         parts.append(
             f"Random features by leverage scores, {name}, n {found['n']}, {found['draws']} draws\n"

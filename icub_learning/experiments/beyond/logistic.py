@@ -23,8 +23,7 @@ def problem(n: int, seed: int) -> Any:
     """Return (x, y) to learn from, (x, y) to test on, and the probabilities of +1 of the tests."""
     random = np.random.default_rng([seed, n])
     x = random.normal(size=(n + TEST, INPUTS))
-    score = 3 * np.sin(1.5 * x[:, 0]) + 2 * x[:, 1] * x[:, 2] + x[:, 3]
-    chance = expit(score)
+    chance = expit(3 * np.sin(1.5 * x[:, 0]) + 2 * x[:, 1] * x[:, 2] + x[:, 3])
     y = np.where(random.uniform(size=len(x)) < chance, 1.0, -1.0)
     return (x[:n], y[:n]), (x[n:], y[n:]), chance[n:]
 
@@ -37,8 +36,7 @@ def measure(seed: int, quick: bool) -> dict[str, Any]:
         (x, y), (x_test, y_test), chance = problem(n, seed)
         centers = x[np.random.default_rng(seed).permutation(n)[:m]]
         learned = 4 * n // 5
-        row: dict[str, Any] = {"n": n, "m": m}
-        bayes = float(np.mean(np.minimum(chance, 1 - chance)))
+        row: dict[str, Any] = {"n": n, "m": m, "bayes": float(np.mean(np.minimum(chance, 1 - chance)))}
         least = float(-np.mean(chance * np.log(chance) + (1 - chance) * np.log(1 - chance)))
         for name in METHODS:
             models = [make(name, centers, level, learned, seed).fit(x[:learned], y[:learned]) for level in LEVELS]
@@ -48,12 +46,10 @@ def measure(seed: int, quick: bool) -> dict[str, Any]:
             took = seconds(model.fit, x, y)
             guess = probability(name, model, x_test)
             row[name] = {
-                "lambda": level,
                 "seconds": took,
-                "excess error": float(np.mean((guess > 0.5) != (y_test > 0))) - bayes,
+                "excess error": float(np.mean((guess > 0.5) != (y_test > 0))) - row["bayes"],
                 "excess log loss": float(-np.mean(chance * np.log(guess) + (1 - chance) * np.log(1 - guess))) - least,
             }
-        row["bayes"] = bayes
         rows.append(row)
     return {"rows": rows}
 
@@ -94,12 +90,8 @@ def text(found: dict[str, Any]) -> str:
 
 
 def panels(found: dict[str, Any]) -> list[Panel]:
-    n = [row["n"] for row in found["rows"]]
-
-    def lines(key: str) -> dict[str, Any]:
-        return {title: (n, [row[name][key] for row in found["rows"]]) for name, title in METHODS.items()}
-
-    return [
-        Panel("logistic loss", "samples n", "log loss over the least", lines("excess log loss")),
-        Panel("logistic loss", "samples n", "fit [s]", lines("seconds")),
-    ]
+    n, panels = [row["n"] for row in found["rows"]], []
+    for key, label in (("excess log loss", "log loss over the least"), ("seconds", "fit [s]")):
+        lines = {title: (n, [row[name][key] for row in found["rows"]]) for name, title in METHODS.items()}
+        panels.append(Panel("logistic loss", "samples n", label, lines))
+    return panels

@@ -41,6 +41,5 @@ def random_excitations(seed: int, count: int) -> dict[str, Any]:
         "excitations": count,
         "consistent as learned": learned,
         "consistent as published": found,
-        "milliseconds each": 1e3 * seconds / count,
         "share of a core": seconds / count * PUBLISHED,
     }

@@ -34,8 +34,7 @@ def run_seed(seed: int) -> dict[str, dict[str, dict[str, float]]]:
 def told(arm: LiveArm, rng: np.random.Generator, place: str, force: float) -> tuple[float, float]:
     """Push at random; return mean external over true force, along the latter, and the share of samples near enough."""
     direction = rng.standard_normal(3)
-    wrench = np.zeros(N_WRENCH)
-    wrench[:3] = force * direction / np.linalg.norm(direction)
+    wrench = np.concatenate([force * direction / np.linalg.norm(direction), np.zeros(3)])
     pairs: list[External] = []
     arm.on_pairs = pairs.extend
     if place == "hand":

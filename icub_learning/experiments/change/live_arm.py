@@ -56,6 +56,7 @@ class LiveArm:
         self._errors = {name: array("d") for name in self.streams}
 
     def run(self, seconds: float) -> None:
+        joints = self.simulation.arm.joint_names
         for _ in range(round(seconds * RATE)):
             for _ in range(STEPS):
                 self.simulation.step()
@@ -63,9 +64,7 @@ class LiveArm:
             self._times.append(shown.stamp * 1e-9)
             measured = shown.wrench + self.added
             for name, stream in self.streams.items():
-                record = stream.joint_state(
-                    shown.stamp, self.simulation.arm.joint_names, shown.position, shown.velocity
-                )
+                record = stream.joint_state(shown.stamp, joints, shown.position, shown.velocity)
                 self._errors[name].extend((measured - record.prediction.total).tolist())
                 stream.measurement(shown.stamp, measured)
                 paired = stream.pair()

@@ -5,7 +5,6 @@ import io
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from icub_learning.arrays import Array
 from icub_learning.experiments.data.fetching import contents, debian, fetch, unreadable
 from icub_learning.experiments.data.r_packages import LIBRARY, read_rda
-from icub_learning.experiments.data.tables import read_samples
+from icub_learning.experiments.data.tables import read_samples, unit_interval
 
 INSURANCE_PACKAGE = "r-cran-kernlab"  # Debian and Ubuntu, GPL-2
 BOUGHT = "CARAVAN"
@@ -50,9 +49,7 @@ def insurance(path: Path | None) -> Benchmark:
     if bought is None or len(columns) != INSURANCE_INPUTS or len(bought) != INSURANCE_ROWS:
         raise unreadable(path, f"it lacks {INSURANCE_ROWS} rows of {INSURANCE_INPUTS} inputs and {BOUGHT}")
     x, y = np.column_stack(list(columns.values())), np.where(bought > 0, 1.0, -1.0)
-    learned = x[:INSURANCE_TRAIN]
-    low, span = learned.min(axis=0), np.ptp(learned, axis=0)
-    return divided((x - low) / np.where(span > 0, span, 1.0), y, INSURANCE_TRAIN)
+    return divided(unit_interval(x, INSURANCE_TRAIN), y, INSURANCE_TRAIN)
 
 
 def divided(x: Array, y: Array, n: int) -> Benchmark:
@@ -72,33 +69,28 @@ def adult(path: Path | None) -> Benchmark:
     if path.is_dir() and (path / "a9a").is_file():
         (x, y), (x_test, y_test) = (read_samples(path / name, 123) for name in ("a9a", "a9a.t"))
         return Benchmark(x, np.where(y > 0, 1.0, -1.0), x_test, np.where(y_test > 0, 1.0, -1.0))  # some label -1 as 0
-    train, test = _read_adult(path)
-    inputs, tests = [], []
-    for column in range(ADULT_COLUMNS - 1):
-        codes, cuts = _codes(train[:, column], train[:, column], column)
-        others, _ = _codes(test[:, column], train[:, column], column)
-        inputs.append((codes[:, None] == cuts).astype(float))
-        tests.append((others[:, None] == cuts).astype(float))
-    income = [np.where([">" in one for one in part[:, -1]], 1.0, -1.0) for part in (train, test)]
-    return Benchmark(np.hstack(inputs), income[0], np.hstack(tests), income[1])
+    train, test = (_read_adult(path, name) for name in ADULT_FILES)
+    columns = range(ADULT_COLUMNS - 1)
+    x, x_test = (
+        np.hstack([_inputs(part[:, k], train[:, k], k) for k in columns]).astype(float) for part in (train, test)
+    )
+    y, y_test = (np.where([">" in one for one in part[:, -1]], 1.0, -1.0) for part in (train, test))
+    return Benchmark(x, y, x_test, y_test)
 
 
-def _codes(values: Texts, learned: Texts, column: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the category of each value, and all categories that the training samples may have."""
+def _inputs(values: Texts, learned: Texts, column: int) -> NDArray[np.bool_]:
+    """Return which of the categories that the training samples may have each value is in."""
     if column in FIFTHS:
         cuts = np.quantile(learned.astype(float), (0.2, 0.4, 0.6, 0.8))
-        return np.searchsorted(cuts, values.astype(float)), np.arange(5)
+        return np.searchsorted(cuts, values.astype(float))[:, None] == np.arange(5)
     if column in SIGNS:
-        return (values.astype(float) > 0).astype(int), np.arange(2)
-    return values, np.setdiff1d(learned, [UNKNOWN])
+        return (values.astype(float) > 0)[:, None] == np.arange(2)
+    return values[:, None] == np.setdiff1d(learned, [UNKNOWN])
 
 
-def _read_adult(path: Path) -> list[Texts]:
-    tables = []
-    for name in ADULT_FILES:
-        text = b"".join(content for _, content in contents(path, name)).decode(errors="replace")
-        rows = [row for row in csv.reader(io.StringIO(text), skipinitialspace=True) if len(row) == ADULT_COLUMNS]
-        if not rows:
-            raise unreadable(path, f"{name} has no rows of {ADULT_COLUMNS} columns")
-        tables.append(np.array(rows))
-    return tables
+def _read_adult(path: Path, name: str) -> Texts:
+    text = b"".join(content for _, content in contents(path, name)).decode(errors="replace")
+    rows = [row for row in csv.reader(io.StringIO(text), skipinitialspace=True) if len(row) == ADULT_COLUMNS]
+    if not rows:
+        raise unreadable(path, f"{name} has no rows of {ADULT_COLUMNS} columns")
+    return np.array(rows)

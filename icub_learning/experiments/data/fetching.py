@@ -69,8 +69,7 @@ def contents(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
                 yield from ((one, wheel.read(one)) for one in wheel.namelist() if fnmatch(Path(one).name, pattern))
             return
         if packed.startswith(DEBIAN):
-            command = ["dpkg-deb", "--fsys-tarfile", str(path)]
-            packed = subprocess.run(command, check=True, capture_output=True).stdout
+            packed = subprocess.run(["dpkg-deb", "--fsys-tarfile", path], check=True, capture_output=True).stdout
         with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
             for member in tar:
                 opened = tar.extractfile(member) if fnmatch(Path(member.name).name, pattern) else None

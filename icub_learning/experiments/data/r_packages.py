@@ -39,9 +39,8 @@ def read_rda(path: Path, file: str, name: str) -> dict[str, Any]:
     rdata = _rdata(path)
     with readable(path):
         frame = _convert(rdata, dict(contents(path, file)).popitem()[1])[name]
-        columns = {str(one): frame[one] for one in frame.columns}
-        return {one: np.asarray(values.cat.codes if hasattr(values, "cat") else values, float)
-                for one, values in columns.items()}  # fmt: skip
+        return {str(one): np.asarray(values.cat.codes if hasattr(values, "cat") else values, float)
+                for one, values in frame.items()}  # fmt: skip
 
 
 def _rdata(path: Path) -> Any:

@@ -63,10 +63,10 @@ def samples(name: str, given: Path | None) -> tuple[Array, Array]:
     return unit_interval(inputs), target
 
 
-def unit_interval(inputs: Array) -> Array:
-    """Return each column scaled to [0, 1]; a constant one becomes 0."""
-    span = np.ptp(inputs, axis=0)
-    return (inputs - inputs.min(axis=0)) / np.where(span > 0, span, 1.0)
+def unit_interval(inputs: Array, n: int | None = None) -> Array:
+    """Return each column scaled so that its first n rows, by default all, are in [0, 1], or 0 if they are constant."""
+    low, span = inputs[:n].min(axis=0), np.ptp(inputs[:n], axis=0)
+    return (inputs - low) / np.where(span > 0, span, 1.0)
 
 
 @dataclass(frozen=True)

@@ -56,10 +56,9 @@ def texton_histograms(n: int, seed: int) -> tuple[Array, NDArray[np.intp]]:
     """
     random = np.random.default_rng(seed)
     responses = [_responses(image) for image in textures(seed).values()]
-    pixels = np.concatenate([some.reshape(-1, some.shape[-1]) for some in responses])
     clusters = MiniBatchKMeans(TEXTONS, random_state=seed, n_init=1, batch_size=2048)
-    clusters.fit(pixels[random.permutation(len(pixels))[:40_000]])
-    maps = [clusters.predict(some.reshape(-1, some.shape[-1])).reshape(SIZE, SIZE) for some in responses]
+    clusters.fit(random.permutation(np.concatenate(responses))[:40_000])
+    maps = [clusters.predict(some).reshape(SIZE, SIZE) for some in responses]
     labels = random.integers(len(maps), size=n)
     corners = random.integers(SIZE - PATCH, size=(n, 2))
     patches = [
@@ -70,7 +69,7 @@ def texton_histograms(n: int, seed: int) -> tuple[Array, NDArray[np.intp]]:
 
 
 def _responses(image: Array) -> Array:
-    """Return filter responses (SIZE, SIZE, k)."""
+    """Return filter responses (SIZE * SIZE, k) of the pixels of an image."""
     local = image - uniform_filter(image, 33, mode="wrap")
     found = []
     for scale in SCALES:
@@ -78,4 +77,4 @@ def _responses(image: Array) -> Array:
         for angle in np.pi * np.arange(ANGLES) / ANGLES:
             found.append(np.abs(np.cos(angle) * dx + np.sin(angle) * dy))
         found.append(gaussian_filter(local, scale, mode="wrap") - gaussian_filter(local, 1.6 * scale, mode="wrap"))
-    return np.stack(found, axis=-1)
+    return np.stack(found, axis=-1).reshape(-1, len(found))

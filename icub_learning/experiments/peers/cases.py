@@ -23,6 +23,8 @@ REAL = (*ARMS, "ur10")  # names of the real recordings
 PLANES, RATE = ("circle_xy", "circle_xz"), 200  # planes of the change of task, and sampling rate [Hz]
 _ARM = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_prosup", "wrist_pitch", "wrist_yaw")
 JOINTS = tuple(f"r_{joint}" for joint in _ARM)
+# A recording, settings that only say which robot it is, and which outputs are mere noise.
+Loaded = tuple[Recording, Settings, tuple[bool, ...]]
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,7 @@ class Case:
 
     name: str
     kind: str  # "real", "simulated" or "change"
-    # reads or simulates it; returns it, settings that only say which robot it is, and which outputs are mere noise
-    load: Callable[[], tuple[Recording, Settings, tuple[bool, ...]]]
+    load: Callable[[], Loaded]  # reads or simulates it
     changes_at: float | None = None  # time at which the task changes [s]; None: it does not
 
 
@@ -61,14 +62,12 @@ def all_cases(seconds: float, planes: tuple[float, float], seed: int) -> list[Ca
     return cases
 
 
-def _simulated(name: str, seconds: float, seed: int) -> tuple[Recording, Settings, tuple[bool, ...]]:
+def _simulated(name: str, seconds: float, seed: int) -> Loaded:
     found = ZOO[name].record(seconds, seed)
     return found.recording, Settings(**found.settings), found.mere_noise
 
 
-def _change(
-    order: tuple[str, str], seconds: tuple[float, float], seed: int
-) -> tuple[Recording, Settings, tuple[bool, ...]]:
+def _change(order: tuple[str, str], seconds: tuple[float, float], seed: int) -> Loaded:
     recording = simulate(list(zip(order, seconds, strict=True)), RATE, SimulationSettings(seed=seed))
     others = tuple(name for name in recording.joint_names if name not in JOINTS)
     return recording, Settings(urdf=find_urdf("icub"), joints=JOINTS, extra_joints=others), ()

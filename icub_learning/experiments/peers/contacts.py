@@ -52,24 +52,27 @@ def measure(seed: int, draws: int) -> dict[str, Any]:
     still = (times >= LEARNED) & (times < begins[0])
     # One false alarm in the quiet time, as of an observer whose threshold is just above its residuals in that time.
     as_many = replace(settings, contact_false_alarms=3600.0 / quiet)
-    detected = {SHIPPED: seen, TEST: _follow(pushed, as_many, observe=False)[0]}
-    alarms = {name: count_alarms(shown[still]) for name, shown in detected.items()}
-    gains = {}
-    for name, (momentum, rate) in momenta.items():
+    test, _ = _follow(pushed, as_many, observe=False)
+    detected = {SHIPPED: (seen, "-"), TEST: (test, "-")}  # when each sees a contact, and its gain
+    settled = times >= LEARNED / 2  # before, parameters move too much for an observer
+    for name, followed in momenta.items():
+        momentum, rate = followed[settled].swapaxes(0, 1)
+        choices = []
         for gain in GAINS:
-            residual = _residual(gain, momentum, rate, effort, times)
+            residual = np.zeros_like(effort)
+            residual[settled] = residuals(gain, momentum, rate, effort[settled], times[settled])
             values = np.abs(residual) / np.maximum(np.abs(residual[still]).max(axis=0), 1e-12)
-            shown = values.max(axis=1) > threshold(values[still].max(axis=1), alarms[TEST])
-            if name not in detected or _total(shown, times, begins) < _total(detected[name], times, begins):
-                detected[name], gains[name], alarms[name] = shown, gain, count_alarms(shown[still])
+            shown = values.max(axis=1) > threshold(values[still].max(axis=1), count_alarms(test[still]))
+            choices.append((shown, number(gain)))
+        detected[name] = min(choices, key=lambda one: np.minimum(delays(one[0], times, begins), 2 * HELD).sum())
     rows = []
-    for name, shown in detected.items():
+    for name, (shown, best_gain) in detected.items():
         cells = [name]
         for force in FORCES:
             own = delays(shown, times, begins[forces == force])
             middle = float(np.median(own))
             cells += [number(1e3 * middle) if np.isfinite(middle) else "missed", str(int(np.isfinite(own).sum()))]
-        rows.append([*cells, str(alarms[name]), number(gains[name]) if name in gains else "-"])
+        rows.append([*cells, str(count_alarms(shown[still])), best_gain])
     columns = (f"{force:g} N: {what}" for force in FORCES for what in ("delay [ms]", f"seen of {count}"))
     head = ["", *columns, "alarms", "gain [1/s]"]
     text = (
@@ -77,44 +80,31 @@ def measure(seed: int, draws: int) -> dict[str, Any]:
         f"{LEARNED:g} s of learning. Median delay; each observer with the gain that is best here, and with thresholds "
         f"that make as many alarms in {quiet:g} s without pushes as the test that allows itself one in that time."
     )
-    return {"alarms": alarms, "gains": gains, "tables": [["Contacts", text, head, rows]]}
+    return {"tables": [["Contacts", text, head, rows]]}
 
 
-def _follow(
-    recording: Recording, settings: Settings, observe: bool
-) -> tuple[np.ndarray, dict[str, tuple[Array, Array]]]:
-    """Return, for each joint state, whether our test sees a contact, and momentum and its rate by both parameters."""
+def _follow(recording: Recording, settings: Settings, observe: bool) -> tuple[np.ndarray, dict[str, Array]]:
+    """Return, for each joint state, whether our test sees a contact, and momentum and its rate by both parameters,
+    (n, 2, n_joints) each if `observe`.
+    """
     regressor = assembly.make_regressor(settings)
     own = assembly.make_regressor(settings)  # a second one, whose friction stays as sharp as at the start
     estimator: Any = assembly.make_estimator(settings, regressor)
     stream = assembly.make_stream(settings, regressor, estimator)
     watch: Any = stream.watch
     seen = []
-    found: dict[str, list[tuple[Array, Array]]] = {LEARNED_OBSERVER: [], URDF_OBSERVER: []}
+    found: dict[str, list[Array]] = {LEARNED_OBSERVER: [], URDF_OBSERVER: []}
     for event in recording.events():
         assert isinstance(event, JointStateEvent)  # joint torques come with joint states
         known = stream.joint_state(event.stamp, event.names, event.position, event.velocity, event.effort).known
         stream.pair()
         seen.append(watch.contact)
         if observe:
-            momentum, rate = momentum_rows(own, known.position, known.velocity)
-            both = (LEARNED_OBSERVER, estimator.parametric.parameters), (URDF_OBSERVER, own.nominal_parameters)
-            for name, values in both:
-                found[name].append((momentum @ values, rate @ values))
+            rows = momentum_rows(own, known.position, known.velocity)
+            found[LEARNED_OBSERVER].append(np.array([one @ estimator.parametric.parameters for one in rows]))
+            found[URDF_OBSERVER].append(np.array([one @ own.nominal_parameters for one in rows]))
         stream.learn()
-    pairs = {name: (np.array([a for a, _ in each]), np.array([b for _, b in each])) for name, each in found.items()}
-    return np.array(seen), pairs
-
-
-def _residual(gain: float, momentum: Array, rate: Array, effort: Array, times: Array) -> Array:
-    """Return the residuals (n, n_joints); they are 0 in the first half of learning, when parameters move too much."""
-    observer = MomentumObserver(gain)
-    steps = np.diff(times, prepend=times[0])
-    begin = int(np.searchsorted(times, LEARNED / 2))
-    residual = np.zeros_like(momentum)
-    for row in range(begin, len(times)):
-        residual[row] = observer.update(momentum[row], rate[row], effort[row], float(steps[row]))
-    return residual
+    return np.array(seen), {name: np.array(each) for name, each in found.items()}
 
 
 def threshold(values: Array, alarms: int) -> float:
@@ -135,10 +125,6 @@ def delays(seen: np.ndarray, times: Array, begins: np.ndarray) -> Array:
     return np.array([one[0] if len(one) else np.inf for one in after])
 
 
-def _total(seen: np.ndarray, times: Array, begins: np.ndarray) -> float:
-    return float(np.minimum(delays(seen, times, begins), 2 * HELD).sum())
-
-
 def momentum_rows(regressor: Regressor, q: Array, v: Array) -> tuple[Array, Array]:
     """Return rows (n, n_parameters) of the momentum M v and of its rate without joint torques, dM/dt v - n(q, v).
 
@@ -154,26 +140,17 @@ def momentum_rows(regressor: Regressor, q: Array, v: Array) -> tuple[Array, Arra
     return momentum(q), change - regressor(q, v, zero)
 
 
-class MomentumObserver:
-    """r = K (p(t) - p(0) - integral of (torque + model term + r)): external torques, low-passed by the gain K [1/s].
+def residuals(gain: float, momentum: Array, rate: Array, torque: Array, times: Array) -> Array:
+    """Return r = K (p(t) - p(0) - integral of (torque + model term + r)), external torques low-passed by K = `gain`.
 
-    The generalized momentum observer of De Luca and others (IROS 2006).
+    This is the generalized momentum observer of De Luca and others (IROS 2006). Residuals and torques (n, n_joints)
+    are in N m, the gain in 1/s; `momentum` and `rate` (n, n_joints) are rows times parameters, `times` (n,) is in s.
     """
-
-    def __init__(self, gain: float) -> None:
-        self._gain = gain
-        self._start: Array | None = None
-        self._sum = self._force = self.residual = np.zeros(0)
-
-    def update(self, momentum: Array, rate: Array, torque: Array, step: float) -> Array:
-        """Return the residual (n,) [N m], `step` [s] after the last; `momentum`, `rate`: rows times parameters."""
-        force = torque + rate
-        if self._start is None:
-            self._start, self._force = momentum, force
-            self._sum, self.residual = np.zeros((2, len(momentum)))
-            return self.residual
+    force, found = torque + rate, np.zeros_like(momentum)
+    total = np.zeros(momentum.shape[1])
+    for k, step in enumerate(np.diff(times), start=1):
+        total = total + 0.5 * (force[k - 1] + force[k]) * step
         # With r taken at the end of the step (implicitly), the observer is stable for every gain.
-        self._sum, self._force = self._sum + 0.5 * (self._force + force) * step, force
-        self.residual = self._gain * (momentum - self._start - self._sum) / (1.0 + self._gain * step)
-        self._sum = self._sum + self.residual * step
-        return self.residual
+        found[k] = gain * (momentum[k] - momentum[0] - total) / (1.0 + gain * step)
+        total = total + found[k] * step
+    return found

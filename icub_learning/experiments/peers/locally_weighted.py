@@ -44,25 +44,19 @@ class LocallyWeightedProjections:
         near = np.flatnonzero(weights > LEAST_WEIGHT)
         if not len(near):
             return np.zeros(self._m)
-        values = self._projected(near, x - self.arrays["mean_x"][near])[2]
-        owner = self.arrays["owner"][near].astype(int)
-        sums = np.bincount(owner, weights[near] * values, self._m)
-        return np.asarray(sums / np.maximum(np.bincount(owner, weights[near], self._m), 1e-12))
-
-    def _projected(self, near: np.ndarray, centred: Array) -> tuple[Array, list[Array], Array]:
-        """Return projections (n, r), the residual inputs before each of them, and predictions (n,)."""
         a = self.arrays
-        used, left, lefts = a["used"][near], centred, []
+        used, left = a["used"][near], x - a["mean_x"][near]
         s = np.zeros((len(near), PROJECTIONS))
         for k in range(int(used.max())):
-            lefts.append(left)
             direction, ss = a["cov"][near, k], a["ss"][near, k]
             length = np.sqrt((direction**2).sum(axis=1))
             active = (used > k) & (length > 1e-12)
             s[:, k] = np.where(active, (left * direction).sum(axis=1) / np.where(active, length, 1.0), 0.0)
-            loading = a["sx"][near, k] / np.maximum(ss, 1e-12)[:, None]
-            left = left - s[:, k, None] * loading
-        return s, lefts, a["mean_y"][near] + (s * a["slope"][near]).sum(axis=1)
+            left = left - s[:, k, None] * (a["sx"][near, k] / np.maximum(ss, 1e-12)[:, None])
+        values = a["mean_y"][near] + (s * a["slope"][near]).sum(axis=1)
+        owner = a["owner"][near].astype(int)
+        sums = np.bincount(owner, weights[near] * values, self._m)
+        return np.asarray(sums / np.maximum(np.bincount(owner, weights[near], self._m), 1e-12))
 
     def learn(self, x: Array, y: Array) -> None:
         weights = self._weights(x)
@@ -119,8 +113,7 @@ class LocallyWeightedProjections:
         last = used.astype(int)
         seen = a["count"][near] > SURE * self._d * last
         gained = a["mse"][near, last] < ADD * a["mse"][near, last - 1]
-        more = near[seen & gained & (used < min(PROJECTIONS, self._d))]
-        a["used"][more] += 1
+        a["used"][near[seen & gained & (used < min(PROJECTIONS, self._d))]] += 1
 
     def _reshape(self, near: np.ndarray, w: Array, x: Array, rest: Array, s: Array) -> None:
         """Descend along the gradient of the leave-one-out error, by the paper's stochastic approximation of it."""

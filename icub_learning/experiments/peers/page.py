@@ -22,6 +22,8 @@ MOST_SHOWN = 30.0  # largest error that pictures over time show; larger ones are
 AHEAD = 1.05  # ratio of our error to the best rival's above which the rival is ahead
 RANK_HEAD = ["", *("error / ours", "mean rank", "first") * 2, "settings", "us a sample"]
 BEST_HEAD = ["recording", *("ours", "best rival", "which", "ratio") * 2]
+OVER_TIME = "Error over the time since learners began from nothing: SP is 1, each rival is shown in its better form"
+AFTER_CHANGE = "Error after a sudden change of task, of a simulated arm: ours in red, each rival in its better form"
 CHANGE_HEAD = ["RMSE of force [N] and torque [N m]", *(f"{a:g} to {b:g} s" for a, b in WINDOWS)]
 Found = Mapping[str, Any]
 Section = tuple[str, str, list[str], list[list[str]]]  # heading, text, head and rows of a table
@@ -125,15 +127,11 @@ def show(figures: Found, out: Path, page: Path | None) -> None:
         print(f"\n{heading}. {text}\n{table(head, rows)}")
     pictures = {}
     if plain:
-        caption = (
-            "Error over the time since learners began from nothing: SP is 1, each rival is shown in its better form"
-        )
-        pictures[caption] = out / "peers-time.png"
-        _draw(pictures[caption], list(plain.values()), "curve", CURVE, "seconds since the start", caption)
+        pictures[OVER_TIME] = out / "peers-time.png"
+        _draw(pictures[OVER_TIME], list(plain.values()), "curve", CURVE, "seconds since the start", OVER_TIME)
     if changes:
-        caption = "Error after a sudden change of task, of a simulated arm: ours in red, each rival in its better form"
-        pictures[caption] = out / "peers-change.png"
-        _draw(pictures[caption], list(changes.values()), "after", AFTER, "seconds since the change", caption)
+        pictures[AFTER_CHANGE] = out / "peers-change.png"
+        _draw(pictures[AFTER_CHANGE], list(changes.values()), "after", AFTER, "seconds since the change", AFTER_CHANGE)
     if page is not None:
         _write(page, figures, result, pictures, found)
 
@@ -178,8 +176,7 @@ its figures here as those of a weaker form.
 
 def _mean_curve(cases: Sequence[Found], name: str, key: str) -> Array:
     """Return the geometric mean over cases of an error over time; NaN where no case has one."""
-    curves = [[np.nan if value is None else value for value in case["learners"][name][key]] for case in cases]
-    logarithms = np.log(curves)
+    logarithms = np.log(np.array([case["learners"][name][key] for case in cases], float))  # None becomes NaN
     count = np.isfinite(logarithms).sum(axis=0)
     return np.asarray(np.exp(np.nansum(logarithms, axis=0) / np.where(count, count, np.nan)))
 

@@ -27,14 +27,13 @@ def tune_step(x: Array, y: NDArray[np.intp], budget: int, averaging: int = 1, **
     """Return the step size of STEPS with the least held-out error, from training samples x (n, d), y (n,) alone."""
     held = np.arange(len(x)) % HELD_OUT == HELD_OUT - 1
     kept = np.flatnonzero(~held)
-    parts = np.array_split(kept[3 * len(kept) // 4 :], LOOKS)
+    first, last = np.split(kept, [3 * len(kept) // 4])
     errors = []
     for step in STEPS:
         model = budgeted_sgd(budget, step, averaging, **settings)
-        first = kept[: 3 * len(kept) // 4]
         model.partial_fit(x[first], y[first], classes=np.unique(y))
         wrong = []
-        for part in parts:
+        for part in np.array_split(last, LOOKS):
             model.partial_fit(x[part], y[part])
             wrong.append(1.0 - model.score(x[held], y[held]))
         errors.append(np.mean(wrong))

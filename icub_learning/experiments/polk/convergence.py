@@ -1,11 +1,12 @@
 """`reproduce polk-convergence`: POLK towards the best function: theorems 1 to 3 with their rates (POLK paper)."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from icub_learning.arrays import Array, integer
-from icub_learning.experiments.figures import THEORY, Comparison, Comparisons, Figures, conclude, slope
+from icub_learning.experiments.figures import THEORY, Comparison, Comparisons, Figures, conclude, gathered, slope
 from icub_learning.experiments.options import Arguments, options, progress, seeds
 from icub_learning.experiments.panels import Panel, draw
 from icub_learning.kernel_methods import Kernel, POLKRegressor
@@ -36,15 +37,14 @@ def run(args: Arguments) -> None:
     runs |= {f"eta {step:g}": {"schedule": "constant", "step_size": step} for step in steps}
     found: dict[str, Any] = {}
     for name, settings in progress(runs.items(), "schedules"):
-        outcomes = [problem.follow(settings, n, seed) for seed in seeds(args)]
-        found[name] = {key: np.mean([one[key] for one in outcomes], axis=0) for key in outcomes[0] if key != "variance"}
-        found[name]["variance"] = max(one["variance"] for one in outcomes)
+        outcomes = gathered([problem.follow(settings, n, seed) for seed in seeds(args)])
+        found[name] = {key: np.mean(of_draws, axis=0) for key, of_draws in outcomes.items()}
+        found[name]["variance"] = max(outcomes["variance"])
     figures = _summary(found, steps)
-    rows = [
-        [name, *(number(one[key]) for key in ("distance", "closest", "bound", "risk")),
-         str(round(one["points"])), str(round(one["most points"]))]
-        for name, one in figures["runs"].items()
-    ]  # fmt: skip
+    rows = []
+    for name, one in figures["runs"].items():
+        cells = [number(one[key]) for key in ("distance", "closest", "bound", "risk")]
+        rows.append([name, *cells, str(round(one["points"])), str(round(one["most points"]))])
     head = ["", "at the end", "closest", "bound", "risk - least", "points", "most"]
     print(f"{n} samples, {args.draws} draws; |f*| = {problem.norm:.3g}\n")
     print(table(head, rows, [("distance to f*", 3), ("", 1), ("points", 2)]))
@@ -64,8 +64,7 @@ def run(args: Arguments) -> None:
     lines = {"remains": over["distance"], "closest": over["closest"]}
     panels.append(Panel("theorem 2", "step size η", "distance to f*", lines, {"bound": over["bound"]}))
     draw(args.out / "polk-convergence.png", "POLK: theorems 1 to 3", panels, columns=2)
-    figures = {"seed": args.seed, "draws": args.draws, "samples": n, **figures, "paths": found}
-    conclude(args, figures, comparisons)
+    conclude(args, {"seed": args.seed, "draws": args.draws, "samples": n, **figures, "paths": found}, comparisons)
 
 
 def comparisons(found: Figures) -> Comparisons:
@@ -98,8 +97,7 @@ class Problem:
 
     def risk(self, points: Array, weights: Any) -> float:
         """Return the regularized risk of f, without the variance of the noise."""
-        own = float(weights @ self.kernel(points, points) @ weights)
-        return self.bias(points, weights) / 2 + LAMBDA / 2 * own
+        return self.bias(points, weights) / 2 + LAMBDA / 2 * float(weights @ self.kernel(points, points) @ weights)
 
     def follow(self, settings: dict[str, Any], n: int, seed: int) -> dict[str, Any]:
         """Learn n samples; return "t", "distances", "risks", "orders" (k,), and the largest gradient "variance"."""
@@ -109,17 +107,15 @@ class Problem:
         model = POLKRegressor(length_scale=SCALE, regularization=LAMBDA, parsimony=PARSIMONY, **settings)
         least = self.risk(self.x, self.best)
         stops = np.unique(np.geomspace(10, n, LOOKS).astype(int))
-        found: dict[str, Any] = {"t": stops, "distances": [], "risks": [], "orders": []}
-        seen, variance = 0, 0.0
-        for stop in stops:
+        found: dict[str, Any] = {"t": stops, "distances": [], "risks": [], "orders": [], "variance": 0.0}
+        for seen, stop in pairwise([0, *stops]):
             model.partial_fit(self.x[chosen[seen:stop]], y[seen:stop])
-            seen = int(stop)
             points, weights = model.dictionary_, model.coef_[:, 0]
             found["distances"].append(self.distance(points, weights))
             found["risks"].append(self.risk(points, weights) - least)
             found["orders"].append(model.model_order_)
-            variance = max(variance, self.bias(points, weights) + NOISE**2)  # E |g|^2, k(x, x) = 1
-        return {**found, "variance": variance}
+            found["variance"] = max(found["variance"], self.bias(points, weights) + NOISE**2)  # E |g|^2, k(x, x) = 1
+        return found
 
 
 def _summary(found: dict[str, Any], steps: Any) -> dict[str, Any]:

@@ -74,19 +74,18 @@ def run(args: Arguments) -> None:
 
 
 def comparisons(found: Figures) -> Comparisons:
-    for name in SETTINGS:
-        if name in found:
-            what, kind = f"{name}, POLK hinge over BSGD with as many points", SAME if name == "multidist" else STAND_IN
-            for key, title, unit in (("risk", "risk", 1.0), ("error", "error [%]", 100.0)):
-                gap, coarse = (unit * excess(found[name], rival, key) for rival in ("BSGD", COARSE))
-                side = "behind" if coarse < 0.0 else "ahead too"
-                why = f"BSGD's step is the best of several; with POLK's / 6 it is {side}, by {number(abs(coarse))}"
-                yield Comparison(f"{what}: {title} (published: less)", gap, 0.0, "less", kind, why=why)
-            stuck = 100 * found[name][STUCK]["last error"]
-            why = f"L-BFGS starts from the logistic solution; from zero, a kink of the hinge, it errs in {stuck:.0f} %"
-            for rival, better in (("LIBSVM", ""), ("L-BFGS hinge", "less")) if name == "multidist" else ():
-                gap = 100 * excess(found[name], rival, "error")
-                yield Comparison(f"{name}, POLK hinge over {rival}: error [%]", gap, 0.0, better, why=why)
+    for name in [one for one in SETTINGS if one in found]:
+        what, kind = f"{name}, POLK hinge over BSGD with as many points", SAME if name == "multidist" else STAND_IN
+        for key, title, unit in (("risk", "risk", 1.0), ("error", "error [%]", 100.0)):
+            gap, coarse = (unit * excess(found[name], rival, key) for rival in ("BSGD", COARSE))
+            side = "behind" if coarse < 0.0 else "ahead too"
+            why = f"BSGD's step is the best of several; with POLK's / 6 it is {side}, by {number(abs(coarse))}"
+            yield Comparison(f"{what}: {title} (published: less)", gap, 0.0, "less", kind, why=why)
+        stuck = 100 * found[name][STUCK]["last error"]
+        why = f"L-BFGS starts from the logistic solution; from zero, a kink of the hinge, it errs in {stuck:.0f} %"
+        for rival, better in (("LIBSVM", ""), ("L-BFGS hinge", "less")) if name == "multidist" else ():
+            gap = 100 * excess(found[name], rival, "error")
+            yield Comparison(f"{name}, POLK hinge over {rival}: error [%]", gap, 0.0, better, why=why)
     if "multidist" in found:
         order = found["multidist"]["POLK hinge, K 0.04"]["last points"]
         yield Comparison("multidist: points of POLK, hinge, beside the number of modes", order, 15.0)
@@ -150,8 +149,7 @@ def _judge(
     scores = kernel(test[0], points) @ weights
     norm = float(np.einsum("ij,ij->", weights, kernel.gram(points) @ weights))
     losses = MARGIN_LOSSES[loss](scores, np.searchsorted(classes, test[1]))[0]
-    error = float(np.mean(classes[scores.argmax(axis=1)] != test[1]))
-    return float(losses.mean()) + LAMBDA / 2 * norm, error
+    return float(losses.mean()) + LAMBDA / 2 * norm, float(np.mean(classes[scores.argmax(axis=1)] != test[1]))
 
 
 def _last(samples: int, judged: tuple[float | None, float], points: int, took: float, loss: str) -> dict[str, Any]:
@@ -169,7 +167,7 @@ def _follow(model: POLKClassifier, x: Array, y: NDArray[np.intp], test: Any) -> 
     stops = np.unique(np.array(looks).astype(int) // batch * batch)
     stops[-1], seen = len(x), 0
     for stop in stops:
-        found["seconds"] += seconds(lambda: model.partial_fit(x[seen:stop], y[seen:stop], classes=classes))  # noqa: B023
+        found["seconds"] += seconds(model.partial_fit, x[seen:stop], y[seen:stop], classes)
         seen = int(stop)
         scores = kernel(test[0], model.dictionary_) @ model.coef_
         found["samples"].append(seen)

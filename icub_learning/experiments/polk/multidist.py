@@ -64,29 +64,28 @@ def judge_all(train: Any, test: Any, bayes: float) -> dict[str, dict[str, float]
     x, y = train
     outcomes: dict[str, dict[str, float]] = {}
 
-    def keep(name: str, model: POLKClassifier, took: float, **more: float) -> None:
-        order = float(model.model_order_)
+    def keep(name: str, order: int, error: float, took: float, **more: float) -> None:
+        outcomes[name] = {"order": float(order), "excess error": error - bayes, "seconds": took, **more}
+
+    def learn(name: str, model: POLKClassifier, **more: float) -> None:
+        took = seconds(model.fit, *train)
         scores = Kernel("gaussian", model.length_scale)(test[0], model.dictionary_) @ model.coef_
         wrong = float((model.classes_[scores.argmax(axis=1)] != test[1]).mean())  # error of the newest iterate
-        outcomes[f"{name}, iterate"] = {"order": order, "excess error": wrong - bayes, "seconds": took, **more}
-        excess = 1 - model.score(*test) - bayes
-        outcomes[f"{name}, average"] = {"order": order, "excess error": excess, "seconds": took}
+        keep(f"{name}, iterate", model.model_order_, wrong, took, **more)
+        keep(f"{name}, average", model.model_order_, 1 - model.score(*test), took)
 
     for loss, parsimony in RUNS:
         polk = POLKClassifier(loss=loss, parsimony=parsimony, **SETTINGS)
-        change = largest_change(clone(polk), x, y, N_CLASSES)
-        keep(f"POLK {loss}, K {parsimony:g}", polk, seconds(polk.fit, *train), change=change)
+        learn(f"POLK {loss}, K {parsimony:g}", polk, change=largest_change(clone(polk), x, y, N_CLASSES))
     for averaging, kind in ((1, "iterate"), (AVERAGING * SETTINGS["batch_size"], "average")):
         step = tune_step(x, y, BUDGET, averaging, **RIVAL)  # each with the step that suits it
         rival = budgeted_sgd(BUDGET, step, averaging, **RIVAL)
         took = seconds(rival.fit, *train)
-        judged = {"order": float(rival.model_order_), "excess error": 1 - rival.score(*test) - bayes}
-        outcomes[f"BSGD, {BUDGET} points, {kind}"] = {**judged, "seconds": took, "step size": step}
+        keep(f"BSGD, {BUDGET} points, {kind}", rival.model_order_, 1 - rival.score(*test), took, **{"step size": step})
     every = POLKClassifier(loss="hinge", parsimony=0.0, averaging=AVERAGING, **SETTINGS)
-    keep("functional gradients, hinge", every, seconds(every.fit, *train))
+    learn("functional gradients, hinge", every)
     svm, took = tuned_svm(x, y, SETTINGS["length_scale"])
-    excess = 1 - svm.score(*test) - bayes
-    outcomes["SVM, in batch"] = {"order": float(len(svm.support_)), "excess error": excess, "seconds": took}
+    keep("SVM, in batch", len(svm.support_), 1 - svm.score(*test), took)
     return outcomes
 
 
@@ -123,11 +122,10 @@ def tuned_svm(x: Array, y: NDArray[np.intp], length_scale: float) -> tuple[SVC, 
 
 
 def _row(name: str, one: dict[str, list[float]]) -> list[str]:
-    orders, excess = one["order"], one["excess error"]
-    change = max(one["change"]) if "change" in one else None
-    values = (np.mean(orders), min(orders), max(orders), 100 * np.mean(excess), 100 * max(excess), change)
-    return [name, *(number(None if value is None else float(value)) for value in values),
-            number(float(np.mean(one["seconds"])))]  # fmt: skip
+    orders, excess, took = one["order"], one["excess error"], np.mean(one["seconds"])
+    change = max(one["change"]) if "change" in one else np.nan
+    values = (np.mean(orders), min(orders), max(orders), 100 * np.mean(excess), 100 * max(excess), change, took)
+    return [name, *(number(float(value)) for value in values)]
 
 
 def sample_mixtures(seed: int) -> Any:
@@ -139,8 +137,7 @@ def sample_mixtures(seed: int) -> Any:
     n = N_TRAIN + N_TEST
     y = random.integers(N_CLASSES, size=n)
     x = means[y, random.integers(N_PARTS, size=n)] + np.sqrt(VARIANCE) * random.normal(size=(n, 2))
-    asked = x[N_TRAIN:, None, None]
-    density = np.exp(-((asked - means) ** 2).sum(axis=-1) / (2 * VARIANCE)).sum(axis=-1)
+    density = np.exp(-((x[N_TRAIN:, None, None] - means) ** 2).sum(axis=-1) / (2 * VARIANCE)).sum(axis=-1)
     bayes = float((density.argmax(axis=1) != y[N_TRAIN:]).mean())
     return (x[:N_TRAIN], y[:N_TRAIN]), (x[N_TRAIN:], y[N_TRAIN:]), bayes
 

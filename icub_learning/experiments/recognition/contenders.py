@@ -15,7 +15,6 @@ from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.svm import SVC
 
 from icub_learning.arrays import Array
-from icub_learning.experiments.options import progress
 from icub_learning.experiments.recognition.views import Pools, accuracy, draw
 from icub_learning.recognition.assembly import make_classifier
 from icub_learning.recognition.classifiers.kept_views import unit
@@ -51,19 +50,15 @@ RIVALS = {
 }  # fmt: skip
 
 
-def compare(
-    pools: Pools, n_classes: int, seeds: Sequence[int], n_views: Sequence[int]
-) -> dict[str, NDArray[np.float64]]:
-    """Return the accuracy (len(n_views), len(seeds)) of each contender on views not taught; seeds draw the classes."""
+def compare(pools: Pools, n_classes: int, n_views: Sequence[int], seed: int) -> dict[str, list[float]]:
+    """Return the accuracies of each contender on views not taught, by the number of views taught."""
     contenders: dict[str, Settings | Rival] = {**OURS, **RIVALS}
-    found = {name: np.zeros((len(n_views), len(seeds))) for name in contenders}
-    for column, seed in enumerate(progress(seeds, "draws")):
-        most = draw(pools, n_classes, max(n_views), seed)
-        for row, n in enumerate(n_views):
-            taught = {label: rows[:n] for label, rows in most.taught.items()}
-            for name, contender in contenders.items():
-                found[name][row, column] = accuracy(named_by(contender, taught, most.asked), most.targets)
-    return found
+    most = draw(pools, n_classes, max(n_views), seed)
+    some = [{label: rows[:n] for label, rows in most.taught.items()} for n in n_views]
+    return {
+        name: [accuracy(named_by(contender, taught, most.asked), most.targets) for taught in some]
+        for name, contender in contenders.items()
+    }
 
 
 def named_by(contender: Settings | Rival, taught: Mapping[str, Array], asked: Array) -> NDArray[np.intp]:

@@ -1,7 +1,7 @@
 """The HTML page of all experiments, in the common style of the reports."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
@@ -52,7 +52,7 @@ class Section:
     outcome: Outcome | None = None  # outcome of the run; None: it has not run
     seed: str = ""  # first seed of its random numbers, as text; "" if it states none
     comparisons: Sequence[Comparison] = ()  # published figures beside ours
-    pictures: Sequence[Path] = field(default_factory=tuple)  # image files
+    pictures: Sequence[Path] = ()  # image files
 
 
 def make_page(sections: Sequence[Section], machine: Mapping[str, str], quick: bool) -> str:

@@ -64,8 +64,7 @@ def run(args: Arguments) -> None:
     print(f"d {D}, s {S}: features with |w_j| > 2 std(w), mean of {args.draws} draws")
     print(table(head, rows, [("here", 4), ("published", 2)]))
     _draw(args.out / "tensor-selection.png", weights)
-    figures = {"draws": args.draws, "seed": args.seed, "found": figures, "published": PUBLISHED}
-    conclude(args, figures, comparisons)
+    conclude(args, {"draws": args.draws, "seed": args.seed, "found": figures, "published": PUBLISHED}, comparisons)
 
 
 def comparisons(found: Figures) -> Comparisons:

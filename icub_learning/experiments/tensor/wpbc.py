@@ -42,7 +42,6 @@ def run(args: Arguments) -> None:
     seed = checked_seed(args)
     draws, splits = integer("--draws", args.draws, 1), integer("--splits", args.splits, 1)
     data = load_wpbc(args.data)
-    targets = {"class": data.recurred, "time": data.time}
     found: dict[str, list[dict[int, Any]]] = {name: [] for name in TARGETS}
     with threadpool_limits(1):
         times = []
@@ -53,7 +52,7 @@ def run(args: Arguments) -> None:
         for split in progress(range(seed, seed + splits), "splits"):
             order = np.random.default_rng(split).permutation(len(data.time))
             parts = np.split(order, [TRAIN, TRAIN + VALIDATION])
-            for name, target in targets.items():
+            for name, target in (("class", data.recurred), ("time", data.time)):
                 found[name].append(judge_split(data.features, target, parts, draws, split))
     rows = []
     for one in times:
@@ -77,8 +76,7 @@ def run(args: Arguments) -> None:
         lines = {f"m = {m}": (GAMMAS, np.mean([one[m]["validation"] for one in some_splits], axis=0)) for m in SIZES}
         panels.append(Panel(f"target: {TARGETS[name]}", "γ", "validation error", lines))
     draw(args.out / "tensor-wpbc.png", "Tensor kernel of degree 2 on WPBC", panels)
-    figures = {"build": times, "splits": found, "draws": draws, "seed": seed, "degree": DEGREE}
-    conclude(args, figures, comparisons)
+    conclude(args, {"build": times, "splits": found, "draws": draws, "seed": seed, "degree": DEGREE}, comparisons)
 
 
 def comparisons(found: Figures) -> Comparisons:
@@ -108,18 +106,18 @@ def judge_split(features: Array, target: Array, parts: Any, draws: int, seed: in
     chance = float(np.mean(y[test] ** 2))
     zero = -target[train].mean() / target[train].std()  # target 0 after scaling
     found = {}
+
+    def learn(m: int, gamma: float, place: int) -> TensorKernelRegressor:
+        shared: dict[str, Any] = {"kernel": "polynomial", "degree": DEGREE, "tol": 1e-6}
+        model = TensorKernelRegressor(gamma=gamma, n_subsample=m, random_state=1000 * seed + place, **shared)
+        return model.fit(x[train], y[train])
+
     for m in SIZES:
-
-        def learn(gamma: float, place: int, m: int = m) -> TensorKernelRegressor:
-            shared: dict[str, Any] = {"kernel": "polynomial", "degree": DEGREE, "tol": 1e-6}
-            model = TensorKernelRegressor(gamma=gamma, n_subsample=m, random_state=1000 * seed + place, **shared)
-            return model.fit(x[train], y[train])
-
-        validation = [float(np.mean((learn(gamma, 0).predict(x[held]) - y[held]) ** 2)) for gamma in GAMMAS]
+        validation = [float(np.mean((learn(m, gamma, 0).predict(x[held]) - y[held]) ** 2)) for gamma in GAMMAS]
         gamma = GAMMAS[int(np.argmin(validation))]
         errors, wrong = [], []
         for place in range(draws if m < len(train) else 1):
-            predicted = learn(gamma, place).predict(x[test])
+            predicted = learn(m, gamma, place).predict(x[test])
             errors.append(float(np.mean((predicted - y[test]) ** 2)) / chance)
             wrong.append(100.0 * float(np.mean((predicted > zero) != (target[test] > 0))))
         errors += errors[:1] * (draws - len(errors))

@@ -12,7 +12,7 @@ from icub_learning.dynamics import assembly
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError
 from icub_learning.evaluation.metrics import mean_rmse, windowed_mean_rmse
-from icub_learning.evaluation.predict_then_learn import ESTIMATORS, Evaluation, evaluate
+from icub_learning.evaluation.predict_then_learn import ESTIMATORS, evaluate
 from icub_learning.experiments.options import progress
 from icub_learning.experiments.thesis.thesis_method import ThesisMethod
 from icub_learning.recording.recording import Recording
@@ -109,15 +109,14 @@ def learn_and_transfer(
     """
     regressor = assembly.make_regressor(settings)
 
-    def pass_through(learner: AnyLearner, recording: Recording) -> Evaluation:
-        return evaluate(assembly.make_stream(settings, regressor, learner), recording.events())
+    def errors(learner: AnyLearner, recording: Recording) -> Array:
+        return evaluate(assembly.make_stream(settings, regressor, learner), recording.events()).errors
 
     learner = make(settings, regressor)
     first, second = (planes[plane] for plane in PLANES)
-    first_errors = pass_through(learner, first).errors
-    again = [deepcopy(learner, {id(regressor): regressor}) for _ in range(N_PARTS)]
-    parts = [pass_through(one, part).errors for one, part in zip(again, cut(second), strict=True)]
-    return Outcome(first_errors, np.stack(parts))
+    of_first = errors(learner, first)
+    of_parts = [errors(deepcopy(learner, {id(regressor): regressor}), part) for part in cut(second)]
+    return Outcome(of_first, np.stack(of_parts))
 
 
 def compare(planes: Mapping[str, Recording], settings: Settings) -> dict[str, Outcome]:
@@ -127,8 +126,7 @@ def compare(planes: Mapping[str, Recording], settings: Settings) -> dict[str, Ou
         for short, estimator in progress(ESTIMATORS.items(), "estimators")
     }
     as_published = replace(settings, sensor_offset=False, watch="never")  # the sensor has no offset here
-
-    def thesis_method(settings: Settings, regressor: assembly.AnyRegressor) -> ThesisMethod:
-        return ThesisMethod(regressor, seed=settings.seed)
-
-    return {**outcomes, THESIS: learn_and_transfer(planes, as_published, thesis_method)}
+    outcomes[THESIS] = learn_and_transfer(
+        planes, as_published, lambda chosen, regressor: ThesisMethod(regressor, seed=chosen.seed)
+    )
+    return outcomes

@@ -82,13 +82,12 @@ def _run_one(name: str, args: Arguments, seed: int) -> dict[str, Any]:
     order = np.random.default_rng(seed).permutation(len(inputs))
     learned, held = order[:n_learned], order[n_learned:n_train]
     shared = {"length_scale": settings["length_scale"], "random_state": seed}
-
-    def surface_at(level: float) -> list[float]:
+    held_errors = []
+    for level in progress(levels, f"{name}, paths"):
         model = IncrementalNystromKRLS(regularization=level, path=sizes.tolist(), n_centers=int(top), **shared)
         path = model.fit(inputs[learned], target[learned]).predict_path(inputs[held])
-        return [_error(name, predicted[:, 0], target[held]) for predicted in path]
-
-    surface = np.array([surface_at(level) for level in progress(levels, f"{name}, paths")])
+        held_errors.append([_error(name, predicted[:, 0], target[held]) for predicted in path])
+    surface = np.array(held_errors)
     i, j = np.unravel_index(surface.argmin(), surface.shape)
     draws = [np.random.default_rng(seed + 1 + trial).permutation(len(inputs)) for trial in range(trials)]
 
@@ -102,9 +101,7 @@ def _run_one(name: str, args: Arguments, seed: int) -> dict[str, Any]:
             outcomes.append((_error(name, predicted, target[asked]), perf_counter() - start))
         return zip(*outcomes, strict=True)
 
-    cases: dict[tuple[int, float], str] = {
-        **settings["published"], (int(sizes[j]), float(levels[i])): "best of our surface"
-    }  # fmt: skip
+    cases = settings["published"] | {(int(sizes[j]), float(levels[i])): "best of our surface"}
     rows: list[dict[str, Any]] = []
     for (m, level), published in progress(cases.items(), f"{name}, trials"):
         errors, times = test(m, level)
@@ -119,10 +116,9 @@ def _run_one(name: str, args: Arguments, seed: int) -> dict[str, Any]:
         found["target_deviation"] = float(target.std())
         found["factor_to_published"] = PUBLISHED_RMSE / rows[0]["test"]
     else:
-        others = {"[-1, 1]": 2 * inputs - 1, "deviation 1": inputs / inputs.std(axis=0)}
         found["other_scalings"] = {
             what: [float(np.mean(next(test(m, level, x)))) for m, level in settings["published"]]
-            for what, x in others.items()
+            for what, x in (("[-1, 1]", 2 * inputs - 1), ("deviation 1", inputs / inputs.std(axis=0)))
         }
     return found
 
@@ -134,11 +130,10 @@ def _error(name: str, predicted: Any, target: Any) -> float:
 
 
 def _text(name: str, found: dict[str, Any]) -> str:
-    rows = [
-        [f"{row['m']}, {row['lambda']:.3g}", f"{number(row['test'], 4)} ± {number(row['deviation'], 2)}",
-         number(1e3 * row["seconds"]), row["published"]]
-        for row in found["rows"]
-    ]  # fmt: skip
+    rows = []
+    for row in found["rows"]:
+        error = f"{number(row['test'], 4)} ± {number(row['deviation'], 2)}"
+        rows.append([f"{row['m']}, {row['lambda']:.3g}", error, number(1e3 * row["seconds"]), row["published"]])
     text = (
         f"{name}: {found['n_train']} training samples, {found['n_test']} for tests, sigma {found['length_scale']},"
         f" {found['trials']} trials\n"
@@ -157,8 +152,7 @@ def _text(name: str, found: dict[str, Any]) -> str:
 
 def _draw(path: Path, results: dict[str, dict[str, Any]]) -> None:
     figure = new_figure(5.6 * len(results), 4.4)
-    panels = figure.subplots(1, len(results), squeeze=False)[0]
-    for axes, (name, found) in zip(panels, results.items(), strict=True):
+    for axes, (name, found) in zip(figure.subplots(1, len(results), squeeze=False)[0], results.items(), strict=True):
         surface = found["surface"]
         # Errors beyond twice the median share one colour, so that the colours resolve the valley.
         top = min(surface.max(), 2 * np.median(surface))

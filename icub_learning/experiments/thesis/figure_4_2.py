@@ -48,7 +48,7 @@ def run(args: Arguments) -> None:
          "separate_s": last["separate_s"] if count == n_levels else separate(most, count)}
         for count in progress(counts, "levels")
     ]  # fmt: skip
-    growth = slope(counts, [row["separate_s"] for row in by_count])
+    growth, ratio = slope(counts, [row["separate_s"] for row in by_count]), last["path_s"] / last["one_fit_s"]
     rows = [
         [str(m), *map(number, (one, path, separate)), f"{separate / path:.1f}"]
         for m, one, path, separate in (row.values() for row in by_size)
@@ -58,7 +58,7 @@ def run(args: Arguments) -> None:
     rows = [[str(count), *map(number, times)] for count, *times in (row.values() for row in by_count)]
     print(f"\nm = {most}: times [s] over the number of levels\n" + table(["levels", "path", "separate fits"], rows))
     print(
-        f"\nThe whole path of 1..{most} takes {last['path_s'] / last['one_fit_s']:.2f} times one fit at {most};"
+        f"\nThe whole path of 1..{most} takes {ratio:.2f} times one fit at {most};"
         f" separate fits grow as L^{growth:.2f}. Published (cpuSmall, 50 levels): a figure without numbers, in which"
         " the path is far faster."
     )
@@ -69,6 +69,5 @@ def run(args: Arguments) -> None:
         lines = {name: (at, [row[key] for row in some]) for name, key in names.items() if key in some[0]}
         panels.append(Panel(title, label, "time [s]", lines))
     draw(args.out / "figure-4.2.png", "Solutions at many numbers of centres: pumadyn32nh", panels)
-    found = {"n": n, "by_size": by_size, "by_count": by_count, "growth": growth}
-    ratio = last["path_s"] / last["one_fit_s"]
-    save_figures(args.json, {"seed": seed, "quick": args.quick, **found, "path_over_fit": ratio})
+    found = {"n": n, "by_size": by_size, "by_count": by_count, "growth": growth, "path_over_fit": ratio}
+    save_figures(args.json, {"seed": seed, "quick": args.quick, **found})

@@ -8,14 +8,7 @@ from icub_learning.arrays import Array, integer
 from icub_learning.experiments.figures import THEORY, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.experiments.panels import Panel, draw
-from icub_learning.kernel_methods import Kernel
-from icub_learning.kernel_methods.diagnostics import (
-    centers_for_expected_risk,
-    centers_for_optimal_rate,
-    fixed_design_risk,
-    leverage_centers_for_optimal_rate,
-    leverage_scores,
-)
+from icub_learning.kernel_methods import Kernel, diagnostics
 from icub_learning.kernel_methods.subsampling.centers import CenterBasis
 from icub_learning.kernel_methods.subsampling.least_squares import BasisFeatures
 from icub_learning.reporting.tables import number, table
@@ -106,8 +99,7 @@ class Problem:
     def __init__(self, n: int, seed: int) -> None:
         self.x = np.random.default_rng(seed).uniform(-1, 1, (n, 2))
         self.kernel = Kernel("gaussian", SCALE)
-        self.gram = self.kernel.gram(self.x)
-        self.values, self.vectors = np.linalg.eigh(self.gram)
+        self.values, self.vectors = np.linalg.eigh(self.kernel.gram(self.x))
         self.values = np.maximum(self.values, 0.0)
         sources = np.random.default_rng([seed, 1]).uniform(-1, 1, (8, 2))
         weights = np.random.default_rng([seed, 2]).normal(size=8)
@@ -121,13 +113,12 @@ class Problem:
 
     def nystrom_features(self, m: int, random: np.random.Generator) -> Array:
         """Return A = K_nm R (n, k) of m uniform centres."""
-        basis = CenterBasis(self.kernel, self.x[random.permutation(self.n)[:m]])
-        return BasisFeatures(basis)(self.x)
+        return BasisFeatures(CenterBasis(self.kernel, self.x[random.permutation(self.n)[:m]]))(self.x)
 
     def compare(self, level: float, draws: int, seed: int) -> dict[str, Any]:
         """Return bounds at lambda, the least m that suffices ("enough"), dimensions, and "path", risk ratios over m."""
         ridge = level * self.n
-        scores = leverage_scores(self.x, length_scale=SCALE, regularization=level)
+        scores = diagnostics.leverage_scores(self.x, length_scale=SCALE, regularization=level)
         effective, maximal = float(scores.sum()), float(self.n * scores.max())
         base = self.risk(self.values / (self.values + ridge))
         sizes = np.unique(np.geomspace(2, self.n, 24).astype(int))
@@ -137,41 +128,36 @@ class Problem:
             for draw_ in range(draws):
                 a = self.nystrom_features(int(m), np.random.default_rng([seed, draw_, int(m)]))
                 smoother = a @ np.linalg.solve(a.T @ a + ridge * np.eye(a.shape[1]), a.T)
-                some.append(fixed_design_risk(smoother, self.mean, NOISE**2))
+                some.append(diagnostics.fixed_design_risk(smoother, self.mean, NOISE**2))
             ratios.append(float(np.mean(some)) / base)
-        within = np.flatnonzero(np.array(ratios) <= 1 + 4 * DELTA)
         return {
             "lambda": level,
             "effective": effective,
             "maximal": maximal,
-            "enough": int(sizes[within[0]]) if len(within) else self.n,
-            "theorem 5": centers_for_expected_risk(maximal, self.n, float(self.values[-1]), level, DELTA),
-            "theorem 1": centers_for_optimal_rate(maximal, 1.0, level, DELTA),
-            "theorem 1, leverage": leverage_centers_for_optimal_rate(effective, self.n, DELTA),
+            "enough": next(int(m) for m, ratio in zip(sizes, ratios, strict=True) if ratio <= 1 + 4 * DELTA),
+            "theorem 5": diagnostics.centers_for_expected_risk(maximal, self.n, float(self.values[-1]), level, DELTA),
+            "theorem 1": diagnostics.centers_for_optimal_rate(maximal, 1.0, level, DELTA),
+            "theorem 1, leverage": diagnostics.leverage_centers_for_optimal_rate(effective, self.n, DELTA),
             "path": {"m": sizes, "ratio": ratios},
         }
 
     def check(self, seed: int) -> dict[str, tuple[float, float]]:
         """Return expected risks and the bounds of theorems 2, 3, 4 and 6 on them, by name."""
-        floor = self.values[-1] * self.n * np.finfo(float).eps
-        rank = int((self.values > floor).sum())
-        moments = (self.vectors.T @ self.mean)[self.values > floor]
-        ratio = float((moments**2 / self.values[self.values > floor]).sum()) / NOISE**2
+        positive = self.values > self.values[-1] * self.n * np.finfo(float).eps
+        moments = (self.vectors.T @ self.mean)[positive]
+        ratio = float((moments**2 / self.values[positive]).sum()) / NOISE**2
         level = 1 / (self.n * ratio)
-        ridge = level * self.n
-        shrunk = self.values / (self.values + ridge)
-        krls = self.risk(shrunk)
+        shrunk = self.values / (self.values + level * self.n)
         t = max(2, round(1 / level))  # gamma = 1 / max k(x, x) = 1
         early = self.risk(1 - (1 - self.values / self.n) ** t)
         factor = 4 * (1 + 1 / (t - 1)) ** 2
         a = self.nystrom_features(min(50, self.n), np.random.default_rng([seed, 3]))
         u, s, _ = np.linalg.svd(a, full_matrices=False)
         smoothers = [(u * gains) @ u.T for gains in (s**2 / (s**2 + self.n / t), 1 - (1 - s**2 / self.n) ** t)]
-        nystrom, nytro = (fixed_design_risk(one, self.mean, NOISE**2) for one in smoothers)
-        kols = NOISE**2 * rank / self.n
+        nystrom, nytro = (diagnostics.fixed_design_risk(one, self.mean, NOISE**2) for one in smoothers)
         return {
-            "theorem 2: KOLS": (self.risk((self.values > floor).astype(float)), kols),
-            "theorem 3: KRLS at 1 / (n SNR)": (krls, NOISE**2 * float(shrunk.sum()) / self.n),
+            "theorem 2: KOLS": (self.risk(positive.astype(float)), NOISE**2 * int(positive.sum()) / self.n),
+            "theorem 3: KRLS at 1 / (n SNR)": (self.risk(shrunk), NOISE**2 * float(shrunk.sum()) / self.n),
             "theorem 4: early stopping": (early, factor * self.risk(self.values / (self.values + self.n / t))),
             "theorem 6: NYTRO, m 50": (nytro, factor * nystrom),
         }

@@ -32,22 +32,17 @@ def run(args: Arguments) -> None:
     figures: dict[str, Any] = {"seed": seed, "draws": draws, "sizes": sizes, "cases": []}
     panels, rows = [], []
     for r, gamma in CASES:
-        found: dict[str, list[Any]] = {name: [] for name in NAMES}
-        without: dict[str, list[Any]] = {name: [] for name in NAMES}  # values without a tenth of the draws, by tenth
-        for n in progress(sizes, f"r {r:.3g}, n"):
-            for name, (value, *left) in zip(NAMES, _measure(n, r, gamma, draws, seed), strict=True):
-                found[name].append(value)
-                without[name].append(left)
+        measured = [_measure(n, r, gamma, draws, seed) for n in progress(sizes, f"r {r:.3g}, n")]
         theory = spline_rates.rates(r, gamma)
-        exponents, errors = {}, {}
-        for name, title in NAMES.items():
-            values, left = np.array(found[name], float), np.array(without[name], float)
-            parts = left.shape[1]
-            jackknife = (parts - 1) / np.sqrt(parts)
+        found, exponents, errors = {}, {}, {}
+        for (name, title), of_sizes in zip(NAMES.items(), zip(*measured, strict=True), strict=True):
+            found[name] = [value for value, *_ in of_sizes]
+            values, *left = np.array(of_sizes, float).T  # from all draws; without a tenth of them, by tenth
+            jackknife = (len(left) - 1) / np.sqrt(len(left))
             exponents[name] = slope(sizes, values)
-            errors[name] = float(jackknife * np.std([slope(sizes, column) for column in left.T]))
+            errors[name] = float(jackknife * np.std([slope(sizes, some) for some in left]))
             middle = np.exp(np.log(values).mean() + theory[name] * np.log(sizes / np.exp(np.log(sizes).mean())))
-            ours = {f"simulated, n^{exponents[name]:.2f}": (sizes, values, jackknife * left.std(axis=1))}
+            ours = {f"simulated, n^{exponents[name]:.2f}": (sizes, values, jackknife * np.std(left, axis=0))}
             law = {f"theory, n^{theory[name]:.2f}": (sizes, middle)}
             panels.append(Panel(f"{title}, r = {r:.4g}, γ = {gamma:.4g}", "samples n", title, ours, law))
             rows.append([f"r = {r:.4g}, gamma = {gamma:.4g}", title, f"{exponents[name]:+.3f} ± {errors[name]:.3f}",

@@ -1,7 +1,6 @@
 """`reproduce figure-7.1`: what unbalanced classes do to a decision boundary, and recoding (thesis 7.3)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +39,7 @@ add_options = options("samples and features", samples=(20000, "learned for each 
 def run(args: Arguments) -> None:
     samples, seed = integer("--samples", args.samples, 100), checked_seed(args)
     cases = [compare(gamma, samples, seed) for gamma in GAMMAS]
-    crossings = {name: [case.crossing(name) for case in cases] for name in LINES}
+    crossings = {name: [crossing(values[name]) for values, _ in cases] for name in LINES}
     rows = [[f"{gamma:.1f}", *map(number, row)] for gamma, *row in zip(GAMMAS, *crossings.values(), strict=True)]
     rows.append(["moved by", *(number(max(places) - min(places)) for places in crossings.values())])
     print("Where the boundary crosses the line between the two means (x, from -1 to 1):\n")
@@ -50,24 +49,15 @@ def run(args: Arguments) -> None:
     save_figures(args.json, {"gamma": GAMMAS, "samples": samples, "seed": seed, "crossing": crossings})
 
 
-@dataclass(frozen=True)
-class Case:
-    """Boundaries for one gamma, as the zeros of functions on the grid X x Y that are positive for class 1."""
-
-    gamma: float
-    values: dict[str, Array]  # the function (len(Y), len(X)) of each of LINES
-    examples: Array  # some of the samples (n, 2); `classes` (n,) are 1 or -1
-    classes: Array
-
-    def crossing(self, name: str) -> float:
-        """Return x where the boundary crosses the line between the means; NaN if it does not."""
-        on_axis = self.values[name][len(Y) // 2]
-        between = np.flatnonzero((X[:-1] >= -1.0) & (X[1:] <= 1.0) & (on_axis[:-1] > 0) & (on_axis[1:] <= 0))
-        if not len(between):
-            return float("nan")
-        k = between[0]
-        fraction = on_axis[k] / (on_axis[k] - on_axis[k + 1])
-        return float(X[k] + fraction * (X[k + 1] - X[k]))
+def crossing(values: Array) -> float:
+    """Return x where `values` on the grid fall to zero on the line between the means; NaN if they do not."""
+    on_axis = values[len(Y) // 2]
+    between = np.flatnonzero((X[:-1] >= -1.0) & (X[1:] <= 1.0) & (on_axis[:-1] > 0) & (on_axis[1:] <= 0))
+    if not len(between):
+        return float("nan")
+    k = between[0]
+    fraction = on_axis[k] / (on_axis[k] - on_axis[k + 1])
+    return float(X[k] + fraction * (X[k + 1] - X[k]))
 
 
 def log_density(points: Array, index: int) -> Array:
@@ -76,8 +66,10 @@ def log_density(points: Array, index: int) -> Array:
     return -squared / (2 * DEVIATIONS[index] ** 2) - 2 * np.log(DEVIATIONS[index]) - np.log(2 * np.pi)
 
 
-def compare(gamma: float, n_samples: int, seed: int) -> Case:
-    """Return the optimal boundaries of the standard and the rebalanced loss (7.6, 7.10), and the learned ones."""
+def compare(gamma: float, n_samples: int, seed: int) -> tuple[dict[str, Array], dict[int, Array]]:
+    """Return the optimal boundaries of the standard and the rebalanced loss (7.6, 7.10) and the learned ones, by the
+    names of LINES, as zeros of functions on the grid (len(Y), len(X)), positive for class 1; and samples by class.
+    """
     grid = np.stack(np.meshgrid(X, Y), axis=-1)
     difference = log_density(grid, 0) - log_density(grid, 1)
     rng = np.random.default_rng(seed)
@@ -88,24 +80,22 @@ def compare(gamma: float, n_samples: int, seed: int) -> Case:
     classifier = IncrementalClassifier(2, REGULARIZATION, 0.0, features)
     classifier.learn(points[first], "1")
     classifier.learn(points[~first], "-1")
-    learned = {}
+    values = {"standard": difference + np.log(gamma / (1.0 - gamma)), "rebalanced": difference}
     for name, recoding in (("alpha0", 0.0), ("alpha1", 1.0)):
         classifier.recoding = recoding
         scores = classifier.scores(grid.reshape(-1, 2))
-        learned[name] = (scores[:, 0] - scores[:, 1]).reshape(grid.shape[:2])
-    values = {"standard": difference + np.log(gamma / (1.0 - gamma)), "rebalanced": difference, **learned}
-    return Case(gamma, values, points[:600], np.where(first, 1, -1)[:600])
+        values[name] = (scores[:, 0] - scores[:, 1]).reshape(grid.shape[:2])
+    return values, {1: points[:600][first[:600]], -1: points[:600][~first[:600]]}
 
 
-def _draw(path: Path, cases: Sequence[Case]) -> None:
+def _draw(path: Path, cases: Sequence[tuple[dict[str, Array], dict[int, Array]]]) -> None:
     figure = new_figure(3.2 * len(cases), 3.4)
-    for column, case in enumerate(cases):
-        axes = figure.add_subplot(1, len(cases), column + 1)
-        for value, colour in POINTS.items():
-            axes.plot(*case.examples[case.classes == value].T, ".", color=colour, markersize=2)
+    for axes, gamma, (values, examples) in zip(figure.subplots(1, len(cases)), GAMMAS, cases, strict=True):
+        for label, colour in POINTS.items():
+            axes.plot(*examples[label].T, ".", color=colour, markersize=2)
         for name, (colour, dashes, _) in LINES.items():
-            axes.contour(X, Y, case.values[name], levels=[0.0], colors=colour, linestyles=[dashes], linewidths=1.3)
-        style(axes, f"gamma = {case.gamma:.1f}")
+            axes.contour(X, Y, values[name], levels=[0.0], colors=colour, linestyles=[dashes], linewidths=1.3)
+        style(axes, f"gamma = {gamma:.1f}")
         axes.set(xlim=(-2.5, 2.5), ylim=(-2.0, 2.0), aspect="equal")
     handles = [Line2D([], [], color=colour, linestyle=dashes, label=text) for colour, dashes, text in LINES.values()]
     figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False, fontsize=8)

@@ -32,13 +32,12 @@ def run(args: Arguments) -> None:
         sizes = Sizes(n_bal, n_test, tuple(n for n in N_IMB if n <= most))
         examples = load_examples(name, args.data, n_bal + sizes.n_val + n_test, args.out)
         levels = LAMBDAS[2:5] if args.quick else LAMBDAS
-        outcomes, late = [], []
-        for seed in progress(seeds(args), name):
-            drawn = split(examples, sizes, np.random.default_rng(seed))
-            late.append(drawn.imbalanced)
-            outcomes.append(sweep(drawn, sizes.n_imb, levels))
+        outcomes = [
+            sweep(split(examples, sizes, np.random.default_rng(seed)), sizes.n_imb, levels)
+            for seed in progress(seeds(args), name)
+        ]
         mean = np.mean(outcomes, axis=0)  # axes: late class or others, n_imb, alpha
-        figures[name] = {"n_imb": sizes.n_imb, "late": mean[0], "others": mean[1], "late classes": late}
+        figures[name] = {"n_imb": sizes.n_imb, "late": mean[0], "others": mean[1]}
         print(_text(name, sizes, args.draws, mean), flush=True)
         for what, title in enumerate(("late class", "the others")):
             lines = {f"{n} examples": (RECODINGS, 100 * mean[what, k]) for k, n in enumerate(sizes.n_imb)}
@@ -51,14 +50,13 @@ def sweep(drawn: Split, n_imb: Sequence[int], regularizations: Sequence[float]) 
     """Return accuracies of the late class and of the others with the best lambda: (2, n_imb, alpha), in [0, 1]."""
     last = drawn.test_classes == len(drawn.train) - 1
     found = np.empty((2, len(n_imb), len(RECODINGS)))
-    alphas = np.arange(len(RECODINGS))
     for place, (_, classifiers, log_ratio) in enumerate(grown(drawn, n_imb, regularizations)):
         held = [count_correct(one.scores(drawn.validation), drawn.validation_classes, log_ratio) for one in classifiers]
         best = np.argmax(held, axis=0)
         scores = [one.scores(drawn.test) for one in classifiers]
         for what, some in enumerate((last, ~last)):
             right = np.array([count_correct(one[some], drawn.test_classes[some], log_ratio) for one in scores])
-            found[what, place] = right[best, alphas] / some.sum()
+            found[what, place] = right[best, np.arange(len(RECODINGS))] / some.sum()
     return found
 
 

@@ -24,6 +24,8 @@ ten parts of circles in the XZ plane, starting from what it learned in XY. Joint
 0.1 s is learned. SP runs a second time as the thesis has it, with fixed settings. As in its text, RMSE is that of each
 component of a force or torque, averaged over the three. With the thesis' 10 000 samples a plane it takes some ten
 minutes, with 3000 a third of that."""
+# Names of the ratios of errors, by the semiparametric method that they are of.
+RATIOS = {"SP": "ratios", change_of_task.THESIS: "ratios, SP of the thesis"}
 EXAMPLE = "example:\n  icub-learning reproduce figure-8.4 --samples 3000 --json out/figure-8.4.json"
 QUICK = ("--samples", "200")
 add_options = options(
@@ -60,24 +62,13 @@ def comparisons(found: Figures) -> Comparisons:
 
 def _figures(outcomes: Mapping[str, Outcome], args: Arguments) -> dict[str, Any]:
     errors = {short: {group: outcome.rmse(group) for group in UNITS} for short, outcome in outcomes.items()}
-
-    def ratios(one: str) -> dict[str, dict[str, float]]:
-        found = {}
-        for name in EXPECTED:
-            other, part = name.partition("/")[2].split(", ")
-            found[name] = {group: errors[one][group][part] / errors[other][group][part] for group in UNITS}
-        return found
-
-    return {
-        "simulated": True,
-        "samples": args.samples,
-        "seed": args.seed,
-        "joints": args.joints,
-        "rmse": errors,
-        "ratios": ratios("SP"),
-        "ratios, SP of the thesis": ratios(change_of_task.THESIS),
-        "expected_at_most": EXPECTED,
-    }
+    ratios: dict[str, Any] = {kind: {} for kind in RATIOS.values()}
+    for name in EXPECTED:
+        other, part = name.removeprefix("SP/").split(", ")
+        for short, kind in RATIOS.items():
+            ratios[kind][name] = {group: errors[short][group][part] / errors[other][group][part] for group in UNITS}
+    given = {"simulated": True, "samples": args.samples, "seed": args.seed, "joints": args.joints}
+    return {**given, "rmse": errors, **ratios, "expected_at_most": EXPECTED}
 
 
 def _text(figures: dict[str, Any]) -> str:
@@ -89,7 +80,7 @@ def _text(figures: dict[str, Any]) -> str:
     over = [("force [N]", 3), ("torque [N m]", 3), ("published, XZ steady", 2)]
     ratios = []
     for name, bound in EXPECTED.items():
-        for kind, short in (("ratios", "SP"), ("ratios, SP of the thesis", change_of_task.THESIS)):
+        for short, kind in RATIOS.items():
             ours = [figures[kind][name][group] for group in UNITS]
             worse = ", ".join(group for group, one in zip(UNITS, ours, strict=True) if one > bound)
             ratios.append([name.replace("SP", short, 1), *map(number, ours), number(bound), worse])

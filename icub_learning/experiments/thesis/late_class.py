@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -74,8 +75,7 @@ def compare(
         drawn = split(examples, sizes, np.random.default_rng([seed, trial]), late[trial % len(late)] if late else None)
         imbalanced.append(drawn.imbalanced)
         outcomes.append(run_trial(drawn, sizes, LAMBDAS))
-    of_all = {method: Outcome(*np.stack([one[method] for one in outcomes], axis=1)) for method in METHODS}
-    return of_all, imbalanced
+    return {method: Outcome(*np.stack([one[method] for one in outcomes], axis=1)) for method in METHODS}, imbalanced
 
 
 def split(examples: Mapping[str, Array], sizes: Sizes, rng: np.random.Generator, late: str | None = None) -> Split:
@@ -90,16 +90,14 @@ def split(examples: Mapping[str, Array], sizes: Sizes, rng: np.random.Generator,
     if late is not None and late not in able:
         raise ParameterError("late", late, f"one of {', '.join(able)}")
     last = late or able[int(rng.integers(len(able)))]
-    train, validation, test = [], [], []
+    parts = []
     for label in [*(label for label in examples if label != last), last]:
-        rows = examples[label][rng.permutation(len(examples[label]))]
-        n_val = 0 if label == last else sizes.n_val
-        test.append(rows[: sizes.n_test])
-        validation.append(rows[sizes.n_test : sizes.n_test + n_val])
-        n_train = max(sizes.n_imb) if label == last else sizes.n_bal
-        train.append(rows[sizes.n_test + n_val : sizes.n_test + n_val + n_train])
+        n_val, n_train = (0, max(sizes.n_imb)) if label == last else (sizes.n_val, sizes.n_bal)
+        drawn = examples[label][rng.permutation(len(examples[label]))[: sizes.n_test + n_val + n_train]]
+        parts.append(np.split(drawn, [sizes.n_test, sizes.n_test + n_val]))
+    test, validation, train = zip(*parts, strict=True)
     return Split(
-        train,
+        list(train),
         np.concatenate(validation),
         np.repeat(np.arange(len(examples)), [len(rows) for rows in validation]),
         np.concatenate(test),
@@ -136,16 +134,14 @@ def grown(
     drawn: Split, n_imb: Sequence[int], regularizations: Sequence[float]
 ) -> Iterator[tuple[int, list[IncrementalClassifier], Array]]:
     """Learn all but the last class, then ever more of it; yield each `n_imb`, classifiers by lambda, log(n / n_t)."""
-    names = [str(index) for index in range(len(drawn.train))]
+    *others, late = drawn.train
     classifiers = [IncrementalClassifier(drawn.test.shape[1], value, recoding=0.0) for value in regularizations]
     for classifier in classifiers:
-        for name, rows in zip(names[:-1], drawn.train[:-1], strict=True):
-            classifier.learn(rows, name)
-    seen = 0
-    for n in n_imb:
+        for index, rows in enumerate(others):
+            classifier.learn(rows, str(index))
+    for seen, n in pairwise((0, *n_imb)):
         for classifier in classifiers:
-            classifier.learn(drawn.train[-1][seen:n], names[-1])  # same as one by one, up to rounding
-        seen = n
+            classifier.learn(late[seen:n], str(len(others)))  # same as one by one, up to rounding
         counts = np.array(list(classifiers[0].counts.values()), dtype=float)
         yield n, classifiers, np.log(counts.sum() / counts)
 

@@ -75,7 +75,6 @@ class Simulation:
         With P = sum_j psi_j psi_j^T / m on the basis, the coefficients are (P G + lambda I)^-1 P b. Returns numbers of
         features, in steps of about 5 %, and risks (n_draws, len(numbers)).
         """
-        size = len(self._target)
         sums, count = np.zeros_like(self._grams), 0
         counts: list[int] = []
         risks: list[Array] = []
@@ -86,7 +85,7 @@ class Simulation:
                 sums[draw] += features.T @ features
             count += more
             weighed = sums / count
-            system = weighed @ self._grams + level * np.eye(size)
+            system = weighed @ self._grams + level * np.eye(len(self._target))
             right = np.einsum("dij,dj->di", weighed, self._moments)
             counts.append(count)
             risks.append(self._risks(np.linalg.solve(system, right[:, :, None])[:, :, 0]))

@@ -45,35 +45,30 @@ class Corollary:
 
     name: int | str  # its number in the thesis, or the batch in the slides
     loss: str  # "logistic", "absolute" or "square"
-    step: Callable[[int, Array, float], Array]  # function of n, t and beta: eta_t over its constant, for an array of t
+    constant: bool  # whether the steps are constant powers of n, else they are powers of t
+    power: Callable[[float], float]  # function of beta: minus the exponent of n or t in the steps
     stop: Callable[[float], float]  # function of beta: exponent of n in t*
-    rate: Callable[[float], float]  # function of beta: exponent of n in the bound
     batch: float = 0.0  # exponent of n in the batch size
 
 
-def _smooth(beta: float) -> float:
-    return beta / (beta + 1)
-
-
-def _sharp(beta: float) -> float:
-    return beta / (2 * beta + 1)
-
-
+# Minus the exponent of n in the bound, a function of beta, by loss.
+RATES: dict[str, Callable[[float], float]] = {
+    "logistic": lambda b: b / (b + 1), "absolute": lambda b: b / (2 * b + 1), "square": lambda b: 0.5
+}  # fmt: skip
 COROLLARIES = (
-    Corollary(2, "logistic", lambda n, t, b: np.full(len(t), n**-0.5), lambda b: (b + 3) / (2 * (b + 1)), _smooth),
-    Corollary(3, "logistic", lambda n, t, b: t**-0.5, lambda b: 2 / (b + 1), _smooth),
-    Corollary(4, "logistic", lambda n, t, b: np.full(len(t), n ** -_smooth(b)), lambda b: 1.0, _smooth),
-    Corollary(5, "logistic", lambda n, t, b: t ** -_smooth(b), lambda b: 1.0, _smooth),
-    Corollary(6, "absolute", lambda n, t, b: np.full(len(t), n**-0.5), lambda b: (2 * b + 3) / (4 * b + 2), _sharp),
-    Corollary(7, "absolute", lambda n, t, b: t**-0.5, lambda b: 2 / (2 * b + 1), _sharp),
-    Corollary(8, "absolute", lambda n, t, b: np.full(len(t), n ** (-2 * _sharp(b))), lambda b: 1.0, _sharp),
-    Corollary(9, "absolute", lambda n, t, b: t ** (-2 * _sharp(b)), lambda b: 1.0, _sharp),
-    Corollary("b = 1", "square", lambda n, t, b: np.full(len(t), n**-0.5), lambda b: 1.0, lambda b: 0.5),
-    Corollary("b = n^(1/2)", "square", lambda n, t, b: np.ones(len(t)), lambda b: 0.5, lambda b: 0.5, 0.5),
-    Corollary("b = n", "square", lambda n, t, b: np.ones(len(t)), lambda b: 0.5, lambda b: 0.5, 1.0),
+    Corollary(2, "logistic", True, lambda b: 0.5, lambda b: (b + 3) / (2 * (b + 1))),
+    Corollary(3, "logistic", False, lambda b: 0.5, lambda b: 2 / (b + 1)),
+    Corollary(4, "logistic", True, RATES["logistic"], lambda b: 1.0),
+    Corollary(5, "logistic", False, RATES["logistic"], lambda b: 1.0),
+    Corollary(6, "absolute", True, lambda b: 0.5, lambda b: (2 * b + 3) / (4 * b + 2)),
+    Corollary(7, "absolute", False, lambda b: 0.5, lambda b: 2 / (2 * b + 1)),
+    Corollary(8, "absolute", True, lambda b: 2 * RATES["absolute"](b), lambda b: 1.0),
+    Corollary(9, "absolute", False, lambda b: 2 * RATES["absolute"](b), lambda b: 1.0),
+    Corollary("b = 1", "square", True, lambda b: 0.5, lambda b: 1.0),
+    Corollary("b = n^(1/2)", "square", True, lambda b: 0.0, lambda b: 0.5, 0.5),
+    Corollary("b = n", "square", True, lambda b: 0.0, lambda b: 0.5, 1.0),
 )
-DRAWS = {"help": "repetitions for each n (default: 20)"}
-add_options = options("samples and their order", quick=True, draws=DRAWS)
+add_options = options("samples and their order", quick=True, draws={"help": "repetitions for each n (default: 20)"})
 
 
 def run(args: Arguments) -> None:
@@ -117,8 +112,7 @@ def simulate(one: Corollary, beta: float, n: int, draws: int, seed: int) -> dict
     target, weights = truth(SMOOTHNESS[beta], GAMMA), decay(1 / (2 * GAMMA))
     grid = basis((np.arange(GRID) + 0.5) / GRID)
     best = grid @ target
-    x = random.uniform(size=(draws, n))
-    features = np.stack([basis(some) for some in x])
+    features = np.stack([basis(x) for x in random.uniform(size=(draws, n))])
     clean = features @ target
     features = features * weights
     if one.loss == "logistic":
@@ -131,7 +125,8 @@ def simulate(one: Corollary, beta: float, n: int, draws: int, seed: int) -> dict
     # eta_1 is half of its bound 2 / (kappa^2 L), kappa^2 = K(x, x), L = 1 / 4 or 1; 1 for absolute loss, as printed.
     first = 1.0 if one.loss == "absolute" else (4 if one.loss == "logistic" else 1) / float(weights @ weights)
     batch = round(n**one.batch)
-    steps = first * one.step(n, np.arange(1.0, last + 1), beta)
+    power = -one.power(beta)
+    steps = first * (np.full(last, n**power) if one.constant else np.arange(1.0, last + 1) ** power)
     w, total, mean = np.zeros((draws, len(weights))), 0.0, np.zeros((draws, len(weights)))
     rows, risks = np.arange(draws), {"iterate": [], "average": []}  # type: ignore[var-annotated]
     for t in range(1, last + 1):
@@ -156,8 +151,7 @@ def excess(loss: str, scores: Array, best: Array) -> Array:
     """Return excess risks, averaged over x, of functions with values `scores` (draws, k) where f has `best` (k,)."""
     if loss == "logistic":
         chance = expit(best)
-        risk = chance * np.logaddexp(0, -scores) + (1 - chance) * np.logaddexp(0, scores)
-        least = chance * np.logaddexp(0, -best) + (1 - chance) * np.logaddexp(0, best)
+        risk, least = (chance * np.logaddexp(0, -f) + (1 - chance) * np.logaddexp(0, f) for f in (scores, best))
         return np.asarray((risk - least).mean(axis=-1))
     off = np.abs(scores - best)
     if loss == "square":
@@ -168,7 +162,7 @@ def excess(loss: str, scores: Array, best: Array) -> Array:
 
 def _summary(one: Corollary, beta: float, sizes: Any, found: list[dict[str, Any]]) -> dict[str, Any]:
     at_stop = {name: [float(some[name][some["stop"]]) for some in found] for name in ("iterate", "average")}
-    largest = found[-1]
+    largest, power = found[-1], -RATES[one.loss](beta)
     return {
         "corollary": one.name,
         "loss": one.loss,
@@ -177,8 +171,8 @@ def _summary(one: Corollary, beta: float, sizes: Any, found: list[dict[str, Any]
         "risks": at_stop,
         "exponents": {
             **{name: slope(sizes, risk) for name, risk in at_stop.items()},
-            "power": -one.rate(beta),
-            "bound": slope(sizes, [n ** -one.rate(beta) * (1 if one.loss == "square" else np.log(n)) for n in sizes]),
+            "power": power,
+            "bound": slope(sizes, [n**power * (1 if one.loss == "square" else np.log(n)) for n in sizes]),
         },
         "over the least": at_stop["average"][-1] / float(largest["average"].min()),
         "path": {"t": largest["t"], "iterate": largest["iterate"], "average": largest["average"]},
@@ -190,10 +184,8 @@ def _panels(sizes: Any, cases: list[dict[str, Any]]) -> list[Panel]:
     for loss, betas in BETAS.items():
         for beta in betas:
             some = [case for case in cases if case["loss"] == loss and case["beta"] == beta]
-            lines = {
-                f"{'' if loss == 'square' else 'corollary '}{case['corollary']}": (sizes, case["risks"]["average"])
-                for case in some
-            }
+            kind = "" if loss == "square" else "corollary "
+            lines = {f"{kind}{case['corollary']}": (sizes, case["risks"]["average"]) for case in some}
             power = some[0]["exponents"]["power"]
             level = max(case["risks"]["average"][0] for case in some)
             law = {f"n^{power:.2f}": (sizes, [level * (n / sizes[0]) ** power for n in sizes])}

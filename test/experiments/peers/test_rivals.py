@@ -8,7 +8,6 @@ from scipy.spatial.distance import cdist
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.experiments.peers import contacts
 from icub_learning.experiments.peers import locally_weighted as module
-from icub_learning.experiments.peers.contacts import MomentumObserver, momentum_rows
 from icub_learning.experiments.peers.likelihood import Kernel, most_likely_kernel, negative_log_likelihood
 from icub_learning.experiments.peers.loads import batch
 from icub_learning.experiments.peers.local_processes import Leaf, LocalProcesses, Split
@@ -250,13 +249,14 @@ def test_the_residual_is_the_external_torque_through_a_low_pass():
     nominal = regressor.nominal_parameters.copy()
     for place, name in enumerate(regressor.parameter_names):
         nominal[place] += {"viscous": 0.3, "rotor": 0.05, "offset": 0.1}.get(name.partition(".")[2], 0.0)
-    observer, residuals, seconds = MomentumObserver(GAIN), [], 0.6
+    times, found = np.arange(0.0, 0.6, STEP), []
     rate = 2.0 * np.pi * np.array([0.8, 1.3])
-    for time in np.arange(0.0, seconds, STEP):
+    for time in times:
         q, v, a = np.sin(rate * time), rate * np.cos(rate * time), -(rate**2) * np.sin(rate * time)
-        torque = regressor(q, v, a) @ nominal - (EXTERNAL if time >= seconds / 2 else 0.0)
-        momentum, change = momentum_rows(regressor, q, v)
-        residuals.append(observer.update(momentum @ nominal, change @ nominal, torque, STEP))
+        torque = regressor(q, v, a) @ nominal - (EXTERNAL if time >= 0.3 else 0.0)
+        momentum, change = contacts.momentum_rows(regressor, q, v)
+        found.append((momentum @ nominal, change @ nominal, torque))
+    residuals = contacts.residuals(GAIN, *np.swapaxes(found, 0, 1), times)
     half = len(residuals) // 2
     expected = EXTERNAL * (1.0 - np.exp(-GAIN * STEP * np.arange(1, len(residuals) - half + 1)))[:, None]
     np.testing.assert_allclose(residuals[:half], 0.0, atol=0.02)
