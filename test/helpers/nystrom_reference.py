@@ -48,12 +48,8 @@ def algorithm_1(x, y, centers, length_scale, regularization):
         c = features[:, :t].T @ a + ridge * gram[:t, t]
         g = np.sqrt(1 + a @ a + ridge)
         grown = np.linalg.qr(np.vstack([np.pad(factor, (0, 1)), np.append(c / (1 + g), g)]), mode="r")
-        factor = downdated(grown, np.append(c / (1 + g), -1.0))
+        # Downdated: S with S^T S = R^T R - v v^T; LinAlgError where rounding leaves no such S.
+        within = np.linalg.solve(grown.T, np.append(c / (1 + g), -1.0))
+        factor = np.linalg.cholesky(np.eye(t + 1) - np.outer(within, within)).T @ grown
         found.append(np.linalg.solve(factor, np.linalg.solve(factor.T, features[:, : t + 1].T @ y)))
     return found
-
-
-def downdated(factor, vector):
-    """Return upper triangular S with S^T S = R^T R - v v^T; raise LinAlgError where rounding leaves no such S."""
-    within = np.linalg.solve(factor.T, vector)
-    return np.linalg.cholesky(np.eye(len(vector)) - np.outer(within, within)).T @ factor

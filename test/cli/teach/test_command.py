@@ -8,6 +8,7 @@ import re
 import shlex
 import signal
 import sys
+from itertools import product
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -30,12 +31,6 @@ COLOURS = {"red": (220, 20, 30), "green": (20, 200, 40), "blue": (10, 30, 210)}
 def picture(colour, seed=0):
     noise = np.random.default_rng(seed).integers(-10, 10, (24, 32, 3))
     return np.clip(np.array(COLOURS[colour]) + noise, 0, 255).astype(np.uint8)
-
-
-def folder_of(path, colour):
-    for number in range(5):
-        write_image(path / f"{number}.png", picture(colour, number))
-    return str(path)
 
 
 def test_a_folder_gives_its_pictures_by_name_again_and_again(tmp_path):
@@ -131,7 +126,9 @@ def test_a_robot_is_taught_in_a_dialogue_then_by_folders_until_it_is_interrupted
     features = start_node("cnn_features", features="my_package.features.ColourGrid")
     start_node("object_recognition", smoothing_window=2).wait_for("no objects are known")
     features.wait_for("features from colour grid")
-    folders = {colour: folder_of(tmp_path / colour, colour) for colour in ("red", "green")}
+    folders = {colour: str(tmp_path / colour) for colour in ("red", "green")}
+    for colour, number in product(folders, range(5)):
+        write_image(tmp_path / colour / f"{number}.png", picture(colour, number))
     camera = ["--source", folders["red"], "--output", str(tmp_path / "camera"), "--rate", "50"]
     type_in()
     assert main(["teach", *camera]) == 0  # the input ends before any answer

@@ -1,5 +1,7 @@
 """Faulty sensors: frozen and saturated ones, faults of drivers, and signals that only look like them."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -17,10 +19,6 @@ def saturated(measured, value=5.0):
     measured[600:900, 1] = value
 
 
-def within_its_range(measured):
-    saturated(measured, 0.5)
-
-
 def coarse(measured):
     """Overwrite with three sines in coarse steps, which last longest where the sines turn."""
     measured[:] = np.round(np.sin(np.outer(np.arange(1000), [2e-3, 3e-3, 4e-3])), 1)
@@ -33,7 +31,7 @@ def coarse(measured):
         pytest.param(frozen, 1000, FROZEN, 699, 900, id="constant while the robot moves"),
         pytest.param(frozen, 600, None, 0, 1000, id="constant while the robot rests"),
         pytest.param(saturated, 1000, SATURATED, 640, 900, id="saturated"),
-        pytest.param(within_its_range, 1000, None, 0, 1000, id="one constant within its range"),
+        pytest.param(partial(saturated, value=0.5), 1000, None, 0, 1000, id="one constant within its range"),
         pytest.param(coarse, 1000, None, 0, 1000, id="coarse steps"),
     ],
 )

@@ -20,10 +20,8 @@ from sklearn.datasets import load_sample_image
 from icub_learning.errors import IcubLearningError, ModelError, ParameterError, ShapeError
 from icub_learning.recognition import CNNFeatures
 from icub_learning.recognition.vision import efficientnet_lite0 as graph
-from icub_learning.recognition.vision import torch_weights
 from icub_learning.recognition.vision.cnn_features import centre_crop, resize
-from icub_learning.recognition.vision.efficientnet_lite0 import efficientnet_lite0
-from icub_learning.recognition.vision.torch_weights import read_torch_weights
+from icub_learning.recognition.vision.torch_weights import MAGIC, PROTOCOL, read_torch_weights
 from icub_learning.testing import assert_same
 
 PHOTOGRAPH = load_sample_image("china.jpg")
@@ -44,8 +42,7 @@ def features():
 def test_features_are_those_of_the_same_layers_in_numpy(features, weights):
     expected, logits = forward(weights, features.preprocess(PHOTOGRAPH))
     found = features.transform(PHOTOGRAPH)
-    assert found.shape == (features.n_features,) == (1280,)
-    assert found.dtype == np.float32
+    assert found.shape == (features.n_features,) == (1280,) and found.dtype == np.float32
     np.testing.assert_allclose(found, expected, atol=2e-4)
     found = CNNFeatures(output="logits").transform(PHOTOGRAPH)
     assert found.shape == (1000,)
@@ -62,7 +59,7 @@ def test_the_classifier_behind_the_features_names_what_photographs_show(name):
 
 def confidence(weights):
     """Return the mean log probability of what the photographs show, over several crops of each."""
-    session = onnxruntime.InferenceSession(efficientnet_lite0(weights), providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(graph.efficientnet_lite0(weights), providers=["CPUExecutionProvider"])
     found = []
     for name, classes in SHOWN.items():
         whole = load_sample_image(name)
@@ -129,16 +126,15 @@ def test_what_is_no_rgb_image_is_refused(features):
             features.transform(np.zeros((10, 10, 3), dtype))
 
 
-BAD_SETTINGS = [
-    {"crop": 0.0}, {"crop": 1.1}, {"crop": np.nan}, {"n_threads": 0}, {"n_threads": 1.5}, {"mean": [1, 2]},
-    {"mean": np.nan}, {"mean": "x"}, {"scale": 0.0}, {"scale": [1, 1, -1]}, {"channel_order": "RGB"},
-]  # fmt: skip
+BAD_SETTINGS = {"crop": [0.0, 1.1, np.nan], "n_threads": [0, 1.5], "mean": [[1, 2], np.nan, "x"],
+                "scale": [0.0, [1, 1, -1]], "channel_order": ["RGB"]}  # fmt: skip
 
 
-@pytest.mark.parametrize("settings", BAD_SETTINGS, ids=str)
-def test_settings_out_of_range_are_refused(settings):
-    with pytest.raises(IcubLearningError):
-        CNNFeatures(**settings)
+@pytest.mark.parametrize("name", BAD_SETTINGS)
+def test_settings_out_of_range_are_refused(name):
+    for value in BAD_SETTINGS[name]:
+        with pytest.raises(IcubLearningError):
+            CNNFeatures(**{name: value})
 
 
 def test_source_names_network_layer_and_preprocessing(features):
@@ -192,7 +188,7 @@ def test_weights_that_do_not_fit_the_layers_are_refused(weights):
     wrong.append({key: value for key, value in weights.items() if key != name})
     for said, some in (*((name, one) for one in wrong), ("no layer", weights | {"another": weights[name]})):
         with pytest.raises(ModelError, match=said):
-            efficientnet_lite0(some)
+            graph.efficientnet_lite0(some)
 
 
 # Weights as PyTorch saves them
@@ -228,7 +224,7 @@ def write_weights(folder, tensors, *storages, announced=None):
     named = pickled.getvalue()
     for name, module in (("FloatStorage", "torch"), ("_rebuild_tensor_v2", "torch._utils")):
         named = named.replace(f"{__name__}\n{name}".encode(), f"{module}\n{name}".encode())
-    parts = [pickle.dumps(value, 2) for value in (torch_weights.MAGIC, torch_weights.PROTOCOL, {"little_endian": True})]
+    parts = [pickle.dumps(value, 2) for value in (MAGIC, PROTOCOL, {"little_endian": True})]
     parts += [named, pickle.dumps([str(id(storage)) for storage in storages], 2)]
     parts += [np.int64(announced or storage.size).tobytes() + storage.tobytes() for storage in storages]
     (folder / "weights.pth").write_bytes(b"".join(parts))
@@ -261,7 +257,7 @@ def test_weights_beyond_their_storage_are_refused(tmp_path):
 def test_a_pickle_that_would_run_code_is_refused_before_it_does(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     evil = b"cos\nsystem\n(S'touch pwned'\ntR."  # os.system("touch pwned")
-    magic, named = pickle.dumps(torch_weights.MAGIC, 2), pickle.dumps(eval)
+    magic, named = pickle.dumps(MAGIC, 2), pickle.dumps(eval)
     for content in (evil, magic + evil, named, b"", b"\x80", b"PK\x03\x04 zip", pickle.dumps({})):
         (tmp_path / "evil.pth").write_bytes(content)
         with pytest.raises(ModelError, match="no readable weights"):
@@ -309,8 +305,7 @@ def test_any_network_and_any_of_its_tensors(tmp_path, shape, kind):
     for output, expected in (("sums", sums), ("mixed", mixed), ("doubled", 2 * mixed)):
         found = CNNFeatures(path, output=output, **PLAIN)
         assert found.n_features == len(expected)
-        assert found.source.startswith("net-")
-        assert f"/{output};" in found.source
+        assert found.source.startswith("net-") and f"/{output};" in found.source
         np.testing.assert_allclose(found.transform(image), expected, rtol=1e-3 if kind != TensorProto.FLOAT else 1e-6)
     bgr = CNNFeatures(str(path), output="sums", mean=[0, 0, 1], scale=[1, 2, 4], channel_order="bgr")
     np.testing.assert_allclose(bgr.transform(image), (sums[::-1] - [0, 0, 48]) / [1, 2, 4], rtol=1e-3)
@@ -325,8 +320,7 @@ def test_networks_of_equal_name_have_different_sources(tmp_path):
     (tmp_path / "other").mkdir()
     first = CNNFeatures(network(tmp_path), output="sums")
     second = CNNFeatures(network(tmp_path / "other", shape=(1, 3, 9, 9)), output="sums")
-    assert first.source != second.source
-    assert first.source == CNNFeatures(network(tmp_path), output="sums").source
+    assert first.source == CNNFeatures(network(tmp_path), output="sums").source != second.source
 
 
 def test_networks_that_do_not_take_one_image_are_refused(tmp_path):
