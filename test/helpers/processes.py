@@ -50,14 +50,15 @@ def own_sockets(ports: range) -> list[int]:
     return sorted(port for socket, port in sockets.items() if socket in own and port in ports)
 
 
+URGENT = ("inverse_dynamics", "icub_simulation", "gazebo_joint_states")  # nodes that ask for real-time priority
+
+
 def shy_node_command(
     module: str, name: str = "", parameters: dict[str, Any] | None = None, **options: Any
 ) -> list[str]:
-    """Return the command line of a node without real-time priority, unless its parameters say otherwise.
-
-    Nodes of several tests at real-time priority would leave no core to other processes that the tests wait for.
-    """
-    return node_command(module, name, {"realtime_priority": 0, **(parameters or {})}, **options)
+    """Return the command line of a node without real-time priority, unless its parameters say otherwise."""
+    shy = {"realtime_priority": 0} if module in URGENT else {}  # several urgent nodes would leave no core to others
+    return node_command(module, name, {**shy, **(parameters or {})}, **options)
 
 
 class Process(contextlib.AbstractContextManager):
