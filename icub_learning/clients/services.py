@@ -1,5 +1,6 @@
 """Calls of ROS services, each within time limits."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -52,7 +53,9 @@ class Services:
     def answer(self, service: str, future: Any, takes: float = 0.0) -> Any:
         """Wait for the answer of a service that may need `takes` seconds. Raises IcubLearningError if none comes."""
         if not self._wait(future.done, takes + SPARE):
-            raise IcubLearningError(f"{service} did not answer", name=service, bound=f"{takes + SPARE:g} s")
+            busy = f"{os.getloadavg()[0]:.1f} programs want to run on {os.cpu_count()} cores"
+            text = f"{service} did not answer within {takes + SPARE:g} s ({busy}; its node's log may say more)"
+            raise IcubLearningError(text, name=service, bound=f"{takes + SPARE:g} s")
         return future.result()
 
     def call(self, kind: Any, service: str, takes: float = 0.0, find_limit: float = FIND_LIMIT, **fields: Any) -> Any:
