@@ -85,7 +85,7 @@ class ErrorModel:
         return np.maximum(more, 0.0)
 
     def ignore(self, effects: Array) -> None:
-        """Count as noise what a push too small to matter does to the next block; effects (m, n): a column each axis."""
+        """Count as noise what a push too small to matter does to the next block; effects (m, n) of its n axes."""
         self._floor += (np.diag((effects**2).sum(axis=1)) - self._floor) / (self._blocks + 1)
 
     def _decompose(self) -> None:

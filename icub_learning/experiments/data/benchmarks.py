@@ -79,7 +79,7 @@ def adult(path: Path | None) -> Benchmark:
 
 
 def _inputs(values: Texts, learned: Texts, column: int) -> NDArray[np.bool_]:
-    """Return which of the categories that the training samples may have each value is in."""
+    """Return (n, k): whether a value belongs to each of the k categories that the training samples may have."""
     if column in FIFTHS:
         cuts = np.quantile(learned.astype(float), (0.2, 0.4, 0.6, 0.8))
         return np.searchsorted(cuts, values.astype(float))[:, None] == np.arange(5)

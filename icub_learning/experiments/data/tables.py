@@ -64,7 +64,7 @@ def samples(name: str, given: Path | None) -> tuple[Array, Array]:
 
 
 def unit_interval(inputs: Array, n: int | None = None) -> Array:
-    """Return each column scaled so that its first n rows, by default all, are in [0, 1], or 0 if they are constant."""
+    """Return columns scaled so that the first n rows of each, by default all, run from 0 to 1; or are 0 if constant."""
     low, span = inputs[:n].min(axis=0), np.ptp(inputs[:n], axis=0)
     return (inputs - low) / np.where(span > 0, span, 1.0)
 

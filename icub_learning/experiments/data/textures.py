@@ -57,7 +57,8 @@ def texton_histograms(n: int, seed: int) -> tuple[Array, NDArray[np.intp]]:
     random = np.random.default_rng(seed)
     responses = [_responses(image) for image in textures(seed).values()]
     clusters = MiniBatchKMeans(TEXTONS, random_state=seed, n_init=1, batch_size=2048)
-    clusters.fit(random.permutation(np.concatenate(responses))[:40_000])
+    pixels = np.concatenate(responses)
+    clusters.fit(pixels[random.permutation(len(pixels))[:40_000]])  # indices are permuted: the pixels fill megabytes
     maps = [clusters.predict(some).reshape(SIZE, SIZE) for some in responses]
     labels = random.integers(len(maps), size=n)
     corners = random.integers(SIZE - PATCH, size=(n, 2))

@@ -54,6 +54,7 @@ def measure(seed: int, draws: int) -> dict[str, Any]:
     as_many = replace(settings, contact_false_alarms=3600.0 / quiet)
     test, _ = _follow(pushed, as_many, observe=False)
     detected = {SHIPPED: (seen, "-"), TEST: (test, "-")}  # when each sees a contact, and its gain
+    alarms = count_alarms(test[still])  # as many are allowed to the observers
     settled = times >= LEARNED / 2  # before, parameters move too much for an observer
     for name, followed in momenta.items():
         momentum, rate = followed[settled].swapaxes(0, 1)
@@ -62,7 +63,7 @@ def measure(seed: int, draws: int) -> dict[str, Any]:
             residual = np.zeros_like(effort)
             residual[settled] = residuals(gain, momentum, rate, effort[settled], times[settled])
             values = np.abs(residual) / np.maximum(np.abs(residual[still]).max(axis=0), 1e-12)
-            shown = values.max(axis=1) > threshold(values[still].max(axis=1), count_alarms(test[still]))
+            shown = values.max(axis=1) > threshold(values[still].max(axis=1), alarms)
             choices.append((shown, number(gain)))
         detected[name] = min(choices, key=lambda one: np.minimum(delays(one[0], times, begins), 2 * HELD).sum())
     rows = []

@@ -44,10 +44,15 @@ def draw(pools: Pools, n_classes: int, n_views: int, seed: int, n_unknown: int =
     names = rng.permutation(teachable)[:n_classes].tolist()
     names += rng.permutation([name for name in able if name not in names])[:n_unknown].tolist()
     orders = {name: np.random.default_rng([seed, place]) for place, name in enumerate(names)}
-    taught = {name: orders[name].permutation(pools[name][0])[:n_views] for name in names[:n_classes]}
-    asked = [orders[name].permutation(pools[name][1])[:MOST_ASKED] for name in names]
+    taught = {name: _some(pools[name][0], n_views, orders[name]) for name in names[:n_classes]}
+    asked = [_some(pools[name][1], MOST_ASKED, orders[name]) for name in names]
     indices = [place if place < n_classes else -1 for place in range(len(names))]
     return Draw(taught, np.concatenate(asked), np.repeat(indices, [len(rows) for rows in asked]))
+
+
+def _some(rows: Array, count: int, rng: np.random.Generator) -> Array:
+    """Return at most `count` of the rows, drawn without replacement; only these are copied."""
+    return np.asarray(rows[rng.permutation(len(rows))[:count]])
 
 
 def accuracy(named: NDArray[np.intp], targets: NDArray[np.intp]) -> float:

@@ -67,8 +67,10 @@ def log_density(points: Array, index: int) -> Array:
 
 
 def compare(gamma: float, n_samples: int, seed: int) -> tuple[dict[str, Array], dict[int, Array]]:
-    """Return the optimal boundaries of the standard and the rebalanced loss (7.6, 7.10) and the learned ones, by the
-    names of LINES, as zeros of functions on the grid (len(Y), len(X)), positive for class 1; and samples by class.
+    """Return boundaries by the names of LINES, and samples (n, 2) by class.
+
+    A boundary is where a function on the grid, (len(Y), len(X)) and positive for class 1, is zero: the optimal ones of
+    the standard and the rebalanced loss (7.6, 7.10), and those that were learned.
     """
     grid = np.stack(np.meshgrid(X, Y), axis=-1)
     difference = log_density(grid, 0) - log_density(grid, 1)

@@ -186,7 +186,7 @@ def _panels(
         Panel("hinge loss in tests by passes", "passes", "", passes, linear_y=True),
     ]
     for step, one in smoothing.items():
-        values, tests, learned = one.values()
-        lines = {"tests": (values, tests), "samples learned": (values, learned)}
+        shown = {"tests": "hinge in tests", "samples learned": "hinge on the samples learned"}
+        lines = {title: (one["values"], one[key]) for title, key in shown.items()}
         panels.append(Panel(f"SGM: hinge loss by {step}", step, "", lines, linear_x=step == "theta", linear_y=True))
     return panels
