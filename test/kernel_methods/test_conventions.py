@@ -37,9 +37,7 @@ REFUSED = {
         *ITERATIONS, {"path": [1.5]}, {"max_iter": 5, "path": [6]}, {"path": []},
     ],
     "Landweber NuMethod AcceleratedGradient": STEPS,
-    "NystromKRLS IncrementalNystromKRLS": [
-        *FAR, {"centers": np.zeros((3, 9))}, {"centers": np.full((3, 4), np.inf)},
-    ],
+    "NystromKRLS IncrementalNystromKRLS": [*FAR, {"centers": np.zeros((3, 9))}, {"centers": np.full((3, 4), np.inf)}],
     "FALKON PreconditionedKRLS": [*ITERATIONS, FAR[0], FAR[3]],
     "FALKON": [{"storage": "disk"}, {"n_preconditioner": N + 1}],
     "LogisticFALKON": [*FAR[3:], *ITERATIONS],

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterator
-from graphlib import CycleError, TopologicalSorter
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -107,11 +107,7 @@ def test_the_table_of_packages_has_no_circle() -> None:
 
 
 def test_modules_import_each_other_without_circles(modules: dict[str, set[str]]) -> None:
-    graph = {name: others & modules.keys() for name, others in modules.items()}
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as error:
-        pytest.fail("circle of imports: " + " <- ".join(error.args[1]))
+    TopologicalSorter({name: others & modules.keys() for name, others in modules.items()}).prepare()
 
 
 def test_no_folder_holds_more_modules_than_a_reader_can_take_in(checkout: Path) -> None:

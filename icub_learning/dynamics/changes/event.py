@@ -58,7 +58,7 @@ class Block:
 
     def added(self, load: Load | None) -> Array:
         """Return what a load adds to the error, (m,); zeros without one."""
-        return np.zeros_like(self.error) if load is None else np.asarray(self.load_columns @ load.parameters)
+        return np.zeros(len(self.error)) if load is None else np.asarray(self.load_columns @ load.parameters)
 
     def without(self, load: Load | None) -> Array:
         """Return the error (m,) without what a load adds."""

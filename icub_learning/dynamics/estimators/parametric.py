@@ -39,10 +39,16 @@ class ParametricPredictor(NamedTuple):
         weighted = self.weights[:, None] * rows.take(self.order, axis=1)
         return unlearned_share(np.asarray(self.certainty.leverage(weighted)), self.usual)
 
-    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
+    def answer(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, as_known: bool = False) -> Prediction:
+        """Predict at once; the variance is found when it is asked for, and is the motion's own even if `as_known`."""
         rows = self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a))
         total = rows @ self.parameters
-        return Prediction(total, total, np.zeros_like(total), self.noise * (1.0 + self.unlearned(rows)))
+        return Prediction(total, total, np.zeros(len(total)), lambda: self.noise * (1.0 + self.unlearned(rows)))
+
+    def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
+        made = self.answer(q, v, a)
+        made.settle()
+        return made
 
 
 class ParametricEstimator:

@@ -16,6 +16,7 @@ from icub_learning.dynamics.motion.joint_states import LARGEST, JointStateReader
 from icub_learning.dynamics.motion.motion import Motion
 from icub_learning.dynamics.motion.stamps import StampSequence
 from icub_learning.dynamics.settings import DEFAULTS
+from icub_learning.dynamics.stream.overload import SETTLED
 from icub_learning.dynamics.stream.pairing import Pairing
 from icub_learning.dynamics.stream.records import REMEMBERED_STATES, External, Sample, StateRecord, StreamCounts
 from icub_learning.dynamics.stream.sensor_faults import SensorFaults
@@ -23,10 +24,6 @@ from icub_learning.errors import SampleError
 
 # Number of joint states at which the noise of velocities is first looked at, then each time it has doubled.
 FIRST_LOOK = FIRST_SAMPLES
-# [ns] least time between two joint states that are settled, see Prediction.settle, and whose errors tell which experts
-# are right, and whether something pushes: 250 times in a second, as arms move by fractions of a degree in that time,
-# and at 1 kHz all this would take longer than the answers. A little less than 4 ms, as stamps at 250 Hz jitter.
-SETTLED = 3_500_000
 
 
 def answer_of(predictor: Predictor, q: Array, v: Array, a: Array, as_known: bool = False) -> Prediction:
@@ -76,6 +73,7 @@ class InverseDynamicsStream:
         estimator, motions, output_names, effort, watch: as given.
         predictor: makes the predictions: the estimator, or what another thread has learned.
         learning: whether samples are learned; can be switched at any time.
+        settling_period: least time between two joint states that are settled [ns], see SettlingPeriod.
     """
 
     def __init__(
@@ -92,7 +90,7 @@ class InverseDynamicsStream:
     ) -> None:
         self.estimator = estimator
         self.predictor: Predictor = estimator
-        self.learning = True
+        self.learning, self.settling_period = True, SETTLED
         self.counts = StreamCounts()
         self.watch = watch
         self._changes = 0  # changes of the body that `take_change` has returned
@@ -148,7 +146,7 @@ class InverseDynamicsStream:
             self._state_stamps.last = last
             raise
         motion = self.motions.newest()
-        as_known = 0 <= stamp - self._settled < SETTLED
+        as_known = 0 <= stamp - self._settled < self.settling_period
         body = answer_of(self.predictor, motion.position, motion.velocity, motion.acceleration, as_known)
         if not as_known:
             self._settled = stamp

@@ -86,6 +86,16 @@ def share_core(thread: int) -> int | None:
     return core
 
 
+def times_of(thread: int) -> tuple[float, float]:
+    """Return the times [s] for which a thread of this process has run, and has waited for a core; 0 if not known."""
+    try:
+        with open(f"/proc/self/task/{thread}/schedstat", encoding="ascii") as file:
+            ran, waited, _ = map(int, file.read().split())
+    except (OSError, ValueError):
+        return 0.0, 0.0
+    return ran * 1e-9, waited * 1e-9
+
+
 def ask_for_cores(cores: Sequence[int]) -> str:
     """Run all threads of this process on the given cores only; return the result in words."""
     try:

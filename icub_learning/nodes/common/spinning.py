@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import gc
+import inspect
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -104,8 +105,14 @@ class ManagedNode(LifecycleNode):
     def create_timer(self, timer_period_sec: float, callback: Callable[[], None], *args: Any, **kwargs: Any) -> Any:
         """Start a timer as rclpy does, but on a steady clock: simulated time may pause. `callback` passes the gate."""
         kwargs.setdefault("clock", self.steady)
-        passed = self.gate.guarded("timer", callback)  # rclpy passes a TimerInfo to any callback that takes an argument
-        return super().create_timer(timer_period_sec, lambda: passed(), *args, **kwargs)
+        passed = self.gate.guarded("timer", callback)
+
+        def due() -> None:
+            passed()
+
+        # rclpy looks for an argument of the callback each time it is called, which takes 0.1 ms without this.
+        vars(due)["__signature__"] = inspect.signature(due)
+        return super().create_timer(timer_period_sec, due, *args, **kwargs)
 
     def create_publisher(self, msg_type: Any, topic: str, *args: Any, **kwargs: Any) -> Any:
         kwargs = self.endpoints.watched(topic, kwargs, subscription=False)

@@ -15,7 +15,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.saved_model import ModelDescription
 from icub_learning.dynamics.settings import Settings
-from icub_learning.dynamics.stream.overload import Thinning
+from icub_learning.dynamics.stream.overload import SettlingPeriod, Thinning
 from icub_learning.dynamics.stream.records import RecentMeasurements, mean_error
 from icub_learning.dynamics.stream.sensor_faults import SensorCheck
 from icub_learning.errors import SampleError, StateError
@@ -63,6 +63,7 @@ class InverseDynamicsNode(ManagedNode):
         self._learner = LearningThread(estimator, own, thinning, on_error)
         self._models = ModelServices(self._learner, self._keeper, description, self.get_logger().warning)
         self.started.callback(self._models.stop)
+        self._settling = SettlingPeriod()
         self._by_arrival = settings["stamp_source"] == "arrival"
         self._is_wrench = settings["output"] == "wrench"
         self._scheduling = settings
@@ -205,6 +206,8 @@ class InverseDynamicsNode(ManagedNode):
                 self._schedule()
         if self.active:
             scheduling.share_core(self._learner.thread_id)  # the system may have moved this thread to another core
+            times = scheduling.times_of(self._learner.thread_id)
+            self._stream.settling_period = self._settling.follow(*times, time.thread_time(), time.monotonic())
             self._models.checkpoint()
 
     def _schedule(self) -> list[str]:

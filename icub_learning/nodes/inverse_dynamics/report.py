@@ -62,6 +62,7 @@ class DynamicsReport(StreamReport):
             "samples learned": learner.learned,
             "samples left out, more than learning_share allows": learner.skipped,
             "samples waiting": learner.waiting,
+            "least time between two predictions that are judged [ms]": f"{stream.settling_period * 1e-6:.1f}",
             "samples refused by the estimator": learner.refused,
             "last good state restored": learner.restored,
             "joint states without measurement": counts.unpaired,

@@ -1,6 +1,7 @@
 """The simulated arm: physics, controller, effects and sensors, in steps of one millisecond."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -15,7 +16,6 @@ from icub_learning.simulation.arm.effects import (
     FULL_SCALE,
     CableBundle,
     Encoders,
-    Pose,
     SensorDrift,
     cross_talk,
     joint_friction,
@@ -29,7 +29,36 @@ BANDWIDTH = 80.0  # [rad/s] bandwidth of the computed torque controller, which h
 BLEND_SPEED = 0.7  # [rad/s] mean speed of the joint that moves farthest in a change of task
 MIN_BLEND = 1.0  # [s] duration of a change of task
 MAX_DEPTH = 8  # largest number of changes of motion that overlap in time
-_BLOCK = 20  # number of time steps for which references are computed at once
+_BLOCK = 100  # number of time steps for which references are computed at once
+
+
+class Body(NamedTuple):
+    """Views of one body in MuJoCo's data: its state in the world, and what is applied to it."""
+
+    position: Array  # (3,) [m]
+    rotation: Array  # (9,)
+    quaternion: Array  # (4,) w x y z
+    centre: Array  # (3,) centre of mass [m]
+    applied: Array  # (6,) force [N] and torque about the centre of mass [N m]
+
+    @staticmethod
+    def of(data: mujoco.MjData, number: int) -> "Body":
+        """Return the views of the body of this number."""
+        return Body(*(rows[number] for rows in (data.xpos, data.xmat, data.xquat, data.xipos, data.xfrc_applied)))
+
+
+class Step(NamedTuple):
+    """What the readings of one step are made of, beside MuJoCo's data, which keep their values until the next step."""
+
+    stamp: int
+    position: Array
+    velocity: Array
+    encoded: tuple[Array, Array]  # position and velocity by the encoders
+    cable_wrench: Array
+    push: Array
+    drift: Array
+    noise: Array  # (6,) standard normal numbers of the sensor's noise
+    payload: tuple[float, Array]  # mass and position
 
 
 class ArmSimulation:
@@ -51,18 +80,21 @@ class ArmSimulation:
         self._data = mujoco.MjData(self._model)
         self._payload = Payload(self._model)
         self._push = Push()
-        self._hand, self._sensor, self._shoulder, self._elbow = (
-            self._model.body(name).id
-            for name in (self.arm.hand, self.arm.sensor_frame, self.arm.shoulder, self.arm.elbow)
-        )
+        names = self.arm.hand, self.arm.sensor_frame, self.arm.shoulder, self.arm.elbow
+        numbers = [self._model.body(name).id for name in names]
+        self._hand, self._sensor, self._shoulder, self._elbow = (Body.of(self._data, number) for number in numbers)
         self._steps = 1  # a stamp of 0 means "not set" in ROS
         self._motions = task_motions(self.settings)
         self._motion: Motion = self._motions.get(self.task) or Hold(np.mean(self.arm.limits, axis=0))
         self._compute_references()
         self._data.qpos[:], self._data.qvel[:], _ = self._reference()
         self._make_effects()
+        relaxed = mujoco.MjData(self._model)
+        relaxed.qpos[:] = np.mean(self.arm.limits, axis=0)
+        mujoco.mj_kinematics(self._model, relaxed)
+        self._cable.relax(*(Body.of(relaxed, number)[:3] for number in (numbers[1], numbers[3])))
         self._integral = np.zeros(len(self._data.qpos))  # [rad s] integral of the tracking errors
-        self._readings: tuple[Sensors, Truth] | None = None
+        self._newest: Step | None = None
 
     def _make_effects(self) -> None:
         settings = self.settings
@@ -76,10 +108,6 @@ class ArmSimulation:
         self._cable = CableBundle(
             settings.cable_stiffness, settings.cable_bending_stiffness, settings.cable_hysteresis, settings.side
         )
-        relaxed = mujoco.MjData(self._model)
-        relaxed.qpos[:] = np.mean(self.arm.limits, axis=0)
-        mujoco.mj_kinematics(self._model, relaxed)
-        self._cable.relax(*(self._pose(relaxed, body) for body in (self._sensor, self._elbow)))
 
     @property
     def time(self) -> float:
@@ -98,16 +126,35 @@ class ArmSimulation:
 
     def sensors(self) -> Sensors:
         """Return the sensors' readings at the last step. Raises SimulationError before the first one."""
-        return self._last()[0]
+        step, data = self._last(), self._data
+        # Drives measure the torque behind the rotors, and compensate the friction in the gears.
+        friction = joint_friction(self.settings.joint_friction, step.velocity)
+        effort = data.qfrc_applied - ROTOR_INERTIA * data.qacc + friction
+        wrench = self._cross_talk @ data.sensordata + step.drift + self._noise * step.noise
+        return Sensors(step.stamp, *step.encoded, effort, wrench)
 
     def truth(self) -> Truth:
         """Return the true values at the last step. Raises SimulationError before the first one."""
-        return self._last()[1]
+        step, data = self._last(), self._data
+        wrench, mass_and_position = data.sensordata.copy(), step.payload
+        return Truth(
+            step.stamp,
+            step.position,
+            step.velocity,
+            data.qacc.copy(),
+            wrench,
+            wrench - step.cable_wrench,
+            step.cable_wrench,
+            step.drift,
+            *mass_and_position,
+            step.push,
+            self._hand.position.copy(),
+        )
 
-    def _last(self) -> tuple[Sensors, Truth]:
-        if self._readings is None:
+    def _last(self) -> Step:
+        if self._newest is None:
             raise SimulationError("there is no reading before the first step", name="step", value=0, bound="at least 1")
-        return self._readings
+        return self._newest
 
     def set_task(self, task: str) -> None:
         """Change smoothly to one of TASKS. Raises SimulationError: an unknown task, or too many changes under way."""
@@ -149,33 +196,12 @@ class ArmSimulation:
         model, data = self._model, self._data
         q, v = data.qpos.copy(), data.qvel.copy()
         mujoco.mj_step1(model, data)
-        cable_wrench = self._apply_cable()
-        pushed = self._apply_push()
+        cable_wrench, pushed = self._apply_cable(), self._apply_push()
         data.qfrc_applied[:] = self._control(q, v)
         mujoco.mj_step2(model, data)
-
-        # Drives measure the torque behind the rotors, and compensate the friction in the gears.
-        effort = data.qfrc_applied - ROTOR_INERTIA * data.qacc + joint_friction(self.settings.joint_friction, v)
-        wrench = data.sensordata.copy()
-        drift_normal, noise_normal = self._next_normals()
-        drift = self._drift.step(drift_normal)
-        measured = self._cross_talk @ wrench + drift + self._noise * noise_normal
-        sensors = Sensors(self.stamp, *self._encoders.step(q, v), effort, measured)
-        truth = Truth(
-            stamp=self.stamp,
-            position=q,
-            velocity=v,
-            acceleration=data.qacc.copy(),
-            wrench=wrench,
-            rigid_wrench=wrench - cable_wrench,
-            cable_wrench=cable_wrench,
-            drift=drift,
-            payload_mass=self._payload.mass,
-            payload_position=self._payload.position,
-            push=pushed,
-            hand_position=data.xpos[self._hand].copy(),
-        )
-        self._readings = sensors, truth
+        drift_normal, noise = self._next_normals()
+        drift, encoded = self._drift.step(drift_normal), self._encoders.step(q, v)
+        self._newest = Step(self.stamp, q, v, encoded, cable_wrench, pushed, drift, noise, self.payload)
         self._row += 1
         self._steps += 1
 
@@ -222,25 +248,22 @@ class ArmSimulation:
 
     def _apply_cable(self) -> Array:
         """Apply the forces of the cable bundle at its ends, and return their part of the wrench at the sensor, (6,)."""
-        data = self._data
-        point, force, torque = self._cable.step(self._pose(data, self._sensor), self._pose(data, self._elbow))
-        for body, sign in ((self._elbow, 1.0), (self._shoulder, -1.0)):
-            data.xfrc_applied[body, :3] = sign * force
-            data.xfrc_applied[body, 3:] = sign * (torque + _cross(point - data.xipos[body], force))
-        axes = data.xmat[self._sensor].reshape(3, 3)
-        moment = torque + _cross(point - data.xpos[self._sensor], force)
-        return -np.concatenate([force @ axes, moment @ axes])
+        sensor, elbow, shoulder = self._sensor, self._elbow, self._shoulder
+        point, force, torque = self._cable.step(sensor[:3], elbow[:3])
+        elbow.applied[:3], shoulder.applied[:3] = force, -force
+        elbow.applied[3:] = torque + _cross(point - elbow.centre, force)
+        shoulder.applied[3:] = -(torque + _cross(point - shoulder.centre, force))
+        axes, wrench = sensor.rotation.reshape(3, 3), np.empty(6)
+        wrench[:3] = force @ axes
+        wrench[3:] = (torque + _cross(point - sensor.position, force)) @ axes
+        return np.negative(wrench)
 
     def _apply_push(self) -> Array:
         """Apply the push at the origin of the hand's frame, and return its force in the axes of the root, (3,) [N]."""
-        data, force = self._data, self._push.force(self.time)
-        data.xfrc_applied[self._hand, :3] = force
-        data.xfrc_applied[self._hand, 3:] = _cross(data.xpos[self._hand] - data.xipos[self._hand], force)
+        hand, force = self._hand, self._push.force(self.time)
+        hand.applied[:3] = force
+        hand.applied[3:] = _cross(hand.position - hand.centre, force)
         return force
-
-    @staticmethod
-    def _pose(data: mujoco.MjData, body: int) -> Pose:
-        return data.xpos[body], data.xmat[body], data.xquat[body]
 
 
 def _cross(a: Array, b: Array) -> Array:

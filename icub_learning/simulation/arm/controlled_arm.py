@@ -37,8 +37,8 @@ class ControlledArm(ArmSimulation):
         self.error = reference[0] - q
         if self._steps % self._every == 0:
             measured = (q, v)
-            if self._readings is not None:
-                measured = self.sensors().position, self.sensors().velocity
+            if self._newest is not None:
+                measured = self._newest.encoded
             self.torque = self.controller(*measured, reference)
         return self.torque - joint_friction(self.settings.joint_friction, v)
 

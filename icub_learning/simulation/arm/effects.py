@@ -86,10 +86,10 @@ class CableBundle:
         """
         lower, chord = self._chord(sensor, elbow)
         length = math.sqrt(chord @ chord)
-        axes, rotation = np.empty(4), np.empty(3)  # axes of the frame at rest, rotation vector in it
+        axes, deformation = np.empty(4), np.empty(4)  # axes of the frame at rest
+        deformation[0] = length - self._rest_length
         mujoco.mju_mulQuat(axes, sensor[2], self._rest_direction)
-        mujoco.mju_subQuat(rotation, elbow[2], axes)
-        deformation = np.array([length - self._rest_length, *rotation])
+        mujoco.mju_subQuat(deformation[1:], elbow[2], axes)
         change = deformation - (deformation if self._deformation is None else self._deformation)
         self._deformation = deformation
 

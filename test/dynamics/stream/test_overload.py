@@ -1,11 +1,11 @@
-"""Thinning: a learner of any speed uses its share of a core, evenly, and is never far behind."""
+"""A learner of any speed uses its share of a core, evenly; where it waits for a core, less is judged."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from icub_learning.dynamics.stream.overload import Thinning
+from icub_learning.dynamics.stream.overload import LONGEST_SETTLED, SETTLED, SettlingPeriod, Thinning
 from icub_learning.errors import ParameterError
 
 N = 8000
@@ -80,3 +80,15 @@ def test_learning_gets_its_share_of_what_predicting_leaves(predicting, learned):
 def test_what_is_out_of_range_is_refused(name, share, limit):
     with pytest.raises(ParameterError, match=name):
         Thinning(share, limit)
+
+
+@pytest.mark.parametrize("short", [0, 1])
+def test_joint_states_are_settled_more_rarely_while_processor_time_is_short(short):
+    """Either learning waits for a core, or predicting takes most of one; the other has a third of its time."""
+    period, ran, waited, predicting, found = SettlingPeriod(), 0.0, 0.0, 0.0, []
+    for now, share in enumerate((0.1, 0.9, 0.6, 0.5, 0.9, 0.9, 0.4, 0.3, 0.0), 1):
+        waiting, used = (share, 0.35) if short else (0.35, share)
+        ran, waited, predicting = ran + 1 - waiting, waited + waiting, predicting + used
+        found.append(period.follow(ran, waited, predicting, now) / SETTLED)
+    assert found == pytest.approx([1.0, 1.8, 2.0, 2.0, 2.0, 2.0, 1.6, 1.12, 1.0])
+    assert period.follow(0.0, 0.0, predicting, 20) < LONGEST_SETTLED  # of another thread, which begins at zero

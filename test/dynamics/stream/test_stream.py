@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from helpers.recorded_stream import JOINTS, PERIOD, START, Parabolas, Recorder, recorded_stream
 
+from icub_learning.dynamics.stream.overload import LONGEST_SETTLED, SETTLED
 from icub_learning.dynamics.stream.pairing import MOST_WAITING
 from icub_learning.dynamics.stream.records import REMEMBERED_STATES
 from icub_learning.errors import SampleError
@@ -259,8 +260,10 @@ def test_experts_are_judged_at_once_unless_something_is_touched_and_learned_from
     assert stream.counts.withheld == 5
 
 
-def test_at_1_khz_it_is_found_every_4_ms_what_is_known_of_a_motion_and_which_experts_are_right():
+@pytest.mark.parametrize("every", [4, 7])  # [ms]
+def test_at_1_khz_motions_are_settled_and_experts_judged_every_few_ms(every):
     stream, _ = make(delay=2)
+    stream.settling_period = {4: SETTLED, 7: LONGEST_SETTLED}[every]
     stream.estimator = stream.predictor = experts = Experts(3)
     for k in range(30):
         experts.now = k
@@ -268,9 +271,9 @@ def test_at_1_khz_it_is_found_every_4_ms_what_is_known_of_a_motion_and_which_exp
         stream.joint_state(stamp, JOINTS, *motion(k)[:2])
         stream.measurement(stamp, [k, 0, 0])
         assert len(stream.pair()) == 1
-    assert experts.anew == list(range(0, 30, 4))
+    assert experts.anew == list(range(0, 30, every))
     assert [event[1] for event in experts.events] == experts.anew
-    assert [event[3] for event in experts.events[1:]] == pytest.approx([0.004] * 7)
+    assert [event[3] for event in experts.events[1:]] == pytest.approx([every * 1e-3] * (29 // every))
 
 
 def test_switched_off_it_predicts_but_does_not_learn():

@@ -86,6 +86,13 @@ def test_two_threads_share_the_core_of_the_predicting_one():
         assert niceness == min(19, usual + less_urgent)
 
 
+def test_a_thread_has_run_and_waited_for_a_core_for_some_time():
+    call = "(scheduling.times_of(os.getpid()), scheduling.times_of(learner.native_id), scheduling.times_of(1 << 30))"
+    own, idle, unknown = ast.literal_eval(look(call)[0])
+    assert own[0] > idle[0] > 0 == unknown[0] == unknown[1]
+    assert min(own[1], idle[1]) >= 0
+
+
 def test_all_threads_run_on_the_chosen_cores():
     core = min(os.sched_getaffinity(0))
     answer, _, cores, _ = look(f"scheduling.ask_for_cores([{core}])")

@@ -143,9 +143,6 @@ def test_source_names_network_layer_and_preprocessing(features):
     assert other.source == "efficientnet_lite0/logits;mean=1,2,3.5;scale=1,1,1;crop=0.875;bgr"
 
 
-# The cache
-
-
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -189,9 +186,6 @@ def test_weights_that_do_not_fit_the_layers_are_refused(weights):
     for said, some in (*((name, one) for one in wrong), ("no layer", weights | {"another": weights[name]})):
         with pytest.raises(ModelError, match=said):
             graph.efficientnet_lite0(some)
-
-
-# Weights as PyTorch saves them
 
 
 class FloatStorage:
@@ -267,8 +261,6 @@ def test_a_pickle_that_would_run_code_is_refused_before_it_does(tmp_path, monkey
     assert not (tmp_path / "pwned").exists()
 
 
-# Other networks
-
 MADE_WITH = {"opset_imports": [helper.make_opsetid("", 13)], "ir_version": 8}
 
 
@@ -281,13 +273,10 @@ def network(tmp_path, *, shape=(1, 3, 8, 6), kind=TensorProto.FLOAT, extra=()):
         helper.make_node("MatMul", ["sums", "mix"], ["mixed"]),
         helper.make_node("Add", ["mixed", "mixed"], ["doubled"]),
     ]
-    graph = helper.make_graph(
-        nodes,
-        "net",
-        [helper.make_tensor_value_info("x", kind, shape), *extra],
-        [helper.make_tensor_value_info(entry, kind, None) for entry in ("sums", "doubled")],
-        [numpy_helper.from_array(np.int64(axes), "axes"), numpy_helper.from_array(mix, "mix")],
-    )
+    inputs = [helper.make_tensor_value_info("x", kind, shape), *extra]
+    outputs = [helper.make_tensor_value_info(entry, kind, None) for entry in ("sums", "doubled")]
+    weights = [numpy_helper.from_array(np.int64(axes), "axes"), numpy_helper.from_array(mix, "mix")]
+    graph = helper.make_graph(nodes, "net", inputs, outputs, weights)
     onnx.save(helper.make_model(graph, **MADE_WITH), tmp_path / "net.onnx")
     return tmp_path / "net.onnx"
 

@@ -24,15 +24,7 @@ from icub_learning.simulation.objects.meshes import RADIUS, read_object
 from icub_learning.simulation.objects.scene_model import SHOWING
 from icub_learning.simulation.objects.views import SCENE_PERIOD, eye_position, gaze_axes, random_view, turning_view
 
-SQUARE = """\
-v 0 0 0
-v 1 0 0
-v 1 0 1
-v 0 0 1
-f 1 2 3
-f 1 3 4
-"""
-
+SQUARE = "v 0 0 0\nv 1 0 0\nv 1 0 1\nv 0 0 1\nf 1 2 3\nf 1 3 4\n"
 
 pytestmark = pytest.mark.usefixtures("renderer")
 
