@@ -369,6 +369,11 @@ class BoxSourceContract(Contract):
                 assert inside, f"{box} is no box x1 < x2, y1 < y2 in an image of {width} x {height} px"
         assert box is not None, "no box in the last image"
 
+    def test_a_lesson_makes_the_source_with_its_label(self) -> None:
+        """The class makes another source when it is called as each lesson calls it: with the label of its object."""
+        for kind in self.classes():
+            kind("a label")
+
     def test_an_image_without_an_object_has_no_box(self) -> None:
         """A source that has seen only black images returns None for one more."""
         source = self.make()

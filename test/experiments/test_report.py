@@ -81,6 +81,8 @@ def test_a_report_goes_on_where_it_was(tmp_path, capsys, monkeypatch):
     files = json.loads((folder / running.OUTCOME).read_text())["files"]
     assert {"experiments/tensor/layout.py", "kernel_methods/tensor/symmetric_tensor.py"} <= set(files)
     assert not any("falkon" in name or name.startswith("nodes/") for name in files)
+    failed = running.run_experiment(tmp_path / "x", "tensor-layout", ["--nonsense"], False)
+    assert failed.status == FAILED and "--nonsense" in failed.message and str(tmp_path / "x") in failed.message
     ran = []
 
     def again(folder, name, arguments, out):
@@ -90,8 +92,7 @@ def test_a_report_goes_on_where_it_was(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(running, "run_experiment", again)
     assert main(command) == 1  # the finished one is kept; the one without data runs again, and fails
     assert ran == ["figure-4.2"] and "failed: boom" in report.read_text()
-    assert main([*command, "--again"]) == 1
-    assert ran == ["figure-4.2", *small]
+    assert main([*command, "--again"]) == 1 and ran == ["figure-4.2", *small]
 
 
 def test_outcomes_of_other_arguments_and_code_are_not_taken(tmp_path, monkeypatch):

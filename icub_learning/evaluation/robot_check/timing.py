@@ -104,7 +104,10 @@ def check_rates(seen: Observation) -> list[Finding]:
         fresh = float(new.mean()) * rate if new.any() else rate
         if rate < SLOWEST:
             text = f"{what} come at {rate:.3g} Hz, too slow for accelerations"
-            found.append(Finding("rate", WRONG, text, f"set the driver to 100 Hz or more, at least {SLOWEST:g} Hz"))
+            remedy = f"set the driver to 100 Hz or more, at least {SLOWEST:g} Hz"
+            if rate * 1e3 >= SLOWEST > 10 * rate:
+                remedy = f"times are read as seconds: divide them by 1000 if they are milliseconds; else {remedy}"
+            found.append(Finding("rate", WRONG, text, remedy))
         elif fresh < SLOWEST and what == "wrenches":
             text = f"{what} come at {rate:.3g} Hz, but their numbers are new at {fresh:.3g} Hz only"
             found.append(Finding("rate", WRONG, text, "let the driver read its sensor as often as it publishes"))

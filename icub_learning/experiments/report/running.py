@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cache
@@ -13,21 +14,31 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from tqdm import tqdm
+
 import icub_learning
+from icub_learning.errors import ObjectError, RecordingError, RenderingError
 from icub_learning.experiments.figures import WORSE
 from icub_learning.reporting.tables import write_json
 
 OUTCOME, FIGURES = "outcome.json", "figures.json"
 DONE, NO_DATA, FAILED = "done", "no data", "failed"
-BAD_INPUT = 2  # exit code of the command if data are missing
+PRINTED, ERRORS = "printed.txt", "errors.txt"  # what the experiment wrote on standard output and standard error
+MISSING = RecordingError, ObjectError, RenderingError  # errors where data, or a renderer, are not to be had
+MISSING_DATA = 3  # exit code after one of them; 2 is that of bad arguments
 PACKAGE = Path(icub_learning.__file__).parent
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 # Program that runs a command, then writes the list of the package's files that it loaded.
 TRACED = """
 import sys
-from icub_learning.cli.main import main
-from icub_learning.experiments.report.running import note_files
-code = main(sys.argv[2:])
+from icub_learning.cli.main import make_parser
+from icub_learning.experiments.report.running import MISSING, MISSING_DATA, note_files
+args = make_parser().parse_args(sys.argv[2:])
+try:
+    code = args.run(args)
+except MISSING as error:
+    print(error, file=sys.stderr)
+    code = MISSING_DATA
 note_files(sys.argv[1])
 sys.exit(code)
 """
@@ -54,12 +65,21 @@ class Outcome:
 
 def kept_outcome(folder: Path, name: str, arguments: Sequence[str]) -> Outcome | None:
     """Return the outcome of an earlier completed run of the same command on files with the same digests; else None."""
+    outcome = _last_outcome(folder, name, arguments)
+    try:
+        return outcome if outcome is not None and outcome.files == digests(outcome.files) else None
+    except OSError:
+        return None
+
+
+def _last_outcome(folder: Path, name: str, arguments: Sequence[str]) -> Outcome | None:
+    """Return the outcome of the last run of the same command, of whatever files, if it was completed."""
     try:
         found = json.loads((folder / OUTCOME).read_text())
         outcome = Outcome(**{**found, "arguments": tuple(found["arguments"])})
-        same = (outcome.name, outcome.arguments, outcome.files) == (name, tuple(arguments), digests(outcome.files))
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
+    same = (outcome.name, outcome.arguments) == (name, tuple(arguments)) and isinstance(outcome.files, dict)
     return outcome if same and outcome.status == DONE else None
 
 
@@ -90,29 +110,52 @@ def note_files(path: str) -> None:
 
 
 def run_experiment(folder: Path, name: str, arguments: Sequence[str], out: bool) -> Outcome:
-    """Run one experiment and keep its outcome, figures and pictures in the folder; `out`: whether it takes --out."""
+    """Run one experiment and keep its outcome, output, figures and pictures in the folder.
+
+    `out` says whether it takes --out. On a terminal a bar shows the time, beside that of the last run if there was one.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    last = _last_outcome(folder, name, arguments)
     noted = folder / "files.json"
     for old in (*folder.glob("*.png"), noted, folder / FIGURES):
         old.unlink(missing_ok=True)
     command = [sys.executable, "-c", TRACED, str(noted), "reproduce", name, *arguments]
     command += ["--json", str(folder / FIGURES), *(["--out", str(folder)] if out else [])]
     start = perf_counter()
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    status = {0: DONE, BAD_INPUT: NO_DATA}.get(ran.returncode, FAILED)
-    lines = ran.stderr.strip().splitlines()
+    code = _run(command, folder, name, None if last is None else round(last.seconds))
+    status = {0: DONE, MISSING_DATA: NO_DATA}.get(code, FAILED)
+    lines = (folder / ERRORS).read_text().strip().splitlines()
+    message = "" if status == DONE else (lines[-1] if lines else f"exit code {code}")
+    if status == FAILED:
+        message += f"; see {PRINTED} and {ERRORS} in {folder}"
     # Lines that name files of this run are left out, as the page lacks these; for comparisons it has a table.
-    printed = "\n".join(line for line in ran.stdout.splitlines() if str(folder) not in line)
+    printed = "\n".join(line for line in (folder / PRINTED).read_text().splitlines() if str(folder) not in line)
     text = printed.partition(f"\n{WORSE}")[0].strip()
     outcome = Outcome(
         name,
         tuple(arguments),
         status,
         text,
-        "" if status == DONE else (lines[-1] if lines else f"exit code {ran.returncode}"),
+        message,
         perf_counter() - start,
         datetime.now().astimezone().isoformat(timespec="seconds"),
         digests(json.loads(noted.read_text())["files"] if noted.is_file() else []),
     )
     write_json(folder / OUTCOME, asdict(outcome))
     return outcome
+
+
+def _run(command: Sequence[str], folder: Path, name: str, seconds: int | None) -> int:
+    """Run a command, which took so many seconds the last time, with its output in the folder; return its exit code."""
+    with open(folder / PRINTED, "w") as printed, open(folder / ERRORS, "w") as errors:
+        process = subprocess.Popen(command, stdout=printed, stderr=errors)
+        try:
+            with tqdm(desc=name, total=seconds, unit="s", disable=None, leave=False) as bar:
+                while process.poll() is None:
+                    with suppress(subprocess.TimeoutExpired):
+                        process.wait(1.0)
+                    bar.update()
+        except BaseException:  # such as Ctrl-C
+            process.kill()
+            raise
+    return process.returncode

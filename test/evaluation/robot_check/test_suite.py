@@ -53,6 +53,9 @@ def test_no_tolerance_is_proposed_without_the_period_of_joint_states():
     wrenches = {name: getattr(arm.recording, name) for name in ("wrench", "wrench_stamps", "wrench_arrivals")}
     *_, wrenches = check_rates(Observation(replace(few, **wrenches), arm.urdf, arm.sensor, few.wrench_frame))
     assert "wrenches come at" in wrenches.text and not wrenches.settings
+    slow = replace(arm.recording, joint_stamps=1000 * arm.recording.joint_stamps)
+    states, _ = check_rates(Observation(slow, arm.urdf, arm.sensor, few.wrench_frame))
+    assert states.name == "rate" and "divide them by 1000" in states.remedy
 
 
 def test_a_prefix_is_said_to_be_where_it_is():

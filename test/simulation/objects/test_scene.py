@@ -53,8 +53,7 @@ def test_a_view_is_drawn_from_seed_number_and_name_alone(scene: ObjectScene) -> 
 def test_training_and_unseen_views_are_all_distinct() -> None:
     numbers = [*range(200), *range(UNSEEN, UNSEEN + 200)]
     views = [random_view(0, number, name) for number in numbers for name in ("duck", "mug")]
-    assert len({view.turn for view in views}) == len(views)
-    assert len({view.background for view in views}) == len(views)
+    assert len({view.turn for view in views}) == len({view.background for view in views}) == len(views)
     turns = np.array([view.turn for view in views])
     assert np.histogram(turns, 8, (-np.pi, np.pi))[0].min() > len(views) / 16  # seen from all sides
     for name in ("light", "ambient", "light_azimuth", "distance"):
