@@ -1,4 +1,4 @@
-"""Run one endurance test: soak, kills, messages, files, updates or autosave."""
+"""Run one endurance test: soak, kills, learners, messages, files, updates or autosave."""
 
 import argparse
 import importlib
@@ -9,6 +9,7 @@ from pathlib import Path
 TESTS = {
     "soak": "a simulated robot, a camera, lessons, loads, saves and restarts for a long time",
     "kills": "processes that save are killed at random moments",
+    "learners": "the learning thread of a node at 500 Hz is killed at random moments",
     "messages": "random messages and requests to every node",
     "files": "random bytes as model files, recordings, joint states and images",
     "updates": "ten million updates at a bad condition, and silent inputs, beside batch solutions",

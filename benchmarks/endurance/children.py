@@ -78,6 +78,10 @@ class Child:
         children.send(self._popen, signal.SIGKILL)
         self._popen.wait()
 
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        children.send(self._popen, number)
+
     def end(self) -> int:
         """Ask it to end, kill it if it does not; return the exit code."""
         children.end([self._popen])

@@ -81,8 +81,9 @@ class ArmSimulation:
         self._payload = Payload(self._model)
         self._push = Push()
         names = self.arm.hand, self.arm.sensor_frame, self.arm.shoulder, self.arm.elbow
-        numbers = [self._model.body(name).id for name in names]
-        self._hand, self._sensor, self._shoulder, self._elbow = (Body.of(self._data, number) for number in numbers)
+        hand, sensor, shoulder, elbow = (self._model.body(name).id for name in names)
+        bodies = (Body.of(self._data, number) for number in (hand, sensor, shoulder, elbow))
+        self._hand, self._sensor, self._shoulder, self._elbow = bodies
         self._steps = 1  # a stamp of 0 means "not set" in ROS
         self._motions = task_motions(self.settings)
         self._motion: Motion = self._motions.get(self.task) or Hold(np.mean(self.arm.limits, axis=0))
@@ -92,7 +93,7 @@ class ArmSimulation:
         relaxed = mujoco.MjData(self._model)
         relaxed.qpos[:] = np.mean(self.arm.limits, axis=0)
         mujoco.mj_kinematics(self._model, relaxed)
-        self._cable.relax(*(Body.of(relaxed, number)[:3] for number in (numbers[1], numbers[3])))
+        self._cable.relax(*(Body.of(relaxed, number)[:3] for number in (sensor, elbow)))
         self._integral = np.zeros(len(self._data.qpos))  # [rad s] integral of the tracking errors
         self._newest: Step | None = None
 
@@ -136,7 +137,7 @@ class ArmSimulation:
     def truth(self) -> Truth:
         """Return the true values at the last step. Raises SimulationError before the first one."""
         step, data = self._last(), self._data
-        wrench, mass_and_position = data.sensordata.copy(), step.payload
+        wrench = data.sensordata.copy()
         return Truth(
             step.stamp,
             step.position,
@@ -146,7 +147,7 @@ class ArmSimulation:
             wrench - step.cable_wrench,
             step.cable_wrench,
             step.drift,
-            *mass_and_position,
+            *step.payload,
             step.push,
             self._hand.position.copy(),
         )
