@@ -41,6 +41,11 @@ class Bootstrap:
             if getattr(self, name) < 1:
                 raise ParameterError(name, getattr(self, name), "at least 1")
 
+    @property
+    def most_positives(self) -> int:
+        """Number of regions of an object that are POSITIVE_SHARE of a training on all these negatives."""
+        return round(POSITIVE_SHARE / (1.0 - POSITIVE_SHARE) * self.n_batches * self.batch_size)
+
 
 def falkon(n_centers: int, length_scale: float, regularization: float, seed: int) -> MakeRegressor:
     """Return a function that makes a FALKON regressor for samples (n, d) with at most n_centers centres."""

@@ -109,8 +109,10 @@ class OnlineDetector:
         self.counts[name] = self.counts.get(name, 0) + 1
 
     def train(self) -> list[str]:
-        """Learn all objects shown since the last training, and return their names. An object's regions and the
-        hard negatives of its training are kept for the next one; nothing else is kept of the frames.
+        """Learn all objects shown since the last training, and return their names.
+
+        Of the frames, regions of an object and the hard negatives of its training are kept for the next one, so many
+        at most that neither time nor memory grows with the number of lessons.
         """
         names = list(self._shown)
         known = {name: one.positives for name, one in self._classifiers.items()}
@@ -235,11 +237,16 @@ class OnlineDetector:
         return self._frames[-1]
 
     def _all_positives(self, name: str) -> tuple[Rows, Array]:
-        """Return regions (n, d) of an object, those of earlier trainings first, and their offsets (n, 4)."""
+        """Return regions (n, d) of an object, those of earlier trainings first, and their offsets (n, 4).
+
+        All have the same chance to be among `most_positives`, so that earlier lessons fade as later ones come.
+        """
         shown, before = self._shown[name], self._classifiers.get(name)
-        features = [*([before.positives] if before else []), *shown.features]
-        steps = [*([before.steps] if before else []), *shown.steps]
-        return np.concatenate(features), np.concatenate(steps)
+        features = np.concatenate([*([before.positives] if before else []), *shown.features])
+        steps = np.concatenate([*([before.steps] if before else []), *shown.steps])
+        rng = np.random.default_rng([self._seed, self.counts[name]])
+        kept = np.sort(rng.permutation(len(steps))[: self.bootstrap.most_positives])
+        return features[kept], steps[kept]
 
     def _train(self, name: str, known: Mapping[str, Rows]) -> RegionClassifier:
         positives, steps = self._all_positives(name)

@@ -6,6 +6,7 @@ from helpers.painted_scenes import COLOURS, scene
 from helpers.unchanged import unchanged
 
 from icub_learning.detection import Detections, OnlineDetector
+from icub_learning.detection.bootstrap import Bootstrap
 from icub_learning.detection.boxes import overlaps
 from icub_learning.errors import IcubLearningError, ParameterError, StateError
 from icub_learning.testing import same_arrays
@@ -66,6 +67,19 @@ def test_another_object_leaves_those_before_to_the_bit(shown):
     assert more.labels == ["plum", "lime"]
     with pytest.raises(ParameterError):
         more.forget("brick")
+
+
+def test_an_object_that_is_shown_again_and_again_takes_no_more_memory():
+    rng, kept, few = np.random.default_rng(4), [], Bootstrap(n_batches=1, batch_size=90)
+    detector = OnlineDetector(n_centers=20, random_state=0, n_proposals=50, bootstrap=few)
+    for _ in range(5):
+        for _ in range(3):
+            image, boxes = scene(rng, ["plum"])
+            detector.collect(image, boxes["plum"], "plum")
+        detector.train()
+        kept.append(detector.state()["object0.positives"])
+    assert [len(one) for one in kept[2:]] == [30] * 3 and len(detector.state()["object0.steps"]) == 30
+    assert 3 < (kept[-1][:, None] == kept[-2]).all(axis=2).any(axis=0).sum() < 27  # some stay, some go
 
 
 def test_a_saved_detector_finds_the_same(shown):

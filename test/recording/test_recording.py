@@ -63,24 +63,19 @@ stamps = st.integers(-(2**31) * 10**9, (2**31 - 1) * 10**9)  # [ns] range of a m
 def test_round_trip_of_anything(tmp_path_factory, name, rows, forces):
     """Negative, repeated and backward stamps, and numbers that are NaN or infinite, come back as they were."""
     folder = tmp_path_factory.mktemp("any")
-    recording = Recording(
-        ("a",),
-        [row[0] for row in rows],
-        [[row[1]] for row in rows],
-        effort=[[row[2]] for row in rows],
-        joint_arrivals=np.arange(len(rows)) * 10 + 5,
-        wrench_stamps=[force[0] for force in forces],
-        wrench_arrivals=np.arange(len(forces)) * 10,
-        wrench=np.array([[force[1]] * 6 for force in forces]).reshape(-1, 6) if forces else None,
-    )
+    times, *both = zip(*rows, strict=True)
+    positions, efforts = (np.reshape(values, (-1, 1)) for values in both)
+    wrench = {"wrench_stamps": [time for time, _ in forces], "wrench_arrivals": np.arange(len(forces)) * 10}
+    wrench["wrench"] = np.array([[force] * 6 for _, force in forces]) if forces else None
+    arrivals = np.arange(5, 10 * len(rows), 10)
+    recording = Recording(("a",), times, positions, effort=efforts, joint_arrivals=arrivals, **wrench)
     write(recording, folder / name)
     assert_same(read(folder / name), recording)
 
 
 @pytest.mark.parametrize("name", ["bag", "bag.mcap"])
 def test_irregular_messages_survive_in_order(tmp_path, name):
-    row = np.array([1.0, 2.0, 3.0])
-    nothing = np.empty(0)
+    row, nothing = np.array([1.0, 2.0, 3.0]), np.empty(0)
     between = int(make_recording().joint_arrivals[5]) + 1
     irregular = (
         JointStateEvent(between, 7, JOINTS[::-1], row, row, row),
@@ -94,8 +89,7 @@ def test_irregular_messages_survive_in_order(tmp_path, name):
     back = read(tmp_path / name)
     assert_same(back, recording)
     assert back.n_joint_states == 45
-    arrivals = [event.arrival for event in back.events()]
-    assert arrivals == sorted(arrivals)
+    assert (np.diff([event.arrival for event in back.events()]) >= 0).all()
 
 
 @pytest.mark.parametrize(
@@ -170,13 +164,11 @@ def test_npz_with_one_clock_and_in_seconds(tmp_path):
     ("arrays", "expected"),
     [
         ({"time": [1.0], "position.a": [1.0, 2.0]}, r"position\.a"),
-        ({"time": [1.0], "position.a": ["one"]}, r"position\.a"),
-        ({"time": [1.0], "position.a": 1.0}, r"position\.a"),
-        ({"time": [np.nan], "position.a": [1.0]}, "time"),
-        ({"stamp_ns": [1.0], "position.a": [1.0]}, "stamp_ns must be integers"),
+        ({"time": [1.0], "position.a": ["one"]}, r"position\.a"), ({"time": [1.0], "position.a": 1.0}, r"position\.a"),
+        ({"time": [np.nan], "position.a": [1.0]}, "time"), ({"stamp_ns": [1.0], "position.a": [1.0]}, "be integers"),
         ({"time": [1.0], "position.a": np.array([None])}, "not an NPZ archive of plain arrays"),
     ],
-)
+)  # fmt: skip
 def test_faulty_npz(tmp_path, arrays, expected):
     np.savez(tmp_path / "x.npz", **arrays)
     with pytest.raises(RecordingError, match=expected):
@@ -239,10 +231,8 @@ def test_damaged_metadata_are_refused_and_without_any_a_folder_is_read_from_its_
 
 
 def test_an_unfinished_sqlite_journal_is_refused(tmp_path):
-    path = tmp_path / "x.db3"
-    write(make_recording(), path)
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA journal_mode=WAL")
+    write(make_recording(), path := tmp_path / "x.db3")
+    (connection := sqlite3.connect(path)).execute("PRAGMA journal_mode=WAL")
     connection.execute("INSERT INTO messages (topic_id, timestamp, data) VALUES (1, 1, x'00')")
     connection.commit()
     with pytest.raises(RecordingError, match="wal_checkpoint"):
@@ -303,10 +293,8 @@ def test_rosbag_carries_the_message_definitions(tmp_path):
     write(make_recording(), tmp_path / "bag")
     with Reader(tmp_path / "bag") as reader:
         found = {connection.topic: connection for connection in reader.connections}
-        assert {topic: c.msgtype for topic, c in found.items()} == {
-            "/joint_states": "sensor_msgs/msg/JointState",
-            "/wrench": "geometry_msgs/msg/WrenchStamped",
-        }
+        kinds = {"/joint_states": "sensor_msgs/msg/JointState", "/wrench": "geometry_msgs/msg/WrenchStamped"}
+        assert {topic: c.msgtype for topic, c in found.items()} == kinds
         assert all("std_msgs/Header header" in c.msgdef.data for c in found.values())
         assert all(c.ext.offered_qos_profiles[0].reliability.name == "RELIABLE" for c in found.values())
 
