@@ -46,8 +46,7 @@ class ParametricPredictor(NamedTuple):
         return Prediction(total, total, np.zeros(len(total)), lambda: self.noise * (1.0 + self.unlearned(rows)))
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
-        made = self.answer(q, v, a)
-        made.settle()
+        (made := self.answer(q, v, a)).settle()
         return made
 
 

@@ -7,9 +7,7 @@ from icub_learning.arrays import integer, real
 # and at 1 kHz all this would take longer than the answers. A little less than 4 ms, as stamps at 250 Hz jitter.
 SETTLED = 3_500_000
 LONGEST_SETTLED = 2 * SETTLED  # [ns] the same on a machine without spare time: each block of ChangeMonitor has a sample
-# Share of a core that predicting may take, and of its time for which learning may wait for one: with less than half
-# of a core left, a joint state often waits for the one before it, and beside one busy program a thread waits so long.
-FAIR = 0.5
+FAIR = 0.5  # share of a core that predicting may take, and of its time that learning may wait for one
 
 SHARE_OF_NEWEST = 0.1  # weight of each new cost in the mean, which follows within some ten; no single one moves it far
 LEAST_LEFT = 0.05  # least share of a core that counts as left, of which the learning share is taken
@@ -61,12 +59,9 @@ class Thinning:
 class SettlingPeriod:
     """Chooses the least time between two joint states that are settled: longer where processor time is short.
 
-    To settle a joint state and to judge its prediction takes longer than the answer. Where all of it takes more than
-    half of a core, joint states come to wait for each other; and at real-time priority it leaves no time to learning,
-    to services and to other programs on a machine that is too slow for all of them.
-
-    Attributes:
-        value: that time [ns], SETTLED to LONGEST_SETTLED.
+    That takes longer than the answer. Where all of it takes more than half of a core, joint states come to wait for
+    each other; and at real-time priority it leaves no time to learning, to services and to other programs. `value` is
+    the time [ns], SETTLED to LONGEST_SETTLED.
     """
 
     def __init__(self) -> None:
@@ -74,15 +69,13 @@ class SettlingPeriod:
         self._last = 0.0, 0.0, 0.0, 0.0
 
     def follow(self, ran: float, waited: float, predicting: float, now: float) -> int:
-        """Return the next value.
+        """Return the next value; all times are in seconds, `now` is that of a steady clock.
 
-        `ran` and `waited` are the times for which the learning thread has run and has waited for a core, `predicting`
-        that for which the predicting thread has run, `now` the time of a steady clock, all in seconds.
+        The learning thread has run and has waited for a core for these times in all, and the predicting one has run.
         """
         times = ran, waited, predicting, now
         ran, waited, predicting, passed = (max(new - old, 0.0) for new, old in zip(times, self._last, strict=True))
         self._last = times
         short = max(waited / max(ran + waited, 1e-9), predicting / max(passed, 1e-9))
-        longer = self.value * min(max(short / FAIR, 0.5), 2.0)
-        self.value = min(max(round(longer), SETTLED), LONGEST_SETTLED)
+        self.value = min(max(round(self.value * short / FAIR), SETTLED), LONGEST_SETTLED)
         return self.value

@@ -63,23 +63,18 @@ class Outcome:
         return dict(json.loads(path.read_text())) if self.status == DONE and path.is_file() else {}
 
 
-def kept_outcome(folder: Path, name: str, arguments: Sequence[str]) -> Outcome | None:
-    """Return the outcome of an earlier completed run of the same command on files with the same digests; else None."""
-    outcome = _last_outcome(folder, name, arguments)
-    try:
-        return outcome if outcome is not None and outcome.files == digests(outcome.files) else None
-    except OSError:
-        return None
+def kept_outcome(folder: Path, name: str, arguments: Sequence[str], any_files: bool = False) -> Outcome | None:
+    """Return the outcome of an earlier completed run of the same command on files with the same digests; else None.
 
-
-def _last_outcome(folder: Path, name: str, arguments: Sequence[str]) -> Outcome | None:
-    """Return the outcome of the last run of the same command, of whatever files, if it was completed."""
+    With `any_files` those may have changed since.
+    """
     try:
         found = json.loads((folder / OUTCOME).read_text())
         outcome = Outcome(**{**found, "arguments": tuple(found["arguments"])})
+        same = (outcome.name, outcome.arguments) == (name, tuple(arguments))
+        same &= any_files or outcome.files == digests(outcome.files)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
-    same = (outcome.name, outcome.arguments) == (name, tuple(arguments)) and isinstance(outcome.files, dict)
     return outcome if same and outcome.status == DONE else None
 
 
@@ -110,12 +105,12 @@ def note_files(path: str) -> None:
 
 
 def run_experiment(folder: Path, name: str, arguments: Sequence[str], out: bool) -> Outcome:
-    """Run one experiment and keep its outcome, output, figures and pictures in the folder.
+    """Run one experiment and keep its outcome, output, figures and pictures in the folder; a bar shows the time.
 
-    `out` says whether it takes --out. On a terminal a bar shows the time, beside that of the last run if there was one.
+    `out` says whether the experiment takes --out.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    last = _last_outcome(folder, name, arguments)
+    last = kept_outcome(folder, name, arguments, any_files=True)
     noted = folder / "files.json"
     for old in (*folder.glob("*.png"), noted, folder / FIGURES):
         old.unlink(missing_ok=True)
@@ -126,21 +121,13 @@ def run_experiment(folder: Path, name: str, arguments: Sequence[str], out: bool)
     status = {0: DONE, MISSING_DATA: NO_DATA}.get(code, FAILED)
     lines = (folder / ERRORS).read_text().strip().splitlines()
     message = "" if status == DONE else (lines[-1] if lines else f"exit code {code}")
-    if status == FAILED:
-        message += f"; see {PRINTED} and {ERRORS} in {folder}"
+    message += f"; see {PRINTED} and {ERRORS} in {folder}" if status == FAILED else ""
     # Lines that name files of this run are left out, as the page lacks these; for comparisons it has a table.
     printed = "\n".join(line for line in (folder / PRINTED).read_text().splitlines() if str(folder) not in line)
     text = printed.partition(f"\n{WORSE}")[0].strip()
-    outcome = Outcome(
-        name,
-        tuple(arguments),
-        status,
-        text,
-        message,
-        perf_counter() - start,
-        datetime.now().astimezone().isoformat(timespec="seconds"),
-        digests(json.loads(noted.read_text())["files"] if noted.is_file() else []),
-    )
+    took, now = perf_counter() - start, datetime.now().astimezone().isoformat(timespec="seconds")
+    files = digests(json.loads(noted.read_text())["files"] if noted.is_file() else [])
+    outcome = Outcome(name, tuple(arguments), status, text, message, took, now, files)
     write_json(folder / OUTCOME, asdict(outcome))
     return outcome
 
@@ -155,7 +142,6 @@ def _run(command: Sequence[str], folder: Path, name: str, seconds: int | None) -
                     with suppress(subprocess.TimeoutExpired):
                         process.wait(1.0)
                     bar.update()
-        except BaseException:  # such as Ctrl-C
+        finally:  # after Ctrl-C, say
             process.kill()
-            raise
     return process.returncode
