@@ -75,7 +75,7 @@ class Child:
 
     def kill(self) -> None:
         """Kill it, as a power failure would end it."""
-        children.send(self._popen, signal.SIGKILL)
+        self.signal(signal.SIGKILL)
         self._popen.wait()
 
     def signal(self, number: signal.Signals) -> None:

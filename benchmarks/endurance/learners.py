@@ -1,8 +1,8 @@
 """Kill the learning thread of a running node at random moments; predictions must go on with what was learned.
 
-The node gets joint states of a rigid arm with a cable at 500 Hz, and wrenches half a period later. A signal makes its
-learning thread end at whatever line it is. No joint state may be left without prediction, the last good state must be
-restored within RESTORED seconds, and errors must be what they were. In the end a request must still be answered.
+The node gets joint states at 500 Hz, and half a period later wrenches that rigid bodies explain in part. A signal makes
+its learning thread end at whatever line it is. No joint state may be left without prediction, the last good state must
+be restored within RESTORED seconds, and errors must be what they were. In the end a request must still be answered.
 """
 
 import argparse
@@ -56,9 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     log = arguments.out / "learners.log"
     log.unlink(missing_ok=True)
     with TemporaryDirectory() as folder, own_domain(), Probe() as probe:
-        line = node_command(
-            "inverse_dynamics", "", {"joints": list(ARM), "report_period": 0.1, "models_folder": folder}
-        )
+        settings = {"joints": list(ARM), "report_period": 0.1, "models_folder": folder}
+        line = node_command("inverse_dynamics", "", settings)
         with Child([sys.executable, "-c", MORTAL, *line[3:]], log) as child:  # in place of python -m module
             found = _kill(probe, child, arguments.kills, np.random.default_rng(arguments.seed))
     found["tracebacks"] = log.read_text(errors="replace").count("Traceback")
@@ -79,9 +78,7 @@ class Arm:
         self._state, self._wrench = JointState(name=list(ARM)), WrenchStamped()
         self._rng, self._first = np.random.default_rng(0), time.time_ns()
         self.sent: list[np.ndarray] = []
-        self.errors: dict[
-            int, float
-        ] = {}  # of each joint state, by its number: Euclidean norm of the force's error [N]
+        self.errors: dict[int, float] = {}  # [N] norm of the error of the force, by the number of the joint state
         probe.node.create_subscription(WrenchStamped, "inverse_dynamics/predicted_wrench", self._predicted, DEEP)
 
     def _predicted(self, message: WrenchStamped) -> None:
@@ -108,7 +105,7 @@ class Arm:
 
     def _wait(self, due: float) -> None:
         while (left := due - time.perf_counter()) > 0:
-            self._probe.until(lambda: False, left)
+            self._probe.spin(left)
 
 
 def _kill(probe: Probe, child: Child, number: int, rng: np.random.Generator) -> dict[str, Any]:
@@ -126,7 +123,7 @@ def _kill(probe: Probe, child: Child, number: int, rng: np.random.Generator) -> 
         before += [arm.errors[k] for k in range(at - RATE, at - RATE // 10) if k in arm.errors]
         child.signal(signal.SIGUSR1)
         killed = time.monotonic()
-        while restored() == known and time.monotonic() < killed + 10.0:
+        while restored() == known and time.monotonic() < killed + 5 * RESTORED:
             arm.move(0.02)
         times.append(time.monotonic() - killed)
         until = killed + float(rng.uniform(*APART))

@@ -33,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run what is not done yet and write the page; return 1 if an experiment failed although it had its data."""
     from icub_learning.experiments.report.page import make_page
-    from icub_learning.experiments.report.running import DONE, FAILED, kept_outcome, run_experiment
+    from icub_learning.experiments.report.running import DONE, ERRORS, FAILED, PRINTED, kept_outcome, run_experiment
     from icub_learning.reporting.page import describe_machine, write_page
 
     names = list(dict.fromkeys(args.only or EXPERIMENTS))
@@ -53,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
             print(f"{before} ...", flush=True)
             outcomes[name] = run_experiment(kept / name, name, arguments[name], _takes_out(modules[name]))
             more = "" if outcomes[name].status == DONE else f": {outcomes[name].message}"
+            more += f"; see {PRINTED} and {ERRORS} in {kept / name}" if outcomes[name].status == FAILED else ""
             print(f"{before}: {outcomes[name].status}, {outcomes[name].seconds:.0f} s{more}", flush=True)
         sections = [_section(one, EXPERIMENTS[one][1], modules[one], outcomes.get(one), kept / one) for one in names]
         write_page(args.report, make_page(sections, describe_machine(), args.quick))

@@ -43,7 +43,7 @@ class Bootstrap:
 
     @property
     def most_positives(self) -> int:
-        """Number of regions of an object that are POSITIVE_SHARE of a training on all these negatives."""
+        """Largest number of an object's regions that are kept: POSITIVE_SHARE of a training on all these negatives."""
         return round(POSITIVE_SHARE / (1.0 - POSITIVE_SHARE) * self.n_batches * self.batch_size)
 
 

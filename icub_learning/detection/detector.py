@@ -115,10 +115,11 @@ class OnlineDetector:
         at most that neither time nor memory grows with the number of lessons.
         """
         names = list(self._shown)
+        shown = {name: self._all_positives(name) for name in names}
         known = {name: one.positives for name, one in self._classifiers.items()}
-        known.update({name: self._all_positives(name)[0] for name in names})
+        known.update({name: positives for name, (positives, _) in shown.items()})
         for name in names:
-            self._classifiers[name] = self._train(name, known)
+            self._classifiers[name] = self._train(name, *shown[name], known)
         self._frames, self._shown = [], {}
         if names:
             self._bank = ClassifierBank(list(self._classifiers.values()), LENGTH_SCALE)
@@ -248,8 +249,7 @@ class OnlineDetector:
         kept = np.sort(rng.permutation(len(steps))[: self.bootstrap.most_positives])
         return features[kept], steps[kept]
 
-    def _train(self, name: str, known: Mapping[str, Rows]) -> RegionClassifier:
-        positives, steps = self._all_positives(name)
+    def _train(self, name: str, positives: Rows, steps: Array, known: Mapping[str, Rows]) -> RegionClassifier:
         before = self._classifiers.get(name)
         others = [rows for other, rows in known.items() if other != name]
         own_frames = [frame for frame in self._frames if any(label == name for label, _ in frame.boxes)]

@@ -82,7 +82,7 @@ def test_a_report_goes_on_where_it_was(tmp_path, capsys, monkeypatch):
     assert {"experiments/tensor/layout.py", "kernel_methods/tensor/symmetric_tensor.py"} <= set(files)
     assert not any("falkon" in name or name.startswith("nodes/") for name in files)
     failed = running.run_experiment(tmp_path / "x", "tensor-layout", ["--nonsense"], False)
-    assert failed.status == FAILED and "--nonsense" in failed.message and str(tmp_path / "x") in failed.message
+    assert failed.status == FAILED and "--nonsense" in failed.message in (tmp_path / "x" / running.ERRORS).read_text()
     ran = []
 
     def again(folder, name, arguments, out):
@@ -91,7 +91,8 @@ def test_a_report_goes_on_where_it_was(tmp_path, capsys, monkeypatch):
 
     monkeypatch.setattr(running, "run_experiment", again)
     assert main(command) == 1  # the finished one is kept; the one without data runs again, and fails
-    assert ran == ["figure-4.2"] and "failed: boom" in report.read_text()
+    assert ran == ["figure-4.2"] and f"{running.ERRORS} in {tmp_path}" in capsys.readouterr().out
+    assert "failed: boom" in report.read_text() and str(tmp_path) not in report.read_text()
     assert main([*command, "--again"]) == 1 and ran == ["figure-4.2", *small]
 
 

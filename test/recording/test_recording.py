@@ -163,9 +163,9 @@ def test_npz_with_one_clock_and_in_seconds(tmp_path):
 @pytest.mark.parametrize(
     ("arrays", "expected"),
     [
-        ({"time": [1.0], "position.a": [1.0, 2.0]}, r"position\.a"),
+        ({"time": [1.0], "position.a": [1.0, 2.0]}, r"position\.a"), ({"time": [np.nan], "position.a": [1.0]}, "time"),
         ({"time": [1.0], "position.a": ["one"]}, r"position\.a"), ({"time": [1.0], "position.a": 1.0}, r"position\.a"),
-        ({"time": [np.nan], "position.a": [1.0]}, "time"), ({"stamp_ns": [1.0], "position.a": [1.0]}, "be integers"),
+        ({"stamp_ns": [1.0], "position.a": [1.0]}, "stamp_ns must be integers"),
         ({"time": [1.0], "position.a": np.array([None])}, "not an NPZ archive of plain arrays"),
     ],
 )  # fmt: skip

@@ -7,7 +7,7 @@ from icub_learning.arrays import integer, real
 # and at 1 kHz all this would take longer than the answers. A little less than 4 ms, as stamps at 250 Hz jitter.
 SETTLED = 3_500_000
 LONGEST_SETTLED = 2 * SETTLED  # [ns] the same on a machine without spare time: each block of ChangeMonitor has a sample
-FAIR = 0.5  # share of a core that predicting may take, and of its time that learning may wait for one
+FAIR = 0.5  # share of a core for predicting; of its time that learning may wait for one, as beside one busy program
 
 SHARE_OF_NEWEST = 0.1  # weight of each new cost in the mean, which follows within some ten; no single one moves it far
 LEAST_LEFT = 0.05  # least share of a core that counts as left, of which the learning share is taken
@@ -57,11 +57,11 @@ class Thinning:
 
 
 class SettlingPeriod:
-    """Chooses the least time between two joint states that are settled: longer where processor time is short.
+    """Chooses how often predictions are settled and judged: less often where processor time is short.
 
-    That takes longer than the answer. Where all of it takes more than half of a core, joint states come to wait for
-    each other; and at real-time priority it leaves no time to learning, to services and to other programs. `value` is
-    the time [ns], SETTLED to LONGEST_SETTLED.
+    Both take longer than the answer. Where all together take more than half of a core, joint states come to wait for
+    each other, and at real-time priority learning, services and other programs get no time. `value` is the least time
+    from one such prediction to the next [ns], SETTLED to LONGEST_SETTLED.
     """
 
     def __init__(self) -> None:
@@ -69,9 +69,8 @@ class SettlingPeriod:
         self._last = 0.0, 0.0, 0.0, 0.0
 
     def follow(self, ran: float, waited: float, predicting: float, now: float) -> int:
-        """Return the next value; all times are in seconds, `now` is that of a steady clock.
-
-        The learning thread has run and has waited for a core for these times in all, and the predicting one has run.
+        """Return the next value, from total times [s]: the learning thread `ran` and `waited` for a core, the
+        predicting one ran for `predicting`. `now` [s] is that of a steady clock.
         """
         times = ran, waited, predicting, now
         ran, waited, predicting, passed = (max(new - old, 0.0) for new, old in zip(times, self._last, strict=True))

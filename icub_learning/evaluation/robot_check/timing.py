@@ -105,7 +105,7 @@ def check_rates(seen: Observation) -> list[Finding]:
         if rate < SLOWEST:
             text = f"{what} come at {rate:.3g} Hz, too slow for accelerations"
             remedy = f"set the driver to 100 Hz or more, at least {SLOWEST:g} Hz"
-            if rate * 1e3 >= SLOWEST > 10 * rate:
+            if rate * 1e3 >= SLOWEST > 10 * rate:  # 20 Hz to 2 kHz if they are milliseconds
                 remedy = f"times are read as seconds: divide them by 1000 if they are milliseconds; else {remedy}"
             found.append(Finding("rate", WRONG, text, remedy))
         elif fresh < SLOWEST and what == "wrenches":

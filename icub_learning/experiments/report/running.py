@@ -121,7 +121,6 @@ def run_experiment(folder: Path, name: str, arguments: Sequence[str], out: bool)
     status = {0: DONE, MISSING_DATA: NO_DATA}.get(code, FAILED)
     lines = (folder / ERRORS).read_text().strip().splitlines()
     message = "" if status == DONE else (lines[-1] if lines else f"exit code {code}")
-    message += f"; see {PRINTED} and {ERRORS} in {folder}" if status == FAILED else ""
     # Lines that name files of this run are left out, as the page lacks these; for comparisons it has a table.
     printed = "\n".join(line for line in (folder / PRINTED).read_text().splitlines() if str(folder) not in line)
     text = printed.partition(f"\n{WORSE}")[0].strip()

@@ -89,8 +89,7 @@ def test_two_threads_share_the_core_of_the_predicting_one():
 def test_a_thread_has_run_and_waited_for_a_core_for_some_time():
     call = "(scheduling.times_of(os.getpid()), scheduling.times_of(learner.native_id), scheduling.times_of(1 << 30))"
     own, idle, unknown = ast.literal_eval(look(call)[0])
-    assert own[0] > idle[0] > 0 == unknown[0] == unknown[1]
-    assert min(own[1], idle[1]) >= 0
+    assert own[0] > idle[0] > 0 == unknown[0] == unknown[1] <= min(own[1], idle[1])
 
 
 def test_all_threads_run_on_the_chosen_cores():
