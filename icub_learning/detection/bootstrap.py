@@ -1,5 +1,6 @@
 """One-vs-rest classifiers of regions by FALKON, trained on hard negatives: the minibootstrap."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +14,9 @@ from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods.subsampling.falkon import FALKON
 
 HARD, EASY = -0.7, -0.9  # scores above which a negative joins the training set, and below which it is dropped again
-POSITIVE_SHARE = 0.25  # share of positives among the samples, reached by repeating them
+POSITIVES = 1.0 / 3.0  # number of positives for each negative, reached by repeating them
 MAX_REPEATS = 20  # largest number of copies of a positive
+SPARE = 4  # largest number of regions that wait, for each that is drawn: those of a lesson of some 130 images at 300
 SAMPLES_PER_CENTER = 2  # fewest samples per centre; twice the centres take 1.5 times as long, for half a point of mAP
 ITERATIONS, TOLERANCE = 20, 1e-2  # limits of conjugate gradients, beyond which scores change in the third digit
 STRATEGIES = ("minibootstrap", "full", "random")
@@ -43,8 +45,14 @@ class Bootstrap:
 
     @property
     def most_positives(self) -> int:
-        """Largest number of an object's regions that are kept: POSITIVE_SHARE of a training on all these negatives."""
-        return round(POSITIVE_SHARE / (1.0 - POSITIVE_SHARE) * self.n_batches * self.batch_size)
+        """Largest number of an object's regions that are kept: those of a training on all these negatives."""
+        return round(POSITIVES * self.n_batches * self.batch_size)
+
+    @property
+    def most_waiting(self) -> tuple[float, float]:
+        """Largest numbers of an object's regions, and of others, that wait for a training, which draws from them."""
+        others = SPARE * self.n_batches * self.batch_size if self.strategy != "full" else math.inf
+        return SPARE * self.most_positives, others
 
 
 def falkon(n_centers: int, length_scale: float, regularization: float, seed: int) -> MakeRegressor:
@@ -96,7 +104,7 @@ def train(
 
 
 def _fit(positives: Array, negatives: Array, make: MakeRegressor) -> Any:
-    wanted = POSITIVE_SHARE / (1.0 - POSITIVE_SHARE) * len(negatives) / len(positives)
+    wanted = POSITIVES * len(negatives) / len(positives)
     repeats = int(np.clip(round(wanted), 1, MAX_REPEATS))
     samples = np.concatenate([np.tile(positives, (repeats, 1)), negatives])
     targets: NDArray[np.float64] = np.ones(len(samples))

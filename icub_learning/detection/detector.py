@@ -17,9 +17,10 @@ from icub_learning.detection.proposals import propose
 from icub_learning.detection.region_classifier import (
     ClassifierBank,
     Frame,
-    Positives,
     RegionClassifier,
     Rows,
+    Sample,
+    Shown,
     fit_refinement,
     positive_boxes,
 )
@@ -75,8 +76,8 @@ class OnlineDetector:
         self._backbone = Backbone(n_threads)
         self.source = self._backbone.source
         self.counts: dict[str, int] = {}
-        self._frames: list[Frame] = []
-        self._shown: dict[str, Positives] = {}
+        self._frame: Frame | None = None  # the last one
+        self._shown: dict[str, Shown] = {}
         self._classifiers: dict[str, RegionClassifier] = {}
         self._bank: ClassifierBank | None = None
 
@@ -99,12 +100,10 @@ class OnlineDetector:
         """
         name, pixels = check_label(label), check_image(image, MIN_SIDE)
         checked = check_box(box, pixels.shape[1], pixels.shape[0])
-        frame = self._frame(pixels)
-        assert frame.maps is not None
+        frame = self._frame = self._frame_of(pixels)
         boxes, steps = positive_boxes(checked, frame.proposals, frame.maps, self._rng)
-        shown = self._shown.setdefault(name, Positives())
-        shown.features.append(region_features(frame.maps, boxes))
-        shown.steps.append(steps)
+        shown = self._shown.setdefault(name, Shown(*map(Sample, self.bootstrap.most_waiting)))
+        shown.positives.add(self._rng, region_features(frame.maps, boxes), steps)
         frame.boxes.append((name, checked))
         self.counts[name] = self.counts.get(name, 0) + 1
 
@@ -114,13 +113,14 @@ class OnlineDetector:
         Of the frames, regions of an object and the hard negatives of its training are kept for the next one, so many
         at most that neither time nor memory grows with the number of lessons.
         """
+        self._end_frame()
         names = list(self._shown)
         shown = {name: self._all_positives(name) for name in names}
         known = {name: one.positives for name, one in self._classifiers.items()}
         known.update({name: positives for name, (positives, _) in shown.items()})
         for name in names:
             self._classifiers[name] = self._train(name, *shown[name], known)
-        self._frames, self._shown = [], {}
+        self._shown = {}
         if names:
             self._bank = ClassifierBank(list(self._classifiers.values()), LENGTH_SCALE)
         return names
@@ -133,7 +133,7 @@ class OnlineDetector:
         maps = self._backbone.maps(pixels)
         proposals = propose(maps, self.n_proposals)
         features = region_features(maps, proposals)
-        scores = self._scores(features)
+        scores = self._bank.scores(features)
         boxes, labels, found = [np.empty((0, 4))], [], [np.empty(0)]
         for column, (name, one) in enumerate(self._classifiers.items()):
             likely = np.flatnonzero(scores[:, column] > self.threshold)
@@ -154,8 +154,8 @@ class OnlineDetector:
             raise ParameterError("label", label, f"one of [{known}]" if known else "an object that was shown")
         del self.counts[label]
         self._shown.pop(label, None)
-        for frame in self._frames:
-            frame.boxes = [entry for entry in frame.boxes if entry[0] != label]
+        if self._frame is not None:
+            self._frame.boxes = [entry for entry in self._frame.boxes if entry[0] != label]
         if self._classifiers.pop(label, None) is not None:
             left = list(self._classifiers.values())
             self._bank = ClassifierBank(left, LENGTH_SCALE) if left else None
@@ -166,8 +166,10 @@ class OnlineDetector:
         made.bootstrap = bootstrap or self.bootstrap
         made.counts = dict(self.counts)
         made._rng = copy.deepcopy(self._rng)
-        made._frames = [replace(frame, boxes=list(frame.boxes)) for frame in self._frames]
-        made._shown = {name: Positives(list(shown.features), list(shown.steps)) for name, shown in self._shown.items()}
+        made._frame = self._frame and replace(self._frame, boxes=list(self._frame.boxes))
+        made._shown = {
+            name: Shown(replace(shown.positives), replace(shown.negatives)) for name, shown in self._shown.items()
+        }
         made._classifiers = dict(self._classifiers)
         return made
 
@@ -207,7 +209,7 @@ class OnlineDetector:
             }
         self._classifiers = classifiers
         self.counts = dict(zip(labels, counts.astype(int).tolist(), strict=True))
-        self._frames, self._shown = [], {}
+        self._frame, self._shown = None, {}
         self._bank = ClassifierBank(list(classifiers.values()), LENGTH_SCALE) if classifiers else None
 
     @classmethod
@@ -220,31 +222,31 @@ class OnlineDetector:
     def _make_regressor(self) -> Callable[[Array, Array], Any]:
         return falkon(self.n_centers, LENGTH_SCALE, REGULARIZATION, self._seed)
 
-    def _scores(self, features: Rows) -> Array:
-        assert self._bank is not None
-        return self._bank.scores(features)
-
-    def _frame(self, pixels: NDArray[np.uint8]) -> Frame:
+    def _frame_of(self, pixels: NDArray[np.uint8]) -> Frame:
         """Return the frame of an image: the last one again, if it is the same image."""
         digest = hashlib.sha256(pixels.tobytes()).digest()
-        if self._frames:
-            last = self._frames[-1]
-            if last.digest == digest and last.maps is not None:
-                return last
-            last.maps = None
+        if self._frame is not None and self._frame.digest == digest:
+            return self._frame
+        self._end_frame()
         maps = self._backbone.maps(pixels)
         proposals = propose(maps, self.n_proposals)
-        self._frames.append(Frame(digest, maps, proposals, region_features(maps, proposals)))
-        return self._frames[-1]
+        return Frame(digest, maps, proposals, region_features(maps, proposals))
+
+    def _end_frame(self) -> None:
+        """Keep the negatives of the last frame, once all its boxes are known."""
+        frame, self._frame = self._frame, None
+        if frame is not None:
+            for name in dict.fromkeys(name for name, _ in frame.boxes):
+                self._shown[name].negatives.add(self._rng, frame.negatives(name))
 
     def _all_positives(self, name: str) -> tuple[Rows, Array]:
         """Return regions (n, d) of an object, those of earlier trainings first, and their offsets (n, 4).
 
         All have the same chance to be among `most_positives`, so that earlier lessons fade as later ones come.
         """
-        shown, before = self._shown[name], self._classifiers.get(name)
-        features = np.concatenate([*([before.positives] if before else []), *shown.features])
-        steps = np.concatenate([*([before.steps] if before else []), *shown.steps])
+        before, (features, steps) = self._classifiers.get(name), self._shown[name].positives.arrays
+        if before:
+            features, steps = np.concatenate([before.positives, features]), np.concatenate([before.steps, steps])
         rng = np.random.default_rng([self._seed, self.counts[name]])
         kept = np.sort(rng.permutation(len(steps))[: self.bootstrap.most_positives])
         return features[kept], steps[kept]
@@ -252,13 +254,10 @@ class OnlineDetector:
     def _train(self, name: str, positives: Rows, steps: Array, known: Mapping[str, Rows]) -> RegionClassifier:
         before = self._classifiers.get(name)
         others = [rows for other, rows in known.items() if other != name]
-        own_frames = [frame for frame in self._frames if any(label == name for label, _ in frame.boxes)]
-        rows = [*([before.negatives] if before else []), *others, *(frame.negatives(name) for frame in own_frames)]
+        rows = [*([before.negatives] if before else []), *others, *self._shown[name].negatives.arrays]
         negatives, wide = np.concatenate(rows).astype(np.float64), positives.astype(np.float64)
-        make = self._make_regressor()
         rng = np.random.default_rng([self._seed, len(wide)])
-        classifier: Any
-        classifier, pool = train(wide, negatives, make, self.bootstrap, rng)
+        classifier, pool = train(wide, negatives, self._make_regressor(), self.bootstrap, rng)
         return RegionClassifier(
             classifier.centers_.astype(np.float32),
             np.ravel(classifier.dual_coef_).astype(np.float32),

@@ -25,7 +25,7 @@ class Frame:
     """The regions of one image, and the boxes shown in it."""
 
     digest: bytes  # hash of the image, which tells whether another object is shown in the same image
-    maps: FeatureMaps | None  # feature maps of the image; None once another image has come
+    maps: FeatureMaps  # feature maps of the image
     proposals: Array  # (n, 4) boxes [px]
     features: Rows  # (n, d) features of the proposals
     boxes: list[tuple[str, Array]] = field(default_factory=list)  # label and box (4,) of each object shown
@@ -37,11 +37,35 @@ class Frame:
 
 
 @dataclass
-class Positives:
-    """Regions of one object, shown since it was last trained: features (n, d) and offsets (n, 4) to its box."""
+class Sample:
+    """Rows of arrays side by side: all that came or, of more than `most`, so many drawn with equal chances.
 
-    features: list[Rows] = field(default_factory=list)
-    steps: list[Array] = field(default_factory=list)
+    Vitter, "Random sampling with a reservoir", 1985, algorithm R.
+    """
+
+    most: float
+    came: int = 0
+    arrays: tuple[NDArray[Any], ...] = ()
+
+    def add(self, rng: np.random.Generator, *rows: NDArray[Any]) -> None:
+        """Take in rows of each array."""
+        kept = self.arrays or tuple(array[:0] for array in rows)
+        places = self.came + np.arange(len(rows[0]))
+        self.came += len(places)
+        late = places >= self.most
+        places[late] = rng.integers(0, places[late] + 1)
+        taken = np.flatnonzero(places < self.most)
+        source = np.arange(int(min(self.came, self.most)))
+        source[places[taken]] = len(kept[0]) + taken
+        self.arrays = tuple(np.concatenate(both)[source] for both in zip(kept, rows, strict=True))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What was shown of one object since it was last trained."""
+
+    positives: Sample  # features (n, d) of its regions, and their offsets (n, 4) to its box
+    negatives: Sample  # features (m, d) of other regions of the same images
 
 
 def positive_boxes(box: Array, proposals: Array, maps: FeatureMaps, rng: np.random.Generator) -> tuple[Array, Array]:

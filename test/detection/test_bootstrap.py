@@ -8,6 +8,7 @@ from icub_learning.detection.region_classifier import (
     BOX_REGULARIZATION,
     ClassifierBank,
     RegionClassifier,
+    Sample,
     fit_refinement,
 )
 from icub_learning.errors import ParameterError, StateError
@@ -70,3 +71,15 @@ def test_refinement_is_ridge_regression_with_a_free_constant(n):
     augmented = np.c_[x, np.ones(n)]
     penalty = BOX_REGULARIZATION * np.diag([1.0] * D + [0.0])
     np.testing.assert_allclose(weights, np.linalg.solve(augmented.T @ augmented + penalty, augmented.T @ y), atol=1e-9)
+
+
+def test_of_more_rows_than_are_kept_each_has_the_same_chance():
+    rng, times = np.random.default_rng(3), np.zeros(40)
+    for _ in range(2000):
+        sample = Sample(10)
+        for first in range(0, 40, 8):
+            sample.add(rng, *(factor * np.arange(first, first + 8) for factor in (1, 2)))
+        one, two = sample.arrays
+        assert len(set(one)) == 10 and (two == 2 * one).all()
+        times[one] += 1
+    assert np.abs(times / 2000 - 10 / 40).max() < 0.04  # four standard deviations

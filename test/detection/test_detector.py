@@ -1,5 +1,7 @@
 """A detector that is shown painted things on painted backgrounds finds them where they are."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from helpers.painted_scenes import COLOURS, scene
@@ -80,6 +82,19 @@ def test_an_object_that_is_shown_again_and_again_takes_no_more_memory():
         kept.append(detector.state()["object0.positives"])
     assert [len(one) for one in kept[2:]] == [30] * 3 and len(detector.state()["object0.steps"]) == 30
     assert 3 < (kept[-1][:, None] == kept[-2]).all(axis=2).any(axis=0).sum() < 27  # some stay, some go
+
+
+def test_a_lesson_takes_no_more_memory_however_long_it_is():
+    rng, few = np.random.default_rng(5), Bootstrap(n_batches=1, batch_size=25)
+    detector, taken = OnlineDetector(random_state=0, n_proposals=50, bootstrap=few), []
+    tracemalloc.start()
+    for _ in range(3):
+        for _ in range(8):
+            image, boxes = scene(rng, ["plum"])
+            detector.collect(image, boxes["plum"], "plum")
+        taken.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert taken[2] - taken[1] < 50_000  # the regions of 8 images take 200 000 bytes
 
 
 def test_a_saved_detector_finds_the_same(shown):

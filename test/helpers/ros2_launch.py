@@ -13,7 +13,6 @@ if __name__ == "__main__":
     file, *assignments = sys.argv[1:]
     arguments = [tuple(text.split(":=", 1)) for text in assignments]
     service = LaunchService()
-    service.include_launch_description(
-        IncludeLaunchDescription(AnyLaunchDescriptionSource(file), launch_arguments=arguments)
-    )
+    source = AnyLaunchDescriptionSource(file)
+    service.include_launch_description(IncludeLaunchDescription(source, launch_arguments=arguments))
     sys.exit(service.run())

@@ -8,22 +8,27 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
-from helpers.faulty_icub import FaultyIcub
+from geometry_msgs.msg import WrenchStamped
 from helpers.gazebo_servers import needs_gazebo, servers, use
 from helpers.node_probe import NodeProbe
 from helpers.processes import Process, nodes_in
-from helpers.robots import RIGHT_ARM, UR10_JOINTS
+from helpers.robots import ARM, RIGHT_ARM, UR10_JOINTS
 from helpers.ros_probe import RosProbe
 from helpers.waiting import wait_until
+from sensor_msgs.msg import JointState
 
 from icub_learning.errors import ParameterError
 from icub_learning.launching.commands import find_executable
 from icub_learning.launching.table import SYSTEMS
+from icub_learning.nodes.common.conversions import set_wrench
+from icub_learning_msgs.msg import DynamicsPrediction
 
 FOLDER = os.environ.get("ICUB_LEARNING_LAUNCH", "")
 HAS_LAUNCH = bool(FOLDER) or importlib.util.find_spec("launch_ros") is not None
@@ -89,6 +94,44 @@ def test_recording(launch, shared_data):
     assert len(probe.predictions) > 100
     assert len(probe.outputs["external"]) > 100
     assert "[player] is done" in process.output or "process has finished cleanly" in process.output
+
+
+RATE = 50.0  # [Hz] at which the drivers publish
+NEVER = -(2**31)  # [s] in the stamps of their wrenches: a time that is not set
+
+
+class FaultyIcub(RosProbe):
+    """Both arms as ROS 2 drivers publish them: wrenches without usable stamps and without a frame."""
+
+    def open(self) -> None:
+        """Make publishers and subscriptions for both arms."""
+        self.predictions, self.external, self._publishers = {}, {}, {}  # keys: "right", "left"
+        for side in ("right", "left"):
+            self.predictions[side] = self.hear(DynamicsPrediction, f"/{side}_arm_dynamics/prediction")
+            self.external[side] = self.hear(WrenchStamped, f"/{side}_arm_dynamics/external_wrench")
+            self._publishers[side] = (
+                self.node.create_publisher(JointState, f"/{side}_arm/joint_states", 10),
+                self.node.create_publisher(WrenchStamped, f"/{side}_arm/wrench", 10),
+            )
+        self.node.create_timer(1.0 / RATE, self._publish)
+        self._began = time.monotonic()
+
+    def _publish(self) -> None:
+        seconds = time.monotonic() - self._began
+        phase = np.arange(len(ARM)) + np.array([1.0, 1.3, 0.7, 1.9, 0.5, 1.1, 0.9]) * seconds
+        for side, (states, wrenches) in self._publishers.items():
+            state = JointState(name=[f"{side[0]}_{joint}" for joint in ARM], position=(0.3 * np.sin(phase)).tolist())
+            state.header.stamp = self.node.get_clock().now().to_msg()
+            states.publish(state)
+            wrench = WrenchStamped()
+            wrench.header.stamp.sec = NEVER
+            set_wrench(wrench.wrench, np.sin(phase[:6]))
+            wrenches.publish(wrench)
+
+    def wait(self, count: int) -> None:
+        """Wait until `count` predictions and external wrenches of each side have come."""
+        answers = (*self.predictions.values(), *self.external.values())
+        self.until(lambda: min(map(len, answers)) >= count, f"{count} answers of each node")
 
 
 def test_both_arms_of_an_icub_at_once(ros_domain, launch):

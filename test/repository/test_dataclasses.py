@@ -9,8 +9,8 @@ import icub_learning
 
 # Dataclasses that are filled in step by step; scikit-learn, too, sets the settings of its estimators one by one.
 CHANGING = {
-    *("Attempt", "Counts", "DetectionLesson", "Event", "Frame", "KernelSettings", "Learner", "Lesson", "Positives"),
-    *("RecognizedView", "State", "StateRecord", "StreamCounts"),
+    *("Attempt", "Counts", "DetectionLesson", "Event", "Frame", "KernelSettings", "Learner", "Lesson"),
+    *("RecognizedView", "Sample", "State", "StateRecord", "StreamCounts"),
 }
 
 

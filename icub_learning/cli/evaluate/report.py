@@ -136,6 +136,8 @@ def text(report: Mapping[str, Any]) -> str:
     blocks = ["\n".join(["; ".join([head, *learned]), *report["remarks"]])]
     if report["horizon_s"]:
         blocks.append(f"Each prediction is {report['horizon_s']:g} s beyond all that was learned; so is hold.")
+    if report["judgement"]:
+        blocks.append(_verdict(report["judgement"]))
     shown = next(iter(results.values()))["P"]
     for part in filter(shown.__contains__, titles):
         for figure, caption in (("rmse", f"RMSE [{unit}]"), ("nmse", "nMSE")):
@@ -145,26 +147,24 @@ def text(report: Mapping[str, Any]) -> str:
     return "\n\n".join(blocks)
 
 
-def _methods_text(report: Mapping[str, Any]) -> str:
-    off_line, judgement = report["off_line"], report["judgement"]
-    if off_line["failure"]:
-        lines = [f"off-line: none: {off_line['failure']}"]
-    else:
-        learned = report["recording"] if report["test"] else "the part before"
-        lines = [f"off-line: least squares, zero-phase filter of {off_line['bandwidth_hz']:g} Hz, on {learned}"]
-    lines.append("hold: the newest measurement received before; smooth signals make it hard to beat at high rates")
-    if judgement:
-        lines.append(
-            f"SP: nMSE {number(judgement['SP/min(P,NP)'])} times that of the better of P and NP, worst output"
-            f" {number(judgement['worst SP/min(P,NP)'])}; {number(judgement['SP/off-line'])} times that of off-line"
-        )
-        lines.append(
-            f"SP: successive differences {number(judgement['smoothness'])} times those measured (worst output);"
-            f" {100 * judgement['coverage']:.1f} % of measurements within two predicted standard deviations"
-        )
-        if judgement["left_out"]:
-            lines.append(f"mere quantization noise, left out of these means: {', '.join(judgement['left_out'])}")
+def _verdict(judgement: Mapping[str, Any]) -> str:
+    lines = [
+        f"SP: nMSE {number(judgement['SP/min(P,NP)'])} times that of the better of P and NP, worst output"
+        f" {number(judgement['worst SP/min(P,NP)'])}; {number(judgement['SP/off-line'])} times that of off-line",
+        f"SP: successive differences {number(judgement['smoothness'])} times those measured (worst output);"
+        f" {100 * judgement['coverage']:.1f} % of measurements within two predicted standard deviations",
+    ]
+    if judgement["left_out"]:
+        lines.append(f"mere quantization noise, left out of these means: {', '.join(judgement['left_out'])}")
     return "\n".join(lines)
+
+
+def _methods_text(report: Mapping[str, Any]) -> str:
+    off_line, learned = report["off_line"], report["recording"] if report["test"] else "the part before"
+    first = f"off-line: least squares, zero-phase filter of {off_line['bandwidth_hz']:g} Hz, on {learned}"
+    if off_line["failure"]:
+        first = f"off-line: none: {off_line['failure']}"
+    return f"{first}\nhold: the newest measurement received before; smooth signals make it hard to beat at high rates"
 
 
 def _estimators(by_name: Mapping[str, Any]) -> list[str]:

@@ -4,14 +4,58 @@ from itertools import product
 
 import numpy as np
 import pytest
-from helpers.dense_smoother import estimates
 from helpers.local_polynomials import newest_by_window
 from helpers.motions import each, newest_of, quintic, record, rms, rmse, sines, with_fixed_levels
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.linalg import block_diag, toeplitz
 
 from icub_learning.dynamics.motion.motion_filter import PRIOR, STATES, UNUSUAL, USUAL_SAMPLES, Filter, MotionFilter
 from icub_learning.errors import ParameterError
+
+
+def passage(d, leak):
+    """Return F and unit Q of (position, velocity, acceleration, jerk) over d seconds, as in the motion filter."""
+    u = leak * d
+    f = toeplitz([1.0, 0.0, 0.0, 0.0], [1.0, d, d**2 / 2, d**3 / 6])
+    f[:, 3] /= [1 + u / 4, 1 + u / 3, 1 + u / 2, 1 + u + u**2 / 2]
+    powers, factorials = 7 - np.add.outer(range(4), range(4)), [6.0, 2.0, 1.0, 1.0]
+    return f, d**powers / (powers * np.outer(factorials, factorials))
+
+
+def estimates(times, position, velocity, levels, prior, upto):
+    """Return the mean (4,) and covariance (4, 4) of the state at each sample, given the samples with index <= upto(k).
+
+    All samples are one Gaussian vector here, solved densely, without a filter or smoother. levels: snap density,
+    variances of positions and of velocities, delay of velocities, leak.
+    """
+    snap, r_q, r_v, delay, leak = levels
+    n = len(times)
+    # States are linear in the stacked first state and disturbances: their covariance is built from F and Q alone.
+    maps, noises = np.zeros((n, 4, 4 * n)), [np.diag([r_q, *np.square(prior)])]
+    maps[0, :, :4] = np.eye(4)
+    for k in range(1, n):
+        f, q = passage(times[k] - times[k - 1], leak)
+        maps[k] = f @ maps[k - 1]
+        maps[k, :, 4 * k : 4 * k + 4] = np.eye(4)
+        noises.append(snap * q)
+    stacked = maps.reshape(4 * n, 4 * n)
+    covariance = stacked @ block_diag(*noises) @ stacked.T
+    mean = stacked[:, :4] @ np.array([position[0], 0.0, 0.0, 0.0])
+    # The first position is already the mean of the prior.
+    observed = [(k, [1.0, 0.0, 0.0, 0.0], position[k], r_q) for k in range(1, n)]
+    if velocity is not None:
+        observed += [(k, [0.0, 1.0, -delay, delay**2 / 2], velocity[k], r_v) for k in range(n)]
+    of, coefficients, measured, variances = map(np.array, zip(*observed, strict=True))
+    rows = np.einsum("oi,ok->oki", coefficients, of[:, None] == np.arange(n)).reshape(len(of), 4 * n)
+    out = []
+    for k in range(n):
+        use = of <= upto(k)
+        h = rows[use]
+        here, seen = slice(4 * k, 4 * k + 4), measured[use] - h @ mean
+        gain = np.linalg.solve(h @ covariance @ h.T + np.diag(variances[use]), h @ covariance[:, here]).T
+        out.append((mean[here] + gain @ seen, covariance[here, here] - gain @ h @ covariance[:, here]))
+    return out
 
 
 # Over long times the dense solution itself is ill-conditioned: long steps take fewer samples and a narrower prior.

@@ -4,13 +4,25 @@ import pickle
 
 import numpy as np
 import pytest
-from helpers.polk_data import multidist
 
 from icub_learning.errors import DataError, IcubLearningError, ParameterError
 from icub_learning.kernel_methods import Kernel, POLKClassifier, POLKRegressor
 from icub_learning.kernel_methods.online.losses import MARGIN_LOSSES, square
 
 LOSSES = ["logistic", "hinge", "squared_hinge"]
+
+
+def multidist(seed, n_train=5000, n_test=2500):
+    """Return training and test (x, y) of the sources' five mixtures of planar Gaussians, and the Bayes rule's error."""
+    rng = np.random.default_rng(seed)
+    angles = 2 * np.pi * np.arange(5) / 5
+    means = np.stack([np.cos(angles), np.sin(angles)], axis=1)[:, None] + rng.normal(size=(5, 3, 2))
+    n = n_train + n_test
+    y = rng.integers(5, size=n)
+    x = means[y, rng.integers(3, size=n)] + np.sqrt(0.2) * rng.normal(size=(n, 2))
+    density = np.exp(-((x[n_train:, None, None] - means) ** 2).sum(axis=-1) / 0.4).sum(axis=-1)
+    bayes = float((density.argmax(axis=1) != y[n_train:]).mean())
+    return (x[:n_train], y[:n_train]), (x[n_train:], y[n_train:]), bayes
 
 
 def samples(n=120, n_classes=3, seed=0):

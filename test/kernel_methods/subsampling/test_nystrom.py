@@ -1,8 +1,9 @@
 """Nyström methods against the sources' formulas: batch, path, singular centres, leverage scores, bad input."""
 
+import mpmath
 import numpy as np
 import pytest
-from helpers import nystrom_reference as reference
+from scipy.linalg import lstsq
 from sklearn.gaussian_process.kernels import RBF
 
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
@@ -15,11 +16,56 @@ from icub_learning.kernel_methods.subsampling.least_squares import GrowingLeastS
 N, D, SIGMA = 300, 4, 1.0
 
 
+def stacked_coefficients(x, y, centers, length_scale, regularization):
+    """Return argmin ||K_nm a - Y||^2 + lambda n a^T K_mm a by one least squares problem: no squared condition."""
+    values, vectors = np.linalg.eigh(RBF(length_scale)(centers))
+    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    k_nm = RBF(length_scale)(x, centers)
+    rows = np.vstack([k_nm, np.sqrt(regularization * len(x)) * root])
+    return lstsq(rows, np.concatenate([y, np.zeros((len(centers), *y.shape[1:]))]), lapack_driver="gelsd")[0]
+
+
+def stacked_prediction(x, y, centers, length_scale, regularization, where):
+    """Return predictions (len(where), T) with the coefficients of stacked_coefficients."""
+    return RBF(length_scale)(where, centers) @ stacked_coefficients(x, y, centers, length_scale, regularization)
+
+
+def exact_prediction(x, y, centers, length_scale, regularization, where):
+    """Return the same for one input and one target with 60 digits, as kernel matrices may be singular with sixteen."""
+    with mpmath.workdps(60):
+        x, centers, where = (list(map(mpmath.mpf, np.ravel(values).tolist())) for values in (x, centers, where))
+
+        def kernel(a, b):
+            return mpmath.matrix([[mpmath.exp(-(((p - q) / length_scale) ** 2) / 2) for q in b] for p in a])
+
+        k_nm = kernel(x, centers)
+        gram = k_nm.T * k_nm + mpmath.mpf(regularization) * len(x) * kernel(centers, centers)
+        coefficients = mpmath.lu_solve(gram, k_nm.T * mpmath.matrix(np.ravel(y).tolist()))
+        return np.array((kernel(where, centers) * coefficients).tolist(), dtype=float)[:, 0]
+
+
+def algorithm_1(x, y, centers, length_scale, regularization):
+    """Return alpha_t for t = 1..m by the thesis's algorithm 1 as printed; raise LinAlgError when a downdate fails."""
+    kernel, ridge = RBF(length_scale), regularization * len(x)
+    features, gram = kernel(x, centers), kernel(centers)
+    factor, found = np.zeros((0, 0)), []
+    for t in range(len(centers)):
+        a = features[:, t]
+        c = features[:, :t].T @ a + ridge * gram[:t, t]
+        g = np.sqrt(1 + a @ a + ridge)
+        grown = np.linalg.qr(np.vstack([np.pad(factor, (0, 1)), np.append(c / (1 + g), g)]), mode="r")
+        # Downdated: S with S^T S = R^T R - v v^T; LinAlgError where rounding leaves no such S.
+        within = np.linalg.solve(grown.T, np.append(c / (1 + g), -1.0))
+        factor = np.linalg.cholesky(np.eye(t + 1) - np.outer(within, within)).T @ grown
+        found.append(np.linalg.solve(factor, np.linalg.solve(factor.T, features[:, : t + 1].T @ y)))
+    return found
+
+
 @pytest.mark.parametrize("regularization", [1e-2, 1e-4, 1e-6])
 def test_nystrom_is_the_least_squares_solution(data, regularization):
     x, y = data
     fitted = NystromKRLS(length_scale=SIGMA, regularization=regularization, centers=x[::10]).fit(x, y)
-    exact = reference.stacked_coefficients(x, y, x[::10], SIGMA, regularization)
+    exact = stacked_coefficients(x, y, x[::10], SIGMA, regularization)
     np.testing.assert_allclose(fitted.dual_coef_, exact, atol=1e-8)
     np.testing.assert_array_equal(fitted.centers_, x[::10])
     assert fitted.n_kept_ == 30
@@ -33,10 +79,10 @@ def test_incremental_is_batch_at_every_number_of_centres(data):
     path = fitted.predict_path(x[:9])
     assert path.shape == (150, 9, 2)
     for t in range(1, 151):
-        exact = reference.stacked_prediction(x, y, centers[:t], SIGMA, 1e-5, x[:9])
+        exact = stacked_prediction(x, y, centers[:t], SIGMA, 1e-5, x[:9])
         np.testing.assert_allclose(path[t - 1], exact, atol=1e-8)
     np.testing.assert_allclose(path[-1], fitted.predict(x[:9]), atol=1e-10)
-    exact = reference.stacked_coefficients(x, y, centers[:40], SIGMA, 1e-5)
+    exact = stacked_coefficients(x, y, centers[:40], SIGMA, 1e-5)
     np.testing.assert_allclose(fitted.coefficients_at(40)[:40], exact, atol=1e-7)  # K_mm's condition is 1e4
     assert not fitted.coefficients_at(40)[40:].any()
 
@@ -44,7 +90,7 @@ def test_incremental_is_batch_at_every_number_of_centres(data):
 def test_the_path_is_that_of_algorithm_1_as_printed(data):
     x, y = data
     centers = x[:40]
-    printed = reference.algorithm_1(x, y, centers, SIGMA, 1e-2)
+    printed = algorithm_1(x, y, centers, SIGMA, 1e-2)
     fitted = IncrementalNystromKRLS(length_scale=SIGMA, regularization=1e-2, centers=centers).fit(x, y)
     for t, alpha in enumerate(printed, start=1):
         np.testing.assert_allclose(fitted.coefficients_at(t)[:t], alpha, atol=1e-8)
@@ -57,13 +103,13 @@ def test_where_algorithm_1_breaks_down_the_path_goes_on():
     y = np.sin(3 * x) + 0.1 * rng.normal(size=x.shape)
     centers = x[rng.permutation(200)[:60]]
     with pytest.raises(np.linalg.LinAlgError):
-        reference.algorithm_1(x, y, centers, 1.0, 1e-10)
+        algorithm_1(x, y, centers, 1.0, 1e-10)
     fitted = IncrementalNystromKRLS(length_scale=1.0, regularization=1e-7, centers=centers).fit(x, y)
     assert fitted.n_kept_ < 20
     path = fitted.predict_path(x)
     for t in (1, 5, 12, 30):
         # Beyond the numerical rank accuracy is limited: the rounding of K, 1e-16, is divided by lambda, 1e-7.
-        exact = reference.exact_prediction(x, y, centers[:t], 1.0, 1e-7, x[::10])
+        exact = exact_prediction(x, y, centers[:t], 1.0, 1e-7, x[::10])
         np.testing.assert_allclose(path[t - 1, ::10, 0], exact, atol=1e-8 if t < 6 else 1e-5)
     assert (path[1:] == path[:-1]).all(axis=(1, 2)).sum() == 60 - fitted.n_kept_  # dependent centres
     assert np.isfinite(path).all()
@@ -73,7 +119,7 @@ def test_where_algorithm_1_breaks_down_the_path_goes_on():
 def test_tiny_lambda_stays_finite_and_near_the_exact_solution(data, regularization):
     x, y = data
     fitted = IncrementalNystromKRLS(length_scale=3.0, regularization=regularization, centers=x[:120]).fit(x, y)
-    exact = reference.stacked_prediction(x, y, x[:120], 3.0, regularization, x)
+    exact = stacked_prediction(x, y, x[:120], 3.0, regularization, x)
     # Forming A^T A has a relative error of 1e-16 / lambda.
     np.testing.assert_allclose(fitted.predict(x), exact, atol=max(1e-8, 1e-14 / regularization))
 
