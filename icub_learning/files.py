@@ -40,7 +40,7 @@ def replacing_path(path: Path) -> Iterator[Path]:
         unfinished = Path(scratch, "new", path.name)
         unfinished.parent.mkdir()
         yield unfinished
-        if path.is_dir():  # a rename replaces files and empty folders only
+        if path.is_dir() and unfinished.is_dir():  # a rename replaces files and empty folders only
             os.replace(path, Path(scratch, "old"))
         os.replace(unfinished, path)
     flush_folder(path.parent)

@@ -58,6 +58,8 @@ class Setting:
         if self.names_class(value):
             find_class(self.name, value, self.methods)
             return
+        if value is None or (self.or_number and (isinstance(value, bool) or not isinstance(value, (str, int, float)))):
+            raise ParameterError(self.name, value, self.bound or "set")
         for entry in [value] if isinstance(value, (bool, int, float, str)) else list(value):
             inside = not self.choices or entry in self.choices
             inside = inside or (self.or_number and isinstance(entry, (int, float)))

@@ -40,6 +40,13 @@ def test_permissions_are_those_of_any_new_file(tmp_path):
     assert (tmp_path / "replaced").stat().st_mode == (tmp_path / "ordinary").stat().st_mode
 
 
+def test_no_file_takes_the_place_of_a_folder(tmp_path):
+    (tmp_path / "out" / "kept").mkdir(parents=True)
+    with pytest.raises(IsADirectoryError), replacing(tmp_path / "out", "w") as file:
+        file.write("new")
+    assert (tmp_path / "out" / "kept").is_dir()
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_an_error_changes_nothing(tmp_path, there):
     path = tmp_path / "file"

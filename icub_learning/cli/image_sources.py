@@ -41,7 +41,7 @@ def open_source(text: str | None, rate: float) -> Iterator[Source | None]:
             raise ParameterError("--source", str(path), "a camera that this user may open and no other program uses")
         capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # so that the newest image is read, not one that waited in a buffer
         try:
-            yield Source(lambda: _rgb(capture.read()[1], path, "a camera that gives images"), 1.0 / rate)
+            yield Source(lambda: _rgb(capture.read()[1], "--source", path, "a camera that gives images"), 1.0 / rate)
         finally:
             capture.release()
         return
@@ -62,13 +62,13 @@ def image_files(folder: Path) -> list[Path]:
 
 def read_image(file: Path) -> Pixels:
     """Return the image in a file. Raises ParameterError if it holds none."""
-    return _rgb(cv2.imread(str(file), cv2.IMREAD_COLOR), file, "an image that can be read")
+    return _rgb(cv2.imread(str(file), cv2.IMREAD_COLOR), "file", file, "an image that can be read")
 
 
-def _rgb(picture: Any, path: Path, bound: str) -> Pixels:
+def _rgb(picture: Any, name: str, path: Path, bound: str) -> Pixels:
     """Return an image of OpenCV (H, W, 3), whose channels are BGR, as RGB. Raises ParameterError: it is None."""
     if picture is None:
-        raise ParameterError("--source", str(path), bound)
+        raise ParameterError(name, str(path), bound)
     return np.ascontiguousarray(picture[:, :, ::-1], dtype=np.uint8)
 
 

@@ -53,5 +53,9 @@ def run(args: argparse.Namespace) -> None:
             raise RecordingError(f"no joint state came; {args.output} is not written", name=str(args.output))
         show_status(f"{passed():6.1f} s: {counts()}", end="\n")
         # Still inside `ros_node`, which catches signals: a second Ctrl-C while the file is written must lose nothing.
-        write(collector.recording(with_wrench=not args.no_wrench), args.output)
+        recording = collector.recording(with_wrench=not args.no_wrench)
+        if recording.irregular and args.output.suffix in (".csv", ".npz"):
+            print(f"{len(recording.irregular)} messages have another layout: only rosbag2 holds these", file=sys.stderr)
+            args.output = args.output.with_suffix(".mcap")
+        write(recording, args.output)
     print(f"{args.output}: {counts()}")

@@ -88,13 +88,13 @@ def train(
     if bootstrap.strategy != "full":
         order = order[: bootstrap.n_batches * size]
     if bootstrap.strategy == "random":
-        pool = negatives[order]
+        pool = negatives[order].astype(np.float64)
         return _fit(positives, pool, make), pool
     batches = [order[first : first + size] for first in range(0, len(order), size)]
-    pool = negatives[batches[0]] if batches else negatives
+    pool = (negatives[batches[0]] if batches else negatives).astype(np.float64)
     classifier = _fit(positives, pool, make)
     for batch in batches[1:]:
-        candidates = negatives[batch]
+        candidates = negatives[batch].astype(np.float64)
         hard = candidates[classifier.predict(candidates) > HARD]
         if not len(hard):
             continue

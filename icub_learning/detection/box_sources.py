@@ -16,6 +16,7 @@ from icub_learning.recognition.vision.opencv import cv2
 
 DIFFERENCE = 25.0  # difference of a pixel from the background, out of 255, above which it counts as motion
 MIN_SHARE, MAX_SHARE = 0.002, 0.5  # smallest and largest share of the image that a moving object covers
+SMALLEST = 5  # [px] least side of a box that is tracked: OpenCV's tracker never returns from boxes of 3 x 3
 BACKGROUND_IMAGES = 5  # number of first images, whose median is the background
 
 
@@ -40,7 +41,11 @@ class TrackedBox:
     def __init__(self, image: NDArray[np.uint8], box: ArrayLike) -> None:
         height, width = image.shape[:2]
         x1, y1, x2, y2 = np.rint(check_box(box, width, height)).astype(int).tolist()
-        self._tracker = cv2.TrackerMIL.create()
+        if min(x2 - x1, y2 - y1) < SMALLEST:
+            raise ParameterError(
+                "box", [x1, y1, x2, y2], f"at least {SMALLEST} px wide and high, for it to be followed"
+            )
+        self._tracker, self._shape = cv2.TrackerMIL.create(), image.shape
         try:
             self._tracker.init(np.ascontiguousarray(image), (x1, y1, x2 - x1, y2 - y1))
         except cv2.error as error:  # the tracker compares the box with its surroundings
@@ -48,6 +53,8 @@ class TrackedBox:
 
     def update(self, image: NDArray[np.uint8]) -> Array | None:
         """See BoxSource."""
+        if image.shape != self._shape:
+            return None
         found, (x, y, w, h) = self._tracker.update(np.ascontiguousarray(image))
         height, width = image.shape[:2]
         box = np.clip([x, y, x + w, y + h], 0.0, [width, height, width, height])
@@ -68,7 +75,7 @@ class MovingBox:
 
     def update(self, image: NDArray[np.uint8]) -> Array | None:
         """See BoxSource; returns None for the images of the background."""
-        if self._background is not None and self._background.shape != image.shape:
+        if self._first and self._first[0].shape != image.shape:
             self._first, self._background = [], None
         if self._background is None:
             self._first.append(image)

@@ -255,7 +255,7 @@ class OnlineDetector:
         before = self._classifiers.get(name)
         others = [rows for other, rows in known.items() if other != name]
         rows = [*([before.negatives] if before else []), *others, *self._shown[name].negatives.arrays]
-        negatives, wide = np.concatenate(rows).astype(np.float64), positives.astype(np.float64)
+        negatives, wide = np.concatenate(rows), positives.astype(np.float64)
         rng = np.random.default_rng([self._seed, len(wide)])
         classifier, pool = train(wide, negatives, self._make_regressor(), self.bootstrap, rng)
         return RegionClassifier(

@@ -15,7 +15,7 @@ FUNCTION(calibrate, "!m !m m m m: ? % % % % %",
         const double noise = mean_square[j] * factor[j], variance = noise + factor[j] * added[j];
         if (a->integer[0]) {
             factor[j] = within(factor[j] * (square > 4.0 * variance ? number[2] : number[1]), number[3], number[4]);
-            if (variance > 0.0) square *= noise / variance; /* it is 0 until the first error */
+            if (noise > 0.0) square *= noise / variance; /* from 0, all of an error is noise */
         } else
             mean_square[j] = 0.0;
         mean_square[j] += (square - mean_square[j]) / number[0];

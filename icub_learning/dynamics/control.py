@@ -110,6 +110,8 @@ def complete(
     n = len(times)
     if not 1 <= n <= MOST_POINTS:
         raise ParameterError("points", n, f"from 1 to {MOST_POINTS}")
+    if positions.ndim != 2 or len(positions) != n:
+        raise ShapeError("positions", positions.shape, f"({n}, n_joints)")
     if (np.diff(times) <= 0).any():
         raise ParameterError("time_from_start", times.tolist()[:8], "rising")
     given = {"velocities": velocities, "accelerations": accelerations}

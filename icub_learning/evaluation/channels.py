@@ -111,6 +111,8 @@ def _other_columns(path: Path | None) -> dict[str, tuple[np.ndarray, Array]]:
             read = int if name == "stamp_ns" else float
             with contextlib.suppress(ValueError):  # a column of text
                 table[name] = np.array([read(cell) if cell.strip() else np.nan for cell in cells])
+    if not table:
+        return {}
     stamps = table["stamp_ns"] if "stamp_ns" in table else np.rint(table["time"] * 1e9).astype(np.int64)
     return {
         name: (stamps, values)

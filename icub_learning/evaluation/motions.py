@@ -32,7 +32,9 @@ class KnownMotions:
     def add(self, stamp: int, position: Array, velocity: Array | None) -> None:
         """Move on to `stamp` [ns]; other arguments are not used. Raises RecordingError if no motion is known for it."""
         if stamp not in self._motions:
-            raise RecordingError(f"no motion is known at {stamp} ns", name="stamp", value=stamp)
+            raise RecordingError(
+                f"no motion is known at {stamp} ns: what was recorded is not finite there", name="stamp", value=stamp
+            )
         self._newest = self._motions[stamp]
 
     def newest(self) -> Motion:

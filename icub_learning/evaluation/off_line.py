@@ -37,14 +37,14 @@ class OffLineIdentification:
     def predict(self, recording: Recording, part: tuple[float, float] = (0.0, 1.0)) -> tuple[Array, Array]:
         """Predict the raw measurements of a part of a recording of the robot from its zero-phase filtered motions.
 
-        The part begins and ends at shares of the time. Returns predicted and measured outputs, (n, n_outputs) each.
+        The part begins and ends at shares of the measurements. Returns predicted and measured outputs, (n, n_outputs).
         Raises RecordingError: something is missing, or the part is empty; ParameterError: it is no interval in [0, 1].
         """
         check_outputs(recording, self.settings)
         signals = resample(recording, self.settings)
         filtered = zero_phase(signals, min(self.bandwidth_hz, HIGHEST / signals.step), self.measured_velocity)
         times = signals.measured_times
-        begin, end = _limits(part, signals.times[-1])
+        begin, end = _limits(part, times)
         end += 0.5 * signals.step if part[1] == 1.0 else 0.0  # the last sample may lie behind the last grid point
         trusted = np.interp(times, signals.times, signals.trusted) > 0.5
         chosen = np.flatnonzero((times >= begin) & (times <= end) & trusted)
@@ -63,7 +63,7 @@ class OffLineIdentification:
 def identify_off_line(
     recording: Recording,
     settings: Settings,  # settings of on-line learning are not used
-    training: tuple[float, float] = (0.0, 0.7),  # begin and end of the training part, as shares of the time
+    training: tuple[float, float] = (0.0, 0.7),  # begin and end of the training part, as shares of the samples
     bandwidths: tuple[float, ...] = BANDWIDTHS,  # candidates [Hz]; those above 0.4 of the recording's rate are left out
 ) -> OffLineIdentification:
     """Identify the parameters of a robot by least squares on zero-phase filtered signals of a part of a recording.
@@ -74,7 +74,7 @@ def identify_off_line(
     check_outputs(recording, settings)
     regressor = assembly.make_regressor(settings)
     signals = resample(recording, settings)
-    begin, end = _limits(training, signals.times[-1])
+    begin, end = _limits(training, signals.measured_times)
     inside = (signals.times >= begin) & (signals.times <= end) & signals.trusted
     possible = [value for value in bandwidths if value <= HIGHEST / signals.step]
     if not possible:
@@ -134,8 +134,9 @@ class _Problem:
         return np.linalg.solve(gram, design.T @ target) / self._scale
 
 
-def _limits(part: tuple[float, float], duration: float) -> tuple[float, float]:
+def _limits(part: tuple[float, float], times: Array) -> tuple[float, float]:
+    """Return the times at which a part begins and ends, given as shares of the measurements at `times` (n,)."""
     begin, end = part
     if not 0.0 <= begin < end <= 1.0:
         raise ParameterError("part", part, "(begin, end) with 0 <= begin < end <= 1")
-    return begin * duration, end * duration
+    return float(np.quantile(times, begin)), float(np.quantile(times, end))

@@ -13,7 +13,7 @@ class NystromFeatures:
     """Maps x to the coordinates of its Gaussian-kernel feature in the span of given centres.
 
     A row is k(x, centres) K_mm^(-1/2) with K_mm the kernel of the centres, so that inner products of rows are the
-    Nyström approximation K_nm K_mm^-1 K_mn, exact between centres (thesis 4.1). Directions in which K_mm is singular
+    Nyström approximation K_nm K_mm^-1 K_mn, exact between centres (thesis 4.2.2). Directions in which K_mm is singular
     to working precision are dropped: n_features, the length of a row, is the numerical rank of K_mm.
 
     Args:

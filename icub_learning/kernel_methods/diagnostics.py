@@ -37,7 +37,7 @@ class SignalToNoise:
     ratio: float  # SNR, over all targets together
     squared_norm: float  # ||f||^2_H, summed over the targets
     noise_variance: float  # summed over the targets
-    regularization: float  # lambda* = 1 / (n ratio) (thesis 4.3.1, whose 1 / SNR is a misprint)
+    regularization: float  # lambda* = 1 / (n ratio) (thesis 4.3.2, whose 1 / SNR is a misprint)
 
 
 def leverage_scores(

@@ -40,7 +40,7 @@ class CosineFeatures:
 
     Inner products of rows are unbiased for the kernel if scale_by = n_features: omega ~ N(0, sigma^-2 I) for the
     Gaussian kernel and a multivariate t with three degrees of freedom for "matern", b uniform on [0, 2 pi] (thesis
-    5.1). A vector with this t distribution is one of N(0, sigma^-2 I) times sqrt(3 / chi^2), for Fastfood too. A map
+    5.3). A vector with this t distribution is one of N(0, sigma^-2 I) times sqrt(3 / chi^2), for Fastfood too. A map
     with fewer features has the first features of a larger map. Features are "fourier" (independent frequencies) or
     "fastfood" (`FastfoodProjection`), drawn with three seeds. Raises ParameterError: the kernel has no such features.
     """
@@ -101,7 +101,7 @@ class RandomFeatureRegressor(KernelRegressor):
 class RandomFeaturesKRLS(RandomFeatureRegressor, StreamingRegressor):
     """Least squares on m random features: alpha = (S^T S + lambda I)^-1 S^T Y / sqrt(n), S = psi / sqrt(n m).
 
-    f(x) = sum_j psi(omega_j, x) alpha_j / sqrt(m) with psi = sqrt(2) cos(omega^T x + b) (thesis 5.1, eq. 5.6). S^T S is
+    f(x) = sum_j psi(omega_j, x) alpha_j / sqrt(m) with psi = sqrt(2) cos(omega^T x + b) (thesis 5.3, eq. 5.6). S^T S is
     summed over blocks of rows: n m^2 in time, O(m^2) and one block in memory. X and y may be memory-mapped or Dask
     arrays.
 

@@ -60,14 +60,14 @@ class DaskRows:
     def __init__(self, samples: Any, targets: Any) -> None:
         import dask.array
 
+        if targets is not None and not isinstance(targets, dask.array.Array):
+            targets = dask.array.from_array(np.asarray(targets), chunks=-1)
         if samples.ndim != 2 or targets is None or targets.ndim not in (1, 2):
             text = f"X has {samples.ndim} dimensions and must have 2; y must have 1 or 2"
             raise DataError(text, name="X, y", bound="X (n, d), y (n,) or (n, T)")
         if np.isnan(samples.shape[0]):
             samples = samples.compute_chunk_sizes()
         samples = samples.rechunk({1: -1})
-        if not isinstance(targets, dask.array.Array):
-            targets = dask.array.from_array(np.asarray(targets), chunks=-1)
         if np.isnan(targets.shape[0]):
             targets = targets.compute_chunk_sizes()
         if len(targets) != len(samples):
@@ -139,8 +139,11 @@ class StreamingRegressor(KernelRegressor):
             raise DataError(f"X has shape {X.shape}, but must be {bound}", name="X", value=X.shape, bound=bound)
         X = X.rechunk({1: -1})
         if self._one_target:
-            return X.map_blocks(super().predict, drop_axis=1, meta=np.empty(0))
-        return X.map_blocks(super().predict, chunks=(X.chunks[0], (self._n_targets,)), meta=np.empty((0, 0)))
+            return X.map_blocks(self._predict_block, drop_axis=1, meta=np.empty(0))
+        return X.map_blocks(self._predict_block, chunks=(X.chunks[0], (self._n_targets,)), meta=np.empty((0, 0)))
+
+    def _predict_block(self, block: Array) -> Any:
+        return super().predict(block) if len(block) else np.empty(0 if self._one_target else (0, self._n_targets))
 
     def _fit_rows(self, rows: TrainingRows, kernel: Kernel) -> None:
         raise NotImplementedError
@@ -163,7 +166,7 @@ class StreamingRegressor(KernelRegressor):
         for name, good in zip(("X", "y"), finite, strict=True):
             if not good:
                 raise DataError(f"Input {name} contains NaN or infinity", name=name, bound="finite")
-        self._one_target, self._n_targets = y.ndim == 1, rows.n_targets
+        self._one_target, self._n_targets = np.ndim(y) == 1, rows.n_targets
         self.n_features_in_ = rows.n_inputs
         check_varying(low, high)
         return rows
@@ -185,10 +188,9 @@ def add_totals(totals: Sequence[tuple[Array, ...]]) -> tuple[Array, ...]:
 
 
 def _extremes(samples: ArrayLike, targets: ArrayLike) -> tuple[Array, Array, NDArray[np.bool_]]:
-    values = np.asarray(targets)
+    values = np.asarray(targets, dtype=np.float64)
     finite = np.array([np.isfinite(samples).all(), np.isfinite(values).all()])
-    low = values.min(axis=0, initial=np.inf).astype(np.float64)
-    return low, values.max(axis=0, initial=-np.inf).astype(np.float64), finite
+    return values.min(axis=0, initial=np.inf), values.max(axis=0, initial=-np.inf), finite
 
 
 def _call(function: Callable[..., Any], *arrays: ArrayLike) -> Any:

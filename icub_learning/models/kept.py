@@ -127,9 +127,11 @@ class KeptModels:
         """Write the newest model and remove those beyond the last K. Raises StateError if it cannot be written."""
         self._keep_newest()
         written = write_model(self.path, state, header)
-        kept = [path for path in self.files() if path != self.path and _identity(path) not in self._refused]
-        for path in kept[self._keep - 1 :]:
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):
+            for path in self.files()[1:]:
+                if _identity(path) in self._refused:  # kept under a name that no later process takes for one of its own
+                    path.rename(path.with_suffix(f".refused{SUFFIX}"))
+            for path in self.files()[self._keep :]:
                 path.unlink()
         return written
 

@@ -129,4 +129,4 @@ class OwnClassifier(OwnClass):
 
 def _largest(scores: Array) -> Array:
     """Return the two largest scores, the larger one first; the second is 0 if there is one class."""
-    return np.asarray(np.sort([*scores, *([0.0] if len(scores) == 1 else [])])[:-3:-1])
+    return np.append(np.sort(scores)[::-1][:2], 0.0)[:2]

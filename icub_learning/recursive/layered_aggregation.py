@@ -146,9 +146,10 @@ class LayeredAggregation(Declared):
     def _choose(self, elapsed: float = 0.0, *learned: Array) -> None:
         """Learn from errors and combined errors, if there are any, and make new choices."""
         errors, combined = learned or (np.zeros(0), np.zeros(0))
-        self.choices = np.empty_like(self.choices)
+        choices = np.empty_like(self.choices)  # another thread may read the others meanwhile
         layers = self._memories.tables, self._second.tables, errors, combined, self._of_layers, self._places
-        _aggregation.learn_layers(self.choices, self._usual, *layers, elapsed, CAP, self._samples)
+        _aggregation.learn_layers(choices, self._usual, *layers, elapsed, CAP, self._samples)
+        self.choices = choices
 
     def restored(self, state: Mapping[str, Any]) -> "LayeredAggregation":
         """Return an aggregation of the same sizes and half-lives with what `state` saved. Raises StateError."""

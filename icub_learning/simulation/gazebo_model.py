@@ -119,12 +119,11 @@ def _at_joints(urdf: str, joints: Sequence[str]) -> tuple[Array, Array]:
     data = model.createData()
     lower, upper = model.lowerPositionLimit, model.upperPositionLimit
     random = np.random.default_rng(0)
-    inertia = np.max(
-        [np.diag(pinocchio.crba(model, data, random.uniform(lower, upper))) for _ in range(N_POSTURES)], axis=0
-    )
+    postures = (pinocchio.normalize(model, random.uniform(lower, upper)) for _ in range(N_POSTURES))
+    inertia = np.max([np.diag(pinocchio.crba(model, data, q)) for q in postures], axis=0)
     zero = np.zeros(model.nv)
     order = [model.joints[model.getJointId(name)].idx_v for name in joints]
-    return inertia[order], pinocchio.rnea(model, data, zero, zero, zero)[order].copy()
+    return inertia[order], pinocchio.rnea(model, data, pinocchio.neutral(model), zero, zero)[order].copy()
 
 
 def _mesh_folders(urdf: Path) -> list[str]:

@@ -106,7 +106,7 @@ def follow(
             knots, points = np.delete(knots, 1), np.delete(points, 1, axis=0)
             given = None if given is None else np.delete(given, 1, axis=0)
         else:
-            knots[1] = STEP  # followed more slowly, the way there takes the time that it needs
+            knots[1:] += STEP  # followed more slowly, the way there takes the time that it needs
     spline = _spline(joints, knots, points, given)
     path = _Path(joints, spline, _samples(joints, knots, *spline(knots)[:2]))
     reason = path.reason()

@@ -1,7 +1,6 @@
 """Linear regression and classification by recursive least squares on named inputs and outputs."""
 
 from collections.abc import Hashable, Mapping
-from math import isfinite
 from numbers import Real
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from icub_learning.arrays import Array, integer, real
 from icub_learning.errors import ParameterError, SampleError
 from icub_learning.recursive import RecursiveLeastSquares
+from icub_learning.recursive.checks import LARGEST_VALUE
 
 try:  # the base classes of river's estimators, where it is installed
     from river.base import Classifier, MultiTargetRegressor, Regressor
@@ -114,7 +114,7 @@ def numbers(what: str, sample: Sample) -> dict[Hashable, float]:
     """Return a sample with floats for values. Raises SampleError for a value that is no finite number."""
     found = {}
     for name, value in sample.items():
-        if not isinstance(value, (Real, np.bool_)) or not isfinite(float(value)):
+        if not isinstance(value, (Real, np.bool_)) or not abs(float(value)) <= LARGEST_VALUE:
             advice = "numbers are needed; river's OneHotEncoder makes them of words, StatImputer of what is missing"
             raise SampleError("not_a_number", f"{what}[{name!r}] is {value!r}: {advice}", name=what, value=value)
         found[name] = float(value)

@@ -17,6 +17,7 @@ ARM = "--urdf ur10 --output joint_torque --joints a"
 UR10 = f"{{arm}} --urdf ur10 --output joint_torque --joints {','.join(JOINTS)} --n-random-features 100"
 # Command line | parts of its error line, separated by *: a value beyond each bound, and names that do not exist.
 BAD = f"""
+check {{arm}} --urdf ur10 --sensor nosensor | --sensor * a joint of the URDF
 check --duration 0 | --duration * (0, 3600]
 check --duratoin 3 | check: * --duratoin * mean --duration? * check --help
 demo --no-view --domain 500 | --domain * [0, 232]

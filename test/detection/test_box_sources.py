@@ -35,6 +35,8 @@ def test_motion_finds_what_came_into_a_still_picture():
 def test_a_box_without_surroundings_cannot_be_followed():
     with pytest.raises(ParameterError, match="smaller than the image"):
         TrackedBox(frame(20, 30), [0, 0, 160, 60])
+    with pytest.raises(ParameterError, match="5 px"):  # OpenCV would search for ever
+        TrackedBox(frame(20, 30), [20, 30, 24, 34])
 
 
 def test_tracker_follows():
@@ -42,3 +44,4 @@ def test_tracker_follows():
     for step in range(1, 11):
         box = source.update(frame(20 + 3 * step, 30 + step))
     assert overlaps(box[None], np.array([[50.0, 40.0, 90.0, 70.0]]))[0, 0] > 0.5
+    assert source.update(np.zeros((60, 60, 3), np.uint8)) is None

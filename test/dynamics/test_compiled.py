@@ -34,7 +34,7 @@ def test_calibration(seed, m):
         square = error**2
         if k:
             told = factor * (mean + added)
-            share = np.divide(mean, mean + added)
+            share = np.where(mean > 0.0, mean / (mean + added), 1.0)  # from 0, all of an error is noise
             step = min(errors_of.GAIN * elapsed, 1.0)
             moved = np.log(factor) + step * ((square > 4.0 * told) - errors_of.MISSES)
             factor = np.exp(np.clip(moved, *np.log(errors_of.RANGE)))

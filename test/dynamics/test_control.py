@@ -47,9 +47,7 @@ def test_rigid_bodies_alone_answer_what_a_feedback_adds():
 
     feed_forward = FeedForward(np.full(robot.nv, np.inf))
     feed_forward.follow(np.ones(robot.nv))
-    plain, corrected = (
-        feed_forward.effort(Learned(), None, Motion(0, q, v, a), more).values for more in (None, correction)
-    )
+    plain, corrected = (feed_forward.effort(Learned(), None, Motion(0, q, v, a), u).values for u in (None, correction))
     mass = pinocchio.crba(robot, data, q)
     mass = np.triu(mass) + np.triu(mass, 1).T
     np.testing.assert_allclose(corrected - plain, mass @ correction, atol=1e-10)

@@ -27,9 +27,7 @@ def test_figures_by_hand():
     errors = {short: rng.normal(size=(4000, 2)) * scale for short, scale in (("P", 0.4), ("NP", 0.2), ("SP", 0.1))}
     found = judge({short: evaluation(measured, error, 0.01) for short, error in errors.items()}, np.array([0.04, 0.01]))
     figures = found.figures()
-    expected = {
-        short: np.mean(error[2800:] ** 2, axis=0) / measured[2800:].var(axis=0) for short, error in errors.items()
-    }
+    expected = {key: np.mean(error[2800:] ** 2, axis=0) / measured[2800:].var(axis=0) for key, error in errors.items()}
     assert figures["SP"] == pytest.approx(np.sqrt(expected["SP"].prod()))
     assert figures["worst SP/min(P,NP)"] == pytest.approx((expected["SP"] / expected["NP"]).max())
     assert figures["SP/off-line"] == pytest.approx(figures["SP"] / 0.02)

@@ -12,6 +12,7 @@ from icub_learning.dynamics.estimators.prediction import seconds_between
 from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.stream import FIRST_LOOK, answer_of
 from icub_learning.errors import IcubLearningError
+from icub_learning.evaluation.delayed import is_due
 from icub_learning.evaluation.metrics import nmse
 from icub_learning.evaluation.predict_then_learn import ESTIMATORS, compare
 from icub_learning.recording import JointStateEvent, Recording
@@ -159,3 +160,8 @@ def test_what_is_missing_is_named():
     ):
         with pytest.raises(IcubLearningError, match=text):
             compare(replace(recording, **changes), settings, derivatives)
+
+
+@pytest.mark.parametrize(("stamp", "due"), [(899, True), (900, True), (901, False), (1100, False), (1101, True)])
+def test_what_is_as_old_as_the_delay_is_due_and_what_is_of_a_clock_set_back(stamp, due):
+    assert is_due(stamp, now=1000, delay=100.0) is due

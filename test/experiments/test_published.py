@@ -142,11 +142,8 @@ FOUND: dict[str, tuple[dict[str, Any], list[tuple[float, float, bool]]]] = {
         [(-0.3, -0.5, True)],
     ),
     "falkon": (
-        {"theory": [{"n": 1, "falkon_error": 1.0}, {"n": 16, "falkon_error": 0.25}], "growth": 1.6,
-         "published": {"falkon": 50.0, "nystrom": 200.0, "features": 100.0, "preconditioned": 150.0},
-         "rows": [{"n": 1, "falkon_s": 2.0, "nystrom_s": 6.0, "features_s": 8.0, "preconditioned_s": 3.0},
-                  {"n": 2, "falkon_s": 2.0, "nystrom_s": 6.0, "features_s": 4.0, "preconditioned_s": 3.0}]},
-        [(-1.0, -0.5, False), (1.6, 1.5, True), (3.0, 4.0, True), (2.0, 2.0, False), (1.5, 3.0, True)],
+        {"theory": [{"n": 1, "falkon_error": 1.0}, {"n": 16, "falkon_error": 0.25}], "growth": 1.6},
+        [(-1.0, -0.5, False), (1.6, 1.5, True)],
     ),
     "polk-curves": (
         {"multidist": {"POLK hinge, K 0.04": {"last risk": 3, "last error": 0.25, "last points": 14},

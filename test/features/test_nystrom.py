@@ -10,9 +10,7 @@ from icub_learning.features import NystromFeatures
 
 @settings(deadline=None)
 @given(st.integers(0, 2**31), st.integers(1, 6), st.integers(1, 30), st.sampled_from([0.3, 1.0, 3.0]))
-def test_inner_products_are_the_kernel_at_the_centers_and_its_projection_elsewhere(
-    seed, n_inputs, n_centers, length_scale
-):
+def test_inner_products_are_the_kernel_at_centers_and_its_projection_elsewhere(seed, n_inputs, n_centers, length_scale):
     rng = np.random.default_rng(seed)
     centers, x = rng.normal(size=(n_centers, n_inputs)), rng.normal(size=(15, n_inputs))
     features = NystromFeatures(centers, length_scale)

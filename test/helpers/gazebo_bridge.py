@@ -40,9 +40,7 @@ def entries() -> dict[str, dict[str, Any]]:
     for option, path in zip(sys.argv, sys.argv[1:], strict=False):
         if option == "--params-file":
             nodes = yaml.safe_load(Path(path).read_text()).values()
-            found += [
-                node["ros__parameters"]["config_file"] for node in nodes if "config_file" in node["ros__parameters"]
-            ]
+            found += [one["ros__parameters"]["config_file"] for one in nodes if "config_file" in one["ros__parameters"]]
     return {entry["gz_type_name"]: entry for entry in yaml.safe_load(Path(found[0]).read_text())}
 
 

@@ -42,6 +42,12 @@ def test_one_target_and_lengths_known_only_to_dask(kind, data):
     np.testing.assert_allclose(there.predict(x), here.predict(x), atol=1e-8)
     assert there.predict(x_there).shape == (5000,)
     np.testing.assert_allclose(there.predict(x_there).compute(), here.predict(x), atol=1e-8)
+    late = np.arange(5000) >= 1000  # none in the first block
+    np.testing.assert_allclose(there.predict(x_there[late]).compute(), here.predict(x[late]), atol=1e-8)
+    whole = np.round(9.0 * y[:, 0]).astype(int)
+    here = kind(**settings).fit(x, whole)
+    for targets in (dask_array.from_array(whole, chunks=1000), whole.tolist()):
+        np.testing.assert_allclose(kind(**settings).fit(x_there, targets).predict(x), here.predict(x), atol=1e-7)
 
 
 @pytest.mark.parametrize("kind", KINDS)

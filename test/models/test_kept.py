@@ -74,17 +74,19 @@ def test_the_newest_good_one_is_taken_and_the_damaged_one_is_put_aside(kept, dam
 
 
 def test_one_that_does_not_fit_is_refused_by_who_makes_it(kept):
-    save(kept, 1, 2)
+    save(kept, 1, 2, 3)
 
     def make(state, header):
         assert header.kind == "test"
-        if int(state["number"]) == 2:
+        if int(state["number"]) > 1:
             raise StateError("another robot's")
         return state
 
     state, _, refusals = kept.load(make)
     assert int(state["number"]) == 1
-    assert refusals == [f"{kept.path}: another robot's"]
+    assert len(refusals) == 2 and refusals[0] == f"{kept.path}: another robot's"
+    save(kept, 4, 5, 6, 7)
+    assert sorted(map(number_in, kept.path.parent.glob("*.refused.npz"))) == [2, 3]
 
 
 def test_two_processes_do_not_save_under_one_name(kept, monkeypatch):

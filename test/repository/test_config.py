@@ -79,7 +79,5 @@ def test_right_and_left_arm_differ_by_their_letter_alone() -> None:
 
 def test_both_arms_have_the_parameters_of_each() -> None:
     both = read(ARMS)
-    assert both == {
-        f"{side}_arm_dynamics": read(f"icub_{side}_arm.yaml")["inverse_dynamics"] for side in ("right", "left")
-    }
+    assert both == {f"{s}_arm_dynamics": read(f"icub_{s}_arm.yaml")["inverse_dynamics"] for s in ("right", "left")}
     assert set(both) == {process.name for process in SYSTEMS["icub"].processes}

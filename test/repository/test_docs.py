@@ -16,9 +16,7 @@ def test_places_that_contributing_names_exist(checkout):
     names = set(re.findall(r"`([\w./-]+/[\w./-]*\w)/?`", text)) - {"shared/data"}  # beside the checkout
     names |= set(re.findall(r"`(\w+\.(?:py|md|xml))`", text))
     assert len(names) >= 20
-    assert not [
-        name for name in names if not any((root / name).exists() for root in (checkout, checkout / "icub_learning"))
-    ]
+    assert not [one for one in names if not any((at / one).exists() for at in (checkout, checkout / "icub_learning"))]
 
 
 def test_hooks_of_pre_commit_use_the_tools_of_the_lock(checkout):

@@ -99,4 +99,7 @@ def _observation(args: argparse.Namespace, urdf: str, recording: Any, **known: A
         urdf = "topic"  # the node then reads robot_description
     elif Path(urdf).is_file():
         urdf = str(Path(urdf).absolute())  # the node may be started from any folder
-    return urdf, Observation(recording, found, sensor, **known)
+    seen = Observation(recording, found, sensor, **known)
+    if args.sensor and all(joint.get("name") != args.sensor for joint in seen.root.findall("joint")):
+        raise ParameterError("--sensor", args.sensor, "a joint of the URDF")
+    return urdf, seen

@@ -65,7 +65,7 @@ def _description(file: Path) -> dict[str, Any]:
     if not isinstance(own, dict) or not set(own) <= known:
         given = sorted(map(str, own)) if isinstance(own, dict) else own
         raise ParameterError(str(file), given, "a mapping of " + ", ".join(sorted(known)))
-    return own
+    return own | {name: str(own[name]) for name in ("urdf", "sensor") if name in own}
 
 
 def _beside(path: Path) -> dict[str, str]:
@@ -83,7 +83,8 @@ def _case(args: argparse.Namespace, path: Path, own: Mapping[str, Any]) -> Case:
         given["output"] = _only_output(recording)
         remarks.append(f"output: {given['output']}, the only one in the recording")
     names = given["joints"] or []
-    wanted = [name for part in ([names] if isinstance(names, str) else names) for name in part.split(",") if name]
+    parts = names if isinstance(names, (list, tuple)) else [names]
+    wanted = [name for part in parts for name in str(part).split(",") if name]
     if names and not wanted:
         raise ParameterError("--joints", names, "at least one name")
     match = match_joints(recording.joint_names, joint_names(find_urdf(given["urdf"])), wanted)

@@ -1,6 +1,7 @@
 """`icub-learning evaluate`: predict, then learn, over a recording; print the errors of P, NP and SP."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from icub_learning.cli import options
@@ -68,7 +69,9 @@ def _run_single(args: argparse.Namespace) -> None:
     if args.test:
         other = argparse.Namespace(**{**vars(args), "urdf": settings.urdf, "joints": settings.joints})
         other.output = settings.output
-        test = cases.single_case(other, args.test)
+        test = cases.single_case(other, args.test)  # it may have joints in another order, and others besides
+        extra = (*settings.extra_joints, *test.recording.joint_names)
+        settings = replace(settings, joint_order=args.joint_order or "any", extra_joints=extra)
     modes = ("causal", "smoothed") if args.derivatives == "both" else (args.derivatives,)
     second = test.recording if test else None
     results = {}

@@ -11,7 +11,7 @@ from icub_learning.arrays import Array
 from icub_learning.cli.evaluate.cases import Case
 from icub_learning.dynamics.settings import Settings
 from icub_learning.errors import ParameterError, RecordingError
-from icub_learning.evaluation.judgement import judge
+from icub_learning.evaluation.judgement import FEW_LEVELS, judge
 from icub_learning.evaluation.metrics import group_rmse, nmse, percentiles, rmse
 from icub_learning.evaluation.off_line import identify_off_line
 from icub_learning.evaluation.predict_then_learn import Evaluation
@@ -58,9 +58,9 @@ def figures_of(
     by_name = next(iter(results.values()))
     first = next(iter(by_name.values()))  # the accepted samples depend on neither derivatives nor estimator
     judged = {"test": slice(None)} if test else _parts(first.stamps, args.transient, args.steady_from)
-    judgement = None
-    if len(first.stamps) > 1:
-        judgement = judge(by_name, off_line.nmse, 0.0 if test else min(args.steady_from, 0.99))
+    judgement, begin = None, 0.0 if test else min(args.steady_from, 0.99)
+    if (1.0 - begin) * len(first.stamps) > FEW_LEVELS + 1:  # so few values always look like quantization
+        judgement = judge(by_name, off_line.nmse, begin)
     return {
         "recording": str(case.path),
         "test": str(test.path) if test else None,
@@ -214,7 +214,7 @@ def _samples_text(report: Mapping[str, Any]) -> str:
         lines.append(f"  last: {samples['last_refusal']}")
     else:
         lines.append("no message refused")
-    if not learned:
+    if not learned and not report["test"]:
         settings = report["settings"]
         lines.append(
             f"Nothing was learned: are the joint states more than max_gap = {settings['max_gap']:g} s apart,"

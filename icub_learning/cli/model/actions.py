@@ -72,14 +72,14 @@ def info(args: argparse.Namespace) -> None:
 
 def check(args: argparse.Namespace) -> int:
     found: dict[str, str] = {}
+    bad = 0
     for path in args.files:
         try:
             text = "whole" if open_model(path, args.own).described else "whole, without checksums (an earlier release)"
         except IcubLearningError as error:
-            text = str(error)
+            text, bad = str(error), bad + 1
         print(text if str(path) in text else f"{path}: {text}")
         found[str(path)] = text
-    bad = sum(not text.startswith("whole") for text in found.values())
     save_figures(args.json, {"files": found, "not whole": bad})
     return int(bad > 0)
 

@@ -7,7 +7,6 @@ import pinocchio
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.changes.consistency import LIGHTEST, ConsistentParameters
-from icub_learning.dynamics.changes.error_model import BLOCK
 from icub_learning.dynamics.changes.evidence import Explained
 
 DENSITY = 1000.0  # [kg/m^3] density of the ball that decides what no motion shows: that of water
@@ -76,20 +75,18 @@ class LoadEstimate:
     def __init__(self, deviations: Array, usual: Array) -> None:
         self._deviations, self._inverse = deviations, np.linalg.inv(usual)
         self._information, self._vector = np.zeros((len(deviations),) * 2), np.zeros_like(deviations)
-        self._n_blocks = 0
 
     def add(self, columns: Array, error: Array) -> None:
         """Add the mean error (m,) of a block with the load, and the columns (m, 10) of its parameters."""
         weighed = columns.T @ self._inverse
         self._information += weighed @ columns
         self._vector += weighed @ error
-        self._n_blocks += 1
 
-    def load(self, since: int) -> Load:
-        """Return what is known of the load that has been carried since `since` [ns]."""
+    def load(self, since: int, until: int) -> Load:
+        """Return what is known of the load that was carried from `since` to `until` [ns], both stamps."""
         found = Explained(self._information, self._vector, self._deviations)
         known = ALIKE * found.covariance(len(found.mean)) + SCALE_ERROR**2 * np.outer(found.mean, found.mean)
-        return Load(since, self._n_blocks * BLOCK, found.mean, known)
+        return Load(since, (until - since) * 1e-9, found.mean, known)
 
 
 def about_centre(parameters: Array) -> Array:

@@ -157,7 +157,7 @@ class ChangeMonitor:
             self._causes.add(carried.bare, block, step, error)
             carried.estimate.add(block.load_columns, error)
             if carried.bare.n_blocks % LATEST == 0:
-                self.load = carried.estimate.load(self.load.since)
+                self.load = carried.estimate.load(self.load.since, stamp)
         else:
             self._errors.follow_tail(float(white @ white))
             self._held_back.append(means)
@@ -217,7 +217,7 @@ class ChangeMonitor:
         self.counts["loads"] += 1
         self._loads += 1
         self._withhold(event.since)  # the time with the load before this one
-        self.load, self._carried = attempt.estimate.load(event.since), attempt
+        self.load, self._carried = attempt.estimate.load(event.since, self._blocks.history[-1].stamp), attempt
         self._empty = event.state if event.before is None else self._empty
         self._filter = event.state
         for block in list(self._blocks.history)[-attempt.bare.n_blocks :]:

@@ -31,7 +31,7 @@ def _is_load(attempt: Attempt, event: Event, recent: Sequence[Block]) -> bool:
     as_load, as_push, as_unknown = _log_likelihoods(attempt)
     if as_load < max(as_push, as_unknown) + MARGIN:
         return False
-    load = attempt.estimate.load(0)
+    load = attempt.estimate.load(0, 0)
     heavy = load.plausible and load.mass > LEAST_MASS * load.mass_deviation
     if not heavy or not _fits(attempt.bare.left(Cause.LOAD), attempt):
         return False

@@ -147,6 +147,8 @@ class JointEstimator(ExpertPredictor):
         novelty = experts.unlearned.novelty  # judged by what is known before this sample
         inner = measured - self._tare
         if self._rigid is not None and exact_rows is not None:
+            if self._adaptive is None:
+                self._rigid.forget(self._forgetting**count)
             self._rigid.learn(exact_rows, inner, count)  # the only step that may still refuse the sample
         elapsed = seconds_between(self._last_stamp, stamp)
         self._last_stamp = stamp
@@ -195,9 +197,14 @@ class JointEstimator(ExpertPredictor):
         mine, theirs, shared = self._rigid, other._rigid, None if common is None else common._rigid
         if mine is not None and theirs is not None:
             mine.check_poolable(theirs)
+        before = self._bank.lasting
         self._bank.merge(other._bank, None if common is None else common._bank)
         if mine is not None and theirs is not None:
-            mine.pool(theirs, shared)
+            try:
+                mine.pool(theirs, shared)
+            except ParameterError:
+                self._bank.lasting = before
+                raise
         self.weights.merge(other.weights)
         self._signal.merge(other._signal)
         self._predictor = None

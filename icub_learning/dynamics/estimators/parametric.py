@@ -17,8 +17,6 @@ from icub_learning.models import nested, part, reading_state, scalar
 from icub_learning.models.ledger import Ledger
 from icub_learning.recursive import AdaptiveForgetting, Certainty, RecursiveLeastSquares
 
-NEWER_ENTRIES = {"columns", "output_weights", "weights", "offset_forgetting"}  # entries that earlier releases lack
-
 
 class ParametricPredictor(NamedTuple):
     """The Predictor of a parametric estimator."""
@@ -93,7 +91,8 @@ class ParametricEstimator:
         self._order = np.concatenate([first, np.setdiff1d(np.arange(regressor.n_parameters), first)])
         initial = regressor.nominal_parameters[self._order, None] if prior == "nominal" else None
         own = regularization * relative_regularization(regressor)[self._order]
-        self._rls = RecursiveLeastSquares(regressor.n_parameters, 1, own, first_forgetting(forgetting), initial)
+        self._forgetting = first_forgetting(forgetting)  # for one sample
+        self._rls = RecursiveLeastSquares(regressor.n_parameters, 1, own, self._forgetting, initial)
         self._adaptive = AdaptiveForgetting(regressor.n_outputs) if forgetting == AUTOMATIC else None
         self._last_stamp: int | None = None
         self._outputs = OutputNoise(output_weights, regressor.n_outputs)
@@ -184,11 +183,15 @@ class ParametricEstimator:
         that is known best.
         """
         usual = self._usual.value
+        if self._adaptive is None:
+            self._rls.forgetting = self._forgetting**count
         innovation, leverage = self.learn(self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a)), y, count)
         elapsed = seconds_between(self._last_stamp, stamp)
         self._last_stamp = stamp
         if self._adaptive is not None:
             self._rls.forgetting = self._adaptive.follow(innovation, unlearned_share(leverage, usual), elapsed)
+        else:
+            self._rls.forgetting = self._forgetting
 
     def forget(self, factor: float) -> None:
         """Let each further sample reduce the weight of earlier ones by `factor`. Raises ParameterError."""
@@ -268,14 +271,10 @@ class ParametricEstimator:
     def from_state(cls, state: dict[str, Any], regressor: Regressor | None = None) -> "ParametricEstimator":
         """Rebuild from `state`, for the given regressor or the one described there. Raises StateError.
 
-        A given regressor may have parameters that the saved model lacks, offsets of the sensor that an earlier release
-        did not learn, say; they start as in a new estimator.
+        A given regressor may have parameters that the saved model lacks, offsets of the sensor that it did not learn,
+        say; they start as in a new estimator.
         """
         regressor = matching_regressor(state, "parametric", regressor, may_lack_parameters=True)
-        if not NEWER_ENTRIES & state.keys():  # saved by an earlier release
-            names = part(state, "regressor")["parameter_names"]
-            equal = {"output_weights": "equal", "weights": np.ones(regressor.n_outputs), "offset_forgetting": 1.0}
-            state = {**state, **equal, "columns": names}
         kind, forgetting = str(scalar(state, "output_weights")), float(scalar(state, "offset_forgetting"))
         with reading_state("an estimator"):
             estimator = cls(regressor, forgetting=1.0, output_weights=kind, offset_forgetting=forgetting)
@@ -286,11 +285,10 @@ class ParametricEstimator:
         wanted = [regressor.parameter_names[index] for index in estimator._order]
         if not set(columns) <= set(wanted):
             raise StateError("saved weights are those of other parameters", value=columns, bound=str(wanted))
-        estimator._rls = with_columns(saved, columns, estimator._rls, wanted)
+        estimator._rls, estimator._forgetting = with_columns(saved, columns, estimator._rls, wanted), saved.forgetting
         if any(key.startswith("adaptive.") for key in state):
             estimator._adaptive = AdaptiveForgetting.from_state(part(state, "adaptive"), regressor.n_outputs)
         estimator._outputs = estimator._outputs.restored(state)
-        if any(key.startswith("usual.") for key in state):  # earlier releases have none
-            estimator._usual = UsualLeverage.from_state(part(state, "usual"), regressor.n_outputs)
+        estimator._usual = UsualLeverage.from_state(part(state, "usual"), regressor.n_outputs)
         estimator.ledger = Ledger.from_state(state, estimator.n_samples)
         return estimator

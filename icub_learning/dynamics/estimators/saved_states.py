@@ -7,7 +7,7 @@ import numpy as np
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.regressors.regressor import Regressor
-from icub_learning.dynamics.regressors.torque_regressor import PLAIN_COLUMNS, TorqueRegressor
+from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.regressors.wrench_regressor import WrenchRegressor
 from icub_learning.errors import ModelError, ParameterError, ShapeError, StateError
 from icub_learning.models import part, scalar
@@ -46,17 +46,12 @@ def rebuild_regressor(saved: Mapping[str, Any]) -> Regressor:
     try:
         if kind == "wrench":
             sensor, direction = str(scalar(saved, "sensor")), str(scalar(saved, "direction"))
-            # Models of earlier releases have no such columns, and say nothing about them.
             columns = [str(name) for name in np.atleast_1d(saved.get("sensor_columns", ()))]
             return WrenchRegressor.from_urdf(urdf, joints, sensor, direction, "offset" in columns, "gain" in columns)
         if kind == "torque":
             if "friction" not in saved or "coulomb_velocity" not in saved:
                 raise StateError("the saved model says nothing about friction", name="friction")
-            friction = np.asarray(saved["friction"])
-            if friction.dtype == bool:  # an earlier release: all or none of the columns that there were then
-                columns = list(PLAIN_COLUMNS) if friction else []
-            else:
-                columns = [str(name) for name in np.atleast_1d(friction)]
+            columns = [str(name) for name in np.atleast_1d(saved["friction"])]
             return TorqueRegressor.from_urdf(urdf, joints, columns, saved["coulomb_velocity"])
     except (ModelError, ParameterError, ShapeError) as error:
         raise StateError(f"the saved model's robot cannot be rebuilt: {error}") from None

@@ -59,11 +59,11 @@ FUNCTION(parameters, "!0 n 0 ()",
     Py_RETURN_NONE;
 }
 
-FUNCTION(predict, "!0 !d =d t 0 @ % ~0 ~0",
+FUNCTION(predict, "!0 !0 d t 0 @ % ~0 ~0",
          "predict(values, work, phi, tare, maps, recent, scale, rows, parameters)\n--\n\n"
          "values (experts, T), plus tare (T,): rows (T, n) times parameters[0]; maps (2, T, d) times phi (d,), to the second of which rows\n"
          "times parameters[1] is added; weights (m, T, k) times scale phi[places (k,)], where recent is (places, weights); rows times\n"
-         "each further row of parameters. Without rigid bodies rows and parameters are None, and maps is (1, T, d). work (d,).") {
+         "each further row of parameters. Without rigid bodies rows and parameters are None, and maps is (1, T, d). work: the larger of d and T.") {
     Arguments recent;
     if (!take_tuple(a, a->object[0], &recent, "recent(places, weights)", "I0 0")) return NULL;
     const int rigid = a->array[5] != NULL, kinds = rigid ? 2 : 1;
@@ -73,8 +73,8 @@ FUNCTION(predict, "!0 !d =d t 0 @ % ~0 ~0",
     double *values = a->array[0], *work = a->array[1], *sets_of = a->array[6];
     const double *phi = a->array[2], *tare = a->array[3];
     const long long *place = recent.array[0];
-    if (!fits(T && a->length[0] == experts * T && d >= T && a->length[4] == kinds * T * d && recent.length[1] == of_recent * T * k && k <= d &&
-                  are_below(place, k, d) && (!rigid || (sets >= 2 && a->length[5] == T * n && a->length[6] == sets * n)),
+    if (!fits(T && a->length[0] == experts * T && a->length[1] == (d > T ? d : T) && a->length[4] == kinds * T * d &&
+                  recent.length[1] == of_recent * T * k && k <= d && are_below(place, k, d) && (!rigid || (sets >= 2 && a->length[5] == T * n && a->length[6] == sets * n)),
               "values, work, phi, maps, recent, rows and parameters"))
         return NULL;
     double *of_features = values + rigid * T;

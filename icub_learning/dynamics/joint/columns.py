@@ -9,6 +9,8 @@ from scipy.linalg import solve_triangular
 from icub_learning.arrays import Array
 from icub_learning.dynamics.regressors.regressor import SPARE, Regressor, base_columns, base_projection
 
+LEAST_STATES = 200  # least number of states sampled: of one joint, too, some are slow enough for Stribeck friction
+
 
 class BaseColumns:
     """Identifiable columns of a regressor, and the prior of their coefficients.
@@ -67,5 +69,5 @@ def _independent_entries(regressor: Regressor) -> Array:
         def entries(*motion: Array) -> Array:
             return regressor(*motion).take(kept, axis=1).reshape(1, -1)
 
-        _KNOWN[regressor] = base_projection(entries, regressor.n_joints, size, n_states=size + SPARE)
+        _KNOWN[regressor] = base_projection(entries, regressor.n_joints, size, n_states=max(size + SPARE, LEAST_STATES))
     return _KNOWN[regressor]

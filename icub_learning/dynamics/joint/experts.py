@@ -94,11 +94,12 @@ class ExpertWeights(Declared):
     @property
     def steady(self) -> Array:
         """Weights that a push of 1 s does not move: those of the longest half-life, of experts that forget nothing."""
-        if self._steady is None:
+        steady = self._steady  # another thread may judge meanwhile
+        if steady is None:
             # The small term keeps the sum above zero where none of them had any weight.
             weights = self._lasting * (self._aggregation.slowest + 1e-12)
-            self._steady = np.asarray(weights / weights.sum(axis=0))
-        return self._steady
+            steady = self._steady = np.asarray(weights / weights.sum(axis=0))
+        return steady
 
     def hold(self) -> None:
         """Use the steady weights until errors are judged again: something pushes, and must not be explained away."""

@@ -64,7 +64,8 @@ class JointPredictor(ExpertPredictor):
         """
         maps, recent, scale, sets = self.bank
         values = np.empty((1 + len(recent[1]) + (0 if sets is None else len(sets)), len(self.tare)))
-        _experts.predict(values, np.empty_like(phi), phi, self.tare, maps, recent, scale, rows, sets)
+        work = np.empty(max(len(phi), len(self.tare)))
+        _experts.predict(values, work, phi, self.tare, maps, recent, scale, rows, sets)
         parametric, expected = (np.zeros(len(self.tare)), values[0]) if sets is None else (values[0], values[2])
         find = partial(self._unlearned, phi, rows)
         return ExpertPredictions(values, parametric, expected, phi, rows, find, self.weights)

@@ -10,7 +10,7 @@ from icub_learning.dynamics.regressors.robot_model import RobotModel, Urdf
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
 
 DRIVE_COLUMNS = ("coulomb", "viscous", "offset", "stribeck", "load", "rotor")
-PLAIN_COLUMNS = "coulomb", "viscous", "offset"  # the columns of earlier releases
+PLAIN_COLUMNS = "coulomb", "viscous", "offset"  # columns that nearly all drives need
 
 STRIBECK_VELOCITY = 0.05  # [rad/s or m/s] over which the excess of friction near standstill fades
 STANDSTILL = 0.005  # [rad/s or m/s] least width of the direction of friction: it covers presliding and encoder steps

@@ -218,10 +218,8 @@ class InverseDynamicsStream:
 
     def take_change(self) -> float | None:
         """Return the ratio by which mean squared errors grew in a change of the body since the last call, or None."""
-        if self.watch is None or self.watch.changed == self._changes:
-            return None
-        self._changes = self.watch.changed
-        return self.watch.change_ratio
+        before, self._changes = self._changes, 0 if self.watch is None else self.watch.changed
+        return self.watch.change_ratio if self.watch is not None and self._changes > before else None
 
     def learn(self) -> int:
         """Learn from the samples that `complete` returns; return how many."""
@@ -299,7 +297,7 @@ class InverseDynamicsStream:
 
     def _is_final(self, record: StateRecord) -> bool:
         """Return whether neither motion nor measurement can be added to this record any more."""
-        if record.stamp > self._smoothed_stamp:
+        if record.stamp > self._smoothed_stamp and len(self._records) <= 2 * REMEMBERED_STATES:
             return False
         given_up = len(self._records) > REMEMBERED_STATES
         return self.effort or record.measured is not None or given_up or not self._pairing.is_awaited(record)
@@ -315,7 +313,7 @@ class InverseDynamicsStream:
             self._refuse(error)
 
     def _check_output(self, values: ArrayLike) -> Array:
-        measured = np.asarray(values, dtype=np.float64)
+        measured = np.array(values, dtype=np.float64)
         if measured.shape != (len(self.output_names),):
             expected = str(len(self.output_names))
             text = f"measurement has {measured.size} numbers, expected {expected}"

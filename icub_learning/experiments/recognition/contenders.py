@@ -32,10 +32,7 @@ class Rival:
     single: Any  # estimator for a single view of each class, of unit length, where none can be held out
 
 
-OURS = {
-    "adaptive (default)": Settings(),
-    "incremental": Settings(classifier="rlsc", weighting="none"),
-}
+OURS = {"adaptive (default)": Settings(), "incremental": Settings(classifier="rlsc", weighting="none")}
 RIVALS = {
     # A single view of each class is its mean, and shows no variation within classes.
     "class mean": Rival(lambda _: NearestCentroid(), (0.0,), KNeighborsClassifier(1)),

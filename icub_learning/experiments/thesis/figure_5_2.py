@@ -1,4 +1,4 @@
-"""`reproduce figure-5.2`: random features learn splines at the optimal rate (thesis 5.3.1)."""
+"""`reproduce figure-5.2`: random features learn splines at the optimal rate (thesis 5.4)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Random features on splines, where the excess risk is known in closed form (thesis 5.3.1, figure 5.2)."""
+"""Random features on splines, where the excess risk is known in closed form (thesis 5.4, figure 5.2)."""
 
 import numpy as np
 

@@ -173,7 +173,7 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
         try:
             yield
         except ParameterError:
-            self.__dict__.update(before)
+            self.__dict__ = before
             raise
 
     def _learn_batch(self, x: Array, targets: NDArray[Any]) -> None:

@@ -71,7 +71,7 @@ MARGIN_LOSSES: dict[str, Loss] = {"logistic": logistic, "hinge": hinge, "squared
 
 @dataclass(frozen=True)
 class ScalarLoss:
-    """A convex loss l(y, a) of a target y and a score a (thesis 1.2)."""
+    """A convex loss l(y, a) of a target y and a score a (thesis 1.4)."""
 
     slope: Callable[[Array, Array], Array]  # derivative in a, elementwise; at a kink the subgradient of least magnitude
     curvature: float | None  # the largest second derivative, None if unbounded

@@ -62,9 +62,9 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
             arrived = labels[np.sort(places)]  # in order of arrival
             known = np.concatenate([known, arrived[~np.isin(arrived, known)]])
         codes = self._codes(labels, known)
-        if first:
-            self._begin(samples.shape[1], known, kernel, fixed)
         with self._unchanged_after_errors():
+            if first:
+                self._begin(samples.shape[1], known, kernel, fixed)
             if len(known) > len(self.classes_):
                 self._dictionary = self._dictionary.copy()
                 _widen(self._dictionary, len(self.classes_), len(known))
@@ -153,13 +153,14 @@ class POLKRegressor(MultiOutputMixin, RegressorMixin, FunctionalGradient):
         first = not hasattr(self, "_dictionary")
         kernel = self._check_settings()
         samples, targets, single = self._read(X, y, reset=first)
-        if first:
-            self._one_target = single
-            self._start(samples.shape[1], targets.shape[1], kernel)
-        elif targets.shape[1] != self._dictionary.n_outputs:
+        if not first and targets.shape[1] != self._dictionary.n_outputs:
             text = f"y has {targets.shape[1]} targets, but had {self._dictionary.n_outputs} before"
             raise DataError(text, name="y", value=targets.shape[1], bound=f"{self._dictionary.n_outputs} targets")
-        self._learn(samples, targets)
+        with self._unchanged_after_errors():
+            if first:
+                self._one_target = single
+                self._start(samples.shape[1], targets.shape[1], kernel)
+            self._learn(samples, targets)
         return self
 
     def predict(self, X: ArrayLike) -> Array:
@@ -185,9 +186,9 @@ def _n_columns(n_classes: int) -> int:
 def _widen(dictionary: KernelDictionary, before: int, after: int) -> None:
     """Add columns for new classes; the margins between the earlier classes stay."""
     if _n_columns(after) < dictionary.n_outputs or (before, after) == (1, 2):
-        return  # one class has a column of zeros, two classes share one
+        return  # two classes share the column of one, which is the negative score of the first
     dictionary.add_outputs(_n_columns(after))
-    if before == 2:
+    if before <= 2:
         for weights in (dictionary.weights, dictionary.averages):
             weights[:, 1] = weights[:, 0] / 2
             weights[:, 0] = -weights[:, 1]

@@ -12,6 +12,8 @@ from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods.estimator import KernelRegressor, check_choice, check_counts
 from icub_learning.kernel_methods.kernels import Kernel, Operator
 
+ROUNDING = 1e-12  # share of ||K|| ||r|| up to which what is new in K r is rounding: a thousand rounding errors of 1e-15
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class IterativeRegressor(KernelRegressor):
@@ -72,7 +74,7 @@ class Landweber(GradientRegressor):
     """Gradient descent with early stopping (L2 boosting): filter (1 - (1 - eta sigma / n)^t) / sigma.
 
     alpha_t = alpha_{t-1} - (eta / n) (K alpha_{t-1} - Y), alpha_0 = 0, eta < 2 n / ||K||; t plays the part of 1 / (eta
-    lambda) (thesis 3.4, where the bound on the step lacks its n). See `GradientRegressor`.
+    lambda) (thesis 3.4; the bound on the step in 4.3.2 lacks its n). See `GradientRegressor`.
     """
 
     max_iter: int = 500
@@ -162,11 +164,12 @@ class ConjugateGradientKRLS(IterativeRegressor):
         coefficients, residual = np.zeros_like(targets), targets.copy()
         max_iter = min(max_iter, len(targets))  # directions that span the whole space
         directions, images = np.empty((2, max_iter, *targets.shape))  # K directions[t] = images[t], orthonormal in t
-        enough = float(self.tol) * np.linalg.norm(targets, axis=0)
+        enough, norm = float(self.tol) * np.linalg.norm(targets, axis=0), 0.0
         for t in range(max_iter):
-            active = np.linalg.norm(residual, axis=0) > enough
+            length = np.linalg.norm(residual, axis=0)
+            active = length > enough
             direction, image = residual.copy(), apply(residual)
-            largest = np.linalg.norm(image, axis=0)
+            norm = np.maximum(norm, np.linalg.norm(image, axis=0) / np.where(length > 0.0, length, 1.0))  # of K, so far
             # Orthogonalize against all earlier directions, twice: with the last alone, which suffices in exact
             # arithmetic, orthogonality is lost after some iterations, and with it the accuracy of the path.
             for _ in range(2):
@@ -174,7 +177,7 @@ class ConjugateGradientKRLS(IterativeRegressor):
                 direction -= np.einsum("tij,tj->ij", directions[:t], turn)
                 image -= np.einsum("tij,tj->ij", images[:t], turn)
             size = np.linalg.norm(image, axis=0)
-            active &= size > 1e-14 * largest
+            active &= size > ROUNDING * norm * length
             scale = np.where(active, 1.0 / np.where(active, size, 1.0), 0.0)
             directions[t], images[t] = direction * scale, image * scale
             step = np.einsum("ij,ij->j", images[t], residual)

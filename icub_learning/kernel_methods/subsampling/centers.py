@@ -53,7 +53,7 @@ class CenterRegressor(KernelRegressor):
         drawn = sample_rows(random, rows.n, m)
         if self.sampling == "uniform":
             return rows.take(drawn), np.ones(m)
-        # The scores are estimated from as many uniform pilots as there are centres (thesis 4.2.3).
+        # The scores (thesis 4.2.2) are estimated from as many uniform pilots as there are centres.
         scores = rows.map(ApproximateLeverage(kernel, rows.take(drawn), level, rows.n))
         total = scores.sum()
         chances = scores / total if total > 0 else np.full(rows.n, 1.0 / rows.n)
@@ -64,7 +64,7 @@ class CenterRegressor(KernelRegressor):
 class ApproximateLeverage:
     """x -> leverage scores l(x) = (k(x, x) - k_x (K_JJ + lambda p I)^-1 k_x^T) / (lambda n) from p pilot samples J.
 
-    Exact with all n samples as pilots; a uniform subset overestimates, since it spans less (thesis 4.2.3).
+    Exact with all n samples as pilots; a uniform subset overestimates, since it spans less (scores: thesis 4.2.2).
     """
 
     def __init__(self, kernel: Kernel, pilots: Array, regularization: float, n: int) -> None:

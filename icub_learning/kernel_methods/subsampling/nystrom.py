@@ -34,7 +34,7 @@ PANEL = 128  # centres in one block
 class NystromKRLS(CenterRegressor, StreamingRegressor):
     """Least squares on the span of m centres: alpha = (K_nm^T K_nm + lambda n K_mm)^+ K_nm^T Y, in its stable form.
 
-    With R R^T = K_mm^+ and A = K_nm R, alpha = R (A^T A + lambda n I)^-1 A^T Y (thesis 4.1, eq. 4.6); R comes from a
+    With R R^T = K_mm^+ and A = K_nm R, alpha = R (A^T A + lambda n I)^-1 A^T Y (thesis eq. 4.6, 4.27); R comes from a
     Cholesky factorization that leaves out centres which depend on earlier ones; their coefficients are zero. A^T A is
     summed over blocks of rows: n m^2 in time, O(m^2) and one block in memory, with relative accuracy of about
     1e-16 / lambda. X and y may be memory-mapped (float64 or float32) or Dask arrays. `path` holds further values of

@@ -55,7 +55,7 @@ class NYTRO(CenterRegressor):
         nu: > 0, for "nu"; see `NuMethod`.
         max_iter: largest number of iterations t; `n_iter_` are done.
         step_size: gamma < 2 n / ||K_nm R||^2, half of that for "nu" and "nesterov", or "auto": n / ||K_nm R||^2, the
-            largest step for which the paper bounds the risk (theorem 3), as in its release. Unused by "cg".
+            largest step for which the paper bounds the risk (theorem 5), as in its release. Unused by "cg".
         tol: iterations end sooner once ||A^T (Y - A beta)|| <= tol ||A^T Y|| in each target.
         stopping: whether the error on held-out samples ends the iteration, see `stops`; the solution is then that of
             the remaining samples at the iteration with the least `validation_errors_` (root mean squares).

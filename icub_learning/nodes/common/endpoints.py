@@ -10,6 +10,8 @@ from rclpy.qos import QoSCompatibility, qos_check_compatible
 
 from icub_learning.nodes.common.gate import Gate
 
+CLOCK = "/clock"  # topic to which rclpy itself subscribes while use_sim_time is true
+
 
 class Endpoints:
     """Destroys topics and timers at cleanup, keeps services, and notices other nodes whose QoS does not match.
@@ -81,4 +83,4 @@ class Endpoints:
             self._node.destroy_lifecycle_publisher(one)
 
     def _own(self, made: Iterable[Any]) -> list[Any]:
-        return [one for one in made if one not in (self._of_rclpy or ())]
+        return [one for one in made if one not in (self._of_rclpy or ()) and getattr(one, "topic_name", "") != CLOCK]

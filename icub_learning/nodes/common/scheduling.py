@@ -15,6 +15,7 @@ HELP = "rtprio and memlock in /etc/security/limits.conf, or CAP_SYS_NICE and CAP
 # 200 Hz, a less urgent learner that holds the interpreter lock waits for its core, and predictions wait for the
 # learner: 18 ms with 0, 12 with 5, 121 with 10 (2026-11-25).
 NICENESS = 5
+_ALL_CORES = os.sched_getaffinity(0)  # cores on which the process may run, as it was started
 _MCL_CURRENT, _MCL_FUTURE = 1, 2  # flags of Linux's mlockall
 LARGE = 1 << 20  # [bytes] size from which freed blocks are returned to the system
 _M_MMAP_THRESHOLD = -3  # parameter of glibc's mallopt
@@ -27,7 +28,7 @@ class SchedulingSettings:
 
     realtime_priority: int = setting(
         10,
-        "SCHED_FIFO priority while active, where permitted, of all threads except a learning thread, which keeps"
+        "SCHED_FIFO priority once activated, where permitted, of all threads except a learning thread, which keeps"
         " ordinary scheduling and runs on the core of the predicting one; 0: ordinary scheduling of all, on any core",
         low=0,
         high=99,
@@ -40,8 +41,8 @@ def apply(settings: dict[str, Any], learner: int | None = None) -> list[str]:
     """Request what the values of SchedulingSettings name; return the result of each request, in words."""
     results = [ask_for_real_time(settings["realtime_priority"], learner)]
     cores = [core for core in settings["cpu_affinity"] if core >= 0]
-    if cores:
-        results.append(ask_for_cores(cores))
+    if cores or os.sched_getaffinity(0) != _ALL_CORES:
+        results.append(ask_for_cores(cores or sorted(_ALL_CORES)))
     if settings["lock_memory"]:
         results.append(ask_for_locked_memory())
     return results

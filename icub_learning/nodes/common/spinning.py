@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from icub_learning.errors import IcubLearningError
 from icub_learning.nodes.common import parameters
-from icub_learning.nodes.common.endpoints import Endpoints
+from icub_learning.nodes.common.endpoints import CLOCK, Endpoints
 from icub_learning.nodes.common.gate import Gate
 from icub_learning.nodes.common.scheduling import return_large_blocks
 from icub_learning.settings import Setting, setting
@@ -91,6 +91,8 @@ class ManagedNode(LifecycleNode):
         self, msg_type: type, topic: str, callback: Callable[[Any], None], *args: Any, raw: bool = False, **kwargs: Any
     ) -> Any:
         """Subscribe as rclpy does; the callback takes a message, or with `raw` its bytes, and passes the gate."""
+        if topic == CLOCK:  # a subscription of rclpy's own, which keeps it
+            return super().create_subscription(msg_type, topic, callback, *args, raw=raw, **kwargs)
         passed = self.gate.subscription(msg_type, callback, raw)
         kwargs = self.endpoints.watched(topic, kwargs, subscription=True)
         return super().create_subscription(msg_type, topic, passed, *args, raw=True, **kwargs)

@@ -61,11 +61,11 @@ class TaughtNode(ManagedNode):
 
     async def _end_of_lesson(self, seconds: float, end: Callable[[], None]) -> Any:
         """Wait for the result of `_lesson_over`, while other callbacks go on; `end` is called after `seconds`."""
-        self._lesson_over = Future(executor=self.executor)
+        over = self._lesson_over = Future(executor=self.executor)  # another request may begin before this one goes on
         timer = self.create_timer(seconds, end)
-        await until(self._lesson_over.done)
+        await until(over.done)
         self.destroy_timer(timer)
-        return self._lesson_over.result()
+        return over.result()
 
 
 def list_objects(response: Any, counts: Mapping[str, int]) -> Any:

@@ -38,7 +38,7 @@ class NodeSettings:
     config: str = setting("", "parameter file of inverse_dynamics, which names the robot and the joints that move")
     velocity_limit: float = setting(
         4.0,
-        "largest velocity of a joint, where the robot description has no lower one",
+        "largest velocity of a joint, where its robot description has no lower one",
         unit="rad/s",
         low=0.01,
         high=100.0,
@@ -67,6 +67,9 @@ class GazeboControllerNode(ManagedNode):
         self.create_subscription(JointState, "joint_states", self._on_state, SENSOR)
         self.create_subscription(JointTrajectory, "joint_trajectory", self._on_trajectory, COMMANDS)
         publish_every(self, REPORT_PERIOD, self._statuses)
+
+    def _stop(self, _reason: str) -> None:
+        self._waiting = None
 
     def _on_state(self, message: JointState) -> None:
         places = {name: place for place, name in enumerate(message.name)}

@@ -35,7 +35,7 @@ class NodeSettings:
 
     rate: float = setting(
         200.0,
-        "joint states per simulated second, that of the wrenches; a divisor of 1000",
+        "joint states per simulated second; a divisor of 1000",
         unit="Hz",
         low=1.0,
         high=1000.0,
@@ -59,6 +59,7 @@ class GazeboJointStatesNode(ManagedNode):
         publish_every(self, REPORT_PERIOD, self._statuses)
 
     def _start(self) -> None:
+        self._last = 0  # what came while it was inactive is not missing
         self.get_logger().info("; ".join(scheduling.apply(self._scheduling)))
 
     def _on_state(self, data: bytes) -> None:

@@ -75,9 +75,9 @@ class ChangeEndpoints:
             load = monitor.load
             return wanted > 0 and load is not None and load.mass_deviation <= wanted
 
-        await until(lambda: self._closed or known(), timeout or USUAL_TIMEOUT)
-        if self._closed:
-            raise StateError(CLOSED)
+        await until(lambda: self._closed or self.monitor is not monitor or known(), timeout or USUAL_TIMEOUT)
+        if self._closed or self.monitor is not monitor:
+            raise StateError(CLOSED if self._closed else "the model was replaced while this request waited")
         load = monitor.load
         if load is None:
             usual = "nothing is carried" if monitor.ready else "what errors are usual is not known yet"

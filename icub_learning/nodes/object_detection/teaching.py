@@ -130,5 +130,5 @@ class Teaching:
         else:
             student, taken = lesson.student, time.perf_counter() - start
             message = f"learned '{lesson.label}' in {taken:.1f} s from {text}"
-        self.doing = ""
         self._finished(student, message, taken)
+        self.doing = ""  # only now, as another lesson begins from what this one taught

@@ -33,12 +33,7 @@ class NodeSettings:
     """Settings of the node itself, beside those of recognition."""
 
     publish_rate: float = setting(
-        0.0,
-        "rate at which the newest recognition is published repeatedly; 0: each recognition once",
-        unit="Hz",
-        low=0.0,
-        high=1000.0,
-        live=True,
+        0.0, "rate of publishing the newest recognition again; 0: each once", unit="Hz", low=0.0, high=1000.0, live=True
     )
     report_period: float = setting(1.0, "period of /diagnostics", unit="s", low=0.05, high=60.0)
 
@@ -158,7 +153,10 @@ class ObjectRecognitionNode(TaughtNode):
         lesson = self._recognizer.lesson
         if lesson is None:
             return
-        self._recognizer.end_lesson()
+        try:
+            self._recognizer.end_lesson()
+        except IcubLearningError as error:
+            reason = f"{reason}; what was known before could not be restored, {error}"
         if lesson.done:
             self._revision += 1
             self._publish_objects()

@@ -23,7 +23,7 @@ CLEARLY = 2.0  # standard errors by which the kept views in pairs have to outnum
 class KeptViews:
     """Views of each class, scaled to unit length and rounded to multiples of 2^-16.
 
-    When the memory is full, the class with most views gives up the one with the largest hash. So what is kept of a
+    When the memory is full, the classes with most views give up the one with the largest hash. So what is kept of a
     class is a random sample of all its views, and the same one in whatever order they came; the newest would be the
     last ones of a lesson, which are alike. A view takes the place of the one that is given up, so that keeping it costs
     O(d) however many there are. The first view allocates all memory: a process that learns for weeks does not grow.
@@ -80,10 +80,10 @@ class KeptViews:
         self._counts += [0] * (index + 1 - len(self._counts))
         self._counts[index] += 1
         if self._n > self.capacity:
-            largest = self._counts.index(max(self._counts))
-            self._counts[largest] -= 1
-            n = self._n
-            given_up = int(np.where(self._targets[:n] == largest, self._hashes[:n], -1.0).argmax())
+            n, counts = self._n, np.array(self._counts)
+            from_largest = counts[self._targets[:n].astype(int)] == counts.max()
+            given_up = int(np.where(from_largest, self._hashes[:n], -1.0).argmax())
+            self._counts[int(self._targets[given_up])] -= 1
             self._n -= 1
             for table in self._tables:
                 table[given_up] = table[self._n]

@@ -201,7 +201,7 @@ def _allowances(residuals: Any, means: Any, counts: Array, places: NDArray[np.in
     squares = (residuals[several].astype(float) ** 2).sum(axis=1)
     variance = float(np.mean(squares / np.maximum(1.0 - removed * share * squares, 1e-3) * share))
     lengths = (means.astype(float) ** 2).sum(axis=1)
-    length = max(float(np.mean(lengths - variance / counts)), 0.05 * float(np.mean(lengths)))
+    length = max(float(np.mean(lengths - variance / counts)), 0.05 * float(np.mean(lengths)), SMALLEST)
     return np.asarray(np.sqrt((length + variance / counts) / (length + variance / counts.max())))
 
 

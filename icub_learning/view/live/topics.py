@@ -190,6 +190,7 @@ class ObjectTopics:
         self._state, self._spun, self._polled, self._calls = state, spun, polled, calls
         self._subscriptions: dict[str, list[Any]] = {}
         self._images: RawTopic | None = None
+        self._heard: dict[str, float] = {}  # when each field of the state was last heard of [s, time.monotonic()]
 
     def follow(self, recognizers: list[str], detectors: list[str], image: tuple[str, str]) -> None:
         """Subscribe to the topics of these nodes, and to their images; unsubscribe from nodes that have gone."""
@@ -199,10 +200,6 @@ class ObjectTopics:
                 self._spun.destroy_subscription(subscription)
             self._state.objects.pop(name, None)
             self._state.recall.pop(name, None)
-        if not recognizers:
-            self._state.recognized = None
-        if not detectors:
-            self._state.boxes = None
         subscribe = self._spun.create_subscription
         for name in (one for one in recognizers if one not in self._subscriptions):
             self._subscriptions[name] = [
@@ -219,7 +216,10 @@ class ObjectTopics:
             self._images = RawTopic(self._polled, CompressedImage if kind == COMPRESSED else Image, topic, SENSOR)
 
     def take(self) -> None:
-        """Decode the newest image that has come."""
+        """Decode the newest image that has come, and drop what a node that went silent said of those before."""
+        for field in ("recognized", "boxes"):
+            if time.monotonic() - self._heard.get(field, 0.0) > SILENT:
+                setattr(self._state, field, None)
         if self._images is None or not (new := self._images.take()):
             return
         with contextlib.suppress(SampleError):  # no image; nodes that subscribe to it say so in diagnostics
@@ -242,11 +242,11 @@ class ObjectTopics:
 
     def _on_recognition(self, message: Recognition) -> None:
         given = {name: getattr(message, name) for name in ("label", "nearest", "confidence", "typicality", "labels")}
-        stamp = stamp_to_ns(message.header.stamp)
+        stamp, self._heard["recognized"] = stamp_to_ns(message.header.stamp), time.monotonic()
         self._state.recognized = Recognized(stamp, scores=np.array(message.scores), **given)
 
     def _on_detections(self, message: Detections) -> None:
-        found = message.detections
+        found, self._heard["boxes"] = message.detections, time.monotonic()
         boxes = np.array([one.box for one in found], dtype=float).reshape(-1, 4)
         scores = np.array([one.score for one in found])
         self._state.boxes = Boxes(boxes, [one.label for one in found], scores)

@@ -94,9 +94,9 @@ def block(name: str, health: Health, now: float) -> str:
 
 
 class ModelsView:
-    """A file name in the node's models_folder, and buttons to save, load and merge it, or to forget everything."""
+    """A file name in the node's models_folder, and buttons to save and load it and, if it `pools`, merge or forget."""
 
-    def __init__(self, server: viser.ViserServer, choice: Choice, ask: Ask) -> None:
+    def __init__(self, server: viser.ViserServer, choice: Choice, ask: Ask, *, pools: bool = True) -> None:
         gui = server.gui
         with gui.add_folder("Model as a file", expand_by_default=False, visible=False) as self._folder:
             name = gui.add_text("file", "", hint="name in the folder models_folder of the node")
@@ -106,8 +106,9 @@ class ModelsView:
 
             Action(server, "Save", lambda: call("save_model"), "writes what the node has learned")
             Action(server, "Load", lambda: call("load_model"), "replaces what the node has learned by the file")
-            Action(server, "Merge", lambda: call("merge_model"), "pools the file with what the node has learned")
-            Action(server, "Forget all", lambda: ask(choice.name, "reset"), "forgets all that the node has learned")
+            if pools:  # detectors have neither service
+                Action(server, "Merge", lambda: call("merge_model"), "pools the file with what the node has learned")
+                Action(server, "Forget all", lambda: ask(choice.name, "reset"), "forgets all that the node has learned")
         self._choice = choice
 
     def update(self) -> None:

@@ -92,7 +92,7 @@ class Page:
         with panel.add_tab("Detector", viser.Icon.SQUARE):
             self._detector = Choice(server, "detector")
             self.detection = DetectionView(server, self._detector, ask)
-            self._models.append(ModelsView(server, self._detector, ask))
+            self._models.append(ModelsView(server, self._detector, ask, pools=False))
         panel.dock_left()
         panel.set_width(LEFT)
 

@@ -25,7 +25,8 @@ SHEET = f"""<style>
 .il-bars .best {{ font-weight: 600; }}
 .il-bars .best .ground span {{ background: {GREEN}; }}
 .il-bars .value {{ width: 3rem; text-align: right; }}
-.il-objects {{ max-height: 22rem; overflow-y: auto; padding: 0 .65rem; font-size: .78rem; }}
+div:has(> .il-objects) {{ max-height: 22rem; overflow-y: auto; }} /* viser's, which stays when its content changes */
+.il-objects {{ padding: 0 .65rem; font-size: .78rem; }}
 .il-objects > div {{ display: flex; align-items: center; gap: .4rem; }}
 .il-objects .picture {{ width: 48px; height: 36px; flex: none; margin: 1px 0; background: #eef0f2; }}
 .il-objects img {{ width: 100%; height: 100%; object-fit: cover; }}

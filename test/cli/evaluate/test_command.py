@@ -124,14 +124,16 @@ def test_a_class_of_ones_own_is_evaluated_beside_the_others(own_package, rigid, 
 
 
 def test_another_recording_with_learning_off(rigid, tmp_path, evaluate):
-    """Joints that recording and URDF share are used; the prefix of the other recording's joint names is reported."""
+    """Joints that recording and URDF share are used; those of the other one have a prefix and come in another order."""
     other = rigid_recording(400, seed=1)
-    write(replace(other, joint_names=tuple(f"left/{name}" for name in JOINTS)), tmp_path / "other.npz")
+    turned = {name: getattr(other, name)[:, ::-1] for name in ("position", "velocity", "acceleration", "effort")}
+    other = replace(other, joint_names=tuple(f"left/{name}" for name in JOINTS[::-1]), **turned)
+    write(other, tmp_path / "other.npz")
     options = ["--urdf", "ur10", "--derivatives", "causal", "--test", tmp_path / "other.npz"]
     out, report = evaluate(rigid, *options, *SMALL)
     assert "prefix 'left/' in the recording" in out
     assert f"joints, all that the recording and the URDF share: {', '.join(JOINTS)}" in out
-    assert report["test"].endswith("other.npz")
+    assert report["test"].endswith("other.npz") and "Nothing was learned" not in out
     assert report["results"]["causal"]["SP"]["learned"] == 0
     assert report["results"]["causal"]["off-line"]["test"]["samples"] >= 399  # all samples up to the last grid point
     assert max(report["results"]["causal"]["P"]["test"]["nmse"].values()) < 0.1

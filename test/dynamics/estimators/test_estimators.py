@@ -20,6 +20,22 @@ def small(kind, regressor, n_random_features=40):
     return kind(regressor) if kind is ParametricEstimator else kind(regressor, n_random_features=n_random_features)
 
 
+def test_two_features_are_enough_for_six_outputs(regressor):
+    assert small(NonparametricEstimator, regressor, 2).predict(*np.ones((3, 7))).total.tolist() == [0.0] * 6
+
+
+def test_the_past_fades_as_often_as_samples_came_not_only_as_were_learned(regressor):
+    once, often = (ParametricEstimator(regressor, forgetting=0.99) for _ in range(2))
+    random, true = np.random.default_rng(0), regressor.nominal_parameters
+    for motion in random.normal(size=(120, 3, 7)):
+        y = regressor(*motion) @ true
+        once.update(*motion, y, count=5)
+        for _ in range(5):
+            often.update(*motion, y)
+        true = regressor.nominal_parameters * (1.0 + 0.01 * random.integers(60))  # the body changes all the time
+    np.testing.assert_allclose(once.parameters, often.parameters, rtol=0.02, atol=0.02 * np.abs(true).max())
+
+
 @pytest.mark.parametrize("prior", ["zero", "nominal"])
 def test_parametric_is_ridge_regression_on_the_stacked_regressors(regressor, prior):
     """Samples of a rigid arm plus a smooth effect of position."""

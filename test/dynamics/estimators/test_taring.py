@@ -22,9 +22,7 @@ def regressor():
 def samples(regressor, n, seed=0):
     rng = np.random.default_rng(seed)
     motions = rng.normal(size=(n, 3, regressor.n_joints))
-    return [
-        (*motion, regressor(*motion) @ regressor.nominal_parameters + 0.1 * rng.normal(size=6)) for motion in motions
-    ]
+    return [(*one, regressor(*one) @ regressor.nominal_parameters + 0.1 * rng.normal(size=6)) for one in motions]
 
 
 def small(kind, regressor, **settings):

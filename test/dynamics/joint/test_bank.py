@@ -189,9 +189,7 @@ def test_an_answer_has_the_confidences_of_the_motion_that_was_settled_last():
     assert estimator.answer(*known, as_known=True).experts.unlearned is answer.experts.unlearned
 
 
-@pytest.mark.parametrize(
-    ("period", "counted"), [(5_000_000, 0.005), (10_000_000, 0.01), (100_000_000, 0.01), (None, 0.01)]
-)
+@pytest.mark.parametrize("period, counted", [(5_000_000, 0.005), (10_000_000, 0.01), (100_000_000, 0.01), (None, 0.01)])
 def test_members_forget_by_the_time_between_stamps_and_below_100_hz_by_samples(period, counted):
     """A memory has a duration from 100 Hz on, a number of samples below; `period` is in ns, None: without stamps."""
     n = 400

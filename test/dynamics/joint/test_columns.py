@@ -15,6 +15,12 @@ ROBOTS = {
 }
 
 
+def test_a_single_joint_is_slow_enough_in_some_motion_for_its_stribeck_friction_to_show():
+    regressor = TorqueRegressor.from_urdf(UR10, UR10_JOINTS[3:4])
+    columns = BaseColumns(regressor, np.ones(regressor.n_parameters), np.zeros(regressor.n_parameters))
+    assert set(columns.places) == set(range(len(columns.kept)))
+
+
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_all_entries_follow_from_those_that_are_learned_and_none_of_these_from_others(robot):
     regressor = ROBOTS[robot]

@@ -241,9 +241,7 @@ def test_odd_but_legal_input_gives_finite_motions_and_each_stamp_once(steps, sca
             assert all(np.isfinite(part).all() for part in motion[1:])
             known.append(motion.stamp)
     stretches = np.split(stamps, np.flatnonzero(np.diff(stamps) > 10**9) + 1)  # short stretches are left out
-    expected = [
-        stamp for stretch in stretches if len(stretch) >= STATES or stretch is stretches[-1] for stamp in stretch
-    ]
+    expected = [stamp for part in stretches if len(part) >= STATES or part is stretches[-1] for stamp in part]
     assert known == expected[: len(known)]
 
 

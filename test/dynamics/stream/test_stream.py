@@ -258,6 +258,10 @@ def test_experts_are_judged_at_once_unless_something_is_touched_and_learned_from
     learned = [event[1] for event in experts.events if event[0] == "learned"]
     assert learned == [k for k in range(2, 28) if k not in range(10, 15)]
     assert stream.counts.withheld == 5
+    stream.watch.changed, stream.watch.change_ratio = 1, 9.0
+    assert [stream.take_change(), stream.take_change()] == [9.0, None]
+    stream.watch = Guard([])  # of another model
+    assert stream.take_change() is None
 
 
 @pytest.mark.parametrize("every", [4, 7])  # [ms]
@@ -286,6 +290,12 @@ def test_switched_off_it_predicts_but_does_not_learn():
 
 def test_memory_is_bounded_when_one_side_is_silent():
     """Measurements from before the first joint state are not refused: topics begin one by one."""
+    stream, _ = make()
+    stream.motions.smoothed = list  # no motion is ever smoothed
+    for k in range(3 * REMEMBERED_STATES):
+        send(stream, k)
+        stream.learn()
+    assert stream.counts.unpaired == REMEMBERED_STATES
     stream, _ = make()
     for begin in (0, 10**6):
         for k in range(3 * MOST_WAITING):

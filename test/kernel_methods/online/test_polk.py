@@ -230,6 +230,8 @@ def test_classes_may_come_one_after_the_other():
     order = rng.permutation(240)
     two.partial_fit(x[order], y[order])
     assert two.score(x, y) > 0.95
+    one = POLKClassifier().partial_fit(x[:60], y[:60]).partial_fit(x[[60, 120]], y[[60, 120]])  # two more at once
+    assert (one.predict(x[:60]) == "pen").all() and one.predict(x[[60, 120]]).tolist() == ["cup", "box"]
 
 
 @pytest.mark.parametrize("kind", [POLKClassifier, POLKRegressor])
@@ -251,6 +253,10 @@ def test_a_refused_lesson_changes_nothing(kind):
         with pytest.raises(IcubLearningError):
             model.partial_fit(*lesson)
         assert pickle.dumps(model) == before, why
+    first = kind(kernel="polynomial", degree=60, **own)
+    with pytest.raises(ParameterError):
+        first.partial_fit(np.full((3, 2), 1e3), np.arange(3))
+    assert not hasattr(first, "n_samples_seen_")
 
 
 def test_an_unseen_label_is_named():

@@ -108,6 +108,15 @@ def test_conjugate_gradients_minimize_the_residual_over_the_krylov_space(data, s
             np.testing.assert_allclose(path[t - 1, :, column], gram @ basis @ best, atol=1e-7)
 
 
+@pytest.mark.parametrize("n", [20, 40, 200])
+def test_conjugate_gradients_end_where_rounding_begins(n):
+    x = np.random.default_rng(0).uniform(-3.0, 3.0, (n, 1))
+    y = np.sin(x[:, 0]) + 0.1 * np.random.default_rng(1).normal(size=n)
+    fitted = ConjugateGradientKRLS().fit(x, y)
+    residuals = np.linalg.norm(fitted.predict_path(x).reshape(-1, n) - y, axis=1)
+    assert (np.diff(residuals) <= 1e-9 * residuals[0]).all() and fitted.n_iter_ < n
+
+
 def test_steps_too_large_are_refused_with_their_bound(data):
     x, y = data
     largest = N / np.linalg.eigvalsh(RBF(SIGMA)(x))[-1]

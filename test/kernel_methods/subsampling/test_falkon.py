@@ -24,9 +24,7 @@ from icub_learning.kernel_methods.subsampling.stored_kernel import StoredKernel
 N, D, SIGMA = 3000, 4, 1.5
 
 
-@pytest.mark.parametrize(
-    ("kernel", "sampling"), [("gaussian", "uniform"), ("gaussian", "leverage"), ("matern", "uniform")]
-)
+@pytest.mark.parametrize("kernel, sampling", [("gaussian", "uniform"), ("gaussian", "leverage"), ("matern", "uniform")])
 @pytest.mark.parametrize("tol", [1e-3, 1e-10])
 def test_falkon_ends_at_the_direct_nystrom_solution_from_single_precision_too(kernel, sampling, tol, data):
     """`tol` bounds the residual of the normal equations, computed in double precision from the whole matrix."""

@@ -239,9 +239,7 @@ def test_images_are_those_of_the_object_that_was_asked_for(simulate, monkeypatch
     message = images[-1]
     assert (message.width, message.height, message.step, message.encoding) == (96, 64, 288, "rgb8")
     assert message.header.frame_id == "r_eye" and (pixels(message) == len("mug")).all()
-    probe.until(
-        lambda: np.median(np.diff(stamps_of(images))[-5:]) == 100_000_000, "images in time after the first ones"
-    )
+    probe.until(lambda: np.median(np.diff(stamps_of(images))[-5:]) == 100_000_000, "images in time after the first")
     probe.until(lambda: stamps_of(states[-1:])[0] >= stamps_of(images)[-1], "the joint state of the last image")
     assert set(stamps_of(images[1:])) <= set(stamps_of(states))
     assert truth[-1].data == "mug"

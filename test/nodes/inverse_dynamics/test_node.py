@@ -77,9 +77,7 @@ def test_predicts_every_state_once_learns_and_keeps_what_it_learned(started, reg
         np.testing.assert_allclose(shown, motion["bandwidth"], rtol=0.01)
         weights = weights_of(probe.diagnostics["weights of experts"])
         assert tuple(weights) == regressor.output_names
-        assert all(
-            sum(one[kind] for kind in ("P", "NP", "SP")) == pytest.approx(1.0, abs=0.02) for one in weights.values()
-        )
+        assert all(sum(one[k] for k in ("P", "NP", "SP")) == pytest.approx(1.0, abs=0.02) for one in weights.values())
         assert probe.diagnostics["refused"] == "0"
 
         saved = probe.call(ModelFile, "save_model", path=str(tmp_path / "arm"))
@@ -170,9 +168,7 @@ def test_joint_torques_which_have_no_sensor_to_tare(started):
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_when_the_learning_thread_dies_predictions_go_on_with_what_was_learned_just_before(
-    started, regressor, monkeypatch
-):
+def test_when_the_learning_thread_dies_predictions_go_on_with_what_was_learned_before(started, regressor, monkeypatch):
     kept, update, arm = [], SemiparametricEstimator.update, Arm(regressor)
     monkeypatch.setattr(inverse_dynamics, "SUPERVISION_PERIOD", 0.05)
     monkeypatch.setattr(LearningThread, "checkpoint", lambda self: kept.append(CHECKPOINT(self)))

@@ -1,6 +1,5 @@
 """A bounded memory of views, and the parts in which they are held back."""
 
-import itertools
 import tracemalloc
 
 import numpy as np
@@ -48,8 +47,7 @@ def test_the_largest_class_gives_up_views_and_what_stays_is_the_same_in_any_orde
         assert np.bincount(kept.targets)[1] == 5
         assert abs(int(np.bincount(kept.targets)[0]) - int(np.bincount(kept.targets)[2])) <= 1
         found.append({(index, row.tobytes()) for row, index in zip(kept.rows, kept.targets.tolist(), strict=True)})
-    for one, other in itertools.combinations(found, 2):
-        assert len(one & other) >= 31  # the order decides which of two equal classes has one view more
+    assert found[0] == found[1] == found[2]
 
 
 def test_what_is_kept_of_a_class_is_spread_over_what_was_taught_and_its_order_is_known():
@@ -87,9 +85,7 @@ def test_random_parts_are_thirds_and_the_same_in_any_order():
     assert (np.diff(found[0][:12]) < 0).any()  # not in the order of learning
 
 
-@pytest.mark.parametrize(
-    ("twins", "in_order", "paired"), [(False, False, False), (True, False, True), (True, True, False)]
-)
+@pytest.mark.parametrize("twins, in_order, paired", [(False, False, False), (True, False, True), (True, True, False)])
 def test_views_in_pairs_whose_order_does_not_show_them_are_held_back_by_opposite_thirds(twins, in_order, paired):
     found = []
     for seed in range(10):

@@ -80,9 +80,7 @@ def loop_area(bundle: CableBundle, steps: int) -> float:
 
 def test_hysteresis_loses_energy_however_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CableBundle, "CREEP_TIME", 0.0)
-    elastic, slow, fast = (
-        loop_area(make_bundle(hysteresis=h), steps) for h, steps in ((0.0, 1000), (0.3, 2000), (0.3, 1000))
-    )
+    elastic, slow, fast = (loop_area(make_bundle(hysteresis=h), n) for h, n in ((0.0, 1000), (0.3, 2000), (0.3, 1000)))
     assert abs(elastic) < 0.02 * slow and slow > 0.1
     assert fast == pytest.approx(slow, rel=0.02)
 

@@ -11,6 +11,7 @@ from icub_learning.recursive.adaptive_forgetting import YOUNG
 
 HALF_LIFE = 30.0  # [s] half-life of what is known of signals, of their differences and of errors
 LEAST = 1e-300  # value in place of a variance or a leverage of 0
+REST = 1e-2  # least leverage times number of samples: a rest, which tells nothing of an output, must not be usual
 FadingT = TypeVar("FadingT", bound="FadingMean")
 
 
@@ -83,7 +84,7 @@ class UsualLeverage(Declared):
     def update(self, leverages: Array, forgetting: float) -> None:
         """Take the leverages (m,) of one sample before it was learned; past ones fade by `forgetting`, in (0, 1]."""
         self._weight = forgetting * self._weight + 1.0
-        logarithms = np.log(np.maximum(self._weight * leverages, LEAST))
+        logarithms = np.log(np.maximum(self._weight * leverages, REST))
         self._mean = self._mean + (logarithms - self._mean) / self._weight
 
     def merge(self, other: "UsualLeverage") -> None:
