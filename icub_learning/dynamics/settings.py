@@ -75,7 +75,7 @@ class Settings(Validated):
         "noise", "weights of outputs for the parameters: by their noise, or equal", choices=("noise", "equal")
     )
     offset_forgetting: float = setting(
-        1.0, "factor by which a new sample fades what is known of offsets, which may drift; 1: none", low=0.5, high=1.0
+        1.0, "factor by which a sample fades what is known of offsets, which may drift; 1: constant", low=0.5, high=1.0
     )
 
     # How joint states and measurements are read.

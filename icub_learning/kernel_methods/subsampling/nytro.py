@@ -106,8 +106,7 @@ class NYTRO(CenterRegressor):
             if stops(errors, threshold):
                 break
         self.n_iter_ = t
-        if self.stopping:
-            self.validation_errors_ = np.asarray(errors)
+        self.validation_errors_ = np.asarray(errors)  # none without `stopping`
         solutions, self.path_levels_ = path.finish(t, coordinates)
         flat = solutions.transpose(1, 0, 2).reshape(self.n_kept_, -1)
         shape = (len(self.centers_), len(solutions), targets.shape[1])
