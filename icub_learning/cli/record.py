@@ -34,7 +34,9 @@ def run(args: argparse.Namespace) -> None:
     from icub_learning.recording import write
     from icub_learning.recording.files import check_free
 
-    check_free(args.output)
+    several_layouts = args.output.with_suffix(f"{args.output.suffix}.mcap")  # where these go if the format has one only
+    for path in (args.output, several_layouts):
+        check_free(path)
     with ros_node("icub_learning_record") as (node, wait, stopped):
         listener = RobotListener(node, args.joint_states, None if args.no_wrench else args.wrench, None)
         collector, passed = listener.collector, listener.passed
@@ -56,6 +58,6 @@ def run(args: argparse.Namespace) -> None:
         recording = collector.recording(with_wrench=not args.no_wrench)
         if recording.irregular and args.output.suffix in (".csv", ".npz"):
             print(f"{len(recording.irregular)} messages have another layout: only rosbag2 holds these", file=sys.stderr)
-            args.output = args.output.with_suffix(".mcap")
+            args.output = several_layouts
         write(recording, args.output)
     print(f"{args.output}: {counts()}")

@@ -16,7 +16,7 @@ from icub_learning.kernel_methods.subsampling.falkon import FALKON
 HARD, EASY = -0.7, -0.9  # scores above which a negative joins the training set, and below which it is dropped again
 POSITIVES = 1.0 / 3.0  # number of positives for each negative, reached by repeating them
 MAX_REPEATS = 20  # largest number of copies of a positive
-SPARE = 4  # largest number of regions that wait, for each that is drawn: those of a lesson of some 130 images at 300
+SPARE = 4  # most regions that wait, for each one drawn: all those of a lesson of up to 130 images of 300 regions
 SAMPLES_PER_CENTER = 2  # fewest samples per centre; twice the centres take 1.5 times as long, for half a point of mAP
 ITERATIONS, TOLERANCE = 20, 1e-2  # limits of conjugate gradients, beyond which scores change in the third digit
 STRATEGIES = ("minibootstrap", "full", "random")
@@ -45,7 +45,7 @@ class Bootstrap:
 
     @property
     def most_positives(self) -> int:
-        """Largest number of an object's regions that are kept: those of a training on all these negatives."""
+        """Largest number of an object's regions that are kept: as many as a training on all these negatives uses."""
         return round(POSITIVES * self.n_batches * self.batch_size)
 
     @property

@@ -167,9 +167,7 @@ class OnlineDetector:
         made.counts = dict(self.counts)
         made._rng = copy.deepcopy(self._rng)
         made._frame = self._frame and replace(self._frame, boxes=list(self._frame.boxes))
-        made._shown = {
-            name: Shown(replace(shown.positives), replace(shown.negatives)) for name, shown in self._shown.items()
-        }
+        made._shown = copy.deepcopy(self._shown)
         made._classifiers = dict(self._classifiers)
         return made
 

@@ -38,9 +38,9 @@ class Frame:
 
 @dataclass
 class Sample:
-    """Rows of arrays side by side: all that came or, of more than `most`, so many drawn with equal chances.
+    """A random sample of the rows that came, at most `most`: each has the same chance to be in it.
 
-    Vitter, "Random sampling with a reservoir", 1985, algorithm R.
+    Rows of several arrays stay side by side (Vitter, "Random sampling with a reservoir", 1985, algorithm R).
     """
 
     most: float
@@ -48,16 +48,17 @@ class Sample:
     arrays: tuple[NDArray[Any], ...] = ()
 
     def add(self, rng: np.random.Generator, *rows: NDArray[Any]) -> None:
-        """Take in rows of each array."""
-        kept = self.arrays or tuple(array[:0] for array in rows)
+        """Take in further rows, equally many of each array."""
+        room = int(max(0, min(self.most - self.came, len(rows[0]))))
         places = self.came + np.arange(len(rows[0]))
+        places[room:] = rng.integers(0, places[room:] + 1)
         self.came += len(places)
-        late = places >= self.most
-        places[late] = rng.integers(0, places[late] + 1)
-        taken = np.flatnonzero(places < self.most)
-        source = np.arange(int(min(self.came, self.most)))
-        source[places[taken]] = len(kept[0]) + taken
-        self.arrays = tuple(np.concatenate(both)[source] for both in zip(kept, rows, strict=True))
+        if room:
+            kept = self.arrays or tuple(array[:0] for array in rows)
+            self.arrays = tuple(np.concatenate([old, new[:room]]) for old, new in zip(kept, rows, strict=True))
+        late = np.flatnonzero(places < self.most)[room:]
+        for array, new in zip(self.arrays, rows, strict=True):
+            array[places[late]] = new[late]
 
 
 @dataclass(frozen=True)

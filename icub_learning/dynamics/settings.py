@@ -72,10 +72,10 @@ class Settings(Validated):
         "zero", "rigid-body parameters before the first sample: zero, or those of the URDF", choices=("zero", "nominal")
     )
     output_weights: str = setting(
-        "noise", "weights of outputs for the parameters: by their noise, or equal", choices=("noise", "equal")
+        "noise", "how much outputs count for the parameters: by their noise, or all alike", choices=("noise", "equal")
     )
     offset_forgetting: float = setting(
-        1.0, "factor by which a sample fades what is known of offsets, which may drift; 1: constant", low=0.5, high=1.0
+        1.0, "factor by which each sample fades what is known of drifting offsets; 1: constant", low=0.5, high=1.0
     )
 
     # How joint states and measurements are read.
@@ -92,13 +92,13 @@ class Settings(Validated):
         choices=("auto", "message", "estimated"),
     )
     joint_order: str = setting(
-        "configured", "whether joints must come in the order of `joints`, or in any", choices=("configured", "any")
+        "configured", "whether joints come in the order of `joints`, or in any order", choices=("configured", "any")
     )
     extra_joints: Sequence[str] = setting(
         (), "joints that messages may hold although the URDF lacks them, such as those of fingers"
     )
     stamp_source: str = setting(
-        "header", "time of a message: its header, or its arrival where stamps are bad", choices=("header", "arrival")
+        "header", "time of a message: its header, or its arrival if stamps are unusable", choices=("header", "arrival")
     )
     tolerance: float = setting(
         0.0025, "largest difference between the stamps of a wrench and its joint state", unit="s", low=0.0, high=1.0
@@ -119,7 +119,7 @@ class Settings(Validated):
         0.1, "contacts found in an hour without any, at most", unit="1/h", low=1e-6, high=1e3
     )
     longest_contact: float = setting(
-        10.0, "time after which what is no load or contact is a change of the body", unit="s", low=0.5, high=3600.0
+        10.0, "time after which what lasts is taken for a change of the body itself", unit="s", low=0.5, high=3600.0
     )
 
 

@@ -36,7 +36,7 @@ class Settings(Validated):
         5, "number of newest frames whose scores are averaged; 1 uses each frame alone", low=1, high=1000
     )
     max_age: float = setting(
-        1.0, "frames older than the newest by more are left out of the average", unit="s", low=0.0, high=3600.0
+        1.0, "how much older than the newest a frame in the average may be", unit="s", low=0.0, high=3600.0
     )
     reject_known: float = setting(
         0.05, "share of known objects' views that may be 'unknown'; 0: always the nearest", low=0.0, high=1.0, live=True

@@ -44,7 +44,8 @@ class ParametricPredictor(NamedTuple):
         return Prediction(total, total, np.zeros(len(total)), lambda: self.noise * (1.0 + self.unlearned(rows)))
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
-        (made := self.answer(q, v, a)).settle()
+        made = self.answer(q, v, a)
+        made.settle()
         return made
 
 
@@ -183,15 +184,18 @@ class ParametricEstimator:
         that is known best.
         """
         usual = self._usual.value
+        rows = self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a))
         if self._adaptive is None:
             self._rls.forgetting = self._forgetting**count
-        innovation, leverage = self.learn(self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a)), y, count)
+        try:
+            innovation, leverage = self.learn(rows, y, count)
+        finally:  # a sample that is refused changes nothing
+            if self._adaptive is None:
+                self._rls.forgetting = self._forgetting
         elapsed = seconds_between(self._last_stamp, stamp)
         self._last_stamp = stamp
         if self._adaptive is not None:
             self._rls.forgetting = self._adaptive.follow(innovation, unlearned_share(leverage, usual), elapsed)
-        else:
-            self._rls.forgetting = self._forgetting
 
     def forget(self, factor: float) -> None:
         """Let each further sample reduce the weight of earlier ones by `factor`. Raises ParameterError."""

@@ -38,7 +38,7 @@ class NodeSettings:
     config: str = setting("", "parameter file of inverse_dynamics, which names the robot and the joints that move")
     velocity_limit: float = setting(
         4.0,
-        "largest velocity of a joint, where its robot description has no lower one",
+        "largest velocity of a joint, where the robot description has no lower one",
         unit="rad/s",
         low=0.01,
         high=100.0,

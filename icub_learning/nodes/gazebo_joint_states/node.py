@@ -35,7 +35,7 @@ class NodeSettings:
 
     rate: float = setting(
         200.0,
-        "joint states per simulated second; a divisor of 1000",
+        "joint states per simulated second, that of the wrenches; a divisor of 1000",
         unit="Hz",
         low=1.0,
         high=1000.0,

@@ -33,7 +33,7 @@ class NodeSettings:
     """Settings of the node itself, beside those of recognition."""
 
     publish_rate: float = setting(
-        0.0, "rate of publishing the newest recognition again; 0: each once", unit="Hz", low=0.0, high=1000.0, live=True
+        0.0, "rate at which the newest recognition is repeated; 0: never", unit="Hz", low=0.0, high=1000.0, live=True
     )
     report_period: float = setting(1.0, "period of /diagnostics", unit="s", low=0.05, high=60.0)
 

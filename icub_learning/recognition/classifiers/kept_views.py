@@ -37,7 +37,6 @@ class KeptViews:
         # Length, class, hash and place in the order of learning of each view.
         self._lengths, self._targets, self._hashes, self._stamps = (np.zeros(0) for _ in range(4))
         self._next_stamp = 0
-        self._counts: list[int] = []  # number of views of each class, up to the last class that has any
 
     def __len__(self) -> int:
         return self._n
@@ -67,7 +66,7 @@ class KeptViews:
 
     def count(self, index: int) -> int:
         """Return the number of kept views of one class."""
-        return self._counts[index] if index < len(self._counts) else 0
+        return int(np.count_nonzero(self._targets[: self._n] == index))
 
     def add(self, z: Array, index: int) -> Array:
         """Keep a view z (d,) of the class at `index`; return it as it is kept, (d,)."""
@@ -77,13 +76,10 @@ class KeptViews:
         self._put(self._n, row, float(np.linalg.norm(z)), index, self._next_stamp)
         self._next_stamp += 1
         self._n += 1
-        self._counts += [0] * (index + 1 - len(self._counts))
-        self._counts[index] += 1
         if self._n > self.capacity:
-            n, counts = self._n, np.array(self._counts)
-            from_largest = counts[self._targets[:n].astype(int)] == counts.max()
-            given_up = int(np.where(from_largest, self._hashes[:n], -1.0).argmax())
-            self._counts[int(self._targets[given_up])] -= 1
+            targets = self._targets[: self._n].astype(np.intp)
+            counts = np.bincount(targets)
+            given_up = int(np.where(counts[targets] == counts.max(), self._hashes[: self._n], -1.0).argmax())
             self._n -= 1
             for table in self._tables:
                 table[given_up] = table[self._n]
@@ -97,7 +93,6 @@ class KeptViews:
                 table[place] = table[source]
         self._n = len(left)
         self._targets[: self._n] -= self._targets[: self._n] > index
-        del self._counts[index : index + 1]
 
     def parts(self) -> NDArray[np.intp]:
         """Return thirds of each class, (n,) from 0, in the order of learning, which keeps alike neighbours together."""
@@ -173,7 +168,6 @@ class KeptViews:
         for place, row in enumerate(rows):
             kept._put(place, np.rint(row * STEPS) / STEPS, float(lengths[place]), int(targets[place]), place)
         kept._n = kept._next_stamp = len(rows)
-        kept._counts = np.bincount(targets.astype(int)).tolist() if len(rows) else []
         return kept
 
     def _put(self, place: int, row: Array, length: float, index: int, stamp: int) -> None:

@@ -23,7 +23,7 @@ class SimulationSettings(Validated):
     circle_radius: float = setting(0.10, "radius of the hand's circles", unit="m", low=0.01, high=0.10)
     circle_speed: float = setting(0.6, "mean speed of the hand on its circle", unit="m/s", low=0.01, high=0.8)
     circle_wander: float = setting(
-        0.01, "amplitude of slow changes of the circle's centre; others are in proportion", unit="m", low=0.0, high=0.02
+        0.01, "amplitude of slow changes of the circle's centre; posture and speed too", unit="m", low=0.0, high=0.02
     )
     cable_stiffness: float = setting(
         200.0, "cables across the elbow: force per elongation between their clamps", unit="N/m", low=0.0, high=2000.0
@@ -35,7 +35,7 @@ class SimulationSettings(Validated):
         0.3, "cable bundle: friction between its strands, relative to its elastic force", low=0.0, high=1.0
     )
     cross_talk: float = setting(
-        0.01, "force/torque sensor: part of one axis in another's reading, of full scale", low=0.0, high=0.1
+        0.01, "force/torque sensor: largest share of full scale that an axis adds to another", low=0.0, high=0.1
     )
     drift: float = setting(
         0.2, "force/torque sensor: standard deviation of its slow drift", unit="N", low=0.0, high=10.0
