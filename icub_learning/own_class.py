@@ -11,10 +11,8 @@ from icub_learning.errors import IcubLearningError, ParameterError, did_you_mean
 
 
 def find_class(setting: str, path: str, methods: Sequence[str]) -> type[Any]:
-    """Return the class at the path MODULE.CLASS, which is the value of a setting.
-
-    Raises ParameterError: the module cannot be imported, or holds no class of that name with these methods.
-    """
+    """Return the class at the path MODULE.CLASS, which is the value of a setting. Raises ParameterError: the module
+    cannot be imported, or holds no class of that name with these methods."""
     module_name, _, name = path.rpartition(".")
     with running_own(setting, path, f"the import path of a class: {module_name!r} cannot be imported"):
         module = import_module(module_name)

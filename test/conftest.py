@@ -174,10 +174,8 @@ def node_here(ros_domain: int, tmp_path: Path, capfd: Any, monkeypatch: pytest.M
 
 @pytest.fixture
 def started(node_here: Callable[..., Any]) -> Callable[..., Any]:
-    """Start the node of a probe in this process: a context with the connected probe, whose node must end cleanly.
-
-    Call it as started(NodeProbe(RIGHT_ARM), learning_share=1.0, ...); keywords are ROS parameters.
-    """
+    """Start the node of a probe in this process: a context with the connected probe, whose node must end cleanly. Call
+    it as started(NodeProbe(RIGHT_ARM), learning_share=1.0, ...); keywords are ROS parameters."""
 
     @contextmanager
     def start(probe: Any, *remap: list[str], **parameters: object) -> Iterator[Any]:

@@ -95,9 +95,7 @@ class FleetMember:
 
     def share(self, patience: float) -> int:
         """Publish the model; return its size [bytes] once the pooling station has received it, within `patience` [s].
-
-        Raises IcubLearningError: the node refused a request, or no station received the model.
-        """
+        Raises IcubLearningError: the node refused a request, or no station received the model."""
         sent, publisher = len(self._published()[0]), self._publisher
 
         def delivered() -> bool:

@@ -238,10 +238,8 @@ class OnlineDetector:
                 self._shown[name].negatives.add(self._rng, frame.negatives(name))
 
     def _all_positives(self, name: str) -> tuple[Rows, Array]:
-        """Return regions (n, d) of an object, those of earlier trainings first, and their offsets (n, 4).
-
-        All have the same chance to be among `most_positives`, so that earlier lessons fade as later ones come.
-        """
+        """Return regions (n, d) of an object, those of earlier trainings first, and their offsets (n, 4). All have the
+        same chance to be among `most_positives`, so that earlier lessons fade as later ones come."""
         before, (features, steps) = self._classifiers.get(name), self._shown[name].positives.arrays
         if before:
             features, steps = np.concatenate([before.positives, features]), np.concatenate([before.steps, steps])

@@ -74,9 +74,7 @@ class FeedForward:
 
 def effort_limits(urdf: str, joints: Sequence[str]) -> Array:
     """Return the limits (n_joints,) of the efforts in a URDF (path or XML text); infinite where it gives none, or 0.
-
-    Raises ModelError if the URDF cannot be read.
-    """
+    Raises ModelError if the URDF cannot be read."""
     found = {joint.get("name"): joint.find("limit") for joint in read_urdf(urdf).findall("joint")}
     values = []
     for name in joints:

@@ -89,10 +89,8 @@ class Fleet:
         return results
 
     def spread(self, targets: Sequence[Path]) -> int:
-        """Write the pooled model to files, each completely or not at all; return its number of bytes.
-
-        Raises StateError if nothing was gathered, or a file cannot be written.
-        """
+        """Write the pooled model to files, each completely or not at all; return its number of bytes. Raises StateError
+        if nothing was gathered, or a file cannot be written."""
         state, header = read_model(self.pooled)
         written = [write_model(target, state, header) for target in targets]
         return written[0].stat().st_size if written else 0

@@ -31,10 +31,8 @@ class OwnPredictor:
     variance: Array  # (n_outputs,), variance of a measurement about a prediction
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Prediction:
-        """Predict from position, velocity, acceleration, each (n_joints,).
-
-        Raises ShapeError, NotFiniteError or ParameterError for such inputs, or for what the learner returns.
-        """
+        """Predict from position, velocity, acceleration, each (n_joints,). Raises ShapeError, NotFiniteError or
+        ParameterError for such inputs, or for what the learner returns."""
         motion, m = motion_vectors(self.regressor.n_joints, q, v, a), self.regressor.n_outputs
         total = _bounded("prediction", self.own.predict(*motion), m) + self.added
         return Prediction(total, np.zeros(m), total.copy(), self.variance.copy())
@@ -110,10 +108,8 @@ class OwnLearner(OwnClass):
         self._tare = self._tare + vector("change", change, len(self._tare))
 
     def merge(self: LearnerT, other: LearnerT, common: LearnerT | None = None) -> None:
-        """Pool what another one learned, by `merge(other)` of the class, or `merge(other, common)`; see Ledger.
-
-        Raises ParameterError if the class has no such method, and what Ledger.merge and that method raise.
-        """
+        """Pool what another one learned, by `merge(other)` of the class, or `merge(other, common)`; see Ledger. Raises
+        ParameterError if the class has no such method, and what Ledger.merge and that method raise."""
         self.ledger.merge(self, other, common, self._pool)
 
     def _pool(self: LearnerT, other: LearnerT, common: LearnerT | None) -> None:

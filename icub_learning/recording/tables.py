@@ -52,9 +52,7 @@ class _Columns:
 
 def _plausible_arrivals(stamps: np.ndarray) -> np.ndarray:
     """Return arrivals for rows without arrival_ns: their stamps, or even spacing where the stamps are not in order.
-
-    Thus the rows keep their order, and bad stamps reach the stream that has to refuse them.
-    """
+    Thus the rows keep their order, and bad stamps reach the stream that has to refuse them."""
     steps = np.diff(stamps)
     if np.all(steps >= 0):
         return stamps

@@ -57,10 +57,8 @@ class RegularizedCovariance:
         return (out[0], leverages[0]) if z_rows.ndim == 1 else (out, leverages)
 
     def merge(self, other: "RegularizedCovariance") -> None:
-        """Add all samples of another covariance exactly; the regularization stays. O(d^3).
-
-        Raises ParameterError: `other` is no RegularizedCovariance or has other sizes; nothing changes then.
-        """
+        """Add all samples of another covariance exactly; the regularization stays. O(d^3). Raises ParameterError:
+        `other` is no RegularizedCovariance or has other sizes; nothing changes then."""
         if not isinstance(other, RegularizedCovariance):
             raise ParameterError("other", type(other).__name__, "a RegularizedCovariance")
         if other.n_features != self.n_features:

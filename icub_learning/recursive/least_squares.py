@@ -295,9 +295,7 @@ class RecursiveLeastSquares:
 
     def withdraw(self, z: Array, y: Array) -> None:
         """Become as if samples z (k, d), y (k, T), or rows equivalent to some, had never been learned. O(k d^2 + d^3).
-
-        Raises what `update` does, and ParameterError: they are more than was learned; nothing changes then.
-        """
+        Raises what `update` does, and ParameterError: they are more than was learned; nothing changes then."""
         z_rows, y_rows = self._rows(z, y)
         before = self.factor
         try:

@@ -84,10 +84,8 @@ class Robots:
 
 
 def known(model, samples):
-    """Return the predictions of each expert with a long memory, or the parameters of rigid bodies alone.
-
-    The weights of the experts are each robot's own, and so are the experts that forget within seconds.
-    """
+    """Return the predictions of each expert with a long memory, or the parameters of rigid bodies alone. The weights of
+    the experts are each robot's own, and so are the experts that forget within seconds."""
     if isinstance(model, ParametricEstimator):
         return model.parameters
     slow = [not name.endswith(" s") for name in model.expert_weights]

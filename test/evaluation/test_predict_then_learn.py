@@ -56,9 +56,7 @@ def settled(estimator, q, v, a):
 @pytest.mark.parametrize("short", ESTIMATORS)
 def test_predict_then_learn_by_hand(short, horizon):
     """Each sample is predicted by an estimator that has judged and learned all samples the horizon older, no others.
-
-    Where motions come with efforts, the stream also looks at the noise of the velocities.
-    """
+    Where motions come with efforts, the stream also looks at the noise of the velocities."""
     recording = rigid_recording(300, noise=0.5)
     regressor, estimator = made_by_hand(short, SETTINGS)
     rows, stamps, made = samples(recording), recording.joint_stamps.tolist(), []

@@ -149,10 +149,8 @@ def test_tensor_selection(run):
 
 @pytest.fixture
 def patients(tmp_path):
-    """Write patients whose time depends on the product of two features and class on its sign; degree 2 learns both.
-
-    The kernel of degree 2 has no odd terms; the features are far from zero, to test that they are centred.
-    """
+    """Write patients whose time depends on the product of two features and class on its sign; degree 2 learns both. The
+    kernel of degree 2 has no odd terms; the features are far from zero, to test that they are centred."""
     rng = np.random.default_rng(0)
     rows = [["status", "time", *(f"f{j}" for j in range(5))], ["R", 1.0, *["NA"] * 5]]
     for row in rng.normal(size=(194, 5)):

@@ -67,10 +67,8 @@ class DetectionProbe(RosProbe):
         return dict(zip(answer.labels, answer.counts, strict=True))
 
     def teach(self, label: str, images: Iterable[Any], first: Any = None, **fields: Any) -> Any:
-        """Teach an object while pairs (image, boxes or None) are shown, after the image `first`; return the answer.
-
-        A lesson lasts a fixed time: if it ends before a busy node has seen all images, a longer one is given.
-        """
+        """Teach an object while pairs (image, boxes or None) are shown, after the image `first`; return the answer. A
+        lesson lasts a fixed time: if it ends before a busy node has seen all images, a longer one is given."""
         images = list(images)
         for seconds in (1.5, 6.0, 24.0, 96.0):
             if first is not None:

@@ -30,10 +30,8 @@ def stand_in(folder: Path) -> str:
 
 
 def entries() -> dict[str, dict[str, Any]]:
-    """Return the entries of the bridge's configuration file, by their Gazebo type.
-
-    The parameter config_file names the file: an argument config_file:=..., or an entry of a --params-file.
-    """
+    """Return the entries of the bridge's configuration file, by their Gazebo type. The parameter config_file names the
+    file: an argument config_file:=..., or an entry of a --params-file."""
     import yaml
 
     found = [text.partition(":=")[2] for text in sys.argv if text.startswith("config_file:=")]

@@ -5,10 +5,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 
 def newest_by_window(stamps, position, velocity, window, order, velocity_weight=0.0):
-    """Return velocity and acceleration at each newest sample, (n, 2, joints); all windows are fitted at once.
-
-    They are NaN before the first full window; a window may reach across a gap.
-    """
+    """Return velocity and acceleration at each newest sample, (n, 2, joints); all windows are fitted at once. They are
+    NaN before the first full window; a window may reach across a gap."""
     times = sliding_window_view(stamps, window)
     times = (times - times[:, -1:]) * 1e-9
     scale, powers = (-2.0 / times[:, 0])[:, None, None], np.arange(order + 1)

@@ -36,10 +36,8 @@ def rigid(states, parameters=SmallArm.nominal_parameters):
 
 
 def learn(estimator, states, y, first=0, judged=True):
-    """Learn samples 10 ms apart; return total and variance predicted for each before it was learned, (2, n).
-
-    Without `judged` the weights of experts stay as they are.
-    """
+    """Learn samples 10 ms apart; return total and variance predicted for each before it was learned, (2, n). Without
+    `judged` the weights of experts stay as they are."""
     told = []
     for k, (state, target) in enumerate(zip(states, y, strict=True)):
         prediction = estimator.predict(*state)

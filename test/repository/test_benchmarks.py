@@ -1,8 +1,6 @@
 """The benchmarks compare like with like, leave out what is too slow, and write what they found."""
 
 import json
-from itertools import islice
-from time import sleep
 
 import numpy as np
 import pytest
@@ -13,7 +11,7 @@ from benchmarks.contestants import CONTESTANTS, MISSING
 from benchmarks.endurance import files, soak
 from benchmarks.report import Result
 from benchmarks.scenarios import SCENARIOS
-from benchmarks.timing import Spread, time_in_turns
+from benchmarks.timing import time_in_turns
 from icub_learning.recursive import _cholesky
 from icub_learning.simulation.zoo import ZOO
 
@@ -35,13 +33,6 @@ def test_one_size_is_measured_by_all_whose_weights_are_those_of_the_batch_soluti
         core.time_one_size(16, 3, 0.02)
 
 
-def test_what_is_too_slow_is_left_out_with_the_reason():
-    results = time_in_turns({"slow": lambda i: sleep(0.05), "quick": lambda i: None}, 0.05, 10)
-    assert "left out" in results["slow"]
-    assert isinstance(results["quick"], Spread)
-    assert results["quick"].low <= results["quick"].median <= results["quick"].high
-
-
 @pytest.mark.parametrize("name", files.TARGETS)
 def test_what_is_fuzzed_takes_or_refuses_what_it_begins_with(name):
     target, seeds = files.TARGETS[name]()
@@ -54,21 +45,6 @@ def test_each_part_of_a_cycle_is_measured(monkeypatch):
     found = {row["part"]: row["µs"] for row in parts.run(quick=True).rows}
     assert min(found.values()) > 0.0
     assert "a joint state to its prediction, irregular stamps" in found
-
-
-@pytest.mark.parametrize("event", [False, True])
-def test_watched_samples_are_quiet_or_in_an_event_that_lasts(event):
-    settings = parts.Settings(urdf=parts.find_urdf("icub"), joints=parts.ARM)
-    samples = parts.watched(parts.make_regressor(settings), event=event)
-    seen = [(monitor.contact, monitor.load) for monitor in islice(samples, 120)]
-    assert set(seen[20:]) == {(event, None)}
-
-
-def test_stamps_are_irregular_and_rise():
-    regular, irregular = (np.diff(list(islice(parts.stamps_with(jitter), 2000))) for jitter in (0.0, parts.JITTER))
-    assert set(regular.tolist()) == {parts.PERIOD}
-    assert irregular.min() > 0
-    assert 0.2 < irregular.std() / irregular.mean() < 0.6
 
 
 def test_a_soak_tells_growth_from_what_goes_up_and_down_with_its_events():

@@ -44,12 +44,3 @@ def test_a_request_is_given_up_after_its_time_but_not_for_a_pause_of_this_proces
         waiting.look(now)
     assert waiting.mute == ["a"]
     assert now - 100.0 - 10 * LONGEST_ANSWER == pytest.approx(LONGEST_ANSWER - LONGEST_LOOK, abs=LONGEST_LOOK)
-
-
-def test_answers_are_counted_by_service():
-    waiting = WaitingRequests(0.0)
-    for service, fields in (("a", {"success": True}), ("a", {"success": False}), ("b", {})):
-        waiting.add(service, answer(**fields))
-    waiting.look(0.5)
-    assert waiting.accepted == {"a": 1, "b": 1}
-    assert (waiting.answered, waiting.slowest) == (3, 0.5)

@@ -80,7 +80,11 @@ def _case(args: argparse.Namespace, path: Path, own: Mapping[str, Any]) -> Case:
     recording = options.read_recording(argparse.Namespace(**given), wrench=given["output"] != "joint_torque")
     remarks = []
     if given["output"] is None:
-        given["output"] = _only_output(recording)
+        wrench = recording.wrench is not None and len(recording.wrench) > 0
+        if wrench == (recording.effort is not None):
+            text = "wrenches and efforts: say what is learned (--output)" if wrench else "neither wrenches nor efforts"
+            raise RecordingError(f"the recording has {text}", name="output", bound="wrench or joint_torque")
+        given["output"] = "wrench" if wrench else "joint_torque"
         remarks.append(f"output: {given['output']}, the only one in the recording")
     names = given["joints"] or []
     parts = names if isinstance(names, (list, tuple)) else [names]
@@ -102,11 +106,3 @@ def _case(args: argparse.Namespace, path: Path, own: Mapping[str, Any]) -> Case:
     if given["joint_order"] is None and in_order != settings.joints:
         settings = replace(settings, joint_order="any")  # a file's own order is no sign of a fault
     return Case(path, recording, settings, tuple(remarks))
-
-
-def _only_output(recording: Recording) -> str:
-    wrench = recording.wrench is not None and len(recording.wrench) > 0
-    if wrench == (recording.effort is not None):
-        text = "wrenches and efforts: say what is learned (--output)" if wrench else "neither wrenches nor efforts"
-        raise RecordingError(f"the recording has {text}", name="output", bound="wrench or joint_torque")
-    return "wrench" if wrench else "joint_torque"

@@ -73,9 +73,7 @@ class Robot:
 
     def wait(self, done: Callable[[], bool], limit: float) -> bool:
         """Publish images and handle messages until `done` returns true, at most `limit` seconds; return whether it did.
-
-        Raises KeyboardInterrupt: a signal came.
-        """
+        Raises KeyboardInterrupt: a signal came."""
         end = time.monotonic() + limit
         while not done():
             if self._stopped():

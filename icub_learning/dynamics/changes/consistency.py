@@ -60,9 +60,7 @@ class ConsistentParameters:
 
     def nearest(self, estimate: Array, information: Array) -> Array:
         """Return consistent parameters (n_parameters,) for an estimate and its positive semidefinite information A.
-
-        Raises ShapeError for arrays of other sizes.
-        """
+        Raises ShapeError for arrays of other sizes."""
         n, free = len(self._unit), self._free
         if estimate.shape != (n,) or information.shape != (n, n):
             raise ShapeError("information", information.shape, f"({n}, {n}), with an estimate ({n},)")
@@ -166,9 +164,7 @@ def is_consistent(parameters: Array) -> bool:
 
 def possible(pseudo: Array) -> Array:
     """Return a pseudo-inertia (4, 4), made positive definite where it is not: a massless link becomes a light ball.
-
-    Raises ParameterError if it is not finite.
-    """
+    Raises ParameterError if it is not finite."""
     if not np.isfinite(pseudo).all():
         raise ParameterError("pseudo_inertia", pseudo.tolist(), "finite")
     unit = 1.0 / body_units()[[1, 2, 3, 0]]  # 1 / UNIT_LENGTH for three axes, 1 for the last

@@ -135,17 +135,13 @@ class ErrorModel:
         return Step(kept, gain, whole, root)
 
     def more_noise(self, fewer: float) -> Array:
-        """Return by how much the variance (m,) of a block's mean is larger where it has `fewer` times fewer samples.
-
-        It is at least that of white noise: errors of single samples have tails that those in quiet moments do not show.
-        """
+        """Return by how much the variance (m,) of a block's mean is larger where it has `fewer` times fewer samples. It
+        is at least that of white noise: errors of single samples have tails that those in quiet moments do not show."""
         return self.scale * (fewer - 1.0) * np.maximum(self.scatter, self.noise.diagonal())
 
     def _wandering(self, novelty: Array | None) -> Array:
-        """Return by what variance (m,) offsets change during one block, because the motion is new.
-
-        They still change while the motion is being learned, so that its novelty fades within NEW and not at once.
-        """
+        """Return by what variance (m,) offsets change during one block, because the motion is new. They still change
+        while the motion is being learned, so that its novelty fades within NEW and not at once."""
         before = np.zeros(self.n_outputs) if self._novel is None else self._novel
         faded = np.exp(-BLOCK / NEW) * before
         self._novel = faded if novelty is None else np.maximum(faded, novelty)

@@ -127,7 +127,8 @@ class ChangeMonitor:
             self._errors.ignore(columns[:, N_BODY:] * LEAST_PUSH * wrench_units())
             self._errors.learn(*means)
             if self._errors.age >= SLOW:
-                self._got_used()
+                self._filter = self._errors.start()[:, None]
+                self._enter(State.QUIET)
         else:
             self._judge(stamp, means, columns)
         if self.contact or (self.load is not None and (stamp - self.load.since) * 1e-9 < SETTLED):
@@ -165,10 +166,8 @@ class ChangeMonitor:
                 self._errors.learn(*self._held_back.popleft())
 
     def _is_strange(self, error: Array, fewer: float) -> bool:
-        """Return whether a mean error (m,) of `fewer` times fewer samples than a block usually has may be an alarm.
-
-        It is judged by the filter's step and the load's columns of the block before.
-        """
+        """Return whether a mean error (m,) of `fewer` times fewer samples than a block usually has may be an alarm. It
+        is judged by the filter's step and the load's columns of the block before."""
         if self.contact or not self._blocks.history:
             return False
         last = self._blocks.history[-1]
@@ -200,10 +199,6 @@ class ChangeMonitor:
         self._blocks.forget()
         self._blocks.number = 0
         self._enter(State.GETTING_USED)
-
-    def _got_used(self) -> None:
-        self._filter = self._errors.start()[:, None]
-        self._enter(State.QUIET)
 
     def _began(self, number: int) -> None:
         blocks = [block for block in self._blocks.history if block.number >= number]

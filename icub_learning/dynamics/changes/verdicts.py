@@ -25,9 +25,7 @@ def load_in(event: Event, recent: Sequence[Block]) -> Attempt | None:
 
 def _is_load(attempt: Attempt, event: Event, recent: Sequence[Block]) -> bool:
     """Return whether a load explains the errors better than all else does, explains them well enough, and is possible.
-
-    A load that is there explains each recent block, too; one that stands for a push and its end does not.
-    """
+    A load that is there explains each recent block, too; one that stands for a push and its end does not."""
     as_load, as_push, as_unknown = _log_likelihoods(attempt)
     if as_load < max(as_push, as_unknown) + MARGIN:
         return False
@@ -40,10 +38,8 @@ def _is_load(attempt: Attempt, event: Event, recent: Sequence[Block]) -> bool:
 
 
 def _log_likelihoods(attempt: Attempt) -> tuple[float, float, float]:
-    """Return log likelihoods of the errors since evidence began: with a load, with a push, in an unknown motion.
-
-    All three lack the same constant. A push may come with the load before the event or without it.
-    """
+    """Return log likelihoods of the errors since evidence began: with a load, with a push, in an unknown motion. All
+    three lack the same constant. A push may come with the load before the event or without it."""
     bare, loaded = attempt.bare, attempt.loaded
     as_load = bare.log_likelihood(Cause.LOAD)
     as_push = max(evidence.log_likelihood(cause) for evidence in (loaded, bare) for cause in PUSHES)

@@ -176,10 +176,8 @@ class JointEstimator(ExpertPredictor):
             self._adaptive.change(ratio)
 
     def tare(self, change: ArrayLike) -> None:
-        """Shift the offsets by `change` (n_outputs,) at once, as if every measurement had been larger by this.
-
-        See ParametricEstimator.tare. Raises ShapeError, NotFiniteError: nothing changes then.
-        """
+        """Shift the offsets by `change` (n_outputs,) at once, as if every measurement had been larger by this. See
+        ParametricEstimator.tare. Raises ShapeError, NotFiniteError: nothing changes then."""
         self._tare = self._tare + vector("change", change, len(self._tare))
         self._predictor = None
 

@@ -131,10 +131,8 @@ class ParametricEstimator:
 
     @property
     def information(self) -> Array:
-        """What the samples say about the parameters: the inverse of a covariance, (n_parameters, n_parameters).
-
-        It leaves out the regularization. Its unit is that of the noise of the noisiest output: all are weighted to it.
-        """
+        """What the samples say about the parameters: the inverse of a covariance, (n_parameters, n_parameters). It
+        leaves out the regularization. Its unit is that of the noise of the noisiest output: all are weighted to it."""
         factor = self._rls.factor
         gathered = (factor.T @ factor - np.diag(self._rls.prior)) / self._variance_of_rows
         information: Array = np.empty_like(gathered)

@@ -32,9 +32,7 @@ class StampSequence:
 
     def accept(self, stamp: int) -> bool:
         """Accept a stamp [ns], of a sample whose values have been checked; return whether the clock was set back.
-
-        Raises SampleError: reason one of stamp_zero, stamp_negative, stamp_repeated, stamp_backwards.
-        """
+        Raises SampleError: reason one of stamp_zero, stamp_negative, stamp_repeated, stamp_backwards."""
         if stamp == 0:
             raise SampleError("stamp_zero", "the stamp is zero: its source sets no time", value=stamp)
         if stamp < 0:

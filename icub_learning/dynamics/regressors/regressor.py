@@ -68,9 +68,7 @@ class Regressor(ABC):
     @abstractmethod
     def __call__(self, q: Array, v: Array, a: Array) -> Array:
         """Return the regressor (n_outputs, n_parameters), a new array, of q, v, a (n_joints,) in rad or m, and seconds.
-
-        Raises ShapeError for another shape; values are not checked.
-        """
+        Raises ShapeError for another shape; values are not checked."""
 
     @abstractmethod
     def state(self) -> dict[str, Array]:

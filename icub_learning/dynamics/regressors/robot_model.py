@@ -91,9 +91,7 @@ class RobotModel:
 
     def state(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
         """Return positions, velocities and accelerations in Pinocchio's layout, in buffers that the next call reuses.
-
-        Raises ShapeError unless q, v, a are of shape (n_joints,) [rad or m, and seconds]; values are not checked.
-        """
+        Raises ShapeError unless q, v, a are of shape (n_joints,) [rad or m, and seconds]; values are not checked."""
         shape = self.velocity_index.shape
         for name, values in (("q", q), ("v", v), ("a", a)):
             # The attribute first: calling np.shape three times per prediction takes longer.
@@ -136,10 +134,8 @@ def _of_type(joints: Iterable[ElementTree.Element], types: Sequence[str]) -> tup
 
 
 def read_urdf(urdf: Urdf) -> ElementTree.Element:
-    """Return the root element of a URDF given as a path or as XML text.
-
-    Raises ModelError if the file cannot be read, or is not well-formed XML with a <robot> at its root.
-    """
+    """Return the root element of a URDF given as a path or as XML text. Raises ModelError if the file cannot be read,
+    or is not well-formed XML with a <robot> at its root."""
     if isinstance(urdf, str) and urdf.lstrip("\ufeff \t\r\n").startswith("<"):
         text, source = urdf.lstrip("\ufeff \t\r\n"), "the URDF text"
     else:

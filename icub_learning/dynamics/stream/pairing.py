@@ -28,10 +28,8 @@ class Pairing:
         self._usual = UsualInterval()  # usual time between measurements [ns]
 
     def add(self, stamp: int, measured: Array) -> int | None:
-        """Let a measurement wait; return the stamp of the oldest one if that has to give way to it.
-
-        Raises SampleError: its stamp is not later than that of the measurement before; nothing changes.
-        """
+        """Let a measurement wait; return the stamp of the oldest one if that has to give way to it. Raises SampleError:
+        its stamp is not later than that of the measurement before; nothing changes."""
         last = self._stamps.last
         if self._stamps.accept(stamp):  # the clock was set back
             self.waiting.clear()

@@ -119,9 +119,7 @@ class RecentMeasurements:
 
 def mean_error(estimator: Predictor, recent: list[tuple[Motion, Array]]) -> Array:
     """Return the mean of what was measured minus what the estimator predicts now for the same motions, (n_outputs,).
-
-    Raises ParameterError: fewer than 5 measurements.
-    """
+    Raises ParameterError: fewer than 5 measurements."""
     if len(recent) < FEWEST:
         text = f"at least {FEWEST} to tare the sensor"
         raise ParameterError(f"number of measurements in the last {SPAN:g} s", len(recent), text)

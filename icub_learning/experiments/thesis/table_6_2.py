@@ -133,10 +133,8 @@ def _table_text(published: Mapping[str, Any], found: Mapping[str, Any]) -> str:
 def _learn(
     name: str, sigma: float, data: Any, grids: Mapping[str, Array], passes: int, seed: int
 ) -> tuple[tuple[float, float, float], Any]:
-    """Return hinge loss, error [%] and seconds of one method with its own model selection, and its curve.
-
-    The curve of SIGM has the hinge loss after each pass, that of SGM test and training hinge losses by step.
-    """
+    """Return hinge loss, error [%] and seconds of one method with its own model selection, and its curve. The curve of
+    SIGM has the hinge loss after each pass, that of SGM test and training hinge losses by step."""
     (x, y), (x_held, y_held), (x_test, y_test) = data
     start = perf_counter()
     if name == "LIBSVM":

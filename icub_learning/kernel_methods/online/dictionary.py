@@ -102,7 +102,9 @@ class KernelDictionary:
             self._average(rate)
             return 0.0
         if not self._factorized:
-            self._factorize()
+            points, weights = self.points.copy(), self._weights[: self.n].copy()
+            self._allocate(len(self._points), points.shape[1])
+            self._extend(points, weights, self.kernel.gram(points), 0)
         self._reserve(before + count)
         if shrink != 1.0:
             f = self.weights
@@ -150,11 +152,6 @@ class KernelDictionary:
         f = self._weights[:before, : self.n_outputs]
         f *= shrink
         self._points[before : self.n], self._weights[before : self.n] = x, self._columns(added)
-
-    def _factorize(self) -> None:
-        points, weights = self.points.copy(), self._weights[: self.n].copy()
-        self._allocate(len(self._points), points.shape[1])
-        self._extend(points, weights, self.kernel.gram(points), 0)
 
     def _columns(self, added: Array) -> Array:
         """Return the weights of new points: `added` in f, zero in the average."""

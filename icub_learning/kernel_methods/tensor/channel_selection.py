@@ -90,8 +90,10 @@ def rank_channels(
     gamma_n, explained = _choose_gamma(model, scaled, target, most)
     d = len(moved)
     importances, counts = np.zeros((n_resamples, len(names))), np.zeros((n_resamples, len(names)), dtype=bool)
+    edges = np.linspace(0, len(scaled), INTERVALS + 1).astype(int)  # intervals of time, of which a half is drawn
     for k in progress(range(n_resamples)):
-        rows = _resample(len(scaled), most, random)
+        kept = np.sort(random.choice(INTERVALS, size=round(SHARE * INTERVALS), replace=False))
+        rows = _thin(np.concatenate([np.arange(edges[k], edges[k + 1]) for k in kept]), most)
         offered = np.column_stack([scaled, _decoys(scaled, random)])[rows]
         found = _fit(model, gamma_n, offered, target[rows]).feature_importances_
         importances[k, moved] = found[:d]
@@ -142,13 +144,6 @@ def _choose_gamma(model: MakeModel, x: Array, y: Array, most: int) -> tuple[floa
             errors[place] += np.mean((predicted - y[test]) ** 2) / FOLDS
     best = int(errors.argmin())
     return float(GAMMAS_N[best]), float(1.0 - errors[best] / y.var())
-
-
-def _resample(n: int, most: int, random: np.random.Generator) -> NDArray[np.intp]:
-    """Draw the rows of a random half of the intervals of time, at most `most` of them."""
-    edges = np.linspace(0, n, INTERVALS + 1).astype(int)
-    kept = np.sort(random.choice(INTERVALS, size=round(SHARE * INTERVALS), replace=False))
-    return _thin(np.concatenate([np.arange(edges[k], edges[k + 1]) for k in kept]), most)
 
 
 def _thin(rows: NDArray[np.intp], most: int) -> NDArray[np.intp]:

@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import os
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ HELP = "rtprio and memlock in /etc/security/limits.conf, or CAP_SYS_NICE and CAP
 # 200 Hz, a less urgent learner that holds the interpreter lock waits for its core, and predictions wait for the
 # learner: 18 ms with 0, 12 with 5, 121 with 10 (2026-11-25).
 NICENESS = 5
+SLICE = 100_000  # [ns] time slice of a thread that must answer soon: the shortest that Linux grants
+_SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}  # number of this system call, for which Python has no function
 _ALL_CORES = os.sched_getaffinity(0)  # cores on which the process may run, as it was started
 _MCL_CURRENT, _MCL_FUTURE = 1, 2  # flags of Linux's mlockall
 LARGE = 1 << 20  # [bytes] size from which freed blocks are returned to the system
@@ -29,23 +32,32 @@ class SchedulingSettings:
     realtime_priority: int = setting(
         10,
         "SCHED_FIFO priority once activated, where permitted, of all threads except a learning thread, which keeps"
-        " ordinary scheduling and runs on the core of the predicting one; 0: ordinary scheduling of all, on any core",
+        " ordinary scheduling; 0: ordinary scheduling of all",
         low=0,
         high=99,
     )
-    cpu_affinity: Sequence[int] = setting((-1,), "numbers of the cores to run on; -1: all cores", low=-1, high=4095)
+    cpu_affinity: Sequence[int] = setting(
+        (-1,), "numbers of the cores to run on, of which inverse_dynamics uses one; -1: all cores", low=-1, high=4095
+    )
     lock_memory: bool = setting(False, "keep all memory of the process in RAM, where permitted")
 
 
 def apply(settings: dict[str, Any], learner: int | None = None) -> list[str]:
     """Request what the values of SchedulingSettings name; return the result of each request, in words."""
     results = [ask_for_real_time(settings["realtime_priority"], learner)]
-    cores = [core for core in settings["cpu_affinity"] if core >= 0]
-    if cores or os.sched_getaffinity(0) != _ALL_CORES:
-        results.append(ask_for_cores(cores or sorted(_ALL_CORES)))
+    if learner is not None:
+        favour_others(learner)
+    cores = cores_of(settings)
+    if os.sched_getaffinity(0) != set(cores):
+        results.append(ask_for_cores(cores))
     if settings["lock_memory"]:
         results.append(ask_for_locked_memory())
     return results
+
+
+def cores_of(settings: dict[str, Any]) -> list[int]:
+    """Return the numbers of the cores that the values of SchedulingSettings name."""
+    return [core for core in settings["cpu_affinity"] if core >= 0] or sorted(_ALL_CORES)
 
 
 def ask_for_real_time(priority: int, learner: int | None = None) -> str:
@@ -67,24 +79,23 @@ def ask_for_real_time(priority: int, learner: int | None = None) -> str:
     return f"real-time priority {priority}" if priority else "ordinary scheduling"
 
 
-def share_core(thread: int) -> int | None:
-    """Pin another thread of this process, by its native id, to the core on which the calling thread runs; return the
-    number of that core, None where pinning is not permitted.
+def favour_others(learner: int) -> None:
+    """Put a learning thread, by its native id, behind the other threads of this process without real-time priority.
 
-    For a learning thread beside a predicting one: the interpreter lock lets one of them run at a time, so a second core
-    gains nothing, and whoever waits for the prediction may find no core free. With real-time priority the caller
-    preempts the other thread; without it, the other thread is made less urgent by NICENESS.
+    Its nice value increases by NICENESS, and the others get a time SLICE so short that they preempt it when they wake,
+    which Linux permits to all programs from 6.12 on.
     """
-    try:
-        if os.sched_getscheduler(0) != os.SCHED_FIFO:
-            own = os.getpriority(os.PRIO_PROCESS, 0)
-            os.setpriority(os.PRIO_PROCESS, thread, min(own + NICENESS, 19))
-        core: int = ctypes.CDLL(None, use_errno=True).sched_getcpu()
-        if os.sched_getaffinity(thread) != {core}:
-            os.sched_setaffinity(thread, {core})
-    except (AttributeError, OSError):
-        return None
-    return core
+    with contextlib.suppress(AttributeError, OSError):
+        if os.sched_getscheduler(0) == os.SCHED_FIFO:
+            return
+        usual = os.getpriority(os.PRIO_PROCESS, 0)
+        os.setpriority(os.PRIO_PROCESS, learner, min(usual + NICENESS, 19))
+        call = _SCHED_SETATTR.get(os.uname().machine)
+        # struct sched_attr: its size, policy, flags, nice value, priority, runtime (the time slice), and five zeros.
+        wanted = struct.pack("=IIQiIQQQII", 56, os.SCHED_OTHER, 0, usual, 0, SLICE, 0, 0, 0, 0)
+        for thread in _threads() if call else []:
+            if thread != learner:
+                ctypes.CDLL(None).syscall(call, thread, wanted, 0)
 
 
 def times_of(thread: int) -> tuple[float, float]:

@@ -93,11 +93,8 @@ class LearningThread:
         return answer
 
     def checkpoint(self) -> "Future[tuple[dict[str, Any], int, int]]":
-        """Request that the present state become the one that is restored after an error.
-
-        The result is the state, which the caller shares and must not change, the number of its samples and its
-        revision.
-        """
+        """Request that the present state become the one that is restored after an error. The result is the state, which
+        the caller shares and must not change, the number of its samples and its revision."""
 
         def keep(estimator: Any) -> tuple[dict[str, Any], int, int]:
             state = accounted(estimator)

@@ -25,10 +25,8 @@ class ModelServices:
         self._checkpointed = 0  # revision of the last checkpoint
 
     async def ask(self, act: Callable[[Any], Any], deadline: float = 0.0, **kind: bool) -> Any:
-        """Return what `act` returns in the learning thread; for `kind` see LearningThread.ask.
-
-        Raises StateError: it was not done by `deadline` [s, time.monotonic()]; 0: the deadline of a service called now.
-        """
+        """Return what `act` returns in the learning thread; for `kind` see LearningThread.ask. Raises StateError: it
+        was not done by `deadline` [s, time.monotonic()]; 0: the deadline of a service called now."""
         answer = self._learner.ask(act, **kind)
         if not await until(answer.done, (deadline or self._keeper.deadline()) - time.monotonic()):
             outcome = "the request is withdrawn, nothing was changed" if answer.cancel() else "it is still under way"

@@ -24,6 +24,7 @@ from icub_learning.nodes.common.conversions import doubles, set_wrench
 from icub_learning.nodes.common.diagnostics import publish_every
 from icub_learning.nodes.common.gate import LOG_PERIOD
 from icub_learning.nodes.common.model_keeper import ModelKeeper
+from icub_learning.nodes.common.own_core import OwnCore
 from icub_learning.nodes.common.qos import SAMPLES, STATE, STREAM
 from icub_learning.nodes.common.spinning import ManagedNode, run
 from icub_learning.nodes.common.timing import TimingLimits
@@ -205,7 +206,7 @@ class InverseDynamicsNode(ManagedNode):
             if self.active:
                 self._schedule()
         if self.active:
-            scheduling.share_core(self._learner.thread_id)  # the system may have moved this thread to another core
+            self._core.follow()
             times = scheduling.times_of(self._learner.thread_id)
             self._stream.settling_period = self._settling.follow(*times, time.thread_time(), time.monotonic())
             self._models.checkpoint()
@@ -213,8 +214,8 @@ class InverseDynamicsNode(ManagedNode):
     def _schedule(self) -> list[str]:
         """Request priorities and cores; return the results in words."""
         results = scheduling.apply(self._scheduling, self._learner.thread_id)
-        scheduling.share_core(self._learner.thread_id)
-        return results
+        self._core = OwnCore(scheduling.cores_of(self._scheduling), self._learner.thread_id)
+        return [said for said in (*results, self._core.follow()) if said]
 
     def _stamp(self, given: int) -> int:
         return self.get_clock().now().nanoseconds if self._by_arrival else given

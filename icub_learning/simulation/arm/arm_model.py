@@ -66,9 +66,7 @@ class ArmModel:
 
     def _urdf(self) -> str:
         """Return the URDF of the links from the root to this arm's last ones, without shapes, with other joints fixed.
-
-        Links are not merged: those on both sides of the sensor would lose mass.
-        """
+        Links are not merged: those on both sides of the sensor would lose mass."""
         robot = read_urdf(find_urdf("icub"))
         kept = set(links_to_root(robot, self.hand))
         first_moving = f"{self.side[0]}_shoulder_1"

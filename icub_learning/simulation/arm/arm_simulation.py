@@ -201,7 +201,9 @@ class ArmSimulation:
         cable_wrench, pushed = self._apply_cable(), self._apply_push()
         data.qfrc_applied[:] = self._control(q, v)
         mujoco.mj_step2(model, data)
-        drift_normal, noise = self._next_normals()
+        if self._steps % len(self._normals) == 0:  # a sequence that does not depend on commands
+            self._normals = self._rng.standard_normal(self._normals.shape)
+        drift_normal, noise = self._normals[self._steps % len(self._normals)]
         drift, encoded = self._drift.step(drift_normal), self._encoders.step(q, v)
         self._newest = Step(self.stamp, q, v, encoded, cable_wrench, pushed, drift, noise, self.payload)
         self._row += 1
@@ -231,13 +233,6 @@ class ArmSimulation:
     def _compute_references(self) -> None:
         self._block = self._motion((self._steps + np.arange(float(_BLOCK))) * TIME_STEP)
         self._row = 0
-
-    def _next_normals(self) -> Array:
-        """Return standard normal numbers for one step, (2, 6); their sequence does not depend on commands."""
-        row = self._steps % len(self._normals)
-        if row == 0:
-            self._normals = self._rng.standard_normal(self._normals.shape)
-        return self._normals[row]
 
     def _control(self, q: Array, v: Array) -> Array:
         """Return the motor torques (7,) that make the rigid arm without payload follow the reference."""

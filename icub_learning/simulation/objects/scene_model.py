@@ -66,10 +66,8 @@ def table_model(objects: Mapping[str, Sequence[MeshPart]], width: int, height: i
 
 
 def _prepare(spec: Any, size: tuple[int, int], nearest: float, centre: tuple[float, ...], shadows: float) -> None:
-    """Add the camera and the light for images of this size [px]; nothing nearer than `nearest` [m] is seen.
-
-    Shadows fall up to a distance of `shadows` [m] from `centre` (3,) [m], the centre of what is shown.
-    """
+    """Add the camera and the light for images of this size [px]; nothing nearer than `nearest` [m] is seen. Shadows
+    fall up to a distance of `shadows` [m] from `centre` (3,) [m], the centre of what is shown."""
     spec.visual.global_.offwidth, spec.visual.global_.offheight = size
     spec.visual.map.znear, spec.visual.map.zfar = nearest, 30.0
     spec.stat.extent = 1.0  # [m] unit of the line above and of shadowclip

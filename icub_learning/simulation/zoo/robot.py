@@ -90,9 +90,14 @@ class ZooRobot:
         stamps = self.clock.stamps(instants, rng)
         sources = self.clock.sources(len(instants), rng)
         fields = {"position": self.joint_sensors.positions(motion[0], rng)[sources]}
-        if self.joint_sensors.velocity:
-            velocity = self._delayed(path, instants, motion[1])
-            fields["velocity"] = self.joint_sensors.velocities(velocity, rng)[sources]
+        if (sensors := self.joint_sensors).velocity:
+            velocity = motion[1]
+            if sensors.delays_velocity:
+                velocity = self._from_past(
+                    instants - sensors.velocity_delay,
+                    lambda grid, step: low_pass(path(grid)[1], sensors.velocity_bandwidth, step),
+                )
+            fields["velocity"] = sensors.velocities(velocity, rng)[sources]
         fields["joint_arrivals"] = self.clock.arrivals(stamps, rng)
         shown = self.output_sensor.measure(self._filtered(path, instants, outputs), instants, rng)
         if self.sensor:
@@ -121,16 +126,6 @@ class ZooRobot:
                 instants, lambda grid, step: drives.transmitted(self.bodies.outputs(*path(grid)), step)
             )
         return drives.efforts(*motion, outputs, transmitted)
-
-    def _delayed(self, path: Path, instants: Array, velocity: Array) -> Array:
-        """Return the true velocities after the filter and the delay of their sensor."""
-        sensors = self.joint_sensors
-        if not sensors.delays_velocity:
-            return velocity
-        return self._from_past(
-            instants - sensors.velocity_delay,
-            lambda grid, step: low_pass(path(grid)[1], sensors.velocity_bandwidth, step),
-        )
 
     def _filtered(self, path: Path, instants: Array, outputs: Array) -> Array:
         """Return the true outputs after the filter of their sensor."""

@@ -69,10 +69,8 @@ def mixed(memories, of_memories):
 
 @pytest.mark.parametrize(("period", "counted"), [(0.005, 0.005), (0.01, 0.01), (0.1, 0.01)])
 def test_memories_are_judged_as_their_experts_are_weighed_with_confidence(period, counted):
-    """The second layer's bound is against the memories; unlearned variances of experts exceed the noise at times.
-
-    Below 100 Hz half-lives are numbers of samples: the shortest one would be half a sample at 10 Hz.
-    """
+    """The second layer's bound is against the memories; unlearned variances of experts exceed the noise at times. Below
+    100 Hz half-lives are numbers of samples: the shortest one would be half a sample at 10 Hz."""
     errors, rng = CASES["the best one changes"][:400, 0], np.random.default_rng(7)
     unlearned = rng.choice([0.0, 1.0, 30.0], errors.shape)
     weights, choices, confidences = ExpertWeights([str(k) for k in range(errors.shape[1])], 1, (0,)), [], []

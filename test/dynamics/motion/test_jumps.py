@@ -17,9 +17,7 @@ def follow(filter, stamps, position, velocity=None):
 
 def common_jumps(rate, seconds, step, seed=0):
     """Return stamps, positions, truth (n, 2, 2) and samples since the last jump, of two joints that jump together.
-
-    Accelerations are constant between jumps; every third piece of the motion is a rest.
-    """
+    Accelerations are constant between jumps; every third piece of the motion is a rest."""
     rng, t = np.random.default_rng(seed), np.arange(int(seconds * rate)) / rate
     spans = rng.uniform(0.25, 0.7, (4 * int(seconds) // 3 * 3, 1))
     knots = np.r_[0.0, np.cumsum(spans)[:-1]]

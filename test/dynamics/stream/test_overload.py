@@ -13,9 +13,7 @@ N = 8000
 
 def run(limit, service, share=1.0, speed=1.0):
     """Simulate N samples: learning sample i, from time i, takes `service(i)` of a core; the learner gets `speed` of it.
-
-    Returns the learned samples, how many each stands for, how long each waits, and the core time of learning.
-    """
+    Returns the learned samples, how many each stands for, how long each waits, and the core time of learning."""
     thinning, queue, free_at, counts, waits, busy = Thinning(share, limit), [], 0.0, {}, [], 0.0
     for i in range(N):
         while queue and max(free_at, queue[0]) <= i:  # samples whose learning has begun by now

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -74,16 +75,19 @@ def test_priority_is_given_back_by_a_learning_thread_that_inherited_it_and_then_
     assert set(policies.split()) == {"0/0"}
 
 
-def test_two_threads_share_the_core_of_the_predicting_one():
-    learner, cores = "learner.native_id", "os.sched_getaffinity"
-    share, ask = f"scheduling.share_core({learner})", f"scheduling.ask_for_real_time(5, {learner})"
-    nice = f"os.getpriority(os.PRIO_PROCESS, {learner})"
-    for first in (f"scheduling.ask_for_real_time(0, {learner})", ask):
-        answers = look(f"({cores}(0), {first}, {share}, {cores}({learner}), {cores}(0), {nice}, os.nice(0))")[0]
-        every, answer, shared, after, own, niceness, usual = ast.literal_eval(answers)
-        assert (shared in every, after, own) == (True, {shared}, every)
-        less_urgent = 0 if answer == "real-time priority 5" else scheduling.NICENESS
-        assert niceness == min(19, usual + less_urgent)
+def test_without_real_time_priority_the_learning_thread_is_less_urgent_and_others_have_short_slices():
+    learner = "learner.native_id"
+    slices = "[[line.split()[2] for line in open(f'/proc/{t}/sched') if '.slice' in line] for t in (os.getpid(), %s)]"
+    read = f"os.path.exists('/proc/self/sched') and {slices % learner}"
+    for priority in (0, 5):
+        ask = f"scheduling.ask_for_real_time({priority}, {learner}), scheduling.favour_others({learner})"
+        found = look(f"({ask}, os.getpriority(os.PRIO_PROCESS, {learner}), os.nice(0), {read})")[0]
+        answer, _, niceness, usual, slices_ns = ast.literal_eval(found)
+        real_time = answer == "real-time priority 5"
+        assert niceness == min(19, usual + (0 if real_time else scheduling.NICENESS))
+        if slices_ns and all(slices_ns) and tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= (6, 12):
+            (own,), (other,) = slices_ns
+            assert (int(own) == scheduling.SLICE < int(other)) != real_time
 
 
 def test_a_thread_has_run_and_waited_for_a_core_for_some_time():

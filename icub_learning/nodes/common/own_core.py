@@ -1,0 +1,89 @@
+"""Keeps a node on one core, the one that others use least, as long as one is enough."""
+
+import contextlib
+import ctypes
+import math
+import os
+import random
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+
+import numpy as np
+
+from icub_learning.arrays import Array
+from icub_learning.nodes.common.scheduling import ask_for_cores, times_of
+
+# The system counts busy times by looking at each core some 250 times in a second, so that a share over three seconds
+# has a standard deviation of 0.02. A driver at 200 Hz takes a tenth of a core; a move for nothing costs little.
+MARGIN = 0.05  # share of a core by which another one must be less busy for a node to move
+SECONDS = 3  # calls of `follow`, one a second, over which shares are counted
+# A thread that waits for its core more than half as long as it runs shares the core with one that never rests: it then
+# takes all cores, until one of them is idle for half of the time. A node that stayed on such a core got half of it, and
+# at 1 kHz fell behind for ever (2026-11-28). With real-time priority a thread does not wait.
+WAITS = IDLE = 0.5
+_TICK = 1.0 / os.sysconf("SC_CLK_TCK")  # [s] unit of the times in /proc/stat
+
+
+class OwnCore:
+    """Keeps all threads of this process on one core of several, and moves them to another that others use less.
+
+    The interpreter lets one thread run at a time, so a second core gains little, and it costs more: a thread of
+    real-time priority that wakes up on the core of another program pushes that one aside, often the very one that waits
+    for the answer, until the system balances its cores some milliseconds later. Of several nodes that see the same
+    cores, each moves in every second case at random, lest they all move at once. Where one core is not enough, the
+    process runs on all of them, but the thread with native id `learner` stays with the predicting one: if it waited for
+    another core, it might hold the interpreter's lock.
+    """
+
+    def __init__(self, cores: Sequence[int], learner: int) -> None:
+        self._cores, self._learner = list(cores), learner
+        self._chance = random.Random(os.getpid())
+        self._core: int | None = None  # the chosen one; None: all
+        self._seen: deque[Array] = deque(maxlen=SECONDS + 1)  # what earlier calls saw
+
+    def follow(self) -> str:
+        """Choose by what has run since earlier calls, one a second; return what was changed in words, "" for nothing.
+
+        To be called by the predicting thread. The first call can only choose the present core, and does so with
+        real-time priority: without, that core may be crowded.
+        """
+        present, ran_and_waited = ctypes.CDLL(None).sched_getcpu(), times_of(threading.get_native_id())
+        times = time.monotonic(), time.process_time(), *ran_and_waited, *busy_times(self._cores)
+        self._seen.append(np.array(times))
+        if len(self._seen) == 1:
+            certain = os.sched_getscheduler(0) == os.SCHED_FIFO and present in self._cores
+            return self._move(present) if certain else ""
+        seconds, own, ran, waited, *busy = self._seen[-1] - self._seen[0]
+        shares = np.array(busy) / seconds
+        if not np.isfinite(shares).all():
+            return ""
+        if self._core is not None and waited > WAITS * ran:
+            return self._move(None)
+        if self._core is not None:
+            shares[self._cores.index(self._core)] -= own / seconds + MARGIN
+        best = int(np.argmin(shares))
+        if self._core is None and shares[best] > 1.0 - IDLE:
+            with contextlib.suppress(OSError):
+                os.sched_setaffinity(self._learner, {present})
+        elif self._core is None or (self._cores[best] != self._core and self._chance.random() < 0.5):
+            return self._move(self._cores[best])
+        return ""
+
+    def _move(self, core: int | None) -> str:
+        self._core = core
+        self._seen = deque([self._seen[-1]], self._seen.maxlen)
+        return ask_for_cores(self._cores if core is None else [core])
+
+
+def busy_times(cores: Sequence[int]) -> list[float]:
+    """Return for how long each core has run anything since the system started [s]; nan where that is not said."""
+    found: dict[str, float] = {}
+    with contextlib.suppress(OSError), open("/proc/stat", encoding="ascii") as file:
+        for line in file:
+            # Columns: user, nice, system, idle, waiting for a disk, interrupts (2), taken by other virtual machines.
+            name, *times = line.split()[:9]
+            if name.startswith("cpu"):
+                found[name] = _TICK * (sum(map(int, times)) - int(times[3]) - int(times[4]))
+    return [found.get(f"cpu{core}", math.nan) for core in cores]

@@ -1,0 +1,82 @@
+"""A node runs on one core, moves to one that others use less, and takes all where one is not enough."""
+
+import os
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from icub_learning.nodes.common import own_core
+from icub_learning.nodes.common.own_core import IDLE, MARGIN, WAITS, OwnCore
+
+CORES = (3, 5, 8)
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """Return a machine on which seconds pass, each with shares of the cores taken, 0.3 of one by the node itself."""
+    busy = dict.fromkeys(CORES, 0.0)
+    now = SimpleNamespace(clock=0.0, own=0.0, ran=0.0, waited=0.0, policy=os.SCHED_FIFO, moves=[], learner=[])
+
+    def passes(*shares, waited=0.0):
+        now.clock, now.own, now.ran, now.waited = now.clock + 1.0, now.own + 0.3, now.ran + 0.2, now.waited + waited
+        busy.update({core: busy[core] + share for core, share in zip(CORES, shares, strict=True)})
+
+    monkeypatch.setattr(own_core, "busy_times", lambda cores: [busy[core] for core in cores])
+    monkeypatch.setattr(own_core, "ask_for_cores", lambda cores: now.moves.append(cores) or f"on cores {cores}")
+    monkeypatch.setattr(own_core, "times_of", lambda _: (now.ran, now.waited))
+    monkeypatch.setattr(own_core.ctypes, "CDLL", lambda _: SimpleNamespace(sched_getcpu=lambda: 3))
+    monkeypatch.setattr(os, "sched_getscheduler", lambda _: now.policy)
+    monkeypatch.setattr(os, "sched_setaffinity", lambda thread, cores: now.learner.append((thread, cores)))
+    monkeypatch.setattr(time, "monotonic", lambda: now.clock)
+    monkeypatch.setattr(time, "process_time", lambda: now.own)
+    now.passes = passes
+    return now
+
+
+def test_moves_where_others_use_a_core_less_and_not_for_what_it_uses_itself(machine):
+    node = OwnCore(CORES, 7)
+    assert node.follow() == "on cores [3]"
+    for shares in 20 * [(0.3 + MARGIN - 0.01, 0.0, 0.5)] + 3 * [(9.0, np.nan, 0.0)]:  # a container may hide cores
+        machine.passes(*shares)
+        assert node.follow() == ""
+    node = OwnCore(CORES[::2], 7)
+    while len(machine.moves) < 3:
+        node.follow()
+        machine.passes(0.3 + MARGIN + 0.02, 0.0, 0.0)
+    assert machine.moves == [[3], [3], [8]]
+
+
+def test_two_nodes_on_one_core_do_not_follow_each_other_for_long(machine, monkeypatch):
+    monkeypatch.setattr(os, "getpid", iter((1, 2)).__next__)  # seeds of their random moves
+    nodes, places = [OwnCore(CORES[:2], 7), OwnCore(CORES[:2], 7)], [3, 3]
+    for _ in range(30):
+        for index, node in enumerate(nodes):
+            places[index] = machine.moves[-1][0] if node.follow() else places[index]
+        machine.passes(*(0.3 * places.count(core) for core in CORES))
+    assert sorted(places) == [3, 5]
+
+
+def test_without_real_time_priority_takes_all_cores_while_none_is_free(machine):
+    machine.policy, node = os.SCHED_OTHER, OwnCore(CORES, 7)
+    assert node.follow() == ""  # nothing is known of the cores yet
+    machine.passes(1.0, 1.0, 1.0 - IDLE + 0.01)
+    assert (node.follow(), machine.learner) == ("", [(7, {3})])  # the learning thread stays with the predicting one
+    for _ in range(4):
+        machine.passes(1.0, 1.0 - IDLE - 0.01, 0.9)
+        node.follow()
+    assert machine.moves == [[5]]
+    for _ in range(4):
+        machine.passes(0.8, 0.6, 0.9, waited=WAITS * 0.2 + 0.01)
+        node.follow()
+    assert machine.moves == [[5], list(CORES)]
+
+
+def test_busy_times_are_those_of_every_core_and_grow():
+    cores, until = [*sorted(os.sched_getaffinity(0)), 10_000], time.process_time() + 0.1
+    before = own_core.busy_times(cores)
+    while time.process_time() < until:
+        pass
+    *grown, unknown = np.subtract(own_core.busy_times(cores), before)
+    assert np.isnan(unknown) and min(grown) >= 0.0 and sum(grown) >= 0.05
