@@ -64,7 +64,7 @@ def draw_round_trip() -> None:
     head, *rows = table("## Round trips")
     rates = [row[0] for row in rows]
     figure = new_figure(8.0, 3.5)
-    axes = figure.add_subplot(yscale="log", xlabel="joint states per second", ylabel="ms")
+    axes = figure.add_subplot(xlabel="joint states per second", ylabel="ms")
     for place, (who, start) in enumerate((("echo node", 1), ("inverse_dynamics", 4))):
         assert head[start].endswith("p50") and head[start + 1] == "p99"
         middles = [index + 0.3 * (place - 0.5) for index in range(len(rates))]
@@ -73,7 +73,7 @@ def draw_round_trip() -> None:
             axes.bar(middles, heights, 0.28, color=BARS[place], alpha=alpha, label=f"{who}, {what}")
     axes.set_xticks(range(len(rates)), rates)
     axes.set_title("Round trip of a joint state between two processes", loc="left")
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
     save(figure, PICTURES / "round_trip.png")
 
 
