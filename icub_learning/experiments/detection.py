@@ -117,10 +117,8 @@ def collected(detector: OnlineDetector, shown: list[TableImage], names: list[str
 
 
 def judge(detector: OnlineDetector, tests: list[TableImage], names: list[str]) -> dict[str, Any]:
-    """Train a detector on the images it has collected, and let it find named objects in the tests.
-
-    Returns times of "training" and of "detection" in one image [s], average "precisions" by object, and their "mean".
-    """
+    """Train a detector on the images it has collected, and let it find named objects in the tests. Returns times of
+    "training" and of "detection" in one image [s], average "precisions" by object, and their "mean"."""
     training = seconds(detector.train)
     found: list[Detections] = []
     detection = seconds(lambda: found.extend(detector.detect(test.image) for test in tests)) / len(tests)

@@ -118,10 +118,8 @@ def _table(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
 
 
 def sample(n: int, seed: int, inside: bool = False) -> Any:
-    """Return (x, y) to learn from, (n, 10) and (n,), and (x, f) to test on, where f is free of noise.
-
-    With `inside`, f is a sum of TERMS kernels with norm NORM in their space; else it is smooth but not in that space.
-    """
+    """Return (x, y) to learn from, (n, 10) and (n,), and (x, f) to test on, where f is free of noise. With `inside`, f
+    is a sum of TERMS kernels with norm NORM in their space; else it is smooth but not in that space."""
     random = np.random.default_rng([seed, n])
     x = random.normal(size=(n + TEST, INPUTS))
     clean = np.sin(2 * x[:, 0]) + np.cos(x[:, 1] * x[:, 2]) + 0.5 * np.tanh(x[:, 3:].sum(axis=1))
@@ -171,10 +169,8 @@ def measure(n: int, m: int, seed: int) -> dict[str, Any]:
 
 
 def measure_theory(n: int, seed: int) -> dict[str, Any]:
-    """Fit the methods as in the theorem on FALKON: lambda = n^(-1/2), m = n^(1/2) centres, t = log n iterations.
-
-    The rivals have the same lambda and centres, or m features. Returns "n", "m", "lambda", "t", times and errors.
-    """
+    """Fit the methods as in the theorem on FALKON: lambda = n^(-1/2), m = n^(1/2) centres, t = log n iterations. The
+    rivals have the same lambda and centres, or m features. Returns "n", "m", "lambda", "t", times and errors."""
     train, test = sample(n, seed, inside=True)
     m, level, t = ceil(sqrt(n)), 1 / sqrt(n), ceil(log(n))
     centers = train[0][np.random.default_rng([seed, n, m]).permutation(n)[:m]]

@@ -1,6 +1,4 @@
-"""The benchmarks compare like with like, leave out what is too slow, and write what they found."""
-
-import json
+"""The benchmarks compare like with like, and measure what they name."""
 
 import numpy as np
 import pytest
@@ -9,7 +7,6 @@ from helpers.local_polynomials import newest_by_window
 from benchmarks import core, motion, parts
 from benchmarks.contestants import CONTESTANTS, MISSING
 from benchmarks.endurance import files, soak
-from benchmarks.report import Result
 from benchmarks.scenarios import SCENARIOS
 from benchmarks.timing import time_in_turns
 from icub_learning.recursive import _cholesky
@@ -53,17 +50,6 @@ def test_a_soak_tells_growth_from_what_goes_up_and_down_with_its_events():
     saw = 200.0 + 12.0 * (seconds % round_of_events > 0.7 * round_of_events) + 5.0 * np.sin(seconds / 3.0)
     assert abs(soak.growth_of(saw.tolist())) < 0.002
     assert soak.growth_of((saw * (1.0 + 0.03 * seconds / 1800)).tolist()) == pytest.approx(0.022, abs=0.004)
-
-
-def test_results_are_written_as_text_json_and_picture(tmp_path, capsys):
-    result = Result(
-        [{"d": 1, "µs": 2.5}, {"d": 10, "µs": None}], ["a remark"], lambda figure: figure.subplots().plot([1, 2])
-    )
-    result.write(tmp_path / "name")
-    assert "a remark" in capsys.readouterr().out
-    assert json.loads((tmp_path / "name.json").read_text())["rows"][1] == {"d": 10, "µs": None}
-    assert (tmp_path / "name.txt").read_text().splitlines()[2].split() == ["1", "2.5"]
-    assert (tmp_path / "name.png").stat().st_size > 1000
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.05])

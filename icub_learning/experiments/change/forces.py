@@ -19,10 +19,8 @@ NEAR, DEVIATIONS = 0.1, 2.0  # allowed error: share of the force, or number of p
 
 
 def run_seed(seed: int) -> dict[str, dict[str, dict[str, float]]]:
-    """Return how well each force at each place was published, for the worst of DRAWS directions.
-
-    A force on the hand is constant in the axes of the root; one at the sensor adds a constant to what it measures.
-    """
+    """Return how well each force at each place was published, for the worst of DRAWS directions. A force on the hand is
+    constant in the axes of the root; one at the sensor adds a constant to what it measures."""
     rng, arm = np.random.default_rng([seed, 78]), LiveArm(seed)
     arm.run(LEARNING)
     return {

@@ -78,10 +78,8 @@ def contents(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
 
 
 def find_file(given: Path | None, *names: str) -> Path:
-    """Return the file of a data set. Raises RecordingError: there is no such file.
-
-    `given` is the file itself, its folder, or a folder that holds one of `names`; None: $ICUB_LEARNING_DATA.
-    """
+    """Return the file of a data set. Raises RecordingError: there is no such file. `given` is the file itself, its
+    folder, or a folder that holds one of `names`; None: $ICUB_LEARNING_DATA."""
     folder = os.environ.get("ICUB_LEARNING_DATA")
     root = given or (Path(folder) if folder else None)
     if root is not None:

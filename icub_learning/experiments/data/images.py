@@ -53,9 +53,7 @@ def load_mnist(path: Path | None) -> dict[str, Array]:
 
 def load_fashion_mnist(path: Path | None) -> dict[str, Array]:
     """Return the pixels of each of ten kinds of clothes, (n, 784) in [0, 1], 70 000 in all. Raises RecordingError.
-
-    `path` is the Debian package `dataset-fashion-mnist` as .deb, or the folder with its files; None: fetched once.
-    """
+    `path` is the Debian package `dataset-fashion-mnist` as .deb, or the folder with its files; None: fetched once."""
     pixels, labels = _read_parts(path or debian(FASHION_PACKAGE, FASHION_FOLDER), PARTS)
     return {name: pixels[labels == index] for index, name in enumerate(CLOTHES)}
 

@@ -17,10 +17,8 @@ EITHER_HEADER = 47  # `wbits` of zlib.decompress for a header of zlib or gzip
 
 
 def read_database(path: Path, name: str) -> dict[str, Any]:
-    """Return the columns of one table of R's lazy-load database: an index of places, then compressed objects.
-
-    `path` is a .deb, or the folder with Rdata.rdx and Rdata.rdb. Raises RecordingError: it, or rdata, is missing.
-    """
+    """Return the columns of one table of R's lazy-load database: an index of places, then compressed objects. `path` is
+    a .deb, or the folder with Rdata.rdx and Rdata.rdb. Raises RecordingError: it, or rdata, is missing."""
     rdata = _rdata(path)
     files = {Path(one).suffix: content for one, content in contents(path, "Rdata.rd[bx]")}
     with readable(path):
@@ -32,10 +30,8 @@ def read_database(path: Path, name: str) -> dict[str, Any]:
 
 
 def read_rda(path: Path, file: str, name: str) -> dict[str, Any]:
-    """Return the columns of the table `name` of the .rda `file`; a factor as the numbers of its levels, from 0.
-
-    `path` is a .deb or a folder. Raises RecordingError: it cannot be read, or rdata is missing.
-    """
+    """Return the columns of the table `name` of the .rda `file`; a factor as the numbers of its levels, from 0. `path`
+    is a .deb or a folder. Raises RecordingError: it cannot be read, or rdata is missing."""
     rdata = _rdata(path)
     with readable(path):
         frame = _convert(rdata, dict(contents(path, file)).popitem()[1])[name]

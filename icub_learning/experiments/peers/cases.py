@@ -51,9 +51,7 @@ def real_recording(name: str) -> tuple[Recording, Settings] | None:
 
 def all_cases(seconds: float, planes: tuple[float, float], seed: int) -> list[Case]:
     """Return the available real recordings, the simulated robots for evaluation, and both directions of task change.
-
-    `seconds` is the duration for each simulated robot, `planes` are those before and after the change of task [s].
-    """
+    `seconds` is the duration for each simulated robot, `planes` are those before and after the change of task [s]."""
     real = {name: found for name in REAL if (found := real_recording(name)) is not None}
     cases = [Case(name, "real", partial(lambda found: (*found, ()), found)) for name, found in real.items()]
     cases += [Case(name, "simulated", partial(_simulated, name, seconds, seed)) for name in JUDGING]

@@ -31,10 +31,8 @@ GROUPS = slice(0, 3), slice(3, 6)  # force and torque of a wrench
 
 
 def predictions(tape: Tape, learner: Learner, base: Array | None, end: int, wait: float = 0.0) -> tuple[Array, float]:
-    """Return predictions (end, n_outputs) of the first `end` joint states, and processor time for each [us].
-
-    Each is predicted before its measurement is learned, from `wait` [s] on, on top of `base` (n, n_outputs) if any.
-    """
+    """Return predictions (end, n_outputs) of the first `end` joint states, and processor time for each [us]. Each is
+    predicted before its measurement is learned, from `wait` [s] on, on top of `base` (n, n_outputs) if any."""
     made = np.full((end, tape.measured.shape[1]), np.nan)
     targets = tape.measured if base is None else tape.measured - base
     began = thread_time()
@@ -107,10 +105,8 @@ def attempt(
 
 
 def search(tape: Tape, rival: Rival, told: Told, base: Array | None, quick: bool) -> tuple[dict[str, Any], int]:
-    """Return the settings with the least error in the part for choosing them, and how many were tried.
-
-    In turn, each setting takes its best value with the others fixed, twice; quick: once, of its first two values.
-    """
+    """Return the settings with the least error in the part for choosing them, and how many were tried. In turn, each
+    setting takes its best value with the others fixed, twice; quick: once, of its first two values."""
     more = {} if base is None else {"wait": WAITS}
     choices = {name: values[: 2 if quick else None] for name, values in {**rival.choices, **more}.items()}
     best = {name: values[0] for name, values in choices.items()}

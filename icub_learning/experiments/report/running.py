@@ -65,9 +65,7 @@ class Outcome:
 
 def kept_outcome(folder: Path, name: str, arguments: Sequence[str], any_files: bool = False) -> Outcome | None:
     """Return the outcome of an earlier completed run of the same command on files with the same digests; else None.
-
-    With `any_files` those may have changed since.
-    """
+    With `any_files` those may have changed since."""
     try:
         found = json.loads((folder / OUTCOME).read_text())
         outcome = Outcome(**{**found, "arguments": tuple(found["arguments"])})
@@ -105,10 +103,8 @@ def note_files(path: str) -> None:
 
 
 def run_experiment(folder: Path, name: str, arguments: Sequence[str], out: bool) -> Outcome:
-    """Run one experiment and keep its outcome, output, figures and pictures in the folder; a bar shows the time.
-
-    `out` says whether the experiment takes --out.
-    """
+    """Run one experiment and keep its outcome, output, figures and pictures in the folder; a bar shows the time. `out`
+    says whether the experiment takes --out."""
     folder.mkdir(parents=True, exist_ok=True)
     last = kept_outcome(folder, name, arguments, any_files=True)
     noted = folder / "files.json"

@@ -104,9 +104,7 @@ def learn_and_transfer(
     make: Callable[[Settings, assembly.AnyRegressor], AnyLearner] = assembly.make_estimator,
 ) -> Outcome:
     """Learn the first plane from zero; from there predict, then learn, the samples of each part of the second plane.
-
-    `planes` has a recording made by `record` for each plane; joint states and wrenches go through the node's stream.
-    """
+    `planes` has a recording made by `record` for each plane; joint states and wrenches go through the node's stream."""
     regressor = assembly.make_regressor(settings)
 
     def errors(learner: AnyLearner, recording: Recording) -> Array:

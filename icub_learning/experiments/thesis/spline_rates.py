@@ -92,10 +92,8 @@ class Simulation:
         return counts, np.stack(risks, axis=1)
 
     def center_risks(self, level: float, bound: float) -> tuple[list[int], Array]:
-        """Return excess risks of Nyström KRLS over growing numbers of centres, as `feature_risks` does.
-
-        On an orthonormal basis V of the centres' functions the solution is V (V^T W G W V + lambda I)^-1 V^T W b.
-        """
+        """Return excess risks of Nyström KRLS over growing numbers of centres, as `feature_risks` does. On an
+        orthonormal basis V of the centres' functions the solution is V (V^T W G W V + lambda I)^-1 V^T W b."""
         w, most = self._weights, len(self._weights)
         centers = [w * basis(random.uniform(size=most)) for random in self._random]
         bases = np.linalg.qr(np.swapaxes(centers, 1, 2))[0]  # the first m columns span the first m centres

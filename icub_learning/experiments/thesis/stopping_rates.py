@@ -104,10 +104,8 @@ def comparisons(found: Figures) -> Comparisons:
 
 
 def simulate(one: Corollary, beta: float, n: int, draws: int, seed: int) -> dict[str, Any]:
-    """Run SGM on draws of n samples, four times as long as the corollary says.
-
-    Returns iterations "t" (k,), the index "stop" of t* in them, and mean excess risks "iterate" and "average" (k,).
-    """
+    """Run SGM on draws of n samples, four times as long as the corollary says. Returns iterations "t" (k,), the index
+    "stop" of t* in them, and mean excess risks "iterate" and "average" (k,)."""
     random = np.random.default_rng([seed, COROLLARIES.index(one) + 2, n, round(100 * beta)])
     target, weights = truth(SMOOTHNESS[beta], GAMMA), decay(1 / (2 * GAMMA))
     grid = basis((np.arange(GRID) + 0.5) / GRID)

@@ -23,6 +23,7 @@ SECONDS = 3  # calls of `follow`, one a second, over which shares are counted
 # takes all cores, until one of them is idle for half of the time. A node that stayed on such a core got half of it, and
 # at 1 kHz fell behind for ever (2026-11-28). With real-time priority a thread does not wait.
 WAITS = IDLE = 0.5
+FREQUENCY = "/sys/devices/system/cpu/cpu{}/cpufreq/cpuinfo_max_freq"  # where Linux says how fast a core may run
 _TICK = 1.0 / os.sysconf("SC_CLK_TCK")  # [s] unit of the times in /proc/stat
 
 
@@ -38,7 +39,7 @@ class OwnCore:
     """
 
     def __init__(self, cores: Sequence[int], learner: int) -> None:
-        self._cores, self._learner = list(cores), learner
+        self._cores, self._learner = fast_cores(cores), learner
         self._chance = random.Random(os.getpid())
         self._core: int | None = None  # the chosen one; None: all
         self._seen: deque[Array] = deque(maxlen=SECONDS + 1)  # what earlier calls saw
@@ -57,18 +58,18 @@ class OwnCore:
             return self._move(present) if certain else ""
         seconds, own, ran, waited, *busy = self._seen[-1] - self._seen[0]
         shares = np.array(busy) / seconds
-        if not np.isfinite(shares).all():
-            return ""
-        if self._core is not None and waited > WAITS * ran:
-            return self._move(None)
-        if self._core is not None:
-            shares[self._cores.index(self._core)] -= own / seconds + MARGIN
-        best = int(np.argmin(shares))
-        if self._core is None and shares[best] > 1.0 - IDLE:
+        if self._core is None and shares.min() <= 1.0 - IDLE:
+            return self._move(self._cores[int(shares.argmin())])
+        if self._core is None:
             with contextlib.suppress(OSError):
                 os.sched_setaffinity(self._learner, {present})
-        elif self._core is None or (self._cores[best] != self._core and self._chance.random() < 0.5):
-            return self._move(self._cores[best])
+        elif waited > max(WAITS * ran, MARGIN * seconds):
+            return self._move(None)
+        else:
+            shares[self._cores.index(self._core)] -= own / seconds + MARGIN
+            best = self._cores[int(shares.argmin())]
+            if np.isfinite(shares).all() and best != self._core and self._chance.random() < 0.5:
+                return self._move(best)
         return ""
 
     def _move(self, core: int | None) -> str:
@@ -77,8 +78,17 @@ class OwnCore:
         return ask_for_cores(self._cores if core is None else [core])
 
 
+def fast_cores(cores: Sequence[int]) -> list[int]:
+    """Return those of the cores that are not made to be slow, as every second one of some processors is."""
+    highest = dict.fromkeys(cores, 0)  # [kHz]
+    for core in cores:
+        with contextlib.suppress(OSError, ValueError), open(FREQUENCY.format(core), encoding="ascii") as file:
+            highest[core] = int(file.read())
+    return [core for core in cores if highest[core] >= 0.9 * max(highest.values())]
+
+
 def busy_times(cores: Sequence[int]) -> list[float]:
-    """Return for how long each core has run anything since the system started [s]; nan where that is not said."""
+    """Return for how long each core has run anything since the system started [s]; nan where a container hides it."""
     found: dict[str, float] = {}
     with contextlib.suppress(OSError), open("/proc/stat", encoding="ascii") as file:
         for line in file:

@@ -63,10 +63,8 @@ class EyeProcess:
         self._request("render", time)
 
     def answer(self) -> NDArray[np.uint8] | str | None:
-        """Return the answer to the pending request, or None if there is none yet.
-
-        An image is valid until the next one is requested. After the process has ended, this is the answer.
-        """
+        """Return the answer to the pending request, or None if there is none yet. An image is valid until the next one
+        is requested. After the process has ended, this is the answer."""
         if not self.busy:
             return None
         if self.ended:
@@ -101,10 +99,8 @@ class EyeProcess:
 
 
 def serve(connection: Connection, pixels: int) -> None:
-    """Answer requests until the other side, which sends settings first, closes the connection.
-
-    The answer None means that an image is ready in the shared memory of the file descriptor `pixels`.
-    """
+    """Answer requests until the other side, which sends settings first, closes the connection. The answer None means
+    that an image is ready in the shared memory of the file descriptor `pixels`."""
     settings = connection.recv()
     picture = _shared_picture(pixels, settings["size"])
     scene: ObjectScene | None = None

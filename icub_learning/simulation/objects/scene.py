@@ -86,9 +86,7 @@ class ObjectScene(RenderedObjects):
 
     def render(self, view: int | View) -> NDArray[np.uint8]:
         """Return the image of the eye, uint8 RGB (height, width, 3), of a View or of the random view of this number.
-
-        Numbers (0, 1, 2, ...) from UNSEEN on are meant for tests. Raises ParameterError: the number is negative.
-        """
+        Numbers (0, 1, 2, ...) from UNSEEN on are meant for tests. Raises ParameterError: the number is negative."""
         self._arrange(view if isinstance(view, View) else random_view(self.seed, view, self.shown))
         return self._renderer.render(self._data, 0)
 

@@ -51,9 +51,7 @@ def scene_model(arm: ArmModel, objects: Mapping[str, Sequence[MeshPart]], width:
 
 def table_model(objects: Mapping[str, Sequence[MeshPart]], width: int, height: int) -> Any:
     """Return the model of a table: bodies "object 0", "object 1", ... and all else as in `scene_model`, without arm.
-
-    The table's top is the plane z = 0, and the eye looks along x. Raises ObjectError: MuJoCo rejects a shape.
-    """
+    The table's top is the plane z = 0, and the eye looks along x. Raises ObjectError: MuJoCo rejects a shape."""
     spec = mujoco.MjSpec()
     _prepare(spec, (width, height), nearest=0.01, centre=(0.0, 0.0, 0.0), shadows=0.5)
     spec.camera("eye").fovy = TABLE_FIELD_OF_VIEW

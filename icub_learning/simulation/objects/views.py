@@ -77,10 +77,8 @@ def random_view(seed: int, number: int, name: str = "") -> View:
 
 
 def turning_view(seed: int, time: float, name: str = "") -> View:
-    """Return the view of an object that has been turned in the hand for `time` [s].
-
-    Object, arm, gaze and light move smoothly; the background changes every SCENE_PERIOD.
-    """
+    """Return the view of an object that has been turned in the hand for `time` [s]. Object, arm, gaze and light move
+    smoothly; the background changes every SCENE_PERIOD."""
     code = _hash(name)
     scene, fraction = divmod(time / SCENE_PERIOD, 1.0)
     now, then = (_random_scene(np.random.default_rng([seed, int(scene) + k, code, _TURNING])) for k in (0, 1))
@@ -132,9 +130,7 @@ def eye_position(side: str) -> Array:
 
 def gaze_axes(eye: ArrayLike, target: ArrayLike, roll: float = 0.0) -> Array:
     """Return the axes of an eye at (3,) [m] that looks at `target` (3,) [m], as columns (3, 3): right, up and backward.
-
-    The target is not vertically above or below the eye; `roll` tilts the head to the side [rad].
-    """
+    The target is not vertically above or below the eye; `roll` tilts the head to the side [rad]."""
     backward = np.subtract(eye, target)
     backward = backward / np.linalg.norm(backward)
     right = np.cross(UP, backward)

@@ -73,6 +73,14 @@ def test_without_real_time_priority_takes_all_cores_while_none_is_free(machine):
     assert machine.moves == [[5], list(CORES)]
 
 
+def test_slow_cores_of_a_processor_are_left_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(own_core, "FREQUENCY", f"{tmp_path}/{{}}")
+    assert own_core.fast_cores(CORES) == list(CORES)
+    for core, frequency in zip(CORES, (5_200_000, 3_900_000, 5_400_000), strict=True):
+        (tmp_path / str(core)).write_text(f"{frequency}\n")
+    assert own_core.fast_cores(CORES) == [3, 8]
+
+
 def test_busy_times_are_those_of_every_core_and_grow():
     cores, until = [*sorted(os.sched_getaffinity(0)), 10_000], time.process_time() + 0.1
     before = own_core.busy_times(cores)
