@@ -24,8 +24,10 @@ class Services:
         self._clients: dict[str, Any] = {}  # clients by service, kept so that a second call does not wait for discovery
 
     def find(self, kind: Any, service: str, limit: float = FIND_LIMIT) -> Any:
-        """Wait up to `limit` seconds until a service and a client have found each other; return the client. Raises
-        IcubLearningError: there is no such service."""
+        """Wait up to `limit` seconds until a service and a client have found each other; return the client.
+
+        Raises IcubLearningError: there is no such service.
+        """
         return self.find_all({service: kind}, limit)[service]
 
     def find_all(self, kinds: Mapping[str, Any], limit: float = FIND_LIMIT) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Sample:
     arrays: tuple[NDArray[Any], ...] = ()
 
     def add(self, rng: np.random.Generator, *rows: NDArray[Any]) -> None:
-        """Take in further rows, equally many of each array."""
+        """Add rows that may be drawn, the same number of each array."""
         room = int(max(0, min(self.most - self.came, len(rows[0]))))
         places = self.came + np.arange(len(rows[0]))
         places[room:] = rng.integers(0, places[room:] + 1)

@@ -108,8 +108,10 @@ class OwnLearner(OwnClass):
         self._tare = self._tare + vector("change", change, len(self._tare))
 
     def merge(self: LearnerT, other: LearnerT, common: LearnerT | None = None) -> None:
-        """Pool what another one learned, by `merge(other)` of the class, or `merge(other, common)`; see Ledger. Raises
-        ParameterError if the class has no such method, and what Ledger.merge and that method raise."""
+        """Pool what another one learned, by `merge(other)` of the class, or `merge(other, common)`; see Ledger.
+
+        Raises ParameterError if the class has no such method, and what Ledger.merge and that method raise.
+        """
         self.ledger.merge(self, other, common, self._pool)
 
     def _pool(self: LearnerT, other: LearnerT, common: LearnerT | None) -> None:

@@ -81,6 +81,15 @@ def test_every_subpackage_is_installed(arguments: dict[str, Any], checkout: Path
     assert {str(folder.relative_to(checkout)).replace("/", ".") for folder in folders} == set(arguments["packages"])
 
 
+def test_values_are_frozen(checkout: Path) -> None:
+    """But for dataclasses that are filled in, and estimators, whose settings scikit-learn sets one by one."""
+    text = "\n".join(file.read_text() for file in (checkout / "icub_learning").rglob("*.py"))
+    found = re.findall(r"^@dataclass(.*)\nclass (\w+)", text, re.MULTILINE)
+    changing = {name for how, name in found if not re.search("frozen=True|eq=False, repr=False", how)}
+    filled = "Attempt Counts DetectionLesson Event Frame Learner Lesson RecognizedView Sample State"
+    assert len(found) > 150 and changing == {*filled.split(), "StateRecord", "StreamCounts"}
+
+
 def test_required_packages_are_locked(arguments: dict[str, Any], checkout: Path) -> None:
     asked = names((checkout / "requirements.in").read_text())
     assert names("\n".join(arguments["install_requires"])) <= asked

@@ -245,14 +245,8 @@ class InverseDynamicsStream:
             self._next_look = 2 * self.counts.predicted
             self._follow_velocity_noise(self.motions.deviation()[1])
         self._add_smoothed_motions()
-        if self.effort and effort is None:
-            text = "effort is empty: predicted, but nothing to learn from"
-            self._refuse(SampleError("effort_missing", text, name="effort"))
-        elif self.effort and effort is not None:
-            try:
-                self._pair(record, self._check_output(effort))
-            except SampleError as error:  # a bad effort is refused alone, and the prediction stands
-                self._refuse(error)
+        if self.effort:
+            self._take_effort(record, effort)
 
     def _add_smoothed_motions(self) -> None:
         """Give earlier joint states the smoothed motions that the newest one made available."""
@@ -307,6 +301,16 @@ class InverseDynamicsStream:
             return False
         given_up = len(self._records) > REMEMBERED_STATES
         return self.effort or record.measured is not None or given_up or not self._pairing.is_awaited(record)
+
+    def _take_effort(self, record: StateRecord, effort: Array | None) -> None:
+        """Pair a joint state with its own effort; a bad effort is refused alone, and the prediction stands."""
+        try:
+            if effort is None:
+                text = "effort is empty: predicted, but nothing to learn from"
+                raise SampleError("effort_missing", text, name="effort")
+            self._pair(record, self._check_output(effort))
+        except SampleError as error:
+            self._refuse(error)
 
     def _check_output(self, values: ArrayLike) -> Array:
         measured = np.array(values, dtype=np.float64)

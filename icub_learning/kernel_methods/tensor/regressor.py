@@ -75,10 +75,7 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
             rows = np.sort(sample_rows(check_random_state(self.random_state), len(samples), m))
         samples, targets = samples[rows], targets[rows]
         linear = LinearPenalty(samples, self.order) if self.kernel == "linear" else None
-        if linear is None:
-            tensor = SymmetricTensor(len(samples), self.order)
-            tensor.fill(samples, np.ones(samples.shape[1]), self._function)
-        penalty = TensorPenalty(tensor) if linear is None else linear
+        penalty = TensorPenalty(self._tensor(samples)) if linear is None else linear
         scale = self.gamma * float(loss.value(targets, np.zeros_like(targets)).sum())
         goal = self.tol * min(1.0, scale)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -141,6 +138,11 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         real("gamma", self.gamma, 0.0, low_open=True)
         real("tol", self.tol, 0.0)
         integer("max_iter", self.max_iter, 1)
+
+    def _tensor(self, samples: Array) -> SymmetricTensor:
+        tensor = SymmetricTensor(len(samples), self.order)
+        tensor.fill(samples, np.ones(samples.shape[1]), self._function)
+        return tensor
 
     def _function(self, values: Array) -> None:
         with np.errstate(over="ignore"):

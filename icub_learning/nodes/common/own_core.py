@@ -19,9 +19,9 @@ from icub_learning.nodes.common.scheduling import ask_for_cores, times_of
 # has a standard deviation of 0.02. A driver at 200 Hz takes a tenth of a core; a move for nothing costs little.
 MARGIN = 0.05  # share of a core by which another one must be less busy for a node to move
 SECONDS = 3  # calls of `follow`, one a second, over which shares are counted
-# A thread that waits for its core more than half as long as it runs shares the core with one that never rests: it then
-# takes all cores, until one of them is idle for half of the time. A node that stayed on such a core got half of it, and
-# at 1 kHz fell behind for ever (2026-11-28). With real-time priority a thread does not wait.
+# A thread that waits for its core more than half as long as it runs, and for MARGIN of the time or more, shares it with
+# one that never rests: it then takes all cores, until one of them is idle for half of the time. A node that stayed on
+# such a core got half of it, and at 1 kHz fell behind for ever (2026-11-28). With real-time priority it does not wait.
 WAITS = IDLE = 0.5
 FREQUENCY = "/sys/devices/system/cpu/cpu{}/cpufreq/cpuinfo_max_freq"  # where Linux says how fast a core may run
 _TICK = 1.0 / os.sysconf("SC_CLK_TCK")  # [s] unit of the times in /proc/stat
@@ -79,7 +79,7 @@ class OwnCore:
 
 
 def fast_cores(cores: Sequence[int]) -> list[int]:
-    """Return those of the cores that are not made to be slow, as every second one of some processors is."""
+    """Return the cores that may run at nine tenths of the highest frequency of all, without a processor's slow ones."""
     highest = dict.fromkeys(cores, 0)  # [kHz]
     for core in cores:
         with contextlib.suppress(OSError, ValueError), open(FREQUENCY.format(core), encoding="ascii") as file:
@@ -88,7 +88,7 @@ def fast_cores(cores: Sequence[int]) -> list[int]:
 
 
 def busy_times(cores: Sequence[int]) -> list[float]:
-    """Return for how long each core has run anything since the system started [s]; nan where a container hides it."""
+    """Return for how long each core has been busy since the system started [s]; nan where a container hides it."""
     found: dict[str, float] = {}
     with contextlib.suppress(OSError), open("/proc/stat", encoding="ascii") as file:
         for line in file:

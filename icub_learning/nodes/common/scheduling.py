@@ -80,10 +80,10 @@ def ask_for_real_time(priority: int, learner: int | None = None) -> str:
 
 
 def favour_others(learner: int) -> None:
-    """Put a learning thread, by its native id, behind the other threads of this process without real-time priority.
+    """Have the other threads of this process run before a learning one where they have no real-time priority.
 
-    Its nice value increases by NICENESS, and the others get a time SLICE so short that they preempt it when they wake,
-    which Linux permits to all programs from 6.12 on.
+    The nice value of the thread with native id `learner` increases by NICENESS. The others get a time SLICE so short
+    that they preempt it when they wake, which Linux permits to all programs from 6.12 on.
     """
     with contextlib.suppress(AttributeError, OSError):
         if os.sched_getscheduler(0) == os.SCHED_FIFO:
@@ -91,11 +91,12 @@ def favour_others(learner: int) -> None:
         usual = os.getpriority(os.PRIO_PROCESS, 0)
         os.setpriority(os.PRIO_PROCESS, learner, min(usual + NICENESS, 19))
         call = _SCHED_SETATTR.get(os.uname().machine)
-        # struct sched_attr: its size, policy, flags, nice value, priority, runtime (the time slice), and five zeros.
+        # struct sched_attr: its size, policy, flags, nice value, priority, runtime (the time slice); what follows is 0.
         wanted = struct.pack("=IIQiIQQQII", 56, os.SCHED_OTHER, 0, usual, 0, SLICE, 0, 0, 0, 0)
+        library = ctypes.CDLL(None)
         for thread in _threads() if call else []:
             if thread != learner:
-                ctypes.CDLL(None).syscall(call, thread, wanted, 0)
+                library.syscall(call, thread, wanted, 0)
 
 
 def times_of(thread: int) -> tuple[float, float]:

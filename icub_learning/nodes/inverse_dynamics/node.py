@@ -230,8 +230,8 @@ class InverseDynamicsNode(ManagedNode):
         return [self._report.status(self._stream, self._learner, self._keeper), self._changes.status()]
 
     def _publish_inertial(self) -> None:
-        wanted = self.active and self._inertial_publisher.get_subscription_count()  # it costs the learner 6 to 15 ms
-        if wanted and (message := self._inertial.message(self._learner)) is not None:
+        wanted = self._inertial_publisher.get_subscription_count() > 0  # an estimate costs the learner 6 to 15 ms
+        if self.active and (message := self._inertial.message(self._learner, wanted)) is not None:
             self._inertial_publisher.publish(message)
 
     def _on_parameter(self, name: str, value: Any) -> None:

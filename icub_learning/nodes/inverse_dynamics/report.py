@@ -98,8 +98,8 @@ class InertialReport:
         self._asked: Future[tuple[int, Array, Array] | None] | None = None
         self._asked_samples = -1
 
-    def message(self, learner: LearningThread) -> InertialParameters | None:
-        """Return the estimate that the last call requested, and request another one if more was learned since.
+    def message(self, learner: LearningThread, wanted: bool) -> InertialParameters | None:
+        """Return the estimate that the last call requested; if `wanted` and more was learned since, request another.
 
         None if it has not come yet, if nothing was learned since, or for an estimator without such parameters.
         """
@@ -107,7 +107,7 @@ class InertialReport:
             return None
         estimate, self._asked = answer_of(self._asked), None
         has_parameters = getattr(learner.predictor, "parameters", None) is not None
-        if has_parameters and learner.n_samples != self._asked_samples:
+        if wanted and has_parameters and learner.n_samples != self._asked_samples:
             self._asked_samples = learner.n_samples
             self._asked = learner.ask(partial(self._find, learner), changes=False)
         return None if estimate is None else self._made(*estimate)

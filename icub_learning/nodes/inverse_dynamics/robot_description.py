@@ -20,8 +20,10 @@ ASK_AGAIN = 2.0  # [s] after which a request that got no answer is sent again
 
 
 def receive_urdf(node: Node, timeout: float) -> str:
-    """Return the URDF on the latched topic of robot_state_publisher, also in the middle of a callback of `node`. Raises
-    ModelError: none came within `timeout` [s], or it is no URDF."""
+    """Return the URDF on the latched topic of robot_state_publisher, also in the middle of a callback of `node`.
+
+    Raises ModelError: none came within `timeout` [s], or it is no URDF.
+    """
     topic = node.resolve_topic_name("robot_description")
     received: list[str] = []
     with _aside(node) as (other, wait):
@@ -35,8 +37,10 @@ def receive_urdf(node: Node, timeout: float) -> str:
 
 
 def joints_of_controller(node: Node, controller: str, timeout: float) -> tuple[str, ...]:
-    """Return the parameter `joints` of a controller's node, also in the middle of a callback of `node`. Raises
-    ParameterError: no such node answers within `timeout` [s], or it has no such parameter."""
+    """Return the parameter `joints` of a controller's node, also in the middle of a callback of `node`.
+
+    Raises ParameterError: no such node answers within `timeout` [s], or it has no such parameter.
+    """
     service = node.resolve_service_name(f"{controller}/get_parameters")
     with _aside(node) as (other, wait):
         client = other.create_client(GetParameters, service)

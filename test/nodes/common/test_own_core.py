@@ -29,8 +29,8 @@ def machine(monkeypatch):
     monkeypatch.setattr(own_core.ctypes, "CDLL", lambda _: SimpleNamespace(sched_getcpu=lambda: 3))
     monkeypatch.setattr(os, "sched_getscheduler", lambda _: now.policy)
     monkeypatch.setattr(os, "sched_setaffinity", lambda thread, cores: now.learner.append((thread, cores)))
-    monkeypatch.setattr(time, "monotonic", lambda: now.clock)
-    monkeypatch.setattr(time, "process_time", lambda: now.own)
+    clocks = SimpleNamespace(monotonic=lambda: now.clock, process_time=lambda: now.own)
+    monkeypatch.setattr(own_core, "time", clocks)
     now.passes = passes
     return now
 
@@ -63,12 +63,9 @@ def test_without_real_time_priority_takes_all_cores_while_none_is_free(machine):
     assert node.follow() == ""  # nothing is known of the cores yet
     machine.passes(1.0, 1.0, 1.0 - IDLE + 0.01)
     assert (node.follow(), machine.learner) == ("", [(7, {3})])  # the learning thread stays with the predicting one
-    for _ in range(4):
-        machine.passes(1.0, 1.0 - IDLE - 0.01, 0.9)
-        node.follow()
-    assert machine.moves == [[5]]
-    for _ in range(4):
-        machine.passes(0.8, 0.6, 0.9, waited=WAITS * 0.2 + 0.01)
+    idle, waiting = (1.0, 1.0 - IDLE - 0.01, 0.9), (0.8, 0.6, 0.9)
+    for shares, waited in 4 * [(idle, 0.0)] + 4 * [(waiting, WAITS * 0.2 + 0.01)]:
+        machine.passes(*shares, waited=waited)
         node.follow()
     assert machine.moves == [[5], list(CORES)]
 
