@@ -10,7 +10,8 @@ from rclpy.experimental import EventsExecutor
 from rclpy.signals import SignalHandlerOptions
 
 from icub_learning.errors import IcubLearningError
-from icub_learning.nodes.common import spinning
+from icub_learning.nodes.common import scheduling, spinning
+from icub_learning.nodes.common.own_core import OwnCore
 
 HERE: "list[NodeHere]" = []  # the node of the running test; its probes share its context and executor
 
@@ -18,14 +19,12 @@ HERE: "list[NodeHere]" = []  # the node of the running test; its probes share it
 class NodeHere:
     """A node with the methods of its `Process`; a probe that takes in messages handles those of the node as well.
 
-    Args:
-        name: name of its package below icub_learning.nodes.
-        arguments: arguments of its command line.
-        capfd: pytest's fixture that captures its output.
-    """
+    `name` is that of its package below icub_learning.nodes. It leaves priority and cores of this process as they are."""
 
     def __init__(self, name: str, arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
-        self._capfd, self._text, self._code = capfd, "", 0
+        self._capfd, self._text, self._code, self._patches = capfd, "", 0, pytest.MonkeyPatch()
+        self._patches.setattr(scheduling, "apply", lambda *_: ["ordinary scheduling"])
+        self._patches.setattr(OwnCore, "follow", lambda _: "")
         make = import_module(f"icub_learning.nodes.{name}.node").main.args[0]
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
         self._executor: Any = EventsExecutor()
@@ -77,6 +76,7 @@ class NodeHere:
         """Shut it down, and release all that it made; return its exit code."""
         if self in HERE:
             HERE.remove(self)
+            self._patches.undo()
             if self._node is not None:
                 if not spinning.is_finalized(self._node):
                     self._node.trigger_shutdown()
