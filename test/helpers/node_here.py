@@ -19,7 +19,7 @@ HERE: "list[NodeHere]" = []  # the node of the running test; its probes share it
 class NodeHere:
     """A node with the methods of its `Process`; a probe that takes in messages handles those of the node as well.
 
-    `name` is that of its package below icub_learning.nodes. It leaves priority and cores of this process as they are."""
+    `name` is that of its package below icub_learning.nodes. It leaves priority and cores of the process alone."""
 
     def __init__(self, name: str, arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
         self._capfd, self._text, self._code, self._patches = capfd, "", 0, pytest.MonkeyPatch()
