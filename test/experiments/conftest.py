@@ -1,40 +1,61 @@
-"""How tests run an experiment: as the command does, in this process."""
+"""How tests run an experiment: as the command does, in this process, and beside a record of its results."""
 
 import io
 import json
+import os
+import sys
 from contextlib import redirect_stdout
+from importlib import import_module
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers import records
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from icub_learning.cli.main import main
+from icub_learning.cli.reproduce import EXPERIMENTS
+
+
+@pytest.fixture(scope="session", autouse=True)
+def imitated_processor() -> None:
+    """Use the version $VERSION of all compiled modules, if it is set, for tools/record_experiments."""
+    for name, module in list(sys.modules.items()):
+        if "VERSION" in os.environ and name.startswith("icub_learning.") and hasattr(module, "use"):
+            module.use(os.environ["VERSION"])
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Return a function that runs an experiment and returns its output and figures; its pictures must not be empty."""
+    """Return a function that runs an experiment, compares it with its record, and returns its output and figures.
 
-    def command(name: str, *arguments: object, folder: Path | None = None) -> tuple[str, dict[str, Any]]:
+    Clocks of experiments are simulated, so that a record holds what is made of times too.
+    """
+
+    def command(
+        name: str, *arguments: object, folder: Path | None = None, recorded: bool = True, pictures: bool = True
+    ) -> tuple[str, dict[str, Any]]:
         file, printed = (folder or tmp_path_factory.mktemp(name)) / "out" / "figures.json", io.StringIO()
-        line = ["reproduce", name, "--out", str(file.parent), "--json", str(file), *map(str, arguments)]
-        with redirect_stdout(printed), pytest.MonkeyPatch.context() as patch:
+        out = ["--out", str(file.parent)] if pictures else []
+        line = ["reproduce", name, *out, "--json", str(file), *map(str, arguments)]
+        import_module(EXPERIMENTS[name][0])
+        readings = count()
+        with redirect_stdout(printed), records.drawn() as shown, pytest.MonkeyPatch.context() as patch:
             patch.setattr(ConstrainedLayoutEngine, "execute", lambda *_: None)  # saves nearly half of the drawing time
+            for module in (
+                sys.modules[one] for one in list(sys.modules) if one.startswith("icub_learning.experiments")
+            ):
+                for clock in {"perf_counter", "process_time"} & vars(module).keys():
+                    patch.setattr(module, clock, lambda: 1e-3 * next(readings) ** 1.5)
             assert main(line) == 0
-        pictures = [path.stat().st_size for path in file.parent.glob("*.png")]
-        assert pictures and min(pictures) > 10_000
-        return printed.getvalue(), json.loads(file.read_text())
+        sizes = [path.stat().st_size for path in file.parent.glob("*.png")]
+        assert not pictures or (sizes and min(sizes) > 10_000)
+        test = os.environ["PYTEST_CURRENT_TEST"].partition("::")[2].partition(" ")[0].partition("@")[0]
+        words, figures = printed.getvalue(), json.loads(file.read_text())
+        if recorded:
+            found = {"figures": figures, "printed": words.splitlines(), "drawn": shown}
+            records.check(Path(__file__).with_name("records.json"), f"{name} in {test}", found)
+        return words, figures
 
     return command
-
-
-@pytest.fixture(scope="session")
-def cells() -> Any:
-    """Return a function that finds the printed row whose first cell is `start` and returns the words after it."""
-
-    def of_row(out: str, start: str) -> list[str]:
-        line = next(line for line in out.splitlines() if line.startswith(start + " "))
-        return line[len(start) :].split()
-
-    return of_row

@@ -11,7 +11,6 @@ from icub_learning.experiments.data.benchmarks import Benchmark
 from icub_learning.experiments.data.tables import unit_interval
 from icub_learning.experiments.thesis import figure_5_2, spline_rates, table_6_2
 from icub_learning.kernel_methods import KRLS, NystromKRLS
-from icub_learning.reporting.tables import number
 
 NOISE = 0.005  # standard deviation, a quarter of the target's
 
@@ -38,8 +37,8 @@ def ridge_error(x, y, order, n, scale, level):
     return np.sqrt(np.mean((model.predict(x[others]) - y[others]) ** 2))
 
 
-def test_figure_4_1(run, cells, pumadyn, table):
-    out, found = run("figure-4.1", "--quick", "--data", pumadyn)
+def test_figure_4_1(run, pumadyn, table):
+    _, found = run("figure-4.1", "--quick", "--data", pumadyn)
     rows = found["pumadyn32nh"]["rows"]
     assert [(row["m"], row["lambda"]) for row in rows[:2]] == [(62, 1e-7), (1000, 1e-3)]
     scale = found["pumadyn32nh"]["target_deviation"]
@@ -53,33 +52,24 @@ def test_figure_4_1(run, cells, pumadyn, table):
     assert surface.shape == (5, 5) and rows[2]["test"] == pytest.approx(surface.min(), rel=0.1)
     # Ten centres do not span 32 dimensions, and lambda = 1 leaves next to nothing of the target.
     assert surface[:3, 0].min() > 2 * surface[:3, 1:].max() and surface[-1].min() > 0.9 * scale
-    assert f"{0.33 / rows[0]['test']:.2f} times" in out
     cancer = found["breast-cancer"]
     assert cancer["n_train"] == 400 and cancer["n_test"] == 169
     assert all(row["test"] < 8 for row in cancer["rows"])
-    for part, some in zip(out.split("breast-cancer:"), (rows, cancer["rows"]), strict=False):
-        for row in some:  # the columns of both tables are in the order of their head
-            expected = [number(row["test"], 4), "±", number(row["deviation"], 2), number(1e3 * row["seconds"])]
-            assert cells(part, f"{row['m']}, {row['lambda']:.3g}")[:4] == expected
-    assert "Worse than published" in out
 
 
 def test_figure_4_2(run, pumadyn):
-    out, found = run("figure-4.2", "--quick", "--data", pumadyn / "pumadyn32nh")
+    _, found = run("figure-4.2", "--quick", "--data", pumadyn / "pumadyn32nh")
     assert [row["m"] for row in found["by_size"]] == [50, 100, 200]
     assert [row["levels"] for row in found["by_count"]] == [5, 10, 20]
     separate = [row["separate_s"] for row in found["by_count"]]
     assert found["growth"] == pytest.approx(np.polyfit(np.log([5, 10, 20]), np.log(separate), 1)[0])
     last = found["by_size"][-1]
     assert found["path_over_fit"] == pytest.approx(last["path_s"] / last["one_fit_s"])
-    assert f"{found['path_over_fit']:.2f} times one fit" in out
 
 
-def test_nytro(run, cells):
-    out, found = run("nytro", "--quick")
+def test_nytro(run):
+    _, found = run("nytro", "--quick")
     assert [row["m"] for row in found["fits"]] == [50, 100, 200]
-    for row in found["fits"]:
-        assert cells(out, str(row["m"])) == [number(row[name]) for name in ("nytro", "path", "one")]
     assert found["slopes"]["path"] == pytest.approx(
         np.polyfit(np.log([50, 100, 200]), np.log([row["path"] for row in found["fits"]]), 1)[0]
     )
@@ -95,22 +85,19 @@ def test_figure_5_2(run, monkeypatch):
     assert case["features"][0] > 1 and 1 < case["centers"][0] <= case["centers"][-1] < 101
 
 
-def test_table_6_2(run, cells, monkeypatch):
+def test_table_6_2(run, monkeypatch):
     rng = np.random.default_rng(0)
     x = (rng.uniform(size=(2400, 40)) < 0.3).astype(float)
     y = np.where(x[:, :6].sum(axis=1) + 0.5 * rng.normal(size=2400) > 1.75, 1.0, -1.0)
     monkeypatch.setattr(table_6_2, "adult", lambda path: Benchmark(x[:1500], y[:1500], x[1500:], y[1500:]))
-    out, found = run("table-6.2", "--quick")
-    for name, most, published in (("breast-cancer", 7, "3.1 ± 1.1"), ("adult", 42, "16.6 ± 0.3")):
+    _, found = run("table-6.2", "--quick")
+    for name, most in (("breast-cancer", 7), ("adult", 42)):
         one = found["sets"][name]
         errors = {method: np.mean([some[1] for some in all_]) for method, all_ in one["hinge, error, seconds"].items()}
         assert list(errors) == list(table_6_2.METHODS)
-        part = out[out.index(name + ",") :]
-        assert max(errors.values()) < most and published in part  # half of the made-up labels are +1
-        for method, mean in errors.items():
-            hinge = np.mean([some[0] for some in one["hinge, error, seconds"][method]])
-            assert cells(part, method)[:4:3] == [number(hinge), number(mean)]  # each has "± deviation" after it
-            assert hinge < 0.9  # the zero function has a hinge loss of 1
+        assert max(errors.values()) < most  # half of the made-up labels are +1
+        for outcomes in one["hinge, error, seconds"].values():
+            assert np.mean([some[0] for some in outcomes]) < 0.9  # the zero function has a hinge loss of 1
         # theta = 1 oversmooths: its loss is far from the least, both on training samples and in tests.
         theta = one["smoothing"]["theta"]
         tests, learned = np.array(theta["hinge in tests"]), np.array(theta["hinge on the samples learned"])
@@ -127,11 +114,11 @@ def target_deviation():
     return np.std(np.sin(2 * x[:, 0]) + np.cos(x[:, 1] * x[:, 2]) + 0.5 * np.tanh(x[:, 3:].sum(axis=1)))
 
 
-def test_falkon(run, cells, monkeypatch):
+def test_falkon(run, monkeypatch):
     monkeypatch.setattr(falkon, "QUICK_SIZES", ((500, 30), (800, 60)))
     monkeypatch.setattr(falkon, "threadpool_limits", lambda *_: nullcontext())  # a second thread would only wait
     monkeypatch.setattr(falkon, "TEST", 2000)
-    out, found = run("falkon", "--quick")
+    _, found = run("falkon", "--quick")
     limit = 0.9 * target_deviation()
     for row in found["rows"]:
         assert row["falkon_error"] == pytest.approx(row["nystrom_error"], rel=0.01)
@@ -144,14 +131,6 @@ def test_falkon(run, cells, monkeypatch):
         assert row["m"] == int(np.ceil(np.sqrt(row["n"]))) and row["t"] == int(np.ceil(np.log(row["n"])))
         assert row["falkon_error"] == pytest.approx(row["nystrom_error"], rel=0.02)
         assert row["krls_error"] < row["falkon_error"] < target_deviation()
-    assert "theory: n^-0.50" in out
-    # The columns of both tables are in the order of their heads.
-    for kind, part in zip(("theory", "rows"), out.split("lambda by held-out error"), strict=True):
-        for row in found[kind]:
-            names = [name for name in falkon.METHODS if f"{name}_error" in row]
-            expected = [number(row[f"{name}_s"]) for name in names]
-            expected += [number(row[f"{name}_error"], 4) for name in names]
-            assert cells(part, str(row["n"]))[-2 * len(names) :] == expected
 
 
 def test_each_method_has_the_lambda_of_its_least_held_out_error():

@@ -8,16 +8,14 @@ from icub_learning.experiments.data.textures import PATCH, TEXTONS, texton_histo
 from icub_learning.experiments.polk import budgeted_sgd, convergence, curves, multidist
 from icub_learning.experiments.tensor import layout, synthetic, wpbc
 from icub_learning.kernel_methods import Kernel, POLKRegressor
-from icub_learning.reporting.tables import number
 
 SAMPLES = 1500  # training samples; test/kernel_methods/online/test_polk.py has 5000
 
 
-def test_polk_multidist(run, cells, monkeypatch):
+def test_polk_multidist(run, monkeypatch):
     monkeypatch.setattr(multidist, "N_TRAIN", SAMPLES)
     monkeypatch.setattr(budgeted_sgd, "STEPS", (0.05, 0.2, 6.0))
-    out, found = run("polk-multidist", "--draws", "1")
-    assert "Bayes" in out
+    _, found = run("polk-multidist", "--draws", "1")
     excess = {name: one["excess error"][0] for name, one in found["methods"].items()}
     order = {name: one["order"][0] for name, one in found["methods"].items()}
     for kind, most in (("iterate", 0.15), ("average", 0.04)):
@@ -36,26 +34,15 @@ def test_polk_multidist(run, cells, monkeypatch):
     assert set(changes) == {f"POLK {loss}, K {k}, iterate" for loss in ("hinge", "logistic") for k in ("0.04", "0.01")}
     # Points are removed as long as the bound allows: the largest change of all steps is close to the bound.
     assert all(0.8 < value <= 1 + 1e-6 for some in changes.values() for value in some)
-    for name, one in found["methods"].items():
-        expected = [np.mean(one["order"]), min(one["order"]), max(one["order"])]
-        expected += [100 * np.mean(one["excess error"]), 100 * max(one["excess error"])]
-        expected += [max(one["change"]) if "change" in one else None, np.mean(one["seconds"])]
-        assert cells(out, name) == [number(value) for value in expected]
 
 
-def test_curves_of_multidist(run, cells, monkeypatch):
+def test_curves_of_multidist(run, monkeypatch):
     monkeypatch.setattr(budgeted_sgd, "STEPS", (0.05, 0.2, 6.0))
-    out, found = run("polk-curves", "--quick", "--on", "multidist", "--draws", "1")
+    _, found = run("polk-curves", "--quick", "--on", "multidist", "--draws", "1")
     methods = found["multidist"]
-    entries = list(curves.comparisons(found))
-    worse = [one.what for one in entries if one.worse]
-    assert f"Worse than published: {len(worse)} of {len(entries)} figures" in out and all(what in out for what in worse)
     zero = {"hinge": 1.0, "logistic": np.log(5)}
     for name, one in methods.items():
         assert one["error"][-1] < 0.45 or name == curves.STUCK  # chance is 0.8
-        risk, error, _, _, points, *_ = cells(out, name)
-        assert (risk, error) == (number(one["last risk"]), number(100 * one["last error"]))
-        assert points == number(one["last points"])
         if len(one["samples"]) > 1:
             late = np.array(one["samples"]) >= 480
             assert late.sum() >= 4 and np.mean(np.array(one["error"])[late]) == pytest.approx(one["last error"])
@@ -97,17 +84,16 @@ def test_textures_differ():
     assert np.mean(y[similarity.argmax(axis=1)] == y) > 0.85
 
 
-def test_convergence(run, cells, monkeypatch):
+def test_convergence(run, monkeypatch):
     monkeypatch.setattr(convergence, "STEPS", (0.4, 0.1))
-    out, found = run("polk-convergence", "--quick", "--draws", "1", "--samples", "5000")
+    _, found = run("polk-convergence", "--quick", "--draws", "1", "--samples", "5000")
     runs, powers = found["runs"], found["powers"]
-    assert powers["distance"] < -0.2 and powers["risk"] < -0.5 and "published" in out
+    assert powers["distance"] < -0.2 and powers["risk"] < -0.5
     assert 0.3 < powers["remaining"] < 0.8 and found["holds"]
     norm = convergence.Problem().norm
     for one in runs.values():
         assert one["closest"] <= one["distance"] < 0.4 * norm and one["points"] <= convergence.POINTS
     assert runs["diminishing"]["distance"] < runs["eta 0.1"]["distance"] < runs["eta 0.4"]["distance"]
-    assert cells(out, "eta 0.1")[:3] == [number(runs["eta 0.1"][key]) for key in ("distance", "closest", "bound")]
 
 
 def test_the_best_function_is_the_best():
@@ -136,8 +122,8 @@ def test_the_best_function_is_the_best():
 
 
 def test_tensor_layout(run):
-    out, found = run("tensor-layout")
-    assert "292825" in out and found["largest"] == [399, 181]
+    _, found = run("tensor-layout")
+    assert found["largest"] == [399, 181]
 
 
 def test_tensor_selection(run):
@@ -161,11 +147,11 @@ def patients(tmp_path):
     return path
 
 
-def test_tensor_wpbc(run, cells, patients, monkeypatch):
+def test_tensor_wpbc(run, patients, monkeypatch):
     monkeypatch.setattr(layout, "MOST_FULL", 8 * 60**4)  # [bytes] excludes 120 patients, which take seconds
     monkeypatch.setattr(wpbc, "SIZES", (30, 60))
-    out, found = run("tensor-wpbc", "--data", patients, "--splits", "2", "--draws", "2")
-    assert "published" in out and "degree 2" in out and found["degree"] == 2
+    _, found = run("tensor-wpbc", "--data", patients, "--splits", "2", "--draws", "2")
+    assert found["degree"] == 2
     for name, most in (("time", 0.25), ("class", 0.75)):
         assert [list(split) for split in found["splits"][name]] == [["30", "60"]] * 2
         for split in found["splits"][name]:
@@ -174,10 +160,6 @@ def test_tensor_wpbc(run, cells, patients, monkeypatch):
             assert np.mean(split["60"]["errors"]) < most
             assert len(set(split["60"]["errors"])) == 1 and len(set(split["30"]["errors"])) == 2
     assert np.mean([one["60"]["wrong"] for one in found["splits"]["class"]]) < 30
-    for text, name in (("which class", "class"), ("time", "time")):
-        errors = np.array([one["30"]["errors"] for one in found["splits"][name]])
-        expected = [errors.mean(), errors.std(axis=1).mean(), errors.mean(axis=1).std()]
-        assert cells(out.split(f"{text}, m", 1)[1], "30")[:3] == [number(value) for value in expected]
     assert [(one["n"], "full" in one) for one in found["build"]] == [(60, True), (120, False)]
     assert found["build"][0]["difference"] < 1e-8
 
@@ -207,13 +189,10 @@ def test_the_tensor_kernels_of_both_layouts_are_of_degree_2():
     np.testing.assert_allclose(full.gradient(a), np.einsum("abcd,b,c,d->a", sums, a, a, a))
 
 
-def test_tensor_synthetic(run, cells):
-    out, found = run("tensor-synthetic", "--quick")
+def test_tensor_synthetic(run):
+    _, found = run("tensor-synthetic", "--quick")
     (one,) = found["times"]
     assert one["n"] == 30 and one["difference"] < 1e-8 and one["without"]["gap"] < 1e-6
-    (few,) = found["subsampled"]
-    packed, full = (few[layout]["build"] + few[layout]["train"] for layout in ("packed", "full"))
-    assert cells(out, "20")[:3] == [number(packed), number(full), number(full / packed)]
     (errors,) = found["errors"]
     validation = np.array(errors["validation"])
     assert validation.shape == (2, len(errors["gammas"]))

@@ -158,7 +158,7 @@ def folder(tmp_path):
 
 def test_names_become_paths_inside(folder, tmp_path):
     inside = {"arm": "arm", "arm.npz": "arm", "left/arm": "left/arm", str(tmp_path / "models" / "arm"): "arm",
-              "v1.2": "v1.2", "~/x": "~/x"}  # fmt: skip
+              "v1.2": "v1.2", "~/x": "~/x", "a.zip": "a.zip"}  # fmt: skip
     for name, path in inside.items():  # "~" is no home folder here, but a folder of that name
         assert folder.path(name) == tmp_path / "models" / f"{path}.npz"
 

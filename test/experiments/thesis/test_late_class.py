@@ -12,7 +12,6 @@ from icub_learning.experiments.data import images as images_module
 from icub_learning.experiments.data.images import CLOTHES, DIGITS, load_fashion_mnist, load_mnist
 from icub_learning.experiments.thesis import figure_7_2, late_class, table_7_1
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
-from icub_learning.reporting.tables import number
 
 SIZES = late_class.Sizes(30, 20, (1, 5, 20))
 
@@ -197,11 +196,11 @@ def test_clothes_and_own_files_of_mnist_are_read_and_damage_is_refused(digits, t
         load_fashion_mnist(own)
 
 
-def test_table_7_1(tmp_path, run, cells):
+def test_table_7_1(tmp_path, run):
     """On features from a file, it shows means and deviations over the trials of the protocol with the same seed."""
     np.savez(tmp_path / "features.npz", **clouds(200))
     given = ["--on", "objects", "--data", tmp_path / "features.npz", "--n-test", 10, "--trials", 2]
-    out, found = run("table-7.1", *given)
+    _, found = run("table-7.1", *given)
     found, sizes = found["objects"], late_class.Sizes(100, 10, (1, 2, 5, 10, 20, 50, 100))
     outcomes, imbalanced = late_class.compare(clouds(200), sizes, 2, 0)
     assert found["n_imb"] == list(sizes.n_imb) and found["imbalanced_classes"] == imbalanced
@@ -210,14 +209,6 @@ def test_table_7_1(tmp_path, run, cells):
         for what, shown in found["accuracy_percent"][method].items():
             trials = 100 * np.array(getattr(outcome, what))
             np.testing.assert_allclose([shown["mean"], shown["std"]], [trials.mean(axis=0), trials.std(axis=0)])
-    head, title = ["n_imb", *outcomes, *outcomes, "N RB RC"], "objects: 5 classes, d = 10, n_bal 100, n_test 10"
-    for text in (" ".join(head), title, "77.7 / 8.0", f"({len(set(imbalanced))} different"):
-        assert text in " ".join(out.split())
-    for n_imb in set(table_7_1.N_IMB) & set(sizes.n_imb):
-        place = sizes.n_imb.index(n_imb)
-        shown = [found["accuracy_percent"][name][what] for what in ("total", "imbalanced") for name in outcomes]
-        expected = [f"{one['mean'][place]:.1f}±{one['std'][place]:.1f}" for one in shown]
-        assert cells(out, str(n_imb))[: len(expected)] == expected
 
 
 def optimal_crossing(gamma):
@@ -228,8 +219,8 @@ def optimal_crossing(gamma):
     return (-b - np.sqrt(b**2 - 4 * a * c)) / (2 * a)
 
 
-def test_figure_7_1(run, cells):
-    out, found = run("figure-7.1", "--samples", 2000)
+def test_figure_7_1(run):
+    _, found = run("figure-7.1", "--samples", 2000)
     crossing = {name: np.array(values) for name, values in found["crossing"].items()}
     optimal = [optimal_crossing(gamma) for gamma in found["gamma"]]
     np.testing.assert_allclose(crossing["standard"], optimal, atol=1e-3)
@@ -237,7 +228,6 @@ def test_figure_7_1(run, cells):
     np.testing.assert_allclose(crossing["alpha0"], optimal, atol=0.15)  # learned from samples
     np.testing.assert_allclose(crossing["alpha1"], optimal[0], atol=0.15)
     assert np.ptp(crossing["alpha0"]) > 0.2 and abs(crossing["alpha1"][-1] - crossing["alpha1"][0]) < 0.08
-    assert cells(out, "moved by")[0] == number(np.ptp(crossing["standard"]))
 
 
 def test_the_sweep_of_figure_7_2_is_one_alpha_at_a_time():
@@ -256,13 +246,9 @@ def test_the_sweep_of_figure_7_2_is_one_alpha_at_a_time():
             assert abs(found[1, place, a] - right[~late].mean()) < 0.02
 
 
-def test_figure_7_2(monkeypatch, run, cells):
+def test_figure_7_2(monkeypatch, run):
     monkeypatch.setattr(figure_7_2, "load_examples", lambda *_: clouds(300, 4))
-    out, found = run("figure-7.2", "--quick", "--draws", "2")
-    assert "Published" in out
+    _, found = run("figure-7.2", "--quick", "--draws", "2")
     late, others = np.array(found["mnist"]["late"]), np.array(found["mnist"]["others"])
     assert found["mnist"]["n_imb"] == [1, 5, 10, 50] and late.shape == (4, 21)
     assert (late[:3, -1] > late[:3, 0] + 0.2).all() and (others[:3, -1] < others[:3, 0]).all()
-    row = cells(out, "5")
-    assert row[:2] == [f"{100 * late[1, 0]:.1f}", f"{100 * others[1, 0]:.1f}"]
-    assert row[-2:] == [f"{100 * late[1, -1]:.1f}", f"{100 * others[1, -1]:.1f}"]

@@ -9,7 +9,6 @@ from icub_learning.errors import ParameterError
 from icub_learning.experiments.data.benchmarks import Benchmark
 from icub_learning.experiments.thesis import figure_5_1, figure_5_3, table_4_1, table_4_3
 from icub_learning.kernel_methods import diagnostics as bounds
-from icub_learning.reporting.tables import number
 
 NOISE = 0.2
 
@@ -53,31 +52,22 @@ def test_five_methods_learn(data, method):
         assert 1 <= found["rule loss"] <= 1.01
 
 
-def test_table_4_3(run, cells, monkeypatch, data):
+def test_table_4_3(run, monkeypatch, data):
     monkeypatch.setattr(table_4_3, "_load", lambda name, args: data)
     monkeypatch.setitem(table_4_3.SETTINGS, "insurance", (0.5, 100, 300))
-    out, found = run("table-4.3", "--quick", "--on", "insurance")
+    _, found = run("table-4.3", "--quick", "--on", "insurance")
     one = found["sets"]["insurance"]
     assert {"ratio", "dimension", "lambda"} <= set(one["place"]) and 10 < one["place"]["ratio"] < 10_000
-    for method, title in table_4_3.METHODS.items():
-        row = cells(out, title)
-        (ours,) = one["methods"][method]
-        theirs = table_4_3.PUBLISHED["insurance"][method]
-        assert row[:3] == [number(ours["seconds"]), number(ours["rmse"], 4), number(ours["parameter"])]
-        assert row[-3:] == [number(theirs[0]), number(theirs[1], 4), number(theirs[2])]
+    assert list(one["methods"]) == list(table_4_3.METHODS)
 
 
 def test_table_4_1(run, monkeypatch, data):
     monkeypatch.setattr(table_4_1, "_load", lambda name, args: data)
     monkeypatch.setitem(table_4_1.SCALES, "insurance", 0.5)
-    out, found = run("table-4.1", "--quick", "--on", "insurance", "--draws", "1")
+    _, found = run("table-4.1", "--quick", "--on", "insurance", "--draws", "1")
     methods = found["sets"]["insurance"]
     assert list(methods) == list(table_4_1.METHODS)
-    for (method, (one,)), published in zip(methods.items(), table_4_1.PUBLISHED["insurance"].values(), strict=True):
-        assert NOISE < one["rmse"] < 1.2 * NOISE
-        line = next(line for line in out.splitlines() if line.startswith(method + "  "))
-        assert line[len(method) :].split()[::2][:2] == [number(one["rmse"], 4), "0"]
-        assert number(published, 4) in line
+    assert all(NOISE < one["rmse"] < 1.2 * NOISE for (one,) in methods.values())
     (exact,) = methods["KRLS"]
     assert exact["rmse"] == pytest.approx(kernel_ridge(data, np.arange(300), exact["lambda"], 0.5), rel=1e-6)
     for kind in ("incremental Nyström", "incremental random features"):

@@ -12,7 +12,7 @@ PLACES = (np.arange(stopping_rates.GRID) + 0.5) / stopping_rates.GRID  # grid ov
 
 def test_corollaries_6(run, monkeypatch):
     monkeypatch.setattr(stopping_rates, "FURTHER", 2)  # length of a run in multiples of the corollaries' t*
-    out, found = run("corollaries-6", "--quick")
+    _, found = run("corollaries-6", "--quick")
     assert len(found["cases"]) == 19
     for case in found["cases"]:
         # Excess risk of f = 0, whatever n is.
@@ -20,9 +20,6 @@ def test_corollaries_6(run, monkeypatch):
         assert case["risks"]["average"][-1] < 0.6 * nothing
         assert case["exponents"]["average"] < case["exponents"]["bound"] + 0.2 < 0.2
         assert case["over the least"] >= 1
-        starts = f"{case['corollary']}, ", f" {case['beta']:g} "
-        (line,) = (one for one in out.splitlines() if one.startswith(starts[0]) and starts[1] in one)
-        assert f"{case['exponents']['average']:+.3f}" in line
     passes = {(case["corollary"], case["beta"]): case["passes"] for case in found["cases"]}
     n = found["sizes"][-1]
     # Epochs that the thesis names below corollary 3: n^((1 - beta) / (2 (1 + beta))) and n^((1 - beta) / (1 + beta)).

@@ -49,8 +49,9 @@ def test_moves_where_others_use_a_core_less_and_not_for_what_it_uses_itself(mach
 
 
 def test_two_nodes_on_one_core_do_not_follow_each_other_for_long(machine, monkeypatch):
-    monkeypatch.setattr(os, "getpid", iter((1, 2)).__next__)  # seeds of their random moves
-    nodes, places = [OwnCore(CORES[:2], 7), OwnCore(CORES[:2], 7)], [3, 3]
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "getpid", iter((1, 2)).__next__)  # seeds of their random moves
+        nodes, places = [OwnCore(CORES[:2], 7), OwnCore(CORES[:2], 7)], [3, 3]
     for _ in range(30):
         for index, node in enumerate(nodes):
             places[index] = machine.moves[-1][0] if node.follow() else places[index]

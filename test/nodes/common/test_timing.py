@@ -64,6 +64,7 @@ def test_the_99th_percentile_is_judged_by_the_limits(statistics, limits, level, 
     found = verdict(statistics.times(), NEVER | limits)
     assert found[0] == level
     assert words in found[1]
+    assert verdict({timing.LATENCY: (1e-3, 2e-3, 9e-3), timing.JITTER: ()}, NEVER | {"latency_warn": 3e-3})[1] == ""
 
 
 def test_before_the_first_message_all_is_well():

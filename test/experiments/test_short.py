@@ -1,0 +1,49 @@
+"""Experiments that take minutes, cut so short that their results mean little, beside their records."""
+
+from typing import Any
+
+import pytest
+from sklearn.base import clone
+
+from icub_learning.experiments import detection
+from icub_learning.experiments.change import control, experiment, forces, live_arm, loads_and_pushes, wear
+from icub_learning.experiments.peers import contacts, loads
+
+CUT: dict[Any, dict[str, Any]] = {
+    contacts: {"LEARNED": 3.0, "QUIET": 4.0, "FORCES": (5.0, 10.0), "PUSHES": 1, "PAUSE": 0.5, "GAINS": (20.0, 40.0)},
+    control: {"LEARNING": 0.5, "SETTLING": 0.1, "JUDGED": 0.3},
+    detection: {
+        "ROWS": {"random": detection.Bootstrap("random", 1, 200), detection.DEFAULT: detection.Bootstrap("full")},
+        "PUBLISHED": {detection.DEFAULT: (40.0, 48.1)},
+        "TUNED_NEGATIVES": 300,
+        "TUNED_FALKON": clone(detection.TUNED_FALKON).set_params(n_centers=100),
+    },
+    experiment: {"TO_TELL": 1, "real": lambda *_: 0.08},
+    forces: {"LEARNING": 2.0, "FORCES": (5.0,), "DRAWS": 1, "PAUSE": 1.0},
+    live_arm: {"RATE": 100, "STEPS": 10},
+    loads: {"LEARNED": 8.0, "HORIZONS": (0.5, 1.5)},
+    loads_and_pushes: {"LEARNING": 12.0, "BASE": 1.0, "HELD": 10.0, "PAUSE": 2.0, "RANDOM_HELD": 1.0},
+    wear: {"BEGUN": 1.0, "LEVEL": 2.0},
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    for module, names in CUT.items():
+        for name, value in names.items():
+            monkeypatch.setattr(module, name, value)
+
+
+@pytest.mark.parametrize("part", experiment.PARTS)
+def test_change(run, part):
+    run("change", "--parts", part, "--seeds", 0, "--excitations", 20, pictures=False)
+
+
+@pytest.mark.parametrize("part", ["contacts", "loads"])
+def test_peers(run, tmp_path, part):
+    run("peers", "--parts", part, "--out", tmp_path, pictures=False)
+
+
+@pytest.mark.usefixtures("renderer")
+def test_detection(run):
+    run("detection", "--scenes", 4, "--tests", 2, "--threads", 1, pictures=False)

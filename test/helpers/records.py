@@ -1,0 +1,118 @@
+"""Records of what a command found, printed and drew when its results were last read: no change goes unnoticed.
+
+Other tests say whether results are right. A record is a nested table like the results themselves, with one number for
+each list of numbers, and without what depends on the machine; `tools/record_experiments` finds out what that is.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from math import isclose
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+TOLERANCE = 1e-3  # relative; processors that round differently have to agree ten times as closely
+ANY = "*"  # stands for what depends on the machine
+
+
+def reduced(value: Any) -> Any:
+    """Return nested tables with texts in place of numbers, and a weighted sum in place of each list of numbers."""
+    if isinstance(value, Mapping):
+        return {str(name): reduced(one) for name, one in value.items()}
+    if isinstance(value, list | tuple) and all(isinstance(one, int | float) for one in value):
+        return f"{sum((1.0 + place % 7 / 7) * one for place, one in enumerate(value)):.6g}"
+    if isinstance(value, list | tuple):
+        return [reduced(one) for one in value]
+    return f"{value:.6g}" if isinstance(value, float) else " ".join(str(value).split())
+
+
+def common(old: Any, new: Any) -> Any:
+    """Return a record with ANY in place of all words in which another run differs."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return {name: common(one, new.get(name)) for name, one in old.items()}
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        return list(map(common, old, new))
+    if isinstance(old, str) and isinstance(new, str) and len(old.split()) == len(new.split()):
+        pairs = zip(old.split(), new.split(), strict=True)
+        return " ".join(one if alike(one, other, TOLERANCE / 10) else ANY for one, other in pairs)
+    return ANY
+
+
+def differences(old: Any, new: Any, place: str = "") -> Iterator[str]:
+    """Yield where results differ from their record by more than TOLERANCE."""
+    if isinstance(old, dict) and isinstance(new, dict) and list(old) == list(new):
+        for name in old:
+            yield from differences(old[name], new[name], f"{place}/{name}")
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for number, pair in enumerate(zip(old, new, strict=True)):
+            yield from differences(*pair, f"{place}/{number}")
+    elif old != ANY and not (isinstance(old, str) and isinstance(new, str) and same_words(old.split(), new.split())):
+        yield f"{place}: {old}, now {new}"
+
+
+def same_words(old: list[str], new: list[str]) -> bool:
+    """Return whether two texts have the same words, numbers up to TOLERANCE."""
+    return len(old) == len(new) and all(alike(*pair, TOLERANCE) for pair in zip(old, new, strict=True))
+
+
+def alike(old: str, new: str, tolerance: float) -> bool:
+    """Return whether two words are the same, or numbers that are close to each other."""
+    if old in (new, ANY):
+        return True
+    try:
+        return isclose(*(float(one.strip("%,:()±[]")) for one in (old, new)), rel_tol=tolerance, abs_tol=1e-12)
+    except ValueError:
+        return False
+
+
+@contextmanager
+def drawn() -> Iterator[list[Any]]:
+    """Collect what is drawn in the pictures that are saved meanwhile."""
+    found: list[Any] = []
+    save = Figure.savefig
+
+    def saved(figure: Figure, file: Any, *args: Any, **options: Any) -> None:
+        save(figure, file, *args, **options)
+        found.append([seen(axes) for axes in figure.axes])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Figure, "savefig", saved)
+        yield found
+
+
+def seen(axes: Any) -> dict[str, Any]:
+    """Return the texts, limits, lines, bars, filled shapes and coloured grids of a panel."""
+    texts = (axes.title, axes.xaxis.label, axes.yaxis.label, *axes.texts)
+    coloured = [one.get_array() for one in (*axes.collections, *axes.images)]
+    return {
+        "texts": [text.get_text() for text in texts],
+        "limits": [*map(float, (*axes.get_xlim(), *axes.get_ylim()))],
+        "lines": [[str(line.get_label()), numbers(line.get_xydata())] for line in axes.lines],
+        "bars": [float(one) for patch in axes.patches for one in patch.get_window_extent().bounds],
+        "filled": [numbers(*(path.vertices for path in one.get_paths())) for one in axes.collections],
+        "coloured": [numbers(one) for one in coloured if one is not None],
+    }
+
+
+def numbers(*tables: Any) -> list[float]:
+    """Return the finite numbers of tables, one after the other."""
+    values = [np.ma.filled(np.ma.asarray(one, dtype=float), np.nan).ravel() for one in (*tables, [])]
+    return [float(one) for one in np.concatenate(values) if np.isfinite(one)]
+
+
+def check(path: Path, key: str, value: Any) -> None:
+    """Compare results with their record; RECORD=new writes it anew, RECORD=narrow takes out what differs."""
+    found, how = reduced(value), os.environ.get("RECORD", "")
+    records = json.loads(path.read_text()) if path.exists() else {}
+    if not how:
+        changed = list(differences(records.get(key), found))
+        assert not changed, f"if {key} is meant to change: tools/record_experiments"
+        return
+    records[key] = found if how == "new" else common(records[key], found)
+    lines = (f"{json.dumps(name)}:{json.dumps(one, separators=(',', ':'))}" for name, one in sorted(records.items()))
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n")
