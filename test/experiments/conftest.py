@@ -20,7 +20,7 @@ from icub_learning.cli.reproduce import EXPERIMENTS
 
 @pytest.fixture(scope="session", autouse=True)
 def imitated_processor() -> None:
-    """Use the version $VERSION of all compiled modules, if it is set, for tools/record_experiments."""
+    """Use the version $VERSION of all compiled modules, if it is set, for tools/record."""
     for name, module in list(sys.modules.items()):
         if "VERSION" in os.environ and name.startswith("icub_learning.") and hasattr(module, "use"):
             module.use(os.environ["VERSION"])
@@ -39,7 +39,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
         file, printed = (folder or tmp_path_factory.mktemp(name)) / "out" / "figures.json", io.StringIO()
         out = ["--out", str(file.parent)] if pictures else []
         line = ["reproduce", name, *out, "--json", str(file), *map(str, arguments)]
-        import_module(EXPERIMENTS[name][0])
+        experiment = import_module(EXPERIMENTS[name][0])
         readings = count()
         with redirect_stdout(printed), records.drawn() as shown, pytest.MonkeyPatch.context() as patch:
             patch.setattr(ConstrainedLayoutEngine, "execute", lambda *_: None)  # saves nearly half of the drawing time
@@ -55,6 +55,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
         words, figures = printed.getvalue(), json.loads(file.read_text())
         if recorded:
             found = {"figures": figures, "printed": words.splitlines(), "drawn": shown}
+            if comparisons := getattr(experiment, "comparisons", None):
+                found["comparisons"] = [[*vars(one).values(), one.worse] for one in comparisons(figures)]
             records.check(Path(__file__).with_name("records.json"), f"{name} in {test}", found)
         return words, figures
 

@@ -1,15 +1,19 @@
 """Experiments that take minutes, cut so short that their results mean little, beside their records."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers import records
 from sklearn.base import clone
 
+from icub_learning.cli.demo import changes
 from icub_learning.experiments import detection
 from icub_learning.experiments.change import control, experiment, forces, live_arm, loads_and_pushes, wear
 from icub_learning.experiments.peers import contacts, loads
 
 CUT: dict[Any, dict[str, Any]] = {
+    changes: {"LEARNING": 8.0, "CARRIED": 4.0, "AFTER": 2.0, "PUSHED": 1.5},
     contacts: {"LEARNED": 3.0, "QUIET": 4.0, "FORCES": (5.0, 10.0), "PUSHES": 1, "PAUSE": 0.5, "GAINS": (20.0, 40.0)},
     control: {"LEARNING": 0.5, "SETTLING": 0.1, "JUDGED": 0.3},
     detection: {
@@ -47,3 +51,10 @@ def test_peers(run, tmp_path, part):
 @pytest.mark.usefixtures("renderer")
 def test_detection(run):
     run("detection", "--scenes", 4, "--tests", 2, "--threads", 1, pictures=False)
+
+
+def test_changes_of_the_demonstration(tmp_path):
+    with records.drawn() as shown:
+        figures, text = changes.show(tmp_path)
+    found = {"figures": figures | {"wall_s": 0.0}, "printed": text, "drawn": shown}
+    records.check(Path(__file__).with_name("records.json"), "changes of the demonstration", found)

@@ -1,7 +1,7 @@
 """Records of what a command found, printed and drew when its results were last read: no change goes unnoticed.
 
 Other tests say whether results are right. A record is a nested table like the results themselves, with one number for
-each list of numbers, and without what depends on the machine; `tools/record_experiments` finds out what that is.
+each list of numbers, and without what depends on the machine; `tools/record` finds out what that is.
 """
 
 import json
@@ -22,6 +22,8 @@ ANY = "*"  # stands for what depends on the machine
 
 def reduced(value: Any) -> Any:
     """Return nested tables with texts in place of numbers, and a weighted sum in place of each list of numbers."""
+    if isinstance(value, np.ndarray):
+        return reduced(value.ravel().tolist())
     if isinstance(value, Mapping):
         return {str(name): reduced(one) for name, one in value.items()}
     if isinstance(value, list | tuple) and all(isinstance(one, int | float) for one in value):
@@ -31,41 +33,23 @@ def reduced(value: Any) -> Any:
     return f"{value:.6g}" if isinstance(value, float) else " ".join(str(value).split())
 
 
-def common(old: Any, new: Any) -> Any:
-    """Return a record with ANY in place of all words in which another run differs."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        return {name: common(one, new.get(name)) for name, one in old.items()}
-    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        return list(map(common, old, new))
+def common(old: Any, new: Any, tolerance: float) -> Any:
+    """Return a record with ANY in place of all words in which other results differ."""
+    if isinstance(old, dict) and isinstance(new, dict) and list(old) == list(new):
+        return {name: common(one, new[name], tolerance) for name, one in old.items()}
     if isinstance(old, str) and isinstance(new, str) and len(old.split()) == len(new.split()):
         pairs = zip(old.split(), new.split(), strict=True)
-        return " ".join(one if alike(one, other, TOLERANCE / 10) else ANY for one, other in pairs)
+        return " ".join(one if one == ANY or alike(one, other, tolerance) else ANY for one, other in pairs)
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        return [common(*pair, tolerance) for pair in zip(old, new, strict=True)]
     return ANY
-
-
-def differences(old: Any, new: Any, place: str = "") -> Iterator[str]:
-    """Yield where results differ from their record by more than TOLERANCE."""
-    if isinstance(old, dict) and isinstance(new, dict) and list(old) == list(new):
-        for name in old:
-            yield from differences(old[name], new[name], f"{place}/{name}")
-    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        for number, pair in enumerate(zip(old, new, strict=True)):
-            yield from differences(*pair, f"{place}/{number}")
-    elif old != ANY and not (isinstance(old, str) and isinstance(new, str) and same_words(old.split(), new.split())):
-        yield f"{place}: {old}, now {new}"
-
-
-def same_words(old: list[str], new: list[str]) -> bool:
-    """Return whether two texts have the same words, numbers up to TOLERANCE."""
-    return len(old) == len(new) and all(alike(*pair, TOLERANCE) for pair in zip(old, new, strict=True))
 
 
 def alike(old: str, new: str, tolerance: float) -> bool:
     """Return whether two words are the same, or numbers that are close to each other."""
-    if old in (new, ANY):
-        return True
     try:
-        return isclose(*(float(one.strip("%,:()±[]")) for one in (old, new)), rel_tol=tolerance, abs_tol=1e-12)
+        numbers = (float(one.strip("%,:()±[]")) for one in (old, new))
+        return old == new or isclose(*numbers, rel_tol=tolerance, abs_tol=1e-12)
     except ValueError:
         return False
 
@@ -92,14 +76,14 @@ def seen(axes: Any) -> dict[str, Any]:
     return {
         "texts": [text.get_text() for text in texts],
         "limits": [*map(float, (*axes.get_xlim(), *axes.get_ylim()))],
-        "lines": [[str(line.get_label()), numbers(line.get_xydata())] for line in axes.lines],
+        "lines": [[str(line.get_label()), finite(line.get_xydata())] for line in axes.lines],
         "bars": [float(one) for patch in axes.patches for one in patch.get_window_extent().bounds],
-        "filled": [numbers(*(path.vertices for path in one.get_paths())) for one in axes.collections],
-        "coloured": [numbers(one) for one in coloured if one is not None],
+        "filled": [finite(*(path.vertices for path in one.get_paths())) for one in axes.collections],
+        "coloured": [finite(one) for one in coloured if one is not None],
     }
 
 
-def numbers(*tables: Any) -> list[float]:
+def finite(*tables: Any) -> list[float]:
     """Return the finite numbers of tables, one after the other."""
     values = [np.ma.filled(np.ma.asarray(one, dtype=float), np.nan).ravel() for one in (*tables, [])]
     return [float(one) for one in np.concatenate(values) if np.isfinite(one)]
@@ -107,12 +91,11 @@ def numbers(*tables: Any) -> list[float]:
 
 def check(path: Path, key: str, value: Any) -> None:
     """Compare results with their record; RECORD=new writes it anew, RECORD=narrow takes out what differs."""
-    found, how = reduced(value), os.environ.get("RECORD", "")
+    found, how = reduced(value), os.environ.get("RECORD")
     records = json.loads(path.read_text()) if path.exists() else {}
-    if not how:
-        changed = list(differences(records.get(key), found))
-        assert not changed, f"if {key} is meant to change: tools/record_experiments"
+    if how is None:
+        assert common(records.get(key), found, TOLERANCE) == records.get(key)  # meant: tools/record
         return
-    records[key] = found if how == "new" else common(records[key], found)
+    records[key] = found if how == "new" else common(records[key], found, TOLERANCE / 10)
     lines = (f"{json.dumps(name)}:{json.dumps(one, separators=(',', ':'))}" for name, one in sorted(records.items()))
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n")

@@ -207,11 +207,10 @@ def test_command(tmp_path, monkeypatch, run):
         monkeypatch.setattr(experiment, name, value)
     monkeypatch.setattr(many, "N_VIEWS", (3, 10))
     monkeypatch.setattr(many, "N_RANDOM", 100)
-    out, found = run("recognition", "--on", "grocery", "objects", "mnist", "textures", "--seeds", 0, 1, folder=tmp_path)
-    assert "objects is left out" in out and "nowhere" in found["left out"]["objects"]
+    _, found = run("recognition", "--on", "grocery", "objects", "mnist", "textures", "--seeds", 0, 1, folder=tmp_path)
+    assert "nowhere" in found["left out"]["objects"]
     accuracy = found["views"]["grocery"]["accuracy"]
     assert list(accuracy) == [*contenders.OURS, *contenders.RIVALS]
-    assert all(f"{100 * np.mean(row):.1f}±{100 * np.std(row):.1f}" in out for one in accuracy.values() for row in one)
     drawn, classifier = views.draw(sets["grocery"], 4, 4, 1), AdaptiveClassifier(D)
     for label, rows in drawn.taught.items():
         classifier.learn(rows, label)
@@ -222,18 +221,8 @@ def test_command(tmp_path, monkeypatch, run):
     assert found["unknown"]["grocery, 5 known, 20 views"]["auroc"] == [one.auroc for one in judged]
     others = [unknown.judge(sets["mnist"], 5, 5, 20, seed) for seed in (0, 1)]
     assert found["unknown"]["mnist, 5 known, 20 views"]["rejected"] == [one.rejected for one in others]
-    titles = {line.split(":")[1].split(",")[0].strip(): line for line in out.splitlines() if line.startswith("views: ")}
-    chosen = {name: "were chosen" in line for name, line in titles.items()}
-    assert chosen == {"grocery": True, "mnist": True, "textures": False}
-    row = next(line for line in out.splitlines() if "grocery, 5 known, 20 views: AUROC" in line)
-    assert row.endswith("yes") == (np.mean([one.auroc for one in judged]) >= 0.8)
-    row = next(line for line in out.splitlines() if "grocery, 5 known, 20 views: expected" in line)
-    assert row.endswith("yes") == (np.mean([one.calibration for one in judged]) <= 0.08)
     assert set(found["late"]) == set(late.WEIGHTINGS)
     assert list(found["many"]) == [f"{name}, 10 x {n}" for name in ("grocery", "mnist", "textures") for n in (3, 10)]
     for cell in found["many"].values():
         assert set(cell) == {*many.OURS, *many.RIVALS}
         assert min(min(values["accuracy"]) for values in cell.values()) > 0.8  # chance is 0.1
-        assert f"{100 * np.mean(cell['SLDA']['accuracy']):.1f}" in out
-    pictures = {path.stem for path in (tmp_path / "out").glob("*.png")}
-    assert pictures == {"recognition-views", "recognition-many", "recognition-cost"}

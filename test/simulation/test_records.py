@@ -1,0 +1,53 @@
+"""Simulated robots beside their records: learners are compared on the same robots as before."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers import records
+
+from icub_learning.robots import find_urdf
+from icub_learning.simulation import ArmSimulation, SimulationSettings, gazebo_model
+from icub_learning.simulation.arm.arm_model import ArmModel
+from icub_learning.simulation.zoo import ZOO
+
+
+def check(key, found):
+    records.check(Path(__file__).with_name("records.json"), key, found)
+
+
+def fields(made):
+    """Return what an object holds; of stamps only how far apart they are."""
+    told = {name: value for name, value in vars(made).items() if value is not None}
+    return {name: np.diff(value) if name.endswith(("stamps", "arrivals")) else value for name, value in told.items()}
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_robots_of_the_zoo(name):
+    made = fields(ZOO[name].record(1.5, 0))
+    del made["settings"]  # they have the whole URDF in them
+    check(f"zoo, {name}", made | {"recording": fields(made["recording"])})
+
+
+@pytest.mark.parametrize(("side", "task"), [("right", "circle_xy"), ("left", "circle_xz"), ("left", "random")])
+def test_arms(side, task):
+    arm, found = ArmSimulation(SimulationSettings(side=side, task=task, seed=1)), []
+    acts = (
+        lambda: arm.attach_payload(0.4, (0.0, 0.02, 0.01)),
+        lambda: arm.push((1.0, -4.0, 2.0), 0.2),
+        lambda: arm.set_task("hold"),
+        lambda: arm.command_trajectory(arm.arm.joint_names[4:6], [0.4, 0.6], [[0.1, -0.2], [0.2, -0.1]]),
+    )
+    for act in acts:
+        act()
+        for _ in range(300):
+            arm.step()
+        found.append({"sensors": fields(arm.sensors()), "truth": fields(arm.truth())})
+    check(f"{side} arm, {task}", found)
+
+
+def test_model_for_gazebo():
+    arm = ArmModel("left")
+    model = gazebo_model.gazebo_model(find_urdf("icub"), arm.joint_names, arm.sensor)
+    movable = [line for line in model.splitlines() if "limit" in line or "dynamics" in line]
+    check("model for Gazebo", [*movable, *model[model.index("<gazebo") :].splitlines()])
