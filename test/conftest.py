@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ if _data.is_dir():  # the default folder, beside the checkout
     os.environ.setdefault("ICUB_LEARNING_DATA", str(_data))
 
 import pytest
+from helpers import records
 from helpers.own_package import write_own_package
 from helpers.processes import Process, own_sockets, shy_node_command
 from hypothesis import settings as hypothesis_settings
@@ -103,6 +105,22 @@ def shared_data() -> Path:
     if not folder or not Path(folder).is_dir():
         pytest.skip("no recordings: set ICUB_LEARNING_DATA")
     return Path(folder)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def imitated_processor() -> None:
+    """Use the version $VERSION of all compiled modules, if it is set, for tools/record."""
+    for name, module in list(sys.modules.items()):
+        if "VERSION" in os.environ and name.startswith("icub_learning.") and hasattr(module, "use"):
+            module.use(os.environ["VERSION"])
+
+
+@pytest.fixture
+def recorded(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Compare the pictures that a test saves with their record."""
+    with records.drawn() as shown:
+        yield
+    records.check(request.path.with_name("records.json"), request.node.name, shown)
 
 
 @pytest.fixture(scope="session")

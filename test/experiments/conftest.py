@@ -18,14 +18,6 @@ from icub_learning.cli.main import main
 from icub_learning.cli.reproduce import EXPERIMENTS
 
 
-@pytest.fixture(scope="session", autouse=True)
-def imitated_processor() -> None:
-    """Use the version $VERSION of all compiled modules, if it is set, for tools/record."""
-    for name, module in list(sys.modules.items()):
-        if "VERSION" in os.environ and name.startswith("icub_learning.") and hasattr(module, "use"):
-            module.use(os.environ["VERSION"])
-
-
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Return a function that runs an experiment, compares it with its record, and returns its output and figures.
@@ -34,10 +26,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """
 
     def command(
-        name: str, *arguments: object, folder: Path | None = None, recorded: bool = True, pictures: bool = True
+        name: str, *arguments: object, folder: Path | None = None, recorded: bool = True
     ) -> tuple[str, dict[str, Any]]:
         file, printed = (folder or tmp_path_factory.mktemp(name)) / "out" / "figures.json", io.StringIO()
-        out = ["--out", str(file.parent)] if pictures else []
+        out = [] if name in ("change", "detection") else ["--out", str(file.parent)]  # these draw nothing
         line = ["reproduce", name, *out, "--json", str(file), *map(str, arguments)]
         experiment = import_module(EXPERIMENTS[name][0])
         readings = count()
@@ -49,8 +41,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
                 for clock in {"perf_counter", "process_time"} & vars(module).keys():
                     patch.setattr(module, clock, lambda: 1e-3 * next(readings) ** 1.5)
             assert main(line) == 0
-        sizes = [path.stat().st_size for path in file.parent.glob("*.png")]
-        assert not pictures or (sizes and min(sizes) > 10_000)
         test = os.environ["PYTEST_CURRENT_TEST"].partition("::")[2].partition(" ")[0].partition("@")[0]
         words, figures = printed.getvalue(), json.loads(file.read_text())
         if recorded:

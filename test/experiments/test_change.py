@@ -1,25 +1,9 @@
 """The experiments on changes: they compare what they describe, and notice a model that knows nothing."""
 
-import numpy as np
 import pytest
 
-from icub_learning.experiments.change.control import ControlLoop
 from icub_learning.experiments.change.experiment import PARTS
 from icub_learning.experiments.figures import gathered
-
-
-@pytest.mark.parametrize("full", [False, True])
-def test_a_rigid_model_in_the_loop_follows_better_than_feedback_alone_or_fights_friction_it_lacks(full):
-    loop = ControlLoop(100, full)
-    errors = {}
-    for model in ("none", "nominal"):
-        loop.use(model)
-        loop.run(0.5)
-        errors[model] = loop.run(1.0)
-    # Computed torque has no stiffness beyond the model's, so friction that the rigid bodies lack stops small joints.
-    assert (errors["nominal"] > errors["none"]) == full
-    assert np.isfinite(list(errors.values())).all()
-    assert loop.stream.counts.learned > 500
 
 
 def judged(part, *found):

@@ -40,17 +40,17 @@ def short(monkeypatch):
 
 @pytest.mark.parametrize("part", experiment.PARTS)
 def test_change(run, part):
-    run("change", "--parts", part, "--seeds", 0, "--excitations", 20, pictures=False)
+    run("change", "--parts", part, "--seeds", 0, "--excitations", 20)
 
 
 @pytest.mark.parametrize("part", ["contacts", "loads"])
-def test_peers(run, tmp_path, part):
-    run("peers", "--parts", part, "--out", tmp_path, pictures=False)
+def test_peers(run, part):
+    run("peers", "--parts", part)
 
 
 @pytest.mark.usefixtures("renderer")
 def test_detection(run):
-    run("detection", "--scenes", 4, "--tests", 2, "--threads", 1, pictures=False)
+    run("detection", "--scenes", 4, "--tests", 2, "--threads", 1)
 
 
 def test_changes_of_the_demonstration(tmp_path):

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from helpers.recordings import JOINTS, rigid_recording
 from helpers.robots import RIGHT_ARM, UR10_JOINTS
-from PIL import Image
 
 from icub_learning.cli.main import main
 from icub_learning.recording import read, write
@@ -77,16 +76,13 @@ def test_bad_messages_and_samples_too_far_apart_are_explained(tmp_path, evaluate
         assert part in out
 
 
+@pytest.mark.usefixtures("recorded")
 def test_picture_of_a_wrench(tmp_path, evaluate):
-    """The recording of a simulated arm is a rosbag2 folder; the picture contains the colour of each line."""
+    """The recording of a simulated arm is a rosbag2 folder."""
     write(simulate([("circle_xy", 2.5)], 100.0), tmp_path / "arm")
     options = ["--urdf", "icub", "--output", "wrench", "--joints", ",".join(RIGHT_ARM), "--derivatives", "causal"]
-    picture = tmp_path / "out" / "arm.png"
-    out, _ = evaluate(tmp_path / "arm", *options, *SMALL, "--plot", picture)
+    out, _ = evaluate(tmp_path / "arm", *options, *SMALL, "--plot", tmp_path / "out" / "arm.png")
     assert "force (3 axes)" in out
-    pixels = np.asarray(Image.open(picture).convert("RGB")).reshape(-1, 3)
-    for colour in ((0xD1, 0x49, 0x5B), (0x3D, 0x7E, 0xA6), (0x2A, 0x9D, 0x5C)):
-        assert (pixels == colour).all(axis=1).sum() > 100
 
 
 def test_real_ur10(shared_data, evaluate):
