@@ -122,8 +122,7 @@ def test_the_best_function_is_the_best():
 
 
 def test_tensor_layout(run):
-    _, found = run("tensor-layout")
-    assert found["largest"] == [399, 181]
+    run("tensor-layout")
 
 
 def test_tensor_selection(run):
@@ -151,7 +150,6 @@ def test_tensor_wpbc(run, patients, monkeypatch):
     monkeypatch.setattr(layout, "MOST_FULL", 8 * 60**4)  # [bytes] excludes 120 patients, which take seconds
     monkeypatch.setattr(wpbc, "SIZES", (30, 60))
     _, found = run("tensor-wpbc", "--data", patients, "--splits", "2", "--draws", "2")
-    assert found["degree"] == 2
     for name, most in (("time", 0.25), ("class", 0.75)):
         assert [list(split) for split in found["splits"][name]] == [["30", "60"]] * 2
         for split in found["splits"][name]:

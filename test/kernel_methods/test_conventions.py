@@ -1,6 +1,7 @@
 """scikit-learn's own checks on every kernel estimator, as regressor and as one-vs-all classifier."""
 
 from functools import partial
+from inspect import Parameter, signature
 
 import numpy as np
 import pytest
@@ -115,6 +116,7 @@ def test_what_a_fit_leaves_has_the_common_names_and_shapes(kind, targets):
     y = np.sign(y) if kind in OF_SIGNS else y
     with pytest.raises(DataError, match="constant at 0"):
         kind().fit(x, np.zeros(150))
+    assert {one.kind for one in signature(kind).parameters.values()} == {Parameter.KEYWORD_ONLY}
     fitted = kind(random_state=0).fit(x, y[:, 0] if targets == 1 else y)
     assert len(fitted.dual_coef_) in (150, 100)
     assert fitted.dual_coef_.shape[1:] == ((3,) if targets == 3 else ())

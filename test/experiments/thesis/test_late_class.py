@@ -111,10 +111,8 @@ def test_every_digit_can_be_the_late_one():
     assert drawn == set(DIGITS)
 
 
-def test_trials_differ_and_repeat():
-    (one, late), (two, _) = (late_class.compare(clouds(), SIZES, 3, seed=1) for _ in range(2))
-    np.testing.assert_array_equal(list(one.values()), list(two.values()))  # NaN for the recoding of RB
-    assert len(late) == 3
+def test_trials_differ():
+    one, _ = late_class.compare(clouds(), SIZES, 3, seed=1)
     assert len({tuple(row) for row in one["N"].total}) > 1
     assert late_class.compare(clouds(), SIZES, 3, late=("c3", "c1"))[1] == ["c3", "c1", "c3"]
     with pytest.raises(ParameterError, match="c9"):

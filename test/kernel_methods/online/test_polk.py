@@ -230,6 +230,10 @@ def test_classes_may_come_one_after_the_other():
     order = rng.permutation(240)
     two.partial_fit(x[order], y[order])
     assert two.score(x, y) > 0.95
+    three = POLKClassifier().partial_fit(x[:180], y[:180])
+    margins = (kernel(x[:180], three.dictionary_) @ three.coef_)[:, :2]
+    three.partial_fit(x[180:181], y[180:181])
+    np.testing.assert_allclose(np.diff(three.decision_function(x[:180])[:, :2]), np.diff(margins), atol=0.2)
     one = POLKClassifier().partial_fit(x[:60], y[:60]).partial_fit(x[[60, 120]], y[[60, 120]])  # two more at once
     assert (one.predict(x[:60]) == "pen").all() and one.predict(x[[60, 120]]).tolist() == ["cup", "box"]
 

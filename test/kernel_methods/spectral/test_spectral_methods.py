@@ -99,6 +99,7 @@ def test_accelerated_gradient_is_its_recurrence_in_the_space_of_functions(method
 
 def test_conjugate_gradients_minimize_the_residual_over_the_krylov_space(data, spectrum):
     (x, y), gram = data, spectrum[0]
+    assert ConjugateGradientKRLS(length_scale=SIGMA, tol=0.999).fit(x, y).n_iter_ == 1
     fitted = ConjugateGradientKRLS(length_scale=SIGMA, max_iter=6).fit(x, y)
     path = fitted.predict_path(x)
     for t in range(1, 7):
