@@ -25,9 +25,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
     Clocks of experiments are simulated, so that a record holds what is made of times too.
     """
 
-    def command(
-        name: str, *arguments: object, folder: Path | None = None, recorded: bool = True
-    ) -> tuple[str, dict[str, Any]]:
+    def command(name: str, *arguments: object, folder: Path | None = None) -> tuple[str, dict[str, Any]]:
         file, printed = (folder or tmp_path_factory.mktemp(name)) / "out" / "figures.json", io.StringIO()
         out = [] if name in ("change", "detection") else ["--out", str(file.parent)]  # these draw nothing
         line = ["reproduce", name, *out, "--json", str(file), *map(str, arguments)]
@@ -35,19 +33,16 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
         readings = count()
         with redirect_stdout(printed), records.drawn() as shown, pytest.MonkeyPatch.context() as patch:
             patch.setattr(ConstrainedLayoutEngine, "execute", lambda *_: None)  # saves nearly half of the drawing time
-            for module in (
-                sys.modules[one] for one in list(sys.modules) if one.startswith("icub_learning.experiments")
-            ):
+            for module in [sys.modules[one] for one in sys.modules if one.startswith("icub_learning.experiments")]:
                 for clock in {"perf_counter", "process_time"} & vars(module).keys():
                     patch.setattr(module, clock, lambda: 1e-3 * next(readings) ** 1.5)
             assert main(line) == 0
         test = os.environ["PYTEST_CURRENT_TEST"].partition("::")[2].partition(" ")[0].partition("@")[0]
         words, figures = printed.getvalue(), json.loads(file.read_text())
-        if recorded:
-            found = {"figures": figures, "printed": words.splitlines(), "drawn": shown}
-            if comparisons := getattr(experiment, "comparisons", None):
-                found["comparisons"] = [[*vars(one).values(), one.worse] for one in comparisons(figures)]
-            records.check(Path(__file__).with_name("records.json"), f"{name} in {test}", found)
+        found = {"figures": figures, "printed": words.splitlines(), "drawn": shown}
+        if comparisons := getattr(experiment, "comparisons", None):
+            found["comparisons"] = [[*vars(one).values(), one.worse] for one in comparisons(figures)]
+        records.check(Path(__file__).with_name("records.json"), f"{name} in {test}", found)
         return words, figures
 
     return command

@@ -40,7 +40,6 @@ def ridge_error(x, y, order, n, scale, level):
 def test_figure_4_1(run, pumadyn, table):
     _, found = run("figure-4.1", "--quick", "--data", pumadyn)
     rows = found["pumadyn32nh"]["rows"]
-    assert [(row["m"], row["lambda"]) for row in rows[:2]] == [(62, 1e-7), (1000, 1e-3)]
     scale = found["pumadyn32nh"]["target_deviation"]
     assert scale == pytest.approx(table[:1000, -1].std())
     # With as many centres as samples, Nyström KRLS is kernel ridge regression, which scikit-learn computes too.
@@ -52,9 +51,7 @@ def test_figure_4_1(run, pumadyn, table):
     assert surface.shape == (5, 5) and rows[2]["test"] == pytest.approx(surface.min(), rel=0.1)
     # Ten centres do not span 32 dimensions, and lambda = 1 leaves next to nothing of the target.
     assert surface[:3, 0].min() > 2 * surface[:3, 1:].max() and surface[-1].min() > 0.9 * scale
-    cancer = found["breast-cancer"]
-    assert cancer["n_train"] == 400 and cancer["n_test"] == 169
-    assert all(row["test"] < 8 for row in cancer["rows"])
+    assert all(row["test"] < 8 for row in found["breast-cancer"]["rows"])
 
 
 def test_figure_4_2(run, pumadyn):

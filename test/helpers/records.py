@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from math import isclose
+from math import isclose, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ def reduced(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(name): reduced(one) for name, one in value.items()}
     if isinstance(value, list | tuple) and all(isinstance(one, int | float) for one in value):
-        return f"{sum((1.0 + place % 7 / 7) * one for place, one in enumerate(value)):.6g}"
+        return f"{sum((1.0 + place % 7 / 7) * one for place, one in enumerate(value) if isfinite(one)):.6g}"
     if isinstance(value, list | tuple):
         return [reduced(one) for one in value]
     return f"{value:.6g}" if isinstance(value, float) else " ".join(str(value).split())
@@ -62,7 +62,9 @@ def drawn() -> Iterator[list[Any]]:
 
     def saved(figure: Figure, file: Any, *args: Any, **options: Any) -> None:
         save(figure, file, *args, **options)
-        found.append([seen(axes) for axes in figure.axes])
+        legends = [one for one in (*figure.legends, *(axes.get_legend() for axes in figure.axes)) if one]
+        named = [text.get_text() for legend in legends for text in legend.get_texts()]
+        found.append({"legends": named, "panels": [seen(axes) for axes in figure.axes]})
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Figure, "savefig", saved)

@@ -62,6 +62,7 @@ def test_a_camera_is_read_in_rgb_and_given_back(monkeypatch):
     monkeypatch.setattr("icub_learning.cli.image_sources.cv2.VideoCapture", opened)
     with open_source("/dev/video7", 30.0) as camera:
         opened.assert_called_once_with("/dev/video7", cv2.CAP_V4L2)
+        assert camera.period == pytest.approx(1 / 30)
         np.testing.assert_array_equal(camera.read(), picture("red"))
         with pytest.raises(ParameterError, match="/dev/video7"):
             camera.read()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from icub_learning.dynamics.estimators.noise.fading import HALF_LIFE, SignalVariance, UsualLeverage, unlearned_share
+from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
 from icub_learning.dynamics.estimators.noise.prediction_errors import SerialCorrelation
 from icub_learning.errors import StateError
 from icub_learning.recursive.adaptive_forgetting import YOUNG
@@ -32,6 +33,14 @@ def test_errors_that_stay_count_as_one_and_alternating_ones_as_no_more_than_they
 )
 def test_what_tells_nothing_of_errors_leaves_each_of_them_worth_one(errors, period):
     assert followed(errors, period).value.tolist() == [1.0, 1.0]
+
+
+def test_pooled_noise_is_the_mean_over_the_samples_of_both():
+    one, other = NoiseVariance(1), NoiseVariance(1)
+    for noise in (one, one, one, other):
+        noise.add(np.array([1.0 if noise is one else 4.0]))
+    one.merge(other)
+    assert (one.value.tolist(), one.n_samples) == ([1.75], 4)
 
 
 def test_leverages_beyond_the_usual_are_told_as_errors_that_come_back_with_the_motion():

@@ -5,6 +5,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from helpers import records
 
 from icub_learning.dynamics import assembly
 from icub_learning.dynamics.settings import Settings
@@ -129,14 +130,15 @@ def test_an_interrupted_comparison_goes_on_with_what_was_not_done(run, tmp_path,
     assert len(found) == len(expected) + 3 and found["LWPR + P"] == score
 
 
-def test_every_rival_learns_alone_and_on_top(case):
-    settings, tape = case[1], stretched(case[2])
+def test_every_rival_learns_alone_and_on_top(case, request):
+    settings, tape, results = case[1], stretched(case[2]), {}
     for one in RIVALS:
         rival = replace(one, choices={name: values[:1] for name, values in one.choices.items()})
         for on_top in (False, True)[: 1 + rival.on_top]:
             found = trial.compete(tape, rival, settings, on_top, 0, True, None)
             assert 0.0 < found["last"] < 30.0, (rival.name, on_top)
-            assert set(found["settings"]) == set(rival.choices) | ({"wait"} if on_top else set())
+            results[f"{rival.name}, {on_top}"] = found | {"microseconds": 0.0}
+    records.check(request.path.with_name("records.json"), "rivals", results)
 
 
 def test_recordings_that_are_missing_are_left_out(monkeypatch):
