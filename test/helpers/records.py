@@ -1,6 +1,6 @@
 """Records of what a command found, printed and drew when its results were last read: no change goes unnoticed.
 
-Other tests say whether results are right. A record is a nested table like the results themselves, with one number for
+Other tests say whether results are right. A record is a nested table like the results themselves, with two numbers for
 each list of numbers, and without what depends on the machine; `tools/record` finds out what that is.
 """
 
@@ -21,13 +21,14 @@ ANY = "*"  # stands for what depends on the machine
 
 
 def reduced(value: Any) -> Any:
-    """Return nested tables with texts in place of numbers, and a weighted sum in place of each list of numbers."""
+    """Return nested tables with texts in place of numbers, and for lists of numbers a weighted sum and the RMS."""
     if isinstance(value, np.ndarray):
-        return reduced(value.ravel().tolist())
+        return reduced(value.T.tolist())
     if isinstance(value, Mapping):
         return {str(name): reduced(one) for name, one in value.items()}
     if isinstance(value, list | tuple) and all(isinstance(one, int | float) for one in value):
-        return f"{sum((1.0 + place % 7 / 7) * one for place, one in enumerate(value) if isfinite(one)):.6g}"
+        found = np.array([one for one in value if isfinite(one)] or [0.0], dtype=float)
+        return f"{(1.0 + np.arange(len(found)) % 7 / 7) @ found:.6g} {np.sqrt(np.mean(found**2)):.6g}"
     if isinstance(value, list | tuple):
         return [reduced(one) for one in value]
     return f"{value:.6g}" if isinstance(value, float) else " ".join(str(value).split())

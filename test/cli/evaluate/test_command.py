@@ -78,8 +78,7 @@ def test_bad_messages_and_samples_too_far_apart_are_explained(tmp_path, evaluate
 
 @pytest.mark.usefixtures("recorded")
 def test_picture_of_a_wrench(tmp_path, evaluate):
-    """The recording of a simulated arm is a rosbag2 folder."""
-    write(simulate([("circle_xy", 2.5)], 100.0), tmp_path / "arm")
+    write(simulate([("circle_xy", 2.5)], 100.0), tmp_path / "arm")  # a rosbag2 folder
     options = ["--urdf", "icub", "--output", "wrench", "--joints", ",".join(RIGHT_ARM), "--derivatives", "causal"]
     out, _ = evaluate(tmp_path / "arm", *options, *SMALL, "--plot", tmp_path / "out" / "arm.png")
     assert "force (3 axes)" in out
