@@ -37,7 +37,6 @@ def colours(monkeypatch):
     monkeypatch.setattr(objects, "CNNFeatures", lambda: made)
 
 
-@pytest.mark.usefixtures("recorded")
 @pytest.mark.parametrize("layout", ["flat", "train and test"])
 def test_pictures_of_objects(tmp_path, capsys, layout, request):
     parts = {"": 6} if layout == "flat" else {"train": 4, "test": 2}
