@@ -120,7 +120,7 @@ def recorded(request: pytest.FixtureRequest) -> Iterator[None]:
     """Compare the pictures that a test saves with their record."""
     with records.drawn() as shown:
         yield
-    records.check(request.path.with_name("records.json"), request.node.name, shown)
+    records.check(str(request.path), request.node.name, shown)
 
 
 @pytest.fixture(scope="session")

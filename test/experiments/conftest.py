@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import sys
 from contextlib import redirect_stdout
 from importlib import import_module
@@ -37,12 +36,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
                 for clock in {"perf_counter", "process_time"} & vars(module).keys():
                     patch.setattr(module, clock, lambda: 1e-3 * next(readings) ** 1.5)
             assert main(line) == 0
-        test = os.environ["PYTEST_CURRENT_TEST"].partition("::")[2].partition(" ")[0].partition("@")[0]
+        key = " ".join([name, *(str(one) for one in arguments if not isinstance(one, Path))])
         words, figures = printed.getvalue(), json.loads(file.read_text())
         found = {"figures": figures, "printed": words.splitlines(), "drawn": shown}
         if comparisons := getattr(experiment, "comparisons", None):
             found["comparisons"] = [[*vars(one).values(), one.worse] for one in comparisons(figures)]
-        records.check(Path(__file__).with_name("records.json"), f"{name} in {test}", found)
+        records.check(__file__, key, found)
         return words, figures
 
     return command

@@ -1,6 +1,5 @@
 """Experiments that take minutes, cut so short that their results mean little, beside their records."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,4 +58,4 @@ def test_changes_of_the_demonstration(tmp_path):
     with records.drawn() as shown:
         figures, text = changes.show(tmp_path)
     found = {"figures": figures | {"wall_s": 0.0}, "printed": text, "drawn": shown}
-    records.check(Path(__file__).with_name("records.json"), "changes of the demonstration", found)
+    records.check(__file__, "changes of the demonstration", found)

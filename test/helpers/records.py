@@ -93,9 +93,12 @@ def finite(table: Any) -> list[float]:
     return [float(one) for one in values if np.isfinite(one)]
 
 
-def check(path: Path, key: str, value: Any) -> None:
-    """Compare results with their record; RECORD=new writes it anew, RECORD=narrow takes out what differs."""
-    found, how = reduced(value), os.environ.get("RECORD")
+def check(test: str, key: str, value: Any) -> None:
+    """Compare results with their record, beside the file `test` that asks.
+
+    RECORD=new writes the record anew, RECORD=narrow takes out what differs.
+    """
+    path, found, how = Path(test).with_name("records.json"), reduced(value), os.environ.get("RECORD")
     records = json.loads(path.read_text()) if path.exists() else {}
     if how is None:
         assert common(records.get(key), found, TOLERANCE) == records.get(key)  # meant: tools/record

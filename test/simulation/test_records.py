@@ -1,7 +1,5 @@
 """Simulated robots beside their records: learners are compared on the same robots as before."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from helpers import records
@@ -10,10 +8,6 @@ from icub_learning.robots import find_urdf
 from icub_learning.simulation import ArmSimulation, SimulationSettings, gazebo_model
 from icub_learning.simulation.arm.arm_model import ArmModel
 from icub_learning.simulation.zoo import ZOO
-
-
-def check(key, found):
-    records.check(Path(__file__).with_name("records.json"), key, found)
 
 
 def fields(made):
@@ -26,7 +20,7 @@ def fields(made):
 def test_robots_of_the_zoo(name):
     made = fields(ZOO[name].record(1.5, 0))
     del made["settings"]  # they have the whole URDF in them
-    check(f"zoo, {name}", made | {"recording": fields(made["recording"])})
+    records.check(__file__, f"zoo, {name}", made | {"recording": fields(made["recording"])})
 
 
 @pytest.mark.parametrize(("side", "task"), [("right", "circle_xy"), ("left", "circle_xz"), ("left", "random")])
@@ -43,11 +37,11 @@ def test_arms(side, task):
         for _ in range(300):
             arm.step()
         found.append({"sensors": fields(arm.sensors()), "truth": fields(arm.truth())})
-    check(f"{side} arm, {task}", found)
+    records.check(__file__, f"{side} arm, {task}", found)
 
 
 def test_model_for_gazebo():
     arm = ArmModel("left")
     model = gazebo_model.gazebo_model(find_urdf("icub"), arm.joint_names, arm.sensor)
     movable = [line for line in model.splitlines() if "limit" in line or "dynamics" in line]
-    check("model for Gazebo", [*movable, *model[model.index("<gazebo") :].splitlines()])
+    records.check(__file__, "model for Gazebo", [*movable, *model[model.index("<gazebo") :].splitlines()])

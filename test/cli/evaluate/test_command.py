@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from helpers.recordings import JOINTS, rigid_recording
 from helpers.robots import RIGHT_ARM, UR10_JOINTS
+from PIL import Image
 
 from icub_learning.cli.main import main
 from icub_learning.recording import read, write
@@ -82,6 +83,9 @@ def test_picture_of_a_wrench(tmp_path, evaluate):
     options = ["--urdf", "icub", "--output", "wrench", "--joints", ",".join(RIGHT_ARM), "--derivatives", "causal"]
     out, _ = evaluate(tmp_path / "arm", *options, *SMALL, "--plot", tmp_path / "out" / "arm.png")
     assert "force (3 axes)" in out
+    pixels = np.asarray(Image.open(tmp_path / "out" / "arm.png").convert("RGB")).reshape(-1, 3)
+    for colour in ((0xD1, 0x49, 0x5B), (0x3D, 0x7E, 0xA6), (0x2A, 0x9D, 0x5C)):
+        assert (pixels == colour).all(axis=1).sum() > 100
 
 
 def test_real_ur10(shared_data, evaluate):

@@ -59,6 +59,7 @@ def test_pictures_of_objects(tmp_path, capsys, layout, request):
         assert type(value) is type(ros_default(declared[key])), key
         declared[key].validate(value)
     assert len(re.findall(r"^    # .*\n    \w+:", text, re.MULTILINE)) == len(values)  # each parameter has a comment
+    assert picture.stat().st_size > 20_000
 
 
 def test_a_file_that_cannot_be_written_is_one_line(colours, tmp_path, capsys):

@@ -177,8 +177,9 @@ def test_bad_samples_are_refused_and_change_nothing(kind):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("n_random_features", 0), ("forgetting", 0.0), ("forgetting", "never"), ("forgetting", 1.1), ("seed", -1)],
-)
+    [("n_random_features", 0), ("n_random_features", 2.5), ("forgetting", "never"), ("forgetting", 0.0),
+     ("forgetting", 1.1), ("seed", -1)],
+)  # fmt: skip
 @KINDS
 def test_bad_settings_are_refused_by_name(kind, name, value):
     with pytest.raises(ParameterError, match=name):

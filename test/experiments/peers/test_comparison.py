@@ -130,7 +130,7 @@ def test_an_interrupted_comparison_goes_on_with_what_was_not_done(run, tmp_path,
     assert len(found) == len(expected) + 3 and found["LWPR + P"] == score
 
 
-def test_every_rival_learns_alone_and_on_top(case, request):
+def test_every_rival_learns_alone_and_on_top(case):
     settings, tape, results = case[1], stretched(case[2]), {}
     for one in RIVALS:
         rival = replace(one, choices={name: values[:1] for name, values in one.choices.items()})
@@ -138,7 +138,7 @@ def test_every_rival_learns_alone_and_on_top(case, request):
             found = trial.compete(tape, rival, settings, on_top, 0, True, None)
             assert 0.0 < found["last"] < 30.0, (rival.name, on_top)
             results[f"{rival.name}, {on_top}"] = found | {"microseconds": 0.0}
-    records.check(request.path.with_name("records.json"), "rivals", results)
+    records.check(__file__, "rivals", results)
 
 
 def test_recordings_that_are_missing_are_left_out(monkeypatch):
