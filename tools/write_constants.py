@@ -2,8 +2,8 @@
 
 usage: python tools/write_constants.py
 
-These are numbers with a name in capitals at the top level of a module, and #define in compiled sources, outside of the
-experiments and the simulated robots. The reason is the comment in their line, or above them.
+These are numbers and tables of them with a name in capitals at the top level of a module, and #define in compiled
+sources, outside of the experiments and the simulated robots. The reason is the comment in their line, or above them.
 """
 
 import ast
@@ -19,9 +19,9 @@ VERSION = "VERSION"  # end of the names that are left out: a version of a format
 PAGE = CHECKOUT / "docs" / "constants.md"
 HEAD = """# Constants
 
-Numbers that are set by hand in the package, outside of the experiments and the simulated robots: {count}. What users
-choose is in [the settings](ros_interface.md), and versions of formats are no choice. `python tools/write_constants.py`
-writes this page from the comments beside the numbers.
+Numbers, and tables of them, that are set by hand in the package, outside of the experiments and the simulated robots:
+{count}. What users choose is in [the settings](ros_interface.md), and versions of formats are no choice.
+`python tools/write_constants.py` writes this page from the comments beside the numbers.
 """
 NAME = re.compile(r"_?[A-Z][A-Z0-9_]*")
 DEFINE = re.compile(r"#define +([A-Z][A-Z0-9_]*) +(.*?)\s*(?:/\*\s*(.*?)\s*\*/)?$")
@@ -48,7 +48,7 @@ def constants_of(file: Path) -> list[Constant]:
 def _of_python(text: str) -> Iterator[Constant]:
     lines, above = text.splitlines(), ("", -1)  # the comment above, and the line after what it covers so far
     for node in ast.parse(text).body:
-        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None or not _is_number(node.value):
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None or not _holds_numbers(node.value):
             continue
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         names = [one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)]
@@ -68,10 +68,13 @@ def _of_python(text: str) -> Iterator[Constant]:
         yield Constant(", ".join(names), " ".join(ast.unparse(node.value).split()), " ".join(reason).strip())
 
 
-def _is_number(node: ast.expr) -> bool:
-    """Return whether an expression holds a number, and no text."""
-    held = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant)]
-    return any(type(one) in (int, float) for one in held) and not any(isinstance(one, str) for one in held)
+def _holds_numbers(node: ast.expr) -> bool:
+    """Return whether an expression is a number or has some, with texts only where it is a literal table."""
+    parts = list(ast.walk(node))
+    held = {type(one.value) for one in parts if isinstance(one, ast.Constant)}
+    return bool(held & {int, float}) and (
+        str not in held or not any(isinstance(one, ast.Name | ast.Call) for one in parts)
+    )
 
 
 def _of_c(text: str) -> Iterator[Constant]:

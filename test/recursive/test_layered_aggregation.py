@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.misleading_errors import CASES, capped, followed, within_bound
+from helpers.spoiled_arguments import assert_refused
 from helpers.unchanged import unchanged
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -120,21 +121,6 @@ def test_each_output_is_learned_as_if_it_were_alone(seed, m, n, ages):
 
 
 def test_arrays_that_do_not_fit_are_refused_by_the_compiled_step():
-    good = [np.zeros((3, 4, 2)), np.zeros(2), np.zeros((1, 4, 2)), np.zeros((1, 3, 2)), np.ones(3)]
     tables = ConvexAggregation(4, 4).tables, ConvexAggregation(3, 2).tables
-
-    def step(arrays, tables=tables, direct=(1,)):
-        _aggregation.learn_layers(*arrays[:2], *tables, *arrays[2:], np.array(direct), 1.0, 30.0, 1.0)
-
-    step(good)
-    for place in range(len(good)):
-        for wrong in (good[place].ravel()[:-1], good[place].astype(np.float32)):
-            with pytest.raises(ValueError, match=r"needs|fit|float64"):
-                step([*good[:place], wrong, *good[place + 1 :]])
-    for direct in ((4,), (-1,), (1, 2)):
-        with pytest.raises(ValueError, match="fit"):
-            step(good, direct=direct)
-    for bad in (tables[0][:4], (*tables[0][:4], np.zeros(3))):
-        for pair in ((bad, tables[1]), (tables[0], bad)):
-            with pytest.raises((ValueError, TypeError), match=r"fit|needs|takes 5"):
-                step(good, pair)
+    arguments = [np.zeros((3, 4, 2)), np.zeros(2), *tables, np.zeros((1, 4, 2)), np.zeros((1, 3, 2)), np.ones(3)]
+    assert_refused(_aggregation.learn_layers, [*arguments, np.array([1]), 1.0, 30.0, 1.0])

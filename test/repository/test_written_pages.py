@@ -1,8 +1,10 @@
-"""Pages that are written from the package: numbers set by hand with their reasons; topics and services of the nodes."""
+"""Numbers set by hand, with their reasons or beside their record; the page of topics and services of the nodes."""
 
+import ast
 import re
 
 import pytest
+from helpers import records
 from helpers.loading import module_at
 
 
@@ -13,6 +15,17 @@ def test_the_page_of_constants_says_what_the_package_says(checkout):
     assert not changed, f"run python tools/write_constants.py: {changed}"
     without = [line for line in written.splitlines() if line.endswith("|  |")]
     assert not without, "a comment beside each number, or above, says why it is what it is"
+
+
+@pytest.mark.parametrize("folder", ["experiments", "simulation"])
+def test_numbers_of_experiments_and_simulated_robots(checkout, folder):
+    found = {}
+    for file in sorted((checkout / "icub_learning" / folder).rglob("*.py")):
+        for node in ast.parse(file.read_text()).body:
+            numbers = [one for one in ast.walk(node) if type(getattr(one, "value", None)) in (int, float)]
+            if numbers and isinstance(node, ast.Assign | ast.AnnAssign):
+                found.setdefault(str(file.relative_to(checkout)), []).append("".join(ast.unparse(node).split()))
+    records.check(__file__, folder, found)
 
 
 def test_reasons_stand_beside_the_number_or_above(tmp_path, checkout):

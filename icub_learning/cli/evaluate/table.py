@@ -11,7 +11,7 @@ from icub_learning.reporting.tables import number, table
 
 RATIOS = ("SP/off-line", "SP/min(P,NP)", "worst SP/min(P,NP)", "smoothness", "coverage")
 HEAD = ("mean", "mean", "worst", "smoothness", "coverage")
-OVER = [("SP/off-line", 1), ("SP/min(P, NP)", 2), ("", 1), ("±2σ", 1)]
+OVER = [("SP/off-line", 1), ("SP/min(P, NP)", 2), ("", 1), ("±2σ", 1)]  # headings, and columns below each
 NOTE = """\
 off-line: least squares on zero-phase filtered data of the part before. Means are geometric ones over the outputs.
 smoothness: successive differences of SP's predictions relative to those of the measurements (standard deviations),

@@ -9,7 +9,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 
 from icub_learning.settings import setting
 
-LIMIT: dict[str, Any] = {"unit": "s", "low": 0.0, "live": True}
+LIMIT: dict[str, Any] = {"unit": "s", "low": 0.0, "live": True}  # of all four limits: 0 switches a limit off
 PERCENTILES = (50, 99, 100)  # percentiles of durations that are reported [%]
 LATENCY, JITTER = "latency, arrival to publication", "jitter, off the median period"  # names in diagnostics
 
