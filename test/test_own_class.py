@@ -89,9 +89,9 @@ def test_a_learner_keeps_the_contract_of_the_shipped_ones():
     )
 
 
-def test_a_snapshot_of_a_learner_does_not_follow_it_and_tare_moves_both():
-    learner, rng = OwnLearner.of("my_package.learner.SineLearner")(SmallArm()), np.random.default_rng(0)
-    motions = rng.normal(size=(100, 3, 1))
+def test_a_snapshot_of_a_learner_does_not_follow_it_and_tare_moves_both(monkeypatch):
+    learner, taken = OwnLearner.of("my_package.learner.SineLearner")(SmallArm()), []
+    motions = np.random.default_rng(0).normal(size=(100, 3, 1))
     for q, v, a in motions:
         learner.update(q, v, a, [3.0 * np.sin(q[0])])
     snapshot, asked = learner.predictor(SmallArm()), motions[0]
@@ -108,6 +108,9 @@ def test_a_snapshot_of_a_learner_does_not_follow_it_and_tare_moves_both():
     assert type(restored) is type(learner)  # one class has one adapter
     with pytest.raises(ParameterError, match="the method merge for this, which it lacks"):
         learner.merge(restored)
+    monkeypatch.setattr(type(learner.learner), "merge", lambda _, *others: taken.append(others), raising=False)
+    learner.merge(restored)
+    assert taken == [(restored.learner,)]
 
 
 def test_a_classifier_keeps_the_contract_of_the_shipped_ones():

@@ -58,8 +58,9 @@ def test_figure_4_2(run, pumadyn):
     run("figure-4.2", "--quick", "--data", pumadyn / "pumadyn32nh")
 
 
-def test_nytro(run):
-    run("nytro", "--quick")
+@pytest.mark.parametrize("line", ["nytro --quick", "tensor-layout"])
+def test_beside_their_records(run, line):
+    run(*line.split())
 
 
 def test_figure_5_2(run, monkeypatch):
@@ -81,7 +82,6 @@ def test_table_6_2(run, monkeypatch):
     for name, most in (("breast-cancer", 7), ("adult", 42)):
         one = found["sets"][name]
         errors = {method: np.mean([some[1] for some in all_]) for method, all_ in one["hinge, error, seconds"].items()}
-        assert list(errors) == list(table_6_2.METHODS)
         assert max(errors.values()) < most  # half of the made-up labels are +1
         for outcomes in one["hinge, error, seconds"].values():
             assert np.mean([some[0] for some in outcomes]) < 0.9  # the zero function has a hinge loss of 1

@@ -115,10 +115,6 @@ def test_the_best_function_is_the_best():
     assert followed["distances"][-1] < 0.6 * problem.norm
 
 
-def test_tensor_layout(run):
-    run("tensor-layout")
-
-
 def test_tensor_selection(run):
     _, found = run("tensor-selection", "--draws", "1")
     for name in ("order 4", "lasso"):
@@ -185,7 +181,6 @@ def test_tensor_synthetic(run):
     assert one["n"] == 30 and one["difference"] < 1e-8 and one["without"]["gap"] < 1e-6
     (errors,) = found["errors"]
     validation = np.array(errors["validation"])
-    assert validation.shape == (2, len(errors["gammas"]))
     for row, gamma, tests in zip(validation, errors["gamma"], errors["test"], strict=True):
         assert errors["gammas"][int(row.argmin())] == gamma
         # Little weight is as bad as a guess, and more samples are better.

@@ -69,6 +69,13 @@ def test_a_load_is_identified_and_let_go(carrying):
     assert carrying.monitor.counts == {"loads": 1, "releases": 1} and carrying.monitor.may_learn(carrying.stamp)
 
 
+def test_offsets_are_after_a_load_what_they_were_before_it():
+    hand, seconds = Hand(), {USUAL: None, 3.0: LOAD, 0.6: None}
+    for span, load in seconds.items():
+        hand.run(span, measured=PUSH, load=load)
+    assert hand.monitor.state is State.QUIET and hand.monitor.counts == {"loads": 1, "releases": 1}
+
+
 def test_a_load_takes_the_place_of_another(carrying):
     begun = carrying.monitor.load.since
     assert path(carrying, 1.0, load=2.0 * LOAD) == [State.CARRYING, State.DISTURBED_CARRYING, State.CARRYING]
@@ -153,10 +160,10 @@ def test_samples_of_a_block_count_by_their_mean():
 def test_a_strong_push_is_seen_by_its_first_sample():
     hand = Hand()
     assert set(hand.run(USUAL, at_once=5, spread=1.0)[1100:]) == {"nothing"}
-    assert hand.run(PERIOD, push=5.0 * PUSH, at_once=5, spread=1.0) == ["contact"]
+    assert hand.run(PERIOD, push=-5.0 * PUSH, at_once=5, spread=1.0) == ["contact"]
     samples = hand.stamp + round(PERIOD / 5 * 1e9) * np.arange(-5, 1)  # the last one before the push, and five with it
     assert list(map(hand.monitor.may_learn, samples)) == [True] + [False] * 5
-    assert set(hand.run(0.5, push=5.0 * PUSH, at_once=5, spread=1.0)) == {"contact"}
+    assert set(hand.run(0.5, push=-5.0 * PUSH, at_once=5, spread=1.0)) == {"contact"}
 
 
 @pytest.mark.parametrize(("seed", "axis"), [(1, 1), (3, 1), (5, 0), (0, 2)])

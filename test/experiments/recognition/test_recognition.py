@@ -210,7 +210,6 @@ def test_command(tmp_path, monkeypatch, run):
     _, found = run("recognition", "--on", "grocery", "objects", "mnist", "textures", "--seeds", 0, 1, folder=tmp_path)
     assert "nowhere" in found["left out"]["objects"]
     accuracy = found["views"]["grocery"]["accuracy"]
-    assert list(accuracy) == [*contenders.OURS, *contenders.RIVALS]
     drawn, classifier = views.draw(sets["grocery"], 4, 4, 1), AdaptiveClassifier(D)
     for label, rows in drawn.taught.items():
         classifier.learn(rows, label)
@@ -222,5 +221,4 @@ def test_command(tmp_path, monkeypatch, run):
     others = [unknown.judge(sets["mnist"], 5, 5, 20, seed) for seed in (0, 1)]
     assert found["unknown"]["mnist, 5 known, 20 views"]["rejected"] == [one.rejected for one in others]
     for cell in found["many"].values():
-        assert set(cell) == {*many.OURS, *many.RIVALS}
         assert min(min(values["accuracy"]) for values in cell.values()) > 0.8  # chance is 0.1
