@@ -47,7 +47,7 @@ def words(recognized: Recognition | None, boxes: Detections | None) -> str:
     """Return what was recognized: the label, how sure it is, and the highest scores; or the objects found."""
     if recognized is None:
         if boxes is None:
-            return style.note("nothing has been recognized yet")
+            return style.note("nothing is being recognized")
         found = [[label, f"{score:.2f}"] for label, score in zip(boxes.labels, boxes.scores, strict=True) if score > 0]
         return style.table(["found", "score"], found) if found else style.note("no known object is in sight")
     known = dict(zip(recognized.labels, recognized.scores.tolist(), strict=False))

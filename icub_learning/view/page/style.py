@@ -32,7 +32,7 @@ div:has(> .il-objects) {{ max-height: 22rem; overflow-y: auto; }} /* viser's, wh
 .il-objects img {{ width: 100%; height: 100%; object-fit: cover; }}
 .il-objects .name {{ flex: 1; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }}
 .il-objects .count {{ color: {MUTED}; }}
-.il-objects .sure {{ width: 2.6rem; text-align: right; font-weight: 600; }}
+.il-objects .sure {{ width: 2.6rem; text-align: right; font-weight: 600; white-space: nowrap; }}
 .il-badge {{ padding: .1rem .5rem; border-radius: .6rem; background: #eef0f2; color: {MUTED}; }}
 .il-badge.on {{ background: {YELLOW}; color: {INK}; }}
 .il-large {{ font-size: 1.25rem; font-weight: 650; color: {INK}; }}
