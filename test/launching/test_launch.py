@@ -89,10 +89,10 @@ def test_the_table_is_complete(checkout: Path) -> None:
     files = {file.name for file in (checkout / "launch").glob("*.launch.py")}
     assert files == {system.launch_file for system in SYSTEMS.values()}
     assert {system for system, _ in CASES} == set(SYSTEMS)
+    assert {one.name for system in SYSTEMS.values() for one in system.processes if one.finishes} == {"player"}
     for system in SYSTEMS.values():
         names = [argument.name for argument in system.arguments]
-        assert "log_level" in names
-        assert len(set(names)) == len(names)
+        assert "log_level" in names and len(set(names)) == len(names)
         templates = [argument.default or "" for argument in system.arguments]
         for process in system.processes:
             templates += [*process.arguments, *process.parameter_files]
@@ -103,8 +103,7 @@ def test_the_table_is_complete(checkout: Path) -> None:
         used |= {name for made in used & {*MADE} for name in MADE[made].uses}
         assert set(names) - {"log_level"} <= used, "a launch argument that nothing uses"
         for argument in system.arguments:
-            assert argument.description
-            assert not argument.choices or argument.default in argument.choices
+            assert argument.description and (not argument.choices or argument.default in argument.choices)
 
 
 @pytest.mark.parametrize("with_gz", [True, False])

@@ -22,7 +22,7 @@ def test_what_is_saved_comes_back_as_it_was():
     one.value[::2], one.hidden()[0][:] = (1.0, 0.0), np.arange(6.0).reshape(3, 2)
     state = one.state()
     assert set(state) == {"value", "mean", "count", "factor"}
-    again = Some.from_state(state, 3)
+    again = Some.from_state(state | {"factor": [0.5]}, 3)  # an array of one number is a number
     one.value[0] = one.hidden()[0][0] = 9.0  # neither the state nor the restored object follows
     mean, count, factor = again.hidden()
     assert again.value.tolist() == [1.0, np.inf, 0.0] and mean.tolist() == [[0, 1], [2, 3], [4, 5]]

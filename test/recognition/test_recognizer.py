@@ -7,6 +7,7 @@ from helpers.unchanged import unchanged
 
 from icub_learning.errors import ParameterError, SampleError
 from icub_learning.recognition.assembly import describe
+from icub_learning.recognition.feature_window import FeatureWindow
 from icub_learning.recognition.lesson import UNKNOWN
 from icub_learning.recognition.settings import Settings
 
@@ -63,7 +64,9 @@ def test_scores_are_the_mean_over_the_window_in_the_eyes_of_todays_model(taught)
     assert taught.feed(rows[0]).labels == ["mug", "goose", "teddy"]
 
 
-def test_frames_that_are_old_or_of_the_future_take_no_part(taught):
+def test_frames_that_are_old_of_the_future_or_of_another_network_take_no_part(taught):
+    window = FeatureWindow(5, 1.0)
+    assert [len(window.add(0, network, np.ones(D))) for network in ("a", "a", "b")] == [1, 2, 1]
     rng = np.random.default_rng(1)
     classifier, x = taught.recognizer.classifier, view("teddy", rng)
     for step in (2 * SECOND, -3600 * SECOND):
@@ -77,10 +80,8 @@ def test_what_is_less_typical_than_allowed_is_unknown(taught):
         taught.recognizer.reject_known = below
         seen = taught.show("duck", 6)[-1]
         assert seen.label == label
-        assert 0.0 <= seen.confidence <= 1.0
-        assert 0.0 < seen.typicality < 1.0
-        assert seen.nearest == "duck"
-        assert seen.labels[int(np.argmax(seen.scores))] == "duck"
+        assert 0.0 <= seen.confidence <= 1.0 and 0.0 < seen.typicality < 1.0
+        assert seen.nearest == seen.labels[int(np.argmax(seen.scores))] == "duck"
 
 
 def test_an_object_never_shown_is_not_typical(taught):
