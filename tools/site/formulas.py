@@ -12,17 +12,18 @@ from latex2mathml.converter import convert
 
 INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.S)
 DISPLAYED = re.compile(r'<div class="arithmatex">\\\[(.*?)\\\]</div>', re.S)
-UNKNOWN = re.compile(r">(\\\w+)")
+UNKNOWN = re.compile(r">(\\\w+|&)<")
 
 
 def on_page_content(content: str, **_: Any) -> str:
     """Replace the formulas of a page."""
     content = INLINE.sub(lambda found: mathml(found[1], "inline"), content)
-    return DISPLAYED.sub(lambda found: mathml(found[1], "block"), content)
+    # A formula wider than the page is scrolled by itself.
+    return DISPLAYED.sub(lambda found: f'<div style="overflow-x: auto">{mathml(found[1], "block")}</div>', content)
 
 
 def mathml(escaped: str, display: str) -> str:
-    """Return a formula, escaped as HTML is, as MathML; a command that is not known is a warning."""
+    """Return a formula, escaped as HTML is, as MathML; a command that is not known, or & left over, is a warning."""
     formula = html.unescape(escaped).strip()
     converted: str = convert(formula, display=display)
     if left := UNKNOWN.search(converted):
