@@ -25,7 +25,8 @@ def on_page_content(content: str, **_: Any) -> str:
 def mathml(escaped: str, display: str) -> str:
     """Return a formula, escaped as HTML is, as MathML; a command that is not known, or & left over, is a warning."""
     formula = html.unescape(escaped).strip()
-    converted: str = convert(formula, display=display)
+    # Browsers of today align cells by their style alone (MathML Core).
+    converted = str(convert(formula, display=display)).replace('columnalign="', 'style="text-align: ')
     if left := UNKNOWN.search(converted):
         logging.getLogger("mkdocs.hooks.formulas").warning("%s in %s is not known to latex2mathml", left[1], formula)
     return converted
