@@ -68,9 +68,10 @@ def test_the_token_is_asked_for_and_remembered_by_a_cookie():
 
 
 def test_small_pictures_are_served_to_whom_the_page_is(page):
-    recognized = Recognition(0, "mug", "mug", 1.0, 1.0, ["mug"], np.ones(1))
-    image = np.zeros((9, 12, 3), np.uint8)
-    page.thumbnails.update(State(recognizers=["a"], objects={"a": {"mug": 1}}, recognized=recognized, image=image))
+    state = State(recognizers=["a"], objects={"a": {"mug": 1}}, image=np.zeros((9, 12, 3), np.uint8))
+    for state.image_number in (0, 1):
+        state.recognized = Recognition(state.image_number * 10**9, "mug", "mug", 1.0, 1.0, ["mug"], np.ones(1))
+        page.thumbnails.update(state)
     number = page.thumbnails.number("mug")
     query, given = page.address.partition("?")[2], {}
     if query:
