@@ -9,7 +9,6 @@ import viser
 from icub_learning.reporting.colours import COLOURS, GREEN, LABELS, RED
 from icub_learning.reporting.tables import number
 from icub_learning.view.page import style
-from icub_learning.view.page.controls import show
 from icub_learning.view.shown.state import ERROR_SPAN, SIGMAS, TOGETHER, ErrorCurve, Learner, State
 
 BAND = "rgba(42, 157, 92, 0.18)"  # GREEN, translucent
@@ -24,8 +23,7 @@ KINDS = ("P", "NP", "SP")
 def plot(server: viser.ViserServer, lines: Sequence[Any], y: Any, **options: Any) -> tuple[Any, Any]:
     """Add a title and a plot of lines over seconds, with a scale `y` and further options of add_uplot; return both.
 
-    Make it visible with its first data: viser needs some to begin with, which mean nothing. The title is HTML, because
-    viser draws a plot anew, and loses its place in time, when more than its data changes.
+    The title is HTML: viser draws a plot anew, and loses its place in time, when more than its data changes.
     """
     x = np.array([0.0, 1.0])
     title = server.gui.add_html("")
@@ -37,7 +35,6 @@ def plot(server: viser.ViserServer, lines: Sequence[Any], y: Any, **options: Any
         legend={"show": False},
         height=HEIGHT,
         padding=(8, 12, 0, 0),
-        visible=False,
         **options,
     )
 
@@ -118,7 +115,6 @@ class ErrorsView:
             self.titles[group].content = style.note(f"error of {group} [{unit}]: now {now}", style.INK, True)
             seconds = np.array(kept.seconds) - kept.seconds[0]
             self.plots[group].data = (seconds, *np.array(kept.values).T)
-            show(True, self.plots[group])
 
     def _make(self, lines: list[str], groups: Mapping[str, tuple[slice, str]]) -> None:
         for part in (*self.plots.values(), *self.titles.values()):
