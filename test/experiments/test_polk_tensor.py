@@ -185,7 +185,7 @@ def test_tensor_synthetic(run):
         assert errors["gammas"][int(row.argmin())] == gamma
         # Little weight is as bad as a guess, and more samples are better.
         assert row[0] > 0.7 * errors["guess"] > row.min() and np.mean(tests) < 0.8 * errors["guess"]
-    assert np.mean(errors["test"][1]) < np.mean(errors["test"][0])
+    assert validation.shape == (2, len(errors["gammas"])) and np.mean(errors["test"][1]) < np.mean(errors["test"][0])
 
 
 def test_sparse_problems_are_as_published():

@@ -124,3 +124,6 @@ def test_arrays_that_do_not_fit_are_refused_by_the_compiled_step():
     tables = ConvexAggregation(4, 4).tables, ConvexAggregation(3, 2).tables
     arguments = [np.zeros((3, 4, 2)), np.zeros(2), *tables, np.zeros((1, 4, 2)), np.zeros((1, 3, 2)), np.ones(3)]
     assert_refused(_aggregation.learn_layers, [*arguments, np.array([1]), 1.0, 30.0, 1.0])
+    for direct in ((4,), (-1,), (1, 2)):
+        with pytest.raises(ValueError, match="fit"):
+            _aggregation.learn_layers(*arguments, np.array(direct), 1.0, 30.0, 1.0)

@@ -33,18 +33,13 @@ def test_reasons_stand_beside_the_number_or_above(tmp_path, checkout):
     python, c = tmp_path / "some.py", tmp_path / "some.c"
     python.write_text(
         "# [s] as measured\nA, B = 1.0, 2\nC = 3  # three\nF = 7\n# Both:\nG = 8  # one\nH = 9  # two\n\n"
-        'D = 4\nNAME = "text"\nlow = 5\nE = -(6)  # noqa\n'
+        'D = 4\nNAME = "text"\nlow = 5\nE = -(6)  # noqa\nI = {"x": 1}  # a table\nJ = {"x": F, "y": 1}\nK = f("", 1)\n'
     )
     c.write_text('/* Both\n * of them. */\n#define A 1\n#define B 2 /* two */\n\n#define C 3\n#define TEXT "4"\n')
     assert [tuple(one) for one in write_constants.constants_of(python)] == [
-        ("A, B", "(1.0, 2)", "[s] as measured"),
-        ("C", "3", "three"),
-        ("F", "7", "[s] as measured"),
-        ("G", "8", "Both: one"),
-        ("H", "9", "Both: two"),
-        ("D", "4", ""),
-        ("E", "-6", ""),
-    ]
+        ("A, B", "(1.0, 2)", "[s] as measured"), ("C", "3", "three"), ("F", "7", "[s] as measured"),
+        ("G", "8", "Both: one"), ("H", "9", "Both: two"), ("D", "4", ""), ("E", "-6", ""), ("I", "{'x': 1}", "a table"),
+    ]  # fmt: skip
     assert [tuple(one) for one in write_constants.constants_of(c)] == [
         ("A", "1", "Both of them."),
         ("B", "2", "two"),

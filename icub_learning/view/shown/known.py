@@ -15,7 +15,8 @@ from icub_learning.view.shown.state import State
 SIDES = (96, 72)  # [px] largest width and height of a picture: twice what is shown, for dense screens
 QUALITY = 70  # quality of the JPEG: some 3 kB for a picture
 # [ns] time for which an object has to be recognized after an image before that counts as a picture of it: recognizers
-# average over some images, so that they name an object for a while after another one took its place.
+# average over images (smoothing_window, by default 5, which take a second at 5 Hz), so that they name an object for a
+# while after another one took its place.
 CONFIRMED = 1_000_000_000
 UNSURE_FIRST, SURE_FIRST = "least surely known first", "most surely known first"
 BY_NAME, BY_COUNT, NEWEST_FIRST = "by name", "fewest views first", "newest first"
@@ -68,7 +69,10 @@ class Thumbnails:
         self._waiting: tuple[Recognition, NDArray[np.uint8]] | None = None  # what is to be confirmed, and its image
 
     def update(self, state: State) -> None:
-        """Take a picture if a known object was recognized for a while, and drop those of objects that are gone."""
+        """Take a picture of a known object that was recognized for a while, and drop those of objects that are gone.
+
+        The picture is the image from the beginning of that time, CONFIRMED.
+        """
         known = {label for name in state.recognizers for label in state.objects.get(name, {})}
         for label in [one for one in self._numbers if one not in known]:
             del self._pictures[self._numbers.pop(label)[0]]
@@ -77,20 +81,23 @@ class Thumbnails:
         if seen is None or image is None or state.image_number == self._seen:
             return
         self._seen = state.image_number
-        waiting, before = self._waiting, self._numbers.get(seen.label, (-1, -1.0))
-        passed = seen.stamp - waiting[0].stamp if waiting is not None and waiting[0].label == seen.label else -1
-        if 0 <= passed < CONFIRMED:
+        first, shown = self._waiting or (seen, image)
+        if self._waiting is None or first.label != seen.label or seen.stamp < first.stamp:
+            self._waiting = seen, image
+            return
+        if seen.stamp - first.stamp < CONFIRMED:
             return
         self._waiting = seen, image
-        if waiting is None or passed < 0 or seen.label not in known or waiting[0].confidence <= before[1]:
+        before = self._numbers.get(seen.label, (-1, -1.0))
+        if seen.label not in known or first.confidence <= before[1]:
             return
-        picture = Image.fromarray(waiting[1])
+        picture = Image.fromarray(shown)
         picture.thumbnail(SIDES)
         content = io.BytesIO()
         picture.save(content, "JPEG", quality=QUALITY)
         self.version += 1  # a picture never changes, so that a browser may keep it
         self._pictures[self.version] = content.getvalue()
-        self._numbers[seen.label] = (self.version, waiting[0].confidence)
+        self._numbers[seen.label] = (self.version, first.confidence)
         self._pictures.pop(before[0], None)
 
     def number(self, label: str) -> int | None:

@@ -24,7 +24,7 @@ def deviation(n):
 def test_accelerated_nytro(found):
     part = found[1]["nytro"]
     methods = part["methods"]
-    assert part["rmse"] < 0.8 * deviation(part["n"])
+    assert list(methods) == ["gradient", "nu", "nesterov", "cg"] and part["rmse"] < 0.8 * deviation(part["n"])
     for name in ("nu", "nesterov", "cg"):
         assert methods[name]["least"] < 1.01 * part["rmse"] < methods["gradient"]["least"]
     assert methods["cg"]["enough"] < methods["nu"]["enough"] < methods["nesterov"]["enough"]

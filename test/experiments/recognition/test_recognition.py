@@ -208,8 +208,8 @@ def test_command(tmp_path, monkeypatch, run):
     monkeypatch.setattr(many, "N_VIEWS", (3, 10))
     monkeypatch.setattr(many, "N_RANDOM", 100)
     _, found = run("recognition", "--on", "grocery", "objects", "mnist", "textures", "--seeds", 0, 1, folder=tmp_path)
-    assert "nowhere" in found["left out"]["objects"]
     accuracy = found["views"]["grocery"]["accuracy"]
+    assert "nowhere" in found["left out"]["objects"] and list(accuracy) == [*contenders.OURS, *contenders.RIVALS]
     drawn, classifier = views.draw(sets["grocery"], 4, 4, 1), AdaptiveClassifier(D)
     for label, rows in drawn.taught.items():
         classifier.learn(rows, label)
@@ -220,5 +220,5 @@ def test_command(tmp_path, monkeypatch, run):
     assert found["unknown"]["grocery, 5 known, 20 views"]["auroc"] == [one.auroc for one in judged]
     others = [unknown.judge(sets["mnist"], 5, 5, 20, seed) for seed in (0, 1)]
     assert found["unknown"]["mnist, 5 known, 20 views"]["rejected"] == [one.rejected for one in others]
-    for cell in found["many"].values():
-        assert min(min(values["accuracy"]) for values in cell.values()) > 0.8  # chance is 0.1
+    for cell in found["many"].values():  # chance is 0.1
+        assert set(cell) == {*many.OURS, *many.RIVALS} and min(min(one["accuracy"]) for one in cell.values()) > 0.8

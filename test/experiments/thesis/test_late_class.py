@@ -248,4 +248,5 @@ def test_figure_7_2(monkeypatch, run):
     monkeypatch.setattr(figure_7_2, "load_examples", lambda *_: clouds(300, 4))
     _, found = run("figure-7.2", "--quick", "--draws", "2")
     late, others = np.array(found["mnist"]["late"]), np.array(found["mnist"]["others"])
+    assert found["mnist"]["n_imb"] == [1, 5, 10, 50] and late.shape == (4, 21)
     assert (late[:3, -1] > late[:3, 0] + 0.2).all() and (others[:3, -1] < others[:3, 0]).all()
