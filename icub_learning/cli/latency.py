@@ -21,7 +21,8 @@ example:
 latency runs from the publication of a joint state to that of its prediction, by the clock of the middleware, and to the
 arrival of the prediction here; age runs from the stamp of a joint state, where stamps are of this machine's clock.
 The echo node, which this command starts, does no more than send each joint state back: what it takes is the time of the
-machine and its middleware, and what the node takes beyond it is the node's own."""
+machine and its middleware, and what the node takes beyond it is the node's own. It and what receives here have the
+real-time priority that a controller would have, where permitted."""
 
 PATIENCE = 10.0  # [s] longest wait for a first joint state and a first prediction
 POLL = 0.005  # [s] time between two polls of the subscriptions
@@ -40,11 +41,11 @@ def run(args: argparse.Namespace) -> int:
     from sensor_msgs.msg import JointState
 
     from icub_learning.clients import echo
-    from icub_learning.clients.polling import PolledTopic
+    from icub_learning.clients.polling import PolledTopic, Series
     from icub_learning.clients.processes import Processes
     from icub_learning.clients.topics import ros_node
     from icub_learning.errors import IcubLearningError
-    from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT
+    from icub_learning.nodes.common.qos import DEEP_BEST_EFFORT, DISCOVERY_TIME
 
     with (
         ros_node("icub_learning_latency", polled=True) as (node, wait, stopped),
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         efforts = polled(JointState, f"/{args.node}/predicted_effort")
         joint_states, answers = polled(JointState, args.joint_states), polled(JointState, echo.ANSWERS)
         topics = {"joint states": [joint_states], "predictions": [wrenches, efforts], "echo": [answers]}
-        processes.start("echo", echo.command(joint_states.name), {})
+        processes.start("echo", echo.command(joint_states.name, echo.URGENT), {})
 
         def missing() -> list[str]:
             return [name for name, some in topics.items() if not any(len(one.series) for one in some)]
@@ -70,11 +71,15 @@ def run(args: argparse.Namespace) -> int:
                 for one in chain(*topics.values()):
                     one.poll()
 
-        listen(time.monotonic() + PATIENCE, lambda: not missing())
-        if not stopped() and (lacking := missing()):
-            name, names = lacking[0], " or ".join(one.name for one in topics[lacking[0]])
-            reason = f"no {name} on {names} within {PATIENCE:g} s; is the node active?"
-            raise IcubLearningError(reason, name=name, value=0, bound="at least one")
+        for seconds in (0.0, 2 * DISCOVERY_TIME):  # discovery holds up publishers: what comes meanwhile does not count
+            listen(time.monotonic() + seconds)
+            for one in chain(*topics.values()):
+                one.series = Series(0)
+            listen(time.monotonic() + PATIENCE, lambda: not missing())
+            if not stopped() and (lacking := missing()):
+                name, names = lacking[0], " or ".join(one.name for one in topics[lacking[0]])
+                reason = f"no {name} on {names} within {PATIENCE:g} s; is the node active?"
+                raise IcubLearningError(reason, name=name, value=0, bound="at least one")
         start = time.monotonic()
         for second in progress_bar("measured", "s", delay=0.0)(range(1, math.ceil(args.seconds) + 1)):
             listen(start + min(second, args.seconds))

@@ -15,6 +15,7 @@ from sensor_msgs.msg import JointState
 
 from icub_learning.errors import IcubLearningError
 from icub_learning.nodes.common.conversions import doubles, set_stamp, set_wrench, stamp_to_ns, wrench_to_array
+from icub_learning.nodes.common.scheduling import ask_for_real_time, threads
 from icub_learning.recording import JointStateEvent, WrenchEvent
 from icub_learning.signals import stop_signals
 
@@ -24,9 +25,15 @@ Wait = Callable[[Callable[[], object], float], bool]
 
 @contextmanager
 def executed_node(name: str) -> Iterator[tuple[Node, EventsExecutor]]:
-    """Initialize ROS for a context; yield a node and an executor for its messages."""
+    """Initialize ROS for a context; yield a node and an executor for its messages.
+
+    The middleware's threads get real-time priority where permitted: one that waits for a core while it takes a message
+    from memory that it shares with publishers holds these up, whatever their own priority.
+    """
+    others = threads()
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node, executor = rclpy.create_node(name), EventsExecutor()
+    ask_for_real_time(but=others)
     try:
         yield node, executor
     finally:

@@ -47,9 +47,9 @@ FUNCTION(update, "!0 !=os !0 ~!0 @ @ s: f: o: % %",
     if (!y || count_rows(z) != count_rows(y)) Py_RETURN_NONE;
     const ptrdiff_t count = count_rows(z);
     if (a->array[3] && !fits(l.outputs && a->length[3] == count * l.outputs, "left and y")) return NULL;
-    PyThreadState *thread = l.size >= RELEASE_SIZE ? PyEval_SaveThread() : NULL;
+    const RELEASED released = release(l.size);
     learn_all(&l, a->array[3], z->buf, y->buf, count);
-    if (thread) PyEval_RestoreThread(thread);
+    take_back(released);
     return PyLong_FromSsize_t(count);
 }
 
@@ -146,7 +146,8 @@ static int is_unprepared(PyObject *self) {
     PyObject *numpy = PyImport_ImportModule("numpy");
     numpy_empty = numpy ? PyObject_GetAttrString(numpy, "empty") : NULL;
     Py_XDECREF(numpy);
-    return !numpy_empty || PyModule_AddIntConstant(self, "BLOCK", BLOCK) || PyModule_AddIntConstant(self, "MAX_RANK", MAX_RANK);
+    return !numpy_empty || PyModule_AddIntConstant(self, "BLOCK", BLOCK) || PyModule_AddIntConstant(self, "MAX_RANK", MAX_RANK) ||
+           PyModule_AddIntConstant(self, "LENT_PRIORITY", LENT_PRIORITY);
 }
 
 PREPARED_MODULE(_cholesky, "Compiled update of a Cholesky factor.", is_unprepared(self), METHOD(plain), METHOD(update), METHOD(observe),

@@ -7,6 +7,7 @@ from icub_learning.arrays import Array
 
 BLOCK: int
 MAX_RANK: int
+LENT_PRIORITY: int
 
 def plain(values: Any, width: int, limit: float, /) -> bool: ...
 def update(

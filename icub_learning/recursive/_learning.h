@@ -1,5 +1,6 @@
 /* The step of recursive least squares on plain memory, shared by all modules that learn by it. */
 #include "_arguments.h"
+#include <sched.h>
 
 #define BLOCK 8                /* side of a tile of the triangle; sizes are multiples of it */
 #define MAX_RANK 8             /* largest number of rows learned in one sweep; longer batches are split */
@@ -139,6 +140,40 @@ UNUSED void observe_all(const LEARNER *l, double *errors, double *leverages, dou
 
 /* Number of features from which a step takes some 10 us, so that it pays to let other threads run meanwhile. */
 enum { RELEASE_SIZE = 256 };
+
+/* Real-time priority that is lent to a learning thread while it holds the interpreter's lock, see nodes/common/scheduling.py. */
+enum { LENT_PRIORITY = 1 };
+
+/* Exchanges this thread's policy and priority for others; returns 0 if it had not `policy` and `priority`, or must not. */
+UNUSED int exchange(int policy, int priority, int other_policy, int other_priority) {
+#ifdef __linux__
+    struct sched_param now;
+    if (sched_getscheduler(0) != policy || sched_getparam(0, &now) || now.sched_priority != priority) return 0;
+    now.sched_priority = other_priority;
+    return !sched_setscheduler(0, other_policy, &now);
+#else
+    return 0; /* nobody lends a priority there */
+#endif
+}
+
+/* What a step gives away while it computes. */
+typedef struct {
+    PyThreadState *thread; /* NULL if it keeps the interpreter's lock */
+    int lent;
+} RELEASED;
+
+/* Lets other threads run during a step of this many features. A priority was lent for their sake, so it goes too; the policy
+   says so, so that it does not come back where it was taken meanwhile. */
+UNUSED RELEASED release(ptrdiff_t size) {
+    RELEASED released = {size >= RELEASE_SIZE ? PyEval_SaveThread() : NULL, 0};
+    if (released.thread) released.lent = exchange(SCHED_FIFO, LENT_PRIORITY, SCHED_BATCH, 0);
+    return released;
+}
+
+UNUSED void take_back(RELEASED released) {
+    if (released.lent) exchange(SCHED_BATCH, 0, SCHED_FIFO, LENT_PRIORITY); /* before the lock: its holder must not wait for a core */
+    if (released.thread) PyEval_RestoreThread(released.thread);
+}
 
 UNUSED int are_below(const long long *numbers, ptrdiff_t count, ptrdiff_t limit) {
     for (ptrdiff_t i = 0; i < count; i++)

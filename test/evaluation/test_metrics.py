@@ -62,12 +62,9 @@ def test_percentiles_have_names():
 
 def test_bad_input_is_refused():
     for error, judge, *values in (
-        (ShapeError, rmse, [1.0, 2.0]),
-        (ShapeError, nmse, np.ones((3, 2)), np.ones((2, 2))),
-        (ShapeError, mean_rmse, [1.0, 2.0]),
-        (ShapeError, windowed_mean_rmse, np.ones((3, 0)), 2),
-        (NotFiniteError, windowed_rmse, [[np.nan]], 3),
-        (ParameterError, windowed_rmse, [[1.0]], 0),
-    ):
+        (ShapeError, rmse, [1.0, 2.0]), (ShapeError, nmse, np.ones((3, 2)), np.ones((2, 2))),
+        (ShapeError, mean_rmse, [1.0, 2.0]), (ShapeError, windowed_mean_rmse, np.ones((3, 0)), 2),
+        (NotFiniteError, windowed_rmse, [[np.nan]], 3), (ParameterError, windowed_rmse, [[1.0]], 0),
+    ):  # fmt: skip
         with pytest.raises(error):
             judge(*values)

@@ -25,10 +25,6 @@ def rigid_recording(n: int = 800, noise: float = 0.0, seed: int = 0) -> Recordin
     a = (-amplitude * frequency**2 * np.sin(frequency * t + phase)).sum(axis=2)
     effort = np.array([pinocchio.rnea(model, data, *row) for row in zip(q, v, a, strict=True)])
     return Recording(
-        joint_names=JOINTS,
-        joint_stamps=np.arange(1, n + 1) * PERIOD_NS,
-        position=q,
-        velocity=v,
-        effort=effort + noise * rng.normal(size=effort.shape),
-        acceleration=a,
-    )
+        joint_names=JOINTS, joint_stamps=np.arange(1, n + 1) * PERIOD_NS, position=q, velocity=v,
+        effort=effort + noise * rng.normal(size=effort.shape), acceleration=a,
+    )  # fmt: skip

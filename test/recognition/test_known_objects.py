@@ -64,13 +64,10 @@ def test_states_that_do_not_fit_are_refused_and_change_nothing(taught):
     elsewhere.recognizer.end_lesson()
     foreign = elsewhere.recognizer.saved()
     damaged = [
-        {},
-        {"weights": np.ones(3)},
-        before | {"recognizer": np.asarray(99)},
-        before | {"kind": np.asarray("magic")},
+        {}, {"weights": np.ones(3)}, before | {"recognizer": np.asarray(99)}, before | {"kind": np.asarray("magic")},
         {key: value for key, value in before.items() if key != "source"},
         {key: value for key, value in before.items() if not key.startswith("classifier.")},
-    ]
+    ]  # fmt: skip
     with unchanged(taught.recognizer):
         for state, take in itertools.product(damaged, (taught.recognizer.load, taught.recognizer.merge)):
             with pytest.raises(StateError):

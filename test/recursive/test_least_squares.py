@@ -242,15 +242,10 @@ def test_bad_settings_are_refused_by_name(name, value):
 
 
 BAD_ENTRIES = {  # bad values of each entry of a state
-    "version": [99],
-    "unit_factor": [[[1.0, 0.0], [1.0, 1.0]], 2.0 * np.eye(2), np.eye(3)],
-    "pivots": [[1.0, 0.0], [1.0, -1.0]],
-    "forgetting": [1.5],
-    "prior": [[1.0, -1.0], np.ones(3), [1.0, 1.5]],
-    "n_samples": [-1],
-    "next_refill": [-1],
-    "initial_weights": [np.zeros((2, 2))],
-}
+    "version": [99], "unit_factor": [[[1.0, 0.0], [1.0, 1.0]], 2.0 * np.eye(2), np.eye(3)],
+    "pivots": [[1.0, 0.0], [1.0, -1.0]], "forgetting": [1.5], "prior": [[1.0, -1.0], np.ones(3), [1.0, 1.5]],
+    "n_samples": [-1], "next_refill": [-1], "initial_weights": [np.zeros((2, 2))],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("entry", "value"), cases(BAD_ENTRIES))

@@ -74,9 +74,9 @@ FUNCTION(learn, "@ @ @ !t !0 f 0 =t =t %",
     const ptrdiff_t k = 1 + features.due, count = k * T + rigid.due;
     double *memory = scratch(a, k * (features.features + 2 * features.outputs) + count * (c.p + 1) + 2 * T + c.p);
     if (!memory) return NULL;
-    PyThreadState *thread = features.size >= RELEASE_SIZE ? PyEval_SaveThread() : NULL;
+    const RELEASED released = release(features.size);
     learn_sample(&features, &rigid, &c, a->array[2], a->array[3], a->array[4], a->array[5], a->array[0], a->array[1], memory, a->number[0]);
-    if (thread) PyEval_RestoreThread(thread);
+    take_back(released);
     Py_RETURN_NONE;
 }
 

@@ -13,15 +13,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.nodes.common.scheduling import ask_for_cores, times_of
+from icub_learning.nodes.common.scheduling import ask_for_cores, lend_priority, times_of
 
-# The system counts busy times by looking at each core some 250 times in a second, so that a share over three seconds
-# has a standard deviation of 0.02. A driver at 200 Hz takes a tenth of a core; a move for nothing costs little.
-MARGIN = 0.05  # share of a core by which another one must be less busy for a node to move
+# A driver at 200 Hz takes a tenth of a core, and what the system does itself a hundredth; a move for nothing costs
+# little.
+MARGIN = 0.05  # share of a core by which another one must be less busy for a node to move, or that others really use
 SECONDS = 3  # calls of `follow`, one a second, over which shares are counted
 # A thread that waits for its core more than half as long as it runs, and for MARGIN of the time or more, shares it with
-# one that never rests: it then takes all cores, until one of them is idle for half of the time. A node that stayed on
-# such a core got half of it, and at 1 kHz fell behind for ever (2026-11-28). With real-time priority it does not wait.
+# one that never rests, or with nodes of the same priority: it then takes all cores, until one of them is idle for half
+# of the time. A node that stayed on such a core got half of it, and at 1 kHz fell behind for ever (2026-11-28).
 WAITS = IDLE = 0.5
 FREQUENCY = "/sys/devices/system/cpu/cpu{}/cpufreq/cpuinfo_max_freq"  # where Linux says how fast a core may run
 _TICK = 1.0 / os.sysconf("SC_CLK_TCK")  # [s] unit of the times in /proc/stat
@@ -35,7 +35,8 @@ class OwnCore:
     for the answer, until the system balances its cores some milliseconds later. Of several nodes that see the same
     cores, each moves in every second case at random, lest they all move at once. Where one core is not enough, the
     process runs on all of them, but the thread with native id `learner` stays with the predicting one: if it waited for
-    another core, it might hold the interpreter's lock.
+    another core, it might hold the interpreter's lock. For the same reason a priority is lent to it while others use
+    its core, where predictions have one; on a core of their own that would only hold up the programs they answer.
     """
 
     def __init__(self, cores: Sequence[int], learner: int) -> None:
@@ -51,13 +52,16 @@ class OwnCore:
         real-time priority: without, that core may be crowded.
         """
         present, ran_and_waited = ctypes.CDLL(None).sched_getcpu(), times_of(threading.get_native_id())
-        times = time.monotonic(), time.process_time(), *ran_and_waited, *busy_times(self._cores)
+        times = time.monotonic(), time.process_time(), *ran_and_waited, *idle_times(self._cores)
         self._seen.append(np.array(times))
+        real_time = os.sched_getscheduler(0) == os.SCHED_FIFO
         if len(self._seen) == 1:
-            certain = os.sched_getscheduler(0) == os.SCHED_FIFO and present in self._cores
-            return self._move(present) if certain else ""
-        seconds, own, ran, waited, *busy = self._seen[-1] - self._seen[0]
-        shares = np.array(busy) / seconds
+            return self._move(present) if real_time and present in self._cores else ""
+        seconds, own, ran, waited, *idle = self._seen[-1] - self._seen[0]
+        shares = 1.0 - np.array(idle) / seconds
+        if real_time:
+            alone = self._core is not None and shares[self._cores.index(self._core)] - own / seconds <= MARGIN
+            lend_priority(self._learner, not alone)
         if self._core is None and shares.min() <= 1.0 - IDLE:
             return self._move(self._cores[int(shares.argmin())])
         if self._core is None:
@@ -87,13 +91,16 @@ def fast_cores(cores: Sequence[int]) -> list[int]:
     return [core for core in cores if highest[core] >= 0.9 * max(highest.values())]
 
 
-def busy_times(cores: Sequence[int]) -> list[float]:
-    """Return for how long each core has been busy since the system started [s]; nan where a container hides it."""
+def idle_times(cores: Sequence[int]) -> list[float]:
+    """Return for how long each core has been idle since the system started [s]; nan where a container hides it.
+
+    Linux measures these. The busy times beside them count the core's state at every tick of some 4 ms, which misses or
+    doubles the work of a node that runs in step with the ticks: at 1 kHz the columns of a second added up to 0.7 s.
+    """
     found: dict[str, float] = {}
     with contextlib.suppress(OSError), open("/proc/stat", encoding="ascii") as file:
         for line in file:
-            # Columns: user, nice, system, idle, waiting for a disk, interrupts (2), taken by other virtual machines.
-            name, *times = line.split()[:9]
-            if name.startswith("cpu"):
-                found[name] = _TICK * (sum(map(int, times)) - int(times[3]) - int(times[4]))
+            name, *columns = line.split()
+            if name.startswith("cpu"):  # columns: user, nice, system, idle, waiting for a disk, and more
+                found[name] = _TICK * (int(columns[3]) + int(columns[4]))
     return [found.get(f"cpu{core}", math.nan) for core in cores]

@@ -4,10 +4,11 @@ import contextlib
 import ctypes
 import os
 import struct
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from icub_learning.recursive._cholesky import LENT_PRIORITY
 from icub_learning.settings import setting
 
 HELP = "rtprio and memlock in /etc/security/limits.conf, or CAP_SYS_NICE and CAP_IPC_LOCK, permit it"
@@ -16,6 +17,7 @@ HELP = "rtprio and memlock in /etc/security/limits.conf, or CAP_SYS_NICE and CAP
 # 200 Hz, a less urgent learner that holds the interpreter lock waits for its core, and predictions wait for the
 # learner: 18 ms with 0, 12 with 5, 121 with 10 (2026-11-25).
 NICENESS = 5
+PRIORITY = 10  # real-time priority of nodes: above those of the system's own work, below 50, that of ros2_control
 SLICE = 100_000  # [ns] time slice of a thread that must answer soon: the shortest that Linux grants
 _SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}  # number of this system call, for which Python has no function
 _ALL_CORES = os.sched_getaffinity(0)  # cores on which the process may run, as it was started
@@ -30,9 +32,9 @@ class SchedulingSettings:
     """What a node asks of the operating system's scheduler."""
 
     realtime_priority: int = setting(
-        10,
-        "SCHED_FIFO priority once activated, where permitted, of all threads except a learning thread, which keeps"
-        " ordinary scheduling; 0: ordinary scheduling of all",
+        PRIORITY,
+        "SCHED_FIFO priority once activated, where permitted, of all threads except a learning thread, which has"
+        f" ordinary scheduling, or priority {LENT_PRIORITY} between its compiled steps; 0: ordinary scheduling of all",
         low=0,
         high=99,
     )
@@ -60,15 +62,16 @@ def cores_of(settings: dict[str, Any]) -> list[int]:
     return [core for core in settings["cpu_affinity"] if core >= 0] or sorted(_ALL_CORES)
 
 
-def ask_for_real_time(priority: int, learner: int | None = None) -> str:
+def ask_for_real_time(priority: int = PRIORITY, learner: int | None = None, but: Container[int] = ()) -> str:
     """Have the system run all threads of this process before ordinary ones (SCHED_FIFO); return the result in words.
 
     Threads that are started later inherit the priority, 1 to 99; with 0 all return to ordinary scheduling. Without
     permission nothing changes. The thread of native id `learner` gets ordinary scheduling: under overload it takes all
-    the time there is, and the system would suspend all real-time threads of its core for 50 ms of each second.
+    the time there is, and the system would suspend all real-time threads of its core for 50 ms of each second. Threads
+    with the native ids `but` stay as they are.
     """
     try:
-        for thread in _threads():
+        for thread in (one for one in threads() if one not in but):
             with contextlib.suppress(ProcessLookupError):  # the thread has ended meanwhile
                 if priority and thread != learner:
                     os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
@@ -94,9 +97,20 @@ def favour_others(learner: int) -> None:
         # struct sched_attr: its size, policy, flags, nice value, priority, runtime (the time slice); what follows is 0.
         wanted = struct.pack("=IIQiIQQQII", 56, os.SCHED_OTHER, 0, usual, 0, SLICE, 0, 0, 0, 0)
         library = ctypes.CDLL(None)
-        for thread in _threads() if call else []:
+        for thread in threads() if call else []:
             if thread != learner:
                 library.syscall(call, thread, wanted, 0)
+
+
+def lend_priority(learner: int, lend: bool) -> None:
+    """Lend the thread of native id `learner` the lowest real-time priority, or take that back.
+
+    While it holds the interpreter's lock, threads of higher priority wait for it, so it must not wait for a core. In
+    compiled steps, which need no lock, it gives up the priority too (recursive/_learning.h).
+    """
+    priority = os.sched_param(LENT_PRIORITY if lend else 0)
+    with contextlib.suppress(OSError):  # the thread has ended meanwhile
+        os.sched_setscheduler(learner, os.SCHED_FIFO if lend else os.SCHED_OTHER, priority)
 
 
 def times_of(thread: int) -> tuple[float, float]:
@@ -112,7 +126,7 @@ def times_of(thread: int) -> tuple[float, float]:
 def ask_for_cores(cores: Sequence[int]) -> str:
     """Run all threads of this process on the given cores only; return the result in words."""
     try:
-        for thread in _threads():
+        for thread in threads():
             with contextlib.suppress(ProcessLookupError):
                 os.sched_setaffinity(thread, cores)
     except (AttributeError, OSError) as error:
@@ -143,5 +157,6 @@ def return_large_blocks() -> bool:
     return bool(mallopt is not None and mallopt(_M_MMAP_THRESHOLD, LARGE))
 
 
-def _threads() -> list[int]:
+def threads() -> list[int]:
+    """Return the native ids of the threads of this process."""
     return [int(thread) for thread in os.listdir("/proc/self/task")]

@@ -18,20 +18,16 @@ from icub_learning.errors import ParameterError, ShapeError
 
 SENSOR = "r_arm_ft_sensor"
 CASES = {  # arguments of a regressor: of the wrench with a sensor, of torques without
-    "right arm": (ICUB, RIGHT_ARM, SENSOR),
-    "left arm": (ICUB, LEFT_ARM, "l_arm_ft_sensor"),
+    "right arm": (ICUB, RIGHT_ARM, SENSOR), "left arm": (ICUB, LEFT_ARM, "l_arm_ft_sensor"),
     "torso and arm": (ICUB, ("torso_pitch", "torso_roll", "torso_yaw", *RIGHT_ARM), SENSOR),
     "elbow and shoulder only, in disorder": (ICUB, (RIGHT_ARM[3], *RIGHT_ARM[:3]), SENSOR),
     "arm above the sensor only": (ICUB, RIGHT_ARM[:3], SENSOR),
     "leg": (ICUB, ("r_hip_pitch", "r_hip_roll", "r_knee", "r_ankle_roll"), "r_leg_ft_sensor"),
-    "panda's wrist": (PANDA, PANDA_JOINTS, "panda_hand_joint"),
-    "torques of the right arm": (ICUB, RIGHT_ARM),
-    "torques of the left arm": (ICUB, LEFT_ARM),
-    "UR10": (UR10, UR10_JOINTS),
+    "panda's wrist": (PANDA, PANDA_JOINTS, "panda_hand_joint"), "torques of the right arm": (ICUB, RIGHT_ARM),
+    "torques of the left arm": (ICUB, LEFT_ARM), "UR10": (UR10, UR10_JOINTS),
     "UR10 in disorder": (UR10, (*UR10_JOINTS[3:], *UR10_JOINTS[:3])),
-    "UR10, some joints held": (UR10, UR10_JOINTS[1:4]),
-    "Panda": (PANDA, PANDA_JOINTS),
-}
+    "UR10, some joints held": (UR10, UR10_JOINTS[1:4]), "Panda": (PANDA, PANDA_JOINTS),
+}  # fmt: skip
 FURTHER = {
     "right arm without offsets": lambda: WrenchRegressor.from_urdf(*CASES["right arm"], offset=False),
     "four joints": lambda: WrenchRegressor.from_urdf(ICUB, RIGHT_ARM[:4], SENSOR),

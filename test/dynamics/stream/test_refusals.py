@@ -45,13 +45,9 @@ def undisturbed(any_order):
 
 @settings(max_examples=40, deadline=None)
 @given(
-    place=st.integers(0, N_GOOD - 1),
-    is_state=st.booleans(),
-    stamp=stamps,
-    name=names,
-    fields=st.tuples(numbers, numbers, numbers),
-    any_order=st.booleans(),
-)
+    place=st.integers(0, N_GOOD - 1), is_state=st.booleans(), stamp=stamps, name=names,
+    fields=st.tuples(numbers, numbers, numbers), any_order=st.booleans(),
+)  # fmt: skip
 def test_a_refused_message_changes_nothing_to_the_bit(place, is_state, stamp, name, fields, any_order):
     disturbed, (predicted, learned) = make(any_order=any_order), undisturbed(any_order)
     for k in range(N_GOOD):

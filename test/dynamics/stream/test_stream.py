@@ -137,27 +137,20 @@ def test_efforts_are_learned_from_the_joint_states_themselves_unless_they_are_ba
 
 
 BAD_STATES = [
-    ("stamp_zero", {"stamp": 0}),
-    ("stamp_negative", {"stamp": -2147483648 * 10**9}),
-    ("stamp_repeated", {"stamp": START + 9 * PERIOD}),
-    ("stamp_backwards", {"stamp": START + 3 * PERIOD}),
+    ("stamp_zero", {"stamp": 0}), ("stamp_negative", {"stamp": -2147483648 * 10**9}),
+    ("stamp_repeated", {"stamp": START + 9 * PERIOD}), ("stamp_backwards", {"stamp": START + 3 * PERIOD}),
     ("joint_names_missing", {"names": ["shoulder"], "position": [0.0], "velocity": [0.0], "effort": [0.0]}),
     ("joint_name_unknown", {"names": [*JOINTS, "knee"], "position": [0.0] * 3, "velocity": [0.0] * 3, "effort": []}),
-    ("joint_name_repeated", {"names": ["shoulder", "shoulder"]}),
-    ("joint_order", {"names": ["elbow", "shoulder"]}),
-    ("velocity_missing", {"velocity": []}),
-    ("array_size", {"position": [0.0, 1.0, 2.0]}),
-    ("not_finite", {"velocity": [np.nan, 0.0]}),
-    ("not_finite", {"position": [np.inf, 0.0]}),
+    ("joint_name_repeated", {"names": ["shoulder", "shoulder"]}), ("joint_order", {"names": ["elbow", "shoulder"]}),
+    ("velocity_missing", {"velocity": []}), ("array_size", {"position": [0.0, 1.0, 2.0]}),
+    ("not_finite", {"velocity": [np.nan, 0.0]}), ("not_finite", {"position": [np.inf, 0.0]}),
     ("out_of_range", {"position": [1e300, 0.0]}),
-]
+]  # fmt: skip
 BAD_MEASUREMENTS = [
-    ("stamp_repeated", (START + 9 * PERIOD, [0, 0, 0])),
-    ("stamp_backwards", (START, [0, 0, 0])),
-    ("array_size", (START + 10 * PERIOD, [0, 0])),
-    ("not_finite", (START + 10 * PERIOD, [0, np.nan, 0])),
+    ("stamp_repeated", (START + 9 * PERIOD, [0, 0, 0])), ("stamp_backwards", (START, [0, 0, 0])),
+    ("array_size", (START + 10 * PERIOD, [0, 0])), ("not_finite", (START + 10 * PERIOD, [0, np.nan, 0])),
     ("out_of_range", (START + 10 * PERIOD, [0, -1e20, 0])),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("reason", "bad"), [*BAD_STATES, *BAD_MEASUREMENTS])

@@ -17,13 +17,14 @@ CORES = (3, 5, 8)
 def machine(monkeypatch):
     """Return a machine on which seconds pass, each with shares of the cores taken, 0.3 of one by the node itself."""
     busy = dict.fromkeys(CORES, 0.0)
-    now = SimpleNamespace(clock=0.0, own=0.0, ran=0.0, waited=0.0, policy=os.SCHED_FIFO, moves=[], learner=[])
+    now = SimpleNamespace(clock=0.0, own=0.0, ran=0.0, waited=0.0, policy=os.SCHED_FIFO, moves=[], learner=[], lent=[])
 
     def passes(*shares, waited=0.0):
         now.clock, now.own, now.ran, now.waited = now.clock + 1.0, now.own + 0.3, now.ran + 0.2, now.waited + waited
         busy.update({core: busy[core] + share for core, share in zip(CORES, shares, strict=True)})
 
-    monkeypatch.setattr(own_core, "busy_times", lambda cores: [busy[core] for core in cores])
+    monkeypatch.setattr(own_core, "idle_times", lambda cores: [now.clock - busy[core] for core in cores])
+    monkeypatch.setattr(own_core, "lend_priority", lambda thread, lend: now.lent.append((thread, lend)))
     monkeypatch.setattr(own_core, "ask_for_cores", lambda cores: now.moves.append(cores) or f"on cores {cores}")
     monkeypatch.setattr(own_core, "times_of", lambda _: (now.ran, now.waited))
     monkeypatch.setattr(own_core.ctypes, "CDLL", lambda _: SimpleNamespace(sched_getcpu=lambda: 3))
@@ -41,6 +42,7 @@ def test_moves_where_others_use_a_core_less_and_not_for_what_it_uses_itself(mach
     for shares in 20 * [(0.3 + MARGIN - 0.01, 0.0, 0.5)] + 3 * [(9.0, np.nan, 0.0)]:  # a container may hide cores
         machine.passes(*shares)
         assert node.follow() == ""
+    assert machine.lent == 20 * [(7, False)] + 3 * [(7, True)]  # to the learning thread, while others use its core
     node = OwnCore(CORES[::2], 7)
     while len(machine.moves) < 3:
         node.follow()
@@ -69,6 +71,10 @@ def test_without_real_time_priority_takes_all_cores_while_none_is_free(machine):
         machine.passes(*shares, waited=waited)
         node.follow()
     assert machine.moves == [[5], list(CORES)]
+    assert not machine.lent
+    machine.policy = os.SCHED_FIFO
+    machine.passes(*waiting)
+    assert (node.follow(), machine.lent) == ("", [(7, True)])
 
 
 def test_slow_cores_of_a_processor_are_left_out(tmp_path, monkeypatch):
@@ -79,10 +85,12 @@ def test_slow_cores_of_a_processor_are_left_out(tmp_path, monkeypatch):
     assert own_core.fast_cores(CORES) == [3, 8]
 
 
-def test_busy_times_are_those_of_every_core_and_grow():
+def test_idle_times_are_those_of_every_core_and_do_not_grow_with_work():
     cores, until = [*sorted(os.sched_getaffinity(0)), 10_000], time.process_time() + 0.1
-    before = own_core.busy_times(cores)
+    start, before = time.monotonic(), own_core.idle_times(cores)
     while time.process_time() < until:
         pass
-    *grown, unknown = np.subtract(own_core.busy_times(cores), before)
-    assert np.isnan(unknown) and min(grown) >= 0.0 and sum(grown) >= 0.05
+    *grown, unknown = np.subtract(own_core.idle_times(cores), before)
+    passed = len(grown) * (time.monotonic() - start)
+    assert sum(before[:-1]) > 1.0  # since the system was started
+    assert np.isnan(unknown) and min(grown) >= 0.0 and sum(grown) <= passed - 0.05

@@ -28,6 +28,33 @@ print([line.split()[1] for line in open("/proc/self/status") if line.startswith(
 leave.set()
 """
 
+LEARN = """
+import os, sys, threading, time
+import numpy as np
+from icub_learning.nodes.common import scheduling
+from icub_learning.recursive import RecursiveLeastSquares
+
+def learn():
+    model = RecursiveLeastSquares(int(sys.argv[1]), 1)
+    while not leave.is_set():
+        model.update(np.ones(model.n_features), np.ones(1))
+
+def policies(expected):
+    found, end = set(), time.monotonic() + (float(sys.argv[2]) if expected else 0.2)
+    while time.monotonic() < end and found != expected:
+        found.add(os.sched_getscheduler(thread))
+    return found
+
+leave = threading.Event()
+learner = threading.Thread(target=learn)
+learner.start()
+thread = learner.native_id
+scheduling.lend_priority(thread, True)
+print(sorted(policies({os.SCHED_FIFO, os.SCHED_BATCH})))
+scheduling.lend_priority(thread, False)
+print(sorted(policies(None)))
+leave.set()
+"""
 
 MEMORY = """
 import sys
@@ -88,6 +115,17 @@ def test_without_real_time_priority_the_learning_thread_is_less_urgent_and_other
         if slices_ns and all(slices_ns) and tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= (6, 12):
             (own,), (other,) = slices_ns
             assert (int(own) == scheduling.SLICE < int(other)) != real_time
+
+
+def test_a_lent_priority_is_given_up_during_long_steps_and_not_taken_again_when_it_was_taken_away():
+    permitted = look("scheduling.ask_for_real_time(5)")[0] == "real-time priority 5"
+    lent, given_up, ordinary = os.SCHED_FIFO, os.SCHED_BATCH, os.SCHED_OTHER
+    for n_features, seconds, expected in ((8, 0.2, [lent]), (1024, 30.0 if permitted else 0.2, [lent, given_up])):
+        command = [sys.executable, "-c", LEARN, str(n_features), str(seconds)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        first, last = map(ast.literal_eval, done.stdout.splitlines())
+        assert (first, last) == (expected if permitted else [ordinary], [ordinary])
 
 
 def test_a_thread_has_run_and_waited_for_a_core_for_some_time():

@@ -42,12 +42,9 @@ def taught(n=80, n_classes=5, seed=0, **settings):
 
 @settings(max_examples=40, deadline=None)
 @given(
-    seed=st.integers(0, 10_000),
-    n=st.integers(1, 120),
-    n_classes=st.integers(1, 12),
-    regularization=st.sampled_from([1e-3, 1.0, 50.0]),
-    recoding=st.sampled_from([0.0, 0.3, 0.7, 1.0]),
-)
+    seed=st.integers(0, 10_000), n=st.integers(1, 120), n_classes=st.integers(1, 12),
+    regularization=st.sampled_from([1e-3, 1.0, 50.0]), recoding=st.sampled_from([0.0, 0.3, 0.7, 1.0]),
+)  # fmt: skip
 def test_equal_to_algorithm_2_in_batch_however_many_come_at_once(seed, n, n_classes, regularization, recoding):
     rng = np.random.default_rng(seed)
     x, labels = sample(rng, n, n_classes)
