@@ -155,6 +155,7 @@ def test_what_is_not_permitted_is_said(monkeypatch):
 
     monkeypatch.setattr(os, "sched_setscheduler", refuse, raising=False)
     monkeypatch.setattr(os, "sched_setaffinity", refuse, raising=False)
+    monkeypatch.setattr(os, "sched_getscheduler", lambda _: os.SCHED_OTHER)  # the middleware's threads may have another
     words = scheduling.apply({"realtime_priority": 5, "cpu_affinity": [0], "lock_memory": False})
     assert [word.split(":")[0] for word in words] == ["ordinary scheduling", "any core"]
     assert all("not permitted" in word for word in words)
