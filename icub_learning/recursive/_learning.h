@@ -144,14 +144,17 @@ enum { RELEASE_SIZE = 256 };
 /* Real-time priority that is lent to a learning thread while it holds the interpreter's lock, see nodes/common/scheduling.py. */
 enum { LENT_PRIORITY = 1 };
 
-/* Exchanges this thread's policy and priority for others; returns 0 if it had not `policy` and `priority`, or must not. */
-UNUSED int exchange(int policy, int priority, int other_policy, int other_priority) {
+/* Exchanges a lent priority for the policy SCHED_BATCH, which nothing else here has, or with `back` the other way round; returns
+   whether it could: not where no priority was lent, or where it was taken away meanwhile. */
+UNUSED int exchange_priority(int back) {
 #ifdef __linux__
     struct sched_param now;
-    if (sched_getscheduler(0) != policy || sched_getparam(0, &now) || now.sched_priority != priority) return 0;
-    now.sched_priority = other_priority;
-    return !sched_setscheduler(0, other_policy, &now);
+    if (sched_getscheduler(0) != (back ? SCHED_BATCH : SCHED_FIFO) || sched_getparam(0, &now)) return 0;
+    if (now.sched_priority != (back ? 0 : LENT_PRIORITY)) return 0;
+    now.sched_priority = back ? LENT_PRIORITY : 0;
+    return !sched_setscheduler(0, back ? SCHED_FIFO : SCHED_BATCH, &now);
 #else
+    (void)back;
     return 0; /* nobody lends a priority there */
 #endif
 }
@@ -162,16 +165,15 @@ typedef struct {
     int lent;
 } RELEASED;
 
-/* Lets other threads run during a step of this many features. A priority was lent for their sake, so it goes too; the policy
-   says so, so that it does not come back where it was taken meanwhile. */
+/* Lets other threads run during a step of this many features. A priority was lent for their sake, so it goes too. */
 UNUSED RELEASED release(ptrdiff_t size) {
     RELEASED released = {size >= RELEASE_SIZE ? PyEval_SaveThread() : NULL, 0};
-    if (released.thread) released.lent = exchange(SCHED_FIFO, LENT_PRIORITY, SCHED_BATCH, 0);
+    if (released.thread) released.lent = exchange_priority(0);
     return released;
 }
 
 UNUSED void take_back(RELEASED released) {
-    if (released.lent) exchange(SCHED_BATCH, 0, SCHED_FIFO, LENT_PRIORITY); /* before the lock: its holder must not wait for a core */
+    if (released.lent) exchange_priority(1); /* before the lock: its holder must not wait for a core */
     if (released.thread) PyEval_RestoreThread(released.thread);
 }
 
