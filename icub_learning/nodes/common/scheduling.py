@@ -17,7 +17,7 @@ HELP = "rtprio and memlock in /etc/security/limits.conf, or CAP_SYS_NICE and CAP
 # 200 Hz, a less urgent learner that holds the interpreter lock waits for its core, and predictions wait for the
 # learner: 18 ms with 0, 12 with 5, 121 with 10 (2026-11-25).
 NICENESS = 5
-PRIORITY = 10  # real-time priority of nodes: above those of the system's own work, below 50, that of ros2_control
+PRIORITY = 10  # real-time priority of nodes: any goes before ordinary programs; below 50, ros2_control's for drivers
 SLICE = 100_000  # [ns] time slice of a thread that must answer soon: the shortest that Linux grants
 _SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}  # number of this system call, for which Python has no function
 _ALL_CORES = os.sched_getaffinity(0)  # cores on which the process may run, as it was started

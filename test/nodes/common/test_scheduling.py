@@ -42,16 +42,15 @@ def learn():
 def policies(expected):
     found, end = set(), time.monotonic() + (float(sys.argv[2]) if expected else 0.2)
     while time.monotonic() < end and found != expected:
-        found.add(os.sched_getscheduler(thread))
+        found.add(os.sched_getscheduler(learner.native_id))
     return found
 
 leave = threading.Event()
 learner = threading.Thread(target=learn)
 learner.start()
-thread = learner.native_id
-scheduling.lend_priority(thread, True)
+scheduling.lend_priority(learner.native_id, True)
 print(sorted(policies({os.SCHED_FIFO, os.SCHED_BATCH})))
-scheduling.lend_priority(thread, False)
+scheduling.lend_priority(learner.native_id, False)
 print(sorted(policies(None)))
 leave.set()
 """
@@ -94,6 +93,12 @@ def test_all_threads_but_the_learning_one_get_priority_or_none_does():
         assert set(policies.split()) == {"0/0"}
 
 
+def test_a_command_s_middleware_has_priority_and_its_other_threads_have_not(ros_domain):
+    found = look("__import__('icub_learning.clients.topics', fromlist=['']).executed_node('one').__enter__() and ''")
+    permitted = look("scheduling.ask_for_real_time()")[0] == "real-time priority 10"
+    assert set(found[1].split()) == ({"0/0", f"{os.SCHED_FIFO}/10"} if permitted else {"0/0"})
+
+
 def test_priority_is_given_back_by_a_learning_thread_that_inherited_it_and_then_by_all():
     ask, learner = "scheduling.ask_for_real_time", "learner.native_id"
     answers, policies, *_ = look(f"({ask}(5), {ask}(5, {learner}), os.sched_getscheduler({learner}), {ask}(0))")
@@ -119,13 +124,12 @@ def test_without_real_time_priority_the_learning_thread_is_less_urgent_and_other
 
 def test_a_lent_priority_is_given_up_during_long_steps_and_not_taken_again_when_it_was_taken_away():
     permitted = look("scheduling.ask_for_real_time(5)")[0] == "real-time priority 5"
-    lent, given_up, ordinary = os.SCHED_FIFO, os.SCHED_BATCH, os.SCHED_OTHER
-    for n_features, seconds, expected in ((8, 0.2, [lent]), (1024, 30.0 if permitted else 0.2, [lent, given_up])):
-        command = [sys.executable, "-c", LEARN, str(n_features), str(seconds)]
-        done = subprocess.run(command, capture_output=True, text=True)
+    lent = [os.SCHED_FIFO, os.SCHED_BATCH]  # before a long step, and during one
+    for n_features, seconds, expected in ((8, 0.2, lent[:1]), (1024, 30.0 if permitted else 0.2, lent)):
+        done = subprocess.run([sys.executable, "-c", LEARN, f"{n_features}", f"{seconds}"], capture_output=True)
         assert done.returncode == 0, done.stderr
-        first, last = map(ast.literal_eval, done.stdout.splitlines())
-        assert (first, last) == (expected if permitted else [ordinary], [ordinary])
+        first, last = map(ast.literal_eval, done.stdout.decode().splitlines())
+        assert (first, last) == (expected if permitted else [os.SCHED_OTHER], [os.SCHED_OTHER])
 
 
 def test_a_thread_has_run_and_waited_for_a_core_for_some_time():
