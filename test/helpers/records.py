@@ -6,6 +6,7 @@ each list of numbers, and without what depends on the machine; `tools/record` fi
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from math import isclose, isfinite
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex, to_rgba_array
 from matplotlib.figure import Figure
 
 TOLERANCE = 1e-3  # relative; processors that round differently have to agree ten times as closely
@@ -84,7 +86,16 @@ def seen(axes: Any) -> dict[str, Any]:
         "bars": [float(one) for patch in axes.patches for one in patch.get_window_extent().bounds],
         "filled": [[*map(finite, np.concatenate(each).T)] for each in filled if each],
         "coloured": [finite(one) for one in coloured if one is not None],
+        "looks": Counter(look(one) for one in axes.get_children()),
     }
+
+
+def look(artist: Any) -> str:
+    """Return an artist's kind, whether it is visible, its depth in the picture, its line, and its colours."""
+    told = (getattr(artist, f"get_{name}", str)() for name in ("zorder", "linestyle", "linewidth", "alpha", "marker"))
+    colours = (getattr(artist, f"get_{name}", list)() for name in ("color", "facecolor", "edgecolor"))
+    shown = [to_hex(one, True) for each in colours if len(each) for one in to_rgba_array(each)[:3]]
+    return " ".join(map(str, (type(artist).__name__, artist.get_visible(), *told, *shown)))
 
 
 def finite(table: Any) -> list[float]:

@@ -84,7 +84,6 @@ def test_simulation(ros_domain, launch):
         end(process)
 
 
-@pytest.mark.slow
 def test_recording(launch, shared_data):
     recording = shared_data / "ur10" / "ur10_exciting_trajectory.db3"
     with NodeProbe(UR10_JOINTS) as probe:

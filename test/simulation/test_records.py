@@ -1,12 +1,15 @@
 """Simulated robots beside their records: learners are compared on the same robots as before."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from helpers import records
 
 from icub_learning.robots import find_urdf
-from icub_learning.simulation import ArmSimulation, SimulationSettings, gazebo_model
+from icub_learning.simulation import ArmSimulation, ObjectScene, SimulationSettings, gazebo_model
 from icub_learning.simulation.arm.arm_model import ArmModel
+from icub_learning.simulation.objects.table_scene import TableScene
 from icub_learning.simulation.zoo import ZOO
 
 
@@ -45,3 +48,30 @@ def test_model_for_gazebo():
     model = gazebo_model.gazebo_model(find_urdf("icub"), arm.joint_names, arm.sensor)
     movable = [line for line in model.splitlines() if "limit" in line or "dynamics" in line]
     records.check(__file__, "model for Gazebo", [*movable, *model[model.index("<gazebo") :].splitlines()])
+
+
+PLACED = "body_pos body_quat cam_fovy cam_pos cam_quat geom_group geom_pos geom_quat geom_size"
+LIT = "light_diffuse light_dir light_pos light_specular mat_rgba mat_shininess mat_specular"
+
+
+@pytest.mark.usefixtures("renderer")
+@pytest.mark.parametrize("kind", [ObjectScene, TableScene])
+def test_scenes(kind, monkeypatch):
+    """What is given to OpenGL, which draws it in its own way on each machine."""
+    found = []
+
+    def renderer(model, w, h):
+        def render(data, camera):
+            shown, visual = {name: 1.0 * getattr(model, name) for name in f"{PLACED} {LIT}".split()}, model.vis
+            rest = [*visual.headlight.ambient, visual.map.znear, visual.map.shadowclip, visual.quality.shadowsize]
+            found.append(shown | {"rest": rest, "painted": model.tex_data[::997], "joints": 1.0 * data.qpos})
+            return np.zeros((h, w, 3))
+
+        return SimpleNamespace(render=render, segment=lambda *_: np.full((h, w), -1), upload_texture=found.append)
+
+    monkeypatch.setattr("icub_learning.simulation.objects.rendered.OffscreenRenderer", renderer)
+    scene = kind(["duck", "mug", "hammer", "star"], seed=2, size=(64, 48))
+    for number, name in enumerate(("", "star")):
+        getattr(scene, "show", list)(name)
+        scene.render(number)
+    records.check(__file__, kind.__name__, found)

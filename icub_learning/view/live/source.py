@@ -143,11 +143,12 @@ class LiveSource:
         found = look(self._spun, self._image)
         for name, (joint_states, wrenches) in found.learners.items():
             if name not in self._learners:
-                states = self._stream(joint_states, JointState) if joint_states else None
-                measured = self._stream(wrenches, WrenchStamped) if wrenches else None
-                self._learners[name] = LearnerTopics(name, self._spun, self._polled, states, measured)
-                if states is not None:
-                    self._joints = states
+                self._learners[name] = LearnerTopics(name, self._spun, self._polled)
+            topics = self._learners[name]  # what it subscribes to may be discovered later than what it publishes
+            if joint_states and topics.joint_states is None:
+                self._joints = topics.joint_states = self._stream(joint_states, JointState)
+            if wrenches and topics.wrenches is None:
+                topics.wrenches = self._stream(wrenches, WrenchStamped)
             self._ask_settings(name)
         for name in [one for one in self._learners if one not in found.learners]:
             self._learners.pop(name).close()

@@ -100,12 +100,12 @@ class LearnerTopics:
     The streams of joint states and wrenches that the learner uses are shared with other learners.
     """
 
-    def __init__(
-        self, name: str, spun: Node, polled: Node, joint_states: RawTopic | None, wrenches: RawTopic | None
-    ) -> None:
+    joint_states: RawTopic | None = None  # None: not known (yet)
+    wrenches: RawTopic | None = None
+
+    def __init__(self, name: str, spun: Node, polled: Node) -> None:
         self.name = name
         self._spun = spun
-        self._joint_states, self._wrenches = joint_states, wrenches
         self.predictions = RawTopic(polled, DynamicsPrediction, f"{name}/prediction", DEEP_BEST_EFFORT)
         self._waiting: list[tuple[int, bytes]] = []  # predictions whose measurement may still be on its way
         self._last, self._heard = 0, time.monotonic()
@@ -142,7 +142,7 @@ class LearnerTopics:
             learner = self.learner = Learner(self.name, tuple(message.names), message.header.frame_id)
             for name, value in self._early.items():
                 setattr(learner, name, value)
-        topic = self._wrenches if learner.is_wrench else self._joint_states
+        topic = self.wrenches if learner.is_wrench else self.joint_states
         if topic is None or (data := topic.nearest(stamp, TOLERANCE)) is None:
             return
         found = topic.decode(data)

@@ -62,7 +62,6 @@ def test_parameters_and_objects_are_those_of_the_nodes():
 
 
 @pytest.mark.ros
-@pytest.mark.slow
 @pytest.mark.xdist_group("alone")
 def test_the_whole_of_it(tmp_path, start_process, ros_domain):
     try:

@@ -69,10 +69,10 @@ def test_a_learner_comes_with_its_robot_and_goes(beside, source):
         node.declare_parameter(name, value)
     beside.executor.add_node(node)
     predictions = node.create_publisher(DynamicsPrediction, "~/prediction", DEEP)
-    node.create_subscription(JointState, "/arm", lambda _: None, 10)
     measured = beside.robot.create_publisher(JointState, "/arm", DEEP)
     diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
     beside.until(predictions.get_subscription_count, "the page", source.poll)
+    node.create_subscription(JointState, "/arm", lambda _: None, 10)  # nodes are discovered part by part
     beside.until(lambda: measured.get_subscription_count() == 2, "the page's joint states", source.poll)
     status = DiagnosticStatus(level=b"\x01", name="learner: stream", hardware_id="learner", message="learning")
     status.values = [KeyValue(key="weights of experts", value="elbow: P 0.25 NP 0.25 SP 0.50")]

@@ -88,8 +88,8 @@ def predicted(stamp: int, value: float) -> DynamicsPrediction:
 def test_predictions_are_paired_with_what_was_measured_then(beside, monkeypatch):
     make = beside.robot.create_publisher
     predictions, measured = make(DynamicsPrediction, "~/prediction", DEEP), make(WrenchStamped, "wrench", DEEP)
-    wrenches = RawTopic(beside.polled, WrenchStamped, "wrench", DEEP_BEST_EFFORT)
-    topics = LearnerTopics("/inverse_dynamics", beside.spun, beside.polled, None, wrenches)
+    topics = LearnerTopics("/inverse_dynamics", beside.spun, beside.polled)
+    wrenches = topics.wrenches = RawTopic(beside.polled, WrenchStamped, "wrench", DEEP_BEST_EFFORT)
     beside.connected(predictions, measured)
     # Published before the first prediction: kept until it comes.
     make(InertialParameters, "~/inertial_parameters", STATE).publish(parameters())
@@ -128,7 +128,7 @@ def test_predictions_are_paired_with_what_was_measured_then(beside, monkeypatch)
 
 
 def test_bytes_that_are_no_prediction_are_left_out(beside):
-    topics = LearnerTopics("/inverse_dynamics", beside.spun, beside.polled, None, None)
+    topics = LearnerTopics("/inverse_dynamics", beside.spun, beside.polled)
     predictions = beside.robot.create_publisher(DynamicsPrediction, "~/prediction", DEEP)
     beside.connected(predictions)
     predictions.publish(b"\x00\x01\x00\x00" + bytes(range(40, 60)))
