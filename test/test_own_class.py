@@ -19,14 +19,12 @@ REFUSED = {
     "my_package.nothing.X": "'my_package.nothing' cannot be imported",
     "my_package.broken.X": "cannot be imported.*No module named 'no_such_package_at_all'",
     "my_package.ending.X": r"cannot be imported \(SystemExit: 3 in .*ending.py, line \d+\)$",
-    "my_package.hostile.Brakes": "has no 'Brakes'; did you mean Breaks",
-    "my_package.hostile.": "has no ''",
+    "my_package.hostile.Brakes": "has no 'Brakes'; did you mean Breaks", "my_package.hostile.": "has no ''",
     "my_package.hostile.a_number": "a class, but it is a int",
     "my_package.hostile.a_function": "a class, but it is a function",
     "my_package.hostile.Lacking": "the methods predict, update, from_state, which it lacks",
-    ".hostile.Breaks": "cannot be imported",
-    "..": "cannot be imported",
-}
+    ".hostile.Breaks": "cannot be imported", "..": "cannot be imported",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("path", REFUSED)
@@ -102,15 +100,17 @@ def test_a_snapshot_of_a_learner_does_not_follow_it_and_tare_moves_both(monkeypa
     for q, v, a in motions:
         learner.update(q, v, a, [3.0 * np.sin(q[0]) + 2.0])
     assert learner.predict(*asked).total == pytest.approx(before + 2.0, abs=0.02)  # what was learned still holds
-    assert snapshot.predict(*asked).total == before
-    assert learner.n_samples == 200
+    assert snapshot.predict(*asked).total == before and learner.n_samples == 200
     restored = OwnLearner.of("my_package.learner.SineLearner").from_state(learner.state(), SmallArm())
     assert type(restored) is type(learner)  # one class has one adapter
     with pytest.raises(ParameterError, match="the method merge for this, which it lacks"):
         learner.merge(restored)
     monkeypatch.setattr(type(learner.learner), "merge", lambda _, *others: taken.append(others), raising=False)
     learner.merge(restored)
-    assert taken == [(restored.learner,)]
+    learner.body_changed(7.0)  # a learner without this method is not told
+    monkeypatch.setattr(type(learner.learner), "body_changed", lambda _, ratio: taken.append(ratio), raising=False)
+    learner.body_changed(7.0)
+    assert taken == [(restored.learner,), 7.0]
 
 
 def test_a_classifier_keeps_the_contract_of_the_shipped_ones():

@@ -42,6 +42,7 @@ evaluate x.csv {ARM} --plot picture.docx | --plot * .png
 evaluate x.csv {ARM} --steady-from 1.1 | --steady-from * [0, 1]
 evaluate x.csv {ARM} --transient -0.1 | --transient * [0, inf)
 export-urdf none.npz out.urdf | no file none.npz
+fleet | ACTION
 fleet gather . absent.npz | no file absent.npz
 fleet spread . x.npz | no file pooled.npz
 latency --seconds 0 | --seconds * (0, inf)

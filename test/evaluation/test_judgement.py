@@ -32,6 +32,8 @@ def test_figures_by_hand():
     assert figures["worst SP/min(P,NP)"] == pytest.approx((expected["SP"] / expected["NP"]).max())
     assert figures["SP/off-line"] == pytest.approx(figures["SP"] / 0.02)
     assert figures["coverage"] == pytest.approx(0.954, abs=0.01)
+    low = judge({short: evaluation(measured, error, 0.004) for short, error in errors.items()}, None)
+    assert low.figures()["worst coverage"] == min(low.coverage) < max(low.coverage)
     rough = np.std(np.diff((measured + errors["SP"])[2800:, 0])) / np.std(np.diff(measured[2800:, 0]))
     assert found.smoothness[0] == pytest.approx(rough)
 

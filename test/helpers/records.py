@@ -86,13 +86,14 @@ def seen(axes: Any) -> dict[str, Any]:
         "bars": [float(one) for patch in axes.patches for one in patch.get_window_extent().bounds],
         "filled": [[*map(finite, np.concatenate(each).T)] for each in filled if each],
         "coloured": [finite(one) for one in coloured if one is not None],
-        "looks": Counter(look(one) for one in axes.get_children()),
+        "looks": Counter(look(one) for one in axes.findobj()),
     }
 
 
 def look(artist: Any) -> str:
-    """Return an artist's kind, whether it is visible, its depth in the picture, its line, and its colours."""
-    told = (getattr(artist, f"get_{name}", str)() for name in ("zorder", "linestyle", "linewidth", "alpha", "marker"))
+    """Return an artist's kind, whether it is visible, its depth in the picture, its line, size and colours."""
+    names = ("zorder", "linestyle", "linewidth", "alpha", "marker", "fontsize")
+    told = (getattr(artist, f"get_{name}", str)() for name in names)
     colours = (getattr(artist, f"get_{name}", list)() for name in ("color", "facecolor", "edgecolor"))
     shown = [to_hex(one, True) for each in colours if len(each) for one in to_rgba_array(each)[:3]]
     return " ".join(map(str, (type(artist).__name__, artist.get_visible(), *told, *shown)))

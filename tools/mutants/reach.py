@@ -41,14 +41,14 @@ class Reach:
         """Return the tests that can notice a change of a line.
 
         In a function these are the tests that execute the statement; all tests of a file if one of them does so in a
-        fixture, which they may share. What runs on import is noticed by any test that executes a function of the
-        module, or of those that import it, by the tests that lie where the module does, and by those that compare
-        the whole with its documents. So is C.
+        fixture, which they may share; and the quick tests of the repository, some of which read all sources. What runs
+        on import is noticed by any test that executes a function of the module, or of those that import it, by the
+        tests that lie where the module does, and by those that compare the whole with its documents. So is C.
         """
         if file.endswith(".py"):
             contexts = self._at(file, source, line)
             if statement(source, line)[1] and contexts and "" not in contexts:
-                return self._ordered(file, self._named(contexts))
+                return self._ordered(file, self._named(contexts) | self._of_the_whole() & self.in_check)
             module = Path(file).parent.name if file.endswith("/__init__.py") else Path(file).stem
             modules = [file] if self._functions(file) else importers(module)
         else:

@@ -128,13 +128,11 @@ def test_every_encoding_of_sensor_msgs_is_read_or_refused_with_a_reason():
 
 
 REFUSED = {
-    "no rows": (("rgb8", 0, 4, 12, b""), "image_empty"),
-    "no columns": (("rgb8", 4, 0, 0, b""), "image_empty"),
+    "no rows": (("rgb8", 0, 4, 12, b""), "image_empty"), "no columns": (("rgb8", 4, 0, 0, b""), "image_empty"),
     "no data": (("rgb8", 4, 4, 12, b""), "image_data_length"),
     "short data": (("rgb8", 4, 4, 12, bytes(47)), "image_data_length"),
     "long data": (("rgb8", 4, 4, 12, bytes(49)), "image_data_length"),
-    "short step": (("rgb8", 4, 4, 11, bytes(44)), "image_step"),
-    "no step": (("rgb8", 4, 4, 0, b""), "image_step"),
+    "short step": (("rgb8", 4, 4, 11, bytes(44)), "image_step"), "no step": (("rgb8", 4, 4, 0, b""), "image_step"),
     "step of 8 bits": (("mono16", 4, 4, 4, bytes(16)), "image_step"),
     "gigantic": (("rgb8", 2**32 - 1, 2**32 - 1, 2**32 - 1, bytes(48)), "image_step"),
     "gigantic rows": (("mono8", 2**32 - 1, 4, 2**32 - 1, bytes(48)), "image_data_length"),
@@ -148,7 +146,7 @@ REFUSED = {
     "tiny bayer": (("bayer_rggb8", 2, 2, 2, bytes(4)), "image_size"),
     "nv12 without colour": (("nv12", 4, 4, 4, bytes(16)), "image_data_length"),
     "nv24 of 4:2:0": (("nv24", 4, 4, 4, bytes(24)), "image_data_length"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", REFUSED)
