@@ -135,7 +135,7 @@ def test_a_lent_priority_is_given_up_during_long_steps_and_not_taken_again_when_
 def test_a_thread_has_run_and_waited_for_a_core_for_some_time():
     call = "(scheduling.times_of(os.getpid()), scheduling.times_of(learner.native_id), scheduling.times_of(1 << 30))"
     own, idle, unknown = ast.literal_eval(look(call)[0])
-    assert own[0] > idle[0] > 0 == unknown[0] == unknown[1] <= min(own[1], idle[1])
+    assert 1e6 > own[0] > idle[0] > 0 == unknown[0] == unknown[1] <= min(own[1], idle[1])
 
 
 def test_all_threads_run_on_the_chosen_cores():
