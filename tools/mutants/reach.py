@@ -41,14 +41,14 @@ class Reach:
         """Return the tests that can notice a change of a line.
 
         In a function these are the tests that execute the statement; all tests of a file if one of them does so in a
-        fixture, which they may share; and the quick tests of the repository, some of which read all sources. What runs
-        on import is noticed by any test that executes a function of the module, or of those that import it, by the
-        tests that lie where the module does, and by those that compare the whole with its documents. So is C.
+        fixture, which they may share; and those that read the numbers in sources. What runs on import is noticed by any
+        test that executes a function of the module, or of those that import it, by the tests that lie where the module
+        does, and by those that compare the whole with its documents. So is C.
         """
         if file.endswith(".py"):
             contexts = self._at(file, source, line)
             if statement(source, line)[1] and contexts and "" not in contexts:
-                return self._ordered(file, self._named(contexts) | self._of_the_whole() & self.in_check)
+                return self._ordered(file, self._named(contexts) | self._reading_sources())
             module = Path(file).parent.name if file.endswith("/__init__.py") else Path(file).stem
             modules = [file] if self._functions(file) else importers(module)
         else:
@@ -70,6 +70,9 @@ class Reach:
             if found := {name for name in self.tests if name.startswith(mirror)}:
                 return found
         return {name for name in self.tests if name.startswith(f"test/test_{Path(file).stem}.py")}
+
+    def _reading_sources(self) -> set[str]:
+        return {name for name in self._of_the_whole() & self.in_check if "test_written_pages.py" in name}
 
     def _of_the_whole(self) -> set[str]:
         return {name for name in self.tests if name.startswith("test/repository/")}
