@@ -51,7 +51,7 @@ def test_model_for_gazebo():
 
 
 PLACED = "body_pos body_quat cam_fovy cam_pos cam_quat geom_group geom_pos geom_quat geom_size"
-LIT = "light_diffuse light_dir light_pos light_specular mat_rgba mat_shininess mat_specular"
+LIT = "light_diffuse light_dir light_pos light_specular mat_rgba mat_shininess mat_specular tex_type"
 
 
 @pytest.mark.usefixtures("renderer")
