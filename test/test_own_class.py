@@ -6,7 +6,7 @@ from helpers.small_arm import SmallArm
 
 from icub_learning.dynamics.own_learner import OwnLearner
 from icub_learning.dynamics.settings import Settings
-from icub_learning.errors import IcubLearningError, ParameterError
+from icub_learning.errors import IcubLearningError, ParameterError, StateError
 from icub_learning.recognition.own_classifier import KEPT, OwnClassifier
 from icub_learning.recognition.settings import Settings as RecognitionSettings
 from icub_learning.recognition.vision.cnn_features import OwnFeatures
@@ -130,3 +130,9 @@ def test_a_classifier_keeps_the_contract_of_the_shipped_ones():
             return (2.0 * np.eye(6)[place] + 0.1 * rng.normal(size=6),), np.eye(3)[place]
 
     Kept().check()
+    made = kind(2)
+    for x, label in (([1.0, 0.0], "b"), ([0.0, 1.0], "a"), ([1.0, 0.0], "a"), ([0.0, 1.0], "a")):
+        made.learn(np.array(x), label)
+    assert made.state()["outcomes"][:, 2].tolist() == [1.0, 0.0]  # only the first view of a known class was named wrong
+    with pytest.raises(StateError):
+        kind.from_state(made.state() | {"outcomes": np.ones((2, 2))})

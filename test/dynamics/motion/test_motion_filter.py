@@ -221,12 +221,10 @@ def test_reset_keeps_what_was_found_about_the_noise():
 
 @settings(deadline=None, max_examples=40)
 @given(
-    steps=st.lists(st.integers(1, 2_000_000_000), min_size=1, max_size=120),
-    scale=st.sampled_from([1e-12, 1e-6, 1.0, 1e3]),
-    digits=st.integers(0, 8),
-    velocities=st.lists(st.booleans(), min_size=120, max_size=120),
+    steps=st.lists(st.integers(1, 2_000_000_000), min_size=1, max_size=120), digits=st.integers(0, 8),
+    scale=st.sampled_from([1e-12, 1e-6, 1.0, 1e3]), velocities=st.lists(st.booleans(), min_size=120, max_size=120),
     seed=st.integers(0, 2**32 - 1),
-)
+)  # fmt: skip
 def test_odd_but_legal_input_gives_finite_motions_and_each_stamp_once(steps, scale, digits, velocities, seed):
     rng = np.random.default_rng(seed)
     filter, known, stamp, stamps = MotionFilter(2), [], 10**18, []
@@ -248,13 +246,11 @@ def test_odd_but_legal_input_gives_finite_motions_and_each_stamp_once(steps, sca
 @pytest.mark.parametrize(
     "stamp, position, velocity, message",
     [
-        (5, [0.0, 0.0], None, "not later"),
-        (11, [0.0], None, "holds 1 numbers, needs 2"),
-        (11, [0.0, 0.0], [0.0] * 3, "holds 3 numbers, needs 2"),
-        (11, [0.0, np.nan], None, "not finite"),
+        (5, [0.0, 0.0], None, "not later"), (11, [0.0], None, "holds 1 numbers, needs 2"),
+        (11, [0.0, 0.0], [0.0] * 3, "holds 3 numbers, needs 2"), (11, [0.0, np.nan], None, "not finite"),
         (11, [0.0, 0.0], [np.inf, 0.0], "not finite"),
     ],
-)
+)  # fmt: skip
 def test_illegal_input_is_refused_and_changes_nothing(stamp, position, velocity, message):
     filter = MotionFilter(2)
     filter.add(10, [0.1, 0.2], [0.3, 0.4])

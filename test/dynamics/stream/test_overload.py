@@ -29,11 +29,9 @@ def run(limit, service, share=1.0, speed=1.0):
 
 
 @given(
-    cost=st.floats(0.05, 40.0),
-    limit=st.integers(1, 60),
-    share=st.floats(0.05, 1.0),
+    cost=st.floats(0.05, 40.0), limit=st.integers(1, 60), share=st.floats(0.05, 1.0),
     speed=st.just(1.0) | st.floats(0.05, 0.4),
-)
+)  # fmt: skip
 def test_it_uses_its_share_evenly_and_bounds_the_wait(cost, limit, share, speed):
     """No more samples than the limit wait, even if the learner gets less of the core than its share."""
     taken, counts, waits, busy = run(limit, lambda _: cost, share, speed)
