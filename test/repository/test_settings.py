@@ -33,9 +33,8 @@ def with_one_more(monkeypatch):
     more = make_dataclass(
         "Settings",
         [("patience", float, setting(2.5, "time that the learner waits", unit="s", low=0.5, high=9.0))],
-        bases=(dynamics_settings.Settings,),
-        frozen=True,
-    )
+        bases=(dynamics_settings.Settings,), frozen=True,
+    )  # fmt: skip
     monkeypatch.setattr(dynamics_settings, "Settings", more)
     yield more, importlib.reload(parameters)
     monkeypatch.undo()

@@ -22,8 +22,8 @@ def test_numbers_of_experiments_and_simulated_robots(checkout, folder):
     found = {}
     for file in sorted((checkout / "icub_learning" / folder).rglob("*.py")):
         module = ast.parse(file.read_text())
-        chosen = [one for one in ast.walk(module) if "quick" in ast.unparse(getattr(one, "test", module.body[0]))]
-        for node in (*(one for one in module.body if isinstance(one, ast.Assign | ast.AnnAssign)), *chosen):
+        sizes = (n for n in ast.walk(module) if isinstance(n, ast.If | ast.IfExp) and "quick" in ast.unparse(n.test))
+        for node in (*(one for one in module.body if isinstance(one, ast.Assign | ast.AnnAssign)), *sizes):
             if any(type(getattr(one, "value", None)) in (int, float) for one in ast.walk(node)):
                 found.setdefault(str(file.relative_to(checkout)), []).append("".join(ast.unparse(node).split()))
     records.check(__file__, folder, found)

@@ -100,12 +100,11 @@ class LearnerTopics:
     The streams of joint states and wrenches that the learner uses are shared with other learners.
     """
 
-    joint_states: RawTopic | None = None  # None: not known (yet)
-    wrenches: RawTopic | None = None
-
     def __init__(self, name: str, spun: Node, polled: Node) -> None:
         self.name = name
         self._spun = spun
+        self.joint_states: RawTopic | None = None  # None: not discovered yet, or there is none
+        self.wrenches: RawTopic | None = None
         self.predictions = RawTopic(polled, DynamicsPrediction, f"{name}/prediction", DEEP_BEST_EFFORT)
         self._waiting: list[tuple[int, bytes]] = []  # predictions whose measurement may still be on its way
         self._last, self._heard = 0, time.monotonic()

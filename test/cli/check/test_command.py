@@ -33,7 +33,9 @@ def test_faults_of_a_recording_in_words_and_parameters_that_help(arm, tmp_path, 
     write(arm, tmp_path / "arm.mcap")
     files = ["--parameters", str(tmp_path / "arm.yaml"), "--json", str(tmp_path / "arm.json")]
     assert main(["check", str(tmp_path / "arm.mcap"), "--urdf", "icub", *files]) == 1
-    assert "4 wrong: stamps_unset, degrees, frame, gravity" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "WRONG degrees          positions look like degrees" in shown and "-> publish radians (REP-103)" in shown
+    assert "4 wrong: stamps_unset, degrees, frame, gravity" in shown
     assert json.loads((tmp_path / "arm.json").read_text())["faults"] == ["stamps_unset", "degrees", "frame", "gravity"]
     values = yaml.safe_load((tmp_path / "arm.yaml").read_text())["inverse_dynamics"]["ros__parameters"]
     assert pick(Settings, values)  # raises if the node would refuse a value

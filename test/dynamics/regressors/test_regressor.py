@@ -187,15 +187,12 @@ def test_friction_follows_the_callers_order_of_joints():
     ("name", "rank"),
     # 38 of 50 by two independent computations; 36 of 60 and 43 of 70 in the literature, for 6 and 7 joints.
     [
-        ("right arm without offsets", 38),
-        ("right arm", 38 + 6),
-        ("UR10 without friction", 36),
-        ("Panda without friction", 43),
-        ("UR10 with plain friction", 36 + 18),
+        ("right arm without offsets", 38), ("right arm", 38 + 6), ("UR10 without friction", 36),
+        ("Panda without friction", 43), ("UR10 with plain friction", 36 + 18),
         # Rotors of the first two joints, whose axes meet at right angles, cannot be told from the links' inertias.
         ("UR10", 36 + 36 - 2),
     ],
-)
+)  # fmt: skip
 def test_known_ranks(name, rank, regressors):
     assert regressors[name].base_projection.shape == (rank, regressors[name].n_parameters)
 

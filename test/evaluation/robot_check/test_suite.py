@@ -52,6 +52,8 @@ def test_a_planted_fault_is_named_and_nothing_else(name, fault):
     robot = sound(name)
     report = checked(robot, planted(fault, robot.recording))
     assert set(report.faults) == PLANTED[name][fault][0]
+    said = " ".join(finding.text for finding in report.findings if finding.name == "prefix")
+    assert fault != "prefixed" or "have the prefix 'left/' in the messages only" in said
     shown = [*as_text(report).splitlines(), *(parameters(report, "a.urdf").splitlines() if report.settings else ())]
     records.check(__file__, f"{name}, {fault}", [line for line in shown if not line.lstrip().startswith("#")])
 
