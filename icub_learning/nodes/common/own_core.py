@@ -58,19 +58,20 @@ class OwnCore:
         if len(self._seen) == 1:
             return self._move(present) if real_time and present in self._cores else ""
         seconds, own, ran, waited, *idle = self._seen[-1] - self._seen[0]
-        shares = 1.0 - np.array(idle) / seconds
+        shares, place = 1.0 - np.array(idle) / seconds, None if self._core is None else self._cores.index(self._core)
+        if place is not None:
+            shares[place] -= own / seconds  # what others use
         if real_time:
-            alone = self._core is not None and shares[self._cores.index(self._core)] - own / seconds <= MARGIN
-            lend_priority(self._learner, not alone)
-        if self._core is None and shares.min() <= 1.0 - IDLE:
+            lend_priority(self._learner, place is None or shares[place] > MARGIN)
+        if place is None and shares.min() <= 1.0 - IDLE:
             return self._move(self._cores[int(shares.argmin())])
-        if self._core is None:
+        if place is None:
             with contextlib.suppress(OSError):
                 os.sched_setaffinity(self._learner, {present})
         elif waited > max(WAITS * ran, MARGIN * seconds):
             return self._move(None)
         else:
-            shares[self._cores.index(self._core)] -= own / seconds + MARGIN
+            shares[place] -= MARGIN
             best = self._cores[int(shares.argmin())]
             if np.isfinite(shares).all() and best != self._core and self._chance.random() < 0.5:
                 return self._move(best)

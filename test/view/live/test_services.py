@@ -50,7 +50,8 @@ def test_without_an_answer_the_reason_is_said(beside, ask, monkeypatch):
 
 
 @pytest.mark.parametrize("fields", [{"n_frames": -1}, {"label": 3}])
-def test_a_value_that_the_message_cannot_hold_is_refused(beside, ask, fields):
+def test_a_value_that_the_message_cannot_hold_is_refused(beside, ask, fields, monkeypatch):
+    monkeypatch.setattr(services, "DISCOVERY_TIME", 0.0)  # no request is sent
     beside.robot.create_service(TeachObject, "~/teach", lambda _, response: response)
     found = ask("/inverse_dynamics", "teach", **fields)
     assert not found.success and found.message

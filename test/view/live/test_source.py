@@ -62,7 +62,8 @@ def source(beside):
     return LiveSource(beside.spun, beside.polled, "joint_states")
 
 
-def test_a_learner_comes_with_its_robot_and_goes(beside, source):
+def test_a_learner_comes_with_its_robot_and_goes(beside, source, monkeypatch):
+    monkeypatch.setattr("icub_learning.view.live.source.LOOK_PERIOD", 0.1)
     node = beside.node("learner")
     settings = {"urdf": "ur10", "estimator": "parametric", "output": "joint_torque", "sensor": 3}  # sensor is not text
     for name, value in settings.items():
