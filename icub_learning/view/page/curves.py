@@ -25,7 +25,7 @@ def plot(server: viser.ViserServer, lines: Sequence[Any], y: Any, **options: Any
 
     The title is HTML: viser draws a plot anew, and loses its place in time, when more than its data changes.
     """
-    x = np.array([0.0, 1.0])
+    x = np.zeros(1)  # no line goes through a single point
     title = server.gui.add_html("")
     return title, server.gui.add_uplot(
         (x, *(x + 1.0 for _ in lines)),  # positive, for logarithmic scales
