@@ -25,7 +25,7 @@ class Range(NamedTuple):
     def holds(self, values: Array) -> bool:
         """Return whether all values are in the range; NaN is in none."""
         above = values > self.low if self.low_open else values >= self.low
-        return bool(np.all(above & (self.infinite | (values < inf))))
+        return bool(np.all(above & (self.infinite | np.isfinite(values))))
 
     def __str__(self) -> str:
         """Return the range in words."""
