@@ -142,7 +142,7 @@ class LearnerContract(Contract):
         """Whoever overwrites a prediction or a state does not change the learner."""
         learner = self.taught()
         before, expected = _copy(learner.state()), self._answers(learner)
-        for inputs, _ in self.samples(3, seed=2):
+        for inputs, _ in self.samples(3, seed=1):  # of those whose answers are compared
             for array in _arrays_of(learner.predict(*inputs)):
                 array[...] = 1e9
         for array in learner.state().values():

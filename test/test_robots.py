@@ -8,10 +8,8 @@ from icub_learning.robots import find_urdf
 
 
 def test_robots_are_found_by_name_path_text_and_package(tmp_path, monkeypatch):
-    assert find_urdf("icub") == str(ICUB)
-    assert find_urdf("ur10") == str(UR10.resolve())
-    assert find_urdf("panda") == str(PANDA.resolve())
-    assert find_urdf(UR10) == str(UR10)
+    assert find_urdf("icub") == str(ICUB) and find_urdf("ur10") == str(UR10.resolve())
+    assert find_urdf("panda") == str(PANDA.resolve()) and find_urdf(UR10) == str(UR10)
     assert find_urdf("<robot/>") == "<robot/>"
     file = tmp_path / "share" / "my_robot" / "urdf" / "arm.urdf"
     file.parent.mkdir(parents=True)

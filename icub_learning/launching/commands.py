@@ -177,7 +177,7 @@ def commands(
             f"{one.executable} of the ROS package {one.package}" if one.package else f"the program {one.executable}"
             for one in of_others
         )
-        advice = of_others[0].installation
+        advice = "; ".join(dict.fromkeys(process.installation for process in of_others))
         raise IcubLearningError(f"the system {system.name} needs {names}, not installed here: {advice}")
     if missing:
         raise missing[0][1]

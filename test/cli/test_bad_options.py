@@ -63,6 +63,7 @@ no-such-command | --help
 record new --duration 0 | --duration * (0, inf)
 record {{arm}} | exists already
 replay /no/such/file.csv | does not exist
+replay x.csv --stamp-source arrival | --stamp-source
 replay x.csv --rate 0 | --rate * (0, inf)
 replay x.csv --wait -0.1 | --wait * [0, inf)
 reproduce all --only figure-9.9 | figure-9.9
@@ -146,8 +147,7 @@ def shown_beside_the_error(case, arm, capfd):
     line, _, expected = case.partition("| ")
     assert main(line.format(arm=arm).split()) == 2
     shown = capfd.readouterr()
-    assert shown.err.count("\n") == 1
-    assert all(part in shown.err for part in expected.split(" * "))
+    assert shown.err.count("\n") == 1 and all(part in shown.err for part in expected.split(" * "))
     return shown.out
 
 
@@ -155,8 +155,7 @@ def shown_beside_the_error(case, arm, capfd):
 def test_bad_options_are_one_line(case, arm, tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(images, "load_mnist", load_mnist_once)
     monkeypatch.chdir(tmp_path)
-    assert shown_beside_the_error(case, arm, capfd) == ""
-    assert not list(tmp_path.iterdir())
+    assert shown_beside_the_error(case, arm, capfd) == "" and not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("case", ALONE.strip().splitlines())

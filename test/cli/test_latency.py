@@ -29,14 +29,12 @@ def test_figures_are_those_of_the_messages():
     echoes = np.column_stack([stamps, published + MILLISECOND // 2, published + MILLISECOND])[:-3]
     echoes = np.delete(echoes, [200, 201, 202], axis=0)
     figures = latency.figures_of(joint_states, predictions, echoes)
-    assert figures["predictions_of_unknown_stamp"] == 0
-    assert figures["rate_hz"] == pytest.approx(200.0, rel=0.05)
+    assert figures["predictions_of_unknown_stamp"] == 0 and figures["rate_hz"] == pytest.approx(200.0, rel=0.05)
     shown = latency.text(figures)
     assert "2 joint states without a prediction, 1 predicted twice; 3 without an answer of the echo node" in shown
     rows = {name: numbers.split() for name, numbers in re.findall(r"^([^\d\n]+?)  +(\d.*)$", shown, re.MULTILINE)}
     assert rows.pop("latency, to arrival here") == ["3.000"] * 4
-    assert rows.pop("the same of the echo node") == ["1.000"] * 4
-    assert rows.pop("node over echo") == ["3.00"] * 4
+    assert rows.pop("the same of the echo node") == ["1.000"] * 4 and rows.pop("node over echo") == ["3.00"] * 4
     assert {name: (row[0], row[-1]) for name, row in rows.items()} == {
         "latency, to publication": ("1.000", "1.000"), "age at publication": ("3.000", "4.000"),
         "period of joint states": ("5.000", "6.000"), "jitter of joint states": ("0.000", "1.000"),
@@ -54,15 +52,11 @@ def test_a_running_node_is_measured_from_outside(tmp_path, ros_domain, start_nod
     write(simulate([("circle_xy", 1.0)], 200.0), tmp_path / "arm.npz")
     joints = ["r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow"]
     node = start_node("inverse_dynamics", urdf="icub", output="wrench", joints=joints, n_random_features=20)
-    player = start_process(
-        *(sys.executable, "-m", "icub_learning.cli", "replay", str(tmp_path / "arm.npz"), "--loop", "--wait", "240")
-    )
+    replay = ("replay", str(tmp_path / "arm.npz"), "--loop", "--wait", "240")
+    player = start_process(sys.executable, "-m", "icub_learning.cli", *replay)
     assert main(["latency", "--seconds", "0.5", "--json", str(tmp_path / "found.json")]) == 0
-    assert player.stop(signal.SIGTERM) == 0
-    assert node.stop(signal.SIGTERM) == 0
+    assert player.stop(signal.SIGTERM) == 0 and node.stop(signal.SIGTERM) == 0
     figures = json.loads((tmp_path / "found.json").read_text())
-    assert min(figures["joint_states"], figures["predictions"]) > 0
-    assert figures["predicted_twice"] == 0
+    assert min(figures["joint_states"], figures["predictions"]) > 0 and figures["predicted_twice"] == 0
     assert 0 < figures["latency_to_publication_s"]["p50"] < figures["latency_to_arrival_s"]["max"]
-    assert figures["echo"]["predictions"] > 0
-    assert "latency, to publication" in capfd.readouterr().out
+    assert figures["echo"]["predictions"] > 0 and "latency, to publication" in capfd.readouterr().out

@@ -34,15 +34,13 @@ def test_what_is_played_is_what_is_recorded(played, tmp_path, ros_domain, start_
     player = start_process(*CLI, "replay", str(tmp_path / "played.mcap"), "--rate", "2", "--wait", "240")
     interrupted_after(101, 50)
     assert main(["record", str(tmp_path / "again.csv")]) == 0  # which cannot hold the message with other joints
-    assert player.wait() == 0
-    assert "151 messages published" in player.output
+    assert player.wait() == 0 and "151 messages published" in player.output
     assert "again.csv.mcap: 101 joint states, 50 wrenches" in capfd.readouterr().out
     again = read(tmp_path / "again.csv.mcap")
     np.testing.assert_array_equal(again.joint_stamps, played.joint_stamps)
     for name in ("position", "velocity", "effort", "wrench", "wrench_stamps"):
         np.testing.assert_array_equal(getattr(again, name), getattr(played, name), name)
-    assert again.wrench_frame == "hand"
-    assert [event.names for event in again.irregular] == [("x", "y")]
+    assert again.wrench_frame == "hand" and [event.names for event in again.irregular] == [("x", "y")]
 
 
 def test_loop_goes_on_in_time_until_it_is_stopped(played, tmp_path, ros_domain, start_process, interrupted_after):
@@ -53,12 +51,11 @@ def test_loop_goes_on_in_time_until_it_is_stopped(played, tmp_path, ros_domain, 
     interrupted_after(250, 0)  # two and a half rounds of the loop
     assert main(["record", str(tmp_path / "loop.npz"), "--no-wrench", *topic]) == 0
     assert main(["record", str(tmp_path / "short.npz"), "--no-wrench", "--duration", "0.01", *topic]) == 0
-    assert player.stop(signal.SIGTERM) == 0
-    assert 0 < read(tmp_path / "short.npz").n_joint_states < 250
+    assert player.stop(signal.SIGTERM) == 0 and 0 < read(tmp_path / "short.npz").n_joint_states < 250
     recording = read(tmp_path / "loop.npz")
     assert recording.wrench is None
     steps = np.diff(recording.joint_stamps[recording.joint_stamps > 0])
-    assert (steps > 0).all() and np.median(steps) == 8_000_000
+    assert set(steps) == {8_000_000, 16_000_000}  # the longer ones, in each round, where a timestamp is zero
 
 
 def test_nothing_heard_is_an_error(tmp_path, ros_domain, monkeypatch, capfd):

@@ -26,8 +26,7 @@ def test_the_channels_that_the_output_depends_on_are_chosen():
     noise = np.random.default_rng(100).normal(size=len(x))
     y = 40.0 + z[:, 2] - 0.7 * z[:, 5] + 0.5 * z[:, 11] + 0.3 * noise
     ranking = rank_channels(x, y, [f"c{j}" for j in range(24)])
-    assert set(ranking.chosen) == {"c2", "c5", "c11"} == set(ranking.names[:3])
-    assert ranking.importance[:3].sum() > 0.8
+    assert set(ranking.chosen) == {"c2", "c5", "c11"} == set(ranking.names[:3]) and ranking.importance[:3].sum() > 0.8
     assert ranking.explained_by_chosen > 0.9 and ranking.explained > 0.9
 
 

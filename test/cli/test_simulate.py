@@ -1,7 +1,6 @@
 """`icub-learning simulate`: its file holds the simulation of the given tasks."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from icub_learning.recording import read
 from icub_learning.simulation import SimulationSettings, simulate
 
 
-def test_file_holds_the_simulation(tmp_path: Path) -> None:
+def test_file_holds_the_simulation(tmp_path):
     path, figures = tmp_path / "arm.mcap", tmp_path / "figures.json"
     tasks = "--task circle_xz hold --duration 0.3 0.2 --rate 100 --seed 5 --noise 0"
     assert main(f"simulate --output {path} --json {figures} {tasks}".split()) == 0

@@ -1,17 +1,22 @@
-"""`icub-learning view` as a process: a recording is served, and a port in use is reported."""
+"""`icub-learning view`: a recording is served and played, and a port in use is reported."""
 
 import re
+import signal
 import socket
 import sys
 import urllib.request
+from itertools import count
+from types import SimpleNamespace
 
 import pytest
 from helpers.recordings import JOINTS, rigid_recording
 from helpers.waiting import PATIENCE
 
-from icub_learning.cli.demo.watching import free_port
+from icub_learning.cli import view
+from icub_learning.cli.demo import watching
 from icub_learning.cli.main import main
-from icub_learning.recording import write
+from icub_learning.recording import read, write
+from icub_learning.view.page.page import Page
 
 
 @pytest.fixture
@@ -29,15 +34,28 @@ def test_a_recording_is_served_until_it_is_interrupted(start_process, recording,
     address = process.wait_for(r"page: (http://127\.0\.0\.1:\d+/)\n")[1]
     with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
         assert answer.status == 200 and b"<html" in answer.read()
-    assert process.stop() == 0
-    assert "Traceback" not in process.output
+    assert process.stop() == 0 and "Traceback" not in process.output
 
 
-def test_a_port_that_is_taken_is_said(recording, capsys):
+def test_a_port_that_is_taken_is_said(recording, monkeypatch, capsys):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert free_port(port) != port
-        assert main(["view", recording, "--port", str(port)]) == 2
+        assert watching.free_port(port) != port and main(["view", recording, "--port", str(port)]) == 2
         assert re.search(f"port {port}.*--port", capsys.readouterr().err)
+    assert 0 < watching.free_port(65536) < 65536
+    monkeypatch.setattr(watching, "HOST", "192.0.2.1")  # no machine's address: nothing can be said of its ports
+    assert watching.free_port(port) == 0
+
+
+@pytest.mark.parametrize("token", [[], ["--token", "secret"]])
+def test_a_recording_plays_in_real_time_until_it_is_interrupted(recording, token, monkeypatch, capsys):
+    shown, ends = [], iter([None, None, None, signal.SIGINT])
+    clock = SimpleNamespace(monotonic=count(100.0, 0.25).__next__)  # a quarter of a second from look to look
+    clock.sleep = lambda _: (number := next(ends)) and signal.raise_signal(number)
+    monkeypatch.setattr(view, "time", clock)
+    monkeypatch.setattr(Page, "update", lambda _, state: shown.append(state.joints[JOINTS[0]]))
+    assert main(["view", recording, "--port", "0", *token]) == 0
+    assert re.search(r"page: http://[\d.:]+/" + (r"\?token=secret\n" if token else r"\n"), capsys.readouterr().out)
+    assert shown == [read(recording).position[row, 0] for row in (31, 62, 93, 125)]  # samples are 8 ms apart

@@ -3,14 +3,10 @@
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import rclpy
-from helpers.processes import Process
 from helpers.robots import RIGHT_ARM
 from helpers.ros_probe import RosProbe
 from helpers.waiting import PATIENCE, wait_until
@@ -31,15 +27,14 @@ from icub_learning_msgs.msg import Model
 from icub_learning_msgs.srv import ModelFile
 
 ROBOTS = ("one", "two", "three")
-SETTINGS = Settings(
-    urdf=find_urdf("icub"), joints=tuple(RIGHT_ARM), estimator="parametric", output_weights="equal", forgetting=1.0
-)
+POOLED = {"estimator": "parametric", "output_weights": "equal", "forgetting": 1.0}  # as fleets need it
+SETTINGS = Settings(find_urdf("icub"), joints=tuple(RIGHT_ARM), **POOLED)
 
 
 class FleetRobot(Node):
     """A node with the services of a learning node: it saves and loads as that does, and the test teaches it."""
 
-    def __init__(self, name: str, folder: Path, context: rclpy.Context) -> None:
+    def __init__(self, name, folder, context):
         super().__init__(f"{name}_dynamics", context=context)
         self.estimator, self._description = new_estimator()
         self._folder, self.paused = folder, 0  # how often learning was paused
@@ -52,21 +47,17 @@ class FleetRobot(Node):
     def learning(self) -> bool:
         return self.get_parameter("learning").value
 
-    @learning.setter
-    def learning(self, value: bool) -> None:
-        self.set_parameters([Parameter("learning", value=value)])
-
-    def _set_learning(self, request: SetBool.Request, _response: Any) -> SetBool.Response:
+    def _set_learning(self, request: SetBool.Request, _response: object) -> SetBool.Response:
         self.paused += self.learning and not request.data
-        self.learning = request.data
+        self.set_parameters([Parameter("learning", value=request.data)])
         return SetBool.Response(success=True)
 
-    def _save(self, request: ModelFile.Request, _response: Any) -> ModelFile.Response:
+    def _save(self, request: ModelFile.Request, _response: object) -> ModelFile.Response:
         header = self._description.header(self.estimator.n_samples)
         write_model(self._folder / f"{request.path}.npz", accounted(self.estimator), header)
         return ModelFile.Response(success=True)
 
-    def _load(self, request: ModelFile.Request, _response: Any) -> ModelFile.Response:
+    def _load(self, request: ModelFile.Request, _response: object) -> ModelFile.Response:
         self.estimator = estimator_of(read_model(self._folder / f"{request.path}.npz")[0])
         return ModelFile.Response(success=True)
 
@@ -77,7 +68,7 @@ def new_estimator():
 
 
 @pytest.fixture
-def robots(ros_domain: int, tmp_path: Path) -> Iterator[dict[str, FleetRobot]]:
+def robots(ros_domain, tmp_path):
     """Three robots on this test's ROS domain, whose services are answered in a thread."""
     context = rclpy.Context()
     rclpy.init(context=context)
@@ -95,11 +86,11 @@ def robots(ros_domain: int, tmp_path: Path) -> Iterator[dict[str, FleetRobot]]:
     rclpy.shutdown(context=context)
 
 
-def fleet(start_process: Callable[..., Process], *arguments: str) -> Process:
+def fleet(start_process, *arguments):
     return start_process(sys.executable, "-m", "icub_learning.cli", "fleet", *arguments)
 
 
-def share(start_process: Callable[..., Process], tmp_path: Path, *options: str) -> list[Process]:
+def share(start_process, tmp_path, *options):
     """Let all robots share at once, with a long time limit; return their processes."""
     options = (*options, "--timeout", f"{PATIENCE:g}")
     given = {name: ("--node", f"/{name}_dynamics", "--models-folder", str(tmp_path / name)) for name in ROBOTS}
@@ -109,8 +100,7 @@ def share(start_process: Callable[..., Process], tmp_path: Path, *options: str) 
 
 
 def test_three_robots_know_over_topics_what_one_that_saw_all_knows(robots, start_process, tmp_path):
-    whole, _ = new_estimator()
-    rng = np.random.default_rng(0)
+    whole, rng = new_estimator()[0], np.random.default_rng(0)
 
     def learn(name: str, n: int) -> None:
         for _ in range(n):
@@ -129,24 +119,20 @@ def test_three_robots_know_over_topics_what_one_that_saw_all_knows(robots, start
         learn(name, n)
     share(start_process, tmp_path)
     station.wait_for(r"(?s)(samples.*){3}published")
-    assert difference() < 1e-8
-    assert all(robot.paused == 0 for robot in robots.values())
-
+    assert difference() < 1e-8 and all(robot.paused == 0 for robot in robots.values())
     for name in ROBOTS:  # each from its own model; then all load the pooled one, and learn again
         learn(name, 40)
-    robots["three"].learning = False
+    robots["three"].set_parameters([Parameter("learning", value=False)])
     for process in share(start_process, tmp_path, "--load"):
         assert re.search(r"sent [\d.]+ MB, went on from [\d.]+ MB of all robots", process.output)
-    assert difference() < 1e-8
-    assert [robot.paused for robot in robots.values()] == [1, 1, 0]
+    assert difference() < 1e-8 and [robot.paused for robot in robots.values()] == [1, 1, 0]
     assert [robot.learning for robot in robots.values()] == [True, True, False]  # learning stays off
     for name, robot in robots.items():
         assert robot.estimator.n_samples > 130, name  # samples of the others are included
         learn(name, 30)
     share(start_process, tmp_path)
     station.wait_for(r"(?s)(samples, [1-9]\d* of them new.*){9}published")
-    assert difference() < 1e-8
-    assert station.stop() == 0
+    assert difference() < 1e-8 and station.stop() == 0
 
 
 def test_a_robot_without_a_station_goes_on_by_itself(robots, start_process, tmp_path):
@@ -156,16 +142,14 @@ def test_a_robot_without_a_station_goes_on_by_itself(robots, start_process, tmp_
         process = fleet(start_process, "share", "one", *options, *more)
         assert process.wait() == 2
         assert re.search(f"{what} one has learned .*within 1 s: is `icub-learning fleet pool` running", process.output)
-    assert robots["one"].learning
-    assert robots["one"].estimator.n_samples == 1
+    assert robots["one"].learning and robots["one"].estimator.n_samples == 1
 
 
-def test_what_is_no_model_is_refused_and_others_are_pooled(ros_domain: int, tmp_path: Path) -> None:
+def test_what_is_no_model_is_refused_and_others_are_pooled(ros_domain, tmp_path):
     robot, description = new_estimator()
     robot.update(*np.ones((3, 7)), np.ones(6))
     good = write_model(tmp_path / "good.npz", accounted(robot), description.header(1)).read_bytes()
-    lines: list[str] = []
-    pool = Fleet(tmp_path / "fleet")
+    lines, pool = [], Fleet(tmp_path / "fleet")
     with RosProbe() as probe:
         station = FleetStation(probe.node, pool.gather, pool.pooled, 0.2, lines.append)
         publisher = probe.node.create_publisher(Model, MODELS, FROM_ALL)
@@ -184,8 +168,6 @@ def test_what_is_no_model_is_refused_and_others_are_pooled(ros_domain: int, tmp_
         publish(good=good)  # the same again changes nothing
     refused = sorted(line.split(":")[1].strip() for line in lines if line.startswith("refused"))
     assert refused == ["../evil", "cut", "empty"]
-    assert [line for line in lines if line.startswith("good")] == [
-        f"good: {len(good) / 1e6:.3g} MB, 1 samples, {new} of them new" for new in (1, 0)
-    ]
-    assert pool.pooled.is_file()
+    said = [f"good: {len(good) / 1e6:.3g} MB, 1 samples, {new} of them new" for new in (1, 0)]
+    assert [line for line in lines if line.startswith("good")] == said and pool.pooled.is_file()
     assert [path.name for path in tmp_path.iterdir() if path.name not in ("good.npz", "fleet")] == []

@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-from pathlib import Path
 
 import pytest
 from helpers.processes import runs
@@ -15,7 +14,7 @@ from icub_learning.errors import IcubLearningError
 WAIT = "import time, pathlib, sys, os; pathlib.Path(sys.argv[1]).write_text(str(os.getpid())); time.sleep(3600)"
 
 
-def pid_in(path: Path) -> int:
+def pid_in(path):
     """Return the process id that a child writes, once it runs."""
     return int(wait_until(lambda: path.exists() and path.read_text(), "a child"))
 
@@ -29,8 +28,7 @@ def test_a_failure_shows_the_last_lines(tmp_path, capsys):
         assert runs(pid) and os.getsid(pid) != os.getsid(0)
         with pytest.raises(IcubLearningError, match="bad ended by itself: exit code 3"):
             wait_until(started.check, "the failure")
-    assert "bad | green is the reason" in capsys.readouterr().err
-    assert not runs(pid)
+    assert "bad | green is the reason" in capsys.readouterr().err and not runs(pid)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs prctl")
@@ -40,7 +38,6 @@ def test_children_end_when_their_parent_is_killed(tmp_path, start_process):
         f" children = Processes(Path({str(tmp_path)!r}));"
         f" children.start('a', [sys.executable, '-c', {WAIT!r}, {str(tmp_path / 'a')!r}], {{}}); time.sleep(3600)"
     )
-    parent = start_process(sys.executable, "-c", code)
-    pid = pid_in(tmp_path / "a")
+    parent, pid = start_process(sys.executable, "-c", code), pid_in(tmp_path / "a")
     parent.stop(signal.SIGKILL)
     wait_until(lambda: not runs(pid), "the child's end")

@@ -51,8 +51,7 @@ class Stage(RosProbe):
     def play(self):
         """Publish each message when it is due, and take it in before the next one is due."""
         self.matched(*(sender for _, *both in self.senders for sender in both))
-        first = min(int(recording.joint_arrivals[0]) for recording, _, _ in self.senders)
-        due = {}
+        first, due = min(int(recording.joint_arrivals[0]) for recording, _, _ in self.senders), {}
         for recording, joint_states, wrenches in self.senders:
             for event in recording.events():
                 stamp = event.stamp - first + START if event.stamp > 0 else event.stamp
@@ -99,7 +98,6 @@ def test_planted_faults_are_named_on_live_topics_and_sound_robots_are_not_blamed
         part = cut(robot.recording, 4.0, 4.0 + SECONDS)
         stage.add(name, moved(part, sound.joint_arrivals[0] - part.joint_arrivals[0]))
     stage.play()
-
     found = {fault: stage.faults(fault, arm.urdf, arm.sensor) for fault in FAULTS}
     assert found == {fault: names for fault, (names, _) in FAULTS.items()}
     for name in ("sound", "best_effort"):
@@ -120,15 +118,12 @@ def test_who_publishes_and_who_hears_nothing(stage):
     described = stage.robots.create_publisher(String, "/crowded/robot_description", STATE)
     described.publish(String(data="<robot name='arm'/>"))
     stage.play()
-
     unserved, crowded = stage.listeners["unserved"], stage.listeners["crowded"]
     stage.until(lambda: unserved.topics()[0].unserved and len(crowded.topics()[0].publishers) == 2, "the other nodes")
     stage.until(lambda: crowded.description, "the description")
     assert stage.faults("unserved", arm.urdf, arm.sensor) == {"qos"}
     (text,) = unserved.topics()[0].unserved
-    assert "/arm/controller" in text
-    assert "reliab" in text.lower()
+    assert "/arm/controller" in text and "reliab" in text.lower()
     assert stage.faults("crowded", arm.urdf, arm.sensor) == {"publishers"}
     assert sorted(crowded.topics()[0].publishers) == ["/robots", "/second_driver"]
-    assert crowded.description == "<robot name='arm'/>"
-    assert "/unserved/joint_states" in crowded.other_joint_states()
+    assert crowded.description == "<robot name='arm'/>" and "/unserved/joint_states" in crowded.other_joint_states()

@@ -18,8 +18,7 @@ D = 6
 
 def problem():
     """Return positives, many easy negatives with a few hard ones close to the positives, and test sets."""
-    rng = np.random.default_rng(0)
-    place = 4.0 * np.ones(D)
+    rng, place = np.random.default_rng(0), 4.0 * np.ones(D)
     near = place + 4.0 * np.eye(D)[0]
     negatives = np.concatenate([3.0 * rng.normal(size=(3000, D)) - place, near + 0.7 * rng.normal(size=(30, D))])
     test = place + rng.normal(size=(300, D)), near + 0.7 * rng.normal(size=(300, D))
@@ -67,8 +66,7 @@ def test_bank_scores_as_falkon_predicts():
 def test_refinement_is_ridge_regression_with_a_free_constant(n):
     rng = np.random.default_rng(3)
     x, y = 10.0 * rng.normal(size=(n, D)), rng.normal(size=(n, 4))
-    weights = fit_refinement(x, y)
-    augmented = np.c_[x, np.ones(n)]
+    weights, augmented = fit_refinement(x, y), np.c_[x, np.ones(n)]
     penalty = BOX_REGULARIZATION * np.diag([1.0] * D + [0.0])
     np.testing.assert_allclose(weights, np.linalg.solve(augmented.T @ augmented + penalty, augmented.T @ y), atol=1e-9)
 

@@ -22,10 +22,8 @@ def frame(x, y):
 def test_motion_finds_what_came_into_a_still_picture():
     source = MovingBox()
     for _ in range(BACKGROUND_IMAGES):
-        assert not source.ready
-        assert source.update(frame(None, 0)) is None
-    assert source.ready
-    assert source.update(frame(None, 0)) is None
+        assert not source.ready and source.update(frame(None, 0)) is None
+    assert source.ready and source.update(frame(None, 0)) is None
     for x, y in ((10, 20), (70, 60), (115, 85)):
         box = source.update(frame(x, y))
         assert overlaps(box[None], np.array([[x, y, x + 40, y + 30]]))[0, 0] > 0.7

@@ -38,22 +38,18 @@ def test_moved_undoes_offsets():
 @pytest.mark.parametrize("threshold", [0.1, 0.5])
 def test_suppress_keeps_the_best_of_each_group(threshold):
     found, scores = boxes(60), RNG.normal(size=60)
-    kept = suppress(found, scores, threshold, 100)
-    expected = []
+    kept, expected = suppress(found, scores, threshold, 100), []
     for index in np.argsort(-scores):
         if all(overlaps(found[[index]], found[[other]])[0, 0] <= threshold for other in expected):
             expected.append(index)
-    assert kept.tolist() == expected
-    assert suppress(found, scores, threshold, 3).tolist() == expected[:3]
+    assert kept.tolist() == expected and suppress(found, scores, threshold, 3).tolist() == expected[:3]
 
 
 def test_boxes_are_checked():
     np.testing.assert_array_equal(check_box([-5, 2, 30, 90], 40, 50), [0, 2, 30, 50])
     for bad, error in (
-        ([1, 2, 3], ShapeError),
-        ([1, 2, np.nan, 4], NotFiniteError),
-        ([9, 2, 3, 8], ParameterError),
+        ([1, 2, 3], ShapeError), ([1, 2, np.nan, 4], NotFiniteError), ([9, 2, 3, 8], ParameterError),
         ([45, 2, 60, 8], ParameterError),
-    ):
+    ):  # fmt: skip
         with pytest.raises(error):
             check_box(bad, 40, 50)

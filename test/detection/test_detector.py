@@ -33,8 +33,7 @@ def best(found, name):
 
 def hits(detector, *names, n=8, seed=9):
     """Return the share of scenes in which the best box is on the thing, for the thing that is found least often."""
-    rng = np.random.default_rng(seed)
-    right = np.zeros(len(names))
+    rng, right = np.random.default_rng(seed), np.zeros(len(names))
     for _ in range(n):
         image, boxes = scene(rng, list(COLOURS))
         found = detector.detect(image)
@@ -45,14 +44,12 @@ def hits(detector, *names, n=8, seed=9):
 
 
 def test_finds_what_it_was_shown(shown):
-    assert shown.labels == ["plum", "lime"]
-    assert shown.counts == {"plum": 12, "lime": 12}
+    assert shown.labels == ["plum", "lime"] and shown.counts == {"plum": 12, "lime": 12}
     assert hits(shown, "plum", "lime") >= 0.75
 
 
 def test_another_object_leaves_those_before_to_the_bit(shown):
-    rng = np.random.default_rng(1)
-    more = shown.copy()
+    rng, more = np.random.default_rng(1), shown.copy()
     for _ in range(12):
         image, boxes = scene(rng, ["brick", "lime"])
         more.collect(image, boxes["brick"], "brick")
@@ -99,7 +96,7 @@ def test_a_lesson_takes_no_more_memory_however_long_it_is():
 
 def test_a_saved_detector_finds_the_same(shown):
     other = OnlineDetector.from_state(shown.state(), n_proposals=100)
-    image, _ = scene(np.random.default_rng(2), list(COLOURS))
+    image, boxes = scene(np.random.default_rng(2), list(COLOURS))
     assert same_arrays(vars(shown.detect(image)), vars(other.detect(image)))
     state = shown.state()
     for key in state:
@@ -108,6 +105,8 @@ def test_a_saved_detector_finds_the_same(shown):
     with pytest.raises(StateError, match="another"):
         other.load({**state, "source": np.asarray("another")})
     assert other.labels == ["plum", "lime"]
+    other.collect(image, boxes["plum"], "plum")
+    assert other.train() == ["plum"] and other.counts == {"plum": 13, "lime": 12}  # it learns on, without a seed
 
 
 def test_bad_frames_are_refused_and_nothing_is_taken_in(shown):
@@ -118,9 +117,8 @@ def test_bad_frames_are_refused_and_nothing_is_taken_in(shown):
         lambda: detector.collect(image, [300, 10, 400, 50], "plum"),
         lambda: detector.collect(image.astype(float), [1, 1, 50, 50], "plum"),
         lambda: detector.collect(image[:, :, :2], [1, 1, 50, 50], "plum"),
-        lambda: detector.collect(image, [1, 1, 50, 50], ""),
-        lambda: detector.detect(image[:5]),
-    ):
+        lambda: detector.collect(image, [1, 1, 50, 50], ""), lambda: detector.detect(image[:5]),
+    ):  # fmt: skip
         with pytest.raises(IcubLearningError):
             bad()
     assert (detector.waiting, detector.counts["plum"]) == ([], 12)
@@ -131,5 +129,4 @@ def test_bad_frames_are_refused_and_nothing_is_taken_in(shown):
 
 def test_before_it_is_taught_it_finds_nothing():
     found = OnlineDetector().detect(np.zeros((64, 64, 3), np.uint8))
-    assert isinstance(found, Detections)
-    assert (len(found), found.boxes.shape) == (0, (0, 4))
+    assert isinstance(found, Detections) and (len(found), found.boxes.shape) == (0, (0, 4))

@@ -42,17 +42,14 @@ def test_maps_of_any_size_and_what_comes_of_them():
     maps = backbone.maps(image)
     assert [maps.maps[side].shape for side in (8, 16, 32)] == [(40, 56, 40), (20, 28, 112), (10, 14, 320)]
     cells = cell_features(maps)
-    assert cells.shape == (560, N_CELL_FEATURES)
-    assert len(anchors(maps)) == 560 * N_ANCHORS
+    assert cells.shape == (560, N_CELL_FEATURES) and len(anchors(maps)) == 560 * N_ANCHORS
     proposals = propose(maps, 100)
-    assert len(proposals) <= 100
-    assert (proposals[:, 2:] > proposals[:, :2]).all()
+    assert len(proposals) <= 100 and (proposals[:, 2:] > proposals[:, :2]).all()
     assert proposals.min() >= 0 and (proposals.max(axis=0)[2:] <= [320, 240]).all()
     assert overlaps(proposals, box[None]).max() > 0.6  # an object that was not in the training data
     assert pooled(maps, proposals).shape == (len(proposals), N_POOLED)
     features = region_features(maps, proposals)
-    assert features.shape == (len(proposals), N_FEATURES)
-    assert 5.0 < np.linalg.norm(features, axis=1).mean() < 40.0
+    assert features.shape == (len(proposals), N_FEATURES) and 5.0 < np.linalg.norm(features, axis=1).mean() < 40.0
     wide = backbone.maps(np.ascontiguousarray(image[:100]))
     assert wide.maps[16].shape[:2] == (8, 28)
 

@@ -66,8 +66,7 @@ def test_correlation(seed, m):
 @settings(deadline=None, max_examples=60)
 def test_select_takes_what_indices_name(count, joints, seed, shift):
     random = np.random.default_rng(seed)
-    values = random.normal(size=count)
-    indices = random.integers(0, count, joints)
+    values, indices = random.normal(size=count), random.integers(0, count, joints)
     memory = bytes(shift) + values.tobytes()
     out = np.empty(joints)
     assert _checks.select(out, np.frombuffer(memory, np.float64, count, shift), indices, 100.0)  # aligned or not
@@ -78,8 +77,7 @@ def test_select_takes_what_indices_name(count, joints, seed, shift):
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 10.1, -10.1])
 def test_select_tells_what_is_beyond_the_bound(bad):
-    values = np.array([1.0, bad, 10.0, -10.0])
-    out = np.empty(2)
+    values, out = np.array([1.0, bad, 10.0, -10.0]), np.empty(2)
     assert not _checks.select(out, values, np.array([0, 1]), 10.0)
     np.testing.assert_array_equal(out, [1.0, bad])
     assert _checks.select(out, values, np.array([2, 3]), 10.0)
@@ -103,8 +101,7 @@ def test_select_refuses_what_does_not_fit(out, values, indices, error, message):
 
 def test_finite_vectors():
     good = np.arange(3.0)
-    assert _checks.finite_vectors((good, good.copy()), 3)
-    assert _checks.finite_vectors((), 3)
+    assert _checks.finite_vectors((good, good.copy()), 3) and _checks.finite_vectors((), 3)
     for bad in (np.zeros(2), np.zeros((3, 1)), np.zeros(3, np.float32), np.array([0.0, np.nan, 0.0]),
                 np.array([np.inf, 0.0, 0.0]), [0.0, 0.0, 0.0], np.zeros(6)[::2], None):  # fmt: skip
         assert not _checks.finite_vectors((good, bad), 3)

@@ -36,8 +36,7 @@ def test_features_are_left_out_where_they_know_little_and_limits_hold():
 def test_rigid_bodies_alone_answer_what_a_feedback_adds():
     """A correction of the acceleration adds the mass matrix times it, whatever the features say of the sum."""
     robot = pinocchio.buildSampleModelManipulator()
-    data = robot.createData()
-    rng = np.random.default_rng(0)
+    data, rng = robot.createData(), np.random.default_rng(0)
     q, v, a, correction = rng.uniform(-1.0, 1.0, (4, robot.nv))
 
     class Learned:
@@ -80,12 +79,11 @@ def test_accelerations_of_a_cubic_are_exact_where_velocities_are_given():
 @pytest.mark.parametrize(
     "times, positions, velocities, error",
     [
-        ([0.0, 0.0], np.zeros((2, 1)), None, ParameterError),
-        ([], np.zeros((0, 1)), None, ParameterError),
+        ([0.0, 0.0], np.zeros((2, 1)), None, ParameterError), ([], np.zeros((0, 1)), None, ParameterError),
         ([0.0, np.nan], np.zeros((2, 1)), None, NotFiniteError),
         (TIMES, np.zeros((5, 2)), np.zeros((5, 3)), ShapeError),
     ],
-)
+)  # fmt: skip
 def test_bad_trajectories_are_refused(times, positions, velocities, error):
     with pytest.raises(error):
         complete(np.array(times), positions, velocities)

@@ -105,12 +105,18 @@ def test_three_robots_know_what_one_that_saw_all_knows_and_so_twice(kind, motion
         robots.go_on_from_pooled(*loading)
         for robot in range(3):
             robots.learn(robot, motions[robot][number * N : (number + 1) * N])
-        assert robots.gather(*order) == [N, N, N]
+        assert robots.gather(*order) == [N, N, N] and robots.pooled().n_samples == robots.all.n_samples
         assert robots.difference(motions[3]) < 1e-8
-        assert robots.pooled().n_samples == robots.all.n_samples
         before = read_model(robots.fleet.pooled)[0]
         assert robots.gather(2, 0, 1) == [0, 0, 0]
         assert_same(read_model(robots.fleet.pooled)[0], before, "before all were gathered again")
+
+
+def test_a_file_is_smaller_than_its_limit_which_is_wide_for_the_class_of_a_user(own_package, tmp_path):
+    robots = Robots("semiparametric", tmp_path, n=1)
+    assert robots.save(0).stat().st_size < robots.description.largest < 2**25
+    own = replace(robots.settings, estimator="my_package.learner.SineLearner")
+    assert ModelDescription(own, robots.regressor).largest == 2**30
 
 
 def test_a_robot_that_was_restarted_goes_on(motions, tmp_path):
@@ -120,8 +126,7 @@ def test_a_robot_that_was_restarted_goes_on(motions, tmp_path):
     robots.load(0, robots.save(0))
     robots.learn(0, motions[0][N : N + 50])
     assert robots.gather(0) == [50]
-    assert len(held_by(robots.pooled())) == 2
-    assert robots.difference(motions[3]) < 1e-8
+    assert len(held_by(robots.pooled())) == 2 and robots.difference(motions[3]) < 1e-8
 
 
 def test_shared_samples_that_nobody_can_take_out_are_refused(motions, tmp_path):

@@ -11,8 +11,7 @@ from icub_learning.evaluation.predict_then_learn import Evaluation
 
 
 def evaluation(measured, error, variance=1.0):
-    n = len(measured)
-    none = np.zeros(0)
+    n, none = len(measured), np.zeros(0)
     return Evaluation(
         output_names=("a", "b"), stamps=np.arange(n), predicted=measured + error, parametric=measured,
         measured=measured, held=np.roll(measured, 1, axis=0), variance=np.full((n, 2), variance), predict_seconds=none,
@@ -32,8 +31,9 @@ def test_figures_by_hand():
     assert figures["worst SP/min(P,NP)"] == pytest.approx((expected["SP"] / expected["NP"]).max())
     assert figures["SP/off-line"] == pytest.approx(figures["SP"] / 0.02)
     assert figures["coverage"] == pytest.approx(0.954, abs=0.01)
-    low = judge({short: evaluation(measured, error, 0.004) for short, error in errors.items()}, None)
-    assert low.figures()["worst coverage"] == min(low.coverage) < max(low.coverage)
+    for variance, worst in (([0.01, 0.004], min), ([0.01, 1.0], max)):
+        found_so = judge({short: evaluation(measured, error, variance) for short, error in errors.items()}, None)
+        assert found_so.figures()["worst coverage"] == worst(found_so.coverage) != np.mean(found_so.coverage)
     rough = np.std(np.diff((measured + errors["SP"])[2800:, 0])) / np.std(np.diff(measured[2800:, 0]))
     assert found.smoothness[0] == pytest.approx(rough)
 
@@ -42,12 +42,15 @@ def test_an_output_of_few_levels_is_named_and_left_out():
     rng = np.random.default_rng(1)
     measured = np.column_stack([np.round(rng.normal(size=1000)), np.round(3 * rng.normal(size=1000))])
     assert mere_quantization(measured).tolist() == [True, False]
-    assert mere_quantization(np.column_stack([np.ones(10), np.arange(10.0)])).tolist() == [True, False]
+    k = np.arange(100)
+    levels = [np.where(k < n, k % 5, k) for n in (98, 97)]  # as many samples have one of five values
+    assert mere_quantization(np.column_stack(levels)).tolist() == [True, False]
     errors = {"P": 1.0, "NP": 2.0, "SP": 0.5}
     found = judge({short: evaluation(measured, np.full((1000, 2), one)) for short, one in errors.items()}, None, 0.0)
-    assert found.left_out == ("a",)
-    assert found.figures()["SP/min(P,NP)"] == pytest.approx(0.25)
+    assert found.left_out == ("a",) and found.figures()["SP/min(P,NP)"] == pytest.approx(0.25)
     assert np.isnan(found.figures()["SP/off-line"])
+    none = judge(dict.fromkeys(errors, evaluation(measured[:, [0, 0]], np.ones((1000, 2)))), None)
+    assert np.isnan(list(none.figures().values())).all()
 
 
 def test_nothing_to_judge():

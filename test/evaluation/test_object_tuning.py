@@ -56,8 +56,7 @@ def test_folds_go_forward_and_keep_their_gap(n, n_folds, gap):
     for learned, later in folds:
         assert learned.start == 0 and learned.stop >= n // 2
         assert later.start == learned.stop + gap and learned.stop < later.stop <= n
-    assert folds[-1][1].stop == n
-    assert all(one[1].stop == other[0].stop for one, other in pairwise(folds))
+    assert folds[-1][1].stop == n and all(one[1].stop == other[0].stop for one, other in pairwise(folds))
 
 
 @pytest.mark.parametrize("bad", [(), (0.0,), (1.0, 1.0), (np.nan,)])

@@ -20,12 +20,9 @@ def test_the_bandwidth_follows_the_noise():
     drives = Drives(coulomb=(0.2, 0.1), viscous=(0.1, 0.05), breakaway=0.01, offset=(0.3, -0.2))
     robot = replace(
         ZOO["planar_arm_1khz"],
-        excitation=SumOfSines(2.5, frequencies=(0.1, 0.4)),
-        clock=Clock(500.0),
-        joint_sensors=JointSensors(),
-        output_sensor=OutputSensor((0.0, 0.0)),
-        drives=drives,
-    )
+        excitation=SumOfSines(2.5, frequencies=(0.1, 0.4)), clock=Clock(500.0), joint_sensors=JointSensors(),
+        output_sensor=OutputSensor((0.0, 0.0)), drives=drives,
+    )  # fmt: skip
     found = robot.record(30.0, seed=5)
     settings, some = Settings(**found.settings), (2.0, 8.0, 12.0, 20.0, 40.0)
     noisy = replace(robot, joint_sensors=JointSensors(position_noise=1e-3, velocity=False)).record(30.0, seed=5)
@@ -84,12 +81,10 @@ def test_broken_rows_and_gaps_do_not_harm(currents):
 @pytest.mark.parametrize(
     ("name", "joints", "published"),
     [
-        ("ur10e_14harm50sec", None, 0.0323),
-        ("ur10e_14harm50secLoad", None, 0.0201),
-        ("lbr_med7_exciting", None, 0.352),
-        ("tiago", tuple(f"arm_{number}_joint" for number in range(1, 5)), 0.145),
+        ("ur10e_14harm50sec", None, 0.0323), ("ur10e_14harm50secLoad", None, 0.0201),
+        ("lbr_med7_exciting", None, 0.352), ("tiago", tuple(f"arm_{number}_joint" for number in range(1, 5)), 0.145),
     ],
-)
+)  # fmt: skip
 def test_real_arms_come_out_as_in_an_earlier_study(shared_data, name, joints, published):
     recording = read(shared_data / "arms" / f"{name}.npz")
     urdf = str(shared_data / "arms" / f"{name}.urdf")
@@ -105,8 +100,7 @@ def test_what_cannot_be_identified_is_refused_with_a_reason(currents):
         ({"effort": None}, {}, "efforts"),
         ({"joint_names": ("a", "b", "elbow", "c", "d", "e")}, {}, "no joint shoulder_pan_joint"),
         ({name: getattr(recording, name)[:20] for name in names}, {}, "too few"),
-        ({}, {"training": (0.5, 0.2)}, "part"),
-        ({}, {"bandwidths": (500.0,)}, "bandwidths"),
-    ):
+        ({}, {"training": (0.5, 0.2)}, "part"), ({}, {"bandwidths": (500.0,)}, "bandwidths"),
+    ):  # fmt: skip
         with pytest.raises(IcubLearningError, match=text):
             identify_off_line(replace(recording, **changes), settings, **options)

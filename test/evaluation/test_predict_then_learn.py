@@ -119,8 +119,7 @@ def test_refusals_are_counted_and_leave_the_rest():
         }  # fmt: skip
         assert result.n_joint_states == 205
         assert result.n_predicted == 205 - 11  # all but the 11 refused joint states; a refused effort is predicted
-        assert len(result.stamps) == result.n_predicted - 1
-        assert np.isfinite(result.predicted).all()
+        assert len(result.stamps) == result.n_predicted - 1 and np.isfinite(result.predicted).all()
 
 
 def wrench_recording(n: int = 100, offset_ns: int = 0, every: int = 1) -> Recording:
@@ -148,14 +147,13 @@ def test_what_is_missing_is_named():
     broken = np.where(np.arange(20)[:, None] == 5, np.nan, recording.acceleration)
     wrists = tuple(f"wrist_{number}_joint" for number in (1, 2, 3))
     for changes, settings, derivatives, text in (
-        ({}, WRENCH_SETTINGS, "causal", "no wrench"),
-        ({"effort": None}, SETTINGS, "causal", "no efforts"),
+        ({}, WRENCH_SETTINGS, "causal", "no wrench"), ({"effort": None}, SETTINGS, "causal", "no efforts"),
         ({"acceleration": None}, SETTINGS, "recorded", "no velocities and accelerations"),
         ({"acceleration": broken}, SETTINGS, "recorded", "no motion is known"),
         ({}, SETTINGS, "guessed", "derivatives"),
         ({"joint_names": wrists}, SETTINGS, "causal", r"none of 20 .* was accepted \(joint_names_missing 20\)"),
         ({}, replace(SETTINGS, joints=("no_such_joint",)), "causal", "no_such_joint"),
-    ):
+    ):  # fmt: skip
         with pytest.raises(IcubLearningError, match=text):
             compare(replace(recording, **changes), settings, derivatives)
 

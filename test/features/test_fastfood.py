@@ -15,8 +15,7 @@ def test_the_transform_is_the_hadamard_matrix(size):
 
 
 def test_the_projection_is_the_product_of_its_factors():
-    projection = FastfoodProjection(6, 20, 0.7, seed=3)
-    h = hadamard_matrix(8)
+    projection, h = FastfoodProjection(6, 20, 0.7, seed=3), hadamard_matrix(8)
     rows = []
     for signs, order, gains, lengths in projection.blocks:
         rows.append(np.diag(lengths) @ h @ np.diag(gains) @ np.eye(8)[order] @ h @ np.diag(signs))

@@ -15,8 +15,7 @@ SCALES, LENGTHS = np.array([1.0, 0.5, 4.0]), (0.7, 2.0, 6.0)  # input scales; le
 
 
 def test_a_row_is_cosines_then_sines_of_the_phases():
-    features = RandomFourierFeatures(3, 8, 0.7, seed=5)
-    x = np.array([0.1, -2.0, 0.4])
+    features, x = RandomFourierFeatures(3, 8, 0.7, seed=5), np.array([0.1, -2.0, 0.4])
     phase = features.frequencies @ x
     np.testing.assert_allclose(features.transform(x), np.append(np.cos(phase), np.sin(phase)) / np.sqrt(4), rtol=1e-14)
 
@@ -31,8 +30,7 @@ def test_inner_products_are_the_kernel_within_their_standard_error(length_scale)
     # Var cos(w.(a - b)) = (1 + k(a, b)^4) / 2 - k(a, b)^2 for one frequency.
     error = np.sqrt(((1 + exact**4) / 2 - exact**2) / n_frequencies)
     standardized = (features.transform(a) @ features.transform(b).T - exact) / error
-    assert np.abs(standardized).max() < 5
-    assert 0.5 < standardized.std() < 1.5
+    assert np.abs(standardized).max() < 5 and 0.5 < standardized.std() < 1.5
 
 
 @pytest.mark.parametrize("largest", [1.0, 1e2, 1e4, 0.99e5, 1.01e5, 1e9, 1e15])
@@ -71,8 +69,7 @@ def test_rows_take_inputs_that_cannot_be_written_to(version):
 @given(st.integers(1, 40), st.integers(1, 30), st.integers(0, 2**32 - 1))
 @settings(deadline=None, max_examples=50)
 def test_standardized_row_is_the_row_of_the_standardized_input(n_inputs, half, seed):
-    random = np.random.default_rng(seed)
-    features = RandomFourierFeatures(n_inputs, 2 * half, 2.0, seed)
+    random, features = np.random.default_rng(seed), RandomFourierFeatures(n_inputs, 2 * half, 2.0, seed)
     x, mean, scale = random.normal(size=n_inputs), random.normal(size=n_inputs), random.uniform(0.1, 10.0, n_inputs)
     expected = features.transform((x - mean) / scale)
     np.testing.assert_allclose(features.standardized(x, mean, scale), expected, rtol=0.0, atol=1e-12)

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,7 @@ LEAST = 0.9  # least share of joint states that come with their wrench: queues a
 
 
 @pytest.fixture(params=RELEASES)
-def gazebo(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def gazebo(request, tmp_path, monkeypatch):
     """A server's environment for this process and its children, with ros_gz_bridge or its stand-in."""
     use(SERVERS[request.param], tmp_path / "stand_in", monkeypatch)
     with open(Path(tempfile.gettempdir(), "icub_learning_gazebo.lock"), "a") as lock:
@@ -45,11 +44,9 @@ def check(checkout: Path, tmp_path: Path, *options: str) -> dict[str, float]:
 
 def common(figures: dict[str, float]) -> None:
     """Assert what holds for every robot and server."""
-    assert figures["joint states in simulated time"] == 200.0
-    assert figures["wrenches in simulated time"] == 200.0
+    assert figures["joint states in simulated time"] == 200.0 and figures["wrenches in simulated time"] == 200.0
     assert figures["wrench in the axes of the sensor's frame (1: yes)"] == 1.0
-    assert figures["wrench against rigid bodies at rest, relative"] < 1e-9
-    assert figures["wrench against rigid bodies in motion, relative"] < 1e-9
+    assert all(figures[f"wrench against rigid bodies {how}, relative"] < 1e-9 for how in ("at rest", "in motion"))
     assert figures["joint states with their wrench, one step later"] > LEAST
     # The trial keeps clear of the joint limits: it uses three fifths of the range of narrow joints, in a few seconds.
     assert 0.1 < figures["largest velocity, relative to its limit"] < 1.05
@@ -57,11 +54,9 @@ def common(figures: dict[str, float]) -> None:
 
 
 def test_the_arm_is_learned_in_twenty_seconds(gazebo: str, checkout: Path, tmp_path: Path) -> None:
-    figures = check(checkout, tmp_path, "--rest", "2", "--seconds", "20")
-    common(figures)
+    common(figures := check(checkout, tmp_path, "--rest", "2", "--seconds", "20"))
     assert figures["force measured, RMS"] > 9.0
-    assert figures["force error of SP, RMS"] < 0.1
-    assert figures["force error of P, RMS"] < 0.1
+    assert max(figures["force error of SP, RMS"], figures["force error of P, RMS"]) < 0.1
     assert 0.99 < figures["sum of learned masses, relative to the model's"] < 1.01
 
 
@@ -69,8 +64,7 @@ def test_the_arm_is_learned_in_twenty_seconds(gazebo: str, checkout: Path, tmp_p
 def test_another_robot_by_one_argument(gazebo: str, robot: str, checkout: Path, tmp_path: Path) -> None:
     if robot == "panda" and gazebo != RELEASES[0]:
         pytest.skip("on one server only, for the sake of time")
-    figures = check(checkout, tmp_path, "--robot", robot, "--rest", "1", "--seconds", "6")
-    common(figures)
+    common(figures := check(checkout, tmp_path, "--robot", robot, "--rest", "1", "--seconds", "6"))
     assert figures["force measured, RMS"] > 4.0
 
 

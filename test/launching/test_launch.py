@@ -3,9 +3,7 @@
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -15,6 +13,7 @@ from helpers.processes import runs
 from helpers.waiting import PATIENCE, wait_until
 
 import icub_learning
+from icub_learning.cli.launch import EXAMPLE
 from icub_learning.cli.main import BAD_INPUT, main
 from icub_learning.errors import ParameterError
 from icub_learning.launching.commands import MADE, Command, commands, fields, find_executable, parse, share_folder
@@ -36,11 +35,10 @@ LEARNERS["icub"] = ("right_arm_dynamics", "joints")
 LEARNERS["detection"] = ("object_detection", "n_centers")
 
 
-def canonical(line: list[str], environment: Mapping[str, str]) -> dict[str, Any]:
+def canonical(line, environment):
     """Return what a command means, whatever the order and spelling of its arguments for ROS."""
     cut = line.index("--ros-args") if "--ros-args" in line else len(line)
-    rules: dict[str, str] = {}
-    parameters: dict[str, dict[str, Any]] = {}
+    rules, parameters = {}, {}
     meaning = {"program": line[:cut], "environment": dict(environment), "rules": rules, "parameters": parameters}
     name = next((text.partition(":=")[2] for text in line if text.startswith("__node:=")), "")
     pairs = iter([text for text in line[cut:] if text != "--ros-args"])
@@ -69,7 +67,6 @@ def test_both_ways_start_the_same_processes(system, assignments, checkout, tmp_p
     shutil.copy(checkout / "config" / "simulation.yaml", tmp_path / "mine.yaml")
     assignments = [text.format(config=tmp_path / "mine.yaml") for text in assignments]
     given = dict(text.split(":=", 1) for text in assignments)
-
     described = module_at(checkout / "launch" / SYSTEMS[system].launch_file).generate_launch_description()
     processes, context = described.processes(given)
     assert all(isinstance(process.on_exit, launch_stand_in.Shutdown) for process in processes)
@@ -80,12 +77,11 @@ def test_both_ways_start_the_same_processes(system, assignments, checkout, tmp_p
     # The learner must be among them: two empty lists would agree, too.
     name, parameter = LEARNERS.get(system, ("inverse_dynamics", "joints"))
     learner = next(call for call in by_command if call["rules"].get("__node") == name)
-    assert learner["program"][0].endswith("_node")
-    assert learner["parameters"][name][parameter]
+    assert learner["program"][0].endswith("_node") and learner["parameters"][name][parameter]
     assert learner["log_level"] == given.get("log_level", "info")
 
 
-def test_the_table_is_complete(checkout: Path) -> None:
+def test_the_table_is_complete(checkout):
     files = {file.name for file in (checkout / "launch").glob("*.launch.py")}
     assert files == {system.launch_file for system in SYSTEMS.values()}
     assert {system for system, _ in CASES} == set(SYSTEMS)
@@ -103,6 +99,7 @@ def test_the_table_is_complete(checkout: Path) -> None:
         used |= {name for made in used & {*MADE} for name in MADE[made].uses}
         assert set(names) - {"log_level"} <= used, "a launch argument that nothing uses"
         for argument in system.arguments:
+            assert f"{argument.description} ({'must be given' if argument.default is None else 'default: '}" in EXAMPLE
             assert argument.description and (not argument.choices or argument.default in argument.choices)
 
 
@@ -121,15 +118,14 @@ def test_what_gazebo_lacks_is_said_in_one_sentence(with_gz, tmp_path, monkeypatc
     assert "apt-get install ros-kilted-ros-gz" in sentence
 
 
-def test_show_prints_lines_for_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_prints_lines_for_a_shell(capsys):
     assert main(["launch", "recording", "recording:=my bag", "robot:=ur10", "--show"]) == 0
     learner, player = capsys.readouterr().out.splitlines()
-    assert "inverse_dynamics_node --ros-args" in learner
-    assert str(share_folder() / "config" / "ur10.yaml") in learner
+    assert "inverse_dynamics_node --ros-args" in learner and str(share_folder() / "config" / "ur10.yaml") in learner
     assert "replay 'my bag' --rate 1.0" in player
 
 
-def test_executables_are_found_where_colcon_and_pip_put_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_executables_are_found_where_colcon_and_pip_put_them(tmp_path, monkeypatch):
     program = tmp_path / "lib" / "some_package" / "some_node"
     program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\n")
@@ -166,9 +162,8 @@ def python(name: str, script: str, finishes: bool = False) -> Command:
 SLEEP = "import time; time.sleep(3600)"  # longer than any test
 
 
-def test_output_is_forwarded_with_names() -> None:
-    lines: list[str] = []
-    script = "import os; print('one'); print(os.environ['FROM_TABLE'])"
+def test_output_is_forwarded_with_names():
+    lines, script = [], "import os; print('one'); print(os.environ['FROM_TABLE'])"
     assert Supervisor(lines.append).run([python("a", script, finishes=True), python("b", SLEEP)]) == 0
     assert lines[:2] == ["[a] one", "[a] a"]
 
@@ -181,8 +176,8 @@ def test_output_is_forwarded_with_names() -> None:
         (Command("it", ("/no/such/program",), {}, False), "cannot be started"),
     ],
 )  # fmt: skip
-def test_what_ends_unexpectedly_or_cannot_start_fails_the_system(command: Command, said: str) -> None:
-    lines: list[str] = []
+def test_what_ends_unexpectedly_or_cannot_start_fails_the_system(command, said):
+    lines = []
     assert Supervisor(lines.append).run([python("other", SLEEP), command]) == 1
     assert any(line.startswith("[it]") and said in line for line in lines)
 
@@ -212,18 +207,16 @@ child.wait()
 """
 
 
-def test_a_signal_ends_all_processes(start_process: Callable[..., Any]) -> None:
+def test_a_signal_ends_all_processes(start_process):
     process = start_process(sys.executable, "-c", SUPERVISE, str(PATIENCE), POLITE, POLITE)
     ids = [int(process.wait_for(rf"\[p{i}\] up (\d+)")[1]) for i in range(2)]
-    assert process.stop(signal.SIGTERM) == 0
-    assert process.output.count("bye") == 2
+    assert process.stop(signal.SIGTERM) == 0 and process.output.count("bye") == 2
     wait_until(lambda: not any(map(runs, ids)), "their end")
 
 
-def test_processes_that_ignore_signals_are_killed_with_their_children(start_process: Callable[..., Any]) -> None:
+def test_processes_that_ignore_signals_are_killed_with_their_children(start_process):
     process = start_process(sys.executable, "-c", SUPERVISE, "0.3", POLITE, STUBBORN)
     found = process.wait_for(r"\[p1\] up (\d+) child (\d+)")
     process.wait_for(r"\[p0\] up")
-    assert process.stop(signal.SIGINT) == 1
-    assert "[p1] did not end within" in process.output
+    assert process.stop(signal.SIGINT) == 1 and "[p1] did not end within" in process.output
     wait_until(lambda: not any(map(runs, found.groups())), "their end")

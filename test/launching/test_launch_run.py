@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from helpers.gazebo_servers import needs_gazebo, servers, use
 from helpers.node_probe import NodeProbe
-from helpers.processes import Process, nodes_in
+from helpers.processes import nodes_in
 from helpers.robots import ARM, RIGHT_ARM, UR10_JOINTS
 from helpers.ros_probe import RosProbe
 from helpers.waiting import wait_until
@@ -33,12 +32,13 @@ from icub_learning_msgs.msg import DynamicsPrediction
 FOLDER = os.environ.get("ICUB_LEARNING_LAUNCH", "")
 HAS_LAUNCH = bool(FOLDER) or importlib.util.find_spec("launch_ros") is not None
 NEEDS_LAUNCH = pytest.mark.skipif(not HAS_LAUNCH, reason="no launch_ros: source a ROS 2, or see tools/real_launch")
+GAZEBO = pytest.param("gazebo", marks=needs_gazebo)
 ROS2 = pytest.param("ros2 launch", marks=[pytest.mark.slow, NEEDS_LAUNCH])
 pytestmark = [pytest.mark.ros, pytest.mark.xdist_group("alone")]
 
 
 @pytest.fixture(params=["icub-learning launch", ROS2])
-def launch(request, ros_domain, checkout, tmp_path, start_process, monkeypatch) -> Iterator[Callable[..., Process]]:
+def launch(request, ros_domain, checkout, tmp_path, start_process, monkeypatch):
     """Start a system, as in launch("robot", "robot:=ur10"); at the end no node of it may be left."""
     try:
         nodes = Path(find_executable("icub_learning", "inverse_dynamics_node")).parent
@@ -66,11 +66,10 @@ def launch(request, ros_domain, checkout, tmp_path, start_process, monkeypatch) 
     wait_until(lambda: not nodes_in(ros_domain), "the end of all nodes")
 
 
-def end(process: Process) -> None:
+def end(process):
     """End a system with Ctrl-C."""
     assert process.stop(signal.SIGINT) == 0, process.output
-    assert "Traceback" not in process.output
-    assert "process has died" not in process.output
+    assert "Traceback" not in process.output and "process has died" not in process.output
 
 
 def test_simulation(ros_domain, launch):
@@ -90,13 +89,8 @@ def test_recording(launch, shared_data):
         process = launch("recording", f"recording:={recording}", "robot:=ur10", "rate:=4", "log_level:=warn")
         probe.until(lambda: not process.running, "its end")
     assert process.wait() == 0, process.output
-    assert len(probe.predictions) > 100
-    assert len(probe.outputs["external"]) > 100
+    assert len(probe.predictions) > 100 and len(probe.outputs["external"]) > 100
     assert "[player] is done" in process.output or "process has finished cleanly" in process.output
-
-
-RATE = 50.0  # [Hz] at which the drivers publish
-NEVER = -(2**31)  # [s] in the stamps of their wrenches: a time that is not set
 
 
 class FaultyIcub(RosProbe):
@@ -108,11 +102,9 @@ class FaultyIcub(RosProbe):
         for side in ("right", "left"):
             self.predictions[side] = self.hear(DynamicsPrediction, f"/{side}_arm_dynamics/prediction")
             self.external[side] = self.hear(WrenchStamped, f"/{side}_arm_dynamics/external_wrench")
-            self._publishers[side] = (
-                self.node.create_publisher(JointState, f"/{side}_arm/joint_states", 10),
-                self.node.create_publisher(WrenchStamped, f"/{side}_arm/wrench", 10),
-            )
-        self.node.create_timer(1.0 / RATE, self._publish)
+            states = self.node.create_publisher(JointState, f"/{side}_arm/joint_states", 10)
+            self._publishers[side] = states, self.node.create_publisher(WrenchStamped, f"/{side}_arm/wrench", 10)
+        self.node.create_timer(0.02, self._publish)  # as often as the drivers publish
         self._began = time.monotonic()
 
     def _publish(self) -> None:
@@ -123,7 +115,7 @@ class FaultyIcub(RosProbe):
             state.header.stamp = self.node.get_clock().now().to_msg()
             states.publish(state)
             wrench = WrenchStamped()
-            wrench.header.stamp.sec = NEVER
+            wrench.header.stamp.sec = -(2**31)  # a time that is not set
             set_wrench(wrench.wrench, np.sin(phase[:6]))
             wrenches.publish(wrench)
 
@@ -146,9 +138,7 @@ def test_both_arms_of_an_icub_at_once(ros_domain, launch):
 
 
 @pytest.mark.parametrize("launch", [ROS2], indirect=True)
-@pytest.mark.parametrize(
-    "system", ["robot", "recognition", "objects", "detection", pytest.param("gazebo", marks=needs_gazebo)]
-)
+@pytest.mark.parametrize("system", ["robot", "recognition", "objects", "detection", GAZEBO])
 def test_all_nodes_of_a_system_work(system, launch, tmp_path, monkeypatch):
     if system == "gazebo":
         use(next(iter(servers().values())), tmp_path / "stand_in", monkeypatch)
@@ -168,15 +158,12 @@ def test_all_nodes_of_a_system_work(system, launch, tmp_path, monkeypatch):
 @pytest.mark.slow
 @NEEDS_LAUNCH
 def test_arguments_are_shown_as_ros2_launch_shows_them(checkout):
-    program = (
-        "import sys\n"
-        "from launch.launch_description_sources import get_launch_description_from_python_launch_file as read\n"
-        "for file in sys.argv[1:]:\n"
-        "    print(*sorted(one.name for one in read(file).get_launch_arguments()))"
-    )
+    program = """import sys
+from launch.launch_description_sources import get_launch_description_from_python_launch_file as read
+for file in sys.argv[1:]:
+    print(*sorted(one.name for one in read(file).get_launch_arguments()))"""
     files = [str(checkout / "launch" / system.launch_file) for system in SYSTEMS.values()]
-    environment = {**os.environ, "PYTHONPATH": FOLDER}
-    line = [sys.executable, "-c", program, *files]
+    environment, line = {**os.environ, "PYTHONPATH": FOLDER}, [sys.executable, "-c", program, *files]
     shown = subprocess.run(line, env=environment, capture_output=True, text=True, check=True).stdout
     expected = [sorted(argument.name for argument in system.arguments) for system in SYSTEMS.values()]
     assert [line.split() for line in shown.splitlines()] == expected

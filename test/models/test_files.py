@@ -47,6 +47,11 @@ def test_a_model_comes_back_to_the_bit_with_its_description(tmp_path):
     assert same_arrays(STATE, state)
     assert header == replace(HEADER, release=__version__, checksums=header.checksums)
     assert header.checksums.keys() == STATE.keys()
+    one, other = (replace(HEADER, settings=dict(entries)) for entries in (("ab", "cd"), ("cd", "ab")))
+    assert one.text() == other.text()  # whatever the order of the settings
+    some = {"a": np.arange(2), "b": np.float32(0.5), "c": {3}, "d": path, "e": (1, 2)}
+    plain = ModelHeader.from_text(replace(HEADER, settings=some).text()).settings
+    assert plain == {"a": [0, 1], "b": 0.5, "c": [3], "d": str(path), "e": [1, 2]}
     with np.load(path) as plain:  # NumPy alone reads it too
         assert (plain["numbers"] == STATE["numbers"]).all()
 
@@ -56,8 +61,7 @@ def test_files_of_numpy_are_read_and_have_no_description(tmp_path, save):
     """Files are read as earlier releases wrote them, and as people pack them."""
     save(tmp_path / "old.npz", **STATE)
     state, header = read_model(tmp_path / "old.npz")
-    assert header is None
-    assert same_arrays(STATE, state)
+    assert header is None and same_arrays(STATE, state)
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
@@ -150,8 +154,7 @@ def test_damage_is_noticed_or_does_not_matter(written, tmp_path_factory, place, 
     except StateError as error:
         assert str(path) in str(error)
     else:
-        assert same_arrays(STATE, state)
-        assert header.statistics == HEADER.statistics
+        assert same_arrays(STATE, state) and header.statistics == HEADER.statistics
 
 
 def test_an_entry_that_swallows_those_after_it_is_noticed(written, tmp_path):
@@ -192,25 +195,24 @@ def test_a_state_of_objects_or_without_a_place_is_not_written(tmp_path):
     "change",
     [
         {"robot": "other"}, {"joints": ("b", "a")}, {"sensor": "other"}, {"kind": "object_recognition"},
-        {"urdf_digest": "d2"},
+        {"urdf_digest": "d2"}, {"robot": 300 * "x"}, {"robot": 301 * "x"},
     ],
 )  # fmt: skip
 def test_models_of_others_are_refused_with_both_names(change):
     theirs = replace(HEADER, **change)
     with pytest.raises(StateError) as caught:
-        theirs.check_origin(HEADER)
-    for one in (*change.values(), *(getattr(HEADER, name) for name in change)):
-        assert (one if isinstance(one, str) else ", ".join(one)) in str(caught.value)
-    HEADER.check_origin(HEADER)
+        theirs.check_origin(HEADER, **({} if "urdf_digest" in change else {"any_urdf": True}))
+    both = [*change.values(), *(getattr(HEADER, name) for name in change)]
+    told, own = (one if isinstance(one, str) else ", ".join(one) for one in both)
+    assert f": {told if len(told) <= 300 else told[:300] + '...'}; here: {own}" in str(caught.value)
+    replace(HEADER, urdf_digest="d2").check_origin(HEADER, any_urdf=True)
 
 
 def test_comments_and_white_space_of_a_urdf_do_not_count():
     one = '<robot name="r"><link name="a"/><link mass="1" name="b"/></robot>'
     other = '<!-- new -->\n<robot name="r">\n  <link name="a"></link> <link name="b" mass="1"/>\n</robot>'
-    assert digest_of_urdf(one) == digest_of_urdf(other)
-    assert digest_of_urdf(one)[0] == "r"
-    assert digest_of_urdf(one) != digest_of_urdf(one.replace('"1"', '"2"'))
-    assert digest_of_urdf("no xml")[0] == ""
+    assert digest_of_urdf(one) == digest_of_urdf(other) and digest_of_urdf(one)[0] == "r"
+    assert digest_of_urdf(one) != digest_of_urdf(one.replace('"1"', '"2"')) and digest_of_urdf("no xml")[0] == ""
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def loaded(kept):
 
 @pytest.fixture
 def kept(tmp_path):
-    made = KeptModels(tmp_path / "models" / "arm.npz", 3)
+    made = KeptModels(tmp_path / "state" / "models" / "arm.npz", 3)
     yield made
     made.close()
 
@@ -43,17 +43,20 @@ def kept(tmp_path):
 def test_the_last_ones_are_kept_by_time(kept):
     assert loaded(kept) == (None, None, [])
     save(kept, 1, 2, 3, 4, 5)
-    assert [number_in(path) for path in kept.files()] == [5, 4, 3]
-    assert kept.files()[0] == kept.path
+    assert [number_in(path) for path in kept.files()] == [5, 4, 3] and kept.files()[0] == kept.path
     assert loaded(kept)[:2] == (5, kept.path)
     assert not [path for path in kept.path.parent.iterdir() if path not in kept.files() and path.name != ".arm.lock"]
 
 
 def test_one_alone_may_be_kept_and_models_of_other_names_are_left_alone(tmp_path):
     other, kept = KeptModels(tmp_path / "arm_2.npz", 2), KeptModels(tmp_path / "arm.npz", 1)
-    save(other, 7)
+    save(other, 6, 7)
     save(kept, 1, 2, 3)
-    assert [number_in(path) for path in (*kept.files(), *other.files())] == [3, 7]
+    assert [number_in(path) for path in (*kept.files(), *other.files())] == [3, 7, 6]
+    kept.path.write_bytes(b"damaged")
+    assert loaded(kept)[0] is None
+    save(kept, 4, 5)
+    assert [path.read_bytes() for path in tmp_path.glob("arm.*.refused.npz")] == [b"damaged"]
     kept.close()
     other.close()
     with pytest.raises(ParameterError):
@@ -83,8 +86,7 @@ def test_one_that_does_not_fit_is_refused_by_who_makes_it(kept):
         return state
 
     state, _, refusals = kept.load(make)
-    assert int(state["number"]) == 1
-    assert len(refusals) == 2 and refusals[0] == f"{kept.path}: another robot's"
+    assert int(state["number"]) == 1 and len(refusals) == 2 and refusals[0] == f"{kept.path}: another robot's"
     save(kept, 4, 5, 6, 7)
     assert sorted(map(number_in, kept.path.parent.glob("*.refused.npz"))) == [2, 3]
 
@@ -93,7 +95,8 @@ def test_two_processes_do_not_save_under_one_name(kept, monkeypatch):
     monkeypatch.setattr(kept_models, "WAIT_FOR_LOCK", 0.1)
     with pytest.raises(StateError, match=f"in use by process {os.getpid()}"):
         KeptModels(kept.path, 3)
-    kept.close()
+    monkeypatch.setattr(kept_models, "WAIT_FOR_LOCK", 60.0)
+    monkeypatch.setattr(time, "sleep", lambda _: kept.close())  # the other process ends while this one waits
     KeptModels(kept.path, 3).close()
 
 
@@ -105,6 +108,7 @@ def test_a_killed_process_does_not_keep_the_name(tmp_path):
     child = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "arm.npz")], stdout=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "held\n"
     (tmp_path / ".arm.npz.left").mkdir()  # left by a process killed amid a saving
+    (tmp_path / ".arm.npz.file").write_text("of another program")
     child.kill()
     child.wait()
     kept = KeptModels(tmp_path / "arm.npz", 3)
@@ -126,8 +130,7 @@ def test_a_folder_that_cannot_be_written_is_loaded_from(kept, monkeypatch):
     kept.close()
     monkeypatch.setattr(kept_models, "open", Mock(side_effect=PermissionError(13, "Permission denied")), raising=False)
     other = KeptModels(kept.path, 3)
-    assert "Permission denied" in other.read_only
-    assert loaded(other)[0] == 1
+    assert "Permission denied" in other.read_only and loaded(other)[0] == 1
 
 
 def test_a_full_disk_is_told_and_the_last_model_stays(kept, monkeypatch):
@@ -159,7 +162,7 @@ def folder(tmp_path):
 def test_names_become_paths_inside(folder, tmp_path):
     inside = {"arm": "arm", "arm.npz": "arm", "left/arm": "left/arm", str(tmp_path / "models" / "arm"): "arm",
               "v1.2": "v1.2", "~/x": "~/x", "a.zip": "a.zip"}  # fmt: skip
-    for name, path in inside.items():  # "~" is no home folder here, but a folder of that name
+    for name, path in {**inside, 200 * "x": 200 * "x"}.items():  # "~" is no home folder here, but a folder of that name
         assert folder.path(name) == tmp_path / "models" / f"{path}.npz"
 
 
@@ -167,13 +170,14 @@ def test_names_become_paths_inside(folder, tmp_path):
     "name",
     [
         "", " ", "..", "../x", "a/../../x", "a/../x", "/etc/passwd", "/tmp/x", "a/", ".", "a\0b", "a\nb",
-        "x" * 300, "../models_2/x",
+        "x" * 201, "ä" * 101, 59 * "x" + "\n", 60 * "x" + "\n", "../models_2/x",
     ],
 )  # fmt: skip
 def test_what_leads_out_is_refused(folder, name):
     with pytest.raises(StateError, match="path") as caught:
         folder.path(name)
     assert len(str(caught.value)) < 400
+    assert caught.value.value == name if len(name) <= 60 else caught.value.value == name[:60] + "..."
 
 
 def test_symbolic_links_do_not_lead_out(folder, tmp_path):
@@ -190,8 +194,7 @@ def test_symbolic_links_do_not_lead_out(folder, tmp_path):
 
 def test_a_parameter_opens_it(tmp_path):
     folder = ModelsFolder(tmp_path / "models", anywhere=True)
-    assert folder.path("/tmp/x").as_posix() == "/tmp/x.npz"
-    assert folder.path("../x").resolve() == tmp_path / "x.npz"
+    assert folder.path("/tmp/x").as_posix() == "/tmp/x.npz" and folder.path("../x").resolve() == tmp_path / "x.npz"
     with pytest.raises(StateError):
         folder.path("")
 

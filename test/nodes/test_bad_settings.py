@@ -33,6 +33,5 @@ BAD = [
 def test_bad_settings_end_the_start_with_one_clear_line(node_here, name, settings, expected):
     node = node_here(name, **settings)
     node.wait_for(expected)
-    assert node.wait() == 1
-    assert "Traceback" not in node.output
+    assert node.wait() == 1 and "Traceback" not in node.output
     assert len([line for line in node.output.splitlines() if line.strip()]) == 1

@@ -69,5 +69,4 @@ def test_messages_are_answered_while_the_node_is_active(node_here, name):
         probe.connect()
         answered(3)
         change(*ENDS.get(name, ("ACTIVE_SHUTDOWN",)))
-    assert node.wait() == 0
-    assert "Traceback" not in node.output
+    assert node.wait() == 0 and "Traceback" not in node.output

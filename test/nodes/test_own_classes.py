@@ -21,8 +21,7 @@ LEARNER, CLASSIFIER = "my_package.learner.SineLearner", "my_package.classifier.N
 
 
 def test_a_learner_predicts_learns_and_is_kept(started, regressor, tmp_path):
-    kept = ARM | {"estimator": LEARNER, "model_file": "own", "watch": "never"}
-    arm = Arm(regressor)
+    kept, arm = ARM | {"estimator": LEARNER, "model_file": "own", "watch": "never"}, Arm(regressor)
     with started(NodeProbe(RIGHT_ARM), **kept) as probe:
         drive(probe, arm, range(300))
         settle(probe, 300)
@@ -31,8 +30,7 @@ def test_a_learner_predicts_learns_and_is_kept(started, regressor, tmp_path):
         assert np.all(errors < 0.5 * np.std([arm.sample(k)[2] for k in range(300)], axis=0))
         last = probe.predictions[-1]
         assert (np.abs(last.parametric).max(), list(last.residual)) == (0.0, list(last.total))
-        assert 0.0 < np.min(last.variance) < np.inf
-        assert int(probe.diagnostics["samples refused by the estimator"]) == 0
+        assert 0.0 < np.min(last.variance) < np.inf and int(probe.diagnostics["samples refused by the estimator"]) == 0
         before = int(probe.diagnostics["samples learned"])
         assert before > 200
         refused = probe.call(ModelFile, "merge_model", path="settled")
@@ -44,17 +42,14 @@ def test_a_learner_predicts_learns_and_is_kept(started, regressor, tmp_path):
         other = probe.call(ModelFile, "load_model", path="other")
         assert f"a my_package.broken.X estimator, not of a {LEARNER} one" in other.message
     assert header.settings["estimator"] == LEARNER
-
     with started(NodeProbe(RIGHT_ARM), **kept) as probe:
         probe.under_test.wait_for(r"loaded .*own\.npz")
         drive(probe, arm, range(1))
         taken_in(probe, 1)
-        assert np.abs(probe.predictions[0].total).max() > 0.1
-        assert probe.call(Trigger, "reset").success
+        assert np.abs(probe.predictions[0].total).max() > 0.1 and probe.call(Trigger, "reset").success
         drive(probe, arm, range(1, 2))
         taken_in(probe, 2)
         assert np.abs(probe.predictions[1].total).max() == 0.0
-
     with started(NodeProbe(RIGHT_ARM), **(ARM | {"estimator": "parametric"})) as probe:
         foreign = probe.call(ModelFile, "load_model", path="settled")
         assert f"state is that of a {LEARNER} estimator, not of a parametric one" in foreign.message
@@ -72,19 +67,16 @@ def test_a_classifier_is_taught_recognizes_and_is_kept(started, tmp_path):
             answer = probe.teach(label, views(label, 10))
             assert answer.success, answer.message
         seen = [probe.feed(views(label, 6))[-1] for label in places]
-        assert [one.label for one in seen] == list(places)
-        assert min(one.confidence for one in seen) > 0.5
+        assert [one.label for one in seen] == list(places) and min(one.confidence for one in seen) > 0.5
         assert probe.feed([20.0 * rng.normal(size=16)] * 6)[-1].label == "unknown"
         assert list(probe.call(ListObjects, "list_objects").counts) == [10, 10]
         assert "the method forget" in probe.call(ForgetObject, "forget_object", label="mug").message
-        assert probe.call(ModelFile, "save_model", path="own").success
-        assert probe.call(Trigger, "reset").success
+        assert probe.call(ModelFile, "save_model", path="own").success and probe.call(Trigger, "reset").success
         assert probe.call(ModelFile, "load_model", path="own").success
         assert probe.feed(views("duck", 6))[-1].label == "duck"
         state, header = read_model(tmp_path / "own.npz")
         write_model(tmp_path / "other.npz", {**state, "kind": np.asarray("adaptive")}, header)
         assert f"here it is '{CLASSIFIER}'" in probe.call(ModelFile, "load_model", path="other").message
-
     with started(RecognitionProbe(), **QUICK) as probe:
         assert f"'{CLASSIFIER}' is not one of" in probe.call(ModelFile, "load_model", path="own").message
 

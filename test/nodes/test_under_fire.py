@@ -20,10 +20,9 @@ pytestmark = pytest.mark.ros
 SUBJECT_OF = {subject.name: subject for subject in SUBJECTS}
 TRANSITIONS = {  # the states before and after each transition, by its number
     Transition.TRANSITION_CONFIGURE: ("unconfigured", "inactive"),
-    Transition.TRANSITION_CLEANUP: ("inactive", "unconfigured"),
-    Transition.TRANSITION_ACTIVATE: ("inactive", "active"),
+    Transition.TRANSITION_CLEANUP: ("inactive", "unconfigured"), Transition.TRANSITION_ACTIVATE: ("inactive", "active"),
     Transition.TRANSITION_DEACTIVATE: ("active", "inactive"),
-}
+}  # fmt: skip
 MESSAGES = dict.fromkeys(SUBJECT_OF, 800) | {"icub_simulation": 150, "gazebo_controller": 150}  # trajectories are long
 OTHERS = ("/diagnostics", "/rosout", "/parameter_events", "/clock")  # topics of every node
 
@@ -56,8 +55,7 @@ def test_random_messages_and_requests(ros_domain, tmp_path, monkeypatch, name):
 @pytest.mark.parametrize("name", SUBJECT_OF)
 def test_transitions_at_any_moment(start_node, name):
     patience = {"answer_timeout": 1.0} if "answer_timeout" in [one.name for one in PARAMETERS[name]] else {}
-    node = start_node(name, **SUBJECT_OF[name].parameters, **patience)
-    rng = random.Random(2)
+    node, rng = start_node(name, **SUBJECT_OF[name].parameters, **patience), random.Random(2)
     made = RandomMessages(rng)
     with RosProbe(f"/{name}") as probe:
         probe.until(lambda: probe.state() == "active", "the active node")
@@ -68,8 +66,7 @@ def test_transitions_at_any_moment(start_node, name):
         ]
         own = ("_parameters", "_atomically")  # ends of the names of rclpy's own services
         kinds = {service: kind for service, kind in probe.offered().items() if not service.endswith(own)}
-        clients = probe.services.find_all(kinds, PATIENCE)
-        outputs = []
+        clients, outputs = probe.services.find_all(kinds, PATIENCE), []
         for topic, types in probe.node.get_publisher_names_and_types_by_node(name, "/"):
             if topic not in (*OTHERS, f"/{name}/transition_event"):
                 kind = interface(types[0])
@@ -110,7 +107,4 @@ def test_transitions_at_any_moment(start_node, name):
         probe.until(quiet, "the last of what it had published")
         publish()
         assert probe.state() == "inactive" and quiet(), "published while inactive"
-    assert node.running
-    assert node.stop() == 0
-    assert "internal_error" not in node.output
-    assert "Traceback" not in node.output
+    assert node.running and node.stop() == 0 and "internal_error" not in node.output and "Traceback" not in node.output

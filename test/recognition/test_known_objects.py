@@ -17,8 +17,7 @@ def test_forget_rename_and_reset(taught):
     robot = taught.recognizer
     robot.forget("mug")
     robot.rename("duck", "goose")
-    assert robot.objects() == {"goose": 10, "teddy": 10}
-    assert taught.show("duck", 6)[-1].label == "goose"
+    assert robot.objects() == {"goose": 10, "teddy": 10} and taught.show("duck", 6)[-1].label == "goose"
     forget, rename = robot.forget, robot.rename
     for change, *names in ((forget, "mug"), (forget, "x" * 10_000), (rename, "mug", "cup"), (rename, "goose", "teddy")):
         with unchanged(robot), pytest.raises(ParameterError) as error:

@@ -56,8 +56,7 @@ def test_learns_what_a_classifier_fed_by_hand_learns_and_is_calibrated_afterward
     vectors = [view("duck", rng) for _ in range(6)]
     for x in vectors:
         stream.feed(x)
-    assert lesson.done
-    assert not counted
+    assert lesson.done and not counted
     stream.recognizer.end_lesson()
     for x in vectors:
         by_hand.scores(x)
@@ -98,8 +97,7 @@ def test_labels_that_no_object_may_have(taught, label, expected):
     with unchanged(robot := taught.recognizer):
         with pytest.raises(ParameterError, match=expected) as refused:
             robot.start_lesson(label, 3)
-        assert len(str(refused.value)) < 300
-        assert robot.lesson is None
+        assert len(str(refused.value)) < 300 and robot.lesson is None
         with pytest.raises(ParameterError):
             robot.rename("mug", label)
 
@@ -118,5 +116,4 @@ def test_a_classifier_that_cannot_learn_a_frame_leaves_the_lesson_as_it_was():
     robot.recognize(1, NET, np.ones(D))
     with pytest.raises(RecognitionError):
         robot.learn()
-    assert lesson.n_taken == 0
-    assert robot.classifier is None
+    assert lesson.n_taken == 0 and robot.classifier is None

@@ -13,9 +13,8 @@ from icub_learning.recognition.settings import Settings
 
 BAD = {
     "array_size": [np.ones(D - 1), np.ones((1, D)), np.empty(0), 3.0],
-    "not_finite": [np.full(D, np.nan), np.r_[np.inf, np.ones(D - 1)]],
-    "out_of_range": [np.full(D, 1e7)],
-}
+    "not_finite": [np.full(D, np.nan), np.r_[np.inf, np.ones(D - 1)]], "out_of_range": [np.full(D, 1e7)],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("reason, x", [(reason, x) for reason, those in BAD.items() for x in those])
@@ -24,10 +23,8 @@ def test_bad_features_are_refused_and_counted_and_change_nothing(taught, reason,
         lesson = robot.start_lesson("block", 2)
         with pytest.raises(SampleError) as refused:
             taught.feed(x)
-        assert refused.value.reason == reason
-        assert not robot.learn()
-        assert robot.counts.refused == {reason: 1}
-        assert reason in robot.counts.last_refusal
+        assert refused.value.reason == reason and not robot.learn()
+        assert robot.counts.refused == {reason: 1} and reason in robot.counts.last_refusal
         assert lesson.progress().startswith("0 of 2 frames, and 1 refused (")
     taught.show("block", 2)
     assert lesson.done
@@ -57,8 +54,7 @@ def test_scores_are_the_mean_over_the_window_in_the_eyes_of_todays_model(taught)
     taught.stamp += 10 * SECOND  # older frames take no part
     rows = [view("duck", rng) for _ in range(7)]
     for n, x in enumerate(rows, 1):
-        seen = taught.feed(x)
-        window = np.stack(rows[max(0, n - 5) : n])
+        seen, window = taught.feed(x), np.stack(rows[max(0, n - 5) : n])
         np.testing.assert_allclose(seen.scores, taught.recognizer.classifier.scores(window).mean(axis=0), atol=1e-14)
     taught.recognizer.rename("duck", "goose")
     assert taught.feed(rows[0]).labels == ["mug", "goose", "teddy"]
@@ -79,8 +75,7 @@ def test_what_is_less_typical_than_allowed_is_unknown(taught):
     for below, label in ((0.0, "duck"), (1.0, UNKNOWN)):
         taught.recognizer.reject_known = below
         seen = taught.show("duck", 6)[-1]
-        assert seen.label == label
-        assert 0.0 <= seen.confidence <= 1.0 and 0.0 < seen.typicality < 1.0
+        assert seen.label == label and 0.0 <= seen.confidence <= 1.0 and 0.0 < seen.typicality < 1.0
         assert seen.nearest == seen.labels[int(np.argmax(seen.scores))] == "duck"
 
 
@@ -92,9 +87,7 @@ def test_an_object_never_shown_is_not_typical(taught):
     assert typical("block") < min(typical(label) for label in ("mug", "duck", "teddy")) - 0.1
 
 
-@pytest.mark.parametrize(
-    "settings", [{"smoothing_window": 0}, {"max_age": -1.0}, {"reject_known": 1.5}, {"reject_known": np.nan}]
-)
-def test_settings_out_of_range(settings):
-    with pytest.raises(ParameterError, match=next(iter(settings))):
-        recognizer(**settings)
+def test_settings_out_of_range():
+    for name, bad in (("smoothing_window", 0), ("max_age", -1.0), ("reject_known", 1.5), ("reject_known", np.nan)):
+        with pytest.raises(ParameterError, match=name):
+            recognizer(**{name: bad})

@@ -11,8 +11,6 @@ from icub_learning.recursive import _cholesky
 from icub_learning.recursive.storage import aligned_zeros, pack, padded_size, unpack
 
 SIZES = [*range(1, 20), 31, 32, 33, 63, 64, 65, 71, 72, 127, 128, 129, 130]
-
-
 version = every_version(_cholesky)
 
 
@@ -51,8 +49,7 @@ def test_packing_keeps_the_triangle_and_starts_on_a_cache_line():
     for size in (8, 16, 24, 72):
         square = np.triu(np.random.default_rng(size).normal(size=(size, size)))
         packed = pack(square)
-        assert packed.shape == (size * (size + _cholesky.BLOCK) // 2,)
-        assert packed.ctypes.data % 64 == 0
+        assert packed.shape == (size * (size + _cholesky.BLOCK) // 2,) and packed.ctypes.data % 64 == 0
         np.testing.assert_array_equal(unpack(packed, size), square)
 
 
@@ -74,8 +71,7 @@ def test_update_equals_the_batch_solution(version, rank, forgetting, magnitude):
         sizes = stored.shape[1], d, n_outputs
         assert _cholesky.update(triangle, stored, workspace(d, n_outputs), None, z, y, *sizes, forgetting, inf) == rank
         assert relative_error(unpacked(triangle, d), exact_factor) < 1e-13
-        assert relative_error(stored[:, :d].T, exact_weights) < 1e-11 * max(1.0, magnitude)
-        assert not stored[:, d:].any()
+        assert relative_error(stored[:, :d].T, exact_weights) < 1e-11 * max(1.0, magnitude) and not stored[:, d:].any()
 
 
 def test_update_looks_at_samples_and_says_so(version):
@@ -122,11 +118,9 @@ def test_predictions_and_leverages(version, rank):
 
 
 def test_buffers_need_no_alignment(version):
-    rng = np.random.default_rng(1)
-    d = 24
+    rng, d = np.random.default_rng(1), 24
     _, _, triangle = factored(rng, d)
-    z = rng.normal(size=(2, d))
-    results = []
+    z, results = rng.normal(size=(2, d)), []
     for shift in (0, 1):
         moved, weights, work = (aligned_zeros(count + shift)[shift:] for count in (len(triangle), d, 8 * (2 * d + 1)))
         moved[:] = triangle

@@ -12,8 +12,7 @@ version = every_version(_cholesky)
 
 
 def learned(d, n=50, regularization=0.3, seed=0):
-    z = np.random.default_rng(seed).normal(size=(n, d))
-    covariance = RegularizedCovariance(d, regularization)
+    z, covariance = np.random.default_rng(seed).normal(size=(n, d)), RegularizedCovariance(d, regularization)
     covariance.update(z)
     return covariance, z, z.T @ z + np.diag(np.broadcast_to(regularization, d))
 
@@ -30,8 +29,7 @@ def test_factor_and_solutions(d, version):
         np.testing.assert_allclose(solution, np.linalg.solve(a, rows.T).T, rtol=1e-8, atol=1e-10)
         np.testing.assert_allclose(leverages, np.einsum("ij,ij->i", rows, solution), rtol=1e-8)
     single, leverage = covariance.solve(z[0])
-    assert single.shape == (d,)
-    assert np.ndim(leverage) == 0
+    assert single.shape == (d,) and np.ndim(leverage) == 0
     assert covariance.solve(np.empty((0, d)))[0].shape == (0, d)
 
 

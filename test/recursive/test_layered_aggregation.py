@@ -52,12 +52,11 @@ def test_who_has_slept_wakes_up_with_little_weight():
         errors = sign * np.array([0.1, 1.0 if t < 2500 else 0.4]).reshape(1, 2, 1)
         learner.update(errors, np.einsum("inm,knm->ikm", errors, learner.choices), 1.0)
         heaviest.append(learner.weights[1, 0])
-    assert max(heaviest[500:2500]) == 0.0 < heaviest[-1]
-    assert max(heaviest[2500:]) < 0.05
+    assert max(heaviest[500:2500]) == 0.0 < heaviest[-1] and max(heaviest[2500:]) < 0.05
 
 
 def test_numbers_of_any_size_leave_finite_weights():
-    learner = LayeredAggregation(3, 1, (7.0,), 7.0)
+    learner = LayeredAggregation(3, 1, (0.7,), 0.7)
     for size in (0.0, 1e-300, 1e300, 1.0, 0.0, 1e80, 1e-160):
         errors = size * np.array([[[1.0], [2.0], [-1.0]]])
         learner.update(errors, np.einsum("inm,knm->ikm", errors, learner.choices), 1.0)
@@ -95,16 +94,20 @@ def test_a_restored_aggregation_goes_on_bit_for_bit_and_what_does_not_fit_is_ref
             LayeredAggregation(*sizes).restored(learner.state())
     with pytest.raises(StateError, match="usual"):
         learner.restored({**learner.state(), "usual": np.array([-1.0])})
-    for n_errors, n_combined in ((4, 3), (5, 2)):
+    for n_errors, n_combined in ((4, 3), (6, 3), (5, 2), (5, 4)):
         with unchanged(learner), pytest.raises(ShapeError):
             learner.update(np.zeros((1, n_errors, 1)), np.zeros((1, n_combined, 1)), 1.0)
-    for half_lives, direct in (((), ()), (HALF_LIVES, (5,))):
-        with pytest.raises(ParameterError):
-            LayeredAggregation(5, 1, half_lives, SECOND, direct)
+    for name, *arguments in (
+        ("n_experts", 0, 1, HALF_LIVES, SECOND), ("n_outputs", 5, 0, HALF_LIVES, SECOND), ("half", 5, 1, (), SECOND),
+        ("half_lives", 5, 1, (20.0, 0.0), SECOND), ("second_half_life", 5, 1, HALF_LIVES, 0.0),
+        ("direct", 5, 1, HALF_LIVES, SECOND, (0, 5)), ("direct", 5, 1, HALF_LIVES, SECOND, (-1,)),
+    ):  # fmt: skip
+        with pytest.raises(ParameterError, match=f"^{name}"):
+            LayeredAggregation(*arguments)
 
 
 @settings(max_examples=10, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(2, 6), st.integers(1, 3))
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 6), st.integers(1, 3))
 def test_each_output_is_learned_as_if_it_were_alone(seed, m, n, ages):
     rng = np.random.default_rng(seed)
     sizes, direct = (HALF_LIVES, SECOND), tuple(rng.permutation(n)[: rng.integers(0, 3)].tolist())

@@ -31,9 +31,6 @@ def problems(draw, forgetting=False):
     return learner, rng.normal(size=(n, d)), rng.normal(size=(n, n_outputs)), chunks
 
 
-# Equality with the batch solution
-
-
 @settings(deadline=None)
 @given(problems())
 def test_any_split_into_chunks_equals_the_batch_solution(problem):
@@ -42,8 +39,7 @@ def test_any_split_into_chunks_equals_the_batch_solution(problem):
     for chunk in chunks:
         learner.update(z[chunk], y[chunk])
     factor, weights = batch_solution(z, y, learner.regularization, initial_weights=fresh["weights"])
-    assert relative_error(learner.factor, factor) < 1e-12
-    assert relative_error(learner.weights, weights) < 1e-9
+    assert relative_error(learner.factor, factor) < 1e-12 and relative_error(learner.weights, weights) < 1e-9
     np.testing.assert_array_equal(learner.prior, learner.regularization)
     assert learner.n_samples == len(z)
 
@@ -88,18 +84,15 @@ def test_stays_near_float64_batch_accuracy_where_the_samples_themselves_have_con
     normal = np.linalg.solve(rows.T @ rows, z.T @ y)
     errors = [relative_error(solution, weights) for solution in (learner.weights, lapack, normal)]
     print("condition of Z 1e8: recursive {:.1e}, LAPACK least squares {:.1e}, normal equations {:.1e}".format(*errors))
-    assert errors[0] < 1e-5
-    assert errors[0] < 1000 * errors[1]
+    assert errors[0] < 1e-5 and errors[0] < 1000 * errors[1]
 
 
 @pytest.mark.parametrize("rank", [1, 6, 8])
 @pytest.mark.parametrize(("regularization", "magnitude"), [(1e-12, 1e6), (1e-12, 1e-6), (1e6, 1e-6), (1e-50, 1.0)])
 def test_rows_of_very_different_magnitude_than_the_prior_are_rotated_in_stably(rank, regularization, magnitude):
-    rng = np.random.default_rng(rank)
-    d = 20
+    rng, d = np.random.default_rng(rank), 20
     z = magnitude * rng.normal(size=(5 * rank, d))
-    y = rng.normal(size=(len(z), 2))
-    learner = RecursiveLeastSquares(d, 2, regularization)
+    y, learner = rng.normal(size=(len(z), 2)), RecursiveLeastSquares(d, 2, regularization)
     for start in range(0, len(z), rank):
         learner.update(z[start : start + rank], y[start : start + rank])
         # Backward stability: R belongs to rows that differ from the given ones by rounding, column by column.
@@ -140,8 +133,7 @@ def test_forgetting_equals_the_weighted_batch_solution_with_the_prior_in_force(p
     age = np.repeat(np.arange(len(sizes))[::-1], sizes)
     faded = np.longdouble(learner.forgetting) ** age
     factor, weights = batch_solution(z, y, learner.prior, faded, fresh["weights"])
-    assert relative_error(learner.factor, factor) < 1e-12
-    assert relative_error(learner.weights, weights) < 1e-8
+    assert relative_error(learner.factor, factor) < 1e-12 and relative_error(learner.weights, weights) < 1e-8
     assert (learner.prior >= 0.5 * learner.regularization * (1 - 1e-12)).all()
     assert (learner.prior <= learner.regularization).all()
 
@@ -160,8 +152,7 @@ def test_silent_inputs_lose_nothing_in_a_hundred_thousand_forgetful_updates():
     assert np.diag(learner.factor).min() >= smallest * (1 - 1e-9)
     np.testing.assert_allclose(learner.weights[::2], start[::2], rtol=1e-9)
     factor, weights = batch_solution(z[-4000:], y[-4000:], learner.prior, forgetting ** np.arange(4000)[::-1], start)
-    assert relative_error(learner.factor, factor) < 1e-12
-    assert relative_error(learner.weights, weights) < 1e-9
+    assert relative_error(learner.factor, factor) < 1e-12 and relative_error(learner.weights, weights) < 1e-9
     # Silent inputs are learned at once when they become active.
     z = rng.normal(size=(200, d))
     learner.update(z, z @ np.arange(d)[:, None])
@@ -177,8 +168,7 @@ NAN_ROW, INF_ROW, HUGE_ROW = [1.0, np.nan, 0.0], [1.0, 0.0, -np.inf], [1e200, 0.
 @pytest.mark.parametrize(
     ("z", "y", "error", "said"),
     [
-        (NAN_ROW, [0.0, 0.0], NotFiniteError, r"z\[1\] = nan"),
-        (INF_ROW, [0.0, 0.0], NotFiniteError, r"z\[2\] = -inf"),
+        (NAN_ROW, [0.0, 0.0], NotFiniteError, r"z\[1\] = nan"), (INF_ROW, [0.0, 0.0], NotFiniteError, r"z\[2\] = -inf"),
         (HUGE_ROW, [0.0, 0.0], ParameterError, "z is 1e\\+200"),
         ([[0.0] * 3, NAN_ROW], np.zeros((2, 2)), NotFiniteError, r"z\[4\] = nan"),
         ([1.0, 0.0, 0.0], [0.0, np.nan], NotFiniteError, r"y\[1\] = nan"),
@@ -194,8 +184,7 @@ NAN_ROW, INF_ROW, HUGE_ROW = [1.0, np.nan, 0.0], [1.0, 0.0, -np.inf], [1e200, 0.
     ],
 )  # fmt: skip
 def test_bad_samples_are_refused_by_name_and_change_nothing(method, forgetting, z, y, error, said):
-    rng = np.random.default_rng(0)
-    learner = RecursiveLeastSquares(3, 2, 0.1, forgetting)
+    rng, learner = np.random.default_rng(0), RecursiveLeastSquares(3, 2, 0.1, forgetting)
     learner.update(rng.normal(size=(9, 3)), rng.normal(size=(9, 2)))
     with unchanged(learner), pytest.raises(error, match=said) as caught:
         getattr(learner, method)(z, y)
@@ -226,12 +215,10 @@ def cases(table):
 
 
 BAD_SETTINGS = {
-    "n_features": [0, 2.0],
-    "n_outputs": [-1, True],
+    "n_features": [0, 2.0], "n_outputs": [-1, True],
     "regularization": [0.0, -1.0, np.nan, np.inf, 1e-60, 1e60, [1.0, 1.0], [1.0, 1.0, 0.0], [[1.0, 1.0, 1.0]]],
-    "forgetting": [0.0, -0.5, 1.0000001, np.nan, "much"],
-    "initial_weights": [np.zeros((2, 3)), [[np.nan]] * 3],
-}
+    "forgetting": [0.0, -0.5, 1.0000001, np.nan, "much"], "initial_weights": [np.zeros((2, 3)), [[np.nan]] * 3],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "value"), cases(BAD_SETTINGS))

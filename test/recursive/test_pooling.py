@@ -46,8 +46,7 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(other):
 
 
 def test_a_learner_that_has_forgotten_the_common_samples_is_refused():
-    rng = np.random.default_rng(9)
-    common = RecursiveLeastSquares(5, 1, 0.3, forgetting=0.9)
+    rng, common = np.random.default_rng(9), RecursiveLeastSquares(5, 1, 0.3, forgetting=0.9)
     common.update(*samples(rng, 40, 5, 1))
     mine, theirs = (RecursiveLeastSquares.from_state(common.state()) for _ in range(2))
     theirs.update(*samples(rng, 3, 5, 1))

@@ -21,11 +21,9 @@ def left_over(z, y, prior, start, weights, faded=1.0):
 
 
 @given(
-    SEEDS,
-    st.sampled_from([1, 2, 5, 13, 40]),
-    st.sampled_from([1, 2, 3, 20]),
+    SEEDS, st.sampled_from([1, 2, 5, 13, 40]), st.sampled_from([1, 2, 3, 20]),
     st.lists(st.sampled_from([1e-9, 0.3, 0.9, 0.999, 1.0]), min_size=1, max_size=30),
-)
+)  # fmt: skip
 @settings(deadline=None, max_examples=80)
 def test_their_moment_is_that_of_what_the_batch_leaves(seed, d, n_outputs, factors):
     """A factor of 1e-9 makes every coordinate be refilled at once: more rows than the core takes at a time."""
@@ -41,8 +39,7 @@ def test_their_moment_is_that_of_what_the_batch_leaves(seed, d, n_outputs, facto
     factor, weights = batch_solution(z, y, learner.prior, faded(factors), start)
     expected = left_over(z, y, learner.prior, start, weights, faded(factors))
     np.testing.assert_allclose(moment, expected, rtol=0.0, atol=1e-10 * np.abs(expected).max())
-    assert relative_error(learner.factor, factor) < 1e-12
-    assert relative_error(learner.weights, weights) < 1e-8
+    assert relative_error(learner.factor, factor) < 1e-12 and relative_error(learner.weights, weights) < 1e-8
     assert learner.n_samples == n
     assert (learner.prior >= 0.5 * learner.regularization * (1 - 1e-12)).all()
 
@@ -84,8 +81,7 @@ def test_withdrawing_undoes_learning(seed, d, n_outputs, n_kept, n_taken):
     learner.update(z, y)
     learner.withdraw(z[n_kept:], y[n_kept:])
     factor, weights = batch_solution(z[:n_kept], y[:n_kept], prior, None, start)
-    assert relative_error(learner.factor, factor) < 1e-10
-    assert relative_error(learner.weights, weights) < 1e-8
+    assert relative_error(learner.factor, factor) < 1e-10 and relative_error(learner.weights, weights) < 1e-8
     rotation = np.linalg.qr(rng.normal(size=(n_kept, n_kept)))[0] if n_kept else np.eye(0)
     learner.withdraw(rotation @ z[:n_kept], rotation @ y[:n_kept])  # rows equivalent to all remaining samples
     np.testing.assert_allclose(learner.factor, np.diag(np.sqrt(prior)), atol=1e-8)
@@ -111,8 +107,7 @@ def test_pooling_counts_common_samples_once_and_tells_what_is_gained_and_lost(se
         moments[name] = left_over(z[part], y[part], prior, start, weights)
     pooled = learners["mine"].merge(learners["theirs"], learners["common"] if shares else None)
     assert relative_error(learners["mine"].factor, factor) < 1e-12
-    assert relative_error(learners["mine"].weights, weights) < 1e-11
-    assert learners["mine"].n_samples == n
+    assert relative_error(learners["mine"].weights, weights) < 1e-11 and learners["mine"].n_samples == n
     difference = pooled.gained.T @ pooled.gained - pooled.lost.T @ pooled.lost
     found = moments["mine"] + moments["theirs"] - moments["common"] + difference
     np.testing.assert_allclose(found, moments["all"], rtol=0.0, atol=1e-8 * (1.0 + moments["all"].max()))

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import platform
 import re
 
 import numpy as np
@@ -31,3 +32,23 @@ def test_a_page_asks_no_host_and_shows_text_as_text(tmp_path):
     assert np.sqrt(np.mean((shown - pixels) ** 2)) < 12.0  # root mean square, of 255
     page.write_page(tmp_path / "folder" / "r.html", text)
     assert (tmp_path / "folder" / "r.html").read_text(encoding="utf-8") == text
+
+
+def test_parts_are_html_whose_long_sentences_are_wrapped():
+    wrapped = "\n".join(" ".join(["word"] * n) for n in (26, 26, 8))  # 130 characters in a line at most
+    assert page.section("a") + page.section("a", "b") == '<h2 id="a">a</h2><h2 id="b">a</h2>'
+    assert page.paragraph("a") + page.paragraph("a", "note") == '<p>a</p><p class="note">a</p>'
+    assert page.preformatted("\na  b\n  c\n" + "word " * 60) == f"<pre>a  b\n  c\n{wrapped}</pre>"
+    assert page.folded("a", "b") == "<details><summary>a</summary><pre>b</pre></details>"
+    assert page.table(["a"], [["1"]] * 3, [True]).count('class="worse"') == 1
+    assert "<td>b 0.123, c 1, x</td>" in page.machine_table({"a": {"b": 0.12345, "c": [1, "x"]}})
+
+
+def test_the_processor_is_named_as_well_as_the_system_knows_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(page, "Path", lambda _: tmp_path / "cpuinfo")
+    for said, expected in (("", platform.machine()), ("x86", "x86")):
+        monkeypatch.setattr(platform, "processor", lambda said=said: said)
+        assert page.describe_machine()["processor"] == expected
+    (tmp_path / "cpuinfo").write_text("cores: 2\nmodel name\t: Fast: 3\nmodel name\t: b")
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 3, 5}, raising=False)
+    assert [page.describe_machine()[name] for name in ("processor", "cores")] == ["Fast: 3", "3"]

@@ -40,8 +40,7 @@ def test_mass_is_kept_and_the_root_is_the_world(robot: ElementTree.Element) -> N
     assert mass(robot) == mass(ElementTree.fromstring(icub())) > 20
     links = {link.get("name") for link in robot.findall("link")}
     children = [joint.find("child").get("link") for joint in robot.findall("joint")]  # type: ignore[union-attr]
-    assert links - set(children) == {"world"}
-    assert len(children) == len(set(children))
+    assert links - set(children) == {"world"} and len(children) == len(set(children))
 
 
 def test_a_root_without_mass_becomes_the_world() -> None:
@@ -55,8 +54,7 @@ def test_a_root_without_mass_becomes_the_world() -> None:
 
 def test_nothing_of_other_simulators_is_left(robot: ElementTree.Element) -> None:
     text = ElementTree.tostring(robot, encoding="unicode")
-    assert "yarp" not in text
-    assert not robot.findall("sensor")
+    assert "yarp" not in text and not robot.findall("sensor")
     plugins = {(plugin.get("filename"), plugin.get("name")) for plugin in robot.iter("plugin")}
     assert plugins == {
         ("gz-sim-joint-state-publisher-system", "gz::sim::systems::JointStatePublisher"),
@@ -92,8 +90,7 @@ def test_position_control_is_stable_and_carries_the_arm(robot: ElementTree.Eleme
     links = {link.get("name", "") for link in bare.findall("link")}
     model = mujoco.MjModel.from_xml_string(reduced_robot(bare, links, names))
     model.opt.timestep = 0.001
-    data = mujoco.MjData(model)
-    order = [model.joint(name).qposadr[0] for name in names]
+    data, order = mujoco.MjData(model), [model.joint(name).qposadr[0] for name in names]
     lower, upper = model.jnt_range[order].T
     assert (lower <= 0).all() and (upper >= 0).all()  # Gazebo starts the joints at 0
     random = np.random.default_rng(3)
@@ -110,19 +107,16 @@ def test_position_control_is_stable_and_carries_the_arm(robot: ElementTree.Eleme
             assert np.degrees(np.abs(error)).max() < 0.01  # from the first step on: nothing sags
         else:
             largest = np.maximum(largest, np.abs(error))
-    assert np.degrees(largest).max() < 5.0
-    assert np.degrees(np.abs(error)).max() < 0.5
+    assert np.degrees(largest).max() < 5.0 and np.degrees(np.abs(error)).max() < 0.5
 
 
 @pytest.mark.parametrize(
     ("text", "moving", "sensor", "words"),
     [
-        ("<robot", ["r_elbow"], "r_arm_ft_sensor", "parse"),
-        (None, ["r_knob"], "r_arm_ft_sensor", "r_knob"),
-        (None, ["r_elbow"], "r_nose_ft_sensor", "r_nose_ft_sensor"),
-        (None, ["r_elbow"], "r_wrist_yaw", "fixed"),
+        ("<robot", ["r_elbow"], "r_arm_ft_sensor", "parse"), (None, ["r_knob"], "r_arm_ft_sensor", "r_knob"),
+        (None, ["r_elbow"], "r_nose_ft_sensor", "r_nose_ft_sensor"), (None, ["r_elbow"], "r_wrist_yaw", "fixed"),
     ],
-)
+)  # fmt: skip
 def test_a_model_that_lacks_something_is_refused(text: str | None, moving: list[str], sensor: str, words: str) -> None:
     with pytest.raises(ModelError, match=words):
         gazebo_model.gazebo_model(text or icub(), moving, sensor)

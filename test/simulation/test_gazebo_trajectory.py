@@ -11,7 +11,7 @@ from icub_learning.errors import IcubLearningError
 from icub_learning.simulation.gazebo_trajectory import LONGEST, STEP, Commands, Joints, brake, follow, joints_of
 
 JOINTS = Joints(("a", "b"), np.array([-1.5, -0.5]), np.array([1.5, 2.0]), np.array([2.0, 4.0]), np.array([40.0, 20.0]))
-START = np.array([0.2, 0.0])
+START, NAN = np.array([0.2, 0.0]), float("nan")
 
 
 def derivatives(commands: Commands) -> tuple[np.ndarray, np.ndarray]:
@@ -43,12 +43,10 @@ def test_points_within_the_limits_are_joined_smoothly(spacing: float, error: flo
 def test_points_one_radian_apart_are_reached_within_the_limits(times: list[float], points: list[float]) -> None:
     commands = follow(JOINTS, START, ["a"], times, np.array(points)[:, None])
     velocities, accelerations = derivatives(commands)
-    assert np.abs(velocities[:, 0]).max() <= 2.0 * 1.001
-    assert np.abs(accelerations[:, 0]).max() <= 40.0 * 1.01
+    assert np.abs(velocities[:, 0]).max() <= 2.0 * 1.001 and np.abs(accelerations[:, 0]).max() <= 40.0 * 1.01
     np.testing.assert_allclose(commands.positions[-1], [points[-1], 0.0], atol=1e-9)
     np.testing.assert_allclose(commands.positions[:, 1], START[1], atol=1e-12)  # the command does not name joint b
-    assert commands.slower > 1.0 and "'a'" in commands.reason
-    assert len(commands.positions) * STEP < times[-1] + 3.0
+    assert commands.slower > 1.0 and "'a'" in commands.reason and len(commands.positions) * STEP < times[-1] + 3.0
 
 
 @settings(deadline=None, max_examples=60)
@@ -78,8 +76,7 @@ def test_dense_points_that_end_in_motion_only_brake_at_the_end() -> None:
     wanted = START + ramp[:, None] * np.stack([0.3 * np.sin(5 * times), 0.2 * np.sin(3 * times)], axis=1)
     commands = follow(JOINTS, START, ["a", "b"], times, wanted)
     np.testing.assert_allclose(commands.positions[:2500], wanted[:2500], atol=1e-6)
-    assert len(commands.positions) * STEP < 3.2
-    assert np.abs(derivatives(commands)[1]).max() < 41.0
+    assert len(commands.positions) * STEP < 3.2 and np.abs(derivatives(commands)[1]).max() < 41.0
 
 
 def test_a_moving_arm_brakes_within_its_limits() -> None:
@@ -88,21 +85,37 @@ def test_a_moving_arm_brakes_within_its_limits() -> None:
     positions = np.vstack([position - velocity * STEP, position, commands.positions])
     first = np.diff(positions, axis=0)[1] / STEP
     np.testing.assert_allclose(first, velocity, rtol=0.05)
-    assert np.abs(np.diff(commands.positions[-3:], axis=0)).max() < 1e-5
-    assert commands.positions[-1, 1] <= 2.0 + 1e-9
+    assert np.abs(np.diff(commands.positions[-3:], axis=0)).max() < 1e-5 and commands.positions[-1, 1] <= 2.0 + 1e-9
 
 
 @pytest.mark.parametrize(
-    ("names", "times", "points", "words"),
+    ("names", "times", "points", "words", "value"),
     [
-        (["c"], [1.0], [[0.0]], "unknown joints"), (["a"], [1.0, 1.0], [[0.0], [0.1]], "increase"),
-        (["a"], [1.0], [[np.nan]], "nan"), (["a"], [1.0], [[1.6]], r"'a' at 1.6 rad: not within \[-1.5, 1.5\]"),
-        (["a"], [LONGEST + 1.0], [[0.0]], "at most 600 s"),
+        (["c"], [1.0], [[0.0]], "unknown joints", ("joint_names", ["c"])), (["a"], [1.0], [[NAN]], "nan", None),
+        (["a"], [1.0, 1.0], [[0.0], [0.1]], "increase", ("times", 1.0)),
+        (["b", "a"], [1.0], [[0.0, 1.6]], r"'a' at 1.6 rad: not within \[-1.5, 1.5\] rad", ("a", 1.6)),
+        (["a"], [1.0, 2.0], [[0.0], [-1.6]], r"point 1 .*'a' at -1.6 rad: not within", ("a", -1.6)),
+        (["a"], [1.0, LONGEST + 1.0], [[0.0]] * 2, "lasts 601 s, at most 600 s", ("times", LONGEST + 1.0)),
     ],
 )  # fmt: skip
-def test_bad_trajectories_are_refused_with_a_reason(names, times, points, words):
-    with pytest.raises(IcubLearningError, match=words):
+def test_bad_trajectories_are_refused_with_a_reason(names, times, points, words, value):
+    with pytest.raises(IcubLearningError, match=words) as caught:
         follow(JOINTS, START, names, times, points)
+    assert value in (None, (caught.value.name, caught.value.value))
+
+
+@pytest.mark.parametrize("times", [[1.0], [1.0, 2.0]])
+@pytest.mark.parametrize("velocity", [None, 0.1])
+def test_a_first_point_at_time_0_counts_only_where_the_arm_is_not(times: list[float], velocity: float | None) -> None:
+    points = 0.2 + np.array(times)[:, None] / 2
+    velocities = None if velocity is None else np.full((3, 1), velocity)[-len(times) - 1 :]
+    expected = follow(JOINTS, START, ["a"], times, points, velocities if velocity is None else velocities[1:])
+    for away in (0.0, 0.0099, 0.0101):
+        found = follow(JOINTS, START, ["a"], [0.0, *times], [[0.2 + away], *points], velocities)
+        if away < 0.01:  # [rad]
+            np.testing.assert_array_equal(found.positions, expected.positions)
+        else:  # the way there takes a step or more
+            assert len(found.positions) > len(expected.positions)
 
 
 def test_limits_are_those_of_the_description_and_of_the_user(checkout: Path) -> None:

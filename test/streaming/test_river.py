@@ -97,6 +97,18 @@ def test_the_classifier_is_the_one_of_objects() -> None:
         assert model.scores_one(dict(zip(NAMES, x, strict=True))) == pytest.approx(expected, abs=1e-10)
 
 
+def test_one_sample_shows_the_gaussian_kernel() -> None:
+    model, known = RandomFourierRegressor(1000, regularization=0.25), np.array([0.3, -1.0])
+    model.learn_one(dict(zip("ab", known, strict=True)), 5.0)
+    for x in ([0.3, -1.0], [1.3, -0.5], [0.3, 3.0]):
+        kernel, asked = np.exp(-0.5 * np.sum((known - x) ** 2)), dict(zip("ab", x, strict=True))
+        assert model.predict_one(asked) == pytest.approx(5.0 * kernel / 1.25, abs=0.3)
+        assert model.leverage_one(asked) == pytest.approx((1.0 - kernel**2 / 1.25) / 0.25, abs=0.15)
+    for name, value in (("n_features", 0), ("n_features", 3), ("length_scale", 0.0), ("seed", -1)):
+        with pytest.raises(ParameterError, match=name):
+            RandomFourierRegressor(**{name: value})
+
+
 def test_it_learns_what_no_line_can() -> None:
     curved, straight = RandomFourierRegressor(length_scale=0.5), RLSRegressor()
     rng = np.random.default_rng(4)

@@ -28,7 +28,7 @@ def test_posture_and_measurements_follow_the_slider():
         np.testing.assert_allclose(curves.measured, recording.effort[place])
 
 
-def test_predictions_come_beside_the_measurements():
+def test_predictions_come_beside_the_measurements_but_not_without_joint_states():
     recording = rigid_recording(500)
     effort = recording.effort
     given = dict.fromkeys(one.name for one in fields(Evaluation)) | {"output_names": JOINTS, "measured": effort}
@@ -40,9 +40,6 @@ def test_predictions_come_beside_the_measurements():
     for learner, error in zip(state.learners.values(), wrong.values(), strict=True):
         assert learner.curves.rmse(slice(0, 3)) == pytest.approx(error)
         np.testing.assert_allclose(learner.curves.deviation, 0.5)
-
-
-def test_a_recording_without_joint_states_is_refused():
     nothing = Recording(joint_names=("a",), joint_stamps=np.zeros(0, dtype=np.int64), position=np.zeros((0, 1)))
     with pytest.raises(RecordingError, match="no joint states"):
-        RecordedSource(nothing, "")
+        RecordedSource(nothing, "", made)

@@ -5,8 +5,10 @@ import os
 import re
 import signal
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -15,9 +17,9 @@ from helpers.limits import set_limits
 from helpers.processes import children_of
 from helpers.ros_probe import RosProbe
 from helpers.waiting import wait_until
+from PIL import Image
 
-from icub_learning.cli.demo import dynamics
-from icub_learning.cli.demo.dynamics import CHANGEOVER, PLANES
+from icub_learning.cli.demo import changes, dynamics, watching
 from icub_learning.cli.main import main
 from icub_learning.clients.polling import stream_of
 from icub_learning.clients.processes import RosDomain
@@ -40,8 +42,7 @@ def test_parts_of_the_run():
 
 
 def test_errors_and_their_ratios_are_those_of_a_loop():
-    rng = np.random.default_rng(0)
-    stamps = np.arange(1, 301) * SECOND // 10
+    rng, stamps = np.random.default_rng(0), np.arange(1, 301) * SECOND // 10
     axes_differ = np.array([1.0, 5.0, 0.1, 2.0, 0.01, 1.0])  # scale of each axis: pooling the axes gives another mean
     scales = {"P": 3.0, "NP": 2.0, "SP": 1.0}
     errors = {short: axes_differ * rng.normal(0.0, scale, (300, 6)) for short, scale in scales.items()}
@@ -63,20 +64,19 @@ def test_errors_and_their_ratios_are_those_of_a_loop():
 
 
 def test_the_hand_is_on_its_new_circle_after_the_changeover():
-    changing, there = (ArmSimulation(SimulationSettings.without_effects(task=task)) for task in PLANES)
+    changing, there = (ArmSimulation(SimulationSettings.without_effects(task=task)) for task in dynamics.PLANES)
     for simulation in (changing, there):
         steps(simulation, 950)  # [ms] time of the changeover, the slowest of five that were tried
-    changing.set_task(PLANES[1])
+    changing.set_task(dynamics.PLANES[1])
     for simulation in (changing, there):
-        steps(simulation, round(CHANGEOVER * 1000))
+        steps(simulation, round(dynamics.CHANGEOVER * 1000))
     np.testing.assert_allclose(changing.truth().position, there.truth().position, atol=1e-3)
 
 
 def test_lost_messages_show_as_gaps():
     stamps = np.delete(np.arange(1, 101) * 5_000_000, [10, 50, 51])
-    found = stream_of(np.column_stack([stamps, stamps, stamps]))
-    assert (found["messages"], found["lost"]) == (97, 3)
-    assert found["rate_hz"] == pytest.approx(96 / 0.495)
+    found = stream_of(np.column_stack([stamps] * 3))
+    assert (found["messages"], found["lost"]) == (97, 3) and found["rate_hz"] == pytest.approx(96 / 0.495)
 
 
 def test_every_estimator_has_a_node():
@@ -99,6 +99,30 @@ def patient(monkeypatch):
         signal.signal(number, handler)
 
 
+@pytest.mark.parametrize("terminal", [True, False])
+@pytest.mark.parametrize("options", ["", "--domain 7", "--no-view", "--no-view --domain 0"])
+def test_its_page_stays_for_a_person_at_a_terminal(options, terminal, tmp_path, patient, monkeypatch, capsys):
+    def show(folder):
+        Image.new("RGB", (4, 4)).save(folder / "changes.png")
+        return {"domain": os.environ["ROS_DOMAIN_ID"]}, "what was seen"
+
+    monkeypatch.setattr(changes, "show", show)
+    monkeypatch.setattr(watching, "page", lambda *_: nullcontext("http://its.page/"))
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: terminal))
+    monkeypatch.setattr(signal, "pause", pause := Mock(side_effect=KeyboardInterrupt))
+    folder = tmp_path / "new" / "out"
+    (folder / "log" if terminal else tmp_path / "other").mkdir(parents=True)  # it ran before, or did not
+    assert patient(["demo", "--part", "changes", *options.split(), "--output", str(folder)]) == 0
+    stays = "http://its.page/ until Ctrl-C" in capsys.readouterr().out
+    assert pause.called == stays == (terminal and "--no-view" not in options)
+    figures = json.loads((folder / "demo.json").read_text())
+    given, found = re.search(r"\d+|$", options)[0], figures["changes"]["domain"]
+    assert figures.keys() == {"changes", "wall_s"} and (found == given if given else int(found) in range(1, 102))
+    report = (folder / "report.html").read_text()
+    assert all(part in report for part in (">Loads and pushes</h2>", "<pre>what was seen</pre>", 'alt="changes"'))
+
+
 @pytest.mark.ros
 @pytest.mark.xdist_group("alone")
 @pytest.mark.parametrize(("seconds", "rate"), [(5, 20.0), pytest.param(8, dynamics.RATE, marks=pytest.mark.slow)])
@@ -114,9 +138,9 @@ def test_the_whole_of_the_dynamics(seconds, rate, tmp_path, patient, monkeypatch
     assert set(errors) == set(figures["nodes"]) == {"P", "NP", "SP"}
     assert errors["SP"]["force"]["XZ steady"] < errors["P"]["force"]["XZ steady"]
     assert all(np.isfinite(list(parts.values())).all() for groups in errors.values() for parts in groups.values())
-    assert figures["switch_stamp_ns"] - figures["changeover_stamp_ns"] >= CHANGEOVER * SECOND
+    assert figures["switch_stamp_ns"] - figures["changeover_stamp_ns"] >= dynamics.CHANGEOVER * SECOND
     states = figures["joint_states"]
-    assert states["messages"] + states["lost"] >= (2 * seconds + CHANGEOVER) * rate
+    assert states["messages"] + states["lost"] >= (2 * seconds + dynamics.CHANGEOVER) * rate
     for node in figures["nodes"].values():
         assert node["predicted_twice"] == 0
         # The monitor does not know the stamps of joint states that it missed itself.
@@ -130,6 +154,8 @@ def test_a_domain_that_is_held_or_has_nodes_in_it_is_not_taken(ros_domain, monke
     with ExitStack() as nodes:
         with RosDomain() as free:
             assert free.number != ros_domain
+            # DDSI-RTPS 2.2, 9.6.1.1: each domain has 250 ports; its first participant's are 10 and 11.
+            assert free.ports == range(7411 + 250 * free.number, 7650 + 250 * free.number)
             monkeypatch.setattr("icub_learning.clients.processes.DOMAINS", [free.number])
             monkeypatch.setenv("ROS_DOMAIN_ID", str(free.number))
             nodes.enter_context(RosProbe())
@@ -157,7 +183,6 @@ def test_whatever_ends_it_ends_its_processes(how, tmp_path, start_process, ros_d
     else:
         process.send_signal(signal.SIGINT if how == "interrupt" else signal.SIGTERM)
         code, said = 130, "interrupted"
-    assert process.wait() == code
-    assert re.search(said, process.output)
+    assert process.wait() == code and re.search(said, process.output)
     assert "Traceback" not in process.output + "".join(log.read_text() for log in tmp_path.glob("out/log/*.log"))
     assert not [child for child in children if Path(f"/proc/{child}").exists()]

@@ -4,6 +4,7 @@ import importlib
 import json
 from dataclasses import replace
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from helpers.recordings import JOINTS, rigid_recording
 from helpers.robots import RIGHT_ARM, UR10_JOINTS
 from PIL import Image
 
+from icub_learning.cli.evaluate import picture
 from icub_learning.cli.main import main
 from icub_learning.recording import read, write
 from icub_learning.simulation.arm.recordings import simulate
@@ -49,20 +51,31 @@ def test_known_answer(rigid, evaluate):
     effort = read(rigid).effort
     expected = np.sqrt(np.mean((effort[-120:] - effort[-130:-10]) ** 2, axis=0))
     np.testing.assert_allclose(list(results["hold"]["steady"]["rmse"].values()), expected, rtol=1e-9)
-    assert f"{expected[0]:#.3g}" in out
-    assert "no message refused" in out
+    assert f"{expected[0]:#.3g}" in out and "no message refused" in out
     assert report["samples"] == {
         "joint_states": 400, "wrenches": 0, "predicted": 400, "compared": 400, "without_measurement": 0, "refused": {},
         "last_refusal": "",
     }  # fmt: skip
 
 
-def test_causal_and_smoothed_stand_side_by_side(rigid, evaluate):
-    out, _ = evaluate(rigid, *UR10, *SMALL)
-    assert "smoothed (non-causal)" in out
+def test_causal_and_smoothed_stand_side_by_side(rigid, evaluate, tmp_path, monkeypatch):
+    drawn = Mock(side_effect=lambda path, *_: Image.new("L", (4, 4)).save(path, "PNG"))
+    monkeypatch.setattr(picture, "draw", drawn)
+    files = ("--plot", tmp_path / "whole.svg", "--report", tmp_path / "whole.html")
+    out, report = evaluate(rigid, *UR10, *SMALL, *files, "--steady-from", "0.75")
+    _, shown, *how = drawn.call_args.args
+    assert how == ["joint_torque", 0.75, "rigid.npz, causal derivatives"] and "smoothed (non-causal)" in out
+    rmse = np.sqrt(np.mean(shown["SP"].errors[300:] ** 2, axis=0))
+    np.testing.assert_allclose(rmse, list(report["results"]["causal"]["SP"]["steady"]["rmse"].values()))
     heads = [line.split() for line in out.splitlines() if line.startswith("output")]
     both = ["output", "P", "NP", "SP", "P", "NP", "SP"]
     assert heads == [[*both, "hold"]] * 2 + [[*both, "off-line", "hold"]] * 2
+    write(rigid_recording(18), tmp_path / "few.npz")
+    files = ("--plot", tmp_path / "few.png", "--report", tmp_path / "few.html")
+    few, report = evaluate(tmp_path / "few.npz", *UR10, *SMALL, *files, "--derivatives", "causal")
+    assert report["judgement"] is None and "SP: nMSE" in out and "SP: nMSE" not in few and "off-line: none: " in few
+    assert [call.args[0].name for call in drawn.call_args_list] == ["whole.svg", "picture.png", "few.png"]
+    assert 'alt="few"' in (tmp_path / "few.html").read_text() and (tmp_path / "whole.html").is_file()
 
 
 def test_bad_messages_and_samples_too_far_apart_are_explained(tmp_path, evaluate):
@@ -93,13 +106,10 @@ def test_real_ur10(shared_data, evaluate):
     recording = shared_data / "ur10" / "ur10_exciting_trajectory.db3"
     options = ["--urdf", "ur10", "--output", "joint_torque", "--derivatives", "causal", "--joints", *UR10_JOINTS]
     results = evaluate(recording, *options)[1]["results"]["causal"]
-    parametric, nonparametric, both = (
-        np.array([results[short]["steady"]["nmse"][joint] for joint in UR10_JOINTS]) for short in ("P", "NP", "SP")
-    )
-    assert max(both) <= 0.001
-    ratios = both / np.minimum(parametric, nonparametric)
-    assert max(ratios) <= 1.15
-    assert np.exp(np.mean(np.log(ratios))) <= 1.05
+    nmse = {short: np.array([*results[short]["steady"]["nmse"].values()]) for short in ("P", "NP", "SP")}
+    assert max(nmse["SP"]) <= 0.001
+    ratios = nmse["SP"] / np.minimum(nmse["P"], nmse["NP"])
+    assert max(ratios) <= 1.15 and np.exp(np.mean(np.log(ratios))) <= 1.05
 
 
 def test_a_class_of_ones_own_is_evaluated_beside_the_others(own_package, rigid, tmp_path, evaluate):
@@ -111,8 +121,7 @@ def test_a_class_of_ones_own_is_evaluated_beside_the_others(own_package, rigid, 
     before, after = (one["results"]["recorded"] for one in (without, including))
     assert list(after) == ["P", "NP", "SP", "SineLearner", "hold", "off-line"]
     assert all(after[short]["steady"] == before[short]["steady"] for short in ("P", "NP", "SP"))
-    recording = read(rigid)
-    kind = importlib.import_module("my_package.learner").SineLearner
+    recording, kind = read(rigid), importlib.import_module("my_package.learner").SineLearner
     learner, errors = kind(SimpleNamespace(n_joints=3, n_outputs=3)), []
     columns = (recording.position, recording.velocity, recording.acceleration, recording.effort)
     for q, v, a, y in zip(*columns, strict=True):

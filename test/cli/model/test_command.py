@@ -44,8 +44,7 @@ def test_info_of_all_kinds(tmp_path, capsys):
     assert (boxes["kind"], boxes["frames"], boxes["setting n_proposals"]) == ("object_detection", 0, 70)
     assert main(["model", "merge", files[3], files[3], "--to", str(tmp_path / "none")]) == 2
     assert "detectors are not pooled" in capsys.readouterr().err
-    assert (arm["samples"], recognized["objects"], recognized["examples"]) == (5, 1, 3)
-    assert 0.0 < arm["size [MB]"] < 1.0
+    assert (arm["samples"], recognized["objects"], recognized["examples"]) == (5, 1, 3) and 0.0 < arm["size [MB]"] < 1.0
 
 
 def test_models_of_an_own_class_are_read_where_it_is_named(own_package, tmp_path, capsys):
@@ -57,13 +56,10 @@ def test_models_of_an_own_class_are_read_where_it_is_named(own_package, tmp_path
     own = objects.make_recognizer(objects.Settings(classifier=classifier))
     files = {learner: arms[0], classifier: object_file(tmp_path / "objects", "mug", own)}
     for kind, file in files.items():
-        assert main(["model", "check", file]) == 1
-        assert "no file makes" in capsys.readouterr().out
-        assert main(["model", "check", file, "--own", kind]) == 0
-        assert main(["model", "info", file, "--own", kind]) == 0
+        assert main(["model", "check", file]) == 1 and "no file makes" in capsys.readouterr().out
+        assert main(["model", "check", file, "--own", kind]) == 0 and main(["model", "info", file, "--own", kind]) == 0
         capsys.readouterr()
-    assert main(["model", "diff", *arms, "--own", learner]) == 0
-    assert "learner.weights" in capsys.readouterr().out
+    assert main(["model", "diff", *arms, "--own", learner]) == 0 and "learner.weights" in capsys.readouterr().out
     assert main(["fleet", "gather", str(tmp_path / "fleet"), arms[0], "--own", learner]) == 0
     assert main(["fleet", "gather", str(tmp_path / "fleet"), arms[1], "--own", learner]) == 2
     assert "a class with the method merge" in capsys.readouterr().err
@@ -76,8 +72,7 @@ def test_diff(tmp_path, capsys):
     found = json.loads((tmp_path / "diff.json").read_text())
     assert found["facts"]["samples"] == ["5", "9"]
     assert found["arrays"]["rls.weights"] > 0 and "rls.regularization" not in found["arrays"]
-    assert "all arrays are equal" not in capsys.readouterr().out
-    assert main(["model", "diff", one, one]) == 0
+    assert "all arrays are equal" not in capsys.readouterr().out and main(["model", "diff", one, one]) == 0
     assert "all arrays are equal" in capsys.readouterr().out
 
 
@@ -98,8 +93,7 @@ def test_merge_pools_what_both_have_seen(tmp_path):
 def test_models_of_others_are_not_merged(tmp_path, change, capsys):
     one, other = arm_file(tmp_path / "one", 5), arm_file(tmp_path / "other", 5, **change)
     assert main(["model", "merge", one, other, "--to", str(tmp_path / "both")]) == 2
-    assert "other" in capsys.readouterr().err
-    assert not (tmp_path / "both.npz").exists()
+    assert "other" in capsys.readouterr().err and not (tmp_path / "both.npz").exists()
     allowed = main(["model", "merge", one, other, "--to", str(tmp_path / "both"), "--any-urdf"])
     assert allowed == (0 if "urdf_digest" in change else 2)
 
@@ -108,15 +102,12 @@ def test_check_finds_what_is_not_whole(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     good = arm_file(tmp_path / "good", 5)
     assert main(["model", "check", good]) == 0
-    cut = Path("whole_arm.npz")
-    cut.write_bytes((tmp_path / "good.npz").read_bytes()[:-500])
+    (cut := Path("whole_arm.npz")).write_bytes((tmp_path / "good.npz").read_bytes()[:-500])
     state = load_state(good)
     infinite = write_model(tmp_path / "infinite", {**state, "rls.weights": np.full_like(state["rls.weights"], np.inf)})
-    plain = str(write_model(tmp_path / "plain", state))
-    other = write_model(tmp_path / "other", {"a": np.ones(2)})
+    plain, other = str(write_model(tmp_path / "plain", state)), write_model(tmp_path / "other", {"a": np.ones(2)})
     bad = map(str, (cut, infinite, other, tmp_path / "none.npz"))
     assert main(["model", "check", good, plain, *bad, "--json", str(tmp_path / "check.json")]) == 1
     found = json.loads((tmp_path / "check.json").read_text())
     assert [path for path, text in found["files"].items() if text.split(",")[0] == "whole"] == [good, plain]
-    assert "earlier release" in found["files"][plain]
-    assert found["not whole"] == 4
+    assert "earlier release" in found["files"][plain] and found["not whole"] == 4

@@ -22,7 +22,8 @@ from icub_learning.cli.image_sources import open_source, read_image, write_image
 from icub_learning.cli.main import main
 from icub_learning.cli.teach import dialogue
 from icub_learning.errors import ParameterError
-from icub_learning_msgs.srv import ListObjects
+from icub_learning_msgs.msg import Detection, Detections, Recognition
+from icub_learning_msgs.srv import ListObjects, TeachDetection
 
 TEACH = (sys.executable, "-m", "icub_learning.cli", "teach")
 COLOURS = {"red": (220, 20, 30), "green": (20, 200, 40), "blue": (10, 30, 210)}
@@ -33,33 +34,32 @@ def picture(colour, seed=0):
     return np.clip(np.array(COLOURS[colour]) + noise, 0, 255).astype(np.uint8)
 
 
-def test_a_folder_gives_its_pictures_by_name_again_and_again(tmp_path):
+def test_pictures_are_written_as_they_are_and_a_folder_gives_them_by_name_again_and_again(tmp_path):
     for name, colour in (("b.png", "green"), ("a.png", "red"), ("c.bmp", "blue")):
-        write_image(tmp_path / name, picture(colour))
-    (tmp_path / "notes.txt").write_text("no picture")
-    with open_source(str(tmp_path), 5.0) as source:
-        assert [file.name for file in source.files] == ["a.png", "b.png", "c.bmp"]
-        assert source.period == 0.2
+        write_image(tmp_path / "new" / name, picture(colour))
+    (tmp_path / "new" / "notes.txt").write_text("no picture")
+    with open_source(str(tmp_path / "new"), 5.0) as source:
+        assert [file.name for file in source.files] == ["a.png", "b.png", "c.bmp"] and source.period == 0.2
         for colour in ("red", "green", "blue", "red"):
             np.testing.assert_array_equal(source.read(), picture(colour))
+    np.testing.assert_array_equal(cv2.imread(str(tmp_path / "new" / "a.png"))[:, :, ::-1], picture("red"))
+    with pytest.raises(ParameterError):
+        write_image(Path("/dev/null/frame.png"), picture("blue"))
 
 
-@pytest.mark.parametrize(
-    ("text", "named"),
-    [("none",) * 2, ("empty",) * 2, ("damaged", r"bad\.png"), ("/dev/video99",) * 2, ("/dev/null",) * 2],
-)
-def test_sources_that_give_no_images_are_refused(text, named, tmp_path):
+@pytest.mark.parametrize("text", ["none", "empty", "damaged", "/dev/video99", "/dev/null"])
+def test_sources_that_give_no_images_are_refused(text, tmp_path):
     for folder in ("empty", "damaged"):
         (tmp_path / folder).mkdir()
     (tmp_path / "damaged" / "bad.png").write_bytes(b"\x89PNG\r\n\x1a\n and then nothing")
+    named = "bad.png" if text == "damaged" else text
     with pytest.raises(ParameterError, match=named), open_source(str(tmp_path / text), 10.0) as source:
         source.read()
 
 
 def test_a_camera_is_read_in_rgb_and_given_back(monkeypatch):
-    opened = Mock()
+    monkeypatch.setattr("icub_learning.cli.image_sources.cv2.VideoCapture", opened := Mock())
     opened.return_value.read.side_effect = [(True, picture("red")[:, :, ::-1]), (False, None)]
-    monkeypatch.setattr("icub_learning.cli.image_sources.cv2.VideoCapture", opened)
     with open_source("/dev/video7", 30.0) as camera:
         opened.assert_called_once_with("/dev/video7", cv2.CAP_V4L2)
         assert camera.period == pytest.approx(1 / 30)
@@ -68,13 +68,6 @@ def test_a_camera_is_read_in_rgb_and_given_back(monkeypatch):
             camera.read()
         opened.return_value.release.assert_not_called()
     opened.return_value.release.assert_called_once_with()
-
-
-def test_a_picture_is_written_as_it_is(tmp_path):
-    write_image(tmp_path / "new" / "frame.png", picture("blue"))
-    np.testing.assert_array_equal(cv2.imread(str(tmp_path / "new" / "frame.png"))[:, :, ::-1], picture("blue"))
-    with pytest.raises(ParameterError):
-        write_image(Path("/dev/null/frame.png"), picture("blue"))
 
 
 def test_lines_are_taken_as_they_come(monkeypatch):
@@ -112,9 +105,41 @@ def test_a_list_of_many_objects_shows_those_that_are_asked_for_and_the_least_sur
     first, *lines = dialogue.listing(known, "").split("\n")
     assert first.startswith("101 of 101 objects")
     assert [" ".join(line.split()) for line in lines[:2]] == ["– 100 frames Duck", "0 % 0 frames mug 0"]
-    assert len(lines) == 21 and "81 more" in lines[-1]
-    assert dialogue.listing(known, "duck").split("\n")[1:] == lines[:1]
+    assert len(lines) == 21 and "81 more" in lines[-1] and dialogue.listing(known, "duck").split("\n")[1:] == lines[:1]
     assert dialogue.listing(ListObjects.Response(), "") == "Nothing has been taught yet."
+
+
+def test_what_is_recognized_is_told_with_the_highest_scores():
+    scores = {"labels": ["a", "b", "c", "d"], "scores": [0.25, 0.5, -0.25, 0.375], "confidence": 0.75}
+    new = Recognition(label="unknown", nearest="b", typicality=0.125, **scores)
+    for seen, said in (
+        (None, "says nothing: no recognitions come."), (Recognition(), "knows no object yet."),
+        (Recognition(label="b", **scores), "says: b (confidence 0.75; scores: b 0.50, d 0.38, a 0.25)"),
+        (new, "says: this is new to me (typicality 0.12); nearest is b (confidence 0.75)"),
+    ):  # fmt: skip
+        assert dialogue.describe(seen) == f"The robot {said}"
+
+
+def test_a_detector_is_taught_and_what_it_finds_is_told_before_and_after(capsys):
+    likely, other = ({"label": label, "box": [1.0, 2.4, 30.0, 40.0]} for label in ("duck", "mug"))
+    seen, robot = Detections(detections=[Detection(**likely, score=0.0), Detection(**other, score=-0.01)]), Mock()
+    robot.found_after.side_effect = [None, seen, seen, Detections(detections=seen.detections[1:])]
+    told = {"success": True, "message": "learned it", "n_frames": 7}
+    robot.call.return_value = answer = TeachDetection.Response(**told)
+    assert dialogue.teach_detection(robot, "duck", 200.0, "motion", None) == {"label": "duck", **told}
+    (kind, _, limit), given = robot.call.call_args
+    assert kind is TeachDetection and given == {"label": "duck", "seconds": 200.0, "source": "motion", "box": []}
+    assert limit > 200.0  # it computes after these
+    answer.success, answer.message = False, "too few frames"
+    assert not dialogue.teach_detection(robot, "mug", 2.5, "box", [1.0, 2.0, 3.0, 4.0])["success"]
+    assert robot.call.call_args.kwargs["box"] == [1.0, 2.0, 3.0, 4.0]
+    assert capsys.readouterr().out.splitlines() == [
+        "The robot says nothing: no detections come.",
+        "Learning to find 'duck' for 200 s: bring it into view after a second, and keep the camera still.",
+        "learned it", *["The robot finds duck (0.00) at 1, 2, 30, 40"] * 2,
+        "Learning to find 'mug' for 2.5 s: move it slowly.", "Not learned: too few frames",
+        "The robot finds nothing that it knows.",
+    ]  # fmt: skip
 
 
 @pytest.mark.ros
@@ -149,7 +174,6 @@ def test_a_robot_is_taught_in_a_dialogue_then_by_folders_until_it_is_interrupted
         assert re.search(expected, shown), f"{expected}\n{shown}"
     seen = read_image(tmp_path / "out" / "frame.png").mean((0, 1))
     np.testing.assert_allclose(seen, COLOURS["red"], atol=3)
-
     figures = tmp_path / "figures.json"
     options = ["--timeout", "200", "--output", str(tmp_path / "out"), "--json", str(figures), "--rate", "50"]
     for colour, folder in folders.items():
@@ -157,8 +181,6 @@ def test_a_robot_is_taught_in_a_dialogue_then_by_folders_until_it_is_interrupted
         assert re.search(f"learned 5 frames of '{colour}'(?s:.*)The robot says: {colour}", capfd.readouterr().out)
         (lesson,) = json.loads(figures.read_text())["lessons"]
         assert (lesson["success"], lesson["n_examples"], lesson["says"]["label"]) == (True, 5, colour)
-
     lesson = start_process(*TEACH, "--source", folders["red"], "--label", "red", "--frames", "1000", *options)
     lesson.wait_for("turn it")
-    assert lesson.stop(signal.SIGINT) == 130
-    assert "interrupted" in lesson.output and "Traceback" not in lesson.output
+    assert lesson.stop(signal.SIGINT) == 130 and "interrupted" in lesson.output and "Traceback" not in lesson.output

@@ -15,10 +15,6 @@ from icub_learning.cli.tune import objects
 from icub_learning.nodes.common.parameters import ros_default
 
 
-def run(capsys, *arguments):
-    return main(["tune", *map(str, arguments)]), *capsys.readouterr()
-
-
 def draw_objects(folder, parts):
     rng = np.random.default_rng(0)
     for part, n in parts.items():
@@ -43,12 +39,13 @@ def test_pictures_of_objects(tmp_path, capsys, layout, request):
     if layout != "flat":
         request.getfixturevalue("colours")
     figures, parameters, picture = (tmp_path / f"o.{suffix}" for suffix in ("json", "yaml", "png"))
+    pictures = draw_objects(tmp_path / "pictures", parts)
     outputs = ("--json", figures, "--parameters", parameters, "--plot", picture)
-    code, out, err = run(capsys, draw_objects(tmp_path / "pictures", parts), *outputs, "--folds", "2")
-    assert (code, err) == (0, "")
+    assert main(["tune", *map(str, (pictures, *outputs)), "--folds", "2"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
     report = json.loads(figures.read_text())
-    assert report["labels"] == ["green", "grey", "red"]
-    assert report["views_tuned_on"] == 12 and report["views_last"] == 6
+    assert report["labels"] == ["green", "grey", "red"] and report["views_tuned_on"] == 12 and report["views_last"] == 6
     assert np.array(report["errors"]).shape == np.array(report["regularizations"]).shape == (13,)
     assert report["check"]["tuned"] <= 0.1
     assert ("do NOT beat" in out) == (report["check"]["tuned"] >= report["check"]["defaults"])
@@ -63,7 +60,6 @@ def test_pictures_of_objects(tmp_path, capsys, layout, request):
 
 
 def test_a_file_that_cannot_be_written_is_one_line(colours, tmp_path, capsys):
-    options = ["--folds", "2", "--parameters", "/proc/none/x.yaml"]
-    code, _, err = run(capsys, draw_objects(tmp_path, {"": 6}), *options)
-    assert code == 2
-    assert "--parameters" in err and err.count("\n") == 1
+    pictures = str(draw_objects(tmp_path, {"": 6}))
+    assert main(["tune", pictures, "--folds", "2", "--parameters", "/proc/none/x.yaml"]) == 2
+    assert "--parameters" in (err := capsys.readouterr().err) and err.count("\n") == 1

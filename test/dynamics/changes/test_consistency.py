@@ -54,13 +54,10 @@ def test_answer_is_the_minimum(samples):
     assert value(found) <= other.fun + 1e-6
 
 
-def test_what_is_known_and_possible_stays_and_offsets_follow():
+def test_what_is_known_and_possible_stays_and_offsets_follow_and_without_data_bodies_are_nominal():
     target = np.concatenate([1.5 * NOMINAL[:20], [7.0]])
     found = ConsistentParameters(NOMINAL, BODIES).nearest(target, 1e13 * np.eye(21))
     np.testing.assert_allclose(found, target, rtol=1e-4, atol=1e-9)
-
-
-def test_without_data_bodies_are_nominal():
     found = ConsistentParameters(NOMINAL, BODIES).nearest(np.full(21, -3.0), np.zeros((21, 21)))
     np.testing.assert_allclose(found[:20], NOMINAL[:20], rtol=1e-4, atol=1e-9)
 

@@ -50,10 +50,8 @@ def carrying(loaded):
 
 def test_a_contact_with_an_empty_hand(hand):
     assert path(hand, 0.05, push=PUSH) == [State.QUIET, State.DISTURBED]
-    assert path(hand, 0.95, push=PUSH) == [State.DISTURBED]
-    assert not hand.monitor.may_learn(hand.stamp)
-    assert path(hand, 0.1) == [State.DISTURBED, State.QUIET]
-    assert path(hand, 0.9) == [State.QUIET]
+    assert path(hand, 0.95, push=PUSH) == [State.DISTURBED] and not hand.monitor.may_learn(hand.stamp)
+    assert path(hand, 0.1) == [State.DISTURBED, State.QUIET] and path(hand, 0.9) == [State.QUIET]
     assert hand.monitor.counts == {"contacts": 1} and hand.monitor.may_learn(hand.stamp)
 
 
@@ -80,8 +78,7 @@ def test_a_load_takes_the_place_of_another(carrying):
     begun = carrying.monitor.load.since
     assert path(carrying, 1.0, load=2.0 * LOAD) == [State.CARRYING, State.DISTURBED_CARRYING, State.CARRYING]
     since = carrying.monitor.load.since
-    assert path(carrying, 1.0)[-1] is State.QUIET
-    assert carrying.monitor.counts == {"loads": 2, "releases": 1}
+    assert path(carrying, 1.0)[-1] is State.QUIET and carrying.monitor.counts == {"loads": 2, "releases": 1}
     assert not any(map(carrying.monitor.may_learn, (begun, since - 1, since, carrying.stamp - 10**9)))
     assert carrying.monitor.may_learn(begun - 1) and carrying.monitor.may_learn(carrying.stamp)
 
@@ -98,8 +95,7 @@ def test_contacts_while_something_is_carried_leave_what_is_known_of_it(carrying,
 
 
 def test_a_pause_with_an_empty_hand(hand):
-    assert pause(Hand()) is State.GETTING_USED
-    assert pause(hand) is State.QUIET
+    assert pause(Hand()) is State.GETTING_USED and pause(hand) is State.QUIET
     assert path(hand, 0.1, push=PUSH)[-1] is State.DISTURBED
     assert pause(hand) is State.QUIET and not hand.monitor.counts
 
@@ -170,8 +166,7 @@ def test_a_strong_push_is_seen_by_its_first_sample():
 def test_what_keeps_its_direction_at_the_sensor_is_over_when_it_ends(seed, axis):
     """Such a wrench turns in the frame of the hand, so that its estimate says little about when it ends."""
     hand = used(seed)
-    assert "contact" in hand.run(1.0, measured=3.0 * np.eye(6)[axis])
-    assert hand.run(1.0).index("nothing") <= 30
+    assert "contact" in hand.run(1.0, measured=3.0 * np.eye(6)[axis]) and hand.run(1.0).index("nothing") <= 30
     assert hand.monitor.changed == 0 and hand.monitor.load is None
 
 
@@ -207,10 +202,8 @@ def test_gain_errors_misread_a_signal_as_much_as_drawn_ones_do(torque):
 
 def test_joint_torques_tell_loads_from_pushes_too():
     hand = used(3, torque=True)
-    assert hand.run(3.0, load=2 * LOAD)[-1] == "load"
-    assert hand.run(1.0)[-1] == "nothing"
-    assert "contact" in hand.run(0.8, push=3 * PUSH)
-    assert hand.run(1.0)[-1] == "nothing"
+    assert hand.run(3.0, load=2 * LOAD)[-1] == "load" and hand.run(1.0)[-1] == "nothing"
+    assert "contact" in hand.run(0.8, push=3 * PUSH) and hand.run(1.0)[-1] == "nothing"
 
 
 def test_a_force_at_the_sensor_is_no_load():
@@ -219,8 +212,7 @@ def test_a_force_at_the_sensor_is_no_load():
     for _ in range(16):
         direction = rng.standard_normal(6) * ([1.0] * 3 + [0.0] * 3)
         pulled = hand.run(1.0, measured=rng.uniform(4.0, 12.0) * direction / np.linalg.norm(direction))
-        assert set(pulled[5:]) == {"contact"}
-        assert hand.run(3.0)[-1] == "nothing"
+        assert set(pulled[5:]) == {"contact"} and hand.run(3.0)[-1] == "nothing"
     assert hand.monitor.counts == {"contacts": 16}
 
 
@@ -248,14 +240,12 @@ def test_what_the_body_does_not_know_is_no_load_and_no_contact(seed):
     for _ in range(300):
         z = kept * z + np.sqrt(1.0 - kept**2) * rng.standard_normal(6)
         phases += hand.run(PERIOD, measured=deviation * z, variance=2500.0)
-    assert "load" not in phases
-    assert set(phases[30:]) == {"nothing"}
+    assert "load" not in phases and set(phases[30:]) == {"nothing"}
 
 
 def test_what_is_never_settled_is_a_change_of_the_body():
     """Errors that alternate between those of a load and of a push must not keep the body from learning for ever."""
-    hand = used(5, longest_contact=3.0)
-    rng = np.random.default_rng(0)
+    hand, rng = used(5, longest_contact=3.0), np.random.default_rng(0)
     for _ in range(12):
         hand.run(0.4, load=LOAD * rng.uniform(0.5, 3.0), push=PUSH * rng.uniform(-3.0, 3.0))
     assert hand.monitor.changed >= 1

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from helpers.robots import ICUB, LEFT_ARM, RIGHT_ARM
+from helpers.unchanged import unchanged
 
 from icub_learning.dynamics import NonparametricEstimator, ParametricEstimator, SemiparametricEstimator, WrenchRegressor
-from icub_learning.errors import StateError
+from icub_learning.errors import NotFiniteError, StateError
 
 ESTIMATORS = (ParametricEstimator, NonparametricEstimator, SemiparametricEstimator)
 
@@ -34,6 +35,14 @@ def test_the_past_fades_as_often_as_samples_came_not_only_as_were_learned(regres
             often.update(*motion, y)
         true = regressor.nominal_parameters * (1.0 + 0.01 * random.integers(60))  # the body changes all the time
     np.testing.assert_allclose(once.parameters, often.parameters, rtol=0.02, atol=0.02 * np.abs(true).max())
+    again = ParametricEstimator.from_state(once.state(), regressor)
+    changed = ParametricEstimator(regressor)
+    changed.body_changed(9.0)  # it forgets more with each sample from now on
+    for one in (once, again, changed):
+        one.update(*motion, y)
+        with unchanged(one), pytest.raises(NotFiniteError):
+            one.update(*motion, np.full(6, np.nan), count=5)
+    np.testing.assert_array_equal(again.parameters, once.parameters)
 
 
 @pytest.mark.parametrize("prior", ["zero", "nominal"])

@@ -52,8 +52,7 @@ def test_features_learn_from_the_motion_as_it_was_known_and_rigid_bodies_from_th
     np.testing.assert_array_equal(both.parametric.parameters, exact.parametric.parameters)
     found, expected, other = (one.predict(*states[7]).experts.values for one in (both, seen, exact))
     np.testing.assert_array_equal(found[1:], expected[1:])
-    assert (np.abs(found - other)[1:] > 1e-6).all()
-    assert abs(found[0, 0] - expected[0, 0]) > 1e-6
+    assert (np.abs(found - other)[1:] > 1e-6).all() and abs(found[0, 0] - expected[0, 0]) > 1e-6
 
 
 @pytest.mark.parametrize("truth", ["rigid", "features", "both"])
@@ -107,8 +106,7 @@ def test_what_is_judged_before_anything_was_learned_is_no_harm(prior, moving):
         if k >= 15:
             estimator.update(*samples[k - 15], measured[k - 15], published=made[k - 15])
     totals, variances = (np.array([getattr(one, name) for one in made]) for name in ("total", "variance"))
-    assert np.isfinite(totals).all()
-    assert np.isfinite(variances[1:]).all()
+    assert np.isfinite(totals).all() and np.isfinite(variances[1:]).all()
     assert np.mean((totals - truth)[200:] ** 2) < 0.01 * np.mean(truth**2) + 0.01**2
     assert np.mean(np.abs(totals - measured)[200:] < 2.0 * np.sqrt(variances[200:])) > 0.85
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from icub_learning.dynamics.estimators.noise.fading import HALF_LIFE, SignalVariance, UsualLeverage, unlearned_share
-from icub_learning.dynamics.estimators.noise.noise_variance import NoiseVariance
+from icub_learning.dynamics.estimators.noise.noise_variance import FIRST_SAMPLES, LARGEST, NoiseVariance, OutputNoise
 from icub_learning.dynamics.estimators.noise.prediction_errors import SerialCorrelation
 from icub_learning.errors import StateError
 from icub_learning.recursive.adaptive_forgetting import YOUNG
@@ -41,6 +41,16 @@ def test_pooled_noise_is_the_mean_over_the_samples_of_both():
         noise.add(np.array([1.0 if noise is one else 4.0]))
     one.merge(other)
     assert (one.value.tolist(), one.n_samples) == ([1.75], 4)
+
+
+def test_outputs_count_in_inverse_proportion_to_their_noise_up_to_a_bound_and_alike_while_it_is_unknown():
+    found, silent = OutputNoise("noise", 3), OutputNoise("noise", 3)
+    for k in range(200):
+        found.add(np.array([4.0, 0.25, 0.0]))
+        silent.add(np.zeros(3))
+        assert k + 1 >= FIRST_SAMPLES or (found.weights == 1.0).all()
+    assert found.weights.tolist() == pytest.approx([1.0, 4.0, LARGEST])
+    assert (found.least_weights == 1.0).all() and (silent.weights == 1.0).all()
 
 
 def test_leverages_beyond_the_usual_are_told_as_errors_that_come_back_with_the_motion():

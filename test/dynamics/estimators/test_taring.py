@@ -78,8 +78,7 @@ def test_bad_changes_are_refused(kind, regressor):
 
 def test_recent_measurements_are_those_of_the_last_half_second(regressor):
     estimator = SemiparametricEstimator(regressor, n_random_features=40)
-    recent = RecentMeasurements()
-    still = np.zeros(3)
+    recent, still = RecentMeasurements(), np.zeros(3)
     for k in range(100):
         recent.add(0.1 * k, Motion(k, still, still, still), np.full(6, float(k)))
     assert [known.stamp for known, _ in recent.within(9.9)] == [94, 95, 96, 97, 98, 99]

@@ -167,8 +167,7 @@ def test_a_sample_that_stands_for_ten_lets_the_past_fade_once_for_its_time(kind)
 
 def test_an_answer_has_the_confidences_of_the_motion_that_was_settled_last():
     rng = np.random.default_rng(6)
-    states = motions(300, rng)
-    estimator = made(SemiparametricEstimator)
+    states, estimator = motions(300, rng), made(SemiparametricEstimator)
     learn(estimator, states, np.sin(3 * states[:, 0]) + 0.1 * rng.normal(size=(300, 1)))
     known, new = states[-1], states[-1] + 2.0
     first, at_once = estimator.answer(*known), estimator.predict(*new)
@@ -208,8 +207,7 @@ def test_members_forget_by_the_time_between_stamps_and_below_100_hz_by_samples(p
 
 
 def test_a_snapshot_tells_what_was_known_a_few_samples_ago():
-    states = motions(300, np.random.default_rng(1))
-    estimator = made(NonparametricEstimator)
+    states, estimator = motions(300, np.random.default_rng(1)), made(NonparametricEstimator)
     assert estimator.predict(*states[0]).experts.unlearned.novelty == pytest.approx(1.0)
     learn(estimator, states[:290], np.sin(states[:290, 0]))
     estimator.predictor()
@@ -249,8 +247,7 @@ def test_pooling_is_learning_all_and_leaves_alone_what_was_learned_of_late(kind)
 @KINDS
 def test_pooling_with_what_does_not_fit_is_refused_and_changes_nothing(kind):
     states = motions(60, np.random.default_rng(6))
-    y = np.sin(states[:, 0])
-    one = made(kind)
+    y, one = np.sin(states[:, 0]), made(kind)
     learn(one, states, y)
     before = one.state()
     other_kind = NonparametricEstimator if kind is SemiparametricEstimator else SemiparametricEstimator

@@ -29,9 +29,8 @@ def test_all_entries_follow_from_those_that_are_learned_and_none_of_these_from_o
     every = np.array([columns.of(regressor(*motion)) for motion in motions])
     learned = every.reshape(len(motions), -1)[:, columns.entries]
     found = np.zeros_like(every)
-    for output, place, source, scale in zip(
-        columns.outputs, columns.places, columns.sources, columns.scales, strict=True
-    ):
+    of_columns = zip(columns.outputs, columns.places, columns.sources, columns.scales, strict=True)
+    for output, place, source, scale in of_columns:
         found[:, output, place] += scale * learned[:, source]
     np.testing.assert_allclose(found, every, rtol=0.0, atol=1e-8 * np.abs(every).max())
     lengths = np.linalg.norm(learned, axis=0)

@@ -46,9 +46,12 @@ def arguments():
             np.empty((7, T)), np.empty(D), np.ones(D), np.zeros(T), maps, (places, maps[:, :, ::2].copy()), 2.0, rows,
             np.ones((4, rows.shape[1])),
         ],
+        "combine": [np.empty((2, T)), np.ones((2, 3, T)), np.ones((3, T)), np.ones((3, T)), np.ones(T), 3],
     }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", arguments())
 def test_what_does_not_fit_is_refused(name, version):
     assert_refused(getattr(_joint if hasattr(_joint, name) else _experts, name), arguments()[name], exact=True)
+    with pytest.raises(ValueError, match="do not fit"):  # a mean over no experts
+        _experts.combine(np.empty((2, T)), *np.empty((3, 0, T)), np.ones(T), 0)

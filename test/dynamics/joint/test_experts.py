@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 from helpers.misleading_errors import CASES, capped, followed, within_bound
 
-from icub_learning.dynamics.joint.experts import (
-    HALF_LIVES,
-    SECOND_HALF_LIFE,
-    ExpertPredictions,
-    ExpertWeights,
-    Unlearned,
-)
+from icub_learning.dynamics.joint.experts import HALF_LIVES, ExpertPredictions, ExpertWeights, Unlearned
+from icub_learning.dynamics.joint.experts import SECOND_HALF_LIFE as SECOND
 
 PERIOD = 0.01  # s
 
@@ -54,10 +49,8 @@ def aggregated(errors, confidences, published, period):
     """
     counted = capped(errors[:, None], published[:, None], period)[:, 0]
     memories = [followed(counted[:, None], 0.5 ** (period / half_life))[1] for half_life in HALF_LIVES]
-    rivals = np.array(
-        [[*(shares(memory[t], confidences[t]) @ row for memory in memories), row[0]] for t, row in enumerate(counted)]
-    )
-    return counted, memories, *followed(rivals[:, None], 0.5 ** (period / SECOND_HALF_LIFE))
+    rivals = [[*(shares(one[t], confidences[t]) @ row for one in memories), row[0]] for t, row in enumerate(counted)]
+    return counted, memories, *followed(np.array(rivals)[:, None], 0.5 ** (period / SECOND))
 
 
 def mixed(memories, of_memories):
@@ -82,7 +75,7 @@ def test_memories_are_judged_as_their_experts_are_weighed_with_confidence(period
         assert weights.combined(experts).total[0] == pytest.approx(choices[-1] @ row, rel=1e-9)
         weights.judge(experts, np.zeros(1), period)
     _, memories, rows, of_memories, rates = aggregated(errors, np.array(confidences), np.array(choices), counted)
-    assert within_bound(rows, rates, 0.5 ** (counted / SECOND_HALF_LIFE))
+    assert within_bound(rows, rates, 0.5 ** (counted / SECOND))
     np.testing.assert_allclose(weights.value[:, 0], mixed(memories, of_memories), rtol=1e-4, atol=1e-7)
     for wrong, elapsed in ((np.ones(errors.shape), counted), (np.array(confidences), 2.0 * counted)):
         _, memories, _, of_memories, _ = aggregated(errors, wrong, np.array(choices), elapsed)
@@ -146,8 +139,7 @@ def test_the_best_expert_is_found_and_when_it_changes_followed_within_tenths_of_
     best = 0.1**2
     assert np.mean(errors[300:1500] ** 2) < 1.5 * best
     assert np.mean(errors[1500:1530] ** 2) > 10 * best  # the change cannot be known at once
-    assert np.mean(errors[1530:1600] ** 2) < 4.0 * best
-    assert np.mean(errors[1800:] ** 2) < 1.5 * best
+    assert np.mean(errors[1530:1600] ** 2) < 4.0 * best and np.mean(errors[1800:] ** 2) < 1.5 * best
 
 
 def test_two_deviations_hold_95_percent_in_known_and_in_new_motions():
@@ -161,10 +153,8 @@ def test_two_deviations_hold_95_percent_in_known_and_in_new_motions():
         variance = weights.combined(experts).variance[0]
         inside.append(error**2 <= 4.0 * variance)
         weights.judge(experts, np.zeros(1), PERIOD)
-    inside = np.array(inside[1500:])
-    new = novelties[1500:] > 0.0
-    assert 0.94 <= inside.mean() <= 0.96
-    assert 0.92 <= inside[~new].mean() <= 0.98
+    inside, new = np.array(inside[1500:]), novelties[1500:] > 0.0
+    assert 0.94 <= inside.mean() <= 0.96 and 0.92 <= inside[~new].mean() <= 0.98
     assert 0.90 <= inside[new].mean() <= 0.98
 
 

@@ -29,13 +29,8 @@ class MadeUpRegressor:
 
     def __call__(self, q, v, a):
         one, two = np.sin(q)
-        return np.array(
-            [
-                [one, 0.0, 2.0 * one, 0.0, 1.0, 0.0],
-                [0.0, v[0], v[0], a[1], 0.0, 0.0],
-                [two, a[0], 2.0 * two + a[0], 0.0, 0.0, 0.0],
-            ]
-        )
+        return np.array([[one, 0.0, 2.0 * one, 0.0, 1.0, 0.0], [0.0, v[0], v[0], a[1], 0.0, 0.0],
+                         [two, a[0], 2.0 * two + a[0], 0.0, 0.0, 0.0]])  # fmt: skip
 
     @property
     def base_projection(self):
@@ -148,11 +143,9 @@ def test_wrench_and_torques_of_real_robots_equal_the_batch(regressor, factor):
 
 
 @given(
-    st.integers(0, 2**32 - 1),
-    st.lists(st.sampled_from([0.135, 0.2, 0.7, 0.99, 0.9999, 1.0]), min_size=1, max_size=40),
-    st.lists(st.floats(0.05, 20.0), min_size=T, max_size=T),
-    st.sampled_from([ZERO, START]),
-)
+    st.integers(0, 2**32 - 1), st.lists(st.sampled_from([0.135, 0.2, 0.7, 0.99, 0.9999, 1.0]), min_size=1, max_size=40),
+    st.lists(st.floats(0.05, 20.0), min_size=T, max_size=T), st.sampled_from([ZERO, START]),
+)  # fmt: skip
 @settings(deadline=None, max_examples=40)
 def test_equals_the_batch_whatever_factors_follow_one_another(seed, factors, weights, start):
     phi, rows, y = stream(len(factors) + 1, seed)
@@ -225,8 +218,7 @@ def test_pools_two_that_found_how_much_outputs_count(n):
     for process, learned in ((one, slice(0, n)), (other, slice(n, 2 * n)), (both, slice(0, 2 * n))):
         learn(process, chosen(samples, learned))
     one.merge(other)
-    truth = np.array([1.0, -0.5, 0.2, 2.0, 0.7, 0.0])
-    rows = samples[1][2 * n :]
+    truth, rows = np.array([1.0, -0.5, 0.2, 2.0, 0.7, 0.0]), samples[1][2 * n :]
     pooled, whole = (np.mean((rows @ (parameters(process) - truth)) ** 2, axis=0) for process in (one, both))
     assert np.exp(0.5 * np.mean(np.log(pooled / whole))) < 1.3
 

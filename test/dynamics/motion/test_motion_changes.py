@@ -50,8 +50,7 @@ def test_smallest_step_of_a_joint_that_moves_fast():
     t = np.arange(12) * 0.008
     q = np.round(np.column_stack([2.0 * t + 3.0 * t**2, 1e-9 * t, 0 * t]) / 1e-4) * 1e-4
     white, step, counted = first_noise(q)
-    assert step[0] == pytest.approx(1e-4) and not np.isfinite(step[1:]).any()
-    assert counted.all() and (white < 1e-7).all()
+    assert step[0] == pytest.approx(1e-4) and not np.isfinite(step[1:]).any() and counted.all() and (white < 1e-7).all()
 
 
 def plain(position, ratio, surprise):
@@ -66,8 +65,7 @@ def plain(position, ratio, surprise):
 
 
 def test_a_brisk_move_surprises_and_its_own_noise_does_not():
-    rng = np.random.default_rng(3)
-    t = np.arange(0, 8, 0.005)
+    rng, t = np.random.default_rng(3), np.arange(0, 8, 0.005)
     still = 3e-5 * rng.standard_normal((len(t), 1))
     as_expected = [plain(still, 1e10, surprise) for surprise in (4.0, np.inf)]
     changed = np.any(as_expected[0] != as_expected[1], axis=1)

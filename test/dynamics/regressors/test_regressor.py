@@ -9,6 +9,7 @@ import pinocchio
 import pytest
 from helpers import point_mass_arm
 from helpers.robots import ICUB, LEFT_ARM, PANDA, PANDA_JOINTS, RIGHT_ARM, UR10, UR10_JOINTS, random_state
+from numpy.polynomial import chebyshev
 
 from icub_learning.dynamics.estimators.saved_states import describe, rebuild_regressor
 from icub_learning.dynamics.regressors.regressor import base_projection
@@ -99,8 +100,7 @@ def test_names_and_sizes(regressors):
     assert (regressor.n_joints, regressor.n_outputs, regressor.n_parameters) == (7, 6, 56)
     assert regressor.parameter_names[50:] == tuple(f"offset.{axis}" for axis in ("fx", "fy", "fz", "tx", "ty", "tz"))
     assert regressor.offset_indices == tuple(range(50, 56))
-    assert regressor.joints == RIGHT_ARM
-    assert regressor.sensor == SENSOR
+    assert regressor.joints == RIGHT_ARM and regressor.sensor == SENSOR
     assert regressor.output_names == ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
     links, own = zip(*(name.split(".") for name in regressor.parameter_names[:50]), strict=True)
     assert links[::10] == ("r_upper_arm", "r_elbow_1", "r_forearm", "r_wrist_1", "r_hand")
@@ -150,12 +150,10 @@ def test_a_sensor_that_shows_the_reaction_has_the_opposite_sign(regressors):
 
 def test_friction_columns_belong_to_their_joint_only(regressors):
     regressor = TorqueRegressor.from_urdf(*CASES["UR10"], coulomb_velocity=0.1)
-    assert regressor.n_parameters == 60 + 36
-    assert regressor.output_names == regressor.joints == UR10_JOINTS
+    assert regressor.n_parameters == 60 + 36 and regressor.output_names == regressor.joints == UR10_JOINTS
     q, v, a = random_state(6, 0)
     v[1] = 0.02
-    phi = regressor(q, v, a)
-    load = regressors["UR10 without friction"]
+    phi, load = regressor(q, v, a), regressors["UR10 without friction"]
     torque = load(q, v, a) @ load.nominal_parameters
     expected = np.zeros((6, 36))
     for j in range(6):
@@ -163,12 +161,9 @@ def test_friction_columns_belong_to_their_joint_only(regressors):
         bump = sign * np.exp(-((v[j] / 0.05) ** 2))
         expected[j, 6 * j : 6 * j + 6] = sign, v[j], 1.0, bump, sign * abs(torque[j]), a[j]
     np.testing.assert_allclose(phi[:, 60:], expected, rtol=1e-12, atol=0)
-    assert regressor.parameter_names[60:66] == tuple(
-        f"shoulder_pan_joint.{name}" for name in ("coulomb", "viscous", "offset", "stribeck", "load", "rotor")
-    )
-    assert [regressor.parameter_names[index] for index in regressor.offset_indices] == [
-        f"{joint}.offset" for joint in UR10_JOINTS
-    ]
+    own = ("coulomb", "viscous", "offset", "stribeck", "load", "rotor")
+    assert regressor.parameter_names[60:] == tuple(f"{joint}.{name}" for joint in UR10_JOINTS for name in own)
+    assert regressor.offset_indices == tuple(range(62, 96, 6))
     assert not regressor.nominal_parameters[60:].any()
     np.testing.assert_array_equal(load(q, v, a), phi[:, :60])
     assert load.parameter_names == regressor.parameter_names[:60]
@@ -225,12 +220,15 @@ def test_planar_pendulum_in_closed_form():
         c2, s2 = np.cos(q[1]), np.sin(q[1])
         both, c1, c12 = a[0] + a[1], np.cos(q[0]), np.cos(q[0] + q[1])
         coupling = length * (c2 * (2 * a[0] + a[1]) - s2 * (2 * v[0] * v[1] + v[1] ** 2)) + g * c12
-        return np.array(
-            [
-                [g * c1, a[0], 0.0, length**2 * a[0] + length * g * c1, coupling, both],
-                [0.0, 0.0, 0.0, 0.0, length * (c2 * a[0] + s2 * v[0] ** 2) + g * c12, both],
-            ]
-        )
+        first = [g * c1, a[0], 0.0, length**2 * a[0] + length * g * c1, coupling, both]
+        return np.array([first, [0.0, 0.0, 0.0, 0.0, length * (c2 * a[0] + s2 * v[0] ** 2) + g * c12, both]])
 
     expected = [[1, 0, 0, 0.5, 0, 0], [0, 1, 0, 0.25, 0, 0], [0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]
     np.testing.assert_allclose(base_projection(torques, 2, 6), expected, atol=1e-9)
+
+
+def test_columns_that_depend_are_told_from_those_that_nearly_do():
+    """Powers of a position, the first four thrice each, and a Chebyshev polynomial, which is their sum."""
+    expected = np.c_[np.repeat(np.eye(16)[:, :4], 3, axis=1), np.eye(16)[:, 4:], chebyshev.cheb2poly(np.eye(16)[15])]
+    found = base_projection(lambda q, v, a: (q / np.pi)[:, None] ** np.arange(16) @ expected, 1, 25)
+    np.testing.assert_allclose(found, expected, atol=1e-5)

@@ -36,10 +36,8 @@ def test_an_offset_of_seventy_newtons_is_learned_in_five_seconds_and_the_masses_
 
 def test_the_gain_matrix_is_linear_in_what_the_urdf_says():
     regressor = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor", gain=True)
-    assert regressor.n_parameters == 50 + 6 + 36
-    assert regressor.parameter_names[56:58] == ("gain.fx.fx", "gain.fx.fy")
-    gain = np.random.default_rng(0).normal(0, 0.1, (6, 6))
-    offset = np.arange(6.0)
+    assert regressor.n_parameters == 50 + 6 + 36 and regressor.parameter_names[56:58] == ("gain.fx.fx", "gain.fx.fy")
+    gain, offset = np.random.default_rng(0).normal(0, 0.1, (6, 6)), np.arange(6.0)
     parameters = np.concatenate([regressor.nominal_parameters[:50], offset, gain.reshape(-1)])
     for seed in range(10):
         state = random_state(7, seed)
@@ -58,9 +56,8 @@ def test_the_direction_of_friction_is_as_sharp_as_velocities_are_known():
     regressor.follow_velocity_noise(deviation)
     np.testing.assert_allclose(regressor.coulomb_velocity, np.maximum(1.2 * deviation, STANDSTILL))
     q, v, a = random_state(6, 0)
-    np.testing.assert_allclose(
-        np.diag(regressor(q, v, a)[:, 60::6]), np.tanh(v / regressor.coulomb_velocity), rtol=1e-12
-    )
+    direction = np.diag(regressor(q, v, a)[:, 60::6])
+    np.testing.assert_allclose(direction, np.tanh(v / regressor.coulomb_velocity), rtol=1e-12)
     again = rebuild_regressor(describe(regressor))
     np.testing.assert_array_equal(again(q, v, a), regressor(q, v, a))
 
@@ -130,11 +127,9 @@ def test_a_model_with_columns_that_the_robot_lacks_is_refused():
 def test_weights_follow_the_noise_of_each_output_and_make_the_estimate_better():
     """With forces a hundred times noisier than torques, weights bring the parameters closer to the truth."""
     regressor = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor")
-    noise = np.array([1.0, 1.0, 1.0, 0.01, 0.01, 0.01])
-    errors = {}
+    noise, errors = np.array([1.0, 1.0, 1.0, 0.01, 0.01, 0.01]), {}
     for kind in ("equal", "noise"):
-        random = np.random.default_rng(0)
-        estimator = ParametricEstimator(regressor, 1e-3, output_weights=kind)
+        random, estimator = np.random.default_rng(0), ParametricEstimator(regressor, 1e-3, output_weights=kind)
         for k in range(4000):  # enough samples to outweigh the errors of the first ones
             state = [0.3 * part for part in random_state(7, k)]
             y = regressor(*state) @ regressor.nominal_parameters + noise * random.normal(size=6)
@@ -151,8 +146,7 @@ def test_weights_follow_the_noise_of_each_output_and_make_the_estimate_better():
 
 def test_a_drifting_offset_is_followed_and_the_masses_stay():
     """The offset lags behind by the memory, 1 / (1 - forgetting) samples, as that of an exponential average does."""
-    regressor = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor")
-    random = np.random.default_rng(0)
+    regressor, random = WrenchRegressor.from_urdf(ICUB, RIGHT_ARM, "r_arm_ft_sensor"), np.random.default_rng(0)
     fixed, drifting = ParametricEstimator(regressor), ParametricEstimator(regressor, offset_forgetting=0.95)
     lags = {fixed: [], drifting: []}
     for k in range(3000):
@@ -164,7 +158,6 @@ def test_a_drifting_offset_is_followed_and_the_masses_stay():
                 errors.append(estimator.parameters[-6:] - offset)
             estimator.update(*state, y)
     lag = 10 * (2 * np.pi / 3000) * 20 / np.sqrt(2)  # [N] root mean square of the lag
-    assert np.std(lags[drifting]) == pytest.approx(lag, rel=0.1)
-    assert np.std(lags[fixed]) > 10 * lag
+    assert np.std(lags[drifting]) == pytest.approx(lag, rel=0.1) and np.std(lags[fixed]) > 10 * lag
     mass = [estimator.parameters[:50:10].sum() for estimator in (drifting, fixed)]
     assert mass[0] == pytest.approx(regressor.nominal_parameters[:50:10].sum(), rel=0.01)

@@ -16,9 +16,7 @@ N_GOOD = 130  # joint states of one run, at the end of which those of the first 
 
 names = st.lists(st.sampled_from([*JOINTS, "wrist", "tail", "", "ä"]), max_size=4)
 numbers = st.lists(st.floats(width=64) | st.sampled_from([0.0, 1e4, 1e5, 1e300]), max_size=4)
-stamps = st.integers(-(2**31) * 10**9, 2**31 * 10**9) | st.integers(-3, 3).map(
-    lambda k: START + 50 * PERIOD + k * PERIOD
-)
+stamps = st.integers(-(2**31) * 10**9, 2**31 * 10**9) | st.integers(47, 53).map(lambda k: START + k * PERIOD)
 
 
 def make(motions=None, **reader):
@@ -58,13 +56,11 @@ def test_a_refused_message_changes_nothing_to_the_bit(place, is_state, stamp, na
                 else:
                     disturbed.measurement(stamp, fields[0])
             except SampleError as error:
-                assert disturbed.counts.refused == {error.reason: 1}
-                assert error.reason in disturbed.counts.last_refusal
+                assert disturbed.counts.refused == {error.reason: 1} and error.reason in disturbed.counts.last_refusal
             else:
                 return  # the message was a good one
         assert (good(disturbed, k) == predicted[k]).all()
-    assert len(learned) > 20
-    assert np.array_equal(disturbed.estimator.taught(), learned)
+    assert len(learned) > 20 and np.array_equal(disturbed.estimator.taught(), learned)
 
 
 def test_a_joint_state_without_names_before_the_first_good_one_is_refused():

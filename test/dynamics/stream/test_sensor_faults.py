@@ -64,16 +64,13 @@ def test_an_axis_that_is_not_measured_is_named_once(axes, value, is_wrench, word
         measured[axes] = value(k)
         answers.append(check.add(measured, np.array([0.0, 0.002 * k])))
     answer = answers.pop(CHECKED_SAMPLES - 1)
-    assert set(answers) == {None}
-    assert answer.startswith(words) and bool(answer) == bool(words)
+    assert set(answers) == {None} and answer.startswith(words) and bool(answer) == bool(words)
 
 
 def test_only_a_moving_robot_is_judged():
-    random = np.random.default_rng(0)
-    check = SensorCheck(WRENCH_AXES, is_wrench=True)
+    random, check = np.random.default_rng(0), SensorCheck(WRENCH_AXES, is_wrench=True)
     rest = random.normal(size=6)
     for _ in range(10 * CHECKED_SAMPLES):  # a simulated robot at rest: only the last bits change
         assert check.add(rest, np.full(7, 0.3) + 1e-9 * random.normal(size=7)) is None
     answers = [check.add(random.normal(size=6), np.full(7, 0.3 + 0.01 * k)) for k in range(1, CHECKED_SAMPLES)]
-    assert answers[-1] == ""
-    assert answers[:-1] == [None] * (CHECKED_SAMPLES - 2)
+    assert answers[-1] == "" and answers[:-1] == [None] * (CHECKED_SAMPLES - 2)

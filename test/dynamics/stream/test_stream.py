@@ -82,8 +82,7 @@ def test_pairs_the_nearest_stamps_whichever_arrives_first(offset, measurement_fi
         stream.learn()
     for q, _, _, y in recorder.learned:
         np.testing.assert_allclose(q, motion(y[0])[0], atol=1e-12)
-    assert len(recorder.learned) >= 14
-    assert not stream.counts.refused
+    assert len(recorder.learned) >= 14 and not stream.counts.refused
 
 
 JITTER = np.random.default_rng(0).uniform(-0.38, 0.38, 200)
@@ -162,8 +161,7 @@ def test_a_bad_message_is_refused_and_leaves_everything_as_it_was(reason, bad):
                 send(stream, 10, **bad) if isinstance(bad, dict) else stream.measurement(*bad)
             assert caught.value.reason == reason
         cycle(stream, k)
-    assert stream.counts.refused == {reason: 1}
-    assert stream.counts.last_refusal == f"{reason}: {caught.value}"
+    assert stream.counts.refused == {reason: 1} and stream.counts.last_refusal == f"{reason}: {caught.value}"
     assert learned(stream) == list(range(2, 28))
 
 
@@ -270,8 +268,7 @@ def test_at_1_khz_motions_are_settled_and_experts_judged_every_few_ms(every):
         stream.joint_state(stamp, JOINTS, *motion(k)[:2])
         stream.measurement(stamp, [k, 0, 0])
         assert len(stream.pair()) == 1
-    assert experts.anew == list(range(0, 30, every))
-    assert [event[1] for event in experts.events] == experts.anew
+    assert experts.anew == list(range(0, 30, every)) and [event[1] for event in experts.events] == experts.anew
     assert [event[3] for event in experts.events[1:]] == pytest.approx([every * 1e-3] * (29 // every))
 
 

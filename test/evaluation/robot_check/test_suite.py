@@ -14,6 +14,7 @@ from helpers.planted_faults import EFFORT_FAULTS, FAULTS, planted
 from helpers.sound_robots import cut, moved, zoo_robot
 
 from icub_learning.cli.check.report import as_text, parameters
+from icub_learning.evaluation.robot_check.messages import check_names
 from icub_learning.evaluation.robot_check.observation import OPEN, Observation
 from icub_learning.evaluation.robot_check.suite import check_robot
 from icub_learning.evaluation.robot_check.timing import check_rates
@@ -24,8 +25,6 @@ from icub_learning.simulation.zoo import ZOO
 
 ARMS = ("lbr_med7_exciting", "tiago", "ur10e_14harm50sec", "ur10e_14harm50secLoad")
 REAL = (*(f"arms/{name}.npz" for name in ARMS), "ur10/ur10_exciting_trajectory.db3")
-
-
 PLANTED = {"right": FAULTS, "left": FAULTS, "xarm7_500hz": EFFORT_FAULTS, "ur10_currents_125hz": EFFORT_FAULTS}
 
 
@@ -82,8 +81,7 @@ def test_nothing_is_wrong_with_the_simulated_icub(task):
     """Cables and cross-talk cause part of its wrench, which must not be taken for a swapped axis."""
     recording = simulate([(task, 5.0)], 100.0)
     report = check_robot(Observation(recording, find_urdf("icub"), "r_arm_ft_sensor", recording.wrench_frame))
-    assert report.faults == ()
-    assert report.settings is not None
+    assert report.faults == () and report.settings is not None
     assert (report.settings.output, report.settings.sensor) == ("wrench", "r_arm_ft_sensor")
     assert tuple(report.settings.joints) == recording.joint_names
 
@@ -126,8 +124,7 @@ def test_settings_follow_from_what_was_found():
     faulty = replace(robot.recording, wrench=-wrench, wrench_stamps=np.zeros(len(wrench)))
     report = check_robot(Observation(faulty, robot.urdf, robot.sensor, ""))
     assert report.faults == ("stamps_unset", "frame", "gravity")
-    assert report.settings is not None
-    assert report.settings.stamp_source == "arrival"
+    assert report.settings is not None and report.settings.stamp_source == "arrival"
     assert report.settings.wrench_direction == "child_to_parent"
     assert [f.settings["frame_id"] for f in report.findings if f.name == "frame"] == ["r_upper_arm"]
 
@@ -151,6 +148,18 @@ def test_a_urdf_with_a_negative_mass_or_without_any_is_named():
     assert "urdf" in found.faults and found.settings is None
     found = check_robot(Observation(robot.recording, re.sub('mass value="[^"]*"', 'mass value="0"', robot.urdf)))
     assert any("gives the links that move no mass" in one.text for one in found.findings)
+
+
+def test_joints_that_only_the_messages_or_only_the_urdf_have_are_named():
+    robot = sound("planar_arm_1khz")
+    made, (first, second) = robot.recording, robot.recording.joint_names
+    more = {name: np.c_[getattr(made, name), made.position[:, :1]] for name in ("position", "effort")}
+    for names, values, text in (
+        ((first, second, "gripper"), more, "lacks gripper: they are not learned; the messages lack none of it"),
+        ((first, "gripper"), {}, f"lacks gripper: they are not learned; the messages lack {second} of it"),
+    ):
+        *_, found = check_names(Observation(replace(made, joint_names=names, **values), robot.urdf))
+        assert text in found.text and found.settings == {"extra_joints": ("gripper",)}
 
 
 def test_silence_is_named():

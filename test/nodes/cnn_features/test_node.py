@@ -42,10 +42,8 @@ def test_features_of_raw_and_compressed_images(started, features, picture):
         found, near = camera.features_of(6 * SECOND), features.transform(unpacked)
         assert found @ near / np.linalg.norm(found) / np.linalg.norm(near) > 0.999
         last = camera.features[-1]
-        assert last.source == features.source
-        assert (last.header.stamp.sec, last.header.stamp.nanosec) == (6, 0)
-        assert camera.report()["refused"] == "0"
-        assert camera.diagnostics["source"] == features.source
+        assert last.source == features.source and (last.header.stamp.sec, last.header.stamp.nanosec) == (6, 0)
+        assert camera.report()["refused"] == "0" and camera.diagnostics["source"] == features.source
 
 
 def test_what_is_no_image_is_refused_with_a_reason_and_the_next_one_is_not(started, features, picture):

@@ -1,6 +1,7 @@
 """The gate and the managed node: whatever happens in callbacks and transitions, the node goes on and reports it."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
@@ -11,13 +12,17 @@ from helpers.node_here import HERE
 from helpers.ros_probe import LATCHED, RosProbe
 from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import SetParameters, SetParametersAtomically
+from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.exceptions import InvalidHandle
 from rclpy.experimental import EventsExecutor
+from rclpy.qos import qos_profile_sensor_data
 from std_srvs.srv import SetBool, Trigger
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from icub_learning.errors import ParameterError, SampleError
+from icub_learning.nodes.common import spinning
 from icub_learning.nodes.common.diagnostics import StreamReport
-from icub_learning.nodes.common.spinning import LifecycleSettings, ManagedNode, spin_once
+from icub_learning.nodes.common.spinning import LAST_ANSWERS, LINGER, LifecycleSettings, ManagedNode, run, spin_once
 from icub_learning.settings import setting, settings_of
 
 
@@ -114,8 +119,7 @@ def test_what_is_unforeseen_in_a_callback_is_counted_and_turns_diagnostics_to_er
     publisher.publish(WrenchStamped())
     probe.until(lambda: node.gate.refused["internal_error"] == 1)
     level, message = node.level()
-    assert level == DiagnosticStatus.ERROR
-    assert "ZeroDivisionError: wrench" in message
+    assert level == DiagnosticStatus.ERROR and "ZeroDivisionError: wrench" in message
     assert node.level()[0] != DiagnosticStatus.ERROR  # an error is reported once
     node.fail_at = ""
     publisher.publish(WrenchStamped())
@@ -131,8 +135,7 @@ def test_bytes_that_are_no_message_are_refused(world, publisher):
     message.wrench.force.x = -1.0
     publisher.publish(message)
     probe.until(lambda: node.gate.refused["negative"] == 1)
-    assert node.gate.received == node.gate.refused.total()
-    assert node.level()[0] == DiagnosticStatus.WARN
+    assert node.gate.received == node.gate.refused.total() and node.level()[0] == DiagnosticStatus.WARN
     assert not node.gate.refused["internal_error"]
 
 
@@ -148,10 +151,8 @@ def test_a_service_that_fails_answers_with_the_reason(world, service, kind):
     assert (node.gate.declined, node.gate.last_declined, node.gate.refused["internal_error"]) == (1, answer.message, 0)
     node.fail_at = service
     answer = probe.call(kind, service)
-    assert not answer.success
-    assert "ZeroDivisionError" in answer.message
-    assert node.gate.refused["internal_error"] == 1
-    assert node.gate.pending == 0
+    assert not answer.success and "ZeroDivisionError" in answer.message
+    assert node.gate.refused["internal_error"] == 1 and node.gate.pending == 0
     node.trigger_cleanup()
     node.fail_at = ""
     answer = probe.call(kind, service)  # the service stays, and says why it can do nothing
@@ -169,8 +170,7 @@ def test_an_error_in_a_transition_leads_to_a_clean_unconfigured_state(world, fai
         assert probe.change(number) == (name != place)
         if name == place:
             break
-    assert probe.state() == "unconfigured"
-    assert node.released == 1
+    assert probe.state() == "unconfigured" and node.released == 1
     assert bool(node.gate.refused["internal_error"]) == (fail_at == place)
     assert not [name for name, _ in node.get_subscriber_names_and_types_by_node("trouble", "/") if name == "/wrench"]
     node.fail_at = ""
@@ -182,21 +182,17 @@ def test_an_error_in_a_transition_leads_to_a_clean_unconfigured_state(world, fai
 def test_parameters_change_where_they_can_and_are_refused_with_a_reason_elsewhere(world):
     node, probe = world
     set_to = probe.set_parameter
-    assert set_to("fixed", 2.0).successful
-    assert set_to("live", 2.0).successful
+    assert set_to("fixed", 2.0).successful and set_to("live", 2.0).successful
     node.trigger_configure()
     assert set_to("live", 3.0).successful
     refused = set_to("fixed", 3.0)
-    assert not refused.successful
-    assert "clean the node up" in refused.reason
-    assert node.get_parameter("fixed").value == 2.0
+    assert not refused.successful and "clean the node up" in refused.reason and node.get_parameter("fixed").value == 2.0
     assert set_to("fixed", 2.0).successful  # the value that it has already
     node.trigger_activate()
     assert not set_to("fixed", 3.0).successful
     node.trigger_deactivate()
     node.trigger_cleanup()
-    assert set_to("fixed", 3.0).successful
-    assert not set_to("fixed", 11.0).successful
+    assert set_to("fixed", 3.0).successful and not set_to("fixed", 11.0).successful
 
 
 def test_a_parameter_of_no_type_is_refused(world):
@@ -214,13 +210,20 @@ def test_others_on_a_topic_that_do_not_fit_are_shown(world):
     node, probe = world
     node.trigger_configure()
     node.trigger_activate()
-    subscription = probe.node.create_subscription(WrenchStamped, "/trouble/out", print, LATCHED)
-    probe.until(lambda: node.endpoints.others())
-    level, message = node.level()
-    assert level == DiagnosticStatus.WARN
-    assert "probe: Volatile publisher" in message
-    probe.node.destroy_subscription(subscription)
-    probe.until(lambda: not node.endpoints.others())
+    subscribe, publish = probe.node.create_subscription, probe.node.create_publisher
+    heard, sent = (kind(use_default_callbacks=False) for kind in (SubscriptionEventCallbacks, PublisherEventCallbacks))
+    for make, destroy, said in (
+        (lambda: subscribe(WrenchStamped, "/trouble/out", print, LATCHED, event_callbacks=heard),
+         probe.node.destroy_subscription, "~/out: the QoS of a subscriber does not match: probe: Volatile publisher"),
+        (lambda: publish(WrenchStamped, "wrench", qos_profile_sensor_data, event_callbacks=sent),
+         probe.node.destroy_publisher, "wrench: the QoS of a publisher does not match: probe: Best effort publisher"),
+    ):  # fmt: skip
+        made = make()  # without events of its own, which might come when it is destroyed
+        probe.until(lambda: node.endpoints.others())
+        level, message = node.level()
+        assert level == DiagnosticStatus.WARN and said in message
+        destroy(made)
+        probe.until(lambda: not node.endpoints.others())
     publishers = [probe.node.create_publisher(WrenchStamped, "wrench", 10) for _ in range(2)]
     probe.until(lambda: node.count_publishers("/wrench") == 2)
     assert "2 publishers on /wrench" in node.level()[1]
@@ -235,3 +238,29 @@ def test_an_event_of_a_topic_that_was_released_meanwhile_is_no_error_and_others_
     node = Mock()
     spin_once(Mock(spin_once=Mock(side_effect=error)), node)
     assert node.gate.failed.called == counted
+
+
+@pytest.mark.parametrize(
+    ("pending", "answered_after", "ok", "seconds"),
+    [(0, 0, True, 0.0), (2, 0.2, True, 0.2 + LINGER), (1, 9.0, True, LAST_ANSWERS + LINGER), (1, 9.0, False, 0.0)],
+)
+def test_a_node_that_ends_answers_what_waits_but_not_for_ever(pending, answered_after, ok, seconds, monkeypatch):
+    """The executor's rounds take as long as they may, by a clock that nothing else moves on."""
+    clock, node, threads = SimpleNamespace(now=0.0), Mock(gate=Mock(pending=pending)), []
+
+    def wait(timeout_sec):
+        clock.now += timeout_sec
+        node.gate.pending = pending if clock.now < answered_after else 0
+        if clock.now > 5.0:
+            pytest.fail("it waits for ever")
+
+    for name, stand_in in {
+        "rclpy": Mock(ok=lambda: ok), "time": SimpleNamespace(monotonic=lambda: clock.now), "gc": Mock(),
+        "EventsExecutor": lambda: Mock(spin_once=wait), "autostart": lambda _: True, "is_finalized": lambda _: True,
+        "return_large_blocks": Mock(),
+    }.items():  # fmt: skip
+        monkeypatch.setattr(spinning, name, stand_in)
+    with threadpool_limits(2, "blas"):  # as of a program that was set up for several
+        assert run(lambda: threads.extend(threadpool_info()) or node) == 0
+    assert {one["num_threads"] for one in threads if one["user_api"] == "blas"} == {1}
+    assert clock.now == pytest.approx(seconds, abs=0.021)

@@ -1,11 +1,12 @@
 """Parameters declared from a table: ranges, reasons, start-up values, changes."""
 
+import numpy as np
 import pytest
 import rclpy
 from rclpy.parameter import Parameter
 
 from icub_learning.errors import ParameterError
-from icub_learning.nodes.common.parameters import declare, values
+from icub_learning.nodes.common.parameters import declare, descriptor, values
 from icub_learning.settings import Setting
 
 
@@ -15,11 +16,9 @@ def divisor(value):
 
 SETTINGS = [
     Setting("rate", 200.0, "messages a second", low=1.0, high=1000.0, live=True, check=divisor),
-    Setting("size", 3, "entries", low=1),
-    Setting("side", "right", "which arm", choices=("right", "left")),
-    Setting("joints", (), "names"),
-    Setting("gains", (1.0,), "one a joint", low=0.0),
-]
+    Setting("size", 3, "entries", low=1), Setting("side", "right", "which arm", choices=("right", "left")),
+    Setting("joints", (), "names"), Setting("gains", (1.0,), "one a joint", low=0.0),
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -40,9 +39,20 @@ def make_node(ros_domain):
     rclpy.shutdown()
 
 
-def test_defaults(make_node):
+def test_defaults_meaning_and_range_are_those_of_the_settings(make_node):
     expected = {"rate": 200.0, "size": 3, "side": "right", "joints": [], "gains": [1.0]}
     assert values(make_node(), SETTINGS) == expected
+    more = Setting("share", 0.5, "any"), Setting("most", 1.0, "all", "m", high=2.5), Setting("few", 3, "all", high=4)
+    described = {one.name: descriptor(one) for one in (*SETTINGS, *more)}
+    found = {name: (one.description, one.additional_constraints,
+                    [(part.from_value, part.to_value) for part in (*one.floating_point_range, *one.integer_range)])
+             for name, one in described.items()}  # fmt: skip
+    assert found == {
+        "rate": ("messages a second", "within [1, 1000]", [(1.0, 1000.0)]),
+        "size": ("entries", "at least 1", [(1, 2**63 - 1)]), "side": ("which arm", "one of right, left", []),
+        "joints": ("names", "", []), "gains": ("one a joint", "at least 0", []), "share": ("any", "", []),
+        "most": ("all [m]", "at most 2.5", [(-np.inf, 2.5)]), "few": ("all", "at most 4", [(-(2**63), 4)]),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -56,8 +66,7 @@ def test_defaults(make_node):
 def test_bad_start_up_value_is_named(make_node, name, value, part):
     with pytest.raises(ParameterError, match="must be") as caught:
         make_node(**{name: value})
-    assert caught.value.name == name
-    assert part in str(caught.value)
+    assert caught.value.name == name and part in str(caught.value)
 
 
 def test_a_start_up_value_of_an_unknown_parameter_is_warned_of(make_node, capfd):
@@ -82,5 +91,4 @@ def test_changes_are_guarded_and_reported(make_node):
         [result] = node.set_parameters([Parameter("rate", value=value)])
         assert result.successful == accepted
         assert accepted or "rate" in result.reason
-    assert seen == [("rate", 100.0)]
-    assert node.get_parameter("rate").value == 100.0
+    assert seen == [("rate", 100.0)] and node.get_parameter("rate").value == 100.0

@@ -41,10 +41,8 @@ def test_periods_latencies_and_execution_are_those_of_the_clock(statistics):
     periods = np.full(99, 0.01)
     periods[49], periods[50] = 0.014, 0.006
     assert statistics.period.values() == pytest.approx(periods)
-    assert statistics.jitter() == pytest.approx(np.abs(periods - 0.01))
-    assert len(statistics.latency.values()) == 99
-    assert statistics.latency.values() == pytest.approx(0.001)
-    assert statistics.age.values() == pytest.approx(0.0025)
+    assert statistics.jitter() == pytest.approx(np.abs(periods - 0.01)) and len(statistics.latency.values()) == 99
+    assert statistics.latency.values() == pytest.approx(0.001) and statistics.age.values() == pytest.approx(0.0025)
     assert statistics.execution.values() == pytest.approx(0.003)
     assert in_words(statistics.times()["execution"]) == "p50 3.000 ms, p99 3.000 ms, max 3.000 ms"
 
@@ -52,18 +50,16 @@ def test_periods_latencies_and_execution_are_those_of_the_clock(statistics):
 @pytest.mark.parametrize(
     "limits, level, words",
     [
-        ({}, DiagnosticStatus.OK, ""),
-        ({"latency_warn": 0.0009}, DiagnosticStatus.WARN, "latency_warn = 0.9 ms"),
+        ({}, DiagnosticStatus.OK, ""), ({"latency_warn": 0.0009}, DiagnosticStatus.WARN, "latency_warn = 0.9 ms"),
         ({"latency_warn": 0.0011}, DiagnosticStatus.OK, ""),
         ({"latency_warn": 0.0009, "latency_error": 0.0009}, DiagnosticStatus.ERROR, "latency_error"),
         ({"jitter_warn": 0.003}, DiagnosticStatus.WARN, "jitter p99 4.000 ms"),
         ({"jitter_error": 0.005}, DiagnosticStatus.OK, ""),
     ],
-)
+)  # fmt: skip
 def test_the_99th_percentile_is_judged_by_the_limits(statistics, limits, level, words):
     found = verdict(statistics.times(), NEVER | limits)
-    assert found[0] == level
-    assert words in found[1]
+    assert found[0] == level and words in found[1]
     assert verdict({timing.LATENCY: (1e-3, 2e-3, 9e-3), timing.JITTER: ()}, NEVER | {"latency_warn": 3e-3})[1] == ""
 
 

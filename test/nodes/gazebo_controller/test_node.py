@@ -18,8 +18,7 @@ from icub_learning.nodes.common.trajectories import trajectory_points
 STEP = 0.001  # [s] step of the physics
 STEPS = 5  # steps from one joint state to the next
 AT_ONCE = 4  # joint states between two requests for the node's state: fewer than its queue holds
-ELBOW = JOINTS.index("r_elbow")
-HOME = np.array([0.0, 0.0, 0.0, 0.2617993877991494, 0.0, 0.0, 0.0])
+ELBOW, HOME = JOINTS.index("r_elbow"), np.array([0.0, 0.0, 0.0, 0.2617993877991494, 0.0, 0.0, 0.0])
 
 
 class Gazebo(RosProbe):
@@ -99,7 +98,6 @@ def test_it_goes_home_then_follows_and_brakes_before_it_begins_anew(gazebo: Gaze
     gazebo.run_until_sent(1)  # the elbow begins beyond its limit
     gazebo.run(1.5)
     np.testing.assert_allclose(gazebo.position, HOME, atol=1e-6)
-
     gazebo.command([1.0, 1.001], [[0.4], [1.4]])  # two points one radian apart
     gazebo.until(lambda: len(gazebo.commands) == 2)
     times = gazebo.commands[-1]["times"]
@@ -125,6 +123,17 @@ def test_what_cannot_be_followed_is_refused_and_changes_nothing(gazebo: Gazebo) 
     assert len(gazebo.commands) == 1
     gazebo.command([1.0], [[0.5]])
     gazebo.until(lambda: len(gazebo.commands) == 2)
+
+
+def test_an_arm_within_its_limits_follows_from_where_it_is_and_then_from_its_last_target(gazebo: Gazebo) -> None:
+    target = np.where(np.arange(len(JOINTS)) == ELBOW, 0.8, HOME)
+    for number, (start, end) in enumerate(((HOME, 0.8), (target, 0.5)), 1):
+        gazebo.position = start + 0.005 * (number - 1)  # it sags a little: no reason to jump there
+        gazebo.run(0.1)
+        gazebo.command([1.0], [[end]])
+        gazebo.until(lambda number=number: len(gazebo.commands) == number)
+        np.testing.assert_allclose(gazebo.commands[-1]["positions"][0], start, atol=1e-4)
+        gazebo.run(1.5)
 
 
 def test_a_trajectory_from_before_the_first_joint_state_is_followed_after_it(gazebo: Gazebo) -> None:

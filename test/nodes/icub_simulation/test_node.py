@@ -54,8 +54,7 @@ def test_publishes_at_its_rate_with_stamps_of_simulated_time(simulate) -> None:
     states, wrenches = probe.hear(JointState, "/joint_states"), probe.hear(WrenchStamped, "/wrench")
     clock, motion = probe.hear(Clock, "/clock"), probe.hear(JointTrajectory, f"{NODE}/truth/motion")
     cable = probe.hear(WrenchStamped, f"{NODE}/truth/cable_wrench")
-    task = probe.hear(String, f"{NODE}/truth/task", LATCHED)
-    report = probe.report()
+    task, report = probe.hear(String, f"{NODE}/truth/task", LATCHED), probe.report()
     assert report["real-time factor asked for"] == "2"
     assert probe.level == (DiagnosticStatus.WARN if probe.message.startswith("behind") else DiagnosticStatus.OK)
     assert float(report["simulated time [s]"]) > 0
@@ -65,8 +64,7 @@ def test_publishes_at_its_rate_with_stamps_of_simulated_time(simulate) -> None:
     probe.until(lambda: len({stamps_of(heard[-1:])[0] for heard in all_of_them}) == 1, "the last ones")
 
     assert len(states[0].name) == len(states[0].position) == len(states[0].velocity) == len(states[0].effort) == 7
-    assert states[0].name[0] == "r_shoulder_pitch"
-    assert wrenches[0].header.frame_id == "r_upper_arm"
+    assert states[0].name[0] == "r_shoulder_pitch" and wrenches[0].header.frame_id == "r_upper_arm"
     first = max(stamps_of(heard)[0] for heard in all_of_them)  # [ns] first stamp heard on all topics
     assert first > 0
     expected = list(range(first, stamps_of(states)[-1] + 1, 50_000_000))
@@ -102,8 +100,7 @@ def test_tasks_trajectories_and_payloads_are_taken_or_refused_with_the_reason_an
     probe.until(lambda: tasks and payloads, "task and payload")
 
     answer = probe.call(ShowObject, "show_object", name="mug")
-    assert not answer.success and "image_rate" in answer.message
-    assert children_of(os.getpid()) == before
+    assert not answer.success and "image_rate" in answer.message and children_of(os.getpid()) == before
     answer = probe.call(SetTask, "set_task", task="dance")
     assert not answer.success and "circle_xy" in answer.message
     assert probe.call(SetTask, "set_task", task="circle_xy").success
@@ -112,10 +109,9 @@ def test_tasks_trajectories_and_payloads_are_taken_or_refused_with_the_reason_an
     point, faster = JointTrajectoryPoint(positions=[0.9]), JointTrajectoryPoint(positions=[1.2], velocities=[0.0])
     point.time_from_start.sec, faster.time_from_start.sec = 2, 1
     bad = [  # the tests of the arm's motions test each reason
-        JointTrajectory(),
-        JointTrajectory(joint_names=["nose"], points=[point]),
+        JointTrajectory(), JointTrajectory(joint_names=["nose"], points=[point]),
         JointTrajectory(joint_names=["r_elbow"], points=[faster, point]),  # velocities of one point alone
-    ]
+    ]  # fmt: skip
     for message in bad:
         publisher.publish(message)
     refused = str(2 + len(bad))  # the refused object and dance count, too
@@ -127,8 +123,7 @@ def test_tasks_trajectories_and_payloads_are_taken_or_refused_with_the_reason_an
 
     answer = probe.call(AttachPayload, "attach_payload", mass=-1.0, position=[0.0] * 3)
     assert not answer.success and "mass" in answer.message
-    assert payloads[-1].inertia.m == 0.0
-    assert probe.call(SetTask, "set_task", task="hold").success
+    assert payloads[-1].inertia.m == 0.0 and probe.call(SetTask, "set_task", task="hold").success
     assert probe.call(AttachPayload, "attach_payload", mass=0.5, position=[0.0, 0.0, 0.03]).success
     probe.until(lambda: payloads[-1].inertia.m == 0.5, "the payload")
     assert payloads[-1].header.frame_id == "r_hand_dh_frame"
@@ -137,16 +132,13 @@ def test_tasks_trajectories_and_payloads_are_taken_or_refused_with_the_reason_an
 def test_lifecycle_pauses_and_goes_on(simulate) -> None:
     probe = simulate(autostart=False, rate=20.0)
     states, change = probe.hear(JointState, "/joint_states"), probe.change
-    assert change(Transition.TRANSITION_CONFIGURE)
-    assert not states
-    assert change(Transition.TRANSITION_ACTIVATE)
+    assert change(Transition.TRANSITION_CONFIGURE) and not states and change(Transition.TRANSITION_ACTIVATE)
     probe.until(lambda: len(states) > 3, "joint states")
     assert change(Transition.TRANSITION_DEACTIVATE)
     assert probe.state() == "inactive"  # joint states on their way arrive before the answer
     count = len(states)
     probe.spin(0.2)
-    assert len(states) == count
-    assert change(Transition.TRANSITION_ACTIVATE)
+    assert len(states) == count and change(Transition.TRANSITION_ACTIVATE)
     probe.until(lambda: len(states) > count + 3, "more joint states")
     stamps = stamps_of(states)
     assert (np.diff(stamps) > 0).all()
@@ -188,8 +180,7 @@ def test_without_opengl_the_arm_moves_and_says_what_is_missing(simulate, monkeyp
     images, states = probe.hear(Image, "/image"), probe.hear(JointState, "/joint_states")
     reports = probe.hear(DiagnosticArray, "/diagnostics")
     answer = probe.call(ShowObject, "show_object", name="mug")
-    assert not answer.success
-    assert "libegl1" in answer.message
+    assert not answer.success and "libegl1" in answer.message
     count = len(states)
     probe.until(lambda: len(states) > count + 100, "joint states")
     assert not images
@@ -241,23 +232,19 @@ def test_images_are_those_of_the_object_that_was_asked_for(simulate, monkeypatch
     assert message.header.frame_id == "r_eye" and (pixels(message) == len("mug")).all()
     probe.until(lambda: np.median(np.diff(stamps_of(images))[-5:]) == 100_000_000, "images in time after the first")
     probe.until(lambda: stamps_of(states[-1:])[0] >= stamps_of(images)[-1], "the joint state of the last image")
-    assert set(stamps_of(images[1:])) <= set(stamps_of(states))
-    assert truth[-1].data == "mug"
+    assert set(stamps_of(images[1:])) <= set(stamps_of(states)) and truth[-1].data == "mug"
 
     def shown(name: str) -> tuple[bool, str]:
         answer = probe.call(ShowObject, "show_object", name=name)
         return answer.success, answer.message
 
-    assert shown("soccer_ball") == (True, "showing soccer_ball")
-    assert shown("nose") == (False, "no nose")
+    assert shown("soccer_ball") == (True, "showing soccer_ball") and shown("nose") == (False, "no nose")
     count = len(images)
     probe.until(lambda: len(images) > count + 1, "images of the ball")
     assert (pixels(images[-1]) == len("soccer_ball")).all() and truth[-1].data == "soccer_ball"
-    assert shown("") == (True, "showing the empty hand")
-    assert shown("lightning") == (False, "no lightning")
+    assert shown("") == (True, "showing the empty hand") and shown("lightning") == (False, "no lightning")
     assert shown("duck") == (True, "showing duck")  # another process renders it
     assert [one.name for one in Eye.made] == ["closed", "duck"]
     (status,) = [one for one in probe.until(lambda: reports and reports[-1].status, "a report") if "image" in one.name]
     assert status.message in ("rendering", "no image has been asked for")
-    assert probe.change(Transition.TRANSITION_DEACTIVATE)
-    assert shown("mug") == (False, "the node is not active")
+    assert probe.change(Transition.TRANSITION_DEACTIVATE) and shown("mug") == (False, "the node is not active")

@@ -96,8 +96,7 @@ def test_what_cannot_be_learned_in_time_is_skipped_and_counted(made):
     thread.offer(Number(100))
     until(lambda: thread.learned + thread.skipped == 101)
     assert estimator.counted == 101  # skipped samples count with the next one learned
-    assert 4 <= thread.learned <= 12
-    assert list(estimator.learned) == sorted(estimator.learned)
+    assert 4 <= thread.learned <= 12 and list(estimator.learned) == sorted(estimator.learned)
 
 
 def test_a_request_goes_before_the_samples_that_wait(made):
@@ -118,13 +117,10 @@ def test_a_request_may_exchange_the_estimator_and_a_refused_one_changes_nothing(
     def refuse(_):
         raise StateError("no such file")
 
-    assert str(thread.ask(refuse).exception(PATIENCE)) == "no such file"
-    assert thread.predictor.known == (1,)
-    before = thread.revision
-    other = Sums([7, 8])
+    assert str(thread.ask(refuse).exception(PATIENCE)) == "no such file" and thread.predictor.known == (1,)
+    before, other = thread.revision, Sums([7, 8])
     assert thread.ask(lambda _: (other, "loaded"), exchanges=True).result(PATIENCE) == "loaded"
-    assert thread.n_samples == 2
-    assert thread.revision > before
+    assert thread.n_samples == 2 and thread.revision > before
     teach(thread, 9)
     assert (other.learned, estimator.learned, errors) == ([7, 8, 9], [1], [])
 
@@ -149,8 +145,7 @@ def test_after_something_unforeseen_the_last_good_state_goes_on(made):
     teach(thread, 3)
     thread.offer(Number(-1))  # changes the estimator before it raises
     until(lambda: errors)
-    assert "should never be" in errors[0]
-    assert thread.predictor.known == (1, 2)
+    assert "should never be" in errors[0] and thread.predictor.known == (1, 2)
     thread.offer(Number(4))
     until(lambda: thread.predictor.known == (1, 2, 4))
     assert thread.restored == 1
@@ -160,16 +155,14 @@ def test_a_sample_that_the_estimator_refuses_is_counted(made):
     thread, _, errors = made
     thread.offer(Number(-3))
     until(lambda: thread.refused == 1)
-    assert "y is -3" in errors[0]
-    assert thread.restored == 0
+    assert "y is -3" in errors[0] and thread.restored == 0
 
 
 def test_a_failed_question_is_told_and_changes_nothing(made):
     thread, _, errors = made
     teach(thread, 1)
     failed = thread.ask(lambda estimator: 1 / 0, changes=False).exception(PATIENCE)
-    assert str(failed) == "failed: division by zero"
-    assert "ZeroDivisionError" in errors[0]
+    assert str(failed) == "failed: division by zero" and "ZeroDivisionError" in errors[0]
     assert (thread.predictor.known, thread.restored) == ((1,), 0)
 
 
@@ -211,8 +204,7 @@ def test_numbers_that_are_not_finite_never_become_the_last_good_state(made):
     teach(thread, 1)
     thread.checkpoint().result(PATIENCE)
     teach(thread, np.nan)
-    assert "not finite" in str(thread.checkpoint().exception(PATIENCE))
-    assert "not finite" in errors[0]
+    assert "not finite" in str(thread.checkpoint().exception(PATIENCE)) and "not finite" in errors[0]
     assert thread.predictor.known == (1,)
 
 

@@ -36,17 +36,14 @@ def test_a_node_goes_on_where_the_last_one_ended(started, regressor, tmp_path):
     state, header = read_model(tmp_path / "arm.npz")
     origin = (header.kind, header.robot, header.joints, header.sensor, header.settings["seed"])
     assert origin == ("inverse_dynamics", "iCub", RIGHT_ARM, "r_arm_ft_sensor", 0)
-    assert header.statistics["samples"] >= learned
-    assert len(list(tmp_path.glob("arm*.npz"))) <= 3
-
+    assert header.statistics["samples"] >= learned and len(list(tmp_path.glob("arm*.npz"))) <= 3
     with started(NodeProbe(RIGHT_ARM), **KEPT) as probe:
         probe.under_test.wait_for(r"loaded .*arm\.npz")
         again = probe.call(ModelFile, "save_model", path="again")
         assert again.success, again.message
         assert same_arrays(load_state(tmp_path / "again.npz"), state)
         probe.spin(2 * KEPT["autosave_period"])  # nothing is learned, so nothing is saved
-        assert read_model(tmp_path / "arm.npz")[1] == header
-        assert probe.call(Trigger, "reset").success
+        assert read_model(tmp_path / "arm.npz")[1] == header and probe.call(Trigger, "reset").success
         probe.until(lambda: samples_in(tmp_path / "arm.npz") == 0, "an empty model")
     assert samples_in(tmp_path / "arm.npz") == 0
 
@@ -55,8 +52,7 @@ def test_deactivation_saves_and_a_node_of_other_settings_goes_on_with_the_model(
     with started(NodeProbe(RIGHT_ARM), **(KEPT | {"autosave_period": 3600.0, "n_random_features": 60})) as probe:
         drive(probe, Arm(regressor), range(300))
         settle(probe, 300)
-        assert not (tmp_path / "arm.npz").exists()
-        assert probe.change(Transition.TRANSITION_DEACTIVATE)
+        assert not (tmp_path / "arm.npz").exists() and probe.change(Transition.TRANSITION_DEACTIVATE)
         assert samples_in(tmp_path / "arm.npz") == int(probe.diagnostics["samples learned"]) > 0
     with started(NodeProbe(RIGHT_ARM), **KEPT) as probe:
         probe.under_test.wait_for(r"loaded .*arm\.npz")
@@ -109,5 +105,4 @@ def test_a_folder_that_cannot_be_written_is_told_and_predictions_go_on(started, 
     with started(NodeProbe(RIGHT_ARM), **(KEPT | {"models_folder": str(tmp_path / "models" / "below")})) as probe:
         drive(probe, Arm(regressor), range(200))
         probe.report(lambda values: "not saved" in values["model problem"], "of the file")
-        assert "not saved" in probe.message
-        assert not probe.call(ModelFile, "save_model", path="arm").success
+        assert "not saved" in probe.message and not probe.call(ModelFile, "save_model", path="arm").success

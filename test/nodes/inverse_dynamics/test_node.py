@@ -55,8 +55,7 @@ def test_predicts_every_state_once_learns_and_keeps_what_it_learned(started, reg
         deviation = np.std([arm.sample(k)[2] for k in range(400)], axis=0)
         assert np.all(np.abs(last.total - arm.sample(399)[2]) < 0.15 * deviation)
         wrench = probe.outputs["predicted"][-1].wrench
-        assert wrench.force.z == last.total[2]
-        assert wrench.torque.x == last.total[3]
+        assert wrench.force.z == last.total[2] and wrench.torque.x == last.total[3]
         external = probe.outputs["external"][-1].wrench
         # It is measured minus predicted, by weights that no push moves: the stream's tests check it exactly.
         assert abs(external.force.z - (arm.sample(399)[2][2] - last.total[2])) < 2.0 * np.sqrt(last.variance[2])
@@ -131,8 +130,7 @@ def test_bad_messages_are_refused_with_their_reason_and_the_stream_goes_on(start
         assert int(probe.diagnostics["refused"]) == sum(expected.values())
         assert "measurement_without_state" in probe.diagnostics["last refusal"]
         learned = stream_of(arm, ticks).counts.learned
-        assert learned > 100
-        assert int(probe.diagnostics["samples learned"]) == learned
+        assert learned > 100 and int(probe.diagnostics["samples learned"]) == learned
 
 
 def test_what_arrives_while_the_node_is_not_let_run_is_predicted_afterwards(started, regressor):
@@ -199,8 +197,7 @@ def test_tare_explains_a_jump_of_the_sensor_at_once(started, regressor):
     arm, jump = Arm(regressor), np.array([-70.0, 20.0, 10.0, 1.0, -0.5, 2.0])
     with started(NodeProbe(RIGHT_ARM), **SETTINGS) as probe:
         early = probe.call(Trigger, "tare")
-        assert not early.success
-        assert "at least 5" in early.message
+        assert not early.success and "at least 5" in early.message
         drive(probe, arm, range(300))
         settle(probe, 300)
         assert probe.call(SetBool, "set_learning", data=False).success

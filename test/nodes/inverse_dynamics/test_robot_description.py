@@ -51,19 +51,17 @@ def test_the_node_learns_about_its_robot(robot, node_here, parameters, n_joints)
         (ARM, {"remap": ["robot_description:=/other"], "description_timeout": TOO_SHORT}, "no URDF came on /other"),
         (ARM, {"controller": "/controller"}, "names joints"),
         (
-            ARM,
-            {"urdf": ARM, "controller": "nobody", "description_timeout": TOO_SHORT},
+            ARM, {"urdf": ARM, "controller": "nobody", "description_timeout": TOO_SHORT},
             "answers /nobody/get_parameters",
         ),
         ("no XML", {}, "URDF"),
     ],
     ids=["no URDF", "no joints", "no controller", "nonsense"],
-)
+)  # fmt: skip
 def test_who_tells_nothing_or_nonsense_is_named(robot, node_here, told, change, text):
     robot.urdf.publish(String(data=told))
     node = node_here("inverse_dynamics", **(SETTINGS | change))
-    assert node.wait() == 1
-    assert text in node.output
+    assert node.wait() == 1 and text in node.output
 
 
 def test_joints_that_follow_others_are_left_out():

@@ -1,5 +1,6 @@
 """The object detection node as its users meet it: real messages, images, services and bad input."""
 
+import re
 from functools import partial
 
 import numpy as np
@@ -28,8 +29,7 @@ def best(found, label):
 
 def hits(probe, *labels, n=6):
     """Return the share of scenes, for each label, in which its best box is on the thing."""
-    rng = np.random.default_rng(9)
-    right = np.zeros(len(labels))
+    rng, right = np.random.default_rng(9), np.zeros(len(labels))
     for _ in range(n):
         image, boxes = scene(rng, ["plum", "lime", "brick"])
         found = probe.show(image)
@@ -40,15 +40,15 @@ def hits(probe, *labels, n=6):
 def test_is_taught_finds_forgets_and_keeps_what_it_learned(probe, tmp_path):
     rng = np.random.default_rng(0)
     first = probe.show(scene(rng, ["plum"])[0])
-    assert (list(first.detections), first.header.frame_id) == ([], "eye")
-    assert probe.counts() == {}
+    assert (list(first.detections), first.header.frame_id) == ([], "eye") and probe.counts() == {}
     assert not probe.call(ModelFile, "save_model", path="nothing").success
     for label in ("plum", "lime"):
         shown = [scene(rng, ["plum", "lime"]) for _ in range(12)]
         answer = probe.teach(label, shown, source="boxes")
         assert (answer.success, answer.n_frames) == (True, 12), answer.message
-    assert probe.counts() == {"plum": 12, "lime": 12}
-    assert np.all(hits(probe, "plum", "lime") >= 0.75)
+        said = re.fullmatch(rf"learned '{label}' in (\d+\.\d) s from 12 images with a box, 0 without", answer.message)
+        assert said and float(said[1]) < SETTINGS["answer_timeout"]
+    assert probe.counts() == {"plum": 12, "lime": 12} and np.all(hits(probe, "plum", "lime") >= 0.75)
     probe.until(lambda: probe.annotated, "an annotated image")
     assert (probe.annotated[-1].height, probe.annotated[-1].width) == (160, 224)
 
@@ -96,12 +96,11 @@ def test_bad_images_and_requests_are_refused_and_change_nothing(probe):
         probe.repeat(publish, lambda values, n=number: int(values["refused"]) >= n, f"of refusal {number}")
     assert not probe.detections
     for fields, said in (
-        ({"label": "", "seconds": 1.0}, "label"),
-        ({"label": "plum", "seconds": 0.0}, "seconds"),
+        ({"label": "", "seconds": 1.0}, "label"), ({"label": "plum", "seconds": 0.0}, "seconds"),
         ({"label": "plum", "seconds": float("nan")}, "seconds"),
         ({"label": "plum", "seconds": 1.0, "source": "magic"}, "tracker, motion, boxes"),
         ({"label": "plum", "seconds": 1.0, "box": [0.0, 0.0, 9.0, 9.0]}, "none has come yet"),
-    ):
+    ):  # fmt: skip
         answer = probe.call(TeachDetection, "teach_detection", **fields)
         assert not answer.success and said in answer.message
     image, boxes = scene(np.random.default_rng(2), ["plum"])
@@ -115,10 +114,9 @@ def test_bad_images_and_requests_are_refused_and_change_nothing(probe):
     probe.report(lambda values: "plum" in values["lesson"], "of the lesson")
     for kind, name, fields in (
         (TeachDetection, "teach_detection", {"label": "lime", "seconds": 1.0}),
-        (ForgetObject, "forget_object", {"label": "plum"}),
-        (ModelFile, "save_model", {"path": "model"}),
+        (ForgetObject, "forget_object", {"label": "plum"}), (ModelFile, "save_model", {"path": "model"}),
         (ModelFile, "load_model", {"path": "model"}),
-    ):
+    ):  # fmt: skip
         answer = probe.call(kind, name, **fields)
         assert not answer.success and "collecting images of 'plum'" in answer.message, name
     assert probe.change(Transition.TRANSITION_DEACTIVATE)

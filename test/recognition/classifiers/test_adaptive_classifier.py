@@ -80,8 +80,7 @@ def test_a_class_that_is_learned_and_forgotten_leaves_no_trace(n):
     classifier.learn(views(np.random.default_rng(4), n, 9), "passing")
     classifier.judge(asked)
     classifier.forget("passing")
-    assert same_arrays(classifier.state(), before)
-    assert same_arrays(vars(classifier.judge(asked)), vars(judged))
+    assert same_arrays(classifier.state(), before) and same_arrays(vars(classifier.judge(asked)), vars(judged))
 
 
 def test_of_a_forgotten_class_with_more_views_than_are_kept_the_mean_goes():
@@ -132,8 +131,7 @@ def typicality(counts, n_seeds=6, **settings):
 @pytest.mark.parametrize("n_known", [2, 6])
 def test_known_views_are_rejected_at_the_rate_asked_for_and_new_ones_are_not_typical(n_known, n_views):
     known, new = typicality([n_views] * n_known)
-    assert abs((known < 0.1).mean() - 0.1) < 0.06
-    assert (new < 0.1).mean() > 2.0 * (known < 0.1).mean()
+    assert abs((known < 0.1).mean() - 0.1) < 0.06 and (new < 0.1).mean() > 2.0 * (known < 0.1).mean()
 
 
 def test_typicality_of_new_views_allows_for_what_a_third_of_the_views_teaches():
@@ -144,8 +142,7 @@ def test_typicality_of_new_views_allows_for_what_a_third_of_the_views_teaches():
 
 def test_an_object_with_three_views_among_others_with_many_is_hardly_called_unknown_more_often():
     known, _ = typicality([30, 30, 30, 30, 3], 8)
-    assert abs((known[:, :4] < 0.1).mean() - 0.1) < 0.04
-    assert (known[:, 4] < 0.1).mean() < 0.12
+    assert abs((known[:, :4] < 0.1).mean() - 0.1) < 0.04 and (known[:, 4] < 0.1).mean() < 0.12
 
 
 def test_photographs_with_twins_do_not_make_known_views_unknown():
@@ -156,8 +153,7 @@ def test_photographs_with_twins_do_not_make_known_views_unknown():
 
 def test_one_view_says_something_and_nothing_says_nothing():
     classifier = AdaptiveClassifier(D)
-    assert classifier.typicality(np.ones(D)) == 0.0
-    assert classifier.judge(np.ones(D)).nearest == ""
+    assert classifier.typicality(np.ones(D)) == 0.0 and classifier.judge(np.ones(D)).nearest == ""
     x = views(np.random.default_rng(4), 1, 0)[0]
     classifier.learn(x, "mug")
     found = classifier.judge(x)
@@ -170,8 +166,7 @@ def test_more_classes_than_kept_views(monkeypatch):
     for bound in ("MIN_VIEWS", "MAX_VIEWS"):
         monkeypatch.setattr(kept_views, bound, 5)
     rng, classifier = lessons([4] * 12, 9, spread=0.1)
-    assert classifier.n_kept == 5
-    assert right(classifier, rng, range(12), 10) > 0.6
+    assert classifier.n_kept == 5 and right(classifier, rng, range(12), 10) > 0.6
     for k in range(11):
         classifier.forget(f"object {k}")
     assert classifier.judge(views(rng, 1, 11)[0]).nearest == "object 11"

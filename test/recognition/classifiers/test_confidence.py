@@ -13,8 +13,7 @@ D = 25
 
 
 def draw(rng, n, places, spread):
-    centres = np.random.default_rng(77).normal(size=(40, D))
-    which = rng.choice(places, size=n)
+    centres, which = np.random.default_rng(77).normal(size=(40, D)), rng.choice(places, size=n)
     return centres[which] + spread * rng.normal(size=(n, D)), [f"c{k}" for k in which]
 
 
@@ -47,8 +46,7 @@ def test_recall_of_each_class_is_that_of_its_held_back_views_and_one_of_average_
 @pytest.mark.parametrize("spread", [1.0, 2.0])
 @pytest.mark.parametrize("kind", [AdaptiveClassifier, IncrementalClassifier])
 def test_calibrated_on_unseen_examples_of_known_classes(kind, spread):
-    rng = np.random.default_rng(0)
-    classifier = kind(D)
+    rng, classifier = np.random.default_rng(0), kind(D)
     classifier.learn(*draw(rng, 600, range(8), spread))
     confidence, right = judged(classifier, *draw(rng, 2000, range(8), spread))
     order = np.argsort(confidence)
@@ -68,8 +66,7 @@ def test_calibrated_anew_when_classes_come(kind, gap):
     a model of half of the views says nothing about one of all views. On independent noise, as here, halves that are
     most unlike each other give too low a confidence too: least squares is right more often than it says.
     """
-    rng = np.random.default_rng(3)
-    classifier = kind(D)
+    rng, classifier = np.random.default_rng(3), kind(D)
     for k in range(40):
         classifier.learn(draw(rng, 12, [k], 2.5)[0], f"c{k}")
         if k in (2, 39):
@@ -103,8 +100,7 @@ def test_not_too_sure_of_objects_that_are_asked_for_in_another_place(kind, seeds
 def test_before_any_outcome_it_goes_by_margin_and_score():
     confidence, factors = Confidence(), np.ones(3)
     sure, torn, weak = (confidence(np.array(s), factors) for s in ([1.0, 0.0, 0.0], [0.5, 0.45, 0.0], [0.1, 0.0, 0.0]))
-    assert sure > weak > torn
-    assert confidence(np.array([-1.0, -2.0]), np.ones(2)) < 0.5
+    assert sure > weak > torn and confidence(np.array([-1.0, -2.0]), np.ones(2)) < 0.5
     assert confidence(np.empty(0), np.empty(0)) == 0.0
 
 

@@ -35,8 +35,7 @@ def by_definition(rows, targets, kept, x, shrinkage):
     means = np.array([rows[targets == index].mean(axis=0) for index in range(n_classes)])
     scatter = sum(scatter_of(rows[targets == index]) for index in range(n_classes))
     shrunk = (1 - shrinkage) * scatter + shrinkage * np.trace(scatter) / rows.shape[1] * np.eye(rows.shape[1])
-    root = np.real(np.linalg.inv(sqrtm(shrunk)))
-    center = means.mean(axis=0)
+    root, center = np.real(np.linalg.inv(sqrtm(shrunk))), means.mean(axis=0)
     wx, wk, wm = (unit((part - center) @ root) for part in (x, rows[kept], means))
     wm = wm * allowances(rows, targets, kept, shrunk, shrinkage, (means - center) @ root)[:, None]
     indicators = np.eye(n_classes)[targets[kept]]
@@ -126,8 +125,7 @@ def test_outside_the_span_of_kept_views_the_variance_is_the_mean_of_what_is_ther
     every = sum(np.trace(scatter_of(rows[targets == k])) for k in range(3))
     assert np.trace(centred) + known.outside == pytest.approx(every)
     x = unit(np.random.default_rng(7).normal(size=(4, 60)))
-    assert np.isfinite(machine.scores(x).views).all()
-    assert known.rows.shape[1] == 23
+    assert np.isfinite(machine.scores(x).views).all() and known.rows.shape[1] == 23
 
 
 def test_one_view_and_views_that_are_all_alike():
@@ -135,7 +133,6 @@ def test_one_view_and_views_that_are_all_alike():
     for n in (1, 4):
         rows, targets, kept = np.tile(row, (n, 1)), np.zeros(n, dtype=int), np.ones(n, dtype=bool)
         found = Machine(Portion(statistics(rows, targets, kept), kept), 0.2).scores(np.array([row, -row]))
-        assert found.means[0, 0] == pytest.approx(1.0, abs=1e-5)
-        assert found.mixed[0, 0] > 1.1 > found.mixed[1, 0]
+        assert found.means[0, 0] == pytest.approx(1.0, abs=1e-5) and found.mixed[0, 0] > 1.1 > found.mixed[1, 0]
     machine = Machine(Portion(statistics(rows, targets, kept), kept), 0.2)
     assert np.isfinite(machine.scores(np.zeros((1, D))).mixed).all()

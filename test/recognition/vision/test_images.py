@@ -119,8 +119,7 @@ def test_every_encoding_of_sensor_msgs_is_read_or_refused_with_a_reason():
     if not found:
         pytest.skip("no headers of sensor_msgs here")
     names = hpp.findall(found[0].read_text())
-    assert len(names) > 40
-    assert set(ENCODINGS) <= set(names)
+    assert len(names) > 40 and set(ENCODINGS) <= set(names)
     for name in set(names) - set(ENCODINGS):
         with pytest.raises(SampleError) as caught:
             decode(name, 4, 4, 64, bytes(256))
@@ -154,17 +153,15 @@ def test_what_is_not_an_image_is_refused(case):
     arguments, reason = REFUSED[case]
     with pytest.raises(SampleError) as caught:
         decode(*arguments)
-    assert caught.value.reason == reason
-    assert len(str(caught.value)) < 500
+    assert caught.value.reason == reason and len(str(caught.value)) < 500
     assert ("depth" in str(caught.value)) == (case in DEPTH)
 
 
 @given(
     encoding=st.sampled_from(ENCODINGS) | st.text(max_size=12),
-    sizes=st.tuples(*[st.integers(0, 9) | st.integers(0, 2**32 - 1)] * 3),
-    data=st.binary(max_size=300),
+    sizes=st.tuples(*[st.integers(0, 9) | st.integers(0, 2**32 - 1)] * 3), data=st.binary(max_size=300),
     big_endian=st.booleans(),
-)
+)  # fmt: skip
 @settings(max_examples=300, deadline=None)
 def test_any_message_gives_an_image_or_a_refusal(encoding, sizes, data, big_endian):
     height, width, step = sizes
@@ -214,8 +211,7 @@ def chunk(kind, data):
 def broken():
     """Yield name and bytes of files that are not complete images."""
     jpeg, png = compress(PHOTOGRAPH, "JPEG"), compress(PHOTOGRAPH, "PNG")
-    noise = np.random.default_rng(0).bytes(3000)
-    half = len(jpeg) // 2
+    noise, half = np.random.default_rng(0).bytes(3000), len(jpeg) // 2
     yield "empty", b""
     yield "noise", noise
     yield "only a start", jpeg[:3]
@@ -228,8 +224,7 @@ def broken():
     yield "PNG with a wrong bit", png[:2000] + bytes([png[2000] ^ 1]) + png[2001:]
     header = struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0)
     yield "a small file of a huge image", b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IEND", b"")
-    huge = bytearray(jpeg)
-    at = jpeg.index(b"\xff\xc0") + 5
+    huge, at = bytearray(jpeg), jpeg.index(b"\xff\xc0") + 5
     huge[at : at + 4] = b"\xff\xff\xff\xff"
     yield "a small JPEG of a huge image", bytes(huge)
     place = png.index(b"IDAT") - 4

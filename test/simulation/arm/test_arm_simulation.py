@@ -187,7 +187,6 @@ def test_recording_has_the_rate_and_the_names() -> None:
     assert shapes == {**dict.fromkeys(("position", "velocity", "effort"), (75, 7)), "wrench": (75, 6)}
     for stamps in (recording.joint_stamps, recording.wrench_stamps):
         np.testing.assert_array_equal(stamps, 10_000_000 * np.arange(1, 76))
-    assert recording.joint_names == RIGHT_ARM
-    assert recording.wrench_frame == "r_upper_arm"
+    assert recording.joint_names == RIGHT_ARM and recording.wrench_frame == "r_upper_arm"
     with pytest.raises(ParameterError, match="at least one task"):
         simulate([])

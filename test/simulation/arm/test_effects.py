@@ -81,8 +81,7 @@ def loop_area(bundle: CableBundle, steps: int) -> float:
 def test_hysteresis_loses_energy_however_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CableBundle, "CREEP_TIME", 0.0)
     elastic, slow, fast = (loop_area(make_bundle(hysteresis=h), n) for h, n in ((0.0, 1000), (0.3, 2000), (0.3, 1000)))
-    assert abs(elastic) < 0.02 * slow and slow > 0.1
-    assert fast == pytest.approx(slow, rel=0.02)
+    assert abs(elastic) < 0.02 * slow and slow > 0.1 and fast == pytest.approx(slow, rel=0.02)
 
 
 def test_creep_loses_more_the_faster() -> None:
@@ -126,8 +125,7 @@ def test_drift_is_slow_and_has_its_deviation() -> None:
     starts = np.array([SensorDrift(0.5, rng).step(np.zeros(6)) for _ in range(4000)])
     np.testing.assert_allclose(starts.std(axis=0), 0.5 * FULL_SCALE / FULL_SCALE[0], rtol=0.05)
     path = np.array(list(map(SensorDrift(0.5, rng).step, rng.standard_normal((20_000, 6)))))
-    assert 0 < np.abs(np.diff(path, axis=0)).max() < 0.01
-    assert 0.01 < np.ptp(path[:, 0]) < 1.0
+    assert 0 < np.abs(np.diff(path, axis=0)).max() < 0.01 and 0.01 < np.ptp(path[:, 0]) < 1.0
     np.testing.assert_array_equal(SensorDrift(0.0, rng).step(np.ones(6)), np.zeros(6))
 
 
@@ -165,7 +163,6 @@ def test_friction_shows_in_efforts_only() -> None:
     rubbing, smooth = (steps(ArmSimulation(IDEAL(joint_friction=scale)), 200)[-1] for scale in (1.0, 0.0))
     np.testing.assert_array_equal(rubbing[1].position, smooth[1].position)
     np.testing.assert_array_equal(rubbing[0].wrench, smooth[0].wrench)
-    v = smooth[1].velocity
-    extra = rubbing[0].effort - smooth[0].effort
+    v, extra = smooth[1].velocity, rubbing[0].effort - smooth[0].effort
     np.testing.assert_allclose(extra, joint_friction(1.0, v), atol=1e-9)
     assert (extra * v > 0).all()

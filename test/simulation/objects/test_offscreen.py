@@ -47,6 +47,17 @@ def test_the_time_is_that_of_the_child_process(monkeypatch: pytest.MonkeyPatch) 
         find_backend()
 
 
+def test_the_reason_is_the_last_line_of_the_child_process_or_its_exit_code(monkeypatch, tmp_path):
+    (tmp_path / "broken.py").write_text("raise ValueError(300 * 'x')")
+    monkeypatch.setattr(offscreen, "MODULE", "broken")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(RenderingError, match=r"\(egl: (ValueError: x{188}); osmesa: \1\)$"):  # 200 characters at most
+        find_backend()
+    monkeypatch.setattr(offscreen.sys, "executable", "/bin/false")
+    with pytest.raises(RenderingError, match="osmesa: ended with 1"):
+        find_backend()
+
+
 def test_the_back_end_that_is_asked_for_is_the_only_one_tried(reasons, monkeypatch):
     reasons["egl"] = ""
     monkeypatch.setenv("MUJOCO_GL", "OSMesa")

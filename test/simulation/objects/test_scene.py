@@ -1,6 +1,5 @@
 """Objects before the eye: the same view looks the same, others differ, and one line says what is missing."""
 
-import zipfile
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from itertools import combinations
@@ -16,9 +15,7 @@ from icub_learning.errors import ObjectError, ParameterError
 from icub_learning.robots import find_urdf
 from icub_learning.simulation import UNSEEN, ObjectScene, View, find_objects
 from icub_learning.simulation.arm.arm_model import ArmModel
-from icub_learning.simulation.objects import catalogue as object_catalogue
-from icub_learning.simulation.objects.catalogue import KNOWN, known_files
-from icub_learning.simulation.objects.fetch import LICENCE, unpack
+from icub_learning.simulation.objects.catalogue import KNOWN
 from icub_learning.simulation.objects.image_folders import write_images
 from icub_learning.simulation.objects.meshes import RADIUS, read_object
 from icub_learning.simulation.objects.scene_model import SHOWING
@@ -56,6 +53,9 @@ def test_training_and_unseen_views_are_all_distinct() -> None:
     assert len({view.turn for view in views}) == len({view.background for view in views}) == len(views)
     turns = np.array([view.turn for view in views])
     assert np.histogram(turns, 8, (-np.pi, np.pi))[0].min() > len(views) / 16  # seen from all sides
+    tints = np.array([view.tint for view in views])  # from a candle's to an overcast sky's: red and blue lie evenly
+    np.testing.assert_allclose(np.diff(tints, 2), 0.0, atol=1e-12)
+    assert (tints.max(axis=1) == 1.0).all() and tints.min() > 0.7 and 0.3 < (tints[:, 0] == 1.0).mean() < 0.7
     for name in ("light", "ambient", "light_azimuth", "distance"):
         assert np.std([getattr(view, name) for view in views]) > 0.05
 
@@ -85,8 +85,7 @@ def test_turning_is_smooth_but_for_the_background() -> None:
     views = [turning_view(0, time, "duck") for time in times]
     assert len({view.background for view in views}) == 3
     turns = np.unwrap([view.turn for view in views])
-    assert np.ptp(np.diff(turns)) < 1e-9
-    assert np.diff(turns).min() > 0.002
+    assert np.ptp(np.diff(turns)) < 1e-9 and np.diff(turns).min() > 0.002
     for name in {one.name for one in fields(View)} - {"turn", "background"}:
         values = np.array([np.atleast_1d(getattr(view, name)) for view in views])
         assert np.abs(np.diff(values, axis=0)).max() < 0.03, name
@@ -127,8 +126,7 @@ def test_the_eye_is_within_the_head_of_the_robot() -> None:
     pinocchio.framesForwardKinematics(model, data, pinocchio.neutral(model))
     imu = data.oMf[model.getFrameId("imu_frame")].translation  # on top of the head
     middle = (eye_position("left") + eye_position("right")) / 2
-    assert 0.0 < imu[2] - middle[2] < 0.06
-    assert 0.02 < imu[0] - middle[0] < 0.08
+    assert 0.0 < imu[2] - middle[2] < 0.06 and 0.02 < imu[0] - middle[0] < 0.08
     assert middle[1] == pytest.approx(0.0, abs=1e-3)
 
 
@@ -208,26 +206,6 @@ def test_broken_files_are_named(tmp_path: Path, name: str, content: str, part: s
     (tmp_path / name).write_text(content)
     with pytest.raises(ObjectError, match=part):
         ObjectScene(folder=tmp_path)
-
-
-def test_missing_objects_say_what_was_looked_for_or_how_to_get_them(tmp_path, monkeypatch) -> None:
-    with pytest.raises(ObjectError, match=r"\.urdf, \.obj"):
-        find_objects(tmp_path)
-    monkeypatch.setattr(object_catalogue, "DEFAULT_FOLDER", tmp_path / "none")
-    monkeypatch.delenv("ICUB_LEARNING_OBJECTS", raising=False)
-    with pytest.raises(ObjectError, match=r"python -m icub_learning\.simulation\.objects\.fetch"):
-        find_objects()
-
-
-def test_unpacking_takes_only_what_is_needed(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "some.whl", "w") as wheel:
-        wheel.writestr(LICENCE, "licence")
-        for file in known_files():
-            wheel.writestr(f"pybullet_data/{file}", file)
-        wheel.writestr("pybullet_data/other.obj", "not needed")
-    unpack(tmp_path / "some.whl", tmp_path / "objects")
-    found = {path for path in (tmp_path / "objects").rglob("*") if path.is_file()}
-    assert found == {tmp_path / "objects" / file for file in (*known_files(), "LICENSE.txt")}
 
 
 def test_images_are_written_for_each_label_or_not_at_all(tmp_path: Path) -> None:

@@ -44,15 +44,21 @@ def test_scenes_are_drawn_from_seed_and_number_and_objects_hide_each_other(scene
 
 
 def test_scenes_as_files(scene, tmp_path):
-    assert write_scenes(tmp_path / "tables", NAMES, scenes=2, unseen=1, seed=1) == {"train": 2, "test": 1}
-    content = json.loads((tmp_path / "tables" / "train.json").read_text())
-    assert [entry["file_name"] for entry in content["images"]] == ["train/000000.png", "train/000001.png"]
-    shown = scene.render(1)
-    own = [entry for entry in content["annotations"] if entry["image_id"] == 1]
-    names = {entry["id"]: entry["name"] for entry in content["categories"]}
-    assert [names[entry["category_id"]] for entry in own] == shown.labels
-    corners = [[x, y, x + w, y + h] for x, y, w, h in (entry["bbox"] for entry in own)]
-    np.testing.assert_array_equal(corners, shown.boxes)
-    np.testing.assert_array_equal(np.asarray(Image.open(tmp_path / "tables" / "train/000001.png")), shown.image)
+    folder = tmp_path / "tables"
+    assert write_scenes(folder, NAMES, scenes=2, unseen=2, seed=1) == {"train": 2, "test": 2}
+    for part, numbers in (("train", (0, 1)), ("test", (UNSEEN, UNSEEN + 1))):
+        content, images, annotations = json.loads((folder / f"{part}.json").read_text()), [], []
+        assert content["categories"] == [{"id": place, "name": name} for place, name in enumerate(NAMES, 1)]
+        for number, shown in enumerate(map(scene.render, numbers)):
+            images.append({"id": number, "file_name": f"{part}/{number:06d}.png", "width": 320, "height": 240})
+            np.testing.assert_array_equal(np.asarray(Image.open(folder / images[-1]["file_name"])), shown.image)
+            for label, box, visible in zip(shown.labels, shown.boxes, shown.visible, strict=True):
+                annotations.append({
+                    "id": len(annotations) + 1, "image_id": number, "iscrowd": 0, "category_id": NAMES.index(label) + 1,
+                    "visible": pytest.approx(visible, abs=6e-5), "bbox": [*box[:2], *(box[2:] - box[:2])],
+                    "area": np.prod(box[2:] - box[:2]),
+                })  # fmt: skip
+        assert (content["images"], content["annotations"]) == (images, annotations)
+        assert all(type(entry["id"]) is int for entry in content["annotations"])
     with pytest.raises(ObjectError, match="exists already"):
-        write_scenes(tmp_path / "tables", NAMES)
+        write_scenes(folder, NAMES)

@@ -8,11 +8,9 @@ from icub_learning.simulation.zoo.excitation import PointToPoint, SumOfSines, Tr
 
 LOW, HIGH = np.array([-1.0, 0.2, 0.5]), np.array([1.0, 1.4, 0.5])
 KINDS = {
-    "sines": SumOfSines(1.0, frequencies=(0.1, 1.0)),
-    "points": PointToPoint(0.8),
-    "trapezoids": Trapezoids(0.8, 3.0),
+    "sines": SumOfSines(1.0, frequencies=(0.1, 1.0)), "points": PointToPoint(0.8), "trapezoids": Trapezoids(0.8, 3.0),
     "triangles": Trapezoids(5.0, 3.0, pause=0.0),  # ways too short to reach the full speed
-}
+}  # fmt: skip
 SMOOTH = ("sines", "points")
 
 
@@ -38,8 +36,7 @@ def test_motions_follow_their_seed_within_range_and_speed_and_start_at_rest(name
     q, v, a = draw(name, seed)(times)
     np.testing.assert_array_equal(draw(name, seed)(times)[0], q)
     assert np.abs(draw(name, seed + 5)(times)[0] - q).max() > 0.1
-    assert (q >= LOW - 1e-9).all() and (q <= HIGH + 1e-9).all()
-    assert np.abs(v[0]).max() < 1e-9
+    assert (q >= LOW - 1e-9).all() and (q <= HIGH + 1e-9).all() and np.abs(v[0]).max() < 1e-9
     assert 0.2 < np.abs(v[2001:]).max() <= KINDS[name].speed + 1e-9  # after the motion has faded in
     assert not v[:, 2].any(), "a joint without range stands still"
     # Trapezoids use their full acceleration or none.

@@ -1,13 +1,9 @@
 """A robot and the page's nodes in the test's own process, in a ROS domain of their own."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
-
 import pytest
 import rclpy
 from helpers.waiting import wait_until
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 
 
 class BesideThePage:
@@ -19,34 +15,34 @@ class BesideThePage:
         executor: handles messages and services of `spun` and `robot`.
     """
 
-    def __init__(self, context: rclpy.Context) -> None:
+    def __init__(self, context):
         self._context, self.nodes = context, []
         self.spun, self.polled, self.robot = map(self.node, ("view", "view_streams", "inverse_dynamics"))
         self.executor = SingleThreadedExecutor(context=context)
         self.executor.add_node(self.spun)
         self.executor.add_node(self.robot)
 
-    def node(self, name: str) -> Node:
+    def node(self, name):
         """Make another node."""
         self.nodes.append(rclpy.create_node(name, context=self._context))
         return self.nodes[-1]
 
-    def until(self, condition: Callable[[], Any], what: str, do: Callable[[], Any] = lambda: None) -> None:
+    def until(self, condition, what, do=lambda: None):
         """Handle messages, and do something again and again, until a condition holds."""
 
-        def between() -> None:
+        def between():
             do()
             self.executor.spin_once(timeout_sec=0.02)
 
         wait_until(condition, what, between)
 
-    def connected(self, *publishers: Any) -> None:
+    def connected(self, *publishers):
         """Wait until each of these publishers has a subscription."""
         self.until(lambda: all(one.get_subscription_count() for one in publishers), "subscriptions")
 
 
 @pytest.fixture
-def beside(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[BesideThePage]:
+def beside(ros_domain, monkeypatch):
     """A BesideThePage that ends with the test."""
     monkeypatch.setattr("icub_learning.clients.services.DISCOVERY_TIME", 0.0)  # no other process has to be discovered
     context = rclpy.Context()

@@ -51,7 +51,6 @@ def test_the_camera_is_the_one_that_nodes_look_at(beside):
     detector = beside.node("detector")
     detector.create_publisher(Detections, "~/detections", 1)
     detector.create_publisher(Image, "~/annotated", 1)
-
     expected = Found({}, ["/inverse_dynamics"], ["/detector"], ("/eye/compressed", COMPRESSED))
     beside.until(lambda: look(beside.spun) == expected, "recognizer, detector and camera")
 
@@ -72,29 +71,29 @@ def test_a_learner_comes_with_its_robot_and_goes(beside, source, monkeypatch):
     predictions = node.create_publisher(DynamicsPrediction, "~/prediction", DEEP)
     measured = beside.robot.create_publisher(JointState, "/arm", DEEP)
     diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", STREAM)
+    chosen = LiveSource(beside.spun, beside.polled, "joint_states", urdf="icub")
     beside.until(predictions.get_subscription_count, "the page", source.poll)
     node.create_subscription(JointState, "/arm", lambda _: None, 10)  # nodes are discovered part by part
     beside.until(lambda: measured.get_subscription_count() == 2, "the page's joint states", source.poll)
     status = DiagnosticStatus(level=b"\x01", name="learner: stream", hardware_id="learner", message="learning")
     status.values = [KeyValue(key="weights of experts", value="elbow: P 0.25 NP 0.25 SP 0.50")]
-    numbers, nothing = count(1), [0.0, 0.0]
+    numbers, zero = count(1), [0.0, 0.0]
 
     def move() -> None:
         n = next(numbers)
         effort = [1.0 * n, 2.0 * n]
         state = JointState(name=JOINTS, position=[0.1 * n, -0.2 * n], effort=effort)
-        prediction = DynamicsPrediction(
-            names=JOINTS, total=effort, parametric=nothing, residual=nothing, variance=nothing
-        )
+        prediction = DynamicsPrediction(names=JOINTS, total=effort, parametric=zero, residual=zero, variance=zero)
         for publisher, message in ((measured, state), (predictions, prediction)):
             set_stamp(message.header.stamp, START + n * 5_000_000)
             publisher.publish(message)
         diagnostics.publish(DiagnosticArray(status=[status]))
         source.poll()
+        chosen.poll()
 
     def all_known() -> bool:
-        learner = source.state.learners.get("/learner")
-        return learner is not None and bool(len(learner.curves) > 2 and learner.settings and learner.weights)
+        found = [one.state.learners.get("/learner") for one in (source, chosen)]
+        return all(one and len(one.curves) > 2 and one.settings and one.weights for one in found)
 
     beside.until(all_known, "the learner", move)
     learner = source.state.learners["/learner"]
@@ -102,10 +101,10 @@ def test_a_learner_comes_with_its_robot_and_goes(beside, source, monkeypatch):
     assert learner.settings == settings | {"sensor": ""}
     assert learner.weights == {"elbow": {"P": 0.25, "NP": 0.25, "SP": 0.5}}
     assert source.state.urdf_path == find_urdf("ur10")  # the learner's parameter
+    assert chosen.state.urdf_path == find_urdf("icub")
     assert source.state.joints["wrist"] == pytest.approx(-2.0 * source.state.joints["elbow"])
     health = source.state.health["learner: stream"]
     assert (health.level, health.message, list(health.values)) == (1, "learning", ["weights of experts"])
-
     beside.executor.remove_node(node)
     node.destroy_node()
     beside.until(lambda: not source.state.learners, "its end", source.poll)
@@ -116,11 +115,9 @@ def test_objects_and_the_camera_come_from_nodes_that_recognize_and_detect(beside
     recognition, known = make(Recognition, "~/recognition", STREAM), make(ObjectList, "~/objects", STATE)
     make(FeatureVector, "~/features", STREAM)
     beside.robot.create_subscription(Image, "/eye", lambda _: None, 1)
-    images = make(Image, "/eye", STREAM)
-    detector = beside.node("detector")
+    images, detector = make(Image, "/eye", STREAM), beside.node("detector")
     beside.executor.add_node(detector)
     found = detector.create_publisher(Detections, "~/detections", STREAM)
-
     known.publish(ObjectList(labels=["duck", "cup"], counts=[20, 5], recall=[0.75, 1.0]))
     answer = ListObjects.Response(labels=["cup"], counts=[30])
     detector.create_service(ListObjects, "~/list_objects", lambda *_: answer)

@@ -42,12 +42,9 @@ def test_missing_messages_are_counted_and_the_nearest_one_is_found(beside):
         for stamp in stamps[first : first + 50]:
             publisher.publish(wrench(stamp, float(stamp - START), *np.zeros(5)))
         end = min(first + 50, len(stamps))
-        beside.until(
-            lambda end=end: len(came) == end, "wrenches", lambda: came.extend(stamp for stamp, _ in topic.take())
-        )
+        beside.until(lambda end=end: len(came) == end, "wrenches", lambda: came.extend(one[0] for one in topic.take()))
         assert (topic.lost is None) == (end <= 200)  # None while its period is not known yet
-    assert came == stamps
-    assert topic.lost == len(gone)
+    assert came == stamps and topic.lost == len(gone)
     data = topic.nearest(stamps[100] + PERIOD // 3, PERIOD)
     assert topic.decode(data).wrench.force.x == stamps[100] - START
     assert topic.nearest(START - 10 * PERIOD, PERIOD) is None
@@ -98,12 +95,8 @@ def test_predictions_are_paired_with_what_was_measured_then(beside, monkeypatch)
         measured.publish(wrench(START + n * STEP + 2_000_000, *(np.arange(6.0) + 10.0 * n)))
     for n in range(6):
         predictions.publish(predicted(START + n * STEP, float(n)))
-
-    def take() -> None:
-        wrenches.take()
-        topics.take()
-
-    beside.until(lambda: topics.learner is not None and len(topics.learner.curves) == 5, "five points", take)
+    two = wrenches, topics
+    beside.until(lambda: topics.learner and len(topics.learner.curves) == 5, "points", lambda: [x.take() for x in two])
     learner = topics.learner
     assert (learner.name, learner.frame, learner.is_wrench) == ("/inverse_dynamics", "sensor", True)
     np.testing.assert_allclose(learner.curves.seconds, [n * STEP * 1e-9 for n in shown])
@@ -111,18 +104,16 @@ def test_predictions_are_paired_with_what_was_measured_then(beside, monkeypatch)
     np.testing.assert_array_equal(learner.curves.parametric[:, 2], np.array(shown) / 2.0)
     np.testing.assert_array_equal(learner.curves.measured[:, 2], [10.0 * n + 2.0 for n in shown])
     np.testing.assert_array_equal(learner.curves.deviation, 0.5)
-
     make(Bool, "~/contact", STATE).publish(Bool(data=True))
     payload = InertiaStamped()
     payload.header.frame_id, payload.inertia.m, payload.inertia.com.z = "hand", 0.7, 0.1
     make(InertiaStamped, "~/payload", STATE).publish(payload)
     beside.until(lambda: learner.contact and learner.load is not None and learner.masses is not None, "load, contact")
     assert (learner.load.mass, learner.load.link, learner.load.centre[2]) == (0.7, "hand", 0.1)
-
-    take()
+    topics.take()
     assert learner.alive
     monkeypatch.setattr("icub_learning.view.live.topics.SILENT", 0.0)
-    take()
+    topics.take()
     assert not learner.alive
     topics.close()
 

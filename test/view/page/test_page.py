@@ -3,16 +3,11 @@
 import re
 import sys
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
 from helpers.browser import COARSE, Browser, browsing, chromium
 from helpers.own_package import write_own_package
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Locator
 
 pytestmark = pytest.mark.xdist_group("alone")
 
@@ -24,7 +19,7 @@ ARM = {
 
 
 @pytest.fixture
-def address(start_node, start_process, checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def address(start_node, start_process, checkout, tmp_path, monkeypatch):
     """Address of the page of a simulated iCub that learns its arm and, with colours as features, objects."""
     chromium()  # skips before anything is started
     # 50 Hz, as the processor of the test machine also has to draw the page.
@@ -37,15 +32,14 @@ def address(start_node, start_process, checkout: Path, tmp_path: Path, monkeypat
     return view.wait_for(r"page: (http://\S+)")[1]
 
 
-def newest(browser: Browser) -> dict[str, float]:
+def newest(browser: Browser) -> list[float]:
     """Return the time of the newest point of each plot [s]; 1 s for plots that show nothing yet."""
-    return {name: rows[0][-1] for name, rows in browser.series().items()}
+    return [rows[0][-1] for rows in browser.series().values()]
 
 
 def all_beyond(browser: Browser, seconds: float) -> bool:
     """Return whether two plots of errors and three of a wrench's part have all passed this time [s]."""
-    times = newest(browser)
-    return len(times) == 5 and min(times.values()) > seconds
+    return len(times := newest(browser)) == 5 and min(times) > seconds
 
 
 def have_fallen(browser: Browser) -> bool:
@@ -74,16 +68,14 @@ def test_a_newcomer_sees_the_robot_learn_and_teaches_it_by_mouse(address, start_
         page.get_by_text("No learner of inverse dynamics is running").wait_for()
         start_node("inverse_dynamics", **ARM)
         browser.until(lambda: all_beyond(browser, 3.0), "curves")
-        reached = max(newest(browser).values())
+        reached = max(newest(browser))
         browser.until(lambda: all_beyond(browser, reached + 2.0), "curves that move")
         # The learner started from nothing: the errors of the parametric and the semiparametric model fall.
         browser.until(lambda: have_fallen(browser), "errors that fall")
-
         teach(browser, "")
         refusal = page.get_by_role("status").filter(has_text="✗")
         refusal.first.wait_for()
         assert re.search("label|name", refusal.first.inner_text())
-
         teach(browser, LABEL)
         page.get_by_role("status").filter(has_text=f"learned {FRAMES} frames").first.wait_for()
         label = page.locator("[data-label]")
@@ -102,20 +94,16 @@ def test_a_newcomer_sees_the_robot_learn_and_teaches_it_by_mouse(address, start_
         page.wait_for_function("document.documentElement.scrollWidth <= window.innerWidth")
         page.get_by_text("latency, arrival to publication").first.wait_for(state="attached")
         page.screenshot(path=str(pictures / "narrow.png"))
-        assert browser.hosts() == {urlsplit(address).netloc}
-        assert not browser.errors
+        assert browser.hosts() == {urlsplit(address).netloc} and not browser.errors
 
 
-MOST_STOPS = 80  # presses of Tab from the beginning of the page to a form
-
-
-def tab_to(browser: Browser, wanted: "Locator") -> None:
-    """Press Tab until an element has the focus; the test fails if Tab does not lead there."""
-    for _ in range(MOST_STOPS):
+def tab_to(browser, wanted):
+    """Press Tab until an element has the focus; the test fails if Tab does not lead there from the page's beginning."""
+    for _ in range(80):
         if wanted.evaluate("element => element === document.activeElement"):
             return
         browser.page.keyboard.press("Tab")
-    pytest.fail(f"{MOST_STOPS} presses of Tab do not lead there")
+    pytest.fail("80 presses of Tab do not lead there")
 
 
 def test_an_object_is_taught_by_keyboard_alone(address: str) -> None:

@@ -34,8 +34,7 @@ def text(handle):
 
 def learner(name, outputs, frame="", size=1.0, **fields):
     """Return a learner whose outputs were 1 * size, 2 * size... for three seconds, each predicted as half of it."""
-    made = Learner(name, outputs, frame, **fields)
-    measured = size * np.arange(1.0, len(outputs) + 1)
+    made, measured = Learner(name, outputs, frame, **fields), size * np.arange(1.0, len(outputs) + 1)
     for second in (1, 2, 3):
         made.curves.add(second * SECOND, measured, measured / 2, measured / 4, np.full(len(outputs), 0.25))
     return made
@@ -55,18 +54,15 @@ def actions(monkeypatch):
 
 
 @pytest.fixture
-def asked():
-    return []
+def page(actions, tmp_path):
+    """A page with the list `asked` of what its services were asked."""
 
-
-@pytest.fixture
-def page(actions, asked, tmp_path):
     def ask(node, service, takes=0.0, **fields):
-        asked.append((node, service, takes, fields))
+        made.asked.append((node, service, takes, fields))
         return Answer(service != "tare", "" if service == "reset" else f"{service} was asked")
 
     with closing(Page("127.0.0.1", 0, ask=ask, folder=tmp_path)) as made:
-        made.server.get_clients = lambda: {0: None}  # a browser is connected
+        made.asked, made.server.get_clients = [], lambda: {0: None}  # a browser is connected
         yield made
 
 
@@ -82,7 +78,6 @@ def test_a_wrench_is_drawn_at_its_frame_and_its_errors_beside_it(page):
     state.lost, state.doing = {"/states": 4}, "learning"
     page.update(state)
     assert not page.said
-
     # Two points are less than 3 s old: that at 3 s with errors of half the outputs, and that at 5 s, which is exact.
     squares = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]) ** 2
     force, torque = np.sqrt(squares.sum(axis=1) / 4 / 6)
@@ -90,16 +85,13 @@ def test_a_wrench_is_drawn_at_its_frame_and_its_errors_beside_it(page):
     for (name, title), unit, expected in zip(page.errors.titles.items(), ("N", "N m"), (force, torque), strict=True):
         found = re.fullmatch(rf"error of {name} \[{unit}\]: now P (\S+), SP (\S+)", text(title))
         assert float(found[1]) > float(found[2]) == pytest.approx(expected, rel=0.1)
-    assert "RMSE over 3 s" in text(page.errors.legend)
-    assert "force.x 25 % - 75 %" in text(page.weights.content)
-
+    assert "RMSE over 3 s" in text(page.errors.legend) and "force.x 25 % - 75 %" in text(page.weights.content)
     curves = page.curves
     assert [text(title) for title in curves.titles] == ["force.x [N]", "force.y [N]", "force.z [N]"]
     seconds, low, high, measured, predicted, external = curves.plots[1].data
     np.testing.assert_allclose(seconds, [0, 1, 2, 4])
     np.testing.assert_allclose([measured, predicted, external], [[2, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 0]])
     np.testing.assert_allclose([low, high], np.add.outer([-1.0, 1.0], predicted))  # two standard deviations
-
     pose = page.robot.geometry.poses(state.joints, ["link_2"])["link_2"]
     for kind, force in {"measured": 1.0, "predicted": 1.0, "external": 0.0}.items():
         start, end = page.robot.arrows[kind].points[0]
@@ -110,22 +102,19 @@ def test_a_wrench_is_drawn_at_its_frame_and_its_errors_beside_it(page):
     assert all(row in masses for row in ("a 1.00 1.25 1.50", "sum 3.00 3.50 4.00", "7 samples learned"))
     nodes = text(page.nodes.content)
     assert "arm: stream: WARN slow refused 3" in nodes and "samples learned" not in nodes
-    assert "gone: STALE has stopped reporting" in nodes and "/states 4" in nodes
-    assert text(page.doing.line) == "learning"
+    assert "gone: STALE has stopped reporting" in nodes and "/states 4" in nodes and text(page.doing.line) == "learning"
     assert not page.waiting.visible
 
 
 def test_efforts_are_drawn_along_the_axes_of_their_joints_three_curves_at_a_time(page):
     arm = learner("/arm", JOINTS, size=2.0, settings={"estimator": "parametric"})
     page.update(State(planar_arm_urdf((0.4, 0.3, 0.2, 0.1), (2.0, 1.0, 0.5, 0.5)), learners={"/arm": arm}))
-    assert not page.said
-    assert [text(title) for title in page.curves.titles] == [f"{name} [N m]" for name in JOINTS[:3]]
+    assert not page.said and [text(title) for title in page.curves.titles] == [f"{name} [N m]" for name in JOINTS[:3]]
     assert list(page.curves.group.options) == ["joint_1, joint_2, joint_3", "joint_4"]
     axes, scale = page.robot.geometry.joint_axes(JOINTS), LONGEST_ARROW / 8.0  # [m] per N m; 8 N m is the largest
     for kind, share in (("measured", 1.0), ("predicted", 0.5), ("external", 0.5)):
-        for (origin, axis), effort, (start, end) in zip(
-            axes.values(), (2.0, 4.0, 6.0, 8.0), page.robot.arrows[kind].points, strict=True
-        ):
+        arrows = page.robot.arrows[kind].points
+        for (origin, axis), effort, (start, end) in zip(axes.values(), (2.0, 4.0, 6.0, 8.0), arrows, strict=True):
             np.testing.assert_allclose(start, origin + BESIDE[kind], atol=1e-6)
             np.testing.assert_allclose(end - start, scale * share * effort * axis, atol=1e-6)
     page.curves.group.value = "joint_4"
@@ -142,10 +131,9 @@ def test_lines_of_errors_are_those_of_nodes_that_predict_the_same_or_of_parts():
         return [(name, one.name, part) for name, one, part in lines_of(state, learners[0])]
 
     for estimator, lines in (
-        ("parametric", [("P", "/a", "predicted")]),
-        ("nonparametric", [("NP", "/a", "predicted")]),
+        ("parametric", [("P", "/a", "predicted")]), ("nonparametric", [("NP", "/a", "predicted")]),
         ("semiparametric", [("P", "/a", "parametric"), ("SP", "/a", "predicted")]),
-    ):
+    ):  # fmt: skip
         one = learner("/a", JOINTS, settings={"estimator": estimator})
         assert names(one, learner("/b", AXES), learner("/c", JOINTS, alive=False)) == lines
     many = [learner(f"/n_{kind}", JOINTS) for kind in ("z", "sp", "np", "p")]
@@ -162,8 +150,7 @@ def test_what_the_camera_sees_and_is_recognized_as(page):
     state.boxes = Detections(np.array([[1.0, 1.0, 3.0, 3.0]]), ["cup"], np.array([0.5]))
     state.image_number = 2
     page.update(state)
-    assert (page.camera.image.image != image).any()
-    assert "cup 0.50" in text(page.camera.words)
+    assert (page.camera.image.image != image).any() and "cup 0.50" in text(page.camera.words)
     state.recognized = Recognition(0, "unknown", "duck", 0.75, 0.25, ["duck", "cup"], np.array([0.5, -1.0]))
     page.update(state)
     assert text(page.camera.words).startswith("unknown, nearest duck confidence 0.75, typicality 0.25")
@@ -187,7 +174,6 @@ def test_many_objects_are_searched_and_sorted_and_their_pictures_loaded_when_the
     assert page.teaching.which.name == "mug 299" and " more" not in text(part.table)
     bars = re.findall(r'class="name">(.*?)</span>', page.camera.words.content)
     assert bars[0] == "mug 299" and len(bars) == 12 and "and 288 lower ones" in text(page.camera.words)
-
     # At 1.2 s the image of 0 s is confirmed, and by then another one is there; at 3.7 s that of 2.6 s, which is better.
     numbers, pictures = [0], []
     for seconds, confidence in {0.5: 1.0, 1.2: 0.8, 2.3: 1.0, 2.5: 1.0, 2.6: 0.95, 3.7: 1.0}.items():
@@ -199,7 +185,6 @@ def test_many_objects_are_searched_and_sorted_and_their_pictures_loaded_when_the
         pictures.append(numbers[-1] and np.asarray(Image.open(io.BytesIO(page.thumbnails.picture(numbers[-1])))))
     np.testing.assert_allclose(pictures[1:], [np.full((72, 96, 3), level) for level in (90, 90, 90, 90, 190)], atol=4)
     assert pictures[0] == 0 and page.thumbnails.picture(numbers[1]) is None  # a better picture has replaced it
-
     part.words.value, part.order.value = "DUCK 1", "least surely known first"
     page.update(state)
     shown = re.findall(r'title="&lt;Duck&gt; (\d+)">', part.table.content)
@@ -225,7 +210,7 @@ def test_pictures_of_what_is_being_done_appear_when_they_are_drawn(page, tmp_pat
     assert text(page.doing.line) == "starting"
 
 
-def test_buttons_ask_the_chosen_node_and_say_what_it_answered(page, actions, asked):
+def test_buttons_ask_the_chosen_node_and_say_what_it_answered(page, actions):
     page.update(State(learners={"/arm": learner("/arm", JOINTS)}, recognizers=["/eye"], detectors=["/find"]))
     nodes, objects = ("/arm", "/eye", "/find"), {"label": "", "seconds": 8.0, "source": "motion"}
     for label, asking, service, takes, fields in (
@@ -241,10 +226,9 @@ def test_buttons_ask_the_chosen_node_and_say_what_it_answered(page, actions, ask
     ):  # fmt: skip
         for action, node in zip(actions[label], asking, strict=True):
             action.press()
-            assert asked[-1] == (node, service, takes, fields)
+            assert page.asked[-1] == (node, service, takes, fields)
             said = {"tare": "✗ tare was asked", "reset": "✓ done"}.get(service, f"✓ {service} was asked")
             assert text(action.answer) == said
-    action.button.disabled = True
-    count = len(asked)
+    action.button.disabled, count = True, len(page.asked)
     action.press()
-    assert len(asked) == count
+    assert len(page.asked) == count

@@ -1,8 +1,6 @@
 """A recording on the page in a real browser, by keyboard alone: it is stopped, and shown at the time of the slider."""
 
 import sys
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from helpers.browser import browsing, chromium
@@ -15,16 +13,15 @@ N = 4000  # samples, 8 ms apart
 
 
 @pytest.fixture
-def address(start_process: Callable, tmp_path: Path) -> str:
+def address(start_process, tmp_path):
     """Address of the page of a recording of UR10."""
     chromium()  # skips before anything is started
-    path = tmp_path / "motion.npz"
-    write(rigid_recording(N), path)
+    write(rigid_recording(N), path := tmp_path / "motion.npz")
     line = ("view", str(path), "--urdf", "ur10", "--port", "0")
     return start_process(sys.executable, "-m", "icub_learning.cli", *line).wait_for(r"page: (http://\S+)")[1]
 
 
-def test_the_slider_leads_through_the_recording_by_keyboard(address: str, checkout: Path) -> None:
+def test_the_slider_leads_through_the_recording_by_keyboard(address, checkout):
     pictures = checkout / "out" / "view"
     pictures.mkdir(parents=True, exist_ok=True)
     with browsing(1000, 700) as browser:

@@ -44,8 +44,7 @@ def test_links_are_where_pinocchio_has_them(robot):
     geometry = RobotGeometry(Path(path).read_text(), path)
     assert not geometry.missing
     model = pinocchio.buildModelFromUrdf(path)
-    data = model.createData()
-    q = np.random.default_rng(1).uniform(-0.5, 0.5, model.nq)
+    data, q = model.createData(), np.random.default_rng(1).uniform(-0.5, 0.5, model.nq)
     joints = {name: q[model.joints[model.getJointId(name)].idx_q] for name in geometry.joints}
     pinocchio.framesForwardKinematics(model, data, q)
     poses = geometry.poses(joints, geometry.shapes)
@@ -60,7 +59,9 @@ def test_links_are_where_pinocchio_has_them(robot):
         np.testing.assert_allclose([poses[name], bodies[body] @ pose], [expected] * 2, atol=1e-12)
 
 
-def test_meshes_that_are_not_found_become_sticks():
+def test_meshes_that_are_not_found_become_sticks_and_what_is_no_urdf_is_said():
+    with pytest.raises(ModelError, match="cannot be drawn"):
+        RobotGeometry("<robot>", "")
     text = Path(find_urdf("panda")).read_text().replace(".dae", ".nowhere").replace(".stl", ".nowhere")
     geometry = RobotGeometry(text)
     assert geometry.missing and geometry.shapes
@@ -86,8 +87,3 @@ def test_large_meshes_of_many_parts_lose_none_of_them(monkeypatch):
     coarse, _ = trimesh.sample.sample_surface(trimesh.Trimesh(vertices, faces), 50_000, seed=0)
     points, _ = trimesh.sample.sample_surface(trimesh.Trimesh(*original), 5_000, seed=1)
     assert KDTree(coarse).query(points)[0].max() < 0.02  # [m]; the parts are 0.17 m across
-
-
-def test_what_is_no_urdf_is_said():
-    with pytest.raises(ModelError, match="cannot be drawn"):
-        RobotGeometry("<robot>", "")
