@@ -28,8 +28,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
         file, printed = (folder or tmp_path_factory.mktemp(name)) / "out" / "figures.json", io.StringIO()
         out = [] if name in ("change", "detection") else ["--out", str(file.parent)]  # these draw nothing
         line = ["reproduce", name, *out, "--json", str(file), *map(str, arguments)]
-        experiment = import_module(EXPERIMENTS[name][0])
-        readings = count()
+        experiment, readings = import_module(EXPERIMENTS[name][0]), count()
         with redirect_stdout(printed), records.drawn() as shown, pytest.MonkeyPatch.context() as patch:
             patch.setattr(ConstrainedLayoutEngine, "execute", lambda *_: None)  # saves nearly half of the drawing time
             for module in [sys.modules[one] for one in sys.modules if one.startswith("icub_learning.experiments")]:

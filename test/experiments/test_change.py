@@ -1,7 +1,9 @@
 """The experiments on changes: they compare what they describe, and notice a model that knows nothing."""
 
+import numpy as np
 import pytest
 
+from icub_learning.experiments.change import consistency
 from icub_learning.experiments.change.experiment import PARTS
 from icub_learning.experiments.figures import gathered
 
@@ -16,6 +18,18 @@ def test_a_model_that_knows_nothing_is_not_called_good():
     assert judged("control", {"feed-forward": found}) == [False, False]
     found |= {"learned, 0 kg": 0.01, "learned, 0.5 kg": 0.04}
     assert judged("control", {"feed-forward": found}) == [True, True]
+
+
+def test_excitations_are_noisy_wrenches_of_rigid_bodies(monkeypatch):
+    """What weighted least squares leaves of the wrenches is noise of 0.6 N, and in proportion for torques."""
+    told, learn = [], consistency.ParametricEstimator.learn
+    monkeypatch.setattr(consistency.ParametricEstimator, "learn", lambda *given: told.append(given) or learn(*given))
+    monkeypatch.setattr(consistency, "MOST_SAMPLES", 200)
+    found = consistency.random_excitations(3, 1)
+    rows, y = map(np.concatenate, list(zip(*told, strict=True))[1:])
+    scale = np.tile(np.repeat([0.6, 0.0144], 3), len(told))
+    rest = (y - rows @ np.linalg.lstsq(rows / scale[:, None], y / scale)[0]) / scale
+    assert len(told) > 100 and rest.std() == pytest.approx(1.0, abs=0.1) and found["consistent as published"] == 1
 
 
 LOAD = {"mass": 0.5, "seen_after": 0.3, "found_mass": 0.46, "mass_deviation": 0.02, "error_after_grasp": 1.2,

@@ -1,15 +1,17 @@
 """The experiments on kernel methods, at sizes that take seconds, and the closed forms that figure 5.2 stands on."""
 
 from contextlib import nullcontext
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
 
+from icub_learning.cli.main import main
 from icub_learning.experiments import falkon
 from icub_learning.experiments.data.benchmarks import Benchmark
 from icub_learning.experiments.data.tables import unit_interval
-from icub_learning.experiments.thesis import figure_5_2, spline_rates, table_6_2
+from icub_learning.experiments.thesis import figure_5_2, nytro, spline_rates, table_6_2
 from icub_learning.kernel_methods import KRLS, NystromKRLS
 
 NOISE = 0.005  # standard deviation, a quarter of the target's
@@ -39,8 +41,7 @@ def ridge_error(x, y, order, n, scale, level):
 
 def test_figure_4_1(run, pumadyn, table):
     _, found = run("figure-4.1", "--quick", "--data", pumadyn)
-    rows = found["pumadyn32nh"]["rows"]
-    scale = found["pumadyn32nh"]["target_deviation"]
+    rows, scale = found["pumadyn32nh"]["rows"], found["pumadyn32nh"]["target_deviation"]
     assert scale == pytest.approx(table[:1000, -1].std())
     # With as many centres as samples, Nyström KRLS is kernel ridge regression, which scikit-learn computes too.
     x, orders = unit_interval(table[:, :-1]), [np.random.default_rng(seed).permutation(1000) for seed in (1, 2)]
@@ -61,6 +62,17 @@ def test_figure_4_2(run, pumadyn):
 @pytest.mark.parametrize("line", ["nytro --quick", "tensor-layout"])
 def test_beside_their_records(run, line):
     run(*line.split())
+
+
+def test_nytro_is_timed_on_as_many_noisy_samples_as_the_description_says(monkeypatch, tmp_path, capsys):
+    for name in ("NYTRO", "NystromKRLS", "draw"):
+        monkeypatch.setattr(nytro, name, Mock())
+    assert main(["reproduce", "nytro", "--out", str(tmp_path)]) == 0
+    (x, y), most = nytro.NYTRO.return_value.fit.call_args.args, nytro.NYTRO.call_args.kwargs["n_centers"]
+    assert f"n = {len(x)} samples of 12 inputs, t = {nytro.ITERATIONS}" in capsys.readouterr().out and x.shape[1] == 12
+    assert f"n = {len(x)}:" in nytro.DESCRIPTION and f"m {most}." in nytro.DESCRIPTION
+    noise = (y - np.sin(x[:, 0])) / 0.3
+    np.testing.assert_allclose([noise.mean(), noise.std(), (noise**4).mean()], [0.0, 1.0, 3.0], atol=0.2)
 
 
 def test_figure_5_2(run, monkeypatch):
@@ -105,8 +117,7 @@ def test_falkon(run, monkeypatch):
     monkeypatch.setattr(falkon, "QUICK_SIZES", ((500, 30), (800, 60)))
     monkeypatch.setattr(falkon, "threadpool_limits", lambda *_: nullcontext())  # a second thread would only wait
     monkeypatch.setattr(falkon, "TEST", 2000)
-    _, found = run("falkon", "--quick")
-    limit = 0.9 * target_deviation()
+    (_, found), limit = run("falkon", "--quick"), 0.9 * target_deviation()
     for row in found["rows"]:
         assert row["falkon_error"] == pytest.approx(row["nystrom_error"], rel=0.01)
         assert row["sklearn_error"] == pytest.approx(row["nystrom_error"], rel=0.01)
@@ -124,8 +135,7 @@ def test_each_method_has_the_lambda_of_its_least_held_out_error():
     train, _ = falkon.sample(500, 0)
     chosen = falkon.choose_levels(train, 50, 0)
     errors = [ridge_error(*train, np.arange(500), 400, 3.0, level) for level in falkon.LAMBDAS]
-    assert chosen["krls"] == falkon.LAMBDAS[int(np.argmin(errors))]
-    assert set(chosen) == {"nystrom", "features", "krls"}
+    assert chosen["krls"] == falkon.LAMBDAS[int(np.argmin(errors))] and set(chosen) == {"nystrom", "features", "krls"}
 
 
 def spline(order, x, z):
@@ -139,8 +149,7 @@ def test_the_simulation_is_krls_with_the_spline_kernel(r, gamma):
     """Coefficients on the basis against KRLS with the kernel of the source, and risks against sums over a grid."""
     n = 60
     random = np.random.default_rng([5, n, 0])
-    x = random.uniform(size=n)
-    grid = (np.arange(2000) + 0.5) / 2000
+    x, grid = random.uniform(size=n), (np.arange(2000) + 0.5) / 2000
     order, place = r / gamma + 0.5 + spline_rates.SLACK, np.array([[spline_rates.X0]])
     f, truth = (spline(order, some[None], place)[0] for some in (x, grid))
     y = f + spline_rates.NOISE * random.normal(size=n)

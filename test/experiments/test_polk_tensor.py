@@ -23,8 +23,7 @@ def test_polk_multidist(run, monkeypatch):
     assert excess["POLK logistic, K 0.01, average"] < 0.015
     for name in ("POLK hinge, K 0.04", "POLK hinge, K 0.01", "functional gradients, hinge"):
         assert excess[f"{name}, average"] < excess[f"{name}, iterate"]
-    assert abs(excess["SVM, in batch"]) < 0.02
-    assert order["functional gradients, hinge, average"] > SAMPLES / 5
+    assert abs(excess["SVM, in batch"]) < 0.02 and order["functional gradients, hinge, average"] > SAMPLES / 5
     # The rival on a budget; if it dropped the oldest point, it would exceed the Bayes error by a fifth or more.
     for kind, most in (("iterate", 0.15), ("average", 0.06)):
         name = f"BSGD, {multidist.BUDGET} points, {kind}"
@@ -37,8 +36,7 @@ def test_polk_multidist(run, monkeypatch):
 def test_curves_of_multidist(run, monkeypatch):
     monkeypatch.setattr(budgeted_sgd, "STEPS", (0.05, 0.2, 6.0))
     _, found = run("polk-curves", "--quick", "--on", "multidist", "--draws", "1")
-    methods = found["multidist"]
-    zero = {"hinge": 1.0, "logistic": np.log(5)}
+    methods, zero = found["multidist"], {"hinge": 1.0, "logistic": np.log(5)}
     for name, one in methods.items():
         assert one["error"][-1] < 0.45 or name == curves.STUCK  # chance is 0.8
         if len(one["samples"]) > 1:
@@ -52,10 +50,8 @@ def test_curves_of_multidist(run, monkeypatch):
 
 def test_lbfgs_is_at_the_optimum():
     rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(60, 2)), rng.integers(3, size=60)
-    kernel = Kernel("gaussian", 1.0)
-    gram = kernel.gram(x)
-    weights = curves.dense_lbfgs(kernel, x, y, "logistic", np.arange(3), np.zeros((60, 3)))
+    x, y, kernel = rng.normal(size=(60, 2)), rng.integers(3, size=60), Kernel("gaussian", 1.0)
+    gram, weights = kernel.gram(x), curves.dense_lbfgs(kernel, x, y, "logistic", np.arange(3), np.zeros((60, 3)))
 
     def objective(flat):
         scores = gram @ flat.reshape(60, 3)
@@ -68,8 +64,15 @@ def test_lbfgs_is_at_the_optimum():
 
 
 def test_textures_differ():
-    images = np.array(list(textures(0).values()))
+    made = textures(0)
+    images, places = np.array(list(made.values())), np.fft.fftfreq(256)
     np.testing.assert_allclose([images.mean(axis=(1, 2)), images.std(axis=(1, 2))], [[0.0] * 13, [1.0] * 13], atol=1e-9)
+    # The stronger waves along x or y of canvas have a period of 9 pixels; stripes have one of 11, turned by 0.3 rad.
+    for name, period, angles in (("canvas", 9, (0, np.pi / 2)), ("stripes", 11, (0.3,))):
+        strongest = np.argmax(np.abs(np.fft.fft2(made[name])))
+        wave = places[list(np.unravel_index(strongest, (256, 256)))][::-1]
+        waves = [[np.cos(a + turn) / period, np.sin(a + turn) / period] for a in angles for turn in (0, np.pi)]
+        assert any(np.allclose(wave, one, atol=1 / 256) for one in waves)
     x, y = texton_histograms(400, 0)
     assert x.shape == (400, TEXTONS) and set(y) == set(range(13)) and PATCH == 24
     np.testing.assert_allclose((x**2).sum(axis=1), 1.0)
@@ -82,8 +85,7 @@ def test_convergence(run, monkeypatch):
     monkeypatch.setattr(convergence, "STEPS", (0.4, 0.1))
     _, found = run("polk-convergence", "--quick", "--draws", "1", "--samples", "5000")
     runs, powers = found["runs"], found["powers"]
-    assert powers["distance"] < -0.2 and powers["risk"] < -0.5
-    assert 0.3 < powers["remaining"] < 0.8 and found["holds"]
+    assert powers["distance"] < -0.2 and powers["risk"] < -0.5 and 0.3 < powers["remaining"] < 0.8 and found["holds"]
     norm = convergence.Problem().norm
     for one in runs.values():
         assert one["closest"] <= one["distance"] < 0.4 * norm and one["points"] <= convergence.POINTS
@@ -92,8 +94,7 @@ def test_convergence(run, monkeypatch):
 
 def test_the_best_function_is_the_best():
     problem = convergence.Problem()
-    least = problem.risk(problem.x, problem.best)
-    rng = np.random.default_rng(0)
+    least, rng = problem.risk(problem.x, problem.best), np.random.default_rng(0)
     for _ in range(20):
         other = problem.best + 0.01 * rng.normal(size=convergence.POINTS)
         assert problem.risk(problem.x, other) > least
@@ -103,10 +104,8 @@ def test_the_best_function_is_the_best():
     random = np.random.default_rng(3)
     chosen = random.integers(convergence.POINTS, size=200)
     y = problem.mean[chosen] + convergence.NOISE * random.uniform(-(3**0.5), 3**0.5, size=200)
-    plain = POLKRegressor(
-        length_scale=convergence.SCALE, regularization=convergence.LAMBDA, step_size=0.2, parsimony=0.0
-    )
-    plain.fit(problem.x[chosen], y)
+    settings = {"length_scale": convergence.SCALE, "regularization": convergence.LAMBDA, "parsimony": 0.0}
+    plain = POLKRegressor(step_size=0.2, **settings).fit(problem.x[chosen], y)
     followed = problem.follow({"schedule": "constant", "step_size": 0.2}, 200, 3)
     assert followed["t"][-1] == 200
     # Each of 200 removals moves f by at most epsilon, and later steps contract that change.
@@ -126,8 +125,7 @@ def test_tensor_selection(run):
 def patients(tmp_path):
     """Write patients whose time depends on the product of two features and class on its sign; degree 2 learns both. The
     kernel of degree 2 has no odd terms; the features are far from zero, to test that they are centred."""
-    rng = np.random.default_rng(0)
-    rows = [["status", "time", *(f"f{j}" for j in range(5))], ["R", 1.0, *["NA"] * 5]]
+    rng, rows = np.random.default_rng(0), [["status", "time", *(f"f{j}" for j in range(5))], ["R", 1.0, *["NA"] * 5]]
     for row in rng.normal(size=(194, 5)):
         product = row[0] * row[1]
         rows.append(["R" if product > 0.2 else "N", 10 + product + 0.1 * rng.normal(), *(100 + 7 * row)])
@@ -153,14 +151,12 @@ def test_tensor_wpbc(run, patients, monkeypatch):
 def test_test_rows_do_not_change_what_is_learned_of_wpbc(patients):
     data = load_wpbc(patients)
     assert data.features.shape == (194, 5) and set(data.recurred) == {-1.0, 1.0}
-    training = np.arange(60)
-    spoiled = data.features.copy()
+    training, spoiled = np.arange(60), data.features.copy()
     spoiled[60:] *= 1000
     np.testing.assert_array_equal(wpbc.scale(data.features, training)[:60], wpbc.scale(spoiled, training)[:60])
     assert wpbc.scale(data.features, training)[:60].std(axis=0) == pytest.approx(np.ones(5))
     parts = np.split(np.arange(194), [60, 120])
-    one = wpbc.judge_split(data.features, data.time, parts, 2, 0)
-    swapped = data.time.copy()
+    one, swapped = wpbc.judge_split(data.features, data.time, parts, 2, 0), data.time.copy()
     swapped[120:] = swapped[120:][::-1]
     other = wpbc.judge_split(data.features, swapped, parts, 2, 0)
     assert [entry["gamma"] for entry in one.values()] == [entry["gamma"] for entry in other.values()]
@@ -169,8 +165,7 @@ def test_test_rows_do_not_change_what_is_learned_of_wpbc(patients):
 
 def test_the_tensor_kernels_of_both_layouts_are_of_degree_2():
     x = np.random.default_rng(0).normal(size=(4, 3))
-    full = layout.FullTensor(x)
-    a = np.random.default_rng(1).normal(size=4)
+    full, a = layout.FullTensor(x), np.random.default_rng(1).normal(size=4)
     sums = np.einsum("ai,bi,ci,di->abcd", x, x, x, x) ** 2
     np.testing.assert_allclose(full.gradient(a), np.einsum("abcd,b,c,d->a", sums, a, a, a))
 

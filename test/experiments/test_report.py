@@ -9,10 +9,12 @@ from html import escape
 from pathlib import Path
 
 import pytest
+from helpers import records
 from PIL import Image
 
 from icub_learning.cli.main import main
-from icub_learning.experiments.figures import KINDS, SAME, STAND_IN, THEORY, TIME, Comparison
+from icub_learning.experiments.figures import KINDS, SAME, STAND_IN, THEORY, TIME, WORSE, Comparison
+from icub_learning.experiments.panels import Panel, draw
 from icub_learning.experiments.report import running
 from icub_learning.experiments.report.page import ABSENT, Section, make_page
 from icub_learning.experiments.report.running import DONE, FAILED, FIGURES, NO_DATA, Outcome, kept_outcome
@@ -32,6 +34,15 @@ def test_what_is_worse():
     assert Comparison("x", 0.04, 0.0, "less").worse and not Comparison("x", -0.04, 0.0, "less").worse  # 0 is exact
     remarks = [Comparison("x", ours, 1.0, "less", SAME, 0.2, "fewer samples").remark for ours in (0.9, 1.1, 1.3)]
     assert remarks == ["", "worse: within the deviation of 0.20", "worse: fewer samples"]
+
+
+def test_many_lines_that_all_panels_have_share_one_legend(tmp_path):
+    few, more, others = ([f"{word} {k}" for k in range(n)] for word, n in (("a", 6), ("a", 7), ("b", 7)))
+    with records.drawn() as shown:
+        for pair in ((few, few), (more, more), (more, others)):
+            lines = [dict.fromkeys(names, ((1, 2), (3, 4))) for names in pair]
+            draw(tmp_path / "x.png", "title", [Panel("", "", "", some) for some in lines])
+    assert [one["legends"] for one in shown] == [few + few, more, more + others]
 
 
 def test_absent_data_are_in_the_documents():
@@ -75,8 +86,10 @@ def test_a_report_goes_on_where_it_was(tmp_path, capsys, monkeypatch):
     assert "[1/2] tensor-layout: done" in out and "[2/2] figure-4.2: no data" in out and "nowhere" in out
     page = report.read_text()
     assert "1 of 2 experiments" in page and "packed entries, n 50" in page and "its data were not to be had" in page
-    assert str(tmp_path) not in page
+    assert str(tmp_path) not in page and "largest n in 8 GiB: 399 packed" in page
     folder = tmp_path / "page-quick" / "tensor-layout"
+    assert "largest n in 8 GiB" in (text := json.loads((folder / running.OUTCOME).read_text())["text"])
+    assert WORSE not in text and str(folder) not in text and text == text.strip()
     assert json.loads((folder / FIGURES).read_text())["counts"]["10"] == 715
     files = json.loads((folder / running.OUTCOME).read_text())["files"]
     assert {"experiments/tensor/layout.py", "kernel_methods/tensor/symmetric_tensor.py"} <= set(files)
@@ -108,8 +121,7 @@ def test_outcomes_of_other_arguments_and_code_are_not_taken(tmp_path, monkeypatc
     outcome.write_text(json.dumps(vars(given)))
     assert kept() == given
     module.write_text('"""A docstring."""\nx = 1  # a comment')
-    assert kept() == given
-    assert kept(arguments=()) is None and kept("nytro") is None
+    assert kept() == given and kept(arguments=()) is None and kept("nytro") is None
     for spoil in (lambda: module.write_text("x = 2"), module.unlink, lambda: outcome.write_text("{")):
         spoil()
         assert kept() is None

@@ -37,14 +37,12 @@ def short(monkeypatch):
             monkeypatch.setattr(module, name, value)
 
 
-@pytest.mark.parametrize("part", experiment.PARTS)
-def test_change(run, part):
-    run("change", "--parts", part, "--seeds", 0, "--excitations", 20)
+CHANGES = [f"change --parts {part} --seeds 0 --excitations 20" for part in experiment.PARTS]
 
 
-@pytest.mark.parametrize("part", ["contacts", "loads"])
-def test_peers(run, part):
-    run("peers", "--parts", part)
+@pytest.mark.parametrize("line", [*CHANGES, "peers --parts contacts", "peers --parts loads"])
+def test_beside_their_records(run, line):
+    run(*line.split())
 
 
 @pytest.mark.usefixtures("renderer")

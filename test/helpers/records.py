@@ -49,12 +49,14 @@ def common(old: Any, new: Any, tolerance: float) -> Any:
 
 
 def alike(old: str, new: str, tolerance: float) -> bool:
-    """Return whether two words are the same, or numbers that are close to each other."""
+    """Return whether two words are the same, or numbers that are close to each other and equally rounded."""
+    words = [one.strip("%,:()±[]") for one in (old, new)]
+    rounded = max(sum(map(str.isdigit, one)) for one in words) < 6  # as printed; others are results, in six digits
     try:
-        numbers = (float(one.strip("%,:()±[]")) for one in (old, new))
-        return old == new or isclose(*numbers, rel_tol=tolerance, abs_tol=1e-12)
+        close = isclose(*map(float, words), rel_tol=tolerance, abs_tol=1e-12)
     except ValueError:
-        return False
+        close = False
+    return old == new or (close and not (rounded and len({len(one.partition(".")[2]) for one in words}) == 2))
 
 
 @contextmanager

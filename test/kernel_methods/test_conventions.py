@@ -12,11 +12,8 @@ from icub_learning.errors import DataError, IcubLearningError
 from icub_learning.kernel_methods import OneVsAllClassifier
 from icub_learning.kernel_methods.estimator import KernelRegressor
 
-REGRESSORS = [
-    kind
-    for name in kernel_methods.__all__
-    if isinstance(kind := getattr(kernel_methods, name), type) and issubclass(kind, KernelRegressor)
-]
+KINDS = [kind for name in kernel_methods.__all__ if isinstance(kind := getattr(kernel_methods, name), type)]
+REGRESSORS = [kind for kind in KINDS if issubclass(kind, KernelRegressor)]
 # The logistic loss takes targets -1 and +1 alone, which scikit-learn's checks of regressors do not give it.
 OF_SIGNS = {kernel_methods.LogisticFALKON}
 ESTIMATORS = [kind() for kind in REGRESSORS if kind not in OF_SIGNS]
@@ -64,17 +61,15 @@ REFUSED = {
     "POLKClassifier": [
         *STEPS[::3], {"regularization": 0.1, "step_size": 10.0}, {"regularization": -1.0}, {"parsimony": -0.1},
         {"loss": "absolute"}, {"schedule": "linear"}, {"batch_size": 0}, {"max_dictionary": 0}, {"max_dictionary": -3},
-        {"averaging": 0}, {"averaging": 2.5}, {"classes": [1, 1]}, {"classes": [1]}, {"length_scale": 0.0},
+        {"averaging": 0}, {"averaging": 2.5}, {"classes": [0, 1, 1]}, {"classes": [1]}, {"length_scale": 0.0},
         {"schedule": "coin", "loss": "squared_hinge"}, {"schedule": "coin", "kernel": "polynomial"},
     ],
     "POLKRegressor": [{"schedule": "coin", "loss": "square"}],
 }  # fmt: skip
 CASES = [(kind, one) for kinds, some in REFUSED.items() for kind in kinds.split() for one in some]
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning"),
-]
+IGNORED = [f"ignore::sklearn.exceptions.{name}" for name in ("ConvergenceWarning", "SkipTestWarning")]
+pytestmark = pytest.mark.filterwarnings(*IGNORED)
 
 
 @parametrize_with_checks(ESTIMATORS)
@@ -101,8 +96,7 @@ def test_settings_have_the_common_names_and_defaults_and_are_keywords(kind):
     assert settings | COMMON == settings
     if "n_centers" in settings:
         assert (settings["n_centers"], settings["centers"], settings["sampling"]) == (100, None, "uniform")
-    assert settings.get("n_features", 100) == 100
-    assert settings.get("step_size", "auto") == "auto"
+    assert settings.get("n_features", 100) == 100 and settings.get("step_size", "auto") == "auto"
     with pytest.raises(TypeError, match="positional"):
         kind("linear")
 
@@ -118,8 +112,7 @@ def test_what_a_fit_leaves_has_the_common_names_and_shapes(kind, targets):
         kind().fit(x, np.zeros(150))
     assert {one.kind for one in signature(kind).parameters.values()} == {Parameter.KEYWORD_ONLY}
     fitted = kind(random_state=0).fit(x, y[:, 0] if targets == 1 else y)
-    assert len(fitted.dual_coef_) in (150, 100)
-    assert fitted.dual_coef_.shape[1:] == ((3,) if targets == 3 else ())
+    assert len(fitted.dual_coef_) in (150, 100) and fitted.dual_coef_.shape[1:] == ((3,) if targets == 3 else ())
     path, predicted = fitted.predict_path(x[:6]), fitted.predict(x[:6])
     assert path.shape == (len(fitted.path_levels_), 6, targets)
     np.testing.assert_allclose(path[-1].reshape(predicted.shape), predicted, atol=1e-9)

@@ -18,15 +18,13 @@ EXACT = {FALKON: {"tol": 1e-11}, NystromKRLS: {}}
 def test_dask_arrays_give_what_arrays_give(kind, sampling, data):
     x, y = data
     settings = {"n_centers": 60, "regularization": 1e-3, "random_state": 0, "sampling": sampling, **EXACT[kind]}
-    here = kind(**settings).fit(x, y)
-    x_there = dask_array.from_array(x, chunks=(700, 2))
+    here, x_there = kind(**settings).fit(x, y), dask_array.from_array(x, chunks=(700, 2))
     for y_there in (dask_array.from_array(y, chunks=(900, 1)), y):
         there = kind(**settings).fit(x_there, y_there)
         np.testing.assert_array_equal(there.centers_, here.centers_)
         np.testing.assert_allclose(there.predict(x), here.predict(x), atol=1e-8)
     lazy = there.predict(x_there)
-    assert isinstance(lazy, dask_array.Array)
-    assert lazy.shape == (5000, 2)
+    assert isinstance(lazy, dask_array.Array) and lazy.shape == (5000, 2)
     np.testing.assert_allclose(lazy.compute(), here.predict(x), atol=1e-8)
 
 
@@ -71,8 +69,7 @@ def test_bad_blocks_are_refused(kind, data):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_blocks_may_lie_in_other_processes(kind, data, tmp_path):
-    x, y = data
-    settings = {"n_centers": 40, "regularization": 1e-3, "random_state": 0, **EXACT[kind]}
+    (x, y), settings = data, {"n_centers": 40, "regularization": 1e-3, "random_state": 0, **EXACT[kind]}
     cluster = {"n_workers": 2, "processes": True, "dashboard_address": None, "local_directory": str(tmp_path)}
     with distributed.LocalCluster(**cluster) as workers, distributed.Client(workers):
         there = kind(**settings).fit(dask_array.from_array(x, chunks=(700, 2)), y)

@@ -5,14 +5,8 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 from icub_learning.errors import DataError, NotFiniteError, ParameterError, ShapeError
-from icub_learning.kernel_methods.diagnostics import (
-    costs,
-    effective_dimensions,
-    fastest_method,
-    fixed_design_risk,
-    regime_map,
-    signal_to_noise,
-)
+from icub_learning.kernel_methods import diagnostics
+from icub_learning.kernel_methods.diagnostics import costs, effective_dimensions, fastest_method, signal_to_noise
 
 N = 150
 
@@ -44,19 +38,24 @@ def test_the_ratio_of_simulated_problems_is_found(ratio):
     coordinates = rng.normal(size=(5, 40))  # their sum of squares is ||f||_H^2
     coordinates *= np.sqrt(ratio * 0.01 / (coordinates**2).sum(axis=0))
     f = vectors[:, kept] @ (np.sqrt(values[kept])[:, None] * coordinates)
-    found = signal_to_noise(x, f + 0.1 * rng.normal(size=f.shape), length_scale=0.5)
-    assert found.noise_variance / 40 == pytest.approx(0.01, rel=0.1)
-    assert ratio / 4 < found.ratio < 4 * ratio
-    assert found.regularization == pytest.approx(1 / (300 * found.ratio))
+    y = f + 0.1 * rng.normal(size=f.shape)
+    found = signal_to_noise(x, y, length_scale=0.5)
+    # Each target is likely as N(0, s (K + r I)); the best s for a ridge r is the mean of squares over K + r.
+    ridges = values[-1] * np.geomspace(1e-6, 1.0, 3001)
+    spread, squares = values[:, None] + ridges, ((vectors.T @ y) ** 2).mean(axis=1)
+    scales = squares @ (1 / spread) / 300
+    best = int(np.argmin(300 * np.log(scales) + np.log(spread).sum(axis=0)))
+    noise = scales[best] * ridges[best]
+    assert noise == pytest.approx(0.01, rel=0.1) and found.noise_variance / 40 == pytest.approx(noise, rel=1e-3)
+    assert found.ratio == pytest.approx(squares @ (values / spread[:, best] ** 2) / noise, rel=3e-3)
+    assert ratio / 4 < found.ratio < 4 * ratio and found.regularization == pytest.approx(1 / (300 * found.ratio))
 
 
 def test_costs_and_regimes_are_those_of_the_paper():
     n = 10**6
-    found = costs(n, 100.0, 0.01)
-    m = 100 * np.log(n * n * 0.01)
-    assert found == pytest.approx(
-        {"KRLS": n**3, "early stopping": n**2 * 1e4, "NystromKRLS": n * m**2, "NYTRO": n * m * 1e4}
-    )
+    found, m = costs(n, 100.0, 0.01), 100 * np.log(n * n * 0.01)
+    exact = {"KRLS": n**3, "early stopping": n**2 * 1e4, "NystromKRLS": n * m**2, "NYTRO": n * m * 1e4}
+    assert found == pytest.approx(exact)
     # NYTRO is faster than NystromKRLS exactly where d >= 1 / (lambda log(n / lambda)).
     for ratio in (1e-4, 1e-2, 0.1):
         edge = n * ratio / np.log(n * n * ratio)
@@ -66,7 +65,7 @@ def test_costs_and_regimes_are_those_of_the_paper():
     assert fastest_method(n, 0.9 * n * 1e-3, 1e-3) == "NYTRO"  # noisy, many dimensions
     assert fastest_method(n, 0.5 * n, 0.9) == "early stopping"  # half as many dimensions as samples, noisy
     assert fastest_method(n, n, 1.0) == "KRLS"  # SNR about one, dimension about n
-    table = regime_map(1000, [1.0, 10.0, 900.0], [1e-2, 1.0, 100.0])
+    table = diagnostics.regime_map(1000, [1.0, 10.0, 900.0], [1e-2, 1.0, 100.0])
     assert table.shape == (3, 3)
     assert table[0, 2] == ""  # 900 > 1 / lambda = 10
     assert table[2, 0] == "NystromKRLS"
@@ -81,8 +80,8 @@ def test_bad_input_is_named(x):
         (ShapeError, "y", lambda: signal_to_noise(x, y[1:])),
         (DataError, "constant", lambda: signal_to_noise(x, np.ones(N))),
         (ParameterError, r"at most min\(n, 1 / lambda\*\) = 10", lambda: costs(1000, 11.0, 0.01)),
-        (ShapeError, "smoother", lambda: fixed_design_risk(np.eye(3), np.zeros(4), 1.0)),
-        (ParameterError, "noise_variance", lambda: fixed_design_risk(np.eye(4), np.zeros(4), -1.0)),
+        (ShapeError, "smoother", lambda: diagnostics.fixed_design_risk(np.eye(3), np.zeros(4), 1.0)),
+        (ParameterError, "noise_variance", lambda: diagnostics.fixed_design_risk(np.eye(4), np.zeros(4), -1.0)),
     ):
         with pytest.raises(error, match=words):
             bad()

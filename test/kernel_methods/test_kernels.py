@@ -32,8 +32,7 @@ def test_as_scikit_learn(name):
 
 def test_a_callable_is_called_with_whole_sets():
     rng = np.random.default_rng(1)
-    x, z = rng.normal(size=(50, 3)), rng.normal(size=(7, 3))
-    kernel = Kernel(laplacian_kernel)
+    x, z, kernel = rng.normal(size=(50, 3)), rng.normal(size=(7, 3)), Kernel(laplacian_kernel)
     np.testing.assert_array_equal(kernel(x, z), laplacian_kernel(x, z))
     np.testing.assert_array_equal(kernel.gram(x), kernel.gram(x).T)
     np.testing.assert_allclose(kernel.diagonal(x), 1.0)

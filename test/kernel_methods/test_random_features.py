@@ -21,8 +21,7 @@ def test_the_solution_is_the_sources_formula(features, data):
 
 @pytest.mark.parametrize("kernel", ["gaussian", "matern"])
 def test_features_chosen_by_leverage_keep_the_kernel(kernel, data):
-    x, y = data
-    reference = RBF(1.3) if kernel == "gaussian" else Matern(1.3, nu=1.5)
+    (x, y), reference = data, RBF(1.3) if kernel == "gaussian" else Matern(1.3, nu=1.5)
     settings = {"kernel": kernel, "length_scale": 1.3, "n_features": 50, "sampling": "leverage"}
     products = np.zeros((30, 30))
     for seed in range(160):  # 160 draws of 50 features take half the time of 40 draws of 200
@@ -35,8 +34,7 @@ def test_features_chosen_by_leverage_keep_the_kernel(kernel, data):
 @pytest.mark.parametrize("features", ["fourier", "fastfood"])
 def test_incremental_is_batch_at_every_number_of_features(features, data):
     x, y = data
-    m, level = 150, 1e-4
-    settings = {"features": features, "random_state": 4}
+    m, level, settings = 150, 1e-4, {"features": features, "random_state": 4}
     fitted = IncrementalRandomFeaturesKRLS(n_features=m, regularization=level, **settings).fit(x, y)
     path = fitted.predict_path(x)
     assert path.shape == (m, N, 2)

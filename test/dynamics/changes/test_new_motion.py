@@ -59,5 +59,4 @@ def test_lost_samples_are_no_contacts(stream, circles):
             complete += 1
             if complete % 4 == 0:
                 sample.teach(stream.estimator, 4)
-    assert stream.watch.ready
-    assert not stream.watch.counts and stream.counts.withheld == 0
+    assert stream.watch.ready and not stream.watch.counts and stream.counts.withheld == 0

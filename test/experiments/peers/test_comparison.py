@@ -29,8 +29,7 @@ def test_ours_is_what_evaluate_says_of_the_same_recording(case):
     recording, settings, tape = case
     regressor = assembly.make_regressor(settings)
     stream = assembly.make_stream(settings, regressor, assembly.make_estimator(settings, regressor))
-    expected = evaluate(stream, recording.events())
-    known = np.isfinite(tape.measured).all(axis=1)
+    expected, known = evaluate(stream, recording.events()), np.isfinite(tape.measured).all(axis=1)
     np.testing.assert_allclose(tape.ours[known], expected.predicted, rtol=1e-9)
     np.testing.assert_allclose(tape.rigid[known], expected.parametric, rtol=1e-9)
     np.testing.assert_array_equal(tape.measured[known], expected.measured)
@@ -55,10 +54,8 @@ def test_a_sample_is_predicted_before_it_is_learned_once_from_what_was_learned_b
     places = {step: place for place, step in enumerate(tape.order.tolist())}
     assert len(places) == len(tape.order) and set(range(len(tape.times))) <= set(places)
     learned = [-1 - step for step in places if step < 0]
-    assert len(learned) > 200
-    assert all(places[step] < places[-1 - step] for step in learned)
-    made, microseconds = trial.predictions(tape, Last(6), None, len(tape.times))
-    value = np.zeros(6)
+    assert len(learned) > 200 and all(places[step] < places[-1 - step] for step in learned)
+    (made, microseconds), value = trial.predictions(tape, Last(6), None, len(tape.times)), np.zeros(6)
     for step in tape.order:
         if step >= 0:
             np.testing.assert_array_equal(made[step], value)
@@ -85,8 +82,7 @@ def test_the_search_finds_the_settings_with_the_least_error(case):
 
 def test_errors_are_nmse_and_what_diverges_is_worst(case):
     tape = case[2]
-    rows = (tape.times >= 2.0) & np.isfinite(tape.measured).all(axis=1)
-    made = tape.measured + 0.1
+    rows, made = (tape.times >= 2.0) & np.isfinite(tape.measured).all(axis=1), tape.measured + 0.1
     expected = 0.01 / tape.measured[rows].var(axis=0)
     np.testing.assert_allclose(trial.errors_between(tape, made, 2.0, 100.0), expected, rtol=1e-9)
     assert trial.mean_between(tape, made, 2.0, 100.0) == pytest.approx(np.exp(np.log(expected).mean()))
@@ -99,8 +95,7 @@ def test_errors_are_nmse_and_what_diverges_is_worst(case):
 def test_what_is_kept_is_not_done_again_unless_it_is_something_else(tmp_path, case):
     work = Mock(return_value={"last": 0.5})
     for key, expected in (("a", 1), ("a", 1), ("b", 2)):
-        assert trial.kept(tmp_path / "x.json", key, work) == {"last": 0.5}
-        assert work.call_count == expected
+        assert trial.kept(tmp_path / "x.json", key, work) == {"last": 0.5} and work.call_count == expected
     (tmp_path / "x.json").write_text("{")
     trial.kept(tmp_path / "x.json", "b", work)
     assert work.call_count == 3
@@ -126,8 +121,7 @@ def test_an_interrupted_comparison_goes_on_with_what_was_not_done(run, tmp_path,
         run("peers", *words, folder=tmp_path)
     found = run("peers", *words, folder=tmp_path)[1]["learners"]["icub_wrench_50hz"]["learners"]
     expected = [(rival.name, on_top) for rival in RIVALS for on_top in (False, True)[: 1 + rival.on_top]]
-    assert asked == [*expected[:6], *expected[5:]]
-    assert len(found) == len(expected) + 3 and found["LWPR + P"] == score
+    assert asked == [*expected[:6], *expected[5:]] and len(found) == len(expected) + 3 and found["LWPR + P"] == score
 
 
 def test_every_rival_learns_alone_and_on_top(case):
@@ -148,18 +142,14 @@ def test_recordings_that_are_missing_are_left_out(monkeypatch):
 
 
 def learners(ours, first, second):
-    curve = [0.1] * (len(trial.CURVE) - 1)
-    return {
-        name: {"start": value, "last": value / 2, "curve": curve, "microseconds": 100.0}
-        for name, value in ((page.OURS, ours), (page.RIGID, 1.0), ("LWPR", first), ("I-SSGPR + P", second))
-    }
+    same = {"curve": [0.1] * (len(trial.CURVE) - 1), "microseconds": 100.0}
+    values = {page.OURS: ours, page.RIGID: 1.0, "LWPR": first, "I-SSGPR + P": second}
+    return {name: {"start": one, "last": one / 2, **same} for name, one in values.items()}
 
 
 def test_the_page_says_who_is_first_and_where_ours_is_behind(tmp_path, capsys):
-    cases = {
-        "one": {"kind": "real", "learners": learners(0.1, 0.2, 0.4)},
-        "two": {"kind": "real", "learners": learners(0.3, 0.6, 0.2)},
-    }
+    given = {"one": learners(0.1, 0.2, 0.4), "two": learners(0.3, 0.6, 0.2)}
+    cases = {name: {"kind": "real", "learners": one} for name, one in given.items()}
     figures = {"quick": True, "seconds": 1.0, "command": "icub-learning", "learners": cases}
     page.show(figures, tmp_path, tmp_path / "docs" / "peers.md")
     text = (tmp_path / "docs" / "peers.md").read_text()
@@ -170,3 +160,10 @@ def test_the_page_says_who_is_first_and_where_ours_is_behind(tmp_path, capsys):
     rows = {row[0]: row for row in page.ranking(list(cases.values()))}
     assert rows[page.OURS][1:4] == ["1.00", "1.50", "1"] and rows["I-SSGPR + P"][1:4] == ["1.63", "2.00", "1"]
     assert "I-SSGPR + P" in capsys.readouterr().out
+
+
+def test_after_a_change_learners_are_in_the_order_of_their_later_errors():
+    windows = {page.OURS: [[9.0, 9.0], [0.2, 0.3]], "LWPR": [[1.0, 4.0], [0.4, 0.5]], "NN": [[0.5, 8.0], [0.1, 0.5]]}
+    found = page.after_change({"learners": {name: {"windows": one} for name, one in windows.items()} | {"P": {}}})
+    assert [row[0] for row in found] == ["NN", page.OURS, "LWPR", "ours / best rival"]
+    assert [row[1:] for row in found[1::2]] == [["9.00 9.00", "0.200 0.300"], ["18.0 2.25", "2.00 0.600"]]

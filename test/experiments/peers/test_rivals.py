@@ -45,19 +45,12 @@ def predicted(learner, x):
     return np.array([learner.predict(one) for one in x])
 
 
-@pytest.mark.parametrize(
-    ("make", "tolerance"),
-    [
-        (lambda: LocalProcesses(KERNEL, 2, 60, 0.1, "mixture", 0), 1e-6),
-        (lambda: LocalProcesses(KERNEL, 2, 60, 0.1, "product", 0), 1e-6),
-        (lambda: StreamingProcess(KERNEL, 2, 60, 0, 1000), 1e-3),
-    ],
-    ids=["one leaf, mixture", "one leaf, product", "all samples as inducing points"],
-)
-def test_what_keeps_all_samples_is_an_exact_process(make, tolerance):
-    x, y = samples(60)
-    new, _ = samples(20, seed=1)
-    np.testing.assert_allclose(predicted(learned(make(), x, y), new), exact(x, y, new), atol=tolerance)
+def test_what_keeps_all_samples_is_an_exact_process():
+    """One leaf of a tree, and all samples as inducing points."""
+    (x, y), (new, _) = samples(60), samples(20, seed=1)
+    trees = [LocalProcesses(KERNEL, 2, 60, 0.1, name, 0) for name in ("mixture", "product")]
+    for learner, tolerance in (*((tree, 1e-6) for tree in trees), (StreamingProcess(KERNEL, 2, 60, 0, 1000), 1e-3)):
+        np.testing.assert_allclose(predicted(learned(learner, x, y), new), exact(x, y, new), atol=tolerance)
 
 
 def test_a_tree_is_as_good_as_that_of_its_authors():
@@ -74,8 +67,7 @@ def test_a_tree_is_as_good_as_that_of_its_authors():
             rng = np.random.default_rng(seed)
             x = rng.uniform(-2, 2, (1500, 2))
             y = np.sin(3 * x[:, :1]) * np.cos(2 * x[:, 1:]) + 0.1 * rng.standard_normal((1500, 1))
-            tree = LocalProcesses(Exponential(np.ones(2), 1.0), 1, 100, overlap, "mixture", seed)
-            errors = []
+            tree, errors = LocalProcesses(Exponential(np.ones(2), 1.0), 1, 100, overlap, "mixture", seed), []
             for one, target in zip(x, y, strict=True):
                 errors.append(tree.predict(one) - target)
                 tree.learn(one, target)
@@ -84,8 +76,7 @@ def test_a_tree_is_as_good_as_that_of_its_authors():
 
 
 def test_leaves_are_aggregated_as_the_paper_has_it():
-    x, y = samples(100)
-    leaf = Leaf(KERNEL, 100, 2)
+    (x, y), leaf = samples(100), Leaf(KERNEL, 100, 2)
     leaf.fill(x, y)
     trees = {name: LocalProcesses(KERNEL, 2, 100, 0.5, name, 0) for name in ("mixture", "product")}
     split = Split(leaf, 0.5, np.random.default_rng(0))
@@ -102,8 +93,7 @@ def test_leaves_are_aggregated_as_the_paper_has_it():
 
 
 def test_a_streaming_process_keeps_what_it_heard_when_inducing_points_move():
-    x, y = samples(300)
-    new, truth = samples(100, seed=1)
+    (x, y), (new, truth) = samples(300), samples(100, seed=1)
     process = learned(StreamingProcess(KERNEL, 2, 60, 0, 20), x, y)
     error = np.mean((predicted(process, new) - truth) ** 2)
     assert error < 1.5 * np.mean((exact(x, y, new) - truth) ** 2)
@@ -113,8 +103,7 @@ def test_a_streaming_process_keeps_what_it_heard_when_inducing_points_move():
 
 
 def test_a_sparse_spectrum_is_ridge_regression_on_its_features_and_nears_the_exact_process():
-    x, y = samples(150)
-    new, truth = samples(50, seed=1)
+    (x, y), (new, truth) = samples(150), samples(50, seed=1)
     process = learned(SparseSpectrumProcess(KERNEL, 2, 300, 0), x, y)
     features = np.array([process.features(one) for one in x])
     np.testing.assert_allclose((features**2).sum(axis=1), 1.0)
@@ -129,11 +118,9 @@ def test_a_sparse_spectrum_is_ridge_regression_on_its_features_and_nears_the_exa
 
 def test_the_likelihood_is_that_of_a_process_and_its_gradient_its_slope():
     x, y = samples(40)
-    squares = (x[:, None] - x).transpose(2, 0, 1) ** 2
-    at = np.log([0.7, 1.5, 0.05])
+    squares, at = (x[:, None] - x).transpose(2, 0, 1) ** 2, np.log([0.7, 1.5, 0.05])
     value, gradient = negative_log_likelihood(at, squares, y)
-    covariance = KERNEL(x, x) + 0.05 * np.eye(40)
-    expected = 0.0
+    covariance, expected = KERNEL(x, x) + 0.05 * np.eye(40), 0.0
     for column in y.T:
         signal = column @ np.linalg.solve(covariance, column) / 40
         expected += 0.5 * np.linalg.slogdet(signal * covariance)[1]
@@ -152,8 +139,7 @@ def test_the_most_likely_kernel_is_that_of_the_data():
 
 
 def test_gradients_of_the_network_are_slopes_of_its_error_and_it_learns_as_a_batch_does():
-    network = ReplayNetwork(2, 2, 8, 1e-2, 16, 0)
-    x, y = samples(600)
+    network, (x, y) = ReplayNetwork(2, 2, 8, 1e-2, 16, 0), samples(600)
 
     def error():
         return 0.5 * np.mean(np.sum((predicted(network, x[:20]) - y[:20]) ** 2, axis=1))
@@ -165,8 +151,7 @@ def test_gradients_of_the_network_are_slopes_of_its_error_and_it_learns_as_a_bat
         weights[place] -= 2e-5
         assert gradient[place] == pytest.approx((above - error()) / 2e-5, rel=1e-4, abs=1e-8)
         weights[place] += 1e-5
-    new, truth = samples(200, seed=1)
-    network = learned(ReplayNetwork(2, 2, 32, 1e-2, 32, 0), x, y)
+    (new, truth), network = samples(200, seed=1), learned(ReplayNetwork(2, 2, 32, 1e-2, 32, 0), x, y)
     assert np.mean((predicted(network, new) - truth) ** 2) < 0.05 * truth.var()
 
 
@@ -210,8 +195,7 @@ def test_the_shape_of_a_local_model_follows_the_slope_of_the_held_out_error(monk
 
 
 def test_lwpr_learns_the_cross_of_its_paper():
-    rng = np.random.default_rng(0)
-    axis = np.linspace(-1, 1, 21)
+    rng, axis = np.random.default_rng(0), np.linspace(-1, 1, 21)
     grid = np.stack(np.meshgrid(axis, axis), -1).reshape(-1, 2)
     model = LocallyWeightedProjections(2, 1, 50.0, 20.0, generate=0.2)
     for _ in range(4):
@@ -224,8 +208,7 @@ def test_lwpr_learns_the_cross_of_its_paper():
 class LinearRegressor:
     """Two outputs, linear in three parameters of which the last two act as their sum alone."""
 
-    n_outputs, n_parameters = 2, 3
-    base_projection = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]])
+    n_outputs, n_parameters, base_projection = 2, 3, np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]])
 
     def __call__(self, q, v, a):
         return np.array([[q[0], v[0], v[0]], [a[0], 100.0 * q[0], 100.0 * q[0]]])
@@ -249,8 +232,7 @@ def test_the_residual_is_the_external_torque_through_a_low_pass():
     nominal = regressor.nominal_parameters.copy()
     for place, name in enumerate(regressor.parameter_names):
         nominal[place] += {"viscous": 0.3, "rotor": 0.05, "offset": 0.1}.get(name.partition(".")[2], 0.0)
-    times, found = np.arange(0.0, 0.6, STEP), []
-    rate = 2.0 * np.pi * np.array([0.8, 1.3])
+    times, found, rate = np.arange(0.0, 0.6, STEP), [], 2.0 * np.pi * np.array([0.8, 1.3])
     for time in times:
         q, v, a = np.sin(rate * time), rate * np.cos(rate * time), -(rate**2) * np.sin(rate * time)
         torque = regressor(q, v, a) @ nominal - (EXTERNAL if time >= 0.3 else 0.0)
@@ -265,8 +247,7 @@ def test_the_residual_is_the_external_torque_through_a_low_pass():
 
 def test_a_batch_finds_a_load_and_weighs_outputs_by_their_noise():
     rng = np.random.default_rng(0)
-    truth = rng.uniform(0.1, 1.0, 10)
-    rows = rng.standard_normal((100, 6, 10))
+    truth, rows = rng.uniform(0.1, 1.0, 10), rng.standard_normal((100, 6, 10))
     noise = np.array([1.0, 1.0, 1.0, 0.01, 0.01, 0.01])
     values = rows @ truth + noise * rng.standard_normal((100, 6))
     flat, target = (rows / noise[:, None]).reshape(-1, 10), (values / noise).ravel()
@@ -277,11 +258,9 @@ def test_a_batch_finds_a_load_and_weighs_outputs_by_their_noise():
 
 
 def test_delays_and_alarms_are_counted():
-    times = np.arange(0.0, 4.0, 0.1)
-    seen = np.zeros(40, bool)
+    times, seen = np.arange(0.0, 4.0, 0.1), np.zeros(40, bool)
     seen[[3, 4, 13, 25]] = True
     np.testing.assert_allclose(contacts.delays(seen, times, np.array([1.05, 2.15])), [0.25, 0.35])
-    assert contacts.delays(seen, times, np.array([3.0])) == np.inf
-    assert contacts.count_alarms(seen) == 3
+    assert contacts.delays(seen, times, np.array([3.0])) == np.inf and contacts.count_alarms(seen) == 3
     values = np.array([0.0, 3.0, 0.0, 5.0, 5.0, 1.0, 4.0])
     assert [contacts.threshold(values, allowed) for allowed in range(3)] == [5.0, 4.0, 3.0]

@@ -16,8 +16,7 @@ def test_bsgd_is_projection_of_the_point_that_changes_the_function_least():
 
     for sample, label in zip(x, y, strict=True):
         scores = (kernel(sample[None], points) @ weights)[0]
-        others = np.where(np.arange(5) == label, -np.inf, scores)
-        weights = shrink * weights
+        others, weights = np.where(np.arange(5) == label, -np.inf, scores), shrink * weights
         if scores[label] - others.max() >= 1:
             continue
         new = np.zeros((1, 5))

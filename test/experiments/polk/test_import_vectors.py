@@ -14,8 +14,7 @@ KERNEL, LAMBDA, CLASSES = Kernel("gaussian", 0.8), 1e-3, 3
 
 @pytest.fixture(scope="module")
 def samples():
-    rng = np.random.default_rng(0)
-    y = np.arange(60) % CLASSES
+    rng, y = np.random.default_rng(0), np.arange(60) % CLASSES
     return rng.normal(size=(60, 2)) + 1.5 * np.eye(CLASSES)[y][:, :2], y
 
 
@@ -41,8 +40,7 @@ def newton_decrease(x, y, chosen, weights):
     """Return g' H^-1 g / 2 of the objective in all kernel weights, H and g summed sample by sample."""
     gram = np.exp(-((x[:, None] - x[chosen]) ** 2).sum(axis=-1) / (2 * 0.8**2))
     penalty = LAMBDA * gram[chosen]
-    gradient = (penalty @ weights).ravel()
-    hessian = np.kron(penalty, np.eye(CLASSES))
+    gradient, hessian = (penalty @ weights).ravel(), np.kron(penalty, np.eye(CLASSES))
     for row, label in zip(gram, y, strict=True):
         chances = np.exp(row @ weights)
         chances /= chances.sum()
@@ -58,11 +56,8 @@ def test_each_point_promises_the_largest_decrease_and_all_weights_are_optimal(sa
     for order, chosen in enumerate(found.chosen):
         before = list(found.chosen[:order])
         weights = fit(x, y, before)[1] if before else np.zeros((0, CLASSES))
-        promised = {
-            index: newton_decrease(x, y, [*before, index], np.vstack([weights, np.zeros(CLASSES)]))
-            for index in range(len(x))
-            if index not in before
-        }
+        more, left = np.vstack([weights, np.zeros(CLASSES)]), np.setdiff1d(np.arange(len(x)), before)
+        promised = {index: newton_decrease(x, y, [*before, index], more) for index in left}
         assert promised[chosen] == pytest.approx(max(promised.values()), rel=1e-5)
         assert found.objectives[order + 1] == pytest.approx(fit(x, y, [*before, chosen])[0], rel=1e-6)
     np.testing.assert_array_equal(found.points, x[found.chosen])

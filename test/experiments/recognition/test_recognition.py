@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.experiments.data import images
@@ -21,10 +22,7 @@ def clouds(n_classes=6, n=40, noise=0.25, seed=0):
     """Return views to teach and query views of each class, around unit vectors that are far apart."""
     rng = np.random.default_rng(seed)
     centres = np.linalg.qr(rng.normal(size=(D, D)))[0][:n_classes]
-    return {
-        f"c{k}": (centres[k] + noise * rng.normal(size=(n, D)), centres[k] + noise * rng.normal(size=(n, D)))
-        for k in range(n_classes)
-    }
+    return {f"c{k}": tuple(centres[k] + noise * rng.normal(size=(2, n, D))) for k in range(n_classes)}
 
 
 def pools(noise, seed=0):
@@ -83,15 +81,10 @@ def test_features_that_do_not_vary_are_no_reason_to_warn():
 
 def test_rivals_get_the_setting_that_serves_them():
     # One direction has most of the variance and carries no information: an LDA shrunk to the identity fails.
-    pools = clouds(noise=0.05)
-    loud = np.linalg.qr(np.random.default_rng(3).normal(size=(D, D)))[0][0]
-    rng = np.random.default_rng(4)
-    pools = {
-        name: tuple(rows + 2.0 * rng.normal(size=(len(rows), 1)) * loud for rows in pair)
-        for name, pair in pools.items()
-    }
-    drawn = views.draw(pools, 6, 20, 0)
-    lda = contenders.RIVALS["shrunk LDA"]
+    loud, rng = np.linalg.qr(np.random.default_rng(3).normal(size=(D, D)))[0][0], np.random.default_rng(4)
+    pools = {name: tuple(rows + 2.0 * rng.normal(size=(len(rows), 1)) * loud for rows in pair)
+             for name, pair in clouds(noise=0.05).items()}  # fmt: skip
+    drawn, lda = views.draw(pools, 6, 20, 0), contenders.RIVALS["shrunk LDA"]
     chosen = contenders.named_by(lda, drawn.taught, drawn.asked)
     spoiled = contenders.named_by(replace(lda, settings=(0.999999,)), drawn.taught, drawn.asked)
     named, targets = np.array([0, 0, 1, 1, 1, 0]), np.array([0, 0, 0, 1, 1, 2])
@@ -130,8 +123,7 @@ def test_late_class_by_hand():
     assert set(found) == set(late.WEIGHTINGS)
     known = views.draw(pools, 3, 10, 4)
     rest = {name: pair for name, pair in pools.items() if name not in known.taught}
-    lately = views.draw(rest, 2, 2, 4)
-    right = []
+    lately, right = views.draw(rest, 2, 2, 4), []
     for place, (name, rows) in enumerate(lately.taught.items()):
         classifier = IncrementalClassifier(D, recoding=0.0)
         for k, label in enumerate(known.taught):
@@ -163,14 +155,21 @@ def test_rivals_on_many_views_are_near_the_best_rule(name, monkeypatch):
 
 def test_ridge_is_the_same_with_more_views_than_features_and_less():
     rng = np.random.default_rng(0)
-    x, asked = rng.normal(size=(10, 30)), rng.normal(size=(4, 30))
-    targets = np.arange(10) % 3
-    wide = list(many.ridge(x, targets, asked))
-    rows = x / np.linalg.norm(x, axis=1, keepdims=True)
+    x, asked, targets = rng.normal(size=(10, 30)), rng.normal(size=(4, 30)), np.arange(10) % 3
+    wide, rows = list(many.ridge(x, targets, asked)), x / np.linalg.norm(x, axis=1, keepdims=True)
     others = asked / np.linalg.norm(asked, axis=1, keepdims=True)
     for power, scores in zip(range(-4, 2), wide, strict=True):
         weights = np.linalg.solve(rows.T @ rows + 10.0**power * np.eye(30), rows.T @ np.eye(3)[targets])
         np.testing.assert_allclose(scores, others @ weights, rtol=1e-6, atol=1e-8)
+
+
+def test_streaming_lda_is_a_linear_discriminant_with_a_shrunk_covariance():
+    rng, targets = np.random.default_rng(0), np.repeat(np.arange(4), 10)
+    x, asked = rng.normal(size=(40, 6)) + 0.3 * targets[:, None], rng.normal(size=(9, 6))
+    rows, others = (part / np.linalg.norm(part, axis=1, keepdims=True) for part in (x, asked))
+    for share, scores in zip((1e-4, 1e-2, 0.05, 0.2, 0.5, 0.9), many.streaming_lda(x, targets, asked), strict=True):
+        exact = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=share).fit(rows, targets).decision_function(others)
+        np.testing.assert_allclose(np.diff(scores), np.diff(exact), atol=1e-10)  # but for the chance of a class
 
 
 def test_cells_are_those_that_the_data_are_enough_for():

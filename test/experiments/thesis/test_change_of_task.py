@@ -27,8 +27,7 @@ def planes():
 
 def test_every_part_starts_from_what_was_learned_in_the_first_plane(planes):
     chosen = settings(estimator="semiparametric", n_random_features=60)
-    outcome = change_of_task.learn_and_transfer(planes, chosen)
-    regressor = assembly.make_regressor(chosen)
+    outcome, regressor = change_of_task.learn_and_transfer(planes, chosen), assembly.make_regressor(chosen)
 
     def errors(estimator, recording):
         return evaluate(assembly.make_stream(chosen, regressor, estimator), recording.events()).errors

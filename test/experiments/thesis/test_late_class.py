@@ -3,6 +3,7 @@
 import gzip
 import json
 import tarfile
+from unittest.mock import ANY, Mock
 
 import numpy as np
 import pytest
@@ -17,8 +18,7 @@ SIZES = late_class.Sizes(30, 20, (1, 5, 20))
 
 
 def clouds(n=80, n_classes=5, seed=0):
-    rng = np.random.default_rng(seed)
-    centres = np.random.default_rng(5).normal(size=(n_classes, 10))
+    rng, centres = np.random.default_rng(seed), np.random.default_rng(5).normal(size=(n_classes, 10))
     return {f"c{k}": centres[k] + 1.2 * rng.normal(size=(n, 10)) for k in range(n_classes)}
 
 
@@ -41,10 +41,9 @@ def test_a_class_with_too_few_examples_is_the_late_one():
     for seed in range(5):
         assert late_class.split(examples, SIZES, np.random.default_rng(seed)).imbalanced == "c2"
     examples["c3"] = examples["c3"][:45]
-    with pytest.raises(ParameterError, match="56 of each"):
-        late_class.split(examples, SIZES, np.random.default_rng(0))
-    with pytest.raises(ParameterError):
-        late_class.split({"only": examples["c0"]}, SIZES, np.random.default_rng(0))
+    for wrong, words in ((examples, "56 of each"), ({"only": examples["c0"]}, "{'only': 80}")):
+        with pytest.raises(ParameterError, match=words):
+            late_class.split(wrong, SIZES, np.random.default_rng(0))
 
 
 def taught(drawn, n_imb):
@@ -75,8 +74,7 @@ def test_accuracies_are_those_of_models_trained_in_batch():
         right = (drawn.test @ weights).argmax(1) == drawn.test_classes
         assert outcomes["RB"].total[place] == pytest.approx(right.mean())
         # The choices of the recoding, found by trying all values.
-        validation = drawn.validation @ ridge(x, y, 1.0)
-        recodings = np.round(np.linspace(0, 1, 21), 2)
+        validation, recodings = drawn.validation @ ridge(x, y, 1.0), np.round(np.linspace(0, 1, 21), 2)
         right = [((validation * gamma**a).argmax(1) == drawn.validation_classes).mean() for a in recodings]
         floor = right[0] - np.sqrt(right[0] * (1 - right[0]) / len(validation))
         assert outcomes["N"].recoding[place] == 0.0
@@ -87,15 +85,13 @@ def test_accuracies_are_those_of_models_trained_in_batch():
 
 
 def test_a_fixed_recoding_has_the_regularization_that_validates_best_with_it():
-    drawn = late_class.split(clouds(), SIZES, np.random.default_rng(1))
-    levels = [1e-2, 1.0, 1e4]
+    drawn, levels = late_class.split(clouds(), SIZES, np.random.default_rng(1)), [1e-2, 1.0, 1e4]
     both = late_class.run_trial(drawn, SIZES, levels)["RC fixed"]
     alone = [late_class.run_trial(drawn, SIZES, [level])["RC fixed"] for level in levels]
     for place, n_imb in enumerate(SIZES.n_imb):
         x, y, gamma = taught(drawn, n_imb)
-        scores = [
-            np.maximum(drawn.validation @ ridge(x, y, level), 0) * gamma**late_class.FIXED_RECODING for level in levels
-        ]
+        recoded = gamma**late_class.FIXED_RECODING
+        scores = [np.maximum(drawn.validation @ ridge(x, y, level), 0) * recoded for level in levels]
         held = [(one.argmax(1) == drawn.validation_classes).mean() for one in scores]
         best = [k for k, one in enumerate(held) if one == max(held)]
         assert both.regularization[place] in [levels[k] for k in best]
@@ -115,10 +111,9 @@ def test_trials_differ():
     one, _ = late_class.compare(clouds(), SIZES, 3, seed=1)
     assert len({tuple(row) for row in one["N"].total}) > 1
     assert late_class.compare(clouds(), SIZES, 3, late=("c3", "c1"))[1] == ["c3", "c1", "c3"]
-    with pytest.raises(ParameterError, match="c9"):
-        late_class.compare(clouds(), SIZES, 1, late=("c9",))
-    with pytest.raises(ParameterError):
-        late_class.compare(clouds(), SIZES, 0)
+    for trials, late, words in ((1, ("c9",), "c9"), (0, (), "trials")):
+        with pytest.raises(ParameterError, match=words):
+            late_class.compare(clouds(), SIZES, trials, late=late)
 
 
 @pytest.fixture
@@ -194,11 +189,13 @@ def test_clothes_and_own_files_of_mnist_are_read_and_damage_is_refused(digits, t
         load_fashion_mnist(own)
 
 
-def test_table_7_1(tmp_path, run):
+def test_table_7_1(tmp_path, run, monkeypatch):
     """On features from a file, it shows means and deviations over the trials of the protocol with the same seed."""
     np.savez(tmp_path / "features.npz", **clouds(200))
     given = ["--on", "objects", "--data", tmp_path / "features.npz", "--n-test", 10, "--trials", 2]
+    monkeypatch.setattr(table_7_1, "load_examples", loaded := Mock(wraps=table_7_1.load_examples))
     _, found = run("table-7.1", *given)
+    loaded.assert_called_once_with("objects", given[3], 100 + 20 + 10, ANY)  # as many views, if they were rendered
     found, sizes = found["objects"], late_class.Sizes(100, 10, (1, 2, 5, 10, 20, 50, 100))
     outcomes, imbalanced = late_class.compare(clouds(200), sizes, 2, 0)
     assert found["imbalanced_classes"] == imbalanced
@@ -211,8 +208,7 @@ def test_table_7_1(tmp_path, run):
 
 def optimal_crossing(gamma):
     """Return the point between the means where both classes are equally probable: a root of a quadratic equation."""
-    a = 1 / (2 * 0.3**2) - 1 / 2
-    b = -(1 / 0.3**2) - 1
+    a, b = 1 / (2 * 0.3**2) - 1 / 2, -(1 / 0.3**2) - 1
     c = 1 / (2 * 0.3**2) - 1 / 2 + 2 * np.log(0.3) + np.log(gamma / (1 - gamma))
     return (-b - np.sqrt(b**2 - 4 * a * c)) / (2 * a)
 

@@ -1,10 +1,13 @@
 """Tables 4.1 and 4.3 and figures 5.1 and 5.3 at sizes that take seconds, against scikit-learn and closed forms."""
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
 
+from icub_learning.cli.main import main
 from icub_learning.errors import ParameterError
 from icub_learning.experiments.data.benchmarks import Benchmark
 from icub_learning.experiments.thesis import figure_5_1, figure_5_3, table_4_1, table_4_3
@@ -48,8 +51,7 @@ def test_five_methods_learn(data, method):
         assert found["rmse"] == pytest.approx(kernel_ridge(data, learned, found["parameter"], 0.5), rel=1e-6)
         assert found["rmse"] < 1.03 * min(kernel_ridge(data, learned, level, 0.5) for level in table_4_3.LAMBDAS[30::5])
     if method in ("ES", "NYTRO"):
-        assert found["rule parameter"] <= found["parameter"] <= 500
-        assert 1 <= found["rule loss"] <= 1.01
+        assert found["rule parameter"] <= found["parameter"] <= 500 and 1 <= found["rule loss"] <= 1.01
 
 
 def test_table_4_3(run, monkeypatch, data):
@@ -71,14 +73,36 @@ def test_table_4_1(run, monkeypatch, data):
         assert methods[kind][0]["m"] in path["m"] and path["held-out RMSE"][0] > 1.02 * min(path["held-out RMSE"])
 
 
+def test_table_4_1_learns_each_target_in_its_unit(monkeypatch, tmp_path):
+    """Insurance: signs, halved; CPU and CT slices as they come; years in [0, 1]; pumadyn32nh with a deviation of 1."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(1000, 2)), rng.uniform(3.0, 7.0, size=1000)
+    names = "rmse", "held-out RMSE", "m", "lambda", "seconds"
+    outcome = dict.fromkeys(names, 1.0) | {"path": {"m": [3], "held-out RMSE": [0.1]}}
+    monkeypatch.setattr(table_4_1, "insurance", lambda _: Benchmark(x, np.sign(y - 5), x, np.sign(y - 5)))
+    monkeypatch.setattr(table_4_1, "samples", lambda *_: (x, y))
+    monkeypatch.setattr(table_4_1, "judge", judge := Mock(return_value=outcome))
+    monkeypatch.setattr(table_4_1, "draw", Mock())
+    assert main(["reproduce", "table-4.1", "--draws", "1", "--out", str(tmp_path), "--on", *table_4_1.SCALES]) == 0
+    given = {scale: data for _, data, scale, *_ in (call.args for call in judge.call_args_list)}
+    found = {name: given[scale] for name, scale in table_4_1.SCALES.items()}
+    assert set(found["insurance"].y) == set(found["insurance"].y_test) == {-0.5, 0.5}
+    whole = {name: np.sort(np.concatenate([one.y, one.y_test])) for name, one in found.items()}
+    np.testing.assert_array_equal([whole["cpuSmall"], whole["ct-slices"]], [np.sort(y)] * 2)
+    np.testing.assert_allclose(whole["pumadyn32nh"], np.sort(y) / y.std())
+    np.testing.assert_allclose(whole["year-prediction"], (np.sort(y) - y.min()) / np.ptp(y))
+    assert [len(found[name].x) for name in list(found)[1:]] == [800, 800, 900, 500]
+    np.testing.assert_array_equal(found["year-prediction"].x_test, x[900:])  # the last songs
+
+
 def test_figure_5_3(run, monkeypatch, data):
     x, y = np.vstack([data.x, data.x_test]), np.concatenate([data.y, data.y_test])
     monkeypatch.setattr(figure_5_3, "samples", lambda name, path: (x[:800], y[:800]))
     monkeypatch.setitem(figure_5_3.SETTINGS, "pumadyn32nh", (0.5, 1e-9, 0.5, 300))
-    _, found = run("figure-5.3", "--quick", "--on", "pumadyn32nh", "--draws", "2")
+    text, found = run("figure-5.3", "--quick", "--on", "pumadyn32nh", "--draws", "2")
     for kind in ("features", "centres"):
-        one = found["pumadyn32nh"][kind]
-        floor = NOISE / y[:800].std()
+        one, floor = found["pumadyn32nh"][kind], NOISE / y[:800].std()
+        assert f" {one['error']:.4f} " in text and f" {one['mean'][-1]:.4f} " in text
         assert floor < one["error"] < 1.3 * floor
         # Too few oversmooth, too many fit the noise.
         assert one["mean"][0] > 1.5 * one["error"] and one["mean"][-1] > 1.05 * one["error"]
@@ -99,8 +123,7 @@ def test_figure_5_1(run):
 
 def test_expected_risks_are_means_over_noise():
     problem = figure_5_1.Problem(60, 0)
-    filtered = problem.values / (problem.values + 0.06)
-    rng = np.random.default_rng(0)
+    filtered, rng = problem.values / (problem.values + 0.06), np.random.default_rng(0)
     smoother = (problem.vectors * filtered) @ problem.vectors.T
     noise = figure_5_1.NOISE * rng.normal(size=(60, 20_000))
     errors = smoother @ (problem.mean[:, None] + noise) - problem.mean[:, None]
@@ -124,8 +147,8 @@ def test_bounds_on_centres():
     assert bounds.centers_for_optimal_rate(100, 1.0, 1e-3, 0.1) == int(np.ceil(500 * np.log(120_000)))
     assert bounds.leverage_centers_for_optimal_rate(2, 1000, 0.1) == int(np.ceil(334 * np.log(480_000)))
     assert bounds.leverage_centers_for_optimal_rate(10, 1000, 0.1, 2) == int(np.ceil(3120 * np.log(480_000)))
-    for bad in ((0, 10, 1, 0.1), (1, 10, 0, 0.1), (1, 10, 1, 0), (1, 10, 1, 0.1, 1.0), (1, 10, 1, 0.1, 0.0)):
+    wrong = (0, 10, 1, 0.1), (1, 10, 0, 0.1), (1, 10, 1, 0), (1, 10, 1, 0.1, 1.0), (1, 10, 1, 0.1, 0.0)
+    count, with_leverage = bounds.centers_for_expected_risk, bounds.leverage_centers_for_optimal_rate
+    for function, bad in (*((count, one) for one in wrong), (with_leverage, (2, 1000, 0.1, 0.5))):
         with pytest.raises(ParameterError):
-            bounds.centers_for_expected_risk(*bad)
-    with pytest.raises(ParameterError):
-        bounds.leverage_centers_for_optimal_rate(2, 1000, 0.1, 0.5)
+            function(*bad)

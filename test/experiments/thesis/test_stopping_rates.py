@@ -18,10 +18,8 @@ def test_corollaries_6(run, monkeypatch):
         # Excess risk of f = 0, whatever n is.
         nothing = stopping_rates.excess(case["loss"], np.zeros((1, stopping_rates.GRID)), best_of(case["beta"]))[0]
         assert case["risks"]["average"][-1] < 0.6 * nothing
-        assert case["exponents"]["average"] < case["exponents"]["bound"] + 0.2 < 0.2
-        assert case["over the least"] >= 1
-    passes = {(case["corollary"], case["beta"]): case["passes"] for case in found["cases"]}
-    n = found["sizes"][-1]
+        assert case["exponents"]["average"] < case["exponents"]["bound"] + 0.2 < 0.2 and case["over the least"] >= 1
+    passes, n = {(case["corollary"], case["beta"]): case["passes"] for case in found["cases"]}, found["sizes"][-1]
     # Epochs that the thesis names below corollary 3: n^((1 - beta) / (2 (1 + beta))) and n^((1 - beta) / (1 + beta)).
     assert passes[2, 0.5] == pytest.approx(n ** (1 / 6), abs=0.01)
     assert passes[3, 0.5] == pytest.approx(n ** (1 / 3), abs=0.01)
@@ -50,13 +48,11 @@ def test_excess_risks_are_means_over_labels(loss):
 
 def test_sgm_on_features_is_that_of_the_kernel(monkeypatch):
     """One draw equals one pass of StochasticKernelMachine with the spline kernel over the samples as drawn."""
-    n, seed = 40, 3
-    weights = decay(1 / (2 * stopping_rates.GAMMA))
+    n, seed, weights = 40, 3, decay(1 / (2 * stopping_rates.GAMMA))
     monkeypatch.setattr(stopping_rates, "FURTHER", 1)
     found = stopping_rates.simulate(stopping_rates.COROLLARIES[3], 0.5, n, 1, seed)
     random = np.random.default_rng([seed, 5, n, 50])  # 5: number of the corollary, 50: beta in percent
-    x, chance = random.uniform(size=(2, n))
-    turns = [random.integers(n, size=(1, 1)).item() for _ in range(n)]
+    (x, chance), turns = random.uniform(size=(2, n)), [random.integers(n, size=(1, 1)).item() for _ in range(n)]
     f = basis(x) @ stopping_rates.truth(stopping_rates.SMOOTHNESS[0.5], stopping_rates.GAMMA)
     y = np.where(chance < 1 / (1 + np.exp(-f)), 1.0, -1.0)
 

@@ -41,8 +41,7 @@ def learned(regressor, samples):
 
 
 def test_equals_batch_solutions(regressor, samples, learned):
-    exact, known, y = samples
-    precision = learned.parametric.prior[0]
+    (exact, known, y), precision = samples, learned.parametric.prior[0]
     a, b = np.diag(precision), np.zeros(len(precision))
     parametric = np.empty_like(y)  # prediction for each sample with the parameters learned by then
     for place, (motion, inputs, measured) in enumerate(zip(exact[:N], known, y, strict=False)):
@@ -69,8 +68,7 @@ def test_equals_batch_solutions(regressor, samples, learned):
 
 
 def test_predicts_rigid_bodies_alone_until_the_scale_is_set(regressor, samples):
-    exact, _, y = samples
-    method = ThesisMethod(regressor, N_FEATURES)
+    (exact, _, y), method = samples, ThesisMethod(regressor, N_FEATURES)
     for motion, measured in zip(exact[STILL : STILL + SCALING_SAMPLES - 1], y[STILL:], strict=False):
         method.update(*np.split(motion, 3), measured)
     made = method.predict(*np.split(exact[-1], 3))
@@ -81,8 +79,7 @@ def test_predicts_rigid_bodies_alone_until_the_scale_is_set(regressor, samples):
 def test_bad_samples_change_nothing(learned, samples):
     q, v, a = np.split(samples[0][-1], 3)
     before = learned.predict(q, v, a).total
-    with pytest.raises(NotFiniteError):
-        learned.update(q, v, a, np.full(6, np.nan))
-    with pytest.raises(ShapeError):
-        learned.update(q[:2], v, a, np.zeros(6))
+    for error, position, wrench in ((NotFiniteError, q, np.full(6, np.nan)), (ShapeError, q[:2], np.zeros(6))):
+        with pytest.raises(error):
+            learned.update(position, v, a, wrench)
     np.testing.assert_array_equal(learned.predict(q, v, a).total, before)

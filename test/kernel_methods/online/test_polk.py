@@ -14,8 +14,7 @@ LOSSES = ["logistic", "hinge", "squared_hinge"]
 
 def multidist(seed, n_train=5000, n_test=2500):
     """Return training and test (x, y) of the sources' five mixtures of planar Gaussians, and the Bayes rule's error."""
-    rng = np.random.default_rng(seed)
-    angles = 2 * np.pi * np.arange(5) / 5
+    rng, angles = np.random.default_rng(seed), 2 * np.pi * np.arange(5) / 5
     means = np.stack([np.cos(angles), np.sin(angles)], axis=1)[:, None] + rng.normal(size=(5, 3, 2))
     n = n_train + n_test
     y = rng.integers(5, size=n)
@@ -94,14 +93,12 @@ def test_without_cutting_back_it_is_functional_gradient_descent(loss, n_classes)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_each_step_moves_at_most_the_bound_from_the_step_without_cutting_back(kernel, loss):
     x, y = samples(300)
-    x = 0.5 * x
-    settings = {"degree": 2, "parsimony": 0.1, "step_size": 0.1, "batch_size": 4, "regularization": 0.01}
+    x, settings = 0.5 * x, {"degree": 2, "parsimony": 0.1, "step_size": 0.1, "batch_size": 4, "regularization": 0.01}
     model = POLKClassifier(kernel=kernel, loss=loss, **settings)
     model.partial_fit(x[:4], y[:4], classes=[0, 1, 2])
     made = Kernel(kernel, 1.0, 2)
     for start in range(4, 300, 4):
-        now = slice(start, start + 4)
-        old_points, old_weights = model.dictionary_, model.coef_
+        now, old_points, old_weights = slice(start, start + 4), model.dictionary_, model.coef_
         slope = slopes(loss, made(x[now], old_points) @ old_weights, y[now])
         model.partial_fit(x[now], y[now])
         points = np.concatenate([old_points, x[now], model.dictionary_])
@@ -116,8 +113,7 @@ def test_each_step_moves_at_most_the_bound_from_the_step_without_cutting_back(ke
 @pytest.mark.parametrize("loss", ["logistic", "hinge"])
 def test_the_norm_stays_within_what_theory_allows(loss):
     """|f_t| <= C X / lambda with |l'| <= C = sqrt(2) and k(x, x) <= X^2 = 1."""
-    x, y = samples(400)
-    model = POLKClassifier(loss=loss, regularization=0.5, step_size=1.5, parsimony=0.001)
+    (x, y), model = samples(400), POLKClassifier(loss=loss, regularization=0.5, step_size=1.5, parsimony=0.001)
     for start in range(0, 400, 20):
         model.partial_fit(x[start : start + 20], y[start : start + 20], classes=[0, 1, 2])
         assert model.norm_ <= np.sqrt(2) / 0.5 + 1e-9
@@ -149,8 +145,7 @@ def test_multidist_with_the_published_settings(seed):
     train, test, bayes = multidist(seed)
     settings = {"length_scale": 0.6**0.5, "step_size": 6.0, "regularization": 1e-6, "batch_size": 32}
     model = POLKClassifier(loss="hinge", parsimony=0.04, **settings).fit(*train)
-    assert 12 <= model.model_order_ <= 22
-    assert 1 - model.score(*test) <= bayes + 0.04
+    assert 12 <= model.model_order_ <= 22 and 1 - model.score(*test) <= bayes + 0.04
     model = POLKClassifier(loss="logistic", parsimony=0.01, **settings).fit(*train)
     assert 1 - model.score(*test) <= bayes + 0.015
 
@@ -159,8 +154,7 @@ def test_multidist_with_the_published_settings(seed):
 @pytest.mark.parametrize("loss", ["hinge", "square"])
 def test_the_average_is_that_of_the_steps(averaging, loss):
     """Iterates are averaged one by one with the weights 4 / (t + 3) at step t = 1, 2, ..., later 1 / averaging."""
-    x, y = samples(60)
-    settings = {"step_size": 0.5, "parsimony": 0.0, "averaging": averaging, "batch_size": 2}
+    (x, y), settings = samples(60), {"step_size": 0.5, "parsimony": 0.0, "averaging": averaging, "batch_size": 2}
     if loss == "square":
         model, y, first = POLKRegressor(**settings), x[:, 0] ** 2, {}
     else:
@@ -185,8 +179,7 @@ def test_the_average_is_projected_onto_the_points_that_stay(kernel, limit):
     x, y = samples(200)
     x = 0.5 * x
     settings = {"kernel": kernel, "degree": 2, "step_size": 0.2, "parsimony": 0.1, "max_dictionary": limit}
-    model = POLKClassifier(averaging=3, batch_size=4, classes=[0, 1, 2], **settings)
-    made = Kernel(kernel, 1.0, 2)
+    model, made = POLKClassifier(averaging=3, batch_size=4, classes=[0, 1, 2], **settings), Kernel(kernel, 1.0, 2)
     model.partial_fit(x[:40], y[:40])
     removed = 0
     for start in range(40, 200, 4):
@@ -214,8 +207,7 @@ def test_an_object_taught_late_is_known_after_some_examples():
 
 
 def test_classes_may_come_one_after_the_other():
-    rng = np.random.default_rng(0)
-    centers = np.array([[0, 0], [3, 0], [0, 3], [3, 3]])
+    rng, centers = np.random.default_rng(0), np.array([[0, 0], [3, 0], [0, 3], [3, 3]])
     x = np.concatenate([center + 0.5 * rng.normal(size=(60, 2)) for center in centers])
     y = np.repeat(["pen", "cup", "box", "toy"], 60)
     two = POLKClassifier().partial_fit(x[:60], y[:60]).partial_fit(x[60:120], y[60:120])
@@ -251,6 +243,7 @@ def test_a_refused_lesson_changes_nothing(kind):
     before = pickle.dumps(model)
     lessons = {
         "not finite": (spoiled, y), "lengths": (x, y[:-1]), "width": (x[:, :2], y), "overflow later": (huge, y),
+        "one axis": (x[:, 0], y), "three axes": (x[..., None], y),
         **{why: (x, np.where(one, target, y)) for why, target in targets.items()},
     }  # fmt: skip
     for why, lesson in lessons.items():
@@ -270,8 +263,10 @@ def test_an_unseen_label_is_named():
     model = POLKClassifier().partial_fit(x, y, classes=[0, 1, 2])
     with pytest.raises(DataError, match=r"label 'cup'|label 7"):
         model.partial_fit(x, np.where(y == 2, 7, y))
-    with pytest.raises(ParameterError, match="classes"):
-        model.partial_fit(x, y, classes=[0, 1])
+    many = "at least 2 different labels"
+    for classes, words in (([0, 1], "first call"), ([0, 1, 2, 2], many), ([1], many), ([[0], [1], [2]], many)):
+        with pytest.raises(ParameterError, match=f"^classes .*{words}"):
+            model.partial_fit(x, y, classes=classes)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])

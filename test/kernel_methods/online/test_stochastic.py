@@ -12,19 +12,16 @@ from icub_learning.kernel_methods.online.losses import scalar_losses
 N = 60
 MARGIN = ("hinge", "exponential", "logistic")
 VALUES = {  # the losses as functions of target y and score a, with epsilon = 0.1
-    "square": lambda y, a: (a - y) ** 2 / 2,
-    "absolute": lambda y, a: np.abs(a - y),
+    "square": lambda y, a: (a - y) ** 2 / 2, "absolute": lambda y, a: np.abs(a - y),
     "epsilon_insensitive": lambda y, a: np.maximum(np.abs(a - y) - 0.1, 0.0),
-    "hinge": lambda y, a: np.maximum(1 - y * a, 0.0),
-    "exponential": lambda y, a: np.exp(-y * a),
+    "hinge": lambda y, a: np.maximum(1 - y * a, 0.0), "exponential": lambda y, a: np.exp(-y * a),
     "logistic": lambda y, a: np.logaddexp(0.0, -y * a),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", VALUES)
 def test_slopes_are_the_derivatives_of_the_losses(name):
-    loss = scalar_losses(0.1)[name]
-    rng = np.random.default_rng(1)
+    loss, rng = scalar_losses(0.1)[name], np.random.default_rng(1)
     scores = rng.normal(size=50) * 2
     targets = np.sign(rng.normal(size=50)) if loss.margin else rng.normal(size=50)
     for y, a in zip(targets, scores, strict=True):
@@ -49,8 +46,7 @@ def test_a_pass_is_the_recurrence_on_explicit_weights(name, batch, average, deca
     y = np.sign(rng.normal(size=N)) if name in MARGIN else x @ rng.normal(size=4)
     settings = {"step_size": 0.05, "decay": decay, "batch_size": batch, "order": "cyclic", "average": average}
     fitted = StochasticKernelMachine(kernel="linear", loss=name, max_iter=3, **settings).fit(x, y)
-    slope = scalar_losses(0.1)[name].slope
-    w, mean, total, step, expected = np.zeros(4), np.zeros(4), 0.0, 0, []
+    slope, w, mean, total, step, expected = scalar_losses(0.1)[name].slope, np.zeros(4), np.zeros(4), 0.0, 0, []
     for _ in range(3):
         for start in range(0, N, batch):
             some = slice(start, min(start + batch, N))
@@ -66,8 +62,7 @@ def test_a_pass_is_the_recurrence_on_explicit_weights(name, batch, average, deca
 
 @pytest.mark.parametrize("order", ["reshuffled", "iid"])
 def test_orders_draw_as_they_say_and_follow_the_seed(order, data):
-    x, y = data
-    machine = StochasticKernelMachine(order=order, step_size=0.3, max_iter=1, random_state=5)
+    (x, y), machine = data, StochasticKernelMachine(order=order, step_size=0.3, max_iter=1, random_state=5)
     one, same = machine.fit(x, y).predict(x), machine.fit(x, y).predict(x)
     np.testing.assert_array_equal(one, same)
     random = np.random.RandomState(5)
@@ -81,8 +76,7 @@ def test_orders_draw_as_they_say_and_follow_the_seed(order, data):
 
 @pytest.mark.parametrize("average", [False, True])
 def test_targets_with_a_step_size_of_their_own_are_learned_as_alone(average, data):
-    x, y = data[0], data[1][:, 0]
-    settings = {"max_iter": 3, "average": average, "random_state": 2}
+    x, y, settings = data[0], data[1][:, 0], {"max_iter": 3, "average": average, "random_state": 2}
     steps, decays = (0.1, 0.5, 0.9), (0.0, 0.5, 1.0)
     both = StochasticKernelMachine(step_size=steps, decay=decays, **settings).fit(x, np.repeat(y[:, None], 3, axis=1))
     for place, (step, decay) in enumerate(zip(steps, decays, strict=True)):

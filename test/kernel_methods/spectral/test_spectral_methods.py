@@ -10,15 +10,8 @@ from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge
 
 from icub_learning.errors import DataError, ParameterError
-from icub_learning.kernel_methods import (
-    KRLS,
-    AcceleratedGradient,
-    ConjugateGradientKRLS,
-    Landweber,
-    NuMethod,
-    OneVsAllClassifier,
-    SpectralCutoff,
-)
+from icub_learning.kernel_methods import KRLS, ConjugateGradientKRLS, Landweber, OneVsAllClassifier, SpectralCutoff
+from icub_learning.kernel_methods.spectral.iterative import AcceleratedGradient, NuMethod
 
 N, SIGMA = 60, 0.8
 ITERATIVE = [Landweber, NuMethod, AcceleratedGradient, ConjugateGradientKRLS]
@@ -57,8 +50,7 @@ def test_landweber_is_its_filter_at_every_iteration(data, spectrum):
     x, y = data
     fitted, (gram, values, filtered) = Landweber(length_scale=SIGMA, max_iter=300).fit(x, y), spectrum
     assert fitted.step_size_ == pytest.approx(N / values[-1], rel=1e-9)
-    eta = fitted.step_size_ / N
-    path = fitted.predict_path(x)
+    eta, path = fitted.step_size_ / N, fitted.predict_path(x)
     for t in (1, 2, 17, 300):
         exact = (1 - (1 - eta * values) ** t) / values
         np.testing.assert_allclose(path[t - 1], gram @ filtered(exact), atol=1e-8)
@@ -128,11 +120,10 @@ def test_steps_too_large_are_refused_with_their_bound(data):
 
 
 def test_cutoff_above_the_whole_spectrum_and_singular_krls_name_the_bound(data):
-    x, y = data
-    with pytest.raises(ParameterError, match="largest eigenvalue"):
-        SpectralCutoff(regularization=2.0).fit(x, y)
-    with pytest.raises(ParameterError, match="singular"):
-        KRLS(regularization=1e-300).fit(np.repeat(x, 2, axis=0), np.repeat(y, 2, axis=0))
+    twice = [np.repeat(one, 2, axis=0) for one in data]
+    for words, method, level in (("largest eigenvalue", SpectralCutoff, 2.0), ("singular", KRLS, 1e-300)):
+        with pytest.raises(ParameterError, match=words):
+            method(regularization=level).fit(*twice)
 
 
 def test_one_vs_all_shares_one_fit_and_finds_the_classes():
@@ -147,8 +138,7 @@ def test_one_vs_all_shares_one_fit_and_finds_the_classes():
     np.testing.assert_array_equal(fitted.path_levels_, [1e-4, 1e-2])
     np.testing.assert_array_equal(fitted.predict_path(x)[0], fitted.predict(x))
     two = OneVsAllClassifier(KRLS(length_scale=2.0)).fit(x[:100], names[:100])
-    assert two.decision_function(x).shape == (150,)
-    assert two.score(x[:100], names[:100]) == 1.0
+    assert two.decision_function(x).shape == (150,) and two.score(x[:100], names[:100]) == 1.0
     with pytest.raises(DataError, match="1 class"):
         OneVsAllClassifier().fit(x[:50], names[:50])
 

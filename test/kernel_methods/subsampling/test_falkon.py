@@ -12,13 +12,8 @@ from threadpoolctl import threadpool_limits
 from icub_learning.kernel_methods import FALKON, KRLS, NystromKRLS, PreconditionedKRLS
 from icub_learning.kernel_methods.kernels import Kernel
 from icub_learning.kernel_methods.rows import ArrayRows
-from icub_learning.kernel_methods.subsampling import stored_kernel
+from icub_learning.kernel_methods.subsampling import falkon_system, stored_kernel
 from icub_learning.kernel_methods.subsampling.centers import CenterBasis
-from icub_learning.kernel_methods.subsampling.falkon_system import (
-    KernelProducts,
-    PreconditionedSystem,
-    estimate_scatter,
-)
 from icub_learning.kernel_methods.subsampling.stored_kernel import StoredKernel
 
 N, D, SIGMA = 3000, 4, 1.5
@@ -39,6 +34,10 @@ def test_falkon_ends_at_the_direct_nystrom_solution_from_single_precision_too(ke
         np.testing.assert_allclose(fitted.predict(x), direct.predict(x), atol=max(20 * tol, 1e-8))
         assert fitted.n_kept_ == direct.n_kept_
     assert kept.n_iter_ <= 1.5 * computed.n_iter_ + 1  # each correction restarts the search directions
+    for unit in (2.0**30, 2.0**-30):  # the targets' unit decides nothing; powers of two are not rounded
+        scaled = FALKON(tol=tol, **settings).fit(x, unit * y)
+        np.testing.assert_array_equal(scaled.dual_coef_, unit * kept.dual_coef_)
+        assert scaled.n_iter_ == kept.n_iter_
 
 
 def test_the_preconditioner_is_the_sources_and_makes_the_condition_small(data):
@@ -47,11 +46,10 @@ def test_the_preconditioner_is_the_sources_and_makes_the_condition_small(data):
     centers, level = x[:150], 1e-2
     basis = CenterBasis(Kernel("gaussian", SIGMA), centers)
     assert len(basis.kept) == 150
-    scatter = estimate_scatter(ArrayRows(x, y), basis, np.ones(150), 0, 1e-6, None)
-    system = PreconditionedSystem(ArrayRows(x, y), basis, scatter, level)
+    scatter = falkon_system.estimate_scatter(ArrayRows(x, y), basis, np.ones(150), 0, 1e-6, None)
+    system = falkon_system.PreconditionedSystem(ArrayRows(x, y), basis, scatter, level)
     k_nm, k_mm = RBF(SIGMA)(x, centers), RBF(SIGMA)(centers)
-    h = k_nm.T @ k_nm + level * N * k_mm
-    t = np.linalg.cholesky(k_mm).T
+    h, t = k_nm.T @ k_nm + level * N * k_mm, np.linalg.cholesky(k_mm).T
     a = np.linalg.cholesky(t @ t.T / 150 + level * np.eye(150)).T
     b = np.linalg.inv(t) @ np.linalg.inv(a) / np.sqrt(N)
     np.testing.assert_allclose(system.apply(np.eye(150)), b.T @ h @ b, atol=1e-8)
@@ -66,11 +64,10 @@ def test_weights_of_leverage_sampling_keep_the_preconditioner_unbiased():
     x = np.concatenate([0.2 * rng.normal(size=(2900, 2)), rng.uniform(-8, 8, size=(100, 2))])
     chances = np.concatenate([np.full(2900, 0.5 / 2900), np.full(100, 0.5 / 100)])
     drawn = rng.choice(3000, 400, p=chances)
-    basis = CenterBasis(Kernel("gaussian", 1.0), x[drawn])
-    conditions = []
+    basis, conditions = CenterBasis(Kernel("gaussian", 1.0), x[drawn]), []
     for weights in (1 / (3000 * chances[drawn]), np.ones(400)):
-        scatter = estimate_scatter(ArrayRows(x, x), basis, weights, 0, 1e-6, None)
-        system = PreconditionedSystem(ArrayRows(x, x), basis, scatter, 1e-4)
+        scatter = falkon_system.estimate_scatter(ArrayRows(x, x), basis, weights, 0, 1e-6, None)
+        system = falkon_system.PreconditionedSystem(ArrayRows(x, x), basis, scatter, 1e-4)
         conditions.append(np.linalg.cond(system.apply(np.eye(system.size))))
     assert conditions[0] < 0.5 * conditions[1]
 
@@ -82,7 +79,7 @@ def test_threads_share_the_rows(data):
     with threadpool_limits(3, "blas"):
         rows = ArrayRows(np.tile(x, (3, 1)), np.tile(y, (3, 1)))
         assert rows.n_threads == 3
-        (moment,), (product,) = (rows.sum(KernelProducts(against, some, 2)) for some in (None, vectors))
+        (moment,), (product,) = (rows.sum(falkon_system.KernelProducts(against, some, 2)) for some in (None, vectors))
         np.testing.assert_array_equal(rows.map(lambda some: some[:, 0]), np.tile(x[:, 0], 3))
     np.testing.assert_allclose(moment, k.T @ np.tile(y, (3, 1)), atol=1e-8)
     np.testing.assert_allclose(product, k.T @ (k @ vectors), atol=1e-8)
@@ -125,8 +122,7 @@ def test_the_error_of_single_precision_is_not_underestimated(data, kernel):
 
 
 def test_a_matrix_that_memory_does_not_hold_is_computed_again_in_each_pass(data, monkeypatch):
-    x, y = data
-    settings = {"length_scale": SIGMA, "n_centers": 50, "random_state": 0}
+    (x, y), settings = data, {"length_scale": SIGMA, "n_centers": 50, "random_state": 0}
     monkeypatch.setattr(stored_kernel, "available_bytes", lambda: 4 * 3 * N * 50 - 1)
     assert not FALKON(**settings).fit(x, y).stored_
     monkeypatch.setattr(stored_kernel, "available_bytes", lambda: 4 * 3 * N * 50)
@@ -160,17 +156,14 @@ for kind in (FALKON, NystromKRLS):
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA counts allocations on Linux only")
 def test_files_larger_than_the_memory_allowed(tmp_path):
     """48 MB of float32 samples; K_nm would be 240 MB; 40 MB of allocations are allowed."""
-    n, d = 300_000, 40
-    rng = np.random.default_rng(6)
+    n, d, rng = 300_000, 40, np.random.default_rng(6)
     x = rng.normal(size=(n, d)).astype(np.float32)
     x[:, 3:] *= 0.05
     x.tofile(tmp_path / "x")
     np.sin(x[:, 0].astype(float)).tofile(tmp_path / "y")
     script = OUT_OF_CORE.format(n=n, d=d, allowed=40_000_000)
-    done = subprocess.run(
-        [sys.executable, "-c", script, tmp_path / "x", tmp_path / "y"], capture_output=True, text=True
-    )
+    command = [sys.executable, "-c", script, tmp_path / "x", tmp_path / "y"]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     limited, *scores = done.stdout.split()
-    assert limited == "limited"
-    assert min(map(float, scores)) > 0.9
+    assert limited == "limited" and min(map(float, scores)) > 0.9

@@ -19,8 +19,7 @@ N, D, SIGMA = 300, 4, 1.0
 def stacked_coefficients(x, y, centers, length_scale, regularization):
     """Return argmin ||K_nm a - Y||^2 + lambda n a^T K_mm a by one least squares problem: no squared condition."""
     values, vectors = np.linalg.eigh(RBF(length_scale)(centers))
-    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
-    k_nm = RBF(length_scale)(x, centers)
+    root, k_nm = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T, RBF(length_scale)(x, centers)
     rows = np.vstack([k_nm, np.sqrt(regularization * len(x)) * root])
     return lstsq(rows, np.concatenate([y, np.zeros((len(centers), *y.shape[1:]))]), lapack_driver="gelsd")[0]
 
@@ -47,12 +46,10 @@ def exact_prediction(x, y, centers, length_scale, regularization, where):
 def algorithm_1(x, y, centers, length_scale, regularization):
     """Return alpha_t for t = 1..m by the thesis's algorithm 1 as printed; raise LinAlgError when a downdate fails."""
     kernel, ridge = RBF(length_scale), regularization * len(x)
-    features, gram = kernel(x, centers), kernel(centers)
-    factor, found = np.zeros((0, 0)), []
+    features, gram, factor, found = kernel(x, centers), kernel(centers), np.zeros((0, 0)), []
     for t in range(len(centers)):
         a = features[:, t]
-        c = features[:, :t].T @ a + ridge * gram[:t, t]
-        g = np.sqrt(1 + a @ a + ridge)
+        c, g = features[:, :t].T @ a + ridge * gram[:t, t], np.sqrt(1 + a @ a + ridge)
         grown = np.linalg.qr(np.vstack([np.pad(factor, (0, 1)), np.append(c / (1 + g), g)]), mode="r")
         # Downdated: S with S^T S = R^T R - v v^T; LinAlgError where rounding leaves no such S.
         within = np.linalg.solve(grown.T, np.append(c / (1 + g), -1.0))
@@ -100,8 +97,7 @@ def test_where_algorithm_1_breaks_down_the_path_goes_on():
     """A smooth kernel on a line: K_mm has numerical rank 13 or so, and the downdates fail soon after."""
     rng = np.random.default_rng(1)
     x = np.sort(rng.uniform(-1, 1, 200))[:, None]
-    y = np.sin(3 * x) + 0.1 * rng.normal(size=x.shape)
-    centers = x[rng.permutation(200)[:60]]
+    y, centers = np.sin(3 * x) + 0.1 * rng.normal(size=x.shape), x[rng.permutation(200)[:60]]
     with pytest.raises(np.linalg.LinAlgError):
         algorithm_1(x, y, centers, 1.0, 1e-10)
     fitted = IncrementalNystromKRLS(length_scale=1.0, regularization=1e-7, centers=centers).fit(x, y)
@@ -141,8 +137,7 @@ def test_centres_can_be_added_afterwards(data):
 
 
 def test_chosen_levels_of_the_path(data):
-    x, y = data
-    settings = {"length_scale": SIGMA, "n_centers": 40, "random_state": 0}
+    (x, y), settings = data, {"length_scale": SIGMA, "n_centers": 40, "random_state": 0}
     every = IncrementalNystromKRLS(**settings).fit(x, y)
     some = IncrementalNystromKRLS(path=[5, 40], **settings).fit(x, y)
     np.testing.assert_array_equal(some.predict_path(x), every.predict_path(x)[[4, 39]])
@@ -175,8 +170,7 @@ def test_leverage_scores_are_their_definition_and_a_pilot_of_all_gives_them(data
     every = leverage_scores(x, length_scale=SIGMA, regularization=1e-3, n_pilots=N)
     np.testing.assert_allclose(every, exact, atol=1e-10)
     some = leverage_scores(x, length_scale=SIGMA, regularization=1e-3, n_pilots=N // 2, random_state=0)
-    assert 0.4 < np.median(some / exact) < 2.5
-    assert np.corrcoef(some, exact)[0, 1] > 0.5
+    assert 0.4 < np.median(some / exact) < 2.5 and np.corrcoef(some, exact)[0, 1] > 0.5
     with pytest.raises(ParameterError, match="at most"):
         leverage_scores(x, n_pilots=N + 1)
 
@@ -185,16 +179,13 @@ def test_leverage_sampling_finds_the_rare_samples():
     """Uniform sampling misses ten far-off samples among a thousand similar ones, leverage scores do not."""
     rng = np.random.default_rng(4)
     x = np.concatenate([0.1 * rng.normal(size=(1000, 2)), 20 * rng.normal(size=(10, 2))])
-    y = np.linalg.norm(x, axis=1)
-    settings = {"n_centers": 60, "regularization": 1e-4, "random_state": 0}
-    by_leverage = NystromKRLS(sampling="leverage", **settings).fit(x, y)
-    uniform = NystromKRLS(**settings).fit(x, y)
+    y, settings = np.linalg.norm(x, axis=1), {"n_centers": 60, "regularization": 1e-4, "random_state": 0}
+    by_leverage, uniform = NystromKRLS(sampling="leverage", **settings).fit(x, y), NystromKRLS(**settings).fit(x, y)
     assert by_leverage.score(x, y) > uniform.score(x, y) + 0.2
 
 
 def test_a_ridge_lost_in_rounding_is_named():
-    column = np.ones((50, 1))
-    growing = GrowingLeastSquares(np.arange(50.0)[:, None], 1e-30, 2)
+    column, growing = np.ones((50, 1)), GrowingLeastSquares(np.arange(50.0)[:, None], 1e-30, 2)
     with pytest.raises(ParameterError, match=r"regularization is 2e-32, .*singular"):
         growing.extend(np.hstack([column, column, column]))
     with pytest.raises(ParameterError, match="singular"):

@@ -27,8 +27,7 @@ def test_iterations_are_the_closed_form_filter(formed, data, monkeypatch):
     assert fitted.n_kept_ == 40  # centres that depend on others are left out
     matrix = nystrom_matrix(x, x[:40])
     assert fitted.step_size_ == pytest.approx(N / np.linalg.eigvalsh(matrix)[-1])
-    path = fitted.predict_path(x)
-    shrink = np.eye(N) - fitted.step_size_ * matrix / N
+    path, shrink = fitted.predict_path(x), np.eye(N) - fitted.step_size_ * matrix / N
     for t in (1, 2, 50, 120):
         exact = y - np.linalg.matrix_power(shrink, t) @ y
         np.testing.assert_allclose(path[t - 1], exact, atol=1e-8)
@@ -39,8 +38,7 @@ def test_iterations_are_the_closed_form_filter(formed, data, monkeypatch):
 @pytest.mark.parametrize("method", ["nu", "nesterov", "cg"])
 def test_accelerated_methods_converge_and_stop(method, data):
     x, y = data
-    fitted = NYTRO(centers=x[:6], method=method, max_iter=4000, tol=1e-7, path=[4000]).fit(x, y)
-    k = RBF(1.0)(x, x[:6])
+    fitted, k = NYTRO(centers=x[:6], method=method, max_iter=4000, tol=1e-7, path=[4000]).fit(x, y), RBF(1.0)(x, x[:6])
     np.testing.assert_allclose(fitted.predict(x), k @ np.linalg.lstsq(k, y, rcond=None)[0], atol=1e-3)
     assert method != "cg" or fitted.n_iter_ <= 20
     noisy = NYTRO(centers=x[:40], method=method, max_iter=400, stopping=True, random_state=0).fit(x, y)
@@ -55,11 +53,9 @@ def test_fixed_design_risk_is_within_the_papers_bound_of_nystrom_krls():
     mean = np.sin(3 * x[:, 0])
     # P projects onto the range of A A^T; the risk outside of it is the same for both.
     values, vectors = np.linalg.eigh(nystrom_matrix(x, x[:30]))
-    projection = vectors[:, values > 1e-9] @ vectors[:, values > 1e-9].T
-    iterations = [2, 3, 10, 100, 400]
+    projection, iterations = vectors[:, values > 1e-9] @ vectors[:, values > 1e-9].T, [2, 3, 10, 100, 400]
     fitted = NYTRO(centers=x[:30], max_iter=400, path=iterations, tol=0.0).fit(x, np.eye(120))
-    smoothers = fitted.predict_path(x)
-    levels = [1 / (fitted.step_size_ * t) for t in iterations]
+    smoothers, levels = fitted.predict_path(x), [1 / (fitted.step_size_ * t) for t in iterations]
     nkrls = NystromKRLS(centers=x[:30], regularization=1e-3, path=levels).fit(x, np.eye(120))
     for t, smoother, other in zip(iterations, smoothers, nkrls.predict_path(x), strict=True):
         for noise in (0.0, 0.01, 1.0):
@@ -130,10 +126,9 @@ def test_the_rule_stops_within_a_percent_of_the_best_of_the_path(load):
     assert stopped.n_iter_ < 500 or errors[-1] < 0.999 * errors[249]  # it goes on only where there is something to gain
 
 
-@pytest.mark.parametrize(
-    ("k", "n_targets", "max_iter", "formed"),
-    [(2000, 1, 500, True), (8001, 1, 500, False), (2000, 1, 45, False), (200, 1, 10, False), (200, 2, 10, True)],
-)
+@pytest.mark.parametrize(("k", "n_targets", "max_iter", "formed"), [
+    (2000, 1, 500, True), (8001, 1, 500, False), (2000, 1, 45, False), (200, 1, 10, False), (200, 2, 10, True),
+])  # fmt: skip
 def test_operations_decide_whether_normal_equations_are_formed(k, n_targets, max_iter, formed):
     """Once n k^2 multiplications, eight times cheaper in products of matrices, against 2 n k in each iteration."""
     assert nytro.forms_normal_equations(k, n_targets, max_iter) is formed

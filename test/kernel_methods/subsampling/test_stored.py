@@ -28,8 +28,7 @@ def kept(numbers):
 def test_numbers_are_kept_to_24_bits_and_to_16_of_them(version, size):
     numbers = np.random.default_rng(0).random(size)
     numbers.flat[0], numbers.flat[-1] = 1.0, 0.0 if numbers.size > 1 else 1.0
-    high, low = kept(numbers)
-    out = np.empty(size)
+    (high, low), out = kept(numbers), np.empty(size)
     _stored.expand(out, high, low, *size)
     np.testing.assert_allclose(out, np.rint(numbers * WHOLE) / WHOLE, rtol=1e-15)
     assert out.flat[0] == 1.0
@@ -47,8 +46,7 @@ def test_products_are_those_of_the_kept_numbers(version, size):
         _stored.expand(matrix, high, some, *size)
         total = np.ones(size[1])
         _stored.add_product(total, vector, np.empty(size[1]), high, some, *size)
-        exact = 1.0 + matrix.T @ (matrix @ vector)
-        bound = 1.0 + matrix.T @ (matrix @ np.abs(vector))
+        exact, bound = 1.0 + matrix.T @ (matrix @ vector), 1.0 + matrix.T @ (matrix @ np.abs(vector))
         assert (np.abs(total - exact) <= rtol * bound).all()
 
 
@@ -57,8 +55,7 @@ def test_exponentials_are_those_of_numpy(version, size):
     rng = np.random.default_rng(2)
     logarithms = -rng.exponential(size=size) * rng.choice([1e-8, 1.0, 30.0], size=size)
     logarithms.flat[0] = 1e-9  # above zero, by rounding of a distance
-    numbers = logarithms.copy()
-    high, low = np.empty(size, dtype=np.uint16), np.empty(size, dtype=np.int8)
+    numbers, high, low = logarithms.copy(), np.empty(size, dtype=np.uint16), np.empty(size, dtype=np.int8)
     _stored.keep(high, low, numbers, *size, True)
     exact = np.exp(np.minimum(logarithms, 0.0))
     np.testing.assert_allclose(numbers, exact, rtol=3e-14, atol=1e-43)
@@ -72,13 +69,11 @@ def test_exponentials_of_what_is_infinitely_far_vanish(version):
     high, low = np.ones((1, 5), dtype=np.uint16), np.ones((1, 5), dtype=np.int8)
     _stored.keep(high, low, numbers, 1, 5, True)
     np.testing.assert_allclose(numbers, [[0, 0, 0, 0, 1]], rtol=3e-14, atol=1e-43)
-    assert high.tolist() == [[0, 0, 0, 0, 65535]]
-    assert not low.any()
+    assert high.tolist() == [[0, 0, 0, 0, 65535]] and not low.any()
 
 
 def test_wrong_arguments_are_refused():
-    high, low = kept(np.zeros((4, 3)))
-    total, vector, work = np.zeros(3), np.ones(3), np.empty(3)
+    (high, low), total, vector, work = kept(np.zeros((4, 3))), np.zeros(3), np.ones(3), np.empty(3)
     product, keep, expand, numbers = _stored.add_product, _stored.keep, _stored.expand, np.zeros(12)
     for words, function, *arguments in (
         ("high: holds 12 numbers, needs 15", product, total, vector, work, high, low, 5, 3),
@@ -122,8 +117,7 @@ def test_as_many_bits_are_read_as_lead_to_the_direct_solution(monkeypatch, sigma
     monkeypatch.setattr(falkon_system, "LARGEST_NOISE", noise or falkon_system.LARGEST_NOISE)
     rng = np.random.default_rng(6)
     x = rng.normal(size=(6000, 3))
-    y = np.sin(2 * x[:, 0]) + 0.1 * rng.normal(size=6000)
-    read, product = set(), StoredKernel.product
+    y, read, product = np.sin(2 * x[:, 0]) + 0.1 * rng.normal(size=6000), set(), StoredKernel.product
 
     def watched(self, vectors, coarse=False):
         read.add(16 if coarse else 24)
@@ -131,8 +125,6 @@ def test_as_many_bits_are_read_as_lead_to_the_direct_solution(monkeypatch, sigma
 
     monkeypatch.setattr(StoredKernel, "product", watched)
     settings = {"length_scale": sigma, "regularization": regularization, "centers": x[:150]}
-    direct = NystromKRLS(**settings).fit(x, y).predict(x)
-    model = FALKON(tol=1e-8, max_iter=300, **settings).fit(x, y)
-    assert model.stored_ == bool(bits)
-    assert read == bits
+    direct, model = NystromKRLS(**settings).fit(x, y).predict(x), FALKON(tol=1e-8, max_iter=300, **settings).fit(x, y)
+    assert model.stored_ == bool(bits) and read == bits
     np.testing.assert_allclose(model.predict(x), direct, rtol=0, atol=1e-6 if noise else 1e-5)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from icub_learning.errors import DataError
 from icub_learning.kernel_methods import TensorKernelRegressor
@@ -15,8 +16,7 @@ from icub_learning.kernel_methods.tensor.dual_losses import LOSSES, EpsilonInsen
 
 def sparse_problem(seed, n, d, s, noise=0.05):
     rng = np.random.default_rng(seed)
-    x, w = rng.normal(size=(n, d)), np.zeros(d)
-    support = rng.choice(d, s, replace=False)
+    x, w, support = rng.normal(size=(n, d)), np.zeros(d), rng.choice(d, s, replace=False)
     w[support] = np.sign(rng.normal(size=s)) * (1 - 0.3 * rng.uniform(size=s))
     return x, x @ w + noise * rng.normal(size=n), set(support.tolist())
 
@@ -25,8 +25,7 @@ def sparse_problem(seed, n, d, s, noise=0.05):
 @pytest.mark.parametrize("n, d", [(30, 8), (12, 40)])
 def test_the_linear_kernel_minimizes_the_primal(order, n, d):
     x, y, _ = sparse_problem(0, n, d, 3)
-    model = TensorKernelRegressor(order=order, gamma=2.0).fit(x, y)
-    p = order / (order - 1)
+    model, p = TensorKernelRegressor(order=order, gamma=2.0).fit(x, y), order / (order - 1)
 
     def value(w):
         return np.sum((x @ w - y) ** 2) + np.sum(np.abs(w) ** p) / p
@@ -55,7 +54,7 @@ def test_order_two_is_kernel_ridge_regression():
 
 
 @pytest.mark.parametrize("kernel, degree", [("polynomial", 2), ("polynomial", 1), ("exponential", 1)])
-@pytest.mark.parametrize("n, order", [(6, 4), (4, 6)])
+@pytest.mark.parametrize("n, order", [(6, 4), (4, 6), (2, 4)])  # more and fewer samples than features
 def test_predictions_are_those_of_the_full_tensor(kernel, degree, n, order):
     rng = np.random.default_rng(4)
     x, y, test = 0.7 * rng.normal(size=(n, 3)), rng.normal(size=n), rng.normal(size=(5, 3))
@@ -75,8 +74,7 @@ def test_importances_of_nonlinear_kernels_are_slopes():
     rng = np.random.default_rng(5)
     x = 0.6 * rng.normal(size=(14, 3))
     y = x[:, 0] * x[:, 1]
-    model = TensorKernelRegressor(kernel="polynomial", degree=2, gamma=100.0).fit(x, y)
-    slopes = np.empty((14, 3))
+    model, slopes = TensorKernelRegressor(kernel="polynomial", degree=2, gamma=100.0).fit(x, y), np.empty((14, 3))
     for j in range(3):
         step = 1e-5 * np.eye(3)[j]
         slopes[:, j] = (model.predict(x + step) - model.predict(x - step)) / 2e-5
@@ -100,6 +98,17 @@ def test_other_losses_reach_the_optimum(loss, order):
     steps = np.random.default_rng(0).normal(size=(50, 8))
     for step in np.concatenate([1e-4 * steps, 1e-2 * steps, steps]):
         assert value(model.coef_ + step) >= value(model.coef_) - 1e-9
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_unit_of_the_features_does_not_matter(loss):
+    """Another unit belongs to another gamma; powers of two are not rounded."""
+    (x, y, _), settings, unit = sparse_problem(6, 30, 8, 3), {"order": 2, "loss": loss, "max_iter": 100}, 2.0**22
+    one = TensorKernelRegressor(gamma=2.0**-6, **settings).fit(64 * x, np.sign(y))
+    other = TensorKernelRegressor(gamma=2.0**-6 / unit**2, **settings).fit(64 * unit * x, np.sign(y))
+    np.testing.assert_array_equal(other.predict(64 * unit * x), one.predict(64 * x))
+    assert other.n_iter_ == one.n_iter_
 
 
 @pytest.mark.parametrize("loss", [*LOSSES.values(), EpsilonInsensitive(0.3)])
@@ -145,9 +154,13 @@ def test_many_samples_and_features_are_solved_by_conjugate_gradients(monkeypatch
     np.testing.assert_allclose(TensorKernelRegressor().fit(x, y).coef_, direct.coef_, atol=1e-4)
 
 
-def test_data_that_do_not_fit_are_refused():
+def test_data_that_do_not_fit_are_refused_and_a_fit_that_stops_early_warns():
     x, y, _ = sparse_problem(0, 20, 5, 2)
-    with pytest.raises(DataError, match="overflow"):
-        TensorKernelRegressor(kernel="exponential").fit(100 * x, y)
+    for loss in ("square", "absolute", "epsilon_insensitive"):
+        with pytest.raises(DataError, match="overflow"):
+            TensorKernelRegressor(kernel="exponential", loss=loss).fit(100 * x, y)
+        with pytest.warns(ConvergenceWarning, match="1 iterations ended at a duality gap") as caught:
+            TensorKernelRegressor(loss=loss, max_iter=1).fit(x, y)
+        assert caught[0].filename == __file__  # where it was asked for
     with pytest.raises(DataError, match="-1 and 1"):
         TensorKernelRegressor(loss="hinge").fit(x, y)

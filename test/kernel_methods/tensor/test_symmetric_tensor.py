@@ -19,8 +19,7 @@ SIZES = [(1, 4), (2, 6), (6, 2), (7, 4), (4, 6), (5, 3), (3, 5), (9, 1)]
 
 def both(n, order, function=None, d=3, seed=0):
     rng = np.random.default_rng(seed)
-    samples, weights = rng.normal(size=(n, d)), rng.normal(size=d)
-    packed = SymmetricTensor(n, order)
+    samples, weights, packed = rng.normal(size=(n, d)), rng.normal(size=d), SymmetricTensor(n, order)
     packed.fill(samples, weights, function)
     letters = "abcdef"[:order]
     full = np.einsum(",".join(f"{letter}z" for letter in letters) + ",z->" + letters, *[samples] * order, weights)
@@ -42,8 +41,7 @@ def test_entries_are_those_of_the_full_tensor_each_different_one_once(n, order):
 @pytest.mark.parametrize("n, order", SIZES)
 def test_value_gradient_and_curvature_are_those_of_the_full_tensor(n, order):
     packed, full = both(n, order)
-    vector = np.random.default_rng(1).normal(size=n)
-    chain = [full]
+    vector, chain = np.random.default_rng(1).normal(size=n), [full]
     for _ in range(order):
         chain.append(chain[-1] @ vector)
     scale = np.abs(full).sum()
