@@ -8,11 +8,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import IO
 
 GRACE = 5.0  # [s] between asking a process to end and killing it
 PERIOD = 0.05  # [s] between two checks of the processes
-_PR_SET_PDEATHSIG = 1  # option of Linux's prctl
 
 
 def start(line: Sequence[str], environment: Mapping[str, str], output: int | IO[bytes]) -> subprocess.Popen[bytes]:
@@ -29,7 +29,8 @@ def start(line: Sequence[str], environment: Mapping[str, str], output: int | IO[
         # PYTHONUNBUFFERED: otherwise Python writes to pipes and files in blocks, and lines come late.
         env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
         start_new_session=True,
-        preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+        # Linux ends the child when its parent is killed: option 1 of prctl is PR_SET_PDEATHSIG.
+        preexec_fn=partial(ctypes.CDLL(None).prctl, 1, signal.SIGTERM) if sys.platform == "linux" else None,
     )
 
 
@@ -57,8 +58,3 @@ def send(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
 def describe(code: int) -> str:
     """Return an exit code of subprocess in words."""
     return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
-
-
-def _die_with_parent() -> None:
-    """Have Linux end this process when its parent is killed; called in the child between fork and exec."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -109,7 +109,6 @@ def test_it_is_built_without_a_warning_and_every_link_leads_somewhere(checkout: 
                 address = f"127.0.0.1:{server.server_port}"
                 for name in ("index.html", "theory/inverse_dynamics.html", "performance.html"):
                     browser.page.goto(f"http://{address}/{name}")
-                assert browser.hosts() == {address}
-                assert not browser.errors
+                assert browser.hosts() == {address} and not browser.errors
         finally:
             server.shutdown()

@@ -141,8 +141,7 @@ def test_shared_samples_that_nobody_can_take_out_are_refused(motions, tmp_path):
         robots.gather(0, 1)
     assert not robots.fleet.pooled.exists()
     robots.fleet.gather([("seed", seed)])
-    assert robots.gather(0, 1) == [20, 20]
-    assert robots.difference(motions[3]) < 1e-8
+    assert robots.gather(0, 1) == [20, 20] and robots.difference(motions[3]) < 1e-8
 
 
 def test_without_a_common_model_estimators_refuse_to_count_twice(motions, tmp_path):
@@ -199,5 +198,4 @@ def test_robots_whose_regressor_is_large_beside_the_prior_pool_as_exactly_as_rou
     robots.go_on_from_pooled(1, 2)
     for number in (1, 2):
         robots.learn(number, samples[number][60:120])
-    assert robots.gather(1, 2) == [60, 60]
-    assert robots.difference(samples[0][60:]) < 1e-3
+    assert robots.gather(1, 2) == [60, 60] and robots.difference(samples[0][60:]) < 1e-3

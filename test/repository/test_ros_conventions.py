@@ -34,8 +34,7 @@ def test_each_package_has_a_change_log_in_the_form_of_release_tools(package: Pat
     assert lines[1] == f"Changelog for package {name}"
     assert lines[0] == lines[2] == "^" * len(lines[1])
     at = lines.index("Forthcoming")
-    assert lines[at + 1] == "-" * len("Forthcoming")
-    assert lines[at + 2].startswith("* ")
+    assert lines[at + 1] == "-" * len("Forthcoming") and lines[at + 2].startswith("* ")
 
 
 def test_rosdoc2_is_configured_for_each_package(package: Path) -> None:

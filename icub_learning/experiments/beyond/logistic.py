@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 
 from icub_learning.arrays import Array
@@ -71,11 +72,6 @@ def probability(name: str, model: Any, x: Array) -> Array:
         scores = model.predict(x)
         guess = expit(scores) if name == "logistic" else np.clip((1 + scores) / 2, 0.001, 0.999)
     return np.asarray(np.clip(guess, 1e-12, 1 - 1e-12))
-
-
-def log_loss(y: Array, guess: Array) -> float:
-    """Return the mean of -log of the probability given to the true class."""
-    return float(-np.mean(np.log(np.where(y > 0, guess, 1 - guess))))
 
 
 def text(found: dict[str, Any]) -> str:

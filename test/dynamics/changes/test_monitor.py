@@ -225,8 +225,7 @@ def test_errors_that_the_body_tells_itself_are_no_contacts():
     hand.run(10.0, variance=1.0)
     assert not hand.monitor.counts
     hand.run(40.0, variance=1.0)  # errors of this size become usual
-    assert not hand.monitor.counts
-    assert "contact" in hand.run(1.0, push=4 * PUSH, variance=1.0)
+    assert not hand.monitor.counts and "contact" in hand.run(1.0, push=4 * PUSH, variance=1.0)
 
 
 @pytest.mark.parametrize("seed", [1, 4, 10])

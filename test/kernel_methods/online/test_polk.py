@@ -67,6 +67,12 @@ def test_derivatives_are_those_of_the_losses(loss, n_columns):
     np.testing.assert_allclose(found, slopes(loss, scores, targets), atol=1e-7)
 
 
+@pytest.mark.parametrize("batch_size", [1, 16, 32, 64])
+def test_points_on_a_line_which_nearly_depend_on_each_other_are_learned(batch_size):
+    x = np.random.default_rng(0).normal(size=(6400, 1))
+    assert POLKRegressor(batch_size=batch_size, step_size=0.5).fit(x, np.sin(x[:, 0])).score(x, np.sin(x[:, 0])) > 0.9
+
+
 @pytest.mark.parametrize("loss", [*LOSSES, "square"])
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_without_cutting_back_it_is_functional_gradient_descent(loss, n_classes):
