@@ -30,7 +30,7 @@ def samples(n=120, n_classes=3, seed=0):
 
 
 def slopes(loss, scores, codes):
-    """Return derivatives of the loss by central differences, one score at a time."""
+    """Return the losses, and their derivatives by central differences, one score at a time."""
 
     def value(f, y):
         if loss == "square":
@@ -45,15 +45,14 @@ def slopes(loss, scores, codes):
                 return np.log(np.exp(f).sum()) - f[y]
         return max(0.0, 1 - margin) ** (2 if loss == "squared_hinge" else 1)
 
-    out = np.zeros_like(scores)
-    for i, row in enumerate(scores):
-        row = row.copy()
+    values, out = [value(*pair) for pair in zip(scores, codes, strict=True)], np.zeros_like(scores)
+    for i, row in enumerate(scores.copy()):
         if loss != "square" and len(row) > 1:
             row -= 1e-4 * np.arange(len(row)) * (np.ptp(row) == 0)  # of equal rivals the first one counts
         for j in range(len(row)):
             step = np.eye(len(row))[j] * 1e-6
             out[i, j] = (value(row + step, codes[i]) - value(row - step, codes[i])) / 2e-6
-    return out
+    return np.array(values), out
 
 
 @pytest.mark.parametrize("loss", [*LOSSES, "square"])
@@ -63,8 +62,9 @@ def test_derivatives_are_those_of_the_losses(loss, n_columns):
     rng = np.random.default_rng(0)
     scores = 2 * rng.normal(size=(30, n_columns))
     targets = rng.normal(size=(30, n_columns)) if loss == "square" else rng.integers(max(2, n_columns), size=30)
-    _, found = square(scores, targets) if loss == "square" else MARGIN_LOSSES[loss](scores, targets)
-    np.testing.assert_allclose(found, slopes(loss, scores, targets), atol=1e-7)
+    found = square(scores, targets) if loss == "square" else MARGIN_LOSSES[loss](scores, targets)
+    for one, expected in zip(found, slopes(loss, scores, targets), strict=True):
+        np.testing.assert_allclose(one, expected, atol=1e-7)
 
 
 @pytest.mark.parametrize("batch_size", [1, 16, 32, 64])
@@ -105,7 +105,7 @@ def test_each_step_moves_at_most_the_bound_from_the_step_without_cutting_back(ke
     made = Kernel(kernel, 1.0, 2)
     for start in range(4, 300, 4):
         now, old_points, old_weights = slice(start, start + 4), model.dictionary_, model.coef_
-        slope = slopes(loss, made(x[now], old_points) @ old_weights, y[now])
+        _, slope = slopes(loss, made(x[now], old_points) @ old_weights, y[now])
         model.partial_fit(x[now], y[now])
         points = np.concatenate([old_points, x[now], model.dictionary_])
         difference = np.concatenate([(1 - 0.1 * 0.01) * old_weights, -0.1 / 4 * slope, -model.coef_])
