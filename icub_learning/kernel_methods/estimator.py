@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from icub_learning.arrays import Array, finite, real
 from icub_learning.errors import DataError, ParameterError, ShapeError
-from icub_learning.kernel_methods.kernels import Kernel, KernelFunction, blocks, rows_per_block
+from icub_learning.kernel_methods.kernels import LARGEST, Kernel, KernelFunction, blocks, rows_per_block
 
 Seed = int | RandomState | None
 
@@ -120,6 +120,8 @@ def read_training_data(
     try:
         checks = {"multi_output": True, "y_numeric": True, "dtype": dtype, **checks}
         samples, targets = validate_data(estimator, X, y, **checks)
+        if not np.abs(targets).max(initial=0.0) <= LARGEST:
+            raise ValueError(f"y holds {np.abs(targets).max():g}, must be of magnitude at most {LARGEST:g}: scale y")
     except ValueError as error:
         raise DataError(str(error), name="X, y", bound="finite numbers, one row of y for each of X") from error
     return samples, targets.reshape(len(samples), -1), targets.ndim == 1

@@ -11,6 +11,7 @@ from icub_learning.errors import ParameterError, ShapeError
 from icub_learning.features.gaussian_kernel import GaussianKernel, SquaredDistances
 
 KERNELS = ("gaussian", "linear", "polynomial", "matern")
+LARGEST = 1e100  # largest magnitude of kernel values, weights and targets: squares of larger ones could overflow
 BLOCK_BYTES = 2**21  # [bytes] one block of a kernel matrix, which stays in the cache for product, exponential and use
 
 KernelFunction = Callable[[Array, Array], ArrayLike]

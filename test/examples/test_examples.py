@@ -114,7 +114,6 @@ def test_kernel_methods_on_a_data_set(run: Callable[..., str], tmp_path: Path) -
 def test_merge_two_robots(run: Callable[..., str]) -> None:
     lines = run("merge_two_robots", old="1500, 500", new="400, 200").splitlines()
     rows = {line[:28].strip(): numbers(line[28:]) for line in lines[1:5]}
-    assert rows["merged"] == rows["one robot, all data"]
-    assert rows["merged"][1] < 0.5 * rows["robot 1"][1]
+    assert rows["merged"] == rows["one robot, all data"] and rows["merged"][1] < 0.5 * rows["robot 1"][1]
     assert rows["merged"][0] < 0.9 * rows["robot 2"][0]
     assert float(lines[5].split()[-4]) < 1e-8

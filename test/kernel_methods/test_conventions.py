@@ -108,8 +108,9 @@ def test_what_a_fit_leaves_has_the_common_names_and_shapes(kind, targets):
     x = rng.normal(size=(150, 4))
     y = np.sin(x @ rng.normal(size=(4, targets)))
     y = np.sign(y) if kind in OF_SIGNS else y
-    with pytest.raises(DataError, match="constant at 0"):
-        kind().fit(x, np.zeros(150))
+    for bad, said in ((np.zeros(150), "constant at 0"), (np.r_[1.0, np.full(149, -1e101)], "y holds 1e.101")):
+        with pytest.raises(DataError, match=said):
+            kind().fit(x, bad)
     assert {one.kind for one in signature(kind).parameters.values()} == {Parameter.KEYWORD_ONLY}
     fitted = kind(random_state=0).fit(x, y[:, 0] if targets == 1 else y)
     assert len(fitted.dual_coef_) in (150, 100) and fitted.dual_coef_.shape[1:] == ((3,) if targets == 3 else ())

@@ -7,14 +7,13 @@ from scipy.linalg.lapack import dpstrf, dtrtri
 
 from icub_learning.arrays import Array
 from icub_learning.errors import ParameterError
-from icub_learning.kernel_methods.kernels import Kernel
+from icub_learning.kernel_methods.kernels import LARGEST, Kernel
 from icub_learning.kernel_methods.online import _pursuit
 
 # Squared distance to the span of the others, over k(x, x), up to which a function counts as in it. With 1e-12 rounding
 # spoiled the factor in 32 of 125 batches of 32 points on a line, with this in 2; it is then recomputed.
 DEPENDENT = 1e-10
 DRIFT = 1e-7  # relative error of the factor's solutions above which it is recomputed
-LARGEST = 1e100  # largest magnitude of kernel values and weights: squares of larger ones could overflow
 
 
 class KernelDictionary:
