@@ -120,7 +120,7 @@ def read_training_data(
     try:
         checks = {"multi_output": True, "y_numeric": True, "dtype": dtype, **checks}
         samples, targets = validate_data(estimator, X, y, **checks)
-        if not np.abs(targets).max(initial=0.0) <= LARGEST:
+        if float(np.abs(targets).max(initial=0.0)) > LARGEST:
             raise ValueError(f"y holds {np.abs(targets).max():g}, must be of magnitude at most {LARGEST:g}: scale y")
     except ValueError as error:
         raise DataError(str(error), name="X, y", bound="finite numbers, one row of y for each of X") from error
