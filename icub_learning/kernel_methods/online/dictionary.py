@@ -3,7 +3,7 @@
 from copy import deepcopy
 
 import numpy as np
-from scipy.linalg.lapack import dpstrf, dtrtri
+from scipy.linalg.lapack import dpstrf
 
 from icub_learning.arrays import Array
 from icub_learning.errors import ParameterError
@@ -107,7 +107,7 @@ class KernelDictionary:
         self._weights[:before, : self.n_outputs] *= shrink
         if count != len(x):
             x, added, cross = x[used], added[used], cross[:, np.concatenate([np.arange(before), before + used])][used]
-        lost = self._extend(x, self._columns(added), np.ascontiguousarray(cross), before)
+        lost = self._extend(x, self._columns(added), cross, before) if count or not self._factorized else 0.0
         limit = self.n if limit is None else limit
         # Losses of nested projections add up by Pythagoras, but not with the loss from points already in the span.
         lost += self._prune(max(0.0, budget - lost), limit)
@@ -163,7 +163,7 @@ class KernelDictionary:
         if self._factorized:
             accepted, weights = np.empty(len(x)), self._weights[:before].copy()
             self.n, lost, drift = _pursuit.extend(
-                self._gram, self._factor, self._weights, cross, added, accepted, self._work,
+                self._gram, self._factor, self._weights, np.ascontiguousarray(cross), added, accepted, self._work,
                 len(self._points), before, self._n_columns, self.n_outputs, len(x), DEPENDENT,
             )  # fmt: skip
             if drift <= DRIFT:
@@ -174,7 +174,7 @@ class KernelDictionary:
         return self._factorize(points, np.concatenate([self._weights[:before], added]))
 
     def _factorize(self, points: Array, weights: Array) -> float:
-        """Set f to that of these points, less those that depend on others; return the norm of what is lost."""
+        """Start anew from these points, without those that depend on others; return the norm by which f changes."""
         self._allocate(len(self._points), points.shape[1])
         if not len(points):
             return 0.0
@@ -182,7 +182,7 @@ class KernelDictionary:
         size = np.sqrt(np.where(gram.diagonal() > 0.0, gram.diagonal(), 1.0))
         triangle, order, n, _ = dpstrf(gram / np.outer(size, size), tol=DEPENDENT)  # of the most independent first
         kept, others = np.split(places := order - 1, [n])
-        factor = np.triu(dtrtri(triangle[:n, :n])[0]) / size[kept, None]  # T with T T' the inverse of the Gram matrix
+        factor = np.linalg.inv(np.triu(triangle[:n, :n])) / size[kept, None]  # T, where T T' is the inverse of K
         moved = factor @ (factor.T @ (gram[np.ix_(kept, others)] @ weights[others]))
         self._gram[:n, :n], self._factor[:n, :n], self.n = gram[np.ix_(kept, kept)], factor, n
         self._points[:n], self._weights[:n] = points[kept], weights[kept] + moved
