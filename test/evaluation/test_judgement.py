@@ -44,7 +44,7 @@ def test_an_output_of_few_levels_is_named_and_left_out():
     assert mere_quantization(measured).tolist() == [True, False]
     k = np.arange(100)
     levels = [np.where(k < n, k % 5, k) for n in (98, 97)]  # as many samples have one of five values
-    assert mere_quantization(np.column_stack(levels)).tolist() == [True, False]
+    assert mere_quantization(np.column_stack([*levels, np.ones(100), k])).tolist() == [True, False, True, False]
     errors = {"P": 1.0, "NP": 2.0, "SP": 0.5}
     found = judge({short: evaluation(measured, np.full((1000, 2), one)) for short, one in errors.items()}, None, 0.0)
     assert found.left_out == ("a",) and found.figures()["SP/min(P,NP)"] == pytest.approx(0.25)

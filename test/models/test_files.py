@@ -44,8 +44,7 @@ def test_a_model_comes_back_to_the_bit_with_its_description(tmp_path):
     path = write_model(tmp_path / "sub" / "arm", STATE, HEADER)
     assert path == tmp_path / "sub" / "arm.npz"
     state, header = read_model(tmp_path / "sub" / "arm")
-    assert same_arrays(STATE, state)
-    assert header == replace(HEADER, release=__version__, checksums=header.checksums)
+    assert same_arrays(STATE, state) and header == replace(HEADER, release=__version__, checksums=header.checksums)
     assert header.checksums.keys() == STATE.keys()
     one, other = (replace(HEADER, settings=dict(entries)) for entries in (("ab", "cd"), ("cd", "ab")))
     assert one.text() == other.text()  # whatever the order of the settings
@@ -205,6 +204,7 @@ def test_models_of_others_are_refused_with_both_names(change):
     both = [*change.values(), *(getattr(HEADER, name) for name in change)]
     told, own = (one if isinstance(one, str) else ", ".join(one) for one in both)
     assert f": {told if len(told) <= 300 else told[:300] + '...'}; here: {own}" in str(caught.value)
+    HEADER.check_origin(HEADER)
     replace(HEADER, urdf_digest="d2").check_origin(HEADER, any_urdf=True)
 
 
