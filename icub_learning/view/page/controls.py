@@ -10,8 +10,6 @@ from icub_learning.view.shown.state import Answer
 
 NODE = "the node that is shown, and whose services are called"
 STEP = 0.05  # [s] step of the slider
-UNSEEN = 1e-6  # [s] invisible change of a time, with which it is sent again
-SETTLED = 5  # updates after the last move after which the slider is taken to have been let go
 SPEEDS = ("0.25 x", "0.5 x", "1 x", "2 x", "4 x")
 
 
@@ -78,33 +76,35 @@ def show(visible: bool, *parts: Any) -> None:
 
 
 class Player:
-    """Play, pause, and a slider over the length of a recording [s]."""
+    """Play, pause, and a slider over the length of a recording [s].
+
+    One slider is seen while the recording is played, and another in its place while it is not: the page moves the
+    former only. Its times may reach a slow browser late, and would undo what somebody did to a slider that stands.
+    """
 
     def __init__(self, server: viser.ViserServer, duration: float) -> None:
         gui = server.gui
         self._duration = max(duration, STEP)
         self._running = gui.add_checkbox("play", True, hint="whether time goes on")
         self._speed = gui.add_dropdown("speed", SPEEDS, initial_value="1 x")
-        self._slider = gui.add_slider("time [s]", 0.0, round(self._duration, 2), STEP, 0.0)
+        times = ("time [s]", 0.0, round(self._duration, 2), STEP, 0.0)
+        self._stopped, self._moving = gui.add_slider(*times, visible=False), gui.add_slider(*times)
+        self._slider = self._moving  # the one that is seen
         self._time, self._shown = 0.0, 0.0  # [s]; the slider shows the time rounded
-        self._since_move = SETTLED  # updates since the slider was moved
 
     def advance(self, seconds: float) -> float:
         """Advance by `seconds` of wall-clock time; return the time in the recording [s], which restarts at its end."""
-        self._since_move += 1
         if self._slider.value != self._shown:  # somebody moved it
             self._time = self._shown = float(self._slider.value)
-            self._since_move = 0
-        if self._running.value:
+        running = self._running.value
+        if running:
             self._time += seconds * float(self._speed.value.split()[0])
             if self._time > self._duration:
                 self._time = 0.0
-            self._show(round(self._time, 2))
-        elif self._since_move == SETTLED:
-            # A time sent before the move may have reached a slow page after it. An equal value would not be sent again.
-            self._show(abs(self._time - UNSEEN))
+        other, slider = (self._stopped, self._moving) if running else (self._moving, self._stopped)
+        if running or slider is not self._slider:
+            self._slider, self._shown = slider, round(self._time, 2)
+            slider.value = self._shown  # type: ignore[misc]
+            show(False, other)
+            show(True, slider)
         return self._time
-
-    def _show(self, seconds: float) -> None:
-        self._shown = seconds
-        self._slider.value = seconds  # type: ignore[misc]
