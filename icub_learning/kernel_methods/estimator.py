@@ -120,8 +120,9 @@ def read_training_data(
     try:
         checks = {"multi_output": True, "y_numeric": True, "dtype": dtype, **checks}
         samples, targets = validate_data(estimator, X, y, **checks)
-        if float(np.abs(targets).max(initial=0.0)) > LARGEST:
-            raise ValueError(f"y holds {np.abs(targets).max():g}, must be of magnitude at most {LARGEST:g}: scale y")
+        if targets.dtype.kind not in "fiub":
+            raise ValueError(f"y is of type {targets.dtype}, must be of numbers")
+        check_magnitude(float(np.abs(targets).max(initial=0.0)))
     except ValueError as error:
         raise DataError(str(error), name="X, y", bound="finite numbers, one row of y for each of X") from error
     return samples, targets.reshape(len(samples), -1), targets.ndim == 1
@@ -143,6 +144,13 @@ def read_samples(estimator: BaseEstimator, X: ArrayLike) -> Array:
         return np.asarray(validate_data(estimator, X, reset=False, dtype=np.float64, order="C"))
     except ValueError as error:
         raise DataError(str(error), name="X", bound=f"finite numbers, (n, {estimator.n_features_in_})") from error
+
+
+def check_magnitude(largest: float) -> None:
+    """Raise DataError if the largest magnitude of targets is beyond 1e100."""
+    if largest > LARGEST:
+        text = f"y holds {largest:g}, must be of magnitude at most {LARGEST:g}: scale y"
+        raise DataError(text, name="y", value=largest, bound=f"at most {LARGEST:g}")
 
 
 def check_varying(low: Array, high: Array) -> None:

@@ -64,7 +64,8 @@ class Kernel:
         if self.kernel in ("gaussian", "matern"):
             return np.ones(len(x))
         squares: Array = np.einsum("ij,ij->i", x, x)
-        return (squares + 1.0) ** self.degree if self.kernel == "polynomial" else squares
+        with np.errstate(over="ignore"):
+            return (squares + 1.0) ** self.degree if self.kernel == "polynomial" else squares
 
     def against(self, centers: Array) -> "KernelAgainst":
         """Fix the second argument, so that what depends on the centres (m, d) alone is computed once."""
@@ -83,12 +84,15 @@ class KernelAgainst:
             self.exponents = self._gaussian.exponents
         elif kernel.kernel == "matern":  # r^2 = 6 ||x - z||^2 / 2 sigma^2
             self._distances = SquaredDistances(centers, np.sqrt(6.0) / kernel.length_scale)
+        elif not callable(kernel.kernel):
+            _check_size(kernel.diagonal(centers))
 
     def __call__(self, x: Array, out: Array | None = None) -> Array:
-        """Return k(x_i, z_j), (n, m), written into `out` if given. Raises ShapeError, NotFiniteError."""
+        """Return k(x_i, z_j) (n, m), written into `out` if given. Raises ShapeError, ParameterError, NotFiniteError."""
         kernel = self.kernel
         if callable(kernel.kernel):
             values = finite("kernel(X, Z)", kernel.kernel(x, self._centers))
+            _check_size(values)
             if values.shape != (len(x), self.n_features):
                 raise ShapeError("kernel(X, Z)", values.shape, f"(len(X), len(Z)) = {(len(x), self.n_features)}")
             if out is None:
@@ -106,11 +110,17 @@ class KernelAgainst:
             out += 1.0
             out *= decay
             return out
+        _check_size(kernel.diagonal(x))  # k(x, z)^2 <= k(x, x) k(z, z)
         out = np.matmul(x, self._centers.T, out=out)
         if kernel.kernel == "polynomial":
             out += 1.0
             np.power(out, kernel.degree, out=out)
         return out
+
+
+def _check_size(values: Array) -> None:
+    if (largest := float(np.abs(values).max(initial=0.0))) > LARGEST:
+        raise ParameterError("k(X, X')", largest, f"of magnitude at most {LARGEST:g}: scale the inputs")
 
 
 def blocks(n: int, size: int) -> Iterator[slice]:

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from icub_learning.arrays import Array
 from icub_learning.errors import DataError
-from icub_learning.kernel_methods.estimator import KernelRegressor, check_varying, read_training_data
+from icub_learning.kernel_methods.estimator import KernelRegressor, check_magnitude, check_varying, read_training_data
 from icub_learning.kernel_methods.kernels import Kernel
 
 LEAST_ROWS_A_THREAD = 2048  # below this, starting a thread costs more than it saves
@@ -168,6 +168,7 @@ class StreamingRegressor(KernelRegressor):
                 raise DataError(f"Input {name} contains NaN or infinity", name=name, bound="finite")
         self._one_target, self._n_targets = np.ndim(y) == 1, rows.n_targets
         self.n_features_in_ = rows.n_inputs
+        check_magnitude(float(max(-low.min(), high.max())))
         check_varying(low, high)
         return rows
 

@@ -98,7 +98,10 @@ class Process(contextlib.AbstractContextManager):
     def wait(self) -> int:
         """Return the exit code once the process has ended."""
         self._process.join(PATIENCE)
-        assert not self.running, f"still running after {PATIENCE:g} s:\n{self.output}"
+        if self.running:
+            self.send_signal(signal.SIGUSR1)
+            self._process.join(1.0)
+            pytest.fail(f"still running after {PATIENCE:g} s:\n{self.output}")
         return self._process.exitcode
 
     def send_signal(self, number: int) -> None:

@@ -7,6 +7,7 @@ limits for a busy machine (helpers.limits). Any other command replaces its fork.
 """
 
 import atexit
+import faulthandler
 import multiprocessing
 import os
 import runpy
@@ -57,6 +58,7 @@ def become(command: list[str], log: str, folder: str, environment: dict[str, str
     from helpers.limits import set_limits
 
     set_limits()
+    faulthandler.register(signal.SIGUSR1)  # Process.wait asks a program that hangs where it is
     sys.argv, sys.path[:] = line, [os.path.dirname(line[0]) if is_file else folder, *path]
     sys.modules.pop(line[0], None)
     if "COVERAGE_PROCESS_START" in os.environ:

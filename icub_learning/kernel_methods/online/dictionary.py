@@ -70,12 +70,7 @@ class KernelDictionary:
 
     def values(self, x: Array) -> tuple[Array, Array]:
         """Return f (B, C) at points x (B, n_inputs), and their kernel (B, M + B) with the points and each other."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            cross = self.kernel(x, np.concatenate([self.points, x]))
-        low, high = cross.min(), cross.max()
-        if not (low >= -LARGEST and high <= LARGEST):
-            worst = float(high if not high <= LARGEST else low)
-            raise ParameterError("k(X, X')", worst, f"of magnitude at most {LARGEST:g}: scale the inputs")
+        cross = self.kernel(x, np.concatenate([self.points, x]))
         return cross[:, : self.n] @ self.weights, cross
 
     def step(
@@ -99,12 +94,16 @@ class KernelDictionary:
             raise ParameterError("weights", float(np.abs(added).max()), f"of magnitude at most {LARGEST:g}")
         used = np.flatnonzero(added.any(axis=1))
         before, count = self.n, len(used)
-        if not budget and limit is None:
-            self._keep_all(x[used], added[used], shrink)
-            self._average(rate)
-            return 0.0
+        keeps_all = not budget and limit is None  # which needs no Gram matrix
+        if keeps_all and self._factorized:
+            self._gram, self._factor, self._factorized = np.zeros((0, 0)), np.zeros((0, 0)), False
         self._reserve(before + count)
         self._weights[:before, : self.n_outputs] *= shrink
+        if keeps_all:
+            self.n = before + count
+            self._points[before : self.n], self._weights[before : self.n] = x[used], self._columns(added[used])
+            self._average(rate)
+            return 0.0
         if count != len(x):
             x, added, cross = x[used], added[used], cross[:, np.concatenate([np.arange(before), before + used])][used]
         lost = self._extend(x, self._columns(added), cross, before) if count or not self._factorized else 0.0
@@ -136,15 +135,6 @@ class KernelDictionary:
         after = self._points, self._weights, self._gram, self._factor
         for old, new in zip(before, after, strict=True):
             new[tuple(map(slice, old.shape))] = old
-
-    def _keep_all(self, x: Array, added: Array, shrink: float) -> None:
-        """Add points without removing any, which needs no Gram matrix."""
-        before = self.n
-        self._gram, self._factor, self._factorized = np.zeros((0, 0)), np.zeros((0, 0)), False
-        self._reserve(before + len(x))
-        self.n = before + len(x)
-        self._weights[:before, : self.n_outputs] *= shrink
-        self._points[before : self.n], self._weights[before : self.n] = x, self._columns(added)
 
     def _columns(self, added: Array) -> Array:
         """Return the weights of new points: `added` in f, zero in the average."""

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import expit, ndtr
 
 from icub_learning.arrays import Array
 from icub_learning.recognition.classifiers.kept_views import N_PARTS, KeptViews
@@ -186,7 +186,7 @@ class Confidence:
         """Return the probability for recoded scores (T,) and their recoding factors (T,); 0 without classes."""
         if not len(scores):
             return 0.0
-        return float(_logistic(_regressors(scores, factors) @ self._coefficients))
+        return float(expit(_regressors(scores, factors) @ self._coefficients))
 
 
 def _regressors(scores: Array, factors: Array) -> Array:
@@ -204,7 +204,7 @@ def _fit(inputs: Array, correct: Array, weights: Array) -> Array:
     coefficients = np.array(PRIOR_MEAN)
     value = _loss(coefficients, inputs, correct, weights)
     for _ in range(MAX_STEPS):
-        probability = _logistic(inputs @ coefficients)
+        probability = expit(inputs @ coefficients)
         gradient = inputs.T @ (weights * (probability - correct)) + PRIOR_PRECISION * (coefficients - PRIOR_MEAN)
         curvature = (weights * probability * (1.0 - probability))[:, None] * inputs
         step = np.linalg.solve(inputs.T @ curvature + np.diag(PRIOR_PRECISION), gradient)
@@ -220,7 +220,3 @@ def _loss(coefficients: Array, inputs: Array, correct: Array, weights: Array) ->
     activation = inputs @ coefficients
     misfit = weights * (np.logaddexp(0.0, activation) - correct * activation)
     return float(misfit.sum() + 0.5 * (PRIOR_PRECISION * (coefficients - PRIOR_MEAN) ** 2).sum())
-
-
-def _logistic(x: Array) -> Array:
-    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * x)))

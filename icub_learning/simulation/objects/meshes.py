@@ -47,7 +47,7 @@ def read_object(file: ObjectFile) -> list[MeshPart]:
         vertices = np.vstack([part.vertices for part in parts])
         if sum(len(part.faces) for part in parts) > MAX_FACES:
             raise ValueError(f"more than {MAX_FACES} triangles")
-        turn = _rotation(np.deg2rad(file.upright))
+        turn = pinocchio.rpy.rpyToMatrix(np.deg2rad(file.upright))
         vertices = vertices @ turn.T
         middle = (vertices.min(axis=0) + vertices.max(axis=0)) / 2
         radius = np.linalg.norm(vertices - middle, axis=1).max()
@@ -119,7 +119,7 @@ def _read_urdf(path: Path) -> list[MeshPart]:
         scale, xyz, rpy = _numbers(mesh, "scale", "1 1 1"), _numbers(origin, "xyz"), _numbers(origin, "rpy")
         rgb = None if colour is None else _rgb(255 * _numbers(colour, "rgba", "0.7 0.7 0.7 1"))
         for part in _read_mesh(file):
-            moved = replace(part, vertices=(part.vertices * scale) @ _rotation(rpy).T + xyz)
+            moved = replace(part, vertices=(part.vertices * scale) @ pinocchio.rpy.rpyToMatrix(rpy).T + xyz)
             parts.append(moved if rgb is None or part.picture is not None else replace(moved, colour=rgb))
     if not parts:
         raise ValueError("no mesh among its visuals")
@@ -132,11 +132,6 @@ def _numbers(element: ElementTree.Element | None, key: str, default: str = "0 0 
     if len(numbers) != len(default.split()) or not np.isfinite(numbers).all():
         raise ValueError(f"{key}={text!r} is not {len(default.split())} numbers")
     return numbers
-
-
-def _rotation(rpy: Array) -> Array:
-    """Return the rotation for roll, pitch and yaw about fixed axes, as in a URDF."""
-    return pinocchio.rpy.rpyToMatrix(np.asarray(rpy, dtype=float))
 
 
 def _pixels(image: Image.Image) -> NDArray[np.uint8]:
