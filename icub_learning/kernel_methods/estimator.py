@@ -149,8 +149,7 @@ def read_samples(estimator: BaseEstimator, X: ArrayLike) -> Array:
 def check_magnitude(largest: float) -> None:
     """Raise DataError if the largest magnitude of targets is beyond 1e100."""
     if largest > LARGEST:
-        text = f"y holds {largest:g}, must be of magnitude at most {LARGEST:g}: scale y"
-        raise DataError(text, name="y", value=largest, bound=f"at most {LARGEST:g}")
+        raise DataError(f"y holds {largest:g}, must be of magnitude at most {LARGEST:g}: scale y", name="y")
 
 
 def check_varying(low: Array, high: Array) -> None:

@@ -78,7 +78,7 @@ class DaskRows:
         targets = targets.reshape(len(targets), -1).rechunk({0: samples.chunks[0], 1: -1})
         self.n, self.n_inputs = map(int, samples.shape)
         self.n_targets = targets.shape[1]
-        self._samples = samples
+        self._samples, self._targets = samples, targets
         self._blocks = list(zip(*(data.to_delayed().ravel().tolist() for data in (samples, targets)), strict=True))
 
     def take(self, indices: NDArray[np.int64]) -> Array:
@@ -101,11 +101,12 @@ class DaskRows:
 
     def extremes(self) -> tuple[Array, Array, NDArray[np.bool_]]:
         """Return the least and the largest value of each target, and whether all samples and all targets are finite."""
-        from dask import compute, delayed
+        from dask import compute
+        from dask.array import isfinite
 
-        parts = compute(*[delayed(_extremes, pure=False)(samples, targets) for samples, targets in self._blocks])
-        low, high, finite = (np.stack(values) for values in zip(*parts, strict=True))
-        return low.min(axis=0), high.max(axis=0), np.asarray(finite.all(axis=0))
+        x, y = self._samples, self._targets.astype(np.float64)
+        low, high, *finite = compute(y.min(axis=0), y.max(axis=0), isfinite(x).all(), isfinite(y).all())
+        return low, high, np.array(finite)
 
     def map(self, function: Callable[[Array], Array]) -> Array:
         """Return `function` of all samples; it returns one row for each sample."""
@@ -186,12 +187,6 @@ def add_totals(totals: Sequence[tuple[Array, ...]]) -> tuple[Array, ...]:
         for into, array in zip(total, one, strict=True):
             into += array
     return total
-
-
-def _extremes(samples: ArrayLike, targets: ArrayLike) -> tuple[Array, Array, NDArray[np.bool_]]:
-    values = np.asarray(targets, dtype=np.float64)
-    finite = np.array([np.isfinite(samples).all(), np.isfinite(values).all()])
-    return values.min(axis=0, initial=np.inf), values.max(axis=0, initial=-np.inf), finite
 
 
 def _call(function: Callable[..., Any], *arrays: ArrayLike) -> Any:

@@ -5,7 +5,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -46,19 +46,13 @@ def find_executable(package: str, executable: str) -> str:
     return found
 
 
-def fields(template: str) -> Iterator[tuple[str, str | None]]:
-    """Yield (text, name) for each field of a template: the text before it, and its name; None after the last one."""
-    for text, name, _, _ in Formatter().parse(template):
-        yield text, name
-
-
 def fill(template: str, arguments: Mapping[str, str]) -> str:
     """Return the template with every field replaced. Raises KeyError for an unknown field."""
 
     def value(name: str) -> str:
         return MADE[name].make(arguments) if name in MADE else arguments[name]
 
-    return "".join(text + ("" if name is None else value(name)) for text, name in fields(template))
+    return "".join(text + ("" if name is None else value(name)) for text, name, *_ in Formatter().parse(template))
 
 
 def _gazebo_config(arguments: Mapping[str, str]) -> str:

@@ -1,6 +1,7 @@
 """Launch descriptions for `ros2 launch`; needs the ROS 2 packages launch and launch_ros."""
 
 from collections.abc import Mapping
+from string import Formatter
 from typing import Any
 
 from launch import LaunchContext, LaunchDescription, Substitution
@@ -9,7 +10,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.substitutions import ExecutableInPackage, FindPackageShare
 
-from icub_learning.launching.commands import MADE, fields
+from icub_learning.launching.commands import MADE
 from icub_learning.launching.table import PACKAGE, Process, System
 
 
@@ -55,7 +56,7 @@ def _action(process: Process) -> Node | ExecuteProcess:
 def _substitutions(template: str) -> list[Any]:
     """Return a template as a list of texts and substitutions, which launch joins."""
     parts: list[Any] = []
-    for text, name in fields(template):
+    for text, name, *_ in Formatter().parse(template):
         if text:
             parts.append(text)
         if name == "share":

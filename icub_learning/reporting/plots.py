@@ -57,12 +57,6 @@ def legend_below(figure: Figure) -> None:
     figure.legend(entries.values(), entries, **place, frameon=False, fontsize=9)
 
 
-def published_level(axes: Any, group: str) -> None:
-    """Draw a line at the published error of SP and NP in their steady state, of "force" or "torque" (thesis 8.4.3)."""
-    level = {"force": 1.0, "torque": 0.1}[group]
-    axes.axhline(level, color=GREY, linewidth=0.9, linestyle=(0, (2, 3)), label="SP and NP published, steady")
-
-
 def log_scale(axes: Any, axis: str = "y") -> None:
     """Make the axis "x" or "y" logarithmic, with plain numbers at 1, 2 and 5 of each decade (1 alone if it has many).
 

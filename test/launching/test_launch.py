@@ -4,6 +4,7 @@ import shutil
 import signal
 import sys
 from pathlib import Path
+from string import Formatter
 
 import pytest
 import yaml
@@ -16,7 +17,7 @@ import icub_learning
 from icub_learning.cli.launch import EXAMPLE
 from icub_learning.cli.main import BAD_INPUT, main
 from icub_learning.errors import ParameterError
-from icub_learning.launching.commands import MADE, Command, commands, fields, find_executable, parse, share_folder
+from icub_learning.launching.commands import MADE, Command, commands, find_executable, parse, share_folder
 from icub_learning.launching.supervisor import Supervisor
 from icub_learning.launching.table import SYSTEMS
 
@@ -94,7 +95,7 @@ def test_the_table_is_complete(checkout):
             templates += [*process.arguments, *process.parameter_files]
             for texts in (process.parameters, process.remappings, process.environment):
                 templates += texts.values()
-        used = {name for template in templates for _, name in fields(template) if name is not None}
+        used = {name for template in templates for _, name, *_ in Formatter().parse(template) if name is not None}
         assert used <= {*names, *MADE}
         used |= {name for made in used & {*MADE} for name in MADE[made].uses}
         assert set(names) - {"log_level"} <= used, "a launch argument that nothing uses"
@@ -125,7 +126,7 @@ def test_show_prints_lines_for_a_shell(capsys):
     assert "replay 'my bag' --rate 1.0" in player
 
 
-def test_executables_are_found_where_colcon_and_pip_put_them(tmp_path, monkeypatch):
+def test_executables_and_files_are_found_where_colcon_and_pip_put_them(tmp_path, checkout, monkeypatch):
     program = tmp_path / "lib" / "some_package" / "some_node"
     program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\n")
@@ -137,9 +138,9 @@ def test_executables_are_found_where_colcon_and_pip_put_them(tmp_path, monkeypat
     assert find_executable("", "sh") == shutil.which("sh")
     with pytest.raises(ParameterError, match="PATH"):
         find_executable("", "no_such_program_anywhere")
-
-
-def test_files_are_found_in_the_checkout_or_where_they_were_installed(tmp_path, checkout, monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with pytest.raises(ParameterError, match=r"inverse_dynamics_node.* an executable of package icub_learning"):
+        commands(SYSTEMS["robot"], parse(SYSTEMS["robot"], []))
     assert share_folder() == checkout
     monkeypatch.setattr(icub_learning, "__file__", str(tmp_path / "lib" / "icub_learning" / "__init__.py"))
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "none"))
@@ -168,14 +169,11 @@ def test_output_is_forwarded_with_names():
     assert lines[:2] == ["[a] one", "[a] a"]
 
 
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [
-        (python("it", "pass"), "ended unexpectedly"), (python("it", "raise SystemExit(3)", True), "exit code 3"),
-        (python("it", "import os; os.kill(os.getpid(), 11)", True), "SIGSEGV"),
-        (Command("it", ("/no/such/program",), {}, False), "cannot be started"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("command", "said"), [
+    (python("it", "pass"), "ended unexpectedly"), (python("it", "raise SystemExit(3)", True), "exit code 3"),
+    (python("it", "import os; os.kill(os.getpid(), 11)", True), "SIGSEGV"),
+    (Command("it", ("/no/such/program",), {}, False), "cannot be started"),
+])  # fmt: skip
 def test_what_ends_unexpectedly_or_cannot_start_fails_the_system(command, said):
     lines = []
     assert Supervisor(lines.append).run([python("other", SLEEP), command]) == 1

@@ -193,7 +193,8 @@ def _draw(path: Path, series: Mapping[str, tuple[np.ndarray, Array]], changeover
                 error = windowed_mean_rmse(errors[:, columns], WINDOW if column else round(RATE * CIRCLE))
                 x, y = plots.thin(seconds[shown], error[shown])
                 axes.plot(x, y, color=plots.COLOURS[short], label=plots.LABELS[short], linewidth=WIDTHS[short])
-            plots.published_level(axes, group)
+            level = float(PUBLISHED["SP"][row])  # and that of NP
+            axes.axhline(level, color=plots.GREY, linewidth=0.9, ls=(0, (2, 3)), label="SP and NP published, steady")
             plots.log_scale(axes)
             axes.margins(x=0)
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))

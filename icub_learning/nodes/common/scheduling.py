@@ -4,7 +4,7 @@ import contextlib
 import ctypes
 import os
 import struct
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -132,6 +132,25 @@ def ask_for_cores(cores: Sequence[int]) -> str:
     except (AttributeError, OSError) as error:
         return f"any core: cpu_affinity {list(cores)} was refused ({error})"
     return f"on cores {', '.join(map(str, cores))}"
+
+
+@contextlib.contextmanager
+def giving_way(but: Container[int] = ()) -> Iterator[None]:
+    """Let the other threads, except those with native ids `but`, go before this one, on one core, in this context.
+
+    It is for ending the middleware: Fast DDS waits until no thread handles a discovery. Built for an old C library, it
+    does not sleep meanwhile but takes, again and again, the lock that such a thread waits for on another core.
+    """
+    cores, policy, priority = os.sched_getaffinity(0), os.sched_getscheduler(0), os.sched_getparam(0)
+    with contextlib.suppress(OSError):  # not permitted
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        for thread in (0, *threads()):
+            if thread not in but:
+                os.sched_setaffinity(thread, [min(cores)])
+    yield
+    with contextlib.suppress(OSError):
+        os.sched_setaffinity(0, cores)
+        os.sched_setscheduler(0, policy, priority)
 
 
 def ask_for_locked_memory() -> str:

@@ -24,7 +24,7 @@ from icub_learning.errors import IcubLearningError
 from icub_learning.nodes.common import parameters
 from icub_learning.nodes.common.endpoints import CLOCK, Endpoints
 from icub_learning.nodes.common.gate import Gate
-from icub_learning.nodes.common.scheduling import return_large_blocks
+from icub_learning.nodes.common.scheduling import giving_way, return_large_blocks
 from icub_learning.settings import Setting, setting
 from icub_learning.signals import stop_signals
 
@@ -217,7 +217,8 @@ def run(make_node: Callable[[], ManagedNode]) -> int:
             if node is not None:
                 if rclpy.ok() and not is_finalized(node):
                     node.trigger_shutdown()
-                node.destroy_node()
+                with giving_way():
+                    node.destroy_node()
             rclpy.try_shutdown()
 
 

@@ -143,6 +143,12 @@ def test_all_threads_run_on_the_chosen_cores():
     core = min(os.sched_getaffinity(0))
     answer, _, cores, _ = look(f"scheduling.ask_for_cores([{core}])")
     assert (answer, cores) == (f"on cores {core}", f"({core},)")
+    giving_way = "scheduling.ask_for_real_time(5), way := scheduling.giving_way(), way.__enter__()"
+    _, policies, cores, _ = look(f"({giving_way})")
+    assert (cores, policies.split()[:2]) == (f"({core},)", ["0/0", "0/0"])  # its own, and of a thread that it started
+    _, again, all_cores, _ = look(f"({giving_way}, way.__exit__(None, None, None))")
+    everywhere = str(tuple(sorted(os.sched_getaffinity(0))))
+    assert everywhere in all_cores and again.split()[1:] == [policies.split()[-1]] * 2
 
 
 def test_memory_is_locked_or_the_answer_says_how_to_get_there():
