@@ -78,7 +78,8 @@ def run(args: Arguments) -> None:
         before.train()
         after = collected(before.copy(), shown, [last])
         added = judge(after, tests, names)
-        alone = judge_found([after.detect(test.image) for test in tests], tests, [last])
+        truth = [Detections(test.boxes, test.labels) for test in tests]
+        alone = average_precisions([after.detect(test.image) for test in tests], truth, [last])
     rows = []
     for title, one in found.items():
         theirs = (f"{PUBLISHED[title][0]:g} s", str(PUBLISHED[title][1])) if title in PUBLISHED else ("", "")
@@ -122,14 +123,9 @@ def judge(detector: OnlineDetector, tests: list[TableImage], names: list[str]) -
     training = seconds(detector.train)
     found: list[Detections] = []
     detection = seconds(lambda: found.extend(detector.detect(test.image) for test in tests)) / len(tests)
-    precisions = judge_found(found, tests, names)
+    precisions = average_precisions(found, [Detections(test.boxes, test.labels) for test in tests], names)
     mean = float(np.nanmean(list(precisions.values())))
     return {"training": training, "detection": detection, "precisions": precisions, "mean": mean}
-
-
-def judge_found(found: list[Detections], tests: list[TableImage], names: list[str]) -> dict[str, float]:
-    """Return the average precision of each named object over the detections in the tests."""
-    return average_precisions(found, [Detections(test.boxes, test.labels) for test in tests], names)
 
 
 class TunedDetector(OnlineDetector):

@@ -81,7 +81,8 @@ class NodeHere:
                 if not spinning.is_finalized(self._node):
                     self._node.trigger_shutdown()
                 self._executor.remove_node(self._node)
-                self._node.destroy_node()
+                with scheduling.giving_way():
+                    self._node.destroy_node()
             self._executor.shutdown()
             self._node = self._executor = None  # ROS ends a participant with the last reference to it
             rclpy.shutdown()

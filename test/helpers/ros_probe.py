@@ -20,6 +20,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from icub_learning.clients.services import Services
 from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.nodes.common.qos import DISCOVERY_TIME
+from icub_learning.nodes.common.scheduling import giving_way
 
 MANY = QoSProfile(depth=1000)
 RELIABLE = QoSProfile(depth=50, reliability=ReliabilityPolicy.RELIABLE)
@@ -63,7 +64,8 @@ class RosProbe:
 
     def __exit__(self, *_: object) -> None:
         self._executor.remove_node(self.node)
-        self.node.destroy_node()
+        with giving_way():
+            self.node.destroy_node()
         if not HERE:
             self._executor.shutdown()
             rclpy.shutdown(context=self._context)

@@ -217,8 +217,11 @@ def run(make_node: Callable[[], ManagedNode]) -> int:
             if node is not None:
                 if rclpy.ok() and not is_finalized(node):
                     node.trigger_shutdown()
-                with giving_way():
+                with giving_way():  # ROS ends its participant with the last reference to the node
                     node.destroy_node()
+                    node = executor = None
+                    gc.unfreeze()
+                    gc.collect()
             rclpy.try_shutdown()
 
 

@@ -1,5 +1,6 @@
 """The gate and the managed node: whatever happens in callbacks and transitions, the node goes on and reports it."""
 
+import weakref
 from dataclasses import dataclass
 from types import SimpleNamespace
 from unittest.mock import Mock
@@ -264,3 +265,15 @@ def test_a_node_that_ends_answers_what_waits_but_not_for_ever(pending, answered_
         assert run(lambda: threads.extend(threadpool_info()) or node) == 0
     assert {one["num_threads"] for one in threads if one["user_api"] == "blas"} == {1}
     assert clock.now == pytest.approx(seconds, abs=0.021)
+
+
+def test_nothing_refers_to_a_node_that_has_run_so_that_its_participant_has_ended(ros_domain):
+    def make():
+        node = Trouble()
+        node.create_timer(0.01, node.trigger_shutdown)
+        made.append(weakref.ref(node))
+        return node
+
+    made = []
+    assert run(make) == 0
+    assert made[0]() is None
