@@ -14,6 +14,7 @@ from benchmarks.node import schedule
 from benchmarks.report import Result
 from icub_learning.clients.processes import Processes, RosDomain
 from icub_learning.launching.commands import node_command
+from icub_learning.nodes.common.scheduling import giving_way
 
 SIZE = 224  # [px] width and height of an image
 N_OBJECTS = 10
@@ -98,7 +99,8 @@ class Camera:
         import rclpy
 
         self._executor.shutdown()
-        self._node.destroy_node()
+        with giving_way():
+            self._node.destroy_node()
         rclpy.shutdown(context=self._context)
 
     def wait_for_nodes(self, processes: Processes) -> None:

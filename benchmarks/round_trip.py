@@ -16,6 +16,7 @@ from benchmarks.report import Result
 from icub_learning.clients import echo
 from icub_learning.clients.processes import Processes, RosDomain
 from icub_learning.launching.commands import node_command
+from icub_learning.nodes.common.scheduling import giving_way
 from icub_learning.nodes.inverse_dynamics.robot_description import movable_joints
 from icub_learning.robots import find_urdf
 
@@ -182,7 +183,8 @@ def _drive(robot: Robot, topic: str, rate: int, seconds: float, check: Callable[
             executor.spin_once(timeout_sec=0.05)
     finally:
         executor.remove_node(node)
-        node.destroy_node()
+        with giving_way():
+            node.destroy_node()
         rclpy.try_shutdown()
     return np.array([answered.get(stamp, np.nan) - sent[stamp] for stamp in stamps])
 

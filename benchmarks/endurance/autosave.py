@@ -22,6 +22,7 @@ from benchmarks.endurance.children import ARM, node, own_domain
 from benchmarks.endurance.soak import schedule
 from icub_learning.clients.polling import PolledTopic
 from icub_learning.nodes.common.qos import DEEP
+from icub_learning.nodes.common.scheduling import giving_way
 from icub_learning_msgs.msg import DynamicsPrediction
 
 RATE = 200.0  # [Hz] of joint states and wrenches
@@ -100,7 +101,8 @@ def measure(saving: bool, period: float, seconds: float, out: Path) -> np.ndarra
         saved = [path for path in Path(folder).rglob("arm*") if path.is_file()]
         for child in children:
             child.end()
-        listener.destroy_node()
+        with giving_way():
+            listener.destroy_node()
         rclpy.shutdown(context=context)
     if saving != bool(saved):
         raise AssertionError(f"saving was {'on' if saving else 'off'}, but the folder holds {len(saved)} models")

@@ -13,6 +13,7 @@ from rclpy.experimental import EventsExecutor
 
 from icub_learning.clients.services import Services
 from icub_learning.nodes.common.qos import DEEP
+from icub_learning.nodes.common.scheduling import giving_way
 
 
 class Probe:
@@ -39,7 +40,8 @@ class Probe:
 
     def __exit__(self, *_: object) -> None:
         self._executor.shutdown()
-        self.node.destroy_node()
+        with giving_way():
+            self.node.destroy_node()
         rclpy.shutdown(context=self._context)
 
     def spin(self, seconds: float) -> None:
