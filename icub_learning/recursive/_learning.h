@@ -149,10 +149,10 @@ enum { LENT_PRIORITY = 1 };
 UNUSED int exchange_priority(int back) {
 #ifdef __linux__
     struct sched_param now;
-    if (sched_getscheduler(0) != (back ? SCHED_BATCH : SCHED_FIFO) || sched_getparam(0, &now)) return 0;
+    if (sched_getscheduler(0) != (back ? SCHED_BATCH : SCHED_RR) || sched_getparam(0, &now)) return 0;
     if (now.sched_priority != (back ? 0 : LENT_PRIORITY)) return 0;
     now.sched_priority = back ? LENT_PRIORITY : 0;
-    return !sched_setscheduler(0, back ? SCHED_FIFO : SCHED_BATCH, &now);
+    return !sched_setscheduler(0, back ? SCHED_RR : SCHED_BATCH, &now);
 #else
     (void)back;
     return 0; /* nobody lends a priority there */

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from icub_learning.arrays import Array
-from icub_learning.nodes.common.scheduling import ask_for_cores, lend_priority, times_of
+from icub_learning.nodes.common.scheduling import REAL_TIME, ask_for_cores, lend_priority, times_of
 
 # A driver at 200 Hz takes a tenth of a core, and what the system does itself a hundredth; a move for nothing costs
 # little.
@@ -54,7 +54,7 @@ class OwnCore:
         present, ran_and_waited = ctypes.CDLL(None).sched_getcpu(), times_of(threading.get_native_id())
         times = time.monotonic(), time.process_time(), *ran_and_waited, *idle_times(self._cores)
         self._seen.append(np.array(times))
-        real_time = os.sched_getscheduler(0) == os.SCHED_FIFO
+        real_time = os.sched_getscheduler(0) in REAL_TIME
         if len(self._seen) == 1:
             return self._move(present) if real_time and present in self._cores else ""
         seconds, own, ran, waited, *idle = self._seen[-1] - self._seen[0]

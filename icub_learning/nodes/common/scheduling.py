@@ -18,13 +18,12 @@ HELP = "rtprio and memlock in /etc/security/limits.conf, or CAP_SYS_NICE and CAP
 # learner: 18 ms with 0, 12 with 5, 121 with 10 (2026-11-25).
 NICENESS = 5
 PRIORITY = 10  # real-time priority of nodes: any goes before ordinary programs; below 50, ros2_control's for drivers
+REAL_TIME = (os.SCHED_FIFO, os.SCHED_RR)  # policies of a thread that has a real-time priority
 SLICE = 100_000  # [ns] time slice of a thread that must answer soon: the shortest that Linux grants
 _SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}  # number of this system call, for which Python has no function
 _ALL_CORES = os.sched_getaffinity(0)  # cores on which the process may run, as it was started
-_MCL_CURRENT, _MCL_FUTURE = 1, 2  # flags of Linux's mlockall
 LARGE = 1 << 20  # [bytes] size from which freed blocks are returned to the system
 _M_MMAP_THRESHOLD = -3  # parameter of glibc's mallopt
-_VARIABLE = "MALLOC_MMAP_THRESHOLD_"  # environment variable of glibc, by which a user may choose another size
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class SchedulingSettings:
 
     realtime_priority: int = setting(
         PRIORITY,
-        "SCHED_FIFO priority once activated, where permitted, of all threads except a learning thread, which has"
+        "SCHED_RR priority once activated, where permitted, of all threads except a learning thread, which has"
         f" ordinary scheduling, or priority {LENT_PRIORITY} between its compiled steps; 0: ordinary scheduling of all",
         low=0,
         high=99,
@@ -63,19 +62,20 @@ def cores_of(settings: dict[str, Any]) -> list[int]:
 
 
 def ask_for_real_time(priority: int = PRIORITY, learner: int | None = None, but: Container[int] = ()) -> str:
-    """Have the system run all threads of this process before ordinary ones (SCHED_FIFO); return the result in words.
+    """Have the system run all threads of this process before ordinary ones (SCHED_RR); return the result in words.
 
-    Threads that are started later inherit the priority, 1 to 99; with 0 all return to ordinary scheduling. Without
-    permission nothing changes. The thread of native id `learner` gets ordinary scheduling: under overload it takes all
-    the time there is, and the system would suspend all real-time threads of its core for 50 ms of each second. Threads
-    with the native ids `but` stay as they are.
+    They take turns (round robin): some of the middleware's threads wait for others in a loop, and would keep these from
+    the core for ever. Threads that are started later inherit the priority, 1 to 99; with 0 all return to ordinary
+    scheduling. Without permission nothing changes. The thread of native id `learner` gets ordinary scheduling: under
+    overload it takes all the time there is, and the system would suspend all real-time threads of its core for 50 ms of
+    each second. Threads with the native ids `but` stay as they are.
     """
     try:
         for thread in (one for one in threads() if one not in but):
             with contextlib.suppress(ProcessLookupError):  # the thread has ended meanwhile
                 if priority and thread != learner:
-                    os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
-                elif os.sched_getscheduler(thread) == os.SCHED_FIFO:  # its priority was set before, or inherited
+                    os.sched_setscheduler(thread, os.SCHED_RR, os.sched_param(priority))
+                elif os.sched_getscheduler(thread) in REAL_TIME:  # its priority was set before, or inherited
                     os.sched_setscheduler(thread, os.SCHED_OTHER, os.sched_param(0))
     except (AttributeError, OSError) as error:
         return f"ordinary scheduling: no real-time priority here ({error}); {HELP}"
@@ -89,7 +89,7 @@ def favour_others(learner: int) -> None:
     that they preempt it when they wake, which Linux permits to all programs from 6.12 on.
     """
     with contextlib.suppress(AttributeError, OSError):
-        if os.sched_getscheduler(0) == os.SCHED_FIFO:
+        if os.sched_getscheduler(0) in REAL_TIME:
             return
         usual = os.getpriority(os.PRIO_PROCESS, 0)
         os.setpriority(os.PRIO_PROCESS, learner, min(usual + NICENESS, 19))
@@ -110,7 +110,7 @@ def lend_priority(learner: int, lend: bool) -> None:
     """
     priority = os.sched_param(LENT_PRIORITY if lend else 0)
     with contextlib.suppress(OSError):  # the thread has ended meanwhile
-        os.sched_setscheduler(learner, os.SCHED_FIFO if lend else os.SCHED_OTHER, priority)
+        os.sched_setscheduler(learner, os.SCHED_RR if lend else os.SCHED_OTHER, priority)
 
 
 def times_of(thread: int) -> tuple[float, float]:
@@ -156,7 +156,7 @@ def giving_way(but: Container[int] = ()) -> Iterator[None]:
 def ask_for_locked_memory() -> str:
     """Keep all present and later memory of this process in RAM; return the result in words."""
     try:
-        failed = ctypes.CDLL(None, use_errno=True).mlockall(_MCL_CURRENT | _MCL_FUTURE)
+        failed = ctypes.CDLL(None, use_errno=True).mlockall(1 | 2)  # MCL_CURRENT, MCL_FUTURE
     except (AttributeError, OSError) as error:
         return f"memory not locked ({error})"
     if failed:
@@ -170,7 +170,7 @@ def return_large_blocks() -> bool:
     By default glibc keeps ever larger freed blocks for itself, up to 32 MiB each, so that a process that saves models
     now and then seems to grow for hours.
     """
-    if _VARIABLE in os.environ:
+    if "MALLOC_MMAP_THRESHOLD_" in os.environ:  # by which a user may choose another size
         return False
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     return bool(mallopt is not None and mallopt(_M_MMAP_THRESHOLD, LARGE))

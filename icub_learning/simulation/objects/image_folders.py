@@ -23,9 +23,9 @@ PARTS = (("train", 0), ("test", UNSEEN))  # folders, and the number of the first
 @contextmanager
 def _new_folder(target: Path, kind: str) -> Iterator[Path]:
     """Yield a folder to fill, which becomes `target` if nothing fails."""
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise ObjectError(f"{target} exists already", name=kind, value=str(target), bound="a new folder")
     try:
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise ObjectError(f"{target} exists already", name=kind, value=str(target), bound="a new folder")
         with replacing_path(target) as unfinished:
             yield unfinished
     except OSError as error:

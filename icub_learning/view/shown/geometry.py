@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -180,10 +181,10 @@ class RobotGeometry:
         kind = visual.find("geometry/*")
         if kind is None:
             return None
-        placement = _origin(visual.find("origin"))
         material = visual.find("material")
         colour = GREY if material is None else _colour(material, materials)
-        try:
+        with suppress(ValueError):  # such a shape is not drawn
+            placement = _origin(visual.find("origin"))
             if kind.tag == "mesh":
                 name = kind.get("filename", "")
                 if (path := find_mesh(name, folders)) is not None:
@@ -196,8 +197,6 @@ class RobotGeometry:
                 return Shape("cylinder", placement, size, colour=colour)
             elif kind.tag == "sphere":
                 return Shape("sphere", placement, (float(kind.get("radius", "")),), colour=colour)
-        except ValueError:
-            pass
         return None
 
 
@@ -240,5 +239,7 @@ def _colour(material: ElementTree.Element, known: Mapping) -> tuple[float, float
     element = material.find("color")
     if element is None:
         return known.get(material.get("name", ""), GREY)
-    red, green, blue = _numbers(element.get("rgba", "0.7 0.7 0.7 1"), 4)[:3]
-    return red, green, blue
+    try:
+        return _numbers(element.get("rgba", "0.7 0.7 0.7 1"), 4)[:3]  # type: ignore[return-value]
+    except ValueError:
+        return GREY

@@ -29,7 +29,7 @@ def test_the_end_does_not_wait_for_ever():
 def test_the_thread_stays_one_below_the_real_time_priority_it_was_given(monkeypatch):
     priority, asked = [10], []
     monkeypatch.setattr(background.os, "sched_getparam", lambda _: os.sched_param(priority[0]))
-    monkeypatch.setattr(background.os, "sched_getscheduler", lambda _: os.SCHED_FIFO)
+    monkeypatch.setattr(background.os, "sched_getscheduler", lambda _: os.SCHED_RR)
 
     def give(_thread, _policy, given):
         asked.append(given.sched_priority)

@@ -17,7 +17,7 @@ CORES = (3, 5, 8)
 def machine(monkeypatch):
     """Return a machine on which seconds pass, each with shares of the cores taken, 0.3 of one by the node itself."""
     busy = dict.fromkeys(CORES, 0.0)
-    now = SimpleNamespace(clock=0.0, own=0.0, ran=0.0, waited=0.0, policy=os.SCHED_FIFO, moves=[], learner=[], lent=[])
+    now = SimpleNamespace(clock=0.0, own=0.0, ran=0.0, waited=0.0, policy=os.SCHED_RR, moves=[], learner=[], lent=[])
 
     def passes(*shares, waited=0.0):
         now.clock, now.own, now.ran, now.waited = now.clock + 1.0, now.own + 0.3, now.ran + 0.2, now.waited + waited
@@ -71,7 +71,7 @@ def test_without_real_time_priority_takes_all_cores_while_none_is_free(machine):
     found = [machine.passes(*shares, waited=waited) or node.follow() for shares, waited in seconds]
     # That it waited on cores that it has left does not count.
     assert found == ["", "", "on cores [5]", "", "", "", "on cores [3, 5, 8]", ""] and not machine.lent
-    machine.policy = os.SCHED_FIFO
+    machine.policy = os.SCHED_RR
     machine.passes(*waiting)
     assert (node.follow(), machine.lent) == ("", [(7, True)])
 

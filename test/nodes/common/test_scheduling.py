@@ -50,7 +50,7 @@ leave = threading.Event()
 learner = threading.Thread(target=learn)
 learner.start()
 scheduling.lend_priority(learner.native_id, True)
-print(sorted(policies({os.SCHED_FIFO, os.SCHED_BATCH})))
+print(sorted(policies({os.SCHED_RR, os.SCHED_BATCH})))
 scheduling.lend_priority(learner.native_id, False)
 print(sorted(policies(None)))
 leave.set()
@@ -87,7 +87,7 @@ def test_all_threads_but_the_learning_one_get_priority_or_none_does():
     answer, policies, *_ = look("scheduling.ask_for_real_time(5, learner.native_id)")
     if answer == "real-time priority 5":
         first, *others = policies.split()
-        assert (first, set(others)) == ("0/0", {f"{os.SCHED_FIFO}/5"})
+        assert (first, set(others)) == ("0/0", {f"{os.SCHED_RR}/5"})
         assert len(others) >= 2  # a library may have threads too
     else:
         assert answer.startswith("ordinary scheduling: no real-time priority here") and set(policies.split()) == {"0/0"}
@@ -96,7 +96,7 @@ def test_all_threads_but_the_learning_one_get_priority_or_none_does():
 def test_a_command_s_middleware_has_priority_and_its_other_threads_have_not(ros_domain):
     found = look("__import__('icub_learning.clients.topics', fromlist=['']).executed_node('one').__enter__() and ''")
     permitted = look("scheduling.ask_for_real_time()")[0] == "real-time priority 10"
-    assert set(found[1].split()) == ({"0/0", f"{os.SCHED_FIFO}/10"} if permitted else {"0/0"})
+    assert set(found[1].split()) == ({"0/0", f"{os.SCHED_RR}/10"} if permitted else {"0/0"})
 
 
 def test_priority_is_given_back_by_a_learning_thread_that_inherited_it_and_then_by_all():
@@ -123,7 +123,7 @@ def test_without_real_time_priority_the_learning_thread_is_less_urgent_and_other
 
 def test_a_lent_priority_is_given_up_during_long_steps_and_not_taken_again_when_it_was_taken_away():
     permitted = look("scheduling.ask_for_real_time(5)")[0] == "real-time priority 5"
-    lent = [os.SCHED_FIFO, os.SCHED_BATCH]  # before a long step, and during one
+    lent = [os.SCHED_RR, os.SCHED_BATCH]  # before a long step, and during one
     for n_features, seconds, expected in ((8, 0.2, lent[:1]), (1024, 30.0 if permitted else 0.2, lent)):
         done = subprocess.run([sys.executable, "-c", LEARN, f"{n_features}", f"{seconds}"], capture_output=True)
         assert done.returncode == 0, done.stderr
@@ -149,6 +149,19 @@ def test_all_threads_run_on_the_chosen_cores():
     _, again, all_cores, _ = look(f"({giving_way}, way.__exit__(None, None, None))")
     everywhere = str(tuple(sorted(os.sched_getaffinity(0))))
     assert everywhere in all_cores and again.split()[1:] == [policies.split()[-1]] * 2
+
+
+def test_threads_of_one_core_take_turns_so_that_one_that_waits_in_a_loop_does_not_wait_for_ever():
+    """Two processes stand for two threads, since Python's threads take turns anyway."""
+    code = (
+        "import mmap, os, time; from icub_learning.nodes.common import scheduling; told = mmap.mmap(-1, 1)\n"
+        "scheduling.ask_for_cores([min(os.sched_getaffinity(0))]), scheduling.ask_for_real_time(5)\n"
+        "if not os.fork(): told[0] = 1; os._exit(0)\n"
+        "end = time.monotonic() + 20.0\n"
+        "while not told[0] and time.monotonic() < end: pass\n"
+        "os._exit(not told[0])"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_memory_is_locked_or_the_answer_says_how_to_get_there():

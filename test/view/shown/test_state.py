@@ -15,16 +15,13 @@ def filled(n, capacity=100):
     return curves, rows
 
 
-def test_the_newest_points_are_kept():
+def test_the_newest_points_and_errors_are_kept_and_errors_over_hours_need_no_more_room():
     curves, rows = filled(250)
     assert len(curves) == 100
     np.testing.assert_allclose(curves.measured, rows[-100:, 0])
     np.testing.assert_allclose(curves.external, rows[-100:, 0] - rows[-100:, 1])
     np.testing.assert_allclose(curves.seconds, np.arange(150, 250) * 0.05)
     np.testing.assert_allclose(curves.deviation[0], [2.0, 3.0])
-
-
-def test_errors_are_those_of_the_last_seconds():
     curves, rows = filled(90)
     n = round(ERROR_SPAN / 0.05)
     for part, column in (("predicted", 1), ("parametric", 2)):
@@ -33,9 +30,6 @@ def test_errors_are_those_of_the_last_seconds():
     assert np.isnan(Curves(2).rmse(slice(0, 2)))
     curves.add(5 * STEP, *np.zeros((4, 2)))  # time was set back: they start anew
     assert len(curves) == 1 and curves.seconds[0] == 0.0
-
-
-def test_errors_over_hours_need_no_more_room():
     errors = ErrorCurve(capacity=60)
     for second in range(5000):
         errors.add(float(second), [1.0, 2.0])
