@@ -3,15 +3,18 @@
 import csv
 import json
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from helpers import records
 from scipy.ndimage import gaussian_filter1d
 
 from icub_learning.cli.main import main
 from icub_learning.errors import DataError, NotFiniteError, ShapeError
 from icub_learning.evaluation.channels import align, channels
-from icub_learning.kernel_methods.tensor.channel_selection import rank_channels
+from icub_learning.kernel_methods.tensor import channel_selection
+from icub_learning.kernel_methods.tensor.channel_selection import ChannelRanking, rank_channels
 from icub_learning.recording import Recording
 
 
@@ -123,7 +126,20 @@ def test_the_command_answers_in_words_and_draws(tmp_path, capsys, suffix):
     picture, figures = tmp_path / "c.png", tmp_path / "c.json"
     options = ["--inputs", "position.*", "temperature.*", "current.*", "--plot", str(picture), "--json", str(figures)]
     assert main(["select-channels", str(path), "--output", "effort.a", *options]) == 0
-    shown = capsys.readouterr().out
-    assert "Of 5 channels 2 matter for effort.a: position.a and temperature.b" in shown
-    found = json.loads(figures.read_text())
-    assert found["names"][:2] == ["position.a", "temperature.b"] and found["frequency"][:2] == [1.0, 1.0]
+    out, found = capsys.readouterr().out, json.loads(figures.read_text())
+    records.check(__file__, suffix, [out.replace(str(tmp_path), "").splitlines(), found | {"recording": ""}])
+
+
+@pytest.mark.parametrize(("n_chosen", "explained"), [(0, (0.005, 0.0)), (1, (0.5, 0.006)), (3, (0.98, 0.97))])
+def test_none_one_or_some_channels_are_named_and_forty_drawn(n_chosen, explained, tmp_path, capsys, monkeypatch):
+    names, share = tuple(f"c{k}" for k in range(41)), np.linspace(1.0, 0.0, 41)
+    ranking = ChannelRanking(names, share, share, share, np.arange(41) < n_chosen, *explained, 1.0, 7)
+    monkeypatch.setattr(channel_selection, "rank_channels", ranked := Mock(return_value=ranking))
+    write_table(tmp_path / "run.npz")
+    line = f"select-channels {tmp_path / 'run.npz'} --output effort.a"
+    with records.drawn() as shown:
+        assert main(line.split() + ["--plot", str(tmp_path / "c.png")] * (n_chosen == 0)) == 0
+    out = capsys.readouterr().out.replace(str(tmp_path), "")
+    records.check(__file__, f"{n_chosen} chosen", [*out.splitlines(), shown])
+    settings = {"kernel": "linear", "degree": 2, "order": 4, "threshold": 0.8, "seed": 0, "n_resamples": 20}
+    assert settings.items() <= ranked.call_args.kwargs.items()

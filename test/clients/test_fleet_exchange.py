@@ -166,6 +166,8 @@ def test_what_is_no_model_is_refused_and_others_are_pooled(ros_domain, tmp_path)
 
         publish(**{"good": good, "cut": good[:1000], "../evil": good, "empty": b""})
         publish(good=good)  # the same again changes nothing
+        FleetStation(probe.node, pool.gather, pool.pooled, 0.2, lines.append)  # tells at once what there is
+    assert lines[-2:] == [f"published the pooled model, {pool.pooled.stat().st_size / 1e6:.3g} MB"] * 2
     refused = sorted(line.split(":")[1].strip() for line in lines if line.startswith("refused"))
     assert refused == ["../evil", "cut", "empty"]
     said = [f"good: {len(good) / 1e6:.3g} MB, 1 samples, {new} of them new" for new in (1, 0)]

@@ -20,15 +20,18 @@ def pid_in(path):
 
 
 def test_a_failure_shows_the_last_lines(tmp_path, capsys):
-    fail = "import os; print(os.environ['COLOUR'], 'is the reason'); raise SystemExit(3)"
+    fail = "import os; print(*range(20), os.environ['COLOUR'], 'is the reason', sep='\\n'); raise SystemExit(3)"
     with Processes(tmp_path / "log") as started:
         started.start("good", [sys.executable, "-c", WAIT, str(tmp_path / "good")], {})
         started.start("bad", [sys.executable, "-c", fail], {"COLOUR": "green"})
         pid = pid_in(tmp_path / "good")
         assert runs(pid) and os.getsid(pid) != os.getsid(0)
-        with pytest.raises(IcubLearningError, match="bad ended by itself: exit code 3"):
+        assert started.pid("good") == pid
+        with pytest.raises(IcubLearningError, match=f"bad ended by itself: exit code 3; its log: {tmp_path}/log/bad"):
             wait_until(started.check, "the failure")
-    assert "bad | green is the reason" in capsys.readouterr().err and not runs(pid)
+    shown = [f"  bad | {line}" for line in (*range(7, 20), "green", "is the reason")]  # the last 15 lines
+    assert capsys.readouterr().err.splitlines() == shown
+    assert not runs(pid)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs prctl")

@@ -12,6 +12,7 @@ from helpers.planted_faults import FAULTS, every, planted
 from helpers.ros_probe import RosProbe
 from helpers.sound_robots import cut, moved, zoo_robot
 from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
@@ -20,7 +21,7 @@ from icub_learning.clients.robot_listener import RobotListener
 from icub_learning.clients.topics import joint_state_message, wrench_message
 from icub_learning.evaluation.robot_check.observation import Observation
 from icub_learning.evaluation.robot_check.suite import check_robot
-from icub_learning.nodes.common.qos import STATE
+from icub_learning.nodes.common.qos import SENSOR, STATE
 from icub_learning.recording import WrenchEvent
 
 SECONDS = 4.0
@@ -121,6 +122,10 @@ def test_who_publishes_and_who_hears_nothing(stage):
     unserved, crowded = stage.listeners["unserved"], stage.listeners["crowded"]
     stage.until(lambda: unserved.topics()[0].unserved and len(crowded.topics()[0].publishers) == 2, "the other nodes")
     stage.until(lambda: crowded.description, "the description")
+    clock = stage.robots.create_publisher(Clock, "/clock", SENSOR)
+    stage.matched(clock)
+    clock.publish(Clock())
+    stage.until(lambda: crowded.n_clock == 1, "a clock")
     assert stage.faults("unserved", arm.urdf, arm.sensor) == {"qos"}
     (text,) = unserved.topics()[0].unserved
     assert "/arm/controller" in text and "reliab" in text.lower()

@@ -26,15 +26,21 @@ def test_motion_finds_what_came_into_a_still_picture():
     assert source.ready and source.update(frame(None, 0)) is None
     for x, y in ((10, 20), (70, 60), (115, 85)):
         box = source.update(frame(x, y))
-        assert overlaps(box[None], np.array([[x, y, x + 40, y + 30]]))[0, 0] > 0.7
+        assert np.abs(box - [x, y, x + 40, y + 30]).max() <= 3
+    for added, rows, columns in ((20, 30, 40), (32, 4, 4), (32, 110, 150), (32, 30, 40)):
+        image = frame(None, 0)
+        image[5 : 5 + rows, 5 : 5 + columns] += added
+        assert (source.update(image) is not None) == ((added, rows) == (32, 30))  # too faint, small, large; none of it
     assert source.update(np.zeros((60, 60, 3), np.uint8)) is None  # another size: a new background
 
 
 def test_a_box_without_surroundings_cannot_be_followed():
     with pytest.raises(ParameterError, match="smaller than the image"):
         TrackedBox(frame(20, 30), [0, 0, 160, 60])
-    with pytest.raises(ParameterError, match="5 px"):  # OpenCV would search for ever
-        TrackedBox(frame(20, 30), [20, 30, 24, 34])
+    TrackedBox(frame(20, 30), [20, 30, 25, 35])
+    for right, bottom in ((24, 60), (60, 34)):
+        with pytest.raises(ParameterError, match="5 px"):  # OpenCV would search for ever
+            TrackedBox(frame(20, 30), [20, 30, right, bottom])
 
 
 def test_tracker_follows():

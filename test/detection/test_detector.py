@@ -7,7 +7,7 @@ import pytest
 from helpers.painted_scenes import COLOURS, scene
 from helpers.unchanged import unchanged
 
-from icub_learning.detection import Detections, OnlineDetector
+from icub_learning.detection import Detections, OnlineDetector, saved_model, settings
 from icub_learning.detection.bootstrap import Bootstrap
 from icub_learning.detection.boxes import overlaps
 from icub_learning.errors import IcubLearningError, ParameterError, StateError
@@ -16,8 +16,7 @@ from icub_learning.testing import same_arrays
 
 @pytest.fixture(scope="module")
 def shown():
-    rng = np.random.default_rng(0)
-    detector = OnlineDetector(n_centers=100, random_state=0, n_proposals=100)
+    rng, detector = np.random.default_rng(0), OnlineDetector(n_centers=100, random_state=0, n_proposals=100)
     for _ in range(12):
         image, boxes = scene(rng, ["plum", "lime"])
         for name, box in boxes.items():
@@ -46,6 +45,14 @@ def hits(detector, *names, n=8, seed=9):
 def test_finds_what_it_was_shown(shown):
     assert shown.labels == ["plum", "lime"] and shown.counts == {"plum": 12, "lime": 12}
     assert hits(shown, "plum", "lime") >= 0.75
+    other, (image, _) = shown.copy(), scene(np.random.default_rng(5), list(COLOURS))
+    other.threshold = -2.0
+    found = other.detect(image)
+    assert (np.diff(found.scores) <= 0).all() and set(found.labels) == {"plum", "lime"}
+    for name in shown.labels:  # of boxes that overlap by more than 0.3 the best is left
+        own = found.boxes[np.array(found.labels) == name]
+        assert np.triu(overlaps(own, own), 1).max() <= 0.3 + 1e-9
+    assert len(shown.detect(image)) == (found.scores > -0.5).sum() > 0
 
 
 def test_another_object_leaves_those_before_to_the_bit(shown):
@@ -64,8 +71,11 @@ def test_another_object_leaves_those_before_to_the_bit(shown):
     assert max(best(one, name)[1] for name in ("plum", "lime")) > -1.0  # something is found
     more.forget("brick")
     assert more.labels == ["plum", "lime"]
-    with pytest.raises(ParameterError):
+    with pytest.raises(ParameterError, match=r"one of \['plum', 'lime'\]"):
         more.forget("brick")
+    more.collect(image, [20, 20, 60, 60], "cup")
+    more.forget("cup")
+    assert more.waiting == more.train() == [] and list(more.counts) == ["plum", "lime"]
 
 
 def test_an_object_that_is_shown_again_and_again_takes_no_more_memory():
@@ -102,8 +112,12 @@ def test_a_saved_detector_finds_the_same(shown):
     for key in state:
         with pytest.raises(IcubLearningError):
             other.load({name: value for name, value in state.items() if name != key})
-    with pytest.raises(StateError, match="another"):
-        other.load({**state, "source": np.asarray("another")})
+    assert (state["detector"], state["length_scale"]) == (1, 10.0)  # those of files that were saved before
+    assert sum(array.nbytes for array in state.values()) < saved_model.largest_bytes(settings.Settings(n_centers=100))
+    for said, name, bad in (("'another'", "source", "another"), ("length scale", "length_scale", 9.0),
+                            ("2 positive", "counts", [12]), ("2 positive", "counts", [12, 0])):  # fmt: skip
+        with pytest.raises(StateError, match=said):
+            other.load({**state, name: np.asarray(bad)})
     assert other.labels == ["plum", "lime"]
     other.collect(image, boxes["plum"], "plum")
     assert other.train() == ["plum"] and other.counts == {"plum": 13, "lime": 12}  # it learns on, without a seed
@@ -122,11 +136,15 @@ def test_bad_frames_are_refused_and_nothing_is_taken_in(shown):
         with pytest.raises(IcubLearningError):
             bad()
     assert (detector.waiting, detector.counts["plum"]) == ([], 12)
-    for bad in ({"n_centers": 0}, {"threshold": np.nan}, {"n_proposals": 1}, {"random_state": -1}):
-        with pytest.raises(ParameterError):
-            OnlineDetector(**bad)
+    bad = {"n_centers": [0], "threshold": [np.nan, -2.01, 2.01], "n_proposals": [9], "random_state": [-1]}
+    for name, value in [(name, value) for name, values in bad.items() for value in values]:
+        with pytest.raises(ParameterError, match=name):
+            OnlineDetector(**{name: value})
 
 
 def test_before_it_is_taught_it_finds_nothing():
-    found = OnlineDetector().detect(np.zeros((64, 64, 3), np.uint8))
+    detector = OnlineDetector(n_centers=1, n_proposals=10, threshold=2.0)
+    found = detector.detect(np.zeros((64, 64, 3), np.uint8))
     assert isinstance(found, Detections) and (len(found), found.boxes.shape) == (0, (0, 4))
+    with pytest.raises(ParameterError, match="an object that was shown"):
+        detector.forget("plum")

@@ -51,8 +51,5 @@ def test_an_output_of_few_levels_is_named_and_left_out():
     assert np.isnan(found.figures()["SP/off-line"])
     none = judge(dict.fromkeys(errors, evaluation(measured[:, [0, 0]], np.ones((1000, 2)))), None)
     assert np.isnan(list(none.figures().values())).all()
-
-
-def test_nothing_to_judge():
     with pytest.raises(RecordingError, match="part to judge"):
         judge({"SP": evaluation(np.zeros((1, 2)), np.zeros((1, 2)))}, None)

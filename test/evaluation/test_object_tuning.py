@@ -32,7 +32,7 @@ def test_linear_errors_are_those_of_the_incremental_classifier():
         assert error == pytest.approx(expected)
 
 
-def test_views_are_seen_in_turns_and_split_in_order():
+def test_views_are_seen_in_turns_and_split_in_order_and_bad_ones_and_bad_regularizations_are_refused():
     views = make_views(5)
     assert [label for label, _ in views.in_turns()] == list("abcd") * 5
     first, last = views.split(0.6)
@@ -43,6 +43,15 @@ def test_views_are_seen_in_turns_and_split_in_order():
     np.testing.assert_array_equal(fold.later_inputs, np.stack([views.features[label][2] for label in "abcd"]))
     right = predict_then_learn(IncrementalClassifier(6), make_views(30).in_turns())
     assert not right[0] and right[60:].mean() > 0.7
+    for bad in ((), (0.0,), (1.0, 1.0), (np.nan,)):
+        with pytest.raises(IcubLearningError, match="regularizations"):
+            increasing("regularizations", bad)
+    assert increasing("regularizations", (3.0, 1.0)) == (1.0, 3.0)
+    for more, text in (({}, "1 labels with features of 1 sizes"), ({"b": np.ones((3, 4))}, "2 labels .* of 2 sizes")):
+        with pytest.raises(DataError, match=text):
+            Views({"a": np.ones((3, 2))} | more)
+    with pytest.raises(ParameterError):
+        make_views(2).split(0.99)
 
 
 @given(st.integers(8, 500), st.integers(1, 6), st.integers(0, 20))
@@ -57,18 +66,3 @@ def test_folds_go_forward_and_keep_their_gap(n, n_folds, gap):
         assert learned.start == 0 and learned.stop >= n // 2
         assert later.start == learned.stop + gap and learned.stop < later.stop <= n
     assert folds[-1][1].stop == n and all(one[1].stop == other[0].stop for one, other in pairwise(folds))
-
-
-@pytest.mark.parametrize("bad", [(), (0.0,), (1.0, 1.0), (np.nan,)])
-def test_bad_regularizations_are_refused(bad):
-    with pytest.raises(IcubLearningError, match="regularizations"):
-        increasing("regularizations", bad)
-    assert increasing("regularizations", (3.0, 1.0)) == (1.0, 3.0)
-
-
-@pytest.mark.parametrize("features", [{"a": np.ones((3, 2))}, {"a": np.ones((3, 2)), "b": np.ones((3, 4))}])
-def test_bad_views_are_refused(features):
-    with pytest.raises(DataError):
-        Views(features)
-    with pytest.raises(ParameterError):
-        make_views(2).split(0.99)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from icub_learning.dynamics.settings import Settings
-from icub_learning.errors import IcubLearningError
+from icub_learning.errors import IcubLearningError, RecordingError
 from icub_learning.evaluation.off_line import identify_off_line
 from icub_learning.recording.files import read
 from icub_learning.simulation.zoo import ZOO
@@ -44,7 +44,7 @@ def test_measured_velocities_are_used_where_they_help_and_not_where_they_are_lat
     assert [one.measured_velocity for one in chosen] == [True, False]
 
 
-def test_nothing_of_the_part_that_judges_is_used_to_choose_or_to_fit(currents):
+def test_nothing_of_the_part_that_judges_is_used_and_broken_rows_and_gaps_do_not_harm(currents):
     recording, settings = currents
     first = identify_off_line(recording, settings, bandwidths=(5.0,))
     effort = recording.effort.copy()
@@ -54,18 +54,6 @@ def test_nothing_of_the_part_that_judges_is_used_to_choose_or_to_fit(currents):
     again = identify_off_line(replace(recording, effort=effort), settings, bandwidths=(5.0,))
     np.testing.assert_allclose(again.parameters, first.parameters, rtol=1e-6, atol=1e-9)
     assert again.errors[5.0, False] == pytest.approx(first.errors[5.0, False], rel=1e-6)
-
-
-def test_wrenches_are_predicted_at_their_own_stamps():
-    found = ZOO["icub_wrench_100hz"].record(20.0, seed=1)
-    result = identify_off_line(found.recording, Settings(**found.settings), training=(0.0, 1.0))
-    predicted, measured = result.predict(found.recording)
-    assert predicted.shape == measured.shape and measured.shape[1] == 6
-    assert len(measured) >= len(found.recording.wrench_stamps) - 2
-
-
-def test_broken_rows_and_gaps_do_not_harm(currents):
-    recording, settings = currents
     position = recording.position.copy()
     position[1000] = np.nan
     stamps = recording.joint_stamps.copy()
@@ -77,14 +65,22 @@ def test_broken_rows_and_gaps_do_not_harm(currents):
     assert np.exp(np.abs(np.log(ratio)).mean()) < 1.5
 
 
+def test_wrenches_are_predicted_at_their_own_stamps():
+    found = ZOO["icub_wrench_100hz"].record(20.0, seed=1)
+    result = identify_off_line(found.recording, Settings(**found.settings), training=(0.0, 1.0))
+    predicted, measured = result.predict(found.recording)
+    assert predicted.shape == measured.shape and measured.shape[1] == 6
+    assert len(measured) >= len(found.recording.wrench_stamps) - 2
+    assert {(one, True) for one in (1.0, 2.0, 3.5, 5.0, 8.0, 12.0, 20.0)} <= result.errors.keys()
+    with pytest.raises(RecordingError, match="no measurement lies in the part to predict"):
+        result.predict(found.recording, (0.5001, 0.5002))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "joints", "published"),
-    [
-        ("ur10e_14harm50sec", None, 0.0323), ("ur10e_14harm50secLoad", None, 0.0201),
-        ("lbr_med7_exciting", None, 0.352), ("tiago", tuple(f"arm_{number}_joint" for number in range(1, 5)), 0.145),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "joints", "published"), [
+    ("ur10e_14harm50sec", None, 0.0323), ("ur10e_14harm50secLoad", None, 0.0201),
+    ("lbr_med7_exciting", None, 0.352), ("tiago", tuple(f"arm_{number}_joint" for number in range(1, 5)), 0.145),
+])  # fmt: skip
 def test_real_arms_come_out_as_in_an_earlier_study(shared_data, name, joints, published):
     recording = read(shared_data / "arms" / f"{name}.npz")
     urdf = str(shared_data / "arms" / f"{name}.urdf")
@@ -101,6 +97,7 @@ def test_what_cannot_be_identified_is_refused_with_a_reason(currents):
         ({"joint_names": ("a", "b", "elbow", "c", "d", "e")}, {}, "no joint shoulder_pan_joint"),
         ({name: getattr(recording, name)[:20] for name in names}, {}, "too few"),
         ({}, {"training": (0.5, 0.2)}, "part"), ({}, {"bandwidths": (500.0,)}, "bandwidths"),
+        ({}, {"training": (0.0, 0.05), "bandwidths": (1.0,)}, r"the training part has \d rows of its own at 1 Hz"),
     ):  # fmt: skip
         with pytest.raises(IcubLearningError, match=text):
             identify_off_line(replace(recording, **changes), settings, **options)

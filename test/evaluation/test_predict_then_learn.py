@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
+from unittest.mock import Mock, call
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from icub_learning.dynamics.estimators.prediction import seconds_between
 from icub_learning.dynamics.settings import Settings
 from icub_learning.dynamics.stream.stream import FIRST_LOOK, answer_of
 from icub_learning.errors import IcubLearningError
-from icub_learning.evaluation.delayed import is_due
+from icub_learning.evaluation.delayed import DelayedEstimator, is_due
 from icub_learning.evaluation.metrics import nmse
 from icub_learning.evaluation.predict_then_learn import ESTIMATORS, compare
 from icub_learning.recording import JointStateEvent, Recording
@@ -158,6 +160,21 @@ def test_what_is_missing_is_named():
             compare(replace(recording, **changes), settings, derivatives)
 
 
-@pytest.mark.parametrize(("stamp", "due"), [(899, True), (900, True), (901, False), (1100, False), (1101, True)])
-def test_what_is_as_old_as_the_delay_is_due_and_what_is_of_a_clock_set_back(stamp, due):
-    assert is_due(stamp, now=1000, delay=100.0) is due
+@pytest.mark.parametrize("delay", [100.0, np.inf])
+def test_verdicts_and_samples_wait_for_the_delay_the_end_or_a_clock_set_back(delay):
+    for stamp, due in ((899, True), (900, True), (901, False), (1100, False), (1101, True)):
+        assert is_due(stamp, now=1000, delay=100.0) is due
+    delayed = DelayedEstimator(called := Mock(), delay)
+    delayed.advance(1000)
+    delayed.judge("prediction", "measured", 0.5)
+    delayed.hold()
+    delayed.teach(SimpleNamespace(motion=SimpleNamespace(stamp=1001), teach=called.learn))
+    delayed.advance(1099)
+    assert called.mock_calls == []
+    delayed.advance(1100)
+    verdicts = [call.judge("prediction", "measured", 0.5), call.hold()] if delay < np.inf else []
+    assert called.mock_calls == verdicts
+    delayed.finish()
+    assert called.mock_calls == [*verdicts, call.learn(called)]
+    assert delayed.predict(1, 2, 3) is called.predict.return_value
+    assert delayed.undisturbed("prediction") is called.undisturbed.return_value

@@ -1,7 +1,6 @@
 """The experiments on kernel methods, at sizes that take seconds, and the closed forms that figure 5.2 stands on."""
 
-from contextlib import nullcontext
-from unittest.mock import Mock
+from unittest.mock import MagicMock, Mock
 
 import numpy as np
 import pytest
@@ -17,21 +16,6 @@ from icub_learning.kernel_methods import KRLS, NystromKRLS
 NOISE = 0.005  # standard deviation, a quarter of the target's
 
 
-@pytest.fixture(scope="module")
-def table():
-    """Return made-up data with the columns of pumadyn32nh, three of which matter; this project lacks the real data."""
-    rng = np.random.default_rng(0)
-    x = rng.uniform(-2.3, 2.3, (1600, 32))
-    return np.column_stack([x, 0.03 * np.sin(x[:, :3] @ [2 / 3, -1 / 3, 1 / 6]) + NOISE * rng.normal(size=1600)])
-
-
-@pytest.fixture
-def pumadyn(tmp_path, table):
-    (tmp_path / "pumadyn32nh").mkdir()
-    np.savetxt(tmp_path / "pumadyn32nh" / "Prototask.data.gz", table)
-    return tmp_path
-
-
 def ridge_error(x, y, order, n, scale, level):
     """Return the RMSE of scikit-learn's kernel ridge regression, trained on the first n of `order`, on the others."""
     learned, others = np.split(order, [n])
@@ -39,8 +23,14 @@ def ridge_error(x, y, order, n, scale, level):
     return np.sqrt(np.mean((model.predict(x[others]) - y[others]) ** 2))
 
 
-def test_figure_4_1(run, pumadyn, table):
-    _, found = run("figure-4.1", "--quick", "--data", pumadyn)
+def test_figures_4_1_and_4_2(run, tmp_path):
+    """On made-up data with the columns of pumadyn32nh, three of which matter; this project lacks the real data."""
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-2.3, 2.3, (1600, 32))
+    table = np.column_stack([x, 0.03 * np.sin(x[:, :3] @ [2 / 3, -1 / 3, 1 / 6]) + NOISE * rng.normal(size=1600)])
+    (folder := tmp_path / "pumadyn32nh").mkdir()
+    np.savetxt(folder / "Prototask.data.gz", table)
+    _, found = run("figure-4.1", "--quick", "--data", tmp_path)
     rows, scale = found["pumadyn32nh"]["rows"], found["pumadyn32nh"]["target_deviation"]
     assert scale == pytest.approx(table[:1000, -1].std())
     # With as many centres as samples, Nyström KRLS is kernel ridge regression, which scikit-learn computes too.
@@ -53,10 +43,7 @@ def test_figure_4_1(run, pumadyn, table):
     # Ten centres do not span 32 dimensions, and lambda = 1 leaves next to nothing of the target.
     assert surface[:3, 0].min() > 2 * surface[:3, 1:].max() and surface[-1].min() > 0.9 * scale
     assert all(row["test"] < 8 for row in found["breast-cancer"]["rows"])
-
-
-def test_figure_4_2(run, pumadyn):
-    run("figure-4.2", "--quick", "--data", pumadyn / "pumadyn32nh")
+    run("figure-4.2", "--quick", "--data", folder)
 
 
 @pytest.mark.parametrize("line", ["nytro --quick", "tensor-layout"])
@@ -68,9 +55,12 @@ def test_nytro_is_timed_on_as_many_noisy_samples_as_the_description_says(monkeyp
     for name in ("NYTRO", "NystromKRLS", "draw"):
         monkeypatch.setattr(nytro, name, Mock())
     assert main(["reproduce", "nytro", "--out", str(tmp_path)]) == 0
-    (x, y), most = nytro.NYTRO.return_value.fit.call_args.args, nytro.NYTRO.call_args.kwargs["n_centers"]
+    (x, y), sizes = nytro.NYTRO.return_value.fit.call_args.args, (250, 500, 1000, 2000)
     assert f"n = {len(x)} samples of 12 inputs, t = {nytro.ITERATIONS}" in capsys.readouterr().out and x.shape[1] == 12
-    assert f"n = {len(x)}:" in nytro.DESCRIPTION and f"m {most}." in nytro.DESCRIPTION
+    assert f"n = {len(x)}:" in nytro.DESCRIPTION and f"m {sizes[-1]}." in nytro.DESCRIPTION
+    asked = [(one.kwargs["n_centers"], one.kwargs["tol"]) for one in nytro.NYTRO.call_args_list]
+    assert asked == [(m, 0.0) for m in sizes]
+    np.testing.assert_allclose(nytro.NystromKRLS.call_args_list[-2].kwargs["path"], np.logspace(-15, 0, 100))
     noise = (y - np.sin(x[:, 0])) / 0.3
     np.testing.assert_allclose([noise.mean(), noise.std(), (noise**4).mean()], [0.0, 1.0, 3.0], atol=0.2)
 
@@ -103,21 +93,17 @@ def test_table_6_2(run, monkeypatch):
         assert theta["values"][0] == 0.0 and theta["values"][-1] == 1.0
         assert tests[-1] == max(tests) > 1.4 * min(tests) and learned[-1] > 1.4 * min(learned)
         assert learned[-1] == pytest.approx(tests[-1], rel=0.2)
-        for losses in one["hinge by passes"].values():
-            assert len(losses) == 10 and losses[-1] < losses[0] < 1
-
-
-def target_deviation():
-    """Standard deviation of sin(2 x_1) + cos(x_2 x_3) + tanh(x_4 + ... + x_10) / 2 for normal x, by sampling."""
-    x = np.random.default_rng(0).normal(size=(100_000, 10))
-    return np.std(np.sin(2 * x[:, 0]) + np.cos(x[:, 1] * x[:, 2]) + 0.5 * np.tanh(x[:, 3:].sum(axis=1)))
+        assert all(len(losses) == 10 and losses[-1] < losses[0] < 1 for losses in one["hinge by passes"].values())
 
 
 def test_falkon(run, monkeypatch):
     monkeypatch.setattr(falkon, "QUICK_SIZES", ((500, 30), (800, 60)))
-    monkeypatch.setattr(falkon, "threadpool_limits", lambda *_: nullcontext())  # a second thread would only wait
+    monkeypatch.setattr(falkon, "threadpool_limits", MagicMock())  # a second thread would only wait
     monkeypatch.setattr(falkon, "TEST", 2000)
-    (_, found), limit = run("falkon", "--quick"), 0.9 * target_deviation()
+    # Standard deviation of sin(2 x_1) + cos(x_2 x_3) + tanh(x_4 + ... + x_10) / 2 for normal x, by sampling.
+    x = np.random.default_rng(0).normal(size=(100_000, 10))
+    deviation = np.std(np.sin(2 * x[:, 0]) + np.cos(x[:, 1] * x[:, 2]) + 0.5 * np.tanh(x[:, 3:].sum(axis=1)))
+    (_, found), limit = run("falkon", "--quick"), 0.9 * deviation
     for row in found["rows"]:
         assert row["falkon_error"] == pytest.approx(row["nystrom_error"], rel=0.01)
         assert row["sklearn_error"] == pytest.approx(row["nystrom_error"], rel=0.01)
@@ -128,10 +114,8 @@ def test_falkon(run, monkeypatch):
         assert row["lambda"] == pytest.approx(row["n"] ** -0.5)
         assert row["m"] == int(np.ceil(np.sqrt(row["n"]))) and row["t"] == int(np.ceil(np.log(row["n"])))
         assert row["falkon_error"] == pytest.approx(row["nystrom_error"], rel=0.02)
-        assert row["krls_error"] < row["falkon_error"] < target_deviation()
-
-
-def test_each_method_has_the_lambda_of_its_least_held_out_error():
+        assert row["krls_error"] < row["falkon_error"] < deviation
+    # Each method has the lambda of its least held-out error.
     train, _ = falkon.sample(500, 0)
     chosen = falkon.choose_levels(train, 50, 0)
     errors = [ridge_error(*train, np.arange(500), 400, 3.0, level) for level in falkon.LAMBDAS]

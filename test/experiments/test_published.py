@@ -2,38 +2,19 @@
 
 import re
 from importlib import import_module
-from numbers import Number
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from icub_learning.experiments.tensor import synthetic
 from icub_learning.experiments.thesis import table_7_1
 
-# Sums of all figures of a table, added up from the source.
-SUMS = {
-    ("thesis.table_7_1", "PUBLISHED"): (2115.5, 2190.0), ("thesis.table_6_2", "PUBLISHED"): (30.583, 117.0, 8669.493),
-    ("thesis.table_4_1", "PUBLISHED"): (1.9258, 48.4936, 198.6376, 0.7037),
-    ("thesis.table_4_3", "PUBLISHED"): (1119.290141, 6336.083581),
-    ("falkon", "PUBLISHED"): (55.0, 289.0, 737.0, 772.0, 876.0),
-    ("detection", "PUBLISHED"): (101.3, 88.1, 65.5), ("tensor.selection", "PUBLISHED"): (234, 215, 197),
-}  # fmt: skip
-# Settings that the description of an experiment states too.
-STATED = {
-    "detection": "FRAMES", "polk.convergence": "POINTS LAMBDA FIRST LOOKS", "polk.curves": "DENSE",
-    "polk.multidist": "BUDGET N_TRAIN N_TEST N_CLASSES",
-    "recognition.experiment": "CLASSES KNOWN UNKNOWN LATE_CLASSES",
-    "tensor.selection": "N D S NOISE VALIDATION SIZES", "tensor.synthetic": "GAMMA NOISE D S TEST SUBSAMPLES BEST",
-    "tensor.wpbc": "TRAIN", "thesis.figure_4_1": "POINTS PUBLISHED_RMSE", "thesis.figure_4_2": "LEVELS SIGMA LAMBDA",
-    "thesis.figure_8_4": "SAMPLES", "thesis.nytro": "ITERATIONS", "thesis.stopping_rates": "NOISE FURTHER",
-    "thesis.table_4_1": "SCALES MOST STEPS", "thesis.table_4_3": "ITERATIONS SPARSE",
-    "thesis.table_6_2": "TRIALS STEPS",
-}  # fmt: skip
-
-
-def module(name: str) -> Any:
-    return import_module(f"icub_learning.experiments.{name}")
+HERE = "icub_learning.experiments"
+# Sums of tables, and names and values of settings, by module.
+SUMS, STATED, FULL = yaml.safe_load(Path(__file__).with_name("published.yaml").read_text()).values()
 
 
 def numbers(value: Any) -> list[float]:
@@ -42,22 +23,29 @@ def numbers(value: Any) -> list[float]:
         value = list(value.values())
     if isinstance(value, list | tuple | range):
         return [number for one in value for number in numbers(one)]
-    return [float(value)] if isinstance(value, Number) else []
+    return [float(value)] if isinstance(value, int | float) else []
 
 
-@pytest.mark.parametrize(("name", "table"), SUMS)
-def test_tables_are_those_of_the_sources(name, table):
-    found = [sum(numbers(part)) for part in getattr(module(name), table).values()]
-    np.testing.assert_allclose(found, SUMS[name, table], rtol=1e-9)
+@pytest.mark.parametrize("table", SUMS)
+def test_tables_are_those_of_the_sources(table):
+    module, name = table.split()
+    found = [sum(numbers(part)) for part in getattr(import_module(f"{HERE}.{module}"), name).values()]
+    np.testing.assert_allclose(found, SUMS[table], rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", STATED)
 def test_settings_are_those_that_the_description_states(name):
-    text = re.sub(r"(?<=\d) (?=\d{3}\b)", "", module(name).DESCRIPTION)
+    text = re.sub(r"(?<=\d) (?=\d{3}\b)", "", import_module(f"{HERE}.{name}").DESCRIPTION)
     said = {float(number) for number in re.findall(r"\d+(?:\.\d+)?(?:e-?\d+)?", text)}
     for constant in STATED[name].split():
-        found = numbers(getattr(module(name), constant))
+        found = numbers(getattr(import_module(f"{HERE}.{name}"), constant))
         assert found and set(found) <= said, constant
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_settings_of_full_forms_are_those_of_the_figures_in_the_documents(name):
+    found = {one: sum(numbers(getattr(import_module(f"{HERE}.{name}"), one))) for one in FULL[name]}
+    assert found == pytest.approx(FULL[name], rel=1e-8)
 
 
 def test_tables_agree_with_each_other_and_with_what_they_are_sums_and_ratios_of():

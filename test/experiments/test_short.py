@@ -17,14 +17,12 @@ CUT: dict[Any, dict[str, Any]] = {
     control: {"LEARNING": 0.5, "SETTLING": 0.1, "JUDGED": 0.3},
     detection: {
         "ROWS": {"random": detection.Bootstrap("random", 1, 200), detection.DEFAULT: detection.Bootstrap("full")},
-        "PUBLISHED": {detection.DEFAULT: (40.0, 48.1)},
-        "TUNED_NEGATIVES": 300,
+        "PUBLISHED": {detection.DEFAULT: (40.0, 48.1)}, "TUNED_NEGATIVES": 300,
         "TUNED_FALKON": clone(detection.TUNED_FALKON).set_params(n_centers=100),
     },
     experiment: {"TO_TELL": 1, "real": lambda *_: 0.08},
     forces: {"LEARNING": 2.0, "FORCES": (5.0,), "DRAWS": 1, "PAUSE": 1.0},
-    live_arm: {"RATE": 100, "STEPS": 10},
-    loads: {"LEARNED": 8.0, "HORIZONS": (0.5, 1.5)},
+    live_arm: {"RATE": 100, "STEPS": 10}, loads: {"LEARNED": 8.0, "HORIZONS": (0.5, 1.5)},
     loads_and_pushes: {"LEARNING": 12.0, "BASE": 1.0, "HELD": 10.0, "PAUSE": 2.0, "RANDOM_HELD": 1.0},
     wear: {"BEGUN": 1.0, "LEVEL": 2.0},
 }  # fmt: skip
@@ -40,7 +38,7 @@ def short(monkeypatch):
 CHANGES = [f"change --parts {part} --seeds 0 --excitations 20" for part in experiment.PARTS]
 
 
-@pytest.mark.parametrize("line", [*CHANGES, "peers --parts contacts", "peers --parts loads"])
+@pytest.mark.parametrize("line", [*CHANGES, *(f"peers --parts {part}" for part in ("contacts", "loads"))])
 def test_beside_their_records(run, line):
     run(*line.split())
 
@@ -48,7 +46,11 @@ def test_beside_their_records(run, line):
 @pytest.mark.usefixtures("renderer")
 def test_detection(run, monkeypatch):
     monkeypatch.setattr("helpers.records.check", lambda *_: None)  # each renderer draws in its own way
-    _, found = run("detection", "--scenes", 4, "--tests", 2, "--threads", 1)
+    text, found = run("detection", "--scenes", 4, "--tests", 2, "--threads", 1)
+    judged = found["results"][detection.DEFAULT]
+    row = f"{detection.DEFAULT} {judged['training']:.1f} s {100 * judged['mean']:.1f} 40 s 48.1 random background"
+    assert row in (words := " ".join(text.split())) and "10 objects, at most 60 frames each, 2 tables" in words
+    assert f"Detection: {1 / judged['detection']:.1f} images/s. An eleventh object (traffic_cone, AP " in words
     assert found["results"].keys() == {"random", detection.DEFAULT, detection.TUNED}
 
 

@@ -1,13 +1,17 @@
 """scikit-learn's own checks on every kernel estimator, as regressor and as one-vs-all classifier."""
 
+import pkgutil
+from dataclasses import FrozenInstanceError, is_dataclass
 from functools import partial
+from importlib import import_module
 from inspect import Parameter, signature
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from icub_learning import kernel_methods
+from icub_learning import detection, kernel_methods, recognition
 from icub_learning.errors import DataError, IcubLearningError
 from icub_learning.kernel_methods import OneVsAllClassifier
 from icub_learning.kernel_methods.estimator import KernelRegressor
@@ -88,17 +92,46 @@ def test_bad_settings_are_named(kind, settings):
 
 
 COMMON = {"kernel": "gaussian", "length_scale": 1.0, "degree": 3, "regularization": 1e-6, "random_state": None}
+PATH, STEP, CENTERS = {"path": None}, {"step_size": "auto"}, {"n_centers": 100, "centers": None, "sampling": "uniform"}
+FEATURES, DESCENT = {"n_features": 100, "features": "fourier", **PATH}, {"max_iter": 100, "tol": 1e-8, **PATH}
+ONLINE = {"step_size": 1.0, "parsimony": 0.01, "schedule": "constant", "batch_size": 1, "max_dictionary": None}
+ONLINE |= {name: value for name, value in COMMON.items() if name != "random_state"}
+OWN = {
+    "KRLS": PATH, "SpectralCutoff": PATH, "NystromKRLS": CENTERS | PATH, "IncrementalNystromKRLS": CENTERS | PATH,
+    "Landweber": DESCENT | STEP | {"max_iter": 500}, "NuMethod": DESCENT | STEP | {"nu": 1.0},
+    "AcceleratedGradient": DESCENT | STEP | {"method": "nesterov", "momentum": 0.9},
+    "ConjugateGradientKRLS": DESCENT | {"max_iter": 50}, "LogisticFALKON": CENTERS | {"max_iter": 50, "tol": 1e-6},
+    "FALKON": CENTERS | {"max_iter": 100, "tol": 1e-6, "n_preconditioner": None, "storage": "auto"},
+    "NYTRO": CENTERS | DESCENT | STEP | {"max_iter": 500, "method": "gradient", "nu": 1.0, "shuffle": True,
+                                         "stopping": False, "threshold": 0.001, "validation_fraction": 0.2},
+    "PreconditionedKRLS": CENTERS | {"max_iter": 200, "tol": 1e-8}, "IncrementalRandomFeaturesKRLS": FEATURES,
+    "RandomFeaturesKRLS": FEATURES | {"sampling": "uniform"},
+    "StochasticKernelMachine": {"loss": "square", "epsilon": 0.1, "max_iter": 20, "step_size": "auto", "decay": 0.0,
+                                "batch_size": 1, "order": "reshuffled", "average": False, "tol": 0.0},
+    "TensorKernelRegressor": {"order": 4, "kernel": "linear", "degree": 1, "gamma": 1.0, "loss": "square", "tol": 1e-8,
+                              "n_subsample": None, "max_iter": 1000, "random_state": None},
+    "POLKClassifier": ONLINE | {"averaging": None, "loss": "logistic", "classes": None},
+    "POLKRegressor": ONLINE | {"averaging": 1, "loss": "square"},
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", REGRESSORS)
-def test_settings_have_the_common_names_and_defaults_and_are_keywords(kind):
-    settings = kind().get_params()
-    assert settings | COMMON == settings
-    if "n_centers" in settings:
-        assert (settings["n_centers"], settings["centers"], settings["sampling"]) == (100, None, "uniform")
-    assert settings.get("n_features", 100) == 100 and settings.get("step_size", "auto") == "auto"
+@pytest.mark.parametrize("name", OWN)
+def test_settings_have_the_common_names_and_documented_defaults_and_are_keywords(name):
+    kind = getattr(kernel_methods, name)
+    assert kind().get_params() == (COMMON if kind in REGRESSORS else {}) | OWN[name]
     with pytest.raises(TypeError, match="positional"):
         kind("linear")
+
+
+def test_results_and_settings_cannot_be_changed_by_accident():
+    changing = {"KernelSettings", "Lesson", "Counts", "DetectionLesson", "Frame", "Sample"}  # what goes on for a while
+    for package in (kernel_methods, recognition, detection):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            kinds = [kind for kind in vars(import_module(found.name)).values() if isinstance(kind, type)]
+            for kind in filter(is_dataclass, kinds):
+                if not issubclass(kind, BaseEstimator) and kind.__name__ not in changing:
+                    with pytest.raises(FrozenInstanceError):
+                        object.__new__(kind).value = 0
 
 
 @pytest.mark.parametrize("kind", REGRESSORS)

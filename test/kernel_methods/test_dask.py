@@ -55,13 +55,15 @@ def test_bad_blocks_are_refused(kind, data):
         (DataError, "Input X contains NaN", lambda: kind().fit(dask_array.where(x > 3, np.nan, x), y)),
         (DataError, "Input y contains", lambda: kind().fit(x, dask_array.where(y > 1, np.inf, y))),
         (DataError, "target 1 is constant at 0", lambda: kind().fit(x, y * np.array([1.0, 0.0]))),
-        (DataError, "lengths 5000 and 4999", lambda: kind().fit(x, y[:-1])),
-        (DataError, "dimensions", lambda: kind().fit(x[:, 0], y)),
+        (DataError, "5000 and 4999", lambda: kind().fit(x, y[:-1])), (DataError, "4999", lambda: kind().fit(x[1:], y)),
+        *((DataError, "dimensions", lambda xy=xy: kind().fit(*xy)) for xy in ((x[:, 0], y), (x, None), (x, y[None]))),
         (DataError, "n_samples=1", lambda: kind().fit(x[:1], y[:1])),
         (DataError, "real numbers", lambda: kind().fit(x.astype(complex), y)),
         (ParameterError, "at most the number of samples, 5000", lambda: kind(n_centers=5001).fit(x, y)),
-        (DataError, r"\(n, 3\)", lambda: kind(n_centers=10).fit(x, y).predict(x[:, :2])),
-    ):
+        (DataError, r"1e\+101, must be of magnitude at most 1e\+100", lambda: kind().fit(x, y - 1e101)),
+        *((DataError, r"\(n, 3\)", lambda bad=bad: kind(n_centers=10).fit(x, y).predict(bad))
+          for bad in (x[:, :2], x[:, [0, 1, 2, 2]], x[:, 0])),
+    ):  # fmt: skip
         with pytest.raises(error, match=words):
             bad()
 

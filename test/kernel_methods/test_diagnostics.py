@@ -9,22 +9,18 @@ from icub_learning.kernel_methods import diagnostics
 from icub_learning.kernel_methods.diagnostics import costs, effective_dimensions, fastest_method, signal_to_noise
 
 N = 150
-
-
-@pytest.fixture(scope="module")
-def x():
-    return np.random.default_rng(0).normal(size=(N, 2))
+X = np.random.default_rng(0).normal(size=(N, 2))
 
 
 @pytest.mark.parametrize("regularization", [1e-1, 1e-3, 1e-5])
-def test_dimensions_are_their_definition_and_in_their_order(x, regularization):
-    gram = RBF(1.0)(x)
+def test_dimensions_are_their_definition_and_in_their_order(regularization):
+    gram = RBF(1.0)(X)
     hat = gram @ np.linalg.inv(gram + regularization * N * np.eye(N))
-    found = effective_dimensions(x, regularization=regularization)
+    found = effective_dimensions(X, regularization=regularization)
     assert found.effective == pytest.approx(np.trace(hat), abs=1e-8)
     assert found.maximal == pytest.approx(N * np.diag(hat).max(), abs=1e-6)
-    assert found.effective <= found.maximal <= 1 / regularization
-    some = effective_dimensions(x, regularization=regularization, n_pilots=100, random_state=0)
+    assert found.effective <= found.maximal <= 1 / regularization and found.regularization == regularization
+    some = effective_dimensions(X, regularization=regularization, n_pilots=100, random_state=0)
     assert 0.8 * found.effective < some.effective < 1.7 * found.effective
 
 
@@ -49,6 +45,9 @@ def test_the_ratio_of_simulated_problems_is_found(ratio):
     assert noise == pytest.approx(0.01, rel=0.1) and found.noise_variance / 40 == pytest.approx(noise, rel=1e-3)
     assert found.ratio == pytest.approx(squares @ (values / spread[:, best] ** 2) / noise, rel=3e-3)
     assert ratio / 4 < found.ratio < 4 * ratio and found.regularization == pytest.approx(1 / (300 * found.ratio))
+    assert found.squared_norm == pytest.approx(found.ratio * found.noise_variance)
+    one = signal_to_noise(x, y[:, 0], length_scale=0.5)
+    assert one == signal_to_noise(x, y[:, :1], length_scale=0.5) != signal_to_noise(x, y[:, :1])
 
 
 def test_costs_and_regimes_are_those_of_the_paper():
@@ -66,22 +65,28 @@ def test_costs_and_regimes_are_those_of_the_paper():
     assert fastest_method(n, 0.5 * n, 0.9) == "early stopping"  # half as many dimensions as samples, noisy
     assert fastest_method(n, n, 1.0) == "KRLS"  # SNR about one, dimension about n
     table = diagnostics.regime_map(1000, [1.0, 10.0, 900.0], [1e-2, 1.0, 100.0])
-    assert table.shape == (3, 3)
-    assert table[0, 2] == ""  # 900 > 1 / lambda = 10
-    assert table[2, 0] == "NystromKRLS"
+    few, equal = "NystromKRLS", "KRLS"  # of methods that cost the same the one without centres is named
+    assert table.tolist() == [[few, "NYTRO", ""], [few, few, equal], [few, few, equal]]  # 900 > 1 / lambda = 10
+    assert costs(100, 1e-6, 1e-4) == {"KRLS": 1e6, "early stopping": 1e4, "NystromKRLS": 100.0, "NYTRO": 100.0}
+    assert costs(100, 100.0, 10) == {"KRLS": 1e6, "early stopping": 1e7, "NystromKRLS": 1e6, "NYTRO": 1e7}
+    assert costs(2, 2.0 + 1e-10, 1)["KRLS"] == 8.0  # one centre and one iteration at least, n centres at most
 
 
-def test_bad_input_is_named(x):
-    y = np.sin(x[:, 0])
+def test_bad_input_is_named():
+    x, y = X, np.sin(X[:, 0])
     for error, words, bad in (
         (ParameterError, "regularization", lambda: effective_dimensions(x, regularization=0.0)),
-        (ShapeError, "X", lambda: effective_dimensions(x[0])),
+        *((ShapeError, "X", lambda bad=bad: effective_dimensions(bad)) for bad in (x[0], x[:0], x[:, :0])),
         (NotFiniteError, "y", lambda: signal_to_noise(x, y * np.nan)),
-        (ShapeError, "y", lambda: signal_to_noise(x, y[1:])),
+        *((ShapeError, r"y .*\(150,\) or \(150, T\)", lambda bad=bad: signal_to_noise(x, bad))
+          for bad in (y[1:], y[:, None, None], np.empty((N, 0)))),
+        (ParameterError, "n_pilots", lambda: effective_dimensions(x, n_pilots=0)),
+        *((ParameterError, name, lambda name=name: costs(**{"n": 9, "dimension": 1.0, "ratio": 1.0, name: 0}))
+          for name in ("dimension", "ratio")), (ParameterError, "n is 1", lambda: costs(1, 1.0, 1.0)),
         (DataError, "constant", lambda: signal_to_noise(x, np.ones(N))),
         (ParameterError, r"at most min\(n, 1 / lambda\*\) = 10", lambda: costs(1000, 11.0, 0.01)),
         (ShapeError, "smoother", lambda: diagnostics.fixed_design_risk(np.eye(3), np.zeros(4), 1.0)),
         (ParameterError, "noise_variance", lambda: diagnostics.fixed_design_risk(np.eye(4), np.zeros(4), -1.0)),
-    ):
+    ):  # fmt: skip
         with pytest.raises(error, match=words):
             bad()

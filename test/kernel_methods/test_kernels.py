@@ -6,7 +6,7 @@ from sklearn.gaussian_process.kernels import Matern
 from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, polynomial_kernel, rbf_kernel
 
 from icub_learning.errors import NotFiniteError, ParameterError, ShapeError
-from icub_learning.kernel_methods import Kernel
+from icub_learning.kernel_methods.kernels import Kernel, blocks, rows_per_block
 
 REFERENCES = {
     "gaussian": lambda x, z: rbf_kernel(x, z, gamma=1 / (2 * 1.7**2)),
@@ -38,6 +38,7 @@ def test_a_callable_is_called_with_whole_sets():
     np.testing.assert_allclose(kernel.diagonal(x), 1.0)
     with pytest.raises(ShapeError, match=r"\(50, 7\)"):
         Kernel(lambda x, z: np.ones(3))(x, z)
+    assert kernel.against(z)(x, out := np.empty((50, 7))) is out and (out == kernel(x, z)).all()
     with pytest.raises(NotFiniteError, match="kernel"):
         Kernel(lambda x, z: np.full((len(x), len(z)), np.nan))(x, z)
     x_square = rng.normal(size=(3, 3))
@@ -54,7 +55,25 @@ def test_distances_survive_a_far_origin(name):
     np.testing.assert_array_equal(Kernel(name)(huge, huge), np.eye(2))
 
 
-def test_bad_settings_are_named():
+def test_values_that_could_overflow_are_refused():
+    for kernel, size in (
+        (Kernel("linear"), 1e50),
+        (Kernel("polynomial", degree=2), 1e25),
+        (Kernel(linear_kernel), 1e50),
+    ):
+        near, far, one = (np.array([[value]]) for value in (0.99 * size, 1.01 * size, 1.0))
+        assert kernel(near, near) > 0.9e100
+        for x, z in ((far, -far), (far, one), (one, far))[: 1 if callable(kernel.kernel) else 3]:
+            with pytest.raises(ParameterError, match=r"k\(X, X'\) is 1.*at most 1e\+100: scale the inputs"):
+                kernel(x, z)
+
+
+def test_bad_settings_are_named_and_the_others_have_defaults():
+    one, two = np.array([[1.0]]), np.array([[2.0]])
+    assert Kernel()(one, two) == Kernel("gaussian", 1.0)(one, two) == np.exp(-0.5)
+    assert Kernel("polynomial")(one, two) == 27.0
+    assert [rows_per_block(n) for n in (0, 1, 64, 2**14, 2**20)] == [2**18, 2**18, 2**12, 16, 16]
+    assert list(blocks(5, 2)) == [slice(0, 2), slice(2, 4), slice(4, 5)]
     bad = {"kernel": ("rbf", None), "length_scale": (0.0, np.nan), "degree": (0, 1.5)}
     for name, value in [(name, value) for name, values in bad.items() for value in values]:
         with pytest.raises(ParameterError, match=name):

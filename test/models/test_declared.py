@@ -29,17 +29,14 @@ def test_what_is_saved_comes_back_as_it_was():
     assert (count, factor) == (7, 0.5) and type(count) is int
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "text"),
-    [
-        ("value", [1.0, -1.0, 0.0], "numbers of at least 0"), ("value", [1.0, np.nan, 0.0], "value"),
-        ("value", [1.0, 0.0], r"of shape \(3,\)"), ("mean", np.full((3, 2), np.inf), "must be finite numbers, of"),
-        ("mean", np.zeros(6), r"of shape \(3, 2\)"), ("count", -1, "count -1"), ("factor", 0.0, "above 0"),
-        ("factor", "some", "Some"), ("factor", None, "factor"), ("count", [1.0, 2.0], r"count \[1. 2.\] must be"),
-        ("mean", np.full((3, 2), -np.inf), "must be finite"),
-        ("value", np.zeros(19), r"value \[0"), *(("value", np.zeros(n), "value of shape") for n in (20, 21)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "value", "text"), [
+    ("value", [1.0, -1.0, 0.0], "numbers of at least 0"), ("value", [1.0, np.nan, 0.0], "value"),
+    ("value", [1.0, 0.0], r"of shape \(3,\)"), ("mean", np.full((3, 2), np.inf), "must be finite numbers, of"),
+    ("mean", np.zeros(6), r"of shape \(3, 2\)"), ("count", -1, "count -1"), ("factor", 0.0, "above 0"),
+    ("factor", "some", "Some"), ("factor", None, "factor"), ("count", [1.0, 2.0], r"count \[1. 2.\] must be"),
+    ("mean", np.full((3, 2), -np.inf), "must be finite"),
+    ("value", np.zeros(19), r"value \[0"), *(("value", np.zeros(n), "value of shape") for n in (20, 21)),
+])  # fmt: skip
 def test_what_does_not_fit_is_refused_by_name(name, value, text):
     with pytest.raises(StateError, match=text):
         Some.from_state(Some(3).state() | {name: value}, 3)

@@ -40,7 +40,7 @@ def archive(path, compression=zipfile.ZIP_STORED, **entries):
     return path
 
 
-def test_a_model_comes_back_to_the_bit_with_its_description(tmp_path):
+def test_a_model_comes_back_to_the_bit_with_its_description_and_files_of_numpy_without_any(tmp_path):
     path = write_model(tmp_path / "sub" / "arm", STATE, HEADER)
     assert path == tmp_path / "sub" / "arm.npz"
     state, header = read_model(tmp_path / "sub" / "arm")
@@ -53,14 +53,10 @@ def test_a_model_comes_back_to_the_bit_with_its_description(tmp_path):
     assert plain == {"a": [0, 1], "b": 0.5, "c": [3], "d": str(path), "e": [1, 2]}
     with np.load(path) as plain:  # NumPy alone reads it too
         assert (plain["numbers"] == STATE["numbers"]).all()
-
-
-@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-def test_files_of_numpy_are_read_and_have_no_description(tmp_path, save):
-    """Files are read as earlier releases wrote them, and as people pack them."""
-    save(tmp_path / "old.npz", **STATE)
-    state, header = read_model(tmp_path / "old.npz")
-    assert header is None and same_arrays(STATE, state)
+    for save in (np.savez, np.savez_compressed):  # as earlier releases wrote them, and as people pack them
+        save(tmp_path / "old.npz", **STATE)
+        state, header = read_model(tmp_path / "old.npz")
+        assert header is None and same_arrays(STATE, state)
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
@@ -73,15 +69,12 @@ def test_what_an_entry_claims_is_checked_before_it_is_read(tmp_path, compression
             read_model(path)
 
 
-def test_a_bomb_of_zeros_is_refused_by_the_limit(tmp_path):
+def test_a_bomb_of_zeros_is_refused_by_the_limit_and_too_many_entries_before_they_are_listed(tmp_path, monkeypatch):
     bomb = npy("(400000,)", bytes(3_200_000))
     path = archive(tmp_path / "bomb.npz", zipfile.ZIP_DEFLATED, a=bomb, b=bomb)
     assert path.stat().st_size < 10_000
     with pytest.raises(StateError, match="limit of 4000000"):
         read_model(path, largest=4_000_000)
-
-
-def test_too_many_entries_are_refused_before_they_are_listed(tmp_path, monkeypatch):
     monkeypatch.setattr(model_files, "LARGEST_DIRECTORY", 2000)
     path = archive(tmp_path / "many.npz", **{f"a{k}": npy("(1,)", bytes(8)) for k in range(100)})
     monkeypatch.setattr(model_files.zipfile, "ZipFile", lambda *_, **__: pytest.fail("listed"))
@@ -89,20 +82,18 @@ def test_too_many_entries_are_refused_before_they_are_listed(tmp_path, monkeypat
         read_model(path)
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [
-        npy("(1,)", bytes(8), "|O"), npy("(1,)", bytes(16), "<c16"),
-        npy("(2, 2)", bytes(32)).replace(b"False", b"True "), npy("(1,)", bytes(16)), b"\x93NUMPY\x03\x00",
-        b"no array", b"",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("entry", [
+    npy("(1,)", bytes(8), "|O"), npy("(1,)", bytes(16), "<c16"),
+    npy("(2, 2)", bytes(32)).replace(b"False", b"True "), npy("(1,)", bytes(16)), b"\x93NUMPY\x03\x00",
+    b"no array", b"",
+])  # fmt: skip
 def test_other_content_than_plain_arrays_is_refused(tmp_path, entry):
     with pytest.raises(StateError):
         read_model(archive(tmp_path / "other.npz", a=entry))
 
 
-def test_entries_that_come_twice_or_are_no_arrays_are_refused(tmp_path):
+@pytest.mark.timeout(60)
+def test_entries_that_come_twice_or_are_no_arrays_are_refused_and_a_pipe_is_not_waited_for(tmp_path):
     good = npy("(1,)", bytes(8))
     with pytest.warns(UserWarning), zipfile.ZipFile(tmp_path / "twice.npz", "w") as made:
         made.writestr("a.npy", good)
@@ -112,10 +103,6 @@ def test_entries_that_come_twice_or_are_no_arrays_are_refused(tmp_path):
     for name, entry in (("twice", "a.npy"), ("text", "readme.txt")):
         with pytest.raises(StateError, match=f"entry '{entry}'"):
             read_model(tmp_path / f"{name}.npz")
-
-
-@pytest.mark.timeout(60)
-def test_a_pipe_does_not_keep_the_reader_waiting(tmp_path):
     os.mkfifo(tmp_path / "pipe.npz")
     with pytest.raises(StateError, match="ordinary file"):
         read_model(tmp_path / "pipe.npz")
@@ -127,12 +114,21 @@ def test_paths_that_cannot_be_are_refused_with_a_reason(name):
         read_model(name)
 
 
-def test_a_newer_format_is_refused_with_both_versions(tmp_path, monkeypatch):
+def test_newer_formats_states_of_objects_and_places_that_cannot_be_written_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("icub_learning.models.header.FORMAT_VERSION", 99)
     path = write_model(tmp_path / "new", STATE, ModelHeader("inverse_dynamics", format_version=99))
     monkeypatch.setattr("icub_learning.models.header.FORMAT_VERSION", 1)
     with pytest.raises(StateError, match=r"format 99.*up to 1"):
         read_model(path)
+    with pytest.raises(StateError, match="numbers or text"):
+        save_state(tmp_path / "model", {"a": np.array([{}, 1], dtype=object)})
+    assert list(tmp_path.iterdir()) == [path]
+    (tmp_path / "text.npz").write_text("hello")
+    for path, text in (("", "empty"), (tmp_path / "text.npz" / "below", "cannot write")):
+        with pytest.raises(StateError, match=text):
+            save_state(path, {"a": np.ones(1)})
+    with pytest.raises(StateError, match=r"text\.npz"):
+        load_state(tmp_path / "text.npz")
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +152,7 @@ def test_damage_is_noticed_or_does_not_matter(written, tmp_path_factory, place, 
         assert same_arrays(STATE, state) and header.statistics == HEADER.statistics
 
 
-def test_an_entry_that_swallows_those_after_it_is_noticed(written, tmp_path):
+def test_an_entry_that_swallows_those_after_it_and_an_exchanged_array_are_noticed(written, tmp_path):
     """The list of entries gives each one a comment's length: a larger one makes the next entries part of it."""
     entry = written.rindex(b"PK\x01\x02", 0, written.rindex(b"model_checksum.npy"))
     length = written.rindex(b"PK\x01\x02", 0, entry) + 32  # place of the comment's length of the entry before
@@ -164,10 +160,7 @@ def test_an_entry_that_swallows_those_after_it_is_noticed(written, tmp_path):
     path.write_bytes(written[:length] + (len(written) - 22 - entry).to_bytes(2, "little") + written[length + 2 :])
     with pytest.raises(StateError, match=r"lists \d of its 7 entries"):
         read_model(path)
-
-
-def test_an_exchanged_array_is_noticed_by_its_checksum(tmp_path):
-    """The changed array is valid for the archive, but is not what was written."""
+    # A changed array may be valid for the archive, but is not what was written.
     path = write_model(tmp_path / "model", STATE, HEADER)
     with np.load(path) as content:
         arrays = dict(content)
@@ -176,27 +169,20 @@ def test_an_exchanged_array_is_noticed_by_its_checksum(tmp_path):
         np.savez(path, **changed)
         with pytest.raises(StateError, match="'count' has another checksum"):
             read_model(path)
+    whole = arrays | {"count": count}
+    for name in ("model_header", "model_checksum"):
+        np.savez(path, **{key: value for key, value in whole.items() if key != name})
+        with pytest.raises(StateError, match="its description has another checksum"):
+            read_model(path)
+        np.savez(path, **whole | {name: "another"})
+        with pytest.raises(StateError, match="its description has another checksum"):
+            read_model(path)
 
 
-def test_a_state_of_objects_or_without_a_place_is_not_written(tmp_path):
-    with pytest.raises(StateError, match="numbers or text"):
-        save_state(tmp_path / "model", {"a": np.array([{}, 1], dtype=object)})
-    assert not list(tmp_path.iterdir())
-    (tmp_path / "text.npz").write_text("hello")
-    for path, text in (("", "empty"), (tmp_path / "text.npz" / "below", "cannot write")):
-        with pytest.raises(StateError, match=text):
-            save_state(path, {"a": np.ones(1)})
-    with pytest.raises(StateError, match=r"text\.npz"):
-        load_state(tmp_path / "text.npz")
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"robot": "other"}, {"joints": ("b", "a")}, {"sensor": "other"}, {"kind": "object_recognition"},
-        {"urdf_digest": "d2"}, {"robot": 300 * "x"}, {"robot": 301 * "x"},
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("change", [
+    {"robot": "other"}, {"joints": ("b", "a")}, {"sensor": "other"}, {"kind": "object_recognition"},
+    {"urdf_digest": "d2"}, {"robot": 300 * "x"}, {"robot": 301 * "x"},
+])  # fmt: skip
 def test_models_of_others_are_refused_with_both_names(change):
     theirs = replace(HEADER, **change)
     with pytest.raises(StateError) as caught:
@@ -215,15 +201,11 @@ def test_comments_and_white_space_of_a_urdf_do_not_count():
     assert digest_of_urdf(one) != digest_of_urdf(one.replace('"1"', '"2"')) and digest_of_urdf("no xml")[0] == ""
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+@pytest.mark.parametrize("text", [
         "", "\0", "[" * 100_000, "[]", "3", "{}", '{"kind": "x"}', '{"format_version": 1}',
         *(f'{{"format_version": 1, "kind": "x", {entry}}}' for entry in (
             '"kind": 1', '"joints": 1', '"joints": [1]', '"settings": []', '"saved_at": "x"', '"format_version": "1"')),
-    ],
-    ids=lambda text: text[:60],
-)  # fmt: skip
+    ], ids=lambda text: text[:60])  # fmt: skip
 def test_a_description_that_is_none_is_refused(text):
     with pytest.raises(StateError):
         ModelHeader.from_text(text)

@@ -40,7 +40,9 @@ def kept(tmp_path):
     made.close()
 
 
-def test_the_last_ones_are_kept_by_time(kept):
+@pytest.mark.parametrize("links", [True, False])  # whether the file system has hard links
+def test_the_last_ones_are_kept_by_time(kept, links, monkeypatch):
+    monkeypatch.setattr(os, "link", os.link if links else Mock(side_effect=OSError(1, "Operation not permitted")))
     assert loaded(kept) == (None, None, [])
     save(kept, 1, 2, 3, 4, 5)
     assert [number_in(path) for path in kept.files()] == [5, 4, 3] and kept.files()[0] == kept.path
@@ -63,9 +65,7 @@ def test_one_alone_may_be_kept_and_models_of_other_names_are_left_alone(tmp_path
         KeptModels(tmp_path / "arm.npz", 0)
 
 
-@pytest.mark.parametrize(
-    "damage", [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: data[:150] + bytes(8) + data[158:]]
-)
+@pytest.mark.parametrize("damage", [lambda x: x[: len(x) // 2], lambda _: b"", lambda x: x[:150] + bytes(8) + x[158:]])
 def test_the_newest_good_one_is_taken_and_the_damaged_one_is_put_aside(kept, damage):
     save(kept, 1, 2)
     kept.path.write_bytes(damaged := damage(kept.path.read_bytes()))
@@ -91,16 +91,13 @@ def test_one_that_does_not_fit_is_refused_by_who_makes_it(kept):
     assert sorted(map(number_in, kept.path.parent.glob("*.refused.npz"))) == [2, 3]
 
 
-def test_two_processes_do_not_save_under_one_name(kept, monkeypatch):
+def test_two_processes_do_not_save_under_one_name_and_a_killed_one_does_not_keep_it(kept, tmp_path, monkeypatch):
     monkeypatch.setattr(kept_models, "WAIT_FOR_LOCK", 0.1)
     with pytest.raises(StateError, match=f"in use by process {os.getpid()}"):
         KeptModels(kept.path, 3)
     monkeypatch.setattr(kept_models, "WAIT_FOR_LOCK", 60.0)
     monkeypatch.setattr(time, "sleep", lambda _: kept.close())  # the other process ends while this one waits
     KeptModels(kept.path, 3).close()
-
-
-def test_a_killed_process_does_not_keep_the_name(tmp_path):
     code = (
         "import sys, time; from pathlib import Path; from icub_learning.models.kept import KeptModels;"
         "kept = KeptModels(Path(sys.argv[1]), 3); print('held', flush=True); time.sleep(3600)"
@@ -116,17 +113,13 @@ def test_a_killed_process_does_not_keep_the_name(tmp_path):
     kept.close()
 
 
-def test_a_file_removed_meanwhile_does_not_matter(kept):
-    save(kept, 1)
+def test_a_folder_that_cannot_be_written_is_loaded_from_and_a_file_removed_meanwhile_does_not_matter(kept, monkeypatch):
+    """Root may write everywhere, so the refusal of the system is simulated."""
+    save(kept, 2)
     kept.path.unlink()
     assert loaded(kept)[0] is None
-    save(kept, 2)
-    assert loaded(kept)[0] == 2
-
-
-def test_a_folder_that_cannot_be_written_is_loaded_from(kept, monkeypatch):
-    """Root may write everywhere, so the refusal of the system is simulated."""
     save(kept, 1)
+    assert loaded(kept)[0] == 1
     kept.close()
     monkeypatch.setattr(kept_models, "open", Mock(side_effect=PermissionError(13, "Permission denied")), raising=False)
     other = KeptModels(kept.path, 3)
@@ -166,13 +159,10 @@ def test_names_become_paths_inside(folder, tmp_path):
         assert folder.path(name) == tmp_path / "models" / f"{path}.npz"
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "", " ", "..", "../x", "a/../../x", "a/../x", "/etc/passwd", "/tmp/x", "a/", ".", "a\0b", "a\nb",
-        "x" * 201, "ä" * 101, 59 * "x" + "\n", 60 * "x" + "\n", "../models_2/x",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("name", [
+    "", " ", "..", "../x", "a/../../x", "a/../x", "/etc/passwd", "/tmp/x", "a/", ".", "a\0b", "a\nb",
+    "x" * 201, "ä" * 101, 59 * "x" + "\n", 60 * "x" + "\n", "../models_2/x",
+])  # fmt: skip
 def test_what_leads_out_is_refused(folder, name):
     with pytest.raises(StateError, match="path") as caught:
         folder.path(name)
@@ -180,7 +170,7 @@ def test_what_leads_out_is_refused(folder, name):
     assert caught.value.value == name if len(name) <= 60 else caught.value.value == name[:60] + "..."
 
 
-def test_symbolic_links_do_not_lead_out(folder, tmp_path):
+def test_links_do_not_lead_out_but_a_parameter_does_and_the_default_is_the_users(folder, tmp_path, monkeypatch):
     os.symlink(tmp_path / "outside", tmp_path / "models" / "link")
     os.symlink(tmp_path / "outside" / "x.npz", tmp_path / "models" / "file.npz")
     os.symlink(tmp_path / "models", tmp_path / "models" / "itself")
@@ -190,16 +180,10 @@ def test_symbolic_links_do_not_lead_out(folder, tmp_path):
     assert folder.path("itself/x").name == "x.npz"
     chosen = ModelsFolder(tmp_path / "models" / "link")  # a folder that is a link itself is the owner's choice
     assert chosen.path("arm") == tmp_path / "models" / "link" / "arm.npz"
-
-
-def test_a_parameter_opens_it(tmp_path):
     folder = ModelsFolder(tmp_path / "models", anywhere=True)
     assert folder.path("/tmp/x").as_posix() == "/tmp/x.npz" and folder.path("../x").resolve() == tmp_path / "x.npz"
     with pytest.raises(StateError):
         folder.path("")
-
-
-def test_the_default_is_in_the_users_state(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert default_folder() == tmp_path / "icub_learning" / "models"
     monkeypatch.delenv("XDG_STATE_HOME")

@@ -90,23 +90,18 @@ def test_any_sequence_of_lessons_knows_what_the_finished_ones_taught(lessons):
 
 
 @pytest.mark.parametrize(
-    "label, expected",
-    [("", "1 to"), ("x" * 10_000, "10000"), ("   ", "blanks"), ("a\nb", "printable"), (UNKNOWN, "another"), (3, "str")],
-)
-def test_labels_that_no_object_may_have(taught, label, expected):
+    "label, n_frames, expected",
+    [("", 3, "1 to"), ("x" * 10_000, 3, "10000"), ("   ", 3, "blanks"), ("a\nb", 3, "printable"), (3, 3, "str"),
+     (UNKNOWN, 3, "another"), *(("duck", n, "n_frames") for n in (0, -1, 100_001, 1.5))],
+)  # fmt: skip
+def test_labels_that_no_object_may_have_and_lessons_of_no_or_of_endless_frames(taught, label, n_frames, expected):
     with unchanged(robot := taught.recognizer):
         with pytest.raises(ParameterError, match=expected) as refused:
-            robot.start_lesson(label, 3)
+            robot.start_lesson(label, n_frames)
         assert len(str(refused.value)) < 300 and robot.lesson is None
         with pytest.raises(ParameterError):
             robot.rename("mug", label)
-
-
-@pytest.mark.parametrize("n_frames", [0, -1, 10**9, 1.5])
-def test_lessons_of_no_or_of_endless_frames(taught, n_frames):
-    with pytest.raises(ParameterError, match="n_frames"):
-        taught.recognizer.start_lesson("block", n_frames)
-    assert taught.recognizer.lesson is None
+    assert robot.start_lesson("block", 100_000).progress() == "0 of 100000 frames"
 
 
 def test_a_classifier_that_cannot_learn_a_frame_leaves_the_lesson_as_it_was():

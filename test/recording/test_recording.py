@@ -38,11 +38,9 @@ def assert_same(a: Recording, b: Recording) -> None:
 
 
 @pytest.mark.parametrize("name", PATHS)
-@pytest.mark.parametrize(
-    "absent",
-    [{}, {"velocity": None}, {"effort": None}, {"wrench": None, "wrench_stamps": [], "wrench_arrivals": []}],
-    ids=["nothing", "velocity", "effort", "wrench"],
-)
+@pytest.mark.parametrize("absent", [
+    {}, {"velocity": None}, {"effort": None}, {"wrench": None, "wrench_stamps": [], "wrench_arrivals": []},
+], ids=["nothing", "velocity", "effort", "wrench"])  # fmt: skip
 def test_round_trip(tmp_path, name, absent):
     known = {} if name in ROSBAGS else {"acceleration": np.full((40, 3), 0.1)}
     recording = make_recording(**absent, **known)
@@ -92,16 +90,24 @@ def test_irregular_messages_survive_in_order(tmp_path, name):
     assert back.n_joint_states == 45 and (np.diff([event.arrival for event in back.events()]) >= 0).all()
 
 
-def test_what_a_format_cannot_hold_is_refused(tmp_path):
+def test_what_a_format_cannot_hold_and_arrays_that_do_not_fit_are_refused(tmp_path):
     irregular = (JointStateEvent(0, 7, ("x",), *np.ones((3, 1))),)
     accelerated, odd = make_recording(acceleration=np.zeros((40, 3))), make_recording(irregular=irregular)
     for name in PATHS:
         expected = "1 messages have another layout" if name in TABLES else "no acceleration"
         with pytest.raises(RecordingError, match=expected):
             write(odd if name in TABLES else accelerated, tmp_path / name)
+    good = {"joint_names": ("a",), "joint_stamps": [1], "position": np.zeros((1, 1))}
+    Recording(**good)
+    for name, wrong in (
+        ("position", np.zeros((2, 1))), ("position", np.zeros((1, 2))), ("velocity", np.zeros((2, 1))),
+        ("wrench", np.zeros((1, 6))), ("wrench_stamps", [1]), ("joint_arrivals", [1, 2]),
+    ):  # fmt: skip
+        with pytest.raises(IcubLearningError):
+            Recording(**good | {name: wrong})
 
 
-def test_csv_as_a_person_writes_it(tmp_path):
+def test_csv_as_a_person_writes_it_and_npz_with_one_clock_and_in_seconds(tmp_path):
     (path := tmp_path / "hand.csv").write_text(
         "\ufefftime,note,velocity.b,position.a,position.b,velocity.a,wrench.force.x,wrench.force.y,wrench.force.z,"
         "wrench.torque.x,wrench.torque.y,wrench.torque.z\n"
@@ -121,27 +127,32 @@ def test_csv_as_a_person_writes_it(tmp_path):
     assert recording.effort is None
     np.testing.assert_array_equal(recording.wrench, [[1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1]])
     events = list(recording.events())
+    path.write_text("stamp_ns,position.a\n3,1\n1,2\n2,3\n")
+    assert read(path).joint_arrivals.tolist() == [0, 1, 2]  # in the order of the rows, about where the stamps are
     assert [event.stamp // 10**6 for event in events] == [500, 500, 505, 510, 400, 520, 530]  # the order of the rows
     assert [(event.names, event.velocity.tolist()) for event in events[5:]] == [(("a",), [12]), (("a", "b"), [])]
+    wrench = {f"wrench.{part}.{axis}": np.ones(2) for part in ("force", "torque") for axis in "xyz"}
+    np.savez(tmp_path / "x.npz", **{"time": [1.0, 1.25], "position.a": [1, 2], **wrench})
+    found = read(tmp_path / "x.npz")
+    assert found.joint_stamps.tolist() == found.wrench_stamps.tolist() == [10**9, 1_250_000_000]
+    assert found.wrench.shape == (2, 6)
+    assert found.duration == pytest.approx(0.25)
 
 
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        ("", "no column position"), ("time,q1\n1,2\n", "no column position"),
-        ("position.a\n1\n", "no column stamp_ns"), ("time,position.a,position.a\n1,2,3\n", "more than once"),
-        ("time,position.a,position.b,velocity.a\n1,2,3,4\n", r"velocity\.b"),
-        ("time,position.a,velocity.b\n1,2,3\n", r"velocity\.a"),
-        ("time,position.a,wrench.force.x\n1,2,3\n", r"wrench\.force\.y"),
-        ("time,position.a\n1,2\n1.1\n", "line 3: 1 cells"), ("time,position.a\n1,2\n1.1,apple\n", "line 3: .*apple"),
-        ("time,position.a\n,2\n", "line 2"), ("time,position.a\nnan,2\n", "line 2"),
-        ("time,position.a\n1e30,2\n", "line 2"), ("stamp_ns,position.a\n1.5,2\n", "line 2"),
-        ({"time": [1.0], "position.a": [1.0, 2.0]}, r"position\.a"), ({"time": [np.nan], "position.a": [1.0]}, "time"),
-        ({"time": [1.0], "position.a": ["one"]}, r"position\.a"), ({"time": [1.0], "position.a": 1.0}, r"position\.a"),
-        ({"stamp_ns": [1.0], "position.a": [1.0]}, "stamp_ns must be integers"),
-        ({"time": [1.0], "position.a": np.array([None])}, "not an NPZ archive of plain arrays"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("content", "expected"), [
+    ("", "no column position"), ("time,q1\n1,2\n", "no column position"),
+    ("position.a\n1\n", "no column stamp_ns"), ("time,position.a,position.a\n1,2,3\n", "more than once"),
+    ("time,position.a,position.b,velocity.a\n1,2,3,4\n", r"velocity\.b"),
+    ("time,position.a,velocity.b\n1,2,3\n", r"velocity\.a"),
+    ("time,position.a,wrench.force.x\n1,2,3\n", r"wrench\.force\.y"),
+    ("time,position.a\n1,2\n1.1\n", "line 3: 1 cells"), ("time,position.a\n1,2\n1.1,apple\n", "line 3: .*apple"),
+    ("time,position.a\n,2\n", "line 2"), ("time,position.a\nnan,2\n", "line 2"),
+    ("time,position.a\n1e30,2\n", "line 2"), ("stamp_ns,position.a\n1.5,2\n", "line 2"),
+    ({"time": [1.0], "position.a": [1.0, 2.0]}, r"position\.a"), ({"time": [np.nan], "position.a": [1.0]}, "time"),
+    ({"time": [1.0], "position.a": ["one"]}, r"position\.a"), ({"time": [1.0], "position.a": 1.0}, r"position\.a"),
+    ({"stamp_ns": [1.0], "position.a": [1.0]}, "stamp_ns must be integers"),
+    ({"time": [1.0], "position.a": np.array([None])}, "not an NPZ archive of plain arrays"),
+])  # fmt: skip
 def test_faulty_tables_are_refused_by_name(tmp_path, content, expected):
     path = tmp_path / ("faulty.csv" if isinstance(content, str) else "faulty.npz")
     path.write_text(content) if isinstance(content, str) else np.savez(path, **content)
@@ -150,15 +161,7 @@ def test_faulty_tables_are_refused_by_name(tmp_path, content, expected):
     assert str(path) in str(caught.value)
 
 
-def test_npz_with_one_clock_and_in_seconds(tmp_path):
-    wrench = {f"wrench.{part}.{axis}": np.ones(2) for part in ("force", "torque") for axis in "xyz"}
-    np.savez(tmp_path / "x.npz", **{"time": [1.0, 1.25], "position.a": [1, 2], **wrench})
-    found = read(tmp_path / "x.npz")
-    assert found.joint_stamps.tolist() == found.wrench_stamps.tolist() == [10**9, 1_250_000_000]
-    assert found.wrench.shape == (2, 6)
-
-
-def test_a_write_that_is_refused_overwrites_and_leaves_nothing(tmp_path):
+def test_a_write_that_is_refused_overwrites_and_leaves_nothing_and_unknown_formats_are_not_read(tmp_path):
     (tmp_path / "kept").write_text("precious")
     with pytest.raises(RecordingError, match="exists already"):
         write(make_recording(), tmp_path / "kept")
@@ -167,9 +170,6 @@ def test_a_write_that_is_refused_overwrites_and_leaves_nothing(tmp_path):
         with pytest.raises(RecordingError, match="cannot be written"):
             write(recording, tmp_path / name)
     assert [path.read_text() for path in tmp_path.iterdir()] == ["precious"]
-
-
-def test_unknown_paths_and_formats(tmp_path):
     (tmp_path / "x.bag").write_text("")
     (tmp_path / "empty").mkdir()
     for name, text in (("none.db3", "not exist"), ("x.bag", "no known format"), ("empty", r"no metadata\.yaml")):
@@ -201,7 +201,7 @@ def test_damaged_files_are_refused_by_name_or_read(tmp_path, name):
     assert refused >= 4
 
 
-def test_damaged_metadata_are_refused_and_without_any_a_folder_is_read_from_its_only_file(tmp_path):
+def test_damaged_metadata_and_unfinished_journals_are_refused_and_without_any_the_only_file_is_read(tmp_path):
     write(recording := make_recording(), tmp_path / "bag")
     metadata = tmp_path / "bag" / "metadata.yaml"
     for text in ("", "a: [", "rosbag2_bagfile_information: 3", "rosbag2_bagfile_information: {version: 99}"):
@@ -210,9 +210,6 @@ def test_damaged_metadata_are_refused_and_without_any_a_folder_is_read_from_its_
             read(tmp_path / "bag")
     metadata.unlink()
     assert_same(read(tmp_path / "bag"), recording)
-
-
-def test_an_unfinished_sqlite_journal_is_refused(tmp_path):
     write(make_recording(), path := tmp_path / "x.db3")
     (connection := sqlite3.connect(path)).execute("PRAGMA journal_mode=WAL")
     connection.execute("INSERT INTO messages (topic_id, timestamp, data) VALUES (1, 1, x'00')")
@@ -268,7 +265,7 @@ def test_topics_are_chosen_by_type_or_asked_for(tmp_path):
         read(tmp_path / "none")
 
 
-def test_progress_is_shown_where_it_is_asked_for_and_goes_at_the_end(tmp_path, monkeypatch, capsys):
+def test_progress_is_shown_where_it_is_asked_for_and_rosbags_carry_message_definitions(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("tqdm.std.time", count(0.0, 10.0).__next__)  # ten seconds from look to look: it takes long
     write(make_recording(), tmp_path / "bag")
     read(tmp_path / "bag")
@@ -276,25 +273,10 @@ def test_progress_is_shown_where_it_is_asked_for_and_goes_at_the_end(tmp_path, m
     read(tmp_path / "bag", progress=True)
     *_, last, erased, end = capsys.readouterr().err.split("\r")
     assert re.match("reading: .*57/57", last) and erased.isspace() and end == ""
-
-
-def test_rosbag_carries_the_message_definitions(tmp_path):
-    """With them tools without ROS can read it too, and `ros2 bag play` finds the quality of service."""
-    write(make_recording(), tmp_path / "bag")
+    # With them tools without ROS can read it too, and `ros2 bag play` finds the quality of service.
     with Reader(tmp_path / "bag") as reader:
         found = {connection.topic: connection for connection in reader.connections}
         kinds = {"/joint_states": "sensor_msgs/msg/JointState", "/wrench": "geometry_msgs/msg/WrenchStamped"}
         assert {topic: c.msgtype for topic, c in found.items()} == kinds
         assert all("std_msgs/Header header" in c.msgdef.data for c in found.values())
         assert all(c.ext.offered_qos_profiles[0].reliability.name == "RELIABLE" for c in found.values())
-
-
-def test_arrays_that_do_not_fit_are_refused():
-    good = {"joint_names": ("a",), "joint_stamps": [1], "position": np.zeros((1, 1))}
-    Recording(**good)
-    for name, wrong in (
-        ("position", np.zeros((2, 1))), ("position", np.zeros((1, 2))), ("velocity", np.zeros((2, 1))),
-        ("wrench", np.zeros((1, 6))), ("wrench_stamps", [1]), ("joint_arrivals", [1, 2]),
-    ):  # fmt: skip
-        with pytest.raises(IcubLearningError):
-            Recording(**good | {name: wrong})

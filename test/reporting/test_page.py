@@ -9,9 +9,10 @@ import numpy as np
 from PIL import Image
 
 from icub_learning.reporting import page
+from icub_learning.reporting.plots import log_scale, new_figure
 
 
-def test_a_page_asks_no_host_and_shows_text_as_text(tmp_path):
+def test_a_page_asks_no_host_and_shows_text_as_text_whose_long_sentences_are_wrapped(tmp_path):
     rng = np.random.default_rng(0)
     smooth = np.cumsum(rng.normal(size=(200, 300, 3)), axis=1)
     pixels = np.uint8(255 * (smooth - smooth.min()) / np.ptp(smooth))
@@ -32,13 +33,16 @@ def test_a_page_asks_no_host_and_shows_text_as_text(tmp_path):
     assert np.sqrt(np.mean((shown - pixels) ** 2)) < 12.0  # root mean square, of 255
     page.write_page(tmp_path / "folder" / "r.html", text)
     assert (tmp_path / "folder" / "r.html").read_text(encoding="utf-8") == text
-
-
-def test_parts_are_html_whose_long_sentences_are_wrapped():
     wrapped = "\n".join(" ".join(["word"] * n) for n in (26, 26, 8))  # 130 characters in a line at most
     assert page.section("a") + page.section("a", "b") == '<h2 id="a">a</h2><h2 id="b">a</h2>'
     assert page.paragraph("a") + page.paragraph("a", "note") == '<p>a</p><p class="note">a</p>'
-    assert page.preformatted("\na  b\n  c\n" + "word " * 60) == f"<pre>a  b\n  c\n{wrapped}</pre>"
+    full = f"{'c' * 64} {'d' * 65}"
+    assert page.preformatted(f"\na  b\n{full}\n" + "word " * 60) == f"<pre>a  b\n{full}\n{wrapped}</pre>"
+    axes = new_figure(4.0, 3.0).add_subplot()
+    for most, ticks in ((30.0, {1, 2, 5, 10, 20}), (1e4, {1, 10, 100, 1000, 10000})):
+        axes.plot([1.0, most])
+        log_scale(axes)
+        assert {tick for tick in axes.get_yticks() if 1 <= tick <= most} == ticks
     assert page.folded("a", "b") == "<details><summary>a</summary><pre>b</pre></details>"
     assert page.table(["a"], [["1"]] * 3, [True]).count('class="worse"') == 1
     assert "<td>b 0.123, c 1, x</td>" in page.machine_table({"a": {"b": 0.12345, "c": [1, "x"]}})

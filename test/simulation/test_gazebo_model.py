@@ -1,6 +1,7 @@
 """What goes to Gazebo, checked without Gazebo: its dynamics with MuJoCo, its formats against their documents."""
 
 import os
+import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -33,7 +34,7 @@ def robot(arm: ArmModel) -> ElementTree.Element:
     return ElementTree.fromstring(gazebo_model.gazebo_model(find_urdf("icub"), arm.joint_names, arm.sensor))
 
 
-def test_mass_is_kept_and_the_root_is_the_world(robot: ElementTree.Element) -> None:
+def test_mass_is_kept_the_root_is_the_world_and_nothing_of_other_simulators_is_left(robot: ElementTree.Element) -> None:
     def mass(element: ElementTree.Element) -> float:
         return sum(float(entry.get("value", "nan")) for entry in element.iter("mass"))
 
@@ -41,6 +42,13 @@ def test_mass_is_kept_and_the_root_is_the_world(robot: ElementTree.Element) -> N
     links = {link.get("name") for link in robot.findall("link")}
     children = [joint.find("child").get("link") for joint in robot.findall("joint")]  # type: ignore[union-attr]
     assert links - set(children) == {"world"} and len(children) == len(set(children))
+    text = ElementTree.tostring(robot, encoding="unicode")
+    assert "yarp" not in text and not robot.findall("sensor")
+    plugins = {(plugin.get("filename"), plugin.get("name")) for plugin in robot.iter("plugin")}
+    assert plugins == {
+        ("gz-sim-joint-state-publisher-system", "gz::sim::systems::JointStatePublisher"),
+        ("gz-sim-joint-trajectory-controller-system", "gz::sim::systems::JointTrajectoryController"),
+    }
 
 
 def test_a_root_without_mass_becomes_the_world() -> None:
@@ -50,16 +58,6 @@ def test_a_root_without_mass_becomes_the_world() -> None:
     assert "base" not in {link.get("name") for link in made.findall("link")}
     (joint,) = (joint for joint in made.findall("joint") if joint.get("name") == "to_root")
     assert joint.find("parent").get("link") == "world"  # type: ignore[union-attr]
-
-
-def test_nothing_of_other_simulators_is_left(robot: ElementTree.Element) -> None:
-    text = ElementTree.tostring(robot, encoding="unicode")
-    assert "yarp" not in text and not robot.findall("sensor")
-    plugins = {(plugin.get("filename"), plugin.get("name")) for plugin in robot.iter("plugin")}
-    assert plugins == {
-        ("gz-sim-joint-state-publisher-system", "gz::sim::systems::JointStatePublisher"),
-        ("gz-sim-joint-trajectory-controller-system", "gz::sim::systems::JointTrajectoryController"),
-    }
 
 
 def test_the_sensor_measures_what_the_regressor_means(robot: ElementTree.Element, arm: ArmModel) -> None:
@@ -110,13 +108,10 @@ def test_position_control_is_stable_and_carries_the_arm(robot: ElementTree.Eleme
     assert np.degrees(largest).max() < 5.0 and np.degrees(np.abs(error)).max() < 0.5
 
 
-@pytest.mark.parametrize(
-    ("text", "moving", "sensor", "words"),
-    [
-        ("<robot", ["r_elbow"], "r_arm_ft_sensor", "parse"), (None, ["r_knob"], "r_arm_ft_sensor", "r_knob"),
-        (None, ["r_elbow"], "r_nose_ft_sensor", "r_nose_ft_sensor"), (None, ["r_elbow"], "r_wrist_yaw", "fixed"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "moving", "sensor", "words"), [
+    ("<robot", ["r_elbow"], "r_arm_ft_sensor", "parse"), (None, ["r_knob"], "r_arm_ft_sensor", "r_knob"),
+    (None, ["r_elbow"], "r_nose_ft_sensor", "r_nose_ft_sensor"), (None, ["r_elbow"], "r_wrist_yaw", "fixed"),
+])  # fmt: skip
 def test_a_model_that_lacks_something_is_refused(text: str | None, moving: list[str], sensor: str, words: str) -> None:
     with pytest.raises(ModelError, match=words):
         gazebo_model.gazebo_model(text or icub(), moving, sensor)
@@ -131,11 +126,10 @@ def test_a_parameter_file_without_robot_is_refused(content: str | None, tmp_path
         gazebo_model.model_file(file)
 
 
-@pytest.mark.parametrize(
-    ("config", "joints", "frame"),
-    [("gazebo", RIGHT.joint_names, "r_upper_arm"),
-     ("gazebo_panda", tuple(f"panda_joint{k}" for k in range(1, 8)), "panda_hand")],
-)  # fmt: skip
+@pytest.mark.parametrize(("config", "joints", "frame"), [
+    ("gazebo", RIGHT.joint_names, "r_upper_arm"),
+    ("gazebo_panda", tuple(f"panda_joint{k}" for k in range(1, 8)), "panda_hand"),
+])  # fmt: skip
 def test_robots_of_parameter_files_are_made_and_their_meshes_found(config, joints, frame, checkout, monkeypatch):
     monkeypatch.setenv("GZ_SIM_RESOURCE_PATH", "/kept")
     file = checkout / "config" / f"{config}.yaml"
@@ -191,13 +185,7 @@ def test_a_world_gets_all_that_is_relied_on(text: str | None, checkout: Path) ->
     assert include.findtext("uri") == "/some/robot.urdf"
 
 
-@pytest.mark.parametrize(("text", "words"), [("<sdf", "parse"), ("<sdf/>", "no world")])
-def test_a_file_without_world_is_refused(text: str, words: str) -> None:
-    with pytest.raises(ModelError, match=words):
-        gazebo_world(text, "robot.urdf")
-
-
-def test_world_and_model_land_in_the_cache(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_world_and_model_land_in_the_cache_and_a_file_without_world_is_refused(checkout, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     config, world = checkout / "config" / "gazebo.yaml", checkout / "urdf" / "icub_learning_world.sdf"
     file = world_file(config, world)
@@ -205,6 +193,9 @@ def test_world_and_model_land_in_the_cache(checkout: Path, tmp_path: Path, monke
     model = gazebo_model.model_file(config)
     assert world_of(file.read_text()).findtext("include/uri") == str(model)
     assert {file, model} == set(file.parent.iterdir())  # one file each
+    assert re.fullmatch(r"gazebo_world_[0-9a-f]{16}\.sdf", file.name)
     assert "r_arm_ft_sensor" in model.read_text()
-    with pytest.raises(ModelError, match=r"nowhere\.sdf"):
-        world_file(config, tmp_path / "nowhere.sdf")
+    for content, words in ((None, r"bad\.sdf"), ("<sdf", "parse"), ("<sdf/>", "no world")):
+        (tmp_path / "bad.sdf").write_text(content) if content else None
+        with pytest.raises(ModelError, match=words):
+            world_file(config, tmp_path / "bad.sdf")

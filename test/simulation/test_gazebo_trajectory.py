@@ -28,7 +28,7 @@ def test_points_within_the_limits_are_joined_smoothly(spacing: float, error: flo
 
     times = np.arange(1, round(6.0 / spacing) + 1) * spacing
     commands = follow(JOINTS, START, ["a", "b"], times, wanted(times))
-    assert (commands.slower, commands.reason) == (1.0, "")
+    assert (commands.slower, commands.reason) == (1.0, "") == (Commands(START).slower, Commands(START).reason)
     steps = np.arange(1, 6001) * STEP
     np.testing.assert_allclose(commands.positions, wanted(steps), atol=2e-4)
     # Accelerations as well, of up to 9 rad/s^2: the learner differentiates what it sees.
@@ -69,7 +69,7 @@ def test_whatever_is_asked_for_stays_within_limits_and_ends_at_the_last_point(po
     np.testing.assert_allclose(commands.positions[-1], wanted[-1], atol=1e-9)
 
 
-def test_dense_points_that_end_in_motion_only_brake_at_the_end() -> None:
+def test_dense_points_that_end_in_motion_only_brake_at_the_end_and_a_moving_arm_brakes_within_its_limits():
     times = np.arange(1, 3001) * STEP
     phase = np.clip(times, 0, 1)
     ramp = phase**3 * (10 - 15 * phase + 6 * phase**2)
@@ -77,9 +77,6 @@ def test_dense_points_that_end_in_motion_only_brake_at_the_end() -> None:
     commands = follow(JOINTS, START, ["a", "b"], times, wanted)
     np.testing.assert_allclose(commands.positions[:2500], wanted[:2500], atol=1e-6)
     assert len(commands.positions) * STEP < 3.2 and np.abs(derivatives(commands)[1]).max() < 41.0
-
-
-def test_a_moving_arm_brakes_within_its_limits() -> None:
     position, velocity = np.array([0.5, 1.9]), np.array([1.8, 3.0])
     commands = brake(JOINTS, position, velocity)
     positions = np.vstack([position - velocity * STEP, position, commands.positions])
@@ -88,16 +85,13 @@ def test_a_moving_arm_brakes_within_its_limits() -> None:
     assert np.abs(np.diff(commands.positions[-3:], axis=0)).max() < 1e-5 and commands.positions[-1, 1] <= 2.0 + 1e-9
 
 
-@pytest.mark.parametrize(
-    ("names", "times", "points", "words", "value"),
-    [
-        (["c"], [1.0], [[0.0]], "unknown joints", ("joint_names", ["c"])), (["a"], [1.0], [[NAN]], "nan", None),
-        (["a"], [1.0, 1.0], [[0.0], [0.1]], "increase", ("times", 1.0)),
-        (["b", "a"], [1.0], [[0.0, 1.6]], r"'a' at 1.6 rad: not within \[-1.5, 1.5\] rad", ("a", 1.6)),
-        (["a"], [1.0, 2.0], [[0.0], [-1.6]], r"point 1 .*'a' at -1.6 rad: not within", ("a", -1.6)),
-        (["a"], [1.0, LONGEST + 1.0], [[0.0]] * 2, "lasts 601 s, at most 600 s", ("times", LONGEST + 1.0)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("names", "times", "points", "words", "value"), [
+    (["c"], [1.0], [[0.0]], "unknown joints", ("joint_names", ["c"])), (["a"], [1.0], [[NAN]], "nan", None),
+    (["a"], [1.0, 1.0], [[0.0], [0.1]], "increase", ("times", 1.0)),
+    (["b", "a"], [1.0], [[0.0, 1.6]], r"'a' at 1.6 rad: not within \[-1.5, 1.5\] rad", ("a", 1.6)),
+    (["a"], [1.0, 2.0], [[0.0], [-1.6]], r"point 1 .*'a' at -1.6 rad: not within", ("a", -1.6)),
+    (["a"], [1.0, LONGEST + 1.0], [[0.0]] * 2, "lasts 601 s, at most 600 s", ("times", LONGEST + 1.0)),
+])  # fmt: skip
 def test_bad_trajectories_are_refused_with_a_reason(names, times, points, words, value):
     with pytest.raises(IcubLearningError, match=words) as caught:
         follow(JOINTS, START, names, times, points)

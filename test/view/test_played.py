@@ -1,6 +1,6 @@
 """A recording as a state at any time: postures and curves are those of the recording."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ from helpers.recordings import JOINTS, rigid_recording
 from icub_learning.errors import RecordingError
 from icub_learning.evaluation.predict_then_learn import Evaluation
 from icub_learning.recording import Recording
+from icub_learning.recording.recording import AXES
 from icub_learning.view.played import RecordedSource
 from icub_learning.view.shown.state import SPAN
 
@@ -40,6 +41,12 @@ def test_predictions_come_beside_the_measurements_but_not_without_joint_states()
     for learner, error in zip(state.learners.values(), wrong.values(), strict=True):
         assert learner.curves.rmse(slice(0, 3)) == pytest.approx(error)
         np.testing.assert_allclose(learner.curves.deviation, 0.5)
+    stamps, wrench = recording.joint_stamps[::2], np.arange(1500.0).reshape(250, 6)
+    loaded = replace(recording, wrench_stamps=stamps, wrench=wrench, wrench_frame="hand")
+    (learner,) = RecordedSource(loaded, "").at(3.9).learners.values()
+    assert (learner.name, learner.outputs, learner.frame) == ("/wrench", AXES, "hand")
+    assert learner.curves.measured.tolist() == wrench[np.rint(learner.curves.seconds / 0.016).astype(int)].tolist()
+    assert RecordedSource(replace(recording, effort=None), "").at(3.9).learners == {}
     nothing = Recording(joint_names=("a",), joint_stamps=np.zeros(0, dtype=np.int64), position=np.zeros((0, 1)))
     with pytest.raises(RecordingError, match="no joint states"):
         RecordedSource(nothing, "", made)

@@ -1,10 +1,10 @@
 """`icub-learning teach`: where images come from, how they are shown, and the whole dialogue with a node that learns."""
 
-import contextlib
 import io
 import json
 import os
 import re
+import select
 import shlex
 import signal
 import sys
@@ -15,6 +15,7 @@ from unittest.mock import Mock
 import cv2
 import numpy as np
 import pytest
+from helpers import records
 from helpers.limits import set_limits
 from helpers.own_package import write_own_package
 
@@ -62,7 +63,8 @@ def test_a_camera_is_read_in_rgb_and_given_back(monkeypatch):
     opened.return_value.read.side_effect = [(True, picture("red")[:, :, ::-1]), (False, None)]
     with open_source("/dev/video7", 30.0) as camera:
         opened.assert_called_once_with("/dev/video7", cv2.CAP_V4L2)
-        assert camera.period == pytest.approx(1 / 30)
+        assert camera.period == pytest.approx(1 / 30) and camera.files == ()
+        opened.return_value.set.assert_called_once_with(cv2.CAP_PROP_BUFFERSIZE, 1)  # the newest image is read
         np.testing.assert_array_equal(camera.read(), picture("red"))
         with pytest.raises(ParameterError, match="/dev/video7"):
             camera.read()
@@ -73,7 +75,8 @@ def test_a_camera_is_read_in_rgb_and_given_back(monkeypatch):
 def test_lines_are_taken_as_they_come(monkeypatch):
     reader, writer = os.pipe()
     monkeypatch.setattr(dialogue.sys, "stdin", io.TextIOWrapper(os.fdopen(reader, "rb")))
-    keys = dialogue.Keyboard()
+    look, limits, keys = select.select, set(), dialogue.Keyboard()
+    monkeypatch.setattr(select, "select", lambda *given: limits.add(given[3]) or look(*given[:3], 0))
     assert not keys.ready()
     os.write(writer, b" mug \n\ndu")
     for expected in ("mug", ""):
@@ -83,41 +86,23 @@ def test_lines_are_taken_as_they_come(monkeypatch):
     os.close(writer)
     for expected in ("duck", None):
         assert keys.ready() and keys.line() == expected
-
-
-@pytest.fixture
-def type_in(monkeypatch):
-    """Yield a function that gives lines, then the end of the input, to commands in this process."""
-    with contextlib.ExitStack() as files:
-
-        def typed(*lines):
-            reader, writer = os.pipe()
-            os.write(writer, "\n".join(lines).encode())
-            os.close(writer)
-            monkeypatch.setattr(dialogue.sys, "stdin", files.enter_context(os.fdopen(reader)))
-
-        yield typed
+    assert limits == {0}  # no look waits: images are published meanwhile
 
 
 def test_a_list_of_many_objects_shows_those_that_are_asked_for_and_the_least_surely_known_first():
     known = ListObjects.Response(labels=[f"mug {k}" for k in range(100)] + ["Duck"], counts=range(101))
     known.recall = [k / 100 for k in range(100)] + [float("nan")]
-    first, *lines = dialogue.listing(known, "").split("\n")
-    assert first.startswith("101 of 101 objects")
-    assert [" ".join(line.split()) for line in lines[:2]] == ["– 100 frames Duck", "0 % 0 frames mug 0"]
-    assert len(lines) == 21 and "81 more" in lines[-1] and dialogue.listing(known, "duck").split("\n")[1:] == lines[:1]
-    assert dialogue.listing(ListObjects.Response(), "") == "Nothing has been taught yet."
+    lists = [
+        dialogue.listing(*given).split("\n") for given in ((known, ""), (known, "duck"), (ListObjects.Response(), ""))
+    ]
+    records.check(__file__, "lists", lists)
 
 
 def test_what_is_recognized_is_told_with_the_highest_scores():
     scores = {"labels": ["a", "b", "c", "d"], "scores": [0.25, 0.5, -0.25, 0.375], "confidence": 0.75}
     new = Recognition(label="unknown", nearest="b", typicality=0.125, **scores)
-    for seen, said in (
-        (None, "says nothing: no recognitions come."), (Recognition(), "knows no object yet."),
-        (Recognition(label="b", **scores), "says: b (confidence 0.75; scores: b 0.50, d 0.38, a 0.25)"),
-        (new, "says: this is new to me (typicality 0.12); nearest is b (confidence 0.75)"),
-    ):  # fmt: skip
-        assert dialogue.describe(seen) == f"The robot {said}"
+    seen = (None, Recognition(), Recognition(label="b", **scores), new)
+    records.check(__file__, "recognitions", [dialogue.describe(one) for one in seen])
 
 
 def test_a_detector_is_taught_and_what_it_finds_is_told_before_and_after(capsys):
@@ -133,19 +118,19 @@ def test_a_detector_is_taught_and_what_it_finds_is_told_before_and_after(capsys)
     answer.success, answer.message = False, "too few frames"
     assert not dialogue.teach_detection(robot, "mug", 2.5, "box", [1.0, 2.0, 3.0, 4.0])["success"]
     assert robot.call.call_args.kwargs["box"] == [1.0, 2.0, 3.0, 4.0]
-    assert capsys.readouterr().out.splitlines() == [
-        "The robot says nothing: no detections come.",
-        "Learning to find 'duck' for 200 s: bring it into view after a second, and keep the camera still.",
-        "learned it", *["The robot finds duck (0.00) at 1, 2, 30, 40"] * 2,
-        "Learning to find 'mug' for 2.5 s: move it slowly.", "Not learned: too few frames",
-        "The robot finds nothing that it knows.",
-    ]  # fmt: skip
+    assert [one.args for one in robot.found_after.call_args_list] == [(1, 5.0), (2, 5.0)] * 2
+    records.check(__file__, "detections", capsys.readouterr().out.splitlines())
 
 
 @pytest.mark.ros
 def test_a_robot_is_taught_in_a_dialogue_then_by_folders_until_it_is_interrupted(
-    start_node, start_process, tmp_path, checkout, type_in, capfd, monkeypatch
+    start_node, start_process, tmp_path, checkout, capfd, monkeypatch, request
 ):
+    def type_in(*lines):
+        (file := tmp_path / "typed").write_text("\n".join(lines))
+        monkeypatch.setattr(dialogue.sys, "stdin", file.open())
+        request.addfinalizer(dialogue.sys.stdin.close)
+
     set_limits(assign=monkeypatch.setattr)
     write_own_package(checkout, tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)  # the folder from which a node imports the package

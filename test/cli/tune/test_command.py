@@ -2,11 +2,14 @@
 
 import json
 import re
+import shutil
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import yaml
+from helpers import records
 from helpers.node_settings import PARAMETERS
 from PIL import Image
 
@@ -45,10 +48,8 @@ def test_pictures_of_objects(tmp_path, capsys, layout, request):
     out, err = capsys.readouterr()
     assert err == ""
     report = json.loads(figures.read_text())
-    assert report["labels"] == ["green", "grey", "red"] and report["views_tuned_on"] == 12 and report["views_last"] == 6
-    assert np.array(report["errors"]).shape == np.array(report["regularizations"]).shape == (13,)
+    records.check(__file__, layout, [out.replace(str(tmp_path), "").splitlines(), report | {"pictures": ""}])
     assert report["check"]["tuned"] <= 0.1
-    assert ("do NOT beat" in out) == (report["check"]["tuned"] >= report["check"]["defaults"])
     text = parameters.read_text()  # names, types and ranges are those of the node
     declared = {setting.name: setting for setting in PARAMETERS["object_recognition"]}
     values = yaml.safe_load(text)["object_recognition"]["ros__parameters"]
@@ -59,7 +60,34 @@ def test_pictures_of_objects(tmp_path, capsys, layout, request):
     assert picture.stat().st_size > 20_000
 
 
-def test_a_file_that_cannot_be_written_is_one_line(colours, tmp_path, capsys):
-    pictures = str(draw_objects(tmp_path, {"": 6}))
-    assert main(["tune", pictures, "--folds", "2", "--parameters", "/proc/none/x.yaml"]) == 2
+@pytest.mark.parametrize(("levels", "errors", "losses", "late", "last", "verdict"), [
+    ("1 2 4", (0.5, 0.2, 0.2), (3, 1, 2), (0.0, 0.0), (0.5, 0.25), "0.500 against 0.500"),  # the defaults are kept
+    ("1 2 4", (0.2, 0.5, 0.5), (3, 1, 2), (0.5, 0.0), (0.25, 0.5), "0.500 against 0.250"),
+    ("4 1 2", (0.5, 0.2, 0.2), (3, 2, 1), (0.5, 0.0), (0.5, 0.25), "0.250 against 0.500"),
+    ("1", (0.5,), (1,), (0.5, 0.0), (0.5, 0.0), "0 against 0.500"),
+])  # fmt: skip
+def test_fewer_late_errors_decide(levels, errors, losses, late, last, verdict, colours, tmp_path, capsys, monkeypatch):
+    right = {0.0: [1, 1, 1, 1], 0.25: [1, 0, 1, 1], 0.5: [1, 0, 0, 1]}  # whether each view is named right, by the error
+    seen = iter([row for one, of in zip(late, last, strict=True) for row in ([0, 0, *right[one][2:]], right[of])])
+    monkeypatch.setattr(objects, "predict_then_learn", lambda *_: np.array(next(seen)))
+    monkeypatch.setattr(objects, "linear_errors", lambda *_: [errors, losses])
+    monkeypatch.chdir(draw_objects(tmp_path / "seen.today", {"": 6}).parent)
+    options = ["--folds", "2", "--json", "found.json", "--regularizations", *levels.split()]
+    with records.drawn() as shown:
+        assert main(["tune", "seen.today", *options, *["--plot", "seen.svg"] * levels.startswith("4")]) == 0
+    out, found = capsys.readouterr().out.splitlines(), json.loads(Path("found.json").read_text())
+    records.check(__file__, verdict, [out, found, Path("out/tuned-seen.yaml").read_text().splitlines(), shown])
+    assert f"wrong: {verdict} of the shipped defaults" in found["verdict"]
+
+
+def test_pictures_and_files_that_are_not_what_is_needed_are_refused(colours, tmp_path, capsys):
+    draw_objects(tmp_path, {"train": 2, "test": 2})
+    for folder, said in (
+        ("red", "train and test hold different objects"),
+        ("green", "train holds 1 folders of images"),
+    ):
+        shutil.rmtree(tmp_path / "train" / folder)
+        assert main(["tune", str(tmp_path)]) == 2 and said in capsys.readouterr().err
+    draw_objects(tmp_path / "more", {"": 6})
+    assert main(["tune", str(tmp_path / "more"), "--folds", "2", "--parameters", "/proc/none/x.yaml"]) == 2
     assert "--parameters" in (err := capsys.readouterr().err) and err.count("\n") == 1

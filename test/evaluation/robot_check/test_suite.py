@@ -15,7 +15,7 @@ from helpers.sound_robots import cut, moved, zoo_robot
 
 from icub_learning.cli.check.report import as_text, parameters
 from icub_learning.evaluation.robot_check.messages import check_names
-from icub_learning.evaluation.robot_check.observation import OPEN, Observation
+from icub_learning.evaluation.robot_check.observation import OPEN, Observation, guess_sensor
 from icub_learning.evaluation.robot_check.suite import check_robot
 from icub_learning.evaluation.robot_check.timing import check_rates
 from icub_learning.recording import read
@@ -57,15 +57,29 @@ def test_a_planted_fault_is_named_and_nothing_else(name, fault):
     records.check(__file__, f"{name}, {fault}", [line for line in shown if not line.lstrip().startswith("#")])
 
 
-def test_no_tolerance_is_proposed_without_the_period_of_joint_states():
-    arm = sound("right")
-    few = cut(arm.recording, 0.0, 0.02)
-    wrenches = {name: getattr(arm.recording, name) for name in ("wrench", "wrench_stamps", "wrench_arrivals")}
-    *_, wrenches = check_rates(Observation(replace(few, **wrenches), arm.urdf, arm.sensor, few.wrench_frame))
+def test_settings_follow_from_what_was_found_no_tolerance_without_a_period_and_silence_is_named():
+    robot = sound("right")
+    few = cut(robot.recording, 0.0, 0.02)
+    wrenches = {name: getattr(robot.recording, name) for name in ("wrench", "wrench_stamps", "wrench_arrivals")}
+    *_, wrenches = check_rates(Observation(replace(few, **wrenches), robot.urdf, robot.sensor, few.wrench_frame))
     assert "wrenches come at" in wrenches.text and not wrenches.settings
-    slow = replace(arm.recording, joint_stamps=1000 * arm.recording.joint_stamps)
-    states, _ = check_rates(Observation(slow, arm.urdf, arm.sensor, few.wrench_frame))
+    slow = replace(robot.recording, joint_stamps=1000 * robot.recording.joint_stamps)
+    states, _ = check_rates(Observation(slow, robot.urdf, robot.sensor, few.wrench_frame))
     assert states.name == "rate" and "divide them by 1000" in states.remedy
+    wrench = robot.recording.wrench
+    faulty = replace(robot.recording, wrench=-wrench, wrench_stamps=np.zeros(len(wrench)))
+    report = check_robot(Observation(faulty, robot.urdf, robot.sensor, ""))
+    assert report.faults == ("stamps_unset", "frame", "gravity")
+    assert report.settings is not None and report.settings.stamp_source == "arrival"
+    assert report.settings.wrench_direction == "child_to_parent"
+    assert [f.settings["frame_id"] for f in report.findings if f.name == "frame"] == ["r_upper_arm"]
+    turned = replace(robot.recording, wrench=wrench[:, [1, 0, 2, 4, 3, 5]] * np.tile([1.0, -1.0, 1.0], 2))
+    said = " ".join(one.text for one in checked(robot, turned).findings)
+    assert all(f"{what}.x shows y, {what}.y shows -x" in said for what in ("force", "torque"))
+    assert guess_sensor(robot.urdf, ["none"]) == ""
+    report = check_robot(Observation(cut(robot.recording, 0.0, 0.0), robot.urdf))
+    assert report.faults == ("silence",) and report.settings is None
+    assert all(finding.verdict != OPEN for finding in report.findings)
 
 
 @pytest.mark.parametrize("name", [*ZOO, "left"])
@@ -118,17 +132,6 @@ def test_a_simulated_clock_needs_its_topic(published, expected):
     assert any(one.name == "clock" and one.verdict == OPEN for one in report.findings) == (published is None)
 
 
-def test_settings_follow_from_what_was_found():
-    robot = sound("icub_wrench_100hz")
-    wrench = robot.recording.wrench
-    faulty = replace(robot.recording, wrench=-wrench, wrench_stamps=np.zeros(len(wrench)))
-    report = check_robot(Observation(faulty, robot.urdf, robot.sensor, ""))
-    assert report.faults == ("stamps_unset", "frame", "gravity")
-    assert report.settings is not None and report.settings.stamp_source == "arrival"
-    assert report.settings.wrench_direction == "child_to_parent"
-    assert [f.settings["frame_id"] for f in report.findings if f.name == "frame"] == ["r_upper_arm"]
-
-
 TOO_SLOW = "ur10_slow_two_joints_still_125hz"  # moves too little within a window to judge its velocities
 
 
@@ -141,17 +144,13 @@ def test_velocities_of_another_motion_are_named(name):
     assert "velocities" in faults_of(robot, replace(robot.recording, velocity=velocity))
 
 
-def test_a_urdf_with_a_negative_mass_or_without_any_is_named():
+def test_masses_that_are_negative_or_0_and_joints_that_only_messages_or_only_the_urdf_have_are_named():
     robot = sound("planar_arm_1khz")
     urdf = robot.urdf.replace('mass value="', 'mass value="-')
     found = check_robot(Observation(robot.recording, urdf))
     assert "urdf" in found.faults and found.settings is None
     found = check_robot(Observation(robot.recording, re.sub('mass value="[^"]*"', 'mass value="0"', robot.urdf)))
     assert any("gives the links that move no mass" in one.text for one in found.findings)
-
-
-def test_joints_that_only_the_messages_or_only_the_urdf_have_are_named():
-    robot = sound("planar_arm_1khz")
     made, (first, second) = robot.recording, robot.recording.joint_names
     more = {name: np.c_[getattr(made, name), made.position[:, :1]] for name in ("position", "effort")}
     for names, values, text in (
@@ -160,13 +159,6 @@ def test_joints_that_only_the_messages_or_only_the_urdf_have_are_named():
     ):
         *_, found = check_names(Observation(replace(made, joint_names=names, **values), robot.urdf))
         assert text in found.text and found.settings == {"extra_joints": ("gripper",)}
-
-
-def test_silence_is_named():
-    robot = sound("icub_wrench_100hz")
-    report = check_robot(Observation(cut(robot.recording, 0.0, 0.0), robot.urdf))
-    assert report.faults == ("silence",) and report.settings is None
-    assert all(finding.verdict != OPEN for finding in report.findings)
 
 
 @pytest.mark.slow

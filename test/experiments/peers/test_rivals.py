@@ -6,10 +6,9 @@ from scipy.optimize import approx_fprime
 from scipy.spatial.distance import cdist
 
 from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
-from icub_learning.experiments.peers import contacts
+from icub_learning.experiments.peers import contacts, loads
 from icub_learning.experiments.peers import locally_weighted as module
 from icub_learning.experiments.peers.likelihood import Kernel, most_likely_kernel, negative_log_likelihood
-from icub_learning.experiments.peers.loads import batch
 from icub_learning.experiments.peers.local_processes import Leaf, LocalProcesses, Split
 from icub_learning.experiments.peers.locally_weighted import LocallyWeightedProjections
 from icub_learning.experiments.peers.network import ReplayNetwork
@@ -51,6 +50,32 @@ def test_what_keeps_all_samples_is_an_exact_process():
     trees = [LocalProcesses(KERNEL, 2, 60, 0.1, name, 0) for name in ("mixture", "product")]
     for learner, tolerance in (*((tree, 1e-6) for tree in trees), (StreamingProcess(KERNEL, 2, 60, 0, 1000), 1e-3)):
         np.testing.assert_allclose(predicted(learned(learner, x, y), new), exact(x, y, new), atol=tolerance)
+    # A streaming process keeps what it heard when inducing points move.
+    (x, y), (new, truth) = samples(300), samples(100, seed=1)
+    process, same = (learned(StreamingProcess(KERNEL, 2, 60, 0, *every), x, y) for every in ((), (30,)))
+    np.testing.assert_array_equal(predicted(same, new), predicted(process, new))  # 30 is the default for 60 points
+    error = np.mean((predicted(process, new) - truth) ** 2)
+    assert error < 1.5 * np.mean((exact(x, y, new) - truth) ** 2)
+    before = predicted(process, new)
+    process.induce(process.points[::-1].copy())  # the same points in another order say the same
+    np.testing.assert_allclose(predicted(process, new), before, atol=0.01)  # a tenth of the noise of 0.1
+    # Leaves are aggregated as the paper has it.
+    (x, y), leaf = samples(100), Leaf(KERNEL, 100, 2)
+    leaf.fill(x, y)
+    trees = {name: LocalProcesses(KERNEL, 2, 100, 0.5, name, 0) for name in ("mixture", "product")}
+    split = Split(leaf, 0.5, np.random.default_rng(0))
+    at = np.array([split.middle + 0.1 * split.width] * 2)
+    share, (left, right) = split.left(at), (side.predict(at) for side in split.sides)
+    assert share == pytest.approx(0.4)
+    assert sum(side.n for side in split.sides) == 100 and all(side.n > 20 for side in split.sides)
+    for tree in trees.values():
+        tree.root = split
+    np.testing.assert_allclose(trees["mixture"].predict(at), share * left[0] + (1 - share) * right[0])
+    weights = np.array([share / left[1], (1 - share) / right[1]])
+    expected = (weights[0] * left[0] + weights[1] * right[0]) / weights.sum()
+    np.testing.assert_allclose(trees["product"].predict(at), expected)
+    nothing, variance = Leaf(KERNEL, 5, 2).predict(at)
+    assert not nothing.any() and variance == 1.0
 
 
 def test_a_tree_is_as_good_as_that_of_its_authors():
@@ -73,33 +98,6 @@ def test_a_tree_is_as_good_as_that_of_its_authors():
                 tree.learn(one, target)
             found.append(np.mean(np.square(errors[500:])) / y[500:].var())
         assert np.mean(found) == pytest.approx(figure, rel=0.1)
-
-
-def test_leaves_are_aggregated_as_the_paper_has_it():
-    (x, y), leaf = samples(100), Leaf(KERNEL, 100, 2)
-    leaf.fill(x, y)
-    trees = {name: LocalProcesses(KERNEL, 2, 100, 0.5, name, 0) for name in ("mixture", "product")}
-    split = Split(leaf, 0.5, np.random.default_rng(0))
-    at = np.array([split.middle + 0.1 * split.width] * 2)
-    share, (left, right) = split.left(at), (side.predict(at) for side in split.sides)
-    assert share == pytest.approx(0.4)
-    assert sum(side.n for side in split.sides) == 100 and all(side.n > 20 for side in split.sides)
-    for tree in trees.values():
-        tree.root = split
-    np.testing.assert_allclose(trees["mixture"].predict(at), share * left[0] + (1 - share) * right[0])
-    weights = np.array([share / left[1], (1 - share) / right[1]])
-    expected = (weights[0] * left[0] + weights[1] * right[0]) / weights.sum()
-    np.testing.assert_allclose(trees["product"].predict(at), expected)
-
-
-def test_a_streaming_process_keeps_what_it_heard_when_inducing_points_move():
-    (x, y), (new, truth) = samples(300), samples(100, seed=1)
-    process = learned(StreamingProcess(KERNEL, 2, 60, 0, 20), x, y)
-    error = np.mean((predicted(process, new) - truth) ** 2)
-    assert error < 1.5 * np.mean((exact(x, y, new) - truth) ** 2)
-    before = predicted(process, new)
-    process.induce(process.points[::-1].copy())  # the same points in another order say the same
-    np.testing.assert_allclose(predicted(process, new), before, atol=0.01)  # a tenth of the noise of 0.1
 
 
 def test_a_sparse_spectrum_is_ridge_regression_on_its_features_and_nears_the_exact_process():
@@ -127,9 +125,7 @@ def test_the_likelihood_is_that_of_a_process_and_its_gradient_its_slope():
     assert value == pytest.approx(expected)
     slopes = approx_fprime(at, lambda near: negative_log_likelihood(near, squares, y)[0], 1e-7)
     np.testing.assert_allclose(gradient, slopes, rtol=1e-4)
-
-
-def test_the_most_likely_kernel_is_that_of_the_data():
+    # The most likely kernel is that of the data.
     rng = np.random.default_rng(0)
     x = rng.uniform(-3.0, 3.0, (300, 2))
     root = np.linalg.cholesky(Kernel(np.array([0.8, 2.0]), 0.0)(x, x) + 0.02 * np.eye(300))
@@ -203,6 +199,10 @@ def test_lwpr_learns_the_cross_of_its_paper():
         learned(model, x, (cross(x) + 0.1 * rng.standard_normal(1000))[:, None])
     errors = predicted(model, grid)[:, 0] - cross(grid)
     assert np.mean(errors**2) / cross(grid).var() < 0.06
+    apart, places = LocallyWeightedProjections(1, 2, 1e4, 0.0), np.arange(130.0)  # a local model for each output
+    learned(apart, places[:, None], y := np.outer(places, [1, -1]))
+    np.testing.assert_allclose(predicted(apart, places[:, None]), y)
+    assert apart.n == 260 and not apart.predict(np.array([200.0])).any()
 
 
 class LinearRegressor:
@@ -226,7 +226,7 @@ def test_rigid_bodies_find_base_parameters_as_weighted_least_squares_do():
     np.testing.assert_allclose(predicted(model, motions), expected, rtol=1e-6, atol=1e-6)
 
 
-def test_the_residual_is_the_external_torque_through_a_low_pass():
+def test_the_residual_is_the_external_torque_through_a_low_pass_and_its_alarms_are_counted():
     """As in De Luca et al. (2006), for a planar arm that follows sines and is pushed in the second half of the time."""
     regressor = TorqueRegressor.from_urdf(planar_arm_urdf((0.4, 0.3), (2.0, 1.2)), ("joint_1", "joint_2"), True)
     nominal = regressor.nominal_parameters.copy()
@@ -243,6 +243,12 @@ def test_the_residual_is_the_external_torque_through_a_low_pass():
     expected = EXTERNAL * (1.0 - np.exp(-GAIN * STEP * np.arange(1, len(residuals) - half + 1)))[:, None]
     np.testing.assert_allclose(residuals[:half], 0.0, atol=0.02)
     np.testing.assert_allclose(residuals[half:], expected, atol=0.03)
+    times, seen = np.arange(0.0, 4.0, 0.1), np.zeros(40, bool)
+    seen[[3, 4, 13, 25]] = True
+    np.testing.assert_allclose(contacts.delays(seen, times, np.array([1.05, 2.15])), [0.25, 0.35])
+    assert contacts.delays(seen, times, np.array([3.0])) == np.inf and contacts.count_alarms(seen) == 3
+    values = np.array([0.0, 3.0, 0.0, 5.0, 5.0, 1.0, 4.0])
+    assert [contacts.threshold(values, allowed) for allowed in range(3)] == [5.0, 4.0, 3.0]
 
 
 def test_a_batch_finds_a_load_and_weighs_outputs_by_their_noise():
@@ -252,15 +258,6 @@ def test_a_batch_finds_a_load_and_weighs_outputs_by_their_noise():
     values = rows @ truth + noise * rng.standard_normal((100, 6))
     flat, target = (rows / noise[:, None]).reshape(-1, 10), (values / noise).ravel()
     expected = np.linalg.lstsq(flat, target, rcond=None)[0]
-    np.testing.assert_allclose(batch(list(rows), list(values)), expected, atol=1e-3)
+    np.testing.assert_allclose(loads.batch(list(rows), list(values)), expected, atol=1e-3)
     equal = np.linalg.lstsq(rows.reshape(-1, 10), values.ravel(), rcond=None)[0]
     assert np.abs(equal - truth).max() > 0.02  # error with equal weights
-
-
-def test_delays_and_alarms_are_counted():
-    times, seen = np.arange(0.0, 4.0, 0.1), np.zeros(40, bool)
-    seen[[3, 4, 13, 25]] = True
-    np.testing.assert_allclose(contacts.delays(seen, times, np.array([1.05, 2.15])), [0.25, 0.35])
-    assert contacts.delays(seen, times, np.array([3.0])) == np.inf and contacts.count_alarms(seen) == 3
-    values = np.array([0.0, 3.0, 0.0, 5.0, 5.0, 1.0, 4.0])
-    assert [contacts.threshold(values, allowed) for allowed in range(3)] == [5.0, 4.0, 3.0]

@@ -70,5 +70,6 @@ def test_it_ends_where_a_point_gains_little_and_takes_no_point_twice(samples):
     gains = -np.diff(twice.objectives) / twice.objectives[1:]
     assert all(gains[:-1] >= module.TOLERANCE) and 0 <= gains[-1] < module.TOLERANCE
     assert len(np.unique(twice.points, axis=0)) == len(twice.points) < len(x)
+    assert len(import_vectors(KERNEL, np.repeat(x[:2], 30, axis=0), y, 1e-6).chosen) <= 2
     with pytest.raises(ParameterError, match="at least 3"):
         import_vectors(KERNEL, x, y > 0, LAMBDA)

@@ -1,12 +1,15 @@
 """Few views, unknown objects and late classes on clouds whose answers are known, and the command on all of them."""
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import MagicMock, Mock
 
 import numpy as np
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
+from icub_learning.cli.main import main
 from icub_learning.errors import ParameterError, RecordingError
 from icub_learning.experiments.data import images
 from icub_learning.experiments.recognition import contenders, experiment, late, many, unknown, views
@@ -25,11 +28,6 @@ def clouds(n_classes=6, n=40, noise=0.25, seed=0):
     return {f"c{k}": tuple(centres[k] + noise * rng.normal(size=(2, n, D))) for k in range(n_classes)}
 
 
-def pools(noise, seed=0):
-    """Return ten classes with 40 views to teach and 15 query views."""
-    return {name: (taught, asked[:15]) for name, (taught, asked) in clouds(10, 40, noise, seed).items()}
-
-
 def nearest_mean(drawn):
     """Return the class with the nearest mean of its taught views, which is nearly the best rule on these clouds."""
     means = np.array([rows.mean(axis=0) for rows in drawn.taught.values()])
@@ -45,8 +43,7 @@ def test_draws_are_disjoint_and_repeat():
     np.testing.assert_array_equal(few.asked, many.asked)
     drawn = np.round(few.asked.mean(axis=1) / 1e3)  # class of each query view
     names = [list(numbered).index(name) for name in few.taught]
-    for place, index in enumerate(names):
-        assert (drawn[few.targets == place] == index).all()
+    assert all((drawn[few.targets == place] == index).all() for place, index in enumerate(names))
     assert not set(drawn[few.targets < 0]) & set(names) and len(set(drawn[few.targets < 0])) == 2
     everything = np.concatenate([*many.taught.values(), many.asked])
     assert len(np.unique(everything, axis=0)) == len(everything)
@@ -72,13 +69,6 @@ def test_every_contender_is_near_the_best_rule(name):
         assert right > (0.6 if n == 1 else best - 0.12)  # chance is 0.17
 
 
-@pytest.mark.filterwarnings("error")
-def test_features_that_do_not_vary_are_no_reason_to_warn():
-    varying = np.arange(D) > 0
-    drawn = views.draw({name: (one * varying, other) for name, (one, other) in clouds().items()}, 6, 5, 1)
-    contenders.named_by(contenders.RIVALS["class mean"], drawn.taught, drawn.asked)
-
-
 def test_rivals_get_the_setting_that_serves_them():
     # One direction has most of the variance and carries no information: an LDA shrunk to the identity fails.
     loud, rng = np.linalg.qr(np.random.default_rng(3).normal(size=(D, D)))[0][0], np.random.default_rng(4)
@@ -89,21 +79,15 @@ def test_rivals_get_the_setting_that_serves_them():
     spoiled = contenders.named_by(replace(lda, settings=(0.999999,)), drawn.taught, drawn.asked)
     named, targets = np.array([0, 0, 1, 1, 1, 0]), np.array([0, 0, 0, 1, 1, 2])
     assert views.accuracy(named, targets) == pytest.approx((2 / 3 + 1 + 0) / 3)
+    assert all(list(one.settings) == sorted(one.settings) for one in contenders.RIVALS.values())
+    fixed = {name: (rows * (np.arange(D) > 0), other) for name, (rows, other) in clouds().items()}
+    without = views.draw(fixed, 6, 5, 1)
+    with warnings.catch_warnings(action="error"):  # features that do not vary are no reason to warn
+        contenders.named_by(contenders.RIVALS["class mean"], without.taught, without.asked)
     assert views.accuracy(chosen, drawn.targets) > 0.9 > views.accuracy(spoiled, drawn.targets) + 0.1
 
 
-def test_calibration_error_and_area_of_scores_by_hand():
-    right = np.array([True, True, False, False])
-    assert unknown.calibration_error(np.array([1.0, 1.0, 0.0, 0.0]), right) == 0.0
-    assert unknown.calibration_error(np.array([0.0, 0.0, 1.0, 1.0]), right) == 1.0
-    # Half of the labels with confidence 0.75 are right, and all with 0.45: (2 * 0.25 + 2 * 0.55) / 4.
-    found = unknown.calibration_error(np.array([0.75, 0.75, 0.45, 0.45]), np.array([True, False, True, True]))
-    assert found == pytest.approx(0.4)
-    assert unknown.auroc(np.array([0.9, 0.5]), np.array([0.5, 0.1])) == pytest.approx(3.5 / 4)
-    assert unknown.auroc(np.array([0.1, 0.2]), np.array([0.8])) == 0.0
-
-
-def test_unknown_objects_after_lessons():
+def test_unknown_objects_after_lessons(monkeypatch, capsys):
     pools = clouds(noise=0.12)
     one = unknown.judge(pools, 4, 2, 15, 0)
     assert one.largest > 0.95 and one.label > 0.85 and one.auroc > 0.95 and one.rejected > 0.8
@@ -115,6 +99,22 @@ def test_unknown_objects_after_lessons():
     # Unknown objects that look like taught ones cannot be told apart.
     twins = dict.fromkeys(("a", "b", "c", "d", "e", "f"), pools["c0"])
     assert abs(unknown.judge(twins, 3, 3, 15, 0).auroc - 0.5) < 0.1
+    # Of 24 rendered objects some are known, and all others are not.
+    monkeypatch.setattr(unknown, "judge", judge := Mock(return_value=replace(one, auroc=0.98, rejected=0.849)))
+    monkeypatch.setitem(views.SETS, "objects", lambda *_: pools)
+    assert main(["reproduce", "recognition", "--on", "objects", "--parts", "unknown", "--seeds", "4"]) == 0
+    assert [asked.args for asked in judge.call_args_list] == [(pools, n, 24 - n, 20, 4) for n in (2, 5, 12, 18)]
+    rows = [line for line in capsys.readouterr().out.splitlines() if "AUROC" in line or "unknown rejected" in line]
+    assert [row.split()[-1] for row in rows] == ["NO", "NO", "NO", "NO", "yes", "NO", "yes", "NO"]
+    # Calibration error and area of scores by hand.
+    right = np.array([True, True, False, False])
+    assert unknown.calibration_error(np.array([1.0, 1.0, 0.0, 0.0]), right) == 0.0
+    assert unknown.calibration_error(np.array([0.0, 0.0, 1.0, 1.0]), right) == 1.0
+    # Half of the labels with confidence 0.75 are right, and all with 0.45: (2 * 0.25 + 2 * 0.55) / 4.
+    found = unknown.calibration_error(np.array([0.75, 0.75, 0.45, 0.45]), np.array([True, False, True, True]))
+    assert found == pytest.approx(0.4)
+    assert unknown.auroc(np.array([0.9, 0.5]), np.array([0.5, 0.1])) == pytest.approx(3.5 / 4)
+    assert unknown.auroc(np.array([0.1, 0.2]), np.array([0.8])) == 0.0
 
 
 def test_late_class_by_hand():
@@ -136,12 +136,31 @@ def test_late_class_by_hand():
     assert min(one["others"] for one in found.values()) > 0.5  # chance is 0.25
 
 
-def test_orders_of_teaching():
+def test_orders_and_numbers_of_many_views_and_the_closed_forms_of_rivals():
     targets = np.repeat(np.arange(3), 4)
     one, rounds, mixed = (many.ordered(order, targets, 0) for order in many.ORDERS)
     assert one.tolist() == list(range(12))
     assert targets[rounds].tolist() == [0, 1, 2] * 4 and rounds[::3].tolist() == [0, 1, 2, 3]
     assert sorted(mixed) == list(range(12)) and mixed.tolist() != one.tolist()
+    pools = clouds(10, 40)
+    assert list(many.cells(pools)) == [(10, 3), (10, 10), (10, 30)]
+    pools["c0"] = (pools["c0"][0][:5], pools["c0"][1])
+    assert list(many.cells(pools)) == [(10, 3), (9, 10), (9, 30)]
+    # Ridge is the same with more views than features and less.
+    rng = np.random.default_rng(0)
+    x, asked, targets = rng.normal(size=(10, 30)), rng.normal(size=(4, 30)), np.arange(10) % 3
+    wide, rows = list(many.ridge(x, targets, asked)), x / np.linalg.norm(x, axis=1, keepdims=True)
+    others = asked / np.linalg.norm(asked, axis=1, keepdims=True)
+    for power, scores in zip(range(-4, 2), wide, strict=True):
+        weights = np.linalg.solve(rows.T @ rows + 10.0**power * np.eye(30), rows.T @ np.eye(3)[targets])
+        np.testing.assert_allclose(scores, others @ weights, rtol=1e-6, atol=1e-8)
+    # Streaming LDA is a linear discriminant with a shrunk covariance.
+    rng, targets = np.random.default_rng(0), np.repeat(np.arange(4), 10)
+    x, asked = rng.normal(size=(40, 6)) + 0.3 * targets[:, None], rng.normal(size=(9, 6))
+    rows, others = (part / np.linalg.norm(part, axis=1, keepdims=True) for part in (x, asked))
+    for share, scores in zip((1e-4, 1e-2, 0.05, 0.2, 0.5, 0.9), many.streaming_lda(x, targets, asked), strict=True):
+        exact = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=share).fit(rows, targets).decision_function(others)
+        np.testing.assert_allclose(np.diff(scores), np.diff(exact), atol=1e-10)  # but for the chance of a class
 
 
 @pytest.mark.parametrize("name", many.RIVALS)
@@ -151,32 +170,6 @@ def test_rivals_on_many_views_are_near_the_best_rule(name, monkeypatch):
     x, targets = np.concatenate(list(drawn.taught.values())), np.repeat(np.arange(6), 20)
     best = max(views.accuracy(s.argmax(axis=1), drawn.targets) for s in many.RIVALS[name](x, targets, drawn.asked))
     assert best > views.accuracy(nearest_mean(drawn), drawn.targets) - 0.05
-
-
-def test_ridge_is_the_same_with_more_views_than_features_and_less():
-    rng = np.random.default_rng(0)
-    x, asked, targets = rng.normal(size=(10, 30)), rng.normal(size=(4, 30)), np.arange(10) % 3
-    wide, rows = list(many.ridge(x, targets, asked)), x / np.linalg.norm(x, axis=1, keepdims=True)
-    others = asked / np.linalg.norm(asked, axis=1, keepdims=True)
-    for power, scores in zip(range(-4, 2), wide, strict=True):
-        weights = np.linalg.solve(rows.T @ rows + 10.0**power * np.eye(30), rows.T @ np.eye(3)[targets])
-        np.testing.assert_allclose(scores, others @ weights, rtol=1e-6, atol=1e-8)
-
-
-def test_streaming_lda_is_a_linear_discriminant_with_a_shrunk_covariance():
-    rng, targets = np.random.default_rng(0), np.repeat(np.arange(4), 10)
-    x, asked = rng.normal(size=(40, 6)) + 0.3 * targets[:, None], rng.normal(size=(9, 6))
-    rows, others = (part / np.linalg.norm(part, axis=1, keepdims=True) for part in (x, asked))
-    for share, scores in zip((1e-4, 1e-2, 0.05, 0.2, 0.5, 0.9), many.streaming_lda(x, targets, asked), strict=True):
-        exact = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=share).fit(rows, targets).decision_function(others)
-        np.testing.assert_allclose(np.diff(scores), np.diff(exact), atol=1e-10)  # but for the chance of a class
-
-
-def test_cells_are_those_that_the_data_are_enough_for():
-    pools = clouds(10, 40)
-    assert list(many.cells(pools)) == [(10, 3), (10, 10), (10, 30)]
-    pools["c0"] = (pools["c0"][0][:5], pools["c0"][1])
-    assert list(many.cells(pools)) == [(10, 3), (9, 10), (9, 30)]
 
 
 def test_photographs_are_read_and_damage_is_refused(tmp_path):
@@ -195,8 +188,25 @@ def test_photographs_are_read_and_damage_is_refused(tmp_path):
             images.load_grocery(path)
 
 
+def test_rendered_objects_are_kept_and_another_file_is_refused(tmp_path, monkeypatch):
+    scene = MagicMock()
+    monkeypatch.setattr("icub_learning.simulation.ObjectScene", scene)
+    monkeypatch.setattr("icub_learning.recognition.CNNFeatures", lambda: Mock(transform=lambda view: np.full(3, view)))
+    made = scene.return_value.__enter__.return_value
+    made.names, made.render = ["cup", "ball"], lambda view: getattr(view, "turn", view)
+    for turntable, turns in ((False, [0, 1, 2, 3]), (True, 0.5 * np.pi * np.arange(4))):
+        for _ in range(2):  # rendered, then read
+            found = images.rendered_objects(4, tmp_path / f"{turntable}.npz", turntable)
+            assert list(found) == ["cup", "ball"] and scene.call_count == turntable + 1
+            np.testing.assert_allclose([found["cup"], found["ball"]], [np.outer(turns, np.ones(3))] * 2)
+    np.savez(tmp_path / "flat.npz", a=np.zeros(3))
+    with pytest.raises(RecordingError, match="holds no features"):
+        images.load_features(tmp_path / "flat.npz")
+
+
 def test_command(tmp_path, monkeypatch, run):
-    sets = {"grocery": pools(0.12), "mnist": pools(0.1), "textures": pools(0.1, 1)}
+    sets = {"grocery": clouds(10, 40, 0.12), "mnist": clouds(10, 40, 0.1), "textures": clouds(10, 40, 0.1, 1)}
+    sets = {title: {name: (taught, asked[:15]) for name, (taught, asked) in one.items()} for title, one in sets.items()}
     for name, some in sets.items():
         monkeypatch.setitem(views.SETS, name, lambda data, out, some=some: some)
     monkeypatch.setitem(views.SETS, "objects", lambda data, out: images.load_grocery(tmp_path / "nowhere"))

@@ -39,21 +39,12 @@ def test_every_part_starts_from_what_was_learned_in_the_first_plane(planes):
         np.testing.assert_array_equal(part, errors(type(learner).from_state(saved, regressor), recording))
 
 
-def test_parts_hold_all_samples_once(planes):
-    parts = change_of_task.cut(planes["circle_xz"], 5)
-    assert [len(part.wrench_stamps) for part in parts] == [N // 5] * 5
-    np.testing.assert_array_equal(np.concatenate([part.wrench for part in parts]), planes["circle_xz"].wrench)
-    np.testing.assert_array_equal(np.concatenate([part.position for part in parts]), planes["circle_xz"].position)
-    with pytest.raises(ParameterError, match=str(N)):
-        change_of_task.cut(planes["circle_xz"], 7)
-
-
 def of_components(errors):
     """Return the mean over the columns of their RMSE, computed in a loop, as the text of the thesis defines it."""
     return sum(np.sqrt(sum(e * e for e in column) / len(column)) for column in errors.T) / errors.shape[1]
 
 
-def test_figures_are_means_over_components_and_parts():
+def test_figures_are_means_over_components_and_over_parts_that_hold_all_samples_once(planes):
     random = np.random.default_rng(0)
     axes = np.array([1.0, 5.0, 0.1, 2.0, 0.01, 1.0])  # scale of each axis: pooling the axes gives another figure
     outcome = change_of_task.Outcome(axes * random.normal(size=(300, 6)), axes * random.normal(size=(4, 90, 6)))
@@ -63,6 +54,12 @@ def test_figures_are_means_over_components_and_parts():
     assert outcome.rmse("force")["steady"] == pytest.approx(expected)
     assert outcome.rmse("force")["first plane, steady"] == pytest.approx(of_components(outcome.first[200:, :3]))
     np.testing.assert_allclose(outcome.curves("force")[2, 59], of_components(outcome.parts[2, 30:60, :3]))
+    parts = change_of_task.cut(planes["circle_xz"], 5)
+    assert [len(part.wrench_stamps) for part in parts] == [N // 5] * 5
+    np.testing.assert_array_equal(np.concatenate([part.wrench for part in parts]), planes["circle_xz"].wrench)
+    np.testing.assert_array_equal(np.concatenate([part.position for part in parts]), planes["circle_xz"].position)
+    with pytest.raises(ParameterError, match=str(N)):
+        change_of_task.cut(planes["circle_xz"], 7)
 
 
 def test_command(planes, run, monkeypatch):

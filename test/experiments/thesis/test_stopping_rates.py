@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from icub_learning.experiments.thesis import stopping_rates
-from icub_learning.experiments.thesis.spline_rates import basis, decay
+from icub_learning.experiments.thesis import spline_rates, stopping_rates
 from icub_learning.kernel_methods import StochasticKernelMachine
 
 PLACES = (np.arange(stopping_rates.GRID) + 0.5) / stopping_rates.GRID  # grid over which excess risks are averaged
@@ -26,10 +25,29 @@ def test_corollaries_6(run, monkeypatch):
     assert passes["b = 1", 1.0] == 1 and passes["b = n^(1/2)", 1.0] == pytest.approx(1)
     assert passes["b = n", 1.0] == pytest.approx(n**0.5)
     assert passes[2, 1.0] == passes[3, 1.0] == passes[4, 0.5] == passes[9, 0.5] == 1
+    # One draw equals one pass of StochasticKernelMachine with the spline kernel over the samples as drawn.
+    n, seed, weights = 40, 3, spline_rates.decay(1 / (2 * stopping_rates.GAMMA))
+    monkeypatch.setattr(stopping_rates, "FURTHER", 1)
+    found = stopping_rates.simulate(stopping_rates.COROLLARIES[3], 0.5, n, 1, seed)
+    random = np.random.default_rng([seed, 5, n, 50])  # 5: number of the corollary, 50: beta in percent
+    (x, chance), turns = random.uniform(size=(2, n)), [random.integers(n, size=(1, 1)).item() for _ in range(n)]
+    f = spline_rates.basis(x) @ stopping_rates.truth(stopping_rates.SMOOTHNESS[0.5], stopping_rates.GAMMA)
+    y = np.where(chance < 1 / (1 + np.exp(-f)), 1.0, -1.0)
+
+    def kernel(a, b):
+        return (spline_rates.basis(a[:, 0]) * weights) @ (spline_rates.basis(b[:, 0]) * weights).T
+
+    for average, name in ((False, "iterate"), (True, "average")):
+        model = StochasticKernelMachine(kernel=kernel, loss="logistic", max_iter=1, order="cyclic", average=average,
+                                        step_size=4 / (weights @ weights), decay=1 / 3)  # fmt: skip
+        scores = model.fit(x[turns, None], y[turns]).predict(PLACES[:, None])
+        expected = stopping_rates.excess("logistic", scores[None], best_of(0.5))[0]
+        # The machine's average counts w_2 to w_(t+1), the thesis's w_1 to w_t.
+        assert found[name][found["stop"]] == pytest.approx(expected, rel=1e-6 if name == "iterate" else 0.1)
 
 
 def best_of(beta):
-    return basis(PLACES) @ stopping_rates.truth(stopping_rates.SMOOTHNESS[beta], stopping_rates.GAMMA)
+    return spline_rates.basis(PLACES) @ stopping_rates.truth(stopping_rates.SMOOTHNESS[beta], stopping_rates.GAMMA)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "absolute", "square"])
@@ -44,25 +62,3 @@ def test_excess_risks_are_means_over_labels(loss):
         costs = [np.mean(np.abs(y - some) ** (2 if loss == "square" else 1)) for some in (scores, best)]
     assert stopping_rates.excess(loss, scores, best)[0] == pytest.approx(costs[0] - costs[1], rel=0.02)
     assert stopping_rates.excess(loss, best[None], best)[0] == 0
-
-
-def test_sgm_on_features_is_that_of_the_kernel(monkeypatch):
-    """One draw equals one pass of StochasticKernelMachine with the spline kernel over the samples as drawn."""
-    n, seed, weights = 40, 3, decay(1 / (2 * stopping_rates.GAMMA))
-    monkeypatch.setattr(stopping_rates, "FURTHER", 1)
-    found = stopping_rates.simulate(stopping_rates.COROLLARIES[3], 0.5, n, 1, seed)
-    random = np.random.default_rng([seed, 5, n, 50])  # 5: number of the corollary, 50: beta in percent
-    (x, chance), turns = random.uniform(size=(2, n)), [random.integers(n, size=(1, 1)).item() for _ in range(n)]
-    f = basis(x) @ stopping_rates.truth(stopping_rates.SMOOTHNESS[0.5], stopping_rates.GAMMA)
-    y = np.where(chance < 1 / (1 + np.exp(-f)), 1.0, -1.0)
-
-    def kernel(a, b):
-        return (basis(a[:, 0]) * weights) @ (basis(b[:, 0]) * weights).T
-
-    for average, name in ((False, "iterate"), (True, "average")):
-        model = StochasticKernelMachine(kernel=kernel, loss="logistic", max_iter=1, order="cyclic", average=average,
-                                        step_size=4 / (weights @ weights), decay=1 / 3)  # fmt: skip
-        scores = model.fit(x[turns, None], y[turns]).predict(PLACES[:, None])
-        expected = stopping_rates.excess("logistic", scores[None], best_of(0.5))[0]
-        # The machine's average counts w_2 to w_(t+1), the thesis's w_1 to w_t.
-        assert found[name][found["stop"]] == pytest.approx(expected, rel=1e-6 if name == "iterate" else 0.1)

@@ -86,9 +86,6 @@ def test_steps_without_a_budget_may_come_between_others():
         lost = dictionary.step(points[now], weights[now], dictionary.values(points[now])[1], budget=budget)
         assert lost == 0.0 and dictionary.norm == pytest.approx(norm(kernel.gram(points[:stop]), weights[:stop]))
         np.testing.assert_allclose(dictionary.values(points)[0], kernel(points, points[:stop]) @ weights[:stop])
-
-
-def test_weights_that_are_too_large_or_not_finite_are_refused():
     for bad in (1e300, np.nan):
         with pytest.raises(ParameterError, match="weights"):
             pursued(Kernel(), np.zeros((1, 1)), np.array([[bad]]), 0.1)

@@ -9,12 +9,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process.kernels import RBF
 from threadpoolctl import threadpool_limits
 
-from icub_learning.kernel_methods import FALKON, KRLS, NystromKRLS, PreconditionedKRLS
-from icub_learning.kernel_methods.kernels import Kernel
+from icub_learning.kernel_methods import FALKON, KRLS, Kernel, NystromKRLS, PreconditionedKRLS
 from icub_learning.kernel_methods.rows import ArrayRows
 from icub_learning.kernel_methods.subsampling import falkon_system, stored_kernel
 from icub_learning.kernel_methods.subsampling.centers import CenterBasis
-from icub_learning.kernel_methods.subsampling.stored_kernel import StoredKernel
 
 N, D, SIGMA = 3000, 4, 1.5
 
@@ -33,7 +31,7 @@ def test_falkon_ends_at_the_direct_nystrom_solution_from_single_precision_too(ke
         np.testing.assert_array_equal(fitted.centers_, direct.centers_)
         np.testing.assert_allclose(fitted.predict(x), direct.predict(x), atol=max(20 * tol, 1e-8))
         assert fitted.n_kept_ == direct.n_kept_
-    assert kept.n_iter_ <= 1.5 * computed.n_iter_ + 1  # each correction restarts the search directions
+    assert kept.n_iter_ <= 1.25 * computed.n_iter_ + 1  # each correction restarts the search directions
     for unit in (2.0**30, 2.0**-30):  # the targets' unit decides nothing; powers of two are not rounded
         scaled = FALKON(tol=tol, **settings).fit(x, unit * y)
         np.testing.assert_array_equal(scaled.dual_coef_, unit * kept.dual_coef_)
@@ -70,6 +68,8 @@ def test_weights_of_leverage_sampling_keep_the_preconditioner_unbiased():
         system = falkon_system.PreconditionedSystem(ArrayRows(x, x), basis, scatter, 1e-4)
         conditions.append(np.linalg.cond(system.apply(np.eye(system.size))))
     assert conditions[0] < 0.5 * conditions[1]
+    settings = {"n_centers": 300, "regularization": 1e-4, "n_preconditioner": 0, "random_state": 0, "tol": 1e-8}
+    assert FALKON(sampling="leverage", **settings).fit(x, np.sin(x[:, 0])).n_iter_ < 60  # without weights it takes 98
 
 
 def test_threads_share_the_rows(data):
@@ -110,7 +110,7 @@ def test_preconditioned_krls_is_krls(data):
 @pytest.mark.parametrize("kernel", [Kernel("gaussian", SIGMA), Kernel("matern", SIGMA)], ids=["gaussian", "matern"])
 def test_the_error_of_single_precision_is_not_underestimated(data, kernel):
     x, y = data
-    stored, block = StoredKernel(ArrayRows(x, y), kernel.against(x[:150])), kernel(x, x[:150])
+    stored, block = stored_kernel.StoredKernel(ArrayRows(x, y), kernel.against(x[:150])), kernel(x, x[:150])
     np.testing.assert_allclose(stored.moment, block.T @ y, rtol=1e-12, atol=1e-9)
     vectors = np.random.default_rng(2).normal(size=(150, 2)) * [1e-30, 1e30]
     exact = block.T @ (block @ vectors)

@@ -10,13 +10,9 @@ from sklearn.gaussian_process.kernels import RBF
 from icub_learning.errors import DataError
 from icub_learning.kernel_methods import LogisticFALKON
 
-
-@pytest.fixture
-def data():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(300, 3))
-    y = np.where(rng.uniform(size=300) < 1 / (1 + np.exp(-3 * np.sin(2 * x[:, 0]) - x[:, 1])), 1.0, -1.0)
-    return x, y
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(300, 3))
+Y = np.where(RNG.uniform(size=300) < 1 / (1 + np.exp(-3 * np.sin(2 * X[:, 0]) - X[:, 1])), 1.0, -1.0)
 
 
 def objective(alpha, x, y, centers, level):
@@ -28,10 +24,9 @@ def objective(alpha, x, y, centers, level):
 
 
 @pytest.mark.parametrize("level", [1e-1, 1e-3, 1e-5])
-def test_the_objective_is_least(data, level):
-    x, y = data
-    model = LogisticFALKON(n_centers=30, regularization=level, random_state=0, tol=1e-8).fit(x, y)
-    given = x, y, model.centers_, level
+def test_the_objective_is_least(level):
+    model = LogisticFALKON(n_centers=30, regularization=level, random_state=0, tol=1e-8).fit(X, Y)
+    given = X, Y, model.centers_, level
     least = minimize(objective, np.zeros(30), given, jac=True, options={"maxiter": 20_000, "gtol": 1e-12})
     ours, gradient = objective(model.dual_coef_, *given)
     assert ours <= least.fun + 1e-9 < objective(np.zeros(30), *given)[0] - 0.01 and np.linalg.norm(gradient) < 1e-7
@@ -50,10 +45,9 @@ def test_no_step_raises_the_objective():
     assert (np.diff(values) <= 1e-12).all() and values[-1] < 0.7 * values[0]
 
 
-def test_targets_that_are_no_signs_and_steps_too_few(data):
-    x, y = data
+def test_targets_that_are_no_signs_and_steps_too_few():
     with pytest.raises(DataError, match="holds 0, but must be -1 or"):
-        LogisticFALKON().fit(x, (y + 1) / 2)
+        LogisticFALKON().fit(X, (Y + 1) / 2)
     with pytest.warns(ConvergenceWarning, match="2 Newton steps") as caught:
-        LogisticFALKON(max_iter=2, regularization=1e-6).fit(x, y)
+        LogisticFALKON(max_iter=2, regularization=1e-6).fit(X, Y)
     assert caught[0].filename == __file__  # where it was asked for

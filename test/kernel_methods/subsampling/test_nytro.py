@@ -9,7 +9,6 @@ from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods import NYTRO, NystromKRLS
 from icub_learning.kernel_methods.diagnostics import fixed_design_risk
 from icub_learning.kernel_methods.subsampling import nytro
-from icub_learning.kernel_methods.subsampling.nytro import stops
 
 N = 200
 
@@ -63,6 +62,9 @@ def test_fixed_design_risk_is_within_the_papers_bound_of_nystrom_krls():
             bound = fixed_design_risk(other, mean, noise, projection)
             assert risk <= 4 * (1 + 1 / (t - 1)) ** 2 * bound * (1 + 1e-9)
     assert fixed_design_risk(smoothers[-1], mean, 0.0) < 0.2 * fixed_design_risk(smoothers[0], mean, 0.0)
+    by_hand = np.array([[0.5, 0.25], [0.25, 0.5]]), np.array([1.0, 2.0]), 2.0  # variance 0.625, bias (0, 0.75)
+    assert fixed_design_risk(*by_hand) == (1.25 + 0.5625) / 2
+    assert fixed_design_risk(*by_hand, np.diag([1.0, 0.5])) == (1.25 + 0.140625) / 2
 
 
 def test_steps_beyond_the_bound_are_refused_and_below_it_converge(data):
@@ -79,13 +81,13 @@ def test_steps_beyond_the_bound_are_refused_and_below_it_converge(data):
 
 def test_the_rule_by_hand():
     halving = [2.0 ** -(t / 10) for t in range(1, 100)]
-    assert not any(stops(halving[:t]) for t in range(1, 100))
-    assert [t for t in range(1, 16) if stops([1.0] * t)] == list(range(10, 16))
+    assert not any(nytro.stops(halving[:t]) for t in range(1, 100))
+    assert [t for t in range(1, 16) if nytro.stops([1.0] * t)] == list(range(10, 16))
     power = np.arange(1, 5000) ** -0.02  # each doubling gains 1 - 2^-0.02 = 1.38 %
-    assert not any(stops(power[:t], 0.0136) for t in range(1, 5000, 2))
-    assert stops(power[:10], 0.014) and stops(power[:4999], 0.014)
-    assert not stops(power[:9], 0.014)  # too early to judge
-    assert stops([0.0] * 10) and stops([*halving[:40], 1.0])
+    assert not any(nytro.stops(power[:t], 0.0136) for t in range(1, 5000, 2))
+    assert nytro.stops(power[:10], 0.014) and nytro.stops(power[:4999], 0.014)
+    assert not nytro.stops(power[:9], 0.014)  # too early to judge
+    assert nytro.stops([0.0] * 10) and nytro.stops([*halving[:40], 1.0])
 
 
 @pytest.mark.parametrize("max_iter", [300, 2])
@@ -97,8 +99,8 @@ def test_validation_ends_the_iteration_where_the_rule_says(max_iter):
     stopped = NYTRO(stopping=True, method="nesterov", **settings).fit(x, y)
     errors, best = stopped.validation_errors_, int(stopped.validation_errors_.argmin()) + 1
     assert stopped.n_iter_ == len(errors) < 300
-    assert [stops(errors[:t]) for t in range(1, len(errors))] == [False] * (len(errors) - 1)
-    assert stops(errors) or max_iter == 2
+    assert [nytro.stops(errors[:t]) for t in range(1, len(errors))] == [False] * (len(errors) - 1)
+    assert nytro.stops(errors) or max_iter == 2
     # It equals a fit to the samples that are not held out, with the iterations of least error on the held-out ones.
     held_out, kept = nytro.split_off(400, 0.2, True, np.random.RandomState(0))
     assert len(held_out) == 80
@@ -107,6 +109,10 @@ def test_validation_ends_the_iteration_where_the_rule_says(max_iter):
     np.testing.assert_allclose(np.sqrt(np.mean((path - y[held_out]) ** 2, axis=1)), errors, atol=1e-10)
     np.testing.assert_allclose(path[best - 1], stopped.predict(x[held_out]), atol=1e-10)
     np.testing.assert_array_equal(nytro.split_off(400, 0.2, False, None)[1], np.arange(320))
+    assert [len(nytro.split_off(10, share, False, None)[0]) for share in (0.1, 0.8)] == [1, 8]
+    for share in (0.04, 0.9):
+        with pytest.raises(ParameterError, match=r"validation_fraction .* between 0.1 and 0.8 for 10 samples"):
+            nytro.split_off(10, share, False, None)
     with pytest.raises(ParameterError, match="at most the number of samples, 320"):
         NYTRO(stopping=True, n_centers=350).fit(x, y)
 

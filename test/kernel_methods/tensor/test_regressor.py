@@ -116,9 +116,10 @@ def test_conjugates_and_proximal_points(loss):
     """L* is compared with a search over f, the proximal point with a search over b."""
     f, gamma = np.linspace(-60, 60, 240_001), 1.7
     for y in (-1.0, 1.0):
-        for a in (y * 0.3, y * 1.2):
+        for a in (0.0, y * 0.3, y * 1.2, y * 1.7):
             value = -a / gamma * f - loss.value(np.full_like(f, y), f)
             assert loss.dual(np.array(y), np.array(a), gamma) == pytest.approx(gamma * value.max(), abs=1e-3)
+        assert np.isinf(loss.dual(np.array(y), np.array(y * 1.8), gamma)) == (loss is not LOSSES["square"])
         b = np.linspace(-8, 8, 1_600_001)
         for start, tau in ((0.4, 0.5), (-2.0, 2.0), (5.0, 0.1)):
             goal = loss.dual(np.full_like(b, y), b, gamma) + (b - start) ** 2 / (2 * tau)

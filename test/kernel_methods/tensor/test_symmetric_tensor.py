@@ -10,7 +10,6 @@ from helpers.versions import every_version
 from icub_learning.errors import ParameterError
 from icub_learning.kernel_methods import SymmetricTensor
 from icub_learning.kernel_methods.tensor import _symmetric, symmetric_tensor
-from icub_learning.kernel_methods.tensor.symmetric_tensor import n_entries, position
 
 version = every_version(_symmetric, autouse=True)
 
@@ -32,10 +31,10 @@ def both(n, order, function=None, d=3, seed=0):
 def test_entries_are_those_of_the_full_tensor_each_different_one_once(n, order):
     packed, full = both(n, order, lambda values: np.exp(values, out=values))
     different = list(itertools.combinations_with_replacement(range(n), order))
-    assert sorted(position(one) for one in different) == list(range(len(different)))
-    assert len(different) == n_entries(n, order) == packed.entries.size
+    assert sorted(symmetric_tensor.position(one) for one in different) == list(range(len(different)))
+    assert len(different) == symmetric_tensor.n_entries(n, order) == packed.entries.size
     for indices in itertools.product(range(n), repeat=order):
-        assert packed.entries[position(indices)] == pytest.approx(full[indices], rel=1e-12)
+        assert packed.entries[symmetric_tensor.position(indices)] == pytest.approx(full[indices], rel=1e-12)
 
 
 @pytest.mark.parametrize("n, order", SIZES)

@@ -4,10 +4,11 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
+from scipy.stats import logistic, norm
 
-from icub_learning.errors import NotFiniteError, ShapeError
 from icub_learning.recognition import AdaptiveClassifier, IncrementalClassifier
-from icub_learning.recognition.classifiers.calibration import Confidence
+from icub_learning.recognition.classifiers.calibration import Confidence, Typicality
 
 D = 25
 
@@ -27,8 +28,7 @@ def judged(classifier, x, labels):
 def test_recall_of_each_class_is_that_of_its_held_back_views_and_one_of_average_recall():
     scores = np.array([[0.9, 0.1, 0.0, 0.0], [0.2, 0.8, 0.1, 0.0], [0.1, 0.3, 0.2, 0.0], [0.0, 0.0, 0.7, 0.1]])
     targets, weights = np.array([0, 0, 1, 2]), np.array([1.0, 1.0, 0.5, 0.5])  # right: 1 of 2, 1 of 1, 1 of 1
-    recall = Confidence().fit(scores, np.ones(4), targets, weights).recall
-    mean = (1.0 + 0.5 + 0.5) / 3.0
+    recall, mean = Confidence().fit(scores, np.ones(4), targets, weights).recall, (1.0 + 0.5 + 0.5) / 3.0
     np.testing.assert_allclose(recall, [(1 + mean) / 3, (0.5 + mean) / 1.5, (0.5 + mean) / 1.5, np.nan])
     classifier = AdaptiveClassifier(D)
     assert classifier.recall.shape == (0,)
@@ -97,29 +97,41 @@ def test_not_too_sure_of_objects_that_are_asked_for_in_another_place(kind, seeds
     assert abs(np.mean(gaps)) < 0.1  # although nearly every view held back from a lesson is named right
 
 
-def test_before_any_outcome_it_goes_by_margin_and_score():
-    confidence, factors = Confidence(), np.ones(3)
-    sure, torn, weak = (confidence(np.array(s), factors) for s in ([1.0, 0.0, 0.0], [0.5, 0.45, 0.0], [0.1, 0.0, 0.0]))
-    assert sure > weak > torn and confidence(np.array([-1.0, -2.0]), np.ones(2)) < 0.5
+def test_before_any_outcome_it_goes_by_margin_and_score_and_extreme_scores_give_probabilities():
+    confidence, factors = Confidence(), np.array([1.0, 2.0, 0.25])
+    for scores, margin, score in (
+        ([1.0, 0.0, 0.0], 1.0, 1.0), ([0.45, 0.5, 0.0], 0.1, 0.25), ([0.2, -0.1, 0.8], 0.75, 2.0), ([-1, -2, -1], 0, 0),
+    ):  # fmt: skip
+        assert confidence(np.array(scores), factors) == pytest.approx(logistic.cdf(-1 + 4 * margin + score))
+    assert confidence(np.array([0.5]), np.ones(1)) == pytest.approx(logistic.cdf(3.5))
     assert confidence(np.empty(0), np.empty(0)) == 0.0
-
-
-def test_fits_the_share_of_right_ones():
-    scores = np.tile([0.8, 0.2], (2000, 1))
-    confidence = Confidence().fit(scores, np.ones(2), np.repeat([0, 1], [1400, 600]))
-    assert confidence(scores[0], np.ones(2)) == pytest.approx(0.7, abs=0.03)
-
-
-@pytest.mark.parametrize(("bad", "error"), [([0.1], ShapeError), ([np.nan, 0.1], NotFiniteError)])
-def test_bad_scores_are_refused(bad, error):
-    classifier = IncrementalClassifier(D)
-    classifier.learn(*draw(np.random.default_rng(5), 20, range(2), 1.0))
-    with pytest.raises(error):
-        classifier.confidence(bad)
-
-
-def test_extreme_scores_give_probabilities():
     scores = np.array([[1e300, 1e-300], [0.0, 0.0], [-1.0, 1e-12]] * 20)
-    confidence = Confidence().fit(scores, np.ones(2), np.tile([0, 1, 1], 20))
+    confidence.fit(scores, np.ones(2), np.tile([0, 1, 1], 20))
     for row in ([1e300, 1.0], [1e-300, 0.0], [-1e300, -1.0]):
         assert 0.0 <= confidence(np.array(row), np.ones(2)) <= 1.0
+
+
+def test_a_fit_maximizes_the_posterior():
+    rng, factors = np.random.default_rng(6), np.array([1.0, 1.5, 0.8])
+    scores, weights = rng.uniform(0.0, 1.2, size=(40, 3)), rng.uniform(0.5, 1.0, size=40)
+    targets = np.where(rng.uniform(size=40) < 0.7, scores.argmax(axis=1), 0)
+    best, margins = scores.max(axis=1), np.diff(np.sort(scores)[:, 1:])[:, 0]
+    inputs = np.column_stack([np.ones(40), margins / best, np.minimum(best / factors[scores.argmax(axis=1)], 2.0)])
+    signs, prior = np.where(scores.argmax(axis=1) == targets, 1.0, -1.0), np.array([-1.0, 4.0, 1.0])
+
+    def loss(c):
+        return weights @ np.logaddexp(0.0, -signs * (inputs @ c)) + 0.05 * ((c - prior) ** 2).sum()
+
+    expected = logistic.cdf(inputs @ minimize(loss, prior, method="BFGS", options={"gtol": 1e-8}).x)
+    confidence = Confidence().fit(scores, factors, targets, weights)
+    np.testing.assert_allclose([confidence(row, factors) for row in scores], expected, atol=1e-5)
+
+
+def test_typicality_is_a_smoothed_share_with_the_variance_of_the_scores_it_smooths():
+    top, asked = np.random.default_rng(7).uniform(0.3, 1.1, size=30), np.linspace(0.0, 1.4, 9)
+    width = 0.9 * top.std() * 30**-0.2
+    shrunk = top.mean() + (top - top.mean()) * np.sqrt(1.0 - (width / top.std()) ** 2)
+    np.testing.assert_allclose(Typicality(top)(asked), norm.cdf(asked[:, None], shrunk, width).mean(axis=1))
+    alike = Typicality(np.full(5, 0.7))(np.array([0.699, 0.7, 0.701]))
+    np.testing.assert_allclose(alike, norm.cdf([-1.0, 0.0, 1.0]))  # at least 0.001 wide
+    assert Typicality(np.empty(0))(np.array([-0.1, 0.4, 1.3])).tolist() == [0.0, 0.4, 1.0]

@@ -63,9 +63,10 @@ def test_equal_to_algorithm_2_in_batch_however_many_come_at_once(seed, n, n_clas
 def test_recoding_can_be_changed_at_any_time_and_leaves_weights_alone():
     classifier = taught(recoding=0.0)
     weights, plain = classifier.weights, classifier.scores(np.ones(D))
-    classifier.recoding = 1.0
     counts = np.array(list(classifier.counts.values()))
-    np.testing.assert_allclose(classifier.scores(np.ones(D)), plain * counts.sum() / counts)
+    for alpha in (0.0, 0.5, 1.0):
+        classifier.recoding = alpha
+        np.testing.assert_allclose(classifier.scores(np.ones(D)), plain * (counts.sum() / counts) ** alpha)
     np.testing.assert_array_equal(classifier.weights, weights)
     for bad in (-0.1, 1.1, np.nan, "much"):
         with pytest.raises(ParameterError):
@@ -78,10 +79,10 @@ def test_prediction_is_the_label_of_the_largest_score():
     x, _ = sample(np.random.default_rng(6), 40, 5)
     expected = [classifier.classes[i] for i in classifier.scores(x).argmax(axis=1)]
     assert classifier.predict(x) == expected and classifier.predict(x[0]) == expected[0]
-
-
-def test_without_a_class_there_are_no_scores_and_no_prediction():
-    classifier = IncrementalClassifier(D)
+    for bad, error in (([0.1] * 4, ShapeError), ([*[0.1] * 4, np.nan], NotFiniteError)):
+        with pytest.raises(error):
+            classifier.confidence(bad)
+    classifier = IncrementalClassifier(D)  # without a class there are no scores and no prediction
     assert classifier.scores(np.ones(D)).shape == (0,) and classifier.scores(np.ones((3, D))).shape == (3, 0)
     assert classifier.confidence([]) == 0.0
     with pytest.raises(ParameterError, match="learn an example first"):
@@ -97,7 +98,7 @@ def test_no_rows_and_labels_that_do_not_fit_the_rows_teach_nothing():
                 classifier.learn(np.ones((3, D)), labels)
 
 
-def test_forgetting_drops_a_class_and_keeps_the_others_in_proportion():
+def test_forgetting_drops_a_class_and_keeps_the_others_in_proportion_and_renaming_changes_a_name_only():
     classifier, x = taught(), np.random.default_rng(7).normal(size=(20, D))
     before, classes = classifier.scores(x), classifier.classes
     classifier.forget(classes[1])
@@ -107,10 +108,6 @@ def test_forgetting_drops_a_class_and_keeps_the_others_in_proportion():
     np.testing.assert_allclose(after / after[:, :1], before[:, kept] / before[:, :1], rtol=1e-10)
     classifier.learn(x, classes[1])  # the class may come back, as the last one
     assert classifier.classes[-1] == classes[1] and classifier.counts[classes[1]] == 20
-
-
-def test_renaming_changes_a_name_only():
-    classifier, x = taught(), np.random.default_rng(8).normal(size=(20, D))
     before, classes = classifier.scores(x), classifier.classes
     classifier.rename(classes[2], "cup")
     assert classifier.classes == [*classes[:2], "cup", *classes[3:]]
@@ -121,7 +118,7 @@ def test_renaming_changes_a_name_only():
 
 
 @pytest.mark.parametrize("overlap", [0, 1, 3, None])  # number of common classes; None: the first learner has none
-def test_merging_equals_having_seen_all(overlap):
+def test_merging_equals_having_seen_all_and_what_does_not_fit_is_refused(overlap):
     rng = np.random.default_rng(9)
     x, labels = sample(rng, 90, 6)
     kinds, drawn = np.array([int(label.split()[1]) for label in labels]), rng.random(90) < 0.5
@@ -138,9 +135,6 @@ def test_merging_equals_having_seen_all(overlap):
     first.learn(asked, "new")  # the merged classifier goes on learning
     expected = batch_scores(np.vstack([x, asked]), labels + ["new"] * 6, first.classes, 0.3, 0.6, asked)
     np.testing.assert_allclose(first.scores(asked), expected, rtol=1e-8, atol=1e-8)
-
-
-def test_merging_refuses_what_does_not_fit():
     mapped = IncrementalClassifier(D, feature_map=RandomFourierFeatures(D, 20))
     for other in (IncrementalClassifier(D + 1), mapped, "classifier", None):
         with unchanged(classifier := taught()), pytest.raises(ParameterError):
@@ -151,9 +145,9 @@ def test_merging_refuses_what_does_not_fit():
 @example(["a", " ", "a\x00", "\x00", "\ud800", "käse 🧀", "'", '"', "\\", "\n", "x" * 1024, "0", "None", "[]"])
 @settings(deadline=None, max_examples=30)
 def test_any_labels_are_kept_apart_and_survive_saving(labels):
-    classifier = IncrementalClassifier(2)
+    classifier = IncrementalClassifier(1)
     for label in labels:
-        classifier.learn([1.0, 2.0], label)
+        classifier.learn([2.0], label)
     assert classifier.counts == {label: labels.count(label) for label in labels}
     restored = IncrementalClassifier.from_state(classifier.state())
     assert list(restored.counts.items()) == list(classifier.counts.items())
@@ -180,6 +174,17 @@ def test_unknown_labels_are_named(unknown):
             assert len(str(caught.value)) < 400 and "object 0" in str(caught.value)
         with pytest.raises(ParameterError):
             classifier.rename("object 0", "object 1")
+
+
+def test_at_most_ten_labels_are_named_and_of_long_ones_the_beginning():
+    classifier, labels = IncrementalClassifier(D), ["a" * 40, "b" * 41, *"cdefghij", "eleventh"]
+    ten = f"one of ['{'a' * 40}', '{'b' * 37}...', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'"
+    for n, bound in ((0, "a label that was learned"), (10, f"{ten}]"), (11, f"{ten}, ...]")):
+        for label in labels[:n]:
+            classifier.learn(np.ones(D), label)
+        with pytest.raises(ParameterError) as caught:
+            classifier.forget("cup")
+        assert caught.value.bound == bound
 
 
 BAD = [

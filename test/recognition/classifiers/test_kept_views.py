@@ -24,6 +24,7 @@ def test_rows_are_unit_vectors_in_steps_whose_products_add_up_exactly():
     x = 3.0 * rng.normal(size=(50, D))
     rows = np.array([rounded(row) for row in x])
     np.testing.assert_allclose(rows, x / np.linalg.norm(x, axis=1, keepdims=True), atol=2.0**-17)
+    np.testing.assert_allclose(unit(np.array([[0.0, 0.0], [3e300, 4e300]])), [[0.0, 0.0], [0.6, 0.8]])
     sums = [sum((np.outer(row, row) for row in rows[rng.permutation(50)]), np.zeros((D, D))) for _ in range(3)]
     for other in (*sums, rows.T @ rows):
         np.testing.assert_array_equal(other, sums[0])
@@ -47,6 +48,7 @@ def test_the_largest_class_gives_up_views_and_what_stays_is_the_same_in_any_orde
         assert abs(int(np.bincount(kept.targets)[0]) - int(np.bincount(kept.targets)[2])) <= 1
         found.append({(index, row.tobytes()) for row, index in zip(kept.rows, kept.targets.tolist(), strict=True)})
     assert found[0] == found[1] == found[2]
+    assert [KeptViews(d).capacity for d in (1, 1875, 1876, 45_454, 10**6)] == [800, 800, 799, 33, 32]
 
 
 def test_what_is_kept_of_a_class_is_spread_over_what_was_taught_and_its_order_is_known():
@@ -72,8 +74,7 @@ def test_parts_are_thirds_in_the_order_of_learning():
 
 def test_random_parts_are_thirds_and_the_same_in_any_order():
     rng = np.random.default_rng(3)
-    x, labels = rng.normal(size=(23, D)), np.repeat([0, 1, 2], [12, 8, 3])
-    found = []
+    x, labels, found = rng.normal(size=(23, D)), np.repeat([0, 1, 2], [12, 8, 3]), []
     for order in (np.arange(23), rng.permutation(23)):
         kept = KeptViews(D)
         for place in order:
@@ -137,22 +138,22 @@ def test_opposite_parts_are_two_sides_in_whatever_order_they_were_taught():
 
 
 def test_states_that_do_not_fit_are_refused():
-    state = filled([4, 3]).state()
-    for wrong in ({"own": np.full(7, 2)}, {"rows": np.ones((7, 2))}, {"lengths": -np.ones(7)}):
-        with pytest.raises(StateError):
-            KeptViews.from_state(state | wrong, D, 2)
-
-
-def test_unit_of_zero_and_of_huge_rows():
-    np.testing.assert_allclose(unit(np.array([[0.0, 0.0], [3e300, 4e300]])), [[0.0, 0.0], [0.6, 0.8]])
+    state, lengths = filled([4, 3]).state(), np.ones(7)
+    for name, *wrong in (
+        ("own", np.full(7, 2), np.full(7, -1), np.full(7, 0.5), np.zeros(8)), ("rows", np.ones((7, 2)), np.ones(7)),
+        ("rows", np.ones((801, D))), ("lengths", -lengths, np.ones(8), np.ones((7, 1))),
+    ):  # fmt: skip
+        for value in wrong:
+            with pytest.raises(StateError, match=f"{name} (have|are|contain)"):
+                KeptViews.from_state(state | {name: value}, D, 2)
+    assert len(KeptViews.from_state(state | {"lengths": np.zeros(7)}, D, 2)) == 7
 
 
 def test_all_memory_is_taken_with_the_first_view():
     view = np.arange(50_000.0)
     tracemalloc.start()
     try:
-        kept = filled([1], n_features=len(view))
-        first = tracemalloc.get_traced_memory()[0]
+        kept, first = filled([1], n_features=len(view)), tracemalloc.get_traced_memory()[0]
         tracemalloc.reset_peak()
         for index in (0, 1) * 30:
             kept.add(view + index, index)

@@ -57,13 +57,10 @@ def test_ideal_sensor_is_pinocchios_joint_force(task: str, side: str) -> None:
     check_against_pinocchio(ArmSimulation(IDEAL(task=task, side=side)))
 
 
-def test_acceleration_is_the_change_of_velocity() -> None:
+def test_acceleration_is_the_change_of_velocity_and_the_true_wrench_is_rigid_plus_cable() -> None:
     moved = run(ArmSimulation(SimulationSettings(task="circle_xz")), 200)
     np.testing.assert_allclose(np.diff(moved["v"], axis=0) / 1e-3, moved["a"][:-1], rtol=0, atol=1e-9)
     np.testing.assert_allclose(np.diff(moved["q"], axis=0) / 1e-3, moved["v"][1:], rtol=0, atol=1e-9)
-
-
-def test_true_wrench_is_rigid_plus_cable() -> None:
     simulation = ArmSimulation(SimulationSettings())
     moved = run(simulation, 300)
     wrench, _ = pinocchio_wrench_and_torque(simulation, moved)
@@ -73,14 +70,11 @@ def test_true_wrench_is_rigid_plus_cable() -> None:
     assert np.abs(truth.cable_wrench[:3]).max() > 0.1
 
 
-def test_payload_shows_as_a_body_in_the_hand() -> None:
+def test_payload_shows_as_a_body_in_the_hand_and_can_be_dropped_while_running():
     payload = 1.5, (0.02, -0.03, 0.05)
     simulation = ArmSimulation(IDEAL(task="circle_xy"))
     simulation.attach_payload(*payload)
     check_against_pinocchio(simulation, *payload)
-
-
-def test_payload_can_be_dropped_while_running() -> None:
     simulation = ArmSimulation(IDEAL(task="hold"))
     at_rest = run(simulation, 1)["measured"][0]
     simulation.attach_payload(0.5, (0.0, 0.0, 0.03))
@@ -104,16 +98,13 @@ def loaded() -> ArmSimulation:
     return simulation
 
 
-@pytest.mark.parametrize(
-    ("method", "given", "error"),
-    [
-        ("attach_payload", (-0.1,), ParameterError), ("attach_payload", (100.0,), ParameterError),
-        ("attach_payload", (0.5, (0, 0)), ShapeError), ("attach_payload", (0.5, (0, 0, math.inf)), NotFiniteError),
-        ("attach_payload", (0.5, (0, 5.0, 0)), ParameterError), ("push", ((0, 0, 200.0), 1.0), ParameterError),
-        ("push", ((0, 0, 1.0), -1.0), ParameterError), ("push", ((0, 0), 1.0), ShapeError),
-        ("push", ((0, 0, math.nan), 1.0), NotFiniteError),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("method", "given", "error"), [
+    ("attach_payload", (-0.1,), ParameterError), ("attach_payload", (100.0,), ParameterError),
+    ("attach_payload", (0.5, (0, 0)), ShapeError), ("attach_payload", (0.5, (0, 0, math.inf)), NotFiniteError),
+    ("attach_payload", (0.5, (0, 5.0, 0)), ParameterError), ("push", ((0, 0, 200.0), 1.0), ParameterError),
+    ("push", ((0, 0, 1.0), -1.0), ParameterError), ("push", ((0, 0), 1.0), ShapeError),
+    ("push", ((0, 0, math.nan), 1.0), NotFiniteError),
+])  # fmt: skip
 def test_bad_payloads_and_pushes_are_refused_and_change_nothing(method, given, error, loaded) -> None:
     with pytest.raises(error):
         getattr(loaded, method)(*given)
@@ -122,7 +113,7 @@ def test_bad_payloads_and_pushes_are_refused_and_change_nothing(method, given, e
     assert [*truth.payload_position, truth.payload_mass, *truth.push] == [0.01, 0, 0, 0.3, 0, 0, 1]
 
 
-def test_push_rises_stays_and_falls():
+def test_push_rises_stays_and_falls_and_shows_by_the_transpose_of_the_hands_jacobian(regressor):
     push = Push()
     assert not push.force(5.0).any()
     push.begin([1.0, -2.0, 0.5], 0.3, 2.0)
@@ -130,9 +121,6 @@ def test_push_rises_stays_and_falls():
     np.testing.assert_allclose(push.force(2.2), [1.0, -2.0, 0.5])
     np.testing.assert_allclose(push.force(2.305), [0.5, -1.0, 0.25])
     assert not push.force(2.4).any() and not push.force(1.0).any()
-
-
-def test_sensor_shows_a_push_by_the_transpose_of_the_hands_jacobian(regressor):
     simulation, force = ArmSimulation(IDEAL(task="hold")), np.array([2.0, -3.0, 1.0])
     simulation.push(force, 1.0)
     truth = steps(simulation, 600)[-1][1]
@@ -158,7 +146,7 @@ def test_same_seed_same_data() -> None:
     assert np.abs(other - first).max() > 0.1
 
 
-def test_nothing_is_read_before_the_first_step() -> None:
+def test_nothing_is_read_before_the_first_step_and_tasks_are_known_and_changes_of_them_do_not_pile_up() -> None:
     simulation = ArmSimulation(IDEAL())
     for read in (simulation.sensors, simulation.truth):
         with pytest.raises(SimulationError, match="before the first step"):
@@ -166,9 +154,6 @@ def test_nothing_is_read_before_the_first_step() -> None:
     simulation.step()
     assert simulation.sensors().stamp == 1_000_000  # never 0, which means "not set"
     assert simulation.time == pytest.approx(0.002)
-
-
-def test_tasks_are_known_and_changes_of_them_do_not_pile_up() -> None:
     simulation = ArmSimulation(IDEAL(task="circle_xy"))
     with pytest.raises(SimulationError, match="circle_xz"):
         simulation.set_task("dance")

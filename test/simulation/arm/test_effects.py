@@ -6,15 +6,8 @@ import pytest
 from helpers.arm_steps import steps
 
 from icub_learning.simulation import ArmSimulation, SimulationSettings
-from icub_learning.simulation.arm.effects import (
-    FULL_SCALE,
-    CableBundle,
-    DahlFriction,
-    Encoders,
-    SensorDrift,
-    cross_talk,
-    joint_friction,
-)
+from icub_learning.simulation.arm import effects
+from icub_learning.simulation.arm.effects import FULL_SCALE, CableBundle, DahlFriction, Encoders, SensorDrift
 
 IDEAL = SimulationSettings.without_effects
 
@@ -50,7 +43,7 @@ def elbow_torque(wrenches: np.ndarray) -> np.ndarray:
     return wrenches[..., 4] - np.cross(elbow_pose(0.0)[0], wrenches[..., :3])[..., 1]
 
 
-def test_elastic_bundle_is_the_gradient_of_its_energy() -> None:
+def test_elastic_bundle_is_the_gradient_of_its_energy_and_a_bending_one_turns_back_in_proportion() -> None:
     step, stiffness, upper = 1e-5, 300.0, CableBundle.UPPER_CLAMP
     bundle = make_bundle(stiffness, 0.0)
 
@@ -63,12 +56,9 @@ def test_elastic_bundle_is_the_gradient_of_its_energy() -> None:
     for angle in (-0.4, 0.1, 0.7):
         slope = (energy(angle + step) - energy(angle - step)) / (2 * step)
         assert elbow_torque(settled(bundle, angle)) == pytest.approx(-slope, rel=1e-5)
-
-
-def test_bending_bundle_turns_back_in_proportion() -> None:
-    bundle = make_bundle(0.0, 1.5)
+    bending = make_bundle(0.0, 1.5)
     for angle in (-0.5, 0.2, 1.0):
-        np.testing.assert_allclose(settled(bundle, angle), [0, 0, 0, 0, -1.5 * angle, 0], atol=1e-9)
+        np.testing.assert_allclose(settled(bending, angle), [0, 0, 0, 0, -1.5 * angle, 0], atol=1e-9)
 
 
 def loop_area(bundle: CableBundle, steps: int) -> float:
@@ -78,15 +68,12 @@ def loop_area(bundle: CableBundle, steps: int) -> float:
     return float(-(np.diff(angles[steps:]) * torques[steps + 1 :]).sum())
 
 
-def test_hysteresis_loses_energy_however_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_creep_loses_more_the_faster_and_hysteresis_loses_energy_however_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow, fast = loop_area(make_bundle(), 1000), loop_area(make_bundle(), 250)
+    assert fast == pytest.approx(4 * slow, rel=0.05)
     monkeypatch.setattr(CableBundle, "CREEP_TIME", 0.0)
     elastic, slow, fast = (loop_area(make_bundle(hysteresis=h), n) for h, n in ((0.0, 1000), (0.3, 2000), (0.3, 1000)))
     assert abs(elastic) < 0.02 * slow and slow > 0.1 and fast == pytest.approx(slow, rel=0.02)
-
-
-def test_creep_loses_more_the_faster() -> None:
-    slow, fast = loop_area(make_bundle(), 1000), loop_area(make_bundle(), 250)
-    assert fast == pytest.approx(4 * slow, rel=0.05)
 
 
 def test_dahl_friction_keeps_its_level_in_any_direction() -> None:
@@ -109,27 +96,30 @@ def test_left_arm_is_the_mirror_image() -> None:
     np.testing.assert_allclose(mirrored, shares["right"], atol=0.05)
 
 
-def test_cross_talk_is_linear_and_small() -> None:
+def test_cross_talk_is_linear_and_small_and_friction_shows_in_efforts_only():
     made = steps(ArmSimulation(IDEAL(cross_talk=0.01)), 400)
     shown, true = ([reading.wrench for reading in readings] for readings in zip(*made, strict=True))
-    matrix = cross_talk(0.01, np.random.default_rng([0, 100]))
+    matrix = effects.cross_talk(0.01, np.random.default_rng([0, 100]))
     np.testing.assert_allclose(shown, np.array(true) @ matrix.T, atol=1e-12)
     np.testing.assert_array_equal(np.diag(matrix), np.ones(6))
     relative = np.abs(matrix - np.eye(6)) / FULL_SCALE[:, None] * FULL_SCALE
     assert 0.001 < relative.max() <= 0.01
-    np.testing.assert_array_equal(cross_talk(0.0, np.random.default_rng(0)), np.eye(6))
+    np.testing.assert_array_equal(effects.cross_talk(0.0, np.random.default_rng(0)), np.eye(6))
+    rubbing, smooth = (steps(ArmSimulation(IDEAL(joint_friction=scale)), 200)[-1] for scale in (1.0, 0.0))
+    np.testing.assert_array_equal(rubbing[1].position, smooth[1].position)
+    np.testing.assert_array_equal(rubbing[0].wrench, smooth[0].wrench)
+    v, extra = smooth[1].velocity, rubbing[0].effort - smooth[0].effort
+    np.testing.assert_allclose(extra, effects.joint_friction(1.0, v), atol=1e-9)
+    assert (extra * v > 0).all()
 
 
-def test_drift_is_slow_and_has_its_deviation() -> None:
+def test_drift_is_slow_and_noise_is_white_with_their_deviations():
     rng = np.random.default_rng(0)
     starts = np.array([SensorDrift(0.5, rng).step(np.zeros(6)) for _ in range(4000)])
     np.testing.assert_allclose(starts.std(axis=0), 0.5 * FULL_SCALE / FULL_SCALE[0], rtol=0.05)
     path = np.array(list(map(SensorDrift(0.5, rng).step, rng.standard_normal((20_000, 6)))))
     assert 0 < np.abs(np.diff(path, axis=0)).max() < 0.01 and 0.01 < np.ptp(path[:, 0]) < 1.0
     np.testing.assert_array_equal(SensorDrift(0.0, rng).step(np.ones(6)), np.zeros(6))
-
-
-def test_noise_is_white_with_its_deviation() -> None:
     made = steps(ArmSimulation(IDEAL(noise=0.4, task="hold")), 3000)
     errors = np.array([sensors.wrench - truth.wrench for sensors, truth in made])
     np.testing.assert_allclose(errors.std(axis=0), 0.4 * FULL_SCALE / FULL_SCALE[0], rtol=0.06)
@@ -151,18 +141,7 @@ def test_encoders_count_and_their_velocity_is_late_by_half_a_window() -> None:
             before = rate * np.cos(rate * (time - Encoders.DELAY))
             np.testing.assert_allclose(velocity, before, atol=resolution / 0.008 + 1e-3)
     np.testing.assert_array_equal(Encoders(0, start, speed).step(start, speed), (start, speed))
-
-
-def test_encoders_are_right_from_the_first_reading() -> None:
+    # They are right from the first reading on.
     ((sensors, truth),) = steps(ArmSimulation(IDEAL(encoder_bits=20, task="circle_xz")), 1)
     # Tolerance: an acceleration of up to 50 rad/s^2 over the 4 ms delay of velocities.
     np.testing.assert_allclose(sensors.velocity, truth.velocity, atol=0.25)
-
-
-def test_friction_shows_in_efforts_only() -> None:
-    rubbing, smooth = (steps(ArmSimulation(IDEAL(joint_friction=scale)), 200)[-1] for scale in (1.0, 0.0))
-    np.testing.assert_array_equal(rubbing[1].position, smooth[1].position)
-    np.testing.assert_array_equal(rubbing[0].wrench, smooth[0].wrench)
-    v, extra = smooth[1].velocity, rubbing[0].effort - smooth[0].effort
-    np.testing.assert_allclose(extra, joint_friction(1.0, v), atol=1e-9)
-    assert (extra * v > 0).all()

@@ -1,5 +1,7 @@
 """Reference motions: circles, random motion, blends and commanded trajectories."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers.arm_steps import hand_position, steps
@@ -8,7 +10,7 @@ from scipy.interpolate import CubicSpline
 from icub_learning.errors import NotFiniteError, ShapeError, SimulationError
 from icub_learning.simulation import ArmSimulation, SimulationSettings
 from icub_learning.simulation.arm.arm_model import ArmModel
-from icub_learning.simulation.arm.circles import circle
+from icub_learning.simulation.arm.circles import circle, solve_circle_path
 from icub_learning.simulation.arm.motions import Blend, task_motions
 from icub_learning.simulation.arm.quintic import QuinticSpline, hermite_accelerations, spline_velocities
 from icub_learning.simulation.arm.trajectory import TrajectoryMotion
@@ -47,13 +49,10 @@ def test_velocities_and_accelerations_are_derivatives(task: str) -> None:
     check_derivatives(task_motions(SimulationSettings())[task], np.arange(20.0, 21.0, 1e-4))
 
 
-def test_random_motion_excites_every_joint() -> None:
+def test_random_motion_excites_every_joint_and_a_blend_meets_both_motions_with_two_derivatives():
     q, v, _ = task_motions(SimulationSettings())["random"](np.arange(0, 200, 0.02))
     assert (np.ptp(q, axis=0) > 0.5 * np.ptp(RIGHT.limits, axis=0)).all()
     assert max(np.linalg.cond(np.corrcoef(values.T)) for values in (q, v)) < 10
-
-
-def test_blend_meets_both_motions_with_two_derivatives() -> None:
     motions = task_motions(SimulationSettings())
     blend = Blend(motions["circle_xy"], motions["random"], start=1.0, duration=2.0)
     for times, motion in (([1.0], "circle_xy"), ([3.0, 5.0], "random")):
@@ -98,31 +97,28 @@ def twins() -> tuple[ArmSimulation, ArmSimulation]:
     return ArmSimulation(SimulationSettings.without_effects()), ArmSimulation(SimulationSettings.without_effects())
 
 
-@pytest.mark.parametrize(
-    ("changes", "error", "match", "value"),
-    [
-        ({"joint_names": ["r_elbow", "x"], "positions": [[1.0, 1.0]] * 2}, SimulationError, "'x'", "joint_names ['x']"),
-        ({"joint_names": ["r_elbow"] * 2, "positions": [[1.0, 1.0]] * 2}, SimulationError, "once", "joint_names ['r_e"),
-        ({"joint_names": [], "positions": [[]] * 2}, SimulationError, "at least one joint", "joint_names []"),
-        ({"times": [], "positions": []}, SimulationError, "no points", "times 0"),
-        ({"times": [1.0, 1.0]}, SimulationError, "increase.*point 1: 1 s", "times 1.0"),
-        ({"times": [-1.0, 1.0]}, SimulationError, "increase.*point 0: -1 s", "times -1.0"),
-        ({"times": [1.0, NAN]}, NotFiniteError, "times", "times {1: nan}"),
-        ({"times": [1.0, 2.0, 1e12]}, SimulationError, r"lasts 1e\+12 s", "times 1000000000000.0"),
-        ({"times": [1e-5, 1.0]}, SimulationError, "increase", "times 1e-05"),
-        ({"times": [0.0, 1.0]}, SimulationError, "starts at time 0", "r_"),
-        ({"times": [1.0]}, SimulationError, "1 times but 2 positions", "positions 2"),
-        ({"positions": [[NAN] * 7] * 2}, NotFiniteError, "positions", "positions {0: nan"),
-        ({"positions": [[0.0] * 6] * 2}, ShapeError, "positions", "positions (2, 6)"),
-        ({"positions": [[3.0] * 7] * 2}, SimulationError, "position of joint", "r_shoulder_pitch 3."),
-        ({"positions": [[1e308] * 7] * 2}, SimulationError, "not within", "r_shoulder_pitch nan"),
-        ({"velocities": [[0.0] * 7]}, SimulationError, "1 velocities", "velocities 1"),
-        ({"velocities": [[0.0, 0.0]] * 2}, ShapeError, "velocities", "velocities (2, 2)"),
-        ({"velocities": [[50.0] * 7] * 2}, SimulationError, "not within", "r_wrist_yaw -1"),
-        ({"accelerations": [[NAN] * 7] * 2}, NotFiniteError, "accelerations", "accelerations {0: nan"),
-        ({"joint_names": ["r_elbow"], "times": [0.002], "positions": [[1.5]]}, SimulationError, "velocity", "r_elbow"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "error", "match", "value"), [
+    ({"joint_names": ["r_elbow", "x"], "positions": [[1.0, 1.0]] * 2}, SimulationError, "'x'", "joint_names ['x']"),
+    ({"joint_names": ["r_elbow"] * 2, "positions": [[1.0, 1.0]] * 2}, SimulationError, "once", "joint_names ['r_e"),
+    ({"joint_names": [], "positions": [[]] * 2}, SimulationError, "at least one joint", "joint_names []"),
+    ({"times": [], "positions": []}, SimulationError, "no points", "times 0"),
+    ({"times": [1.0, 1.0]}, SimulationError, "increase.*point 1: 1 s", "times 1.0"),
+    ({"times": [-1.0, 1.0]}, SimulationError, "increase.*point 0: -1 s", "times -1.0"),
+    ({"times": [1.0, NAN]}, NotFiniteError, "times", "times {1: nan}"),
+    ({"times": [1.0, 2.0, 1e12]}, SimulationError, r"lasts 1e\+12 s", "times 1000000000000.0"),
+    ({"times": [1e-5, 1.0]}, SimulationError, "increase", "times 1e-05"),
+    ({"times": [0.0, 1.0]}, SimulationError, "starts at time 0", "r_"),
+    ({"times": [1.0]}, SimulationError, "1 times but 2 positions", "positions 2"),
+    ({"positions": [[NAN] * 7] * 2}, NotFiniteError, "positions", "positions {0: nan"),
+    ({"positions": [[0.0] * 6] * 2}, ShapeError, "positions", "positions (2, 6)"),
+    ({"positions": [[3.0] * 7] * 2}, SimulationError, "position of joint", "r_shoulder_pitch 3."),
+    ({"positions": [[1e308] * 7] * 2}, SimulationError, "not within", "r_shoulder_pitch nan"),
+    ({"velocities": [[0.0] * 7]}, SimulationError, "1 velocities", "velocities 1"),
+    ({"velocities": [[0.0, 0.0]] * 2}, ShapeError, "velocities", "velocities (2, 2)"),
+    ({"velocities": [[50.0] * 7] * 2}, SimulationError, "not within", "r_wrist_yaw -1"),
+    ({"accelerations": [[NAN] * 7] * 2}, NotFiniteError, "accelerations", "accelerations {0: nan"),
+    ({"joint_names": ["r_elbow"], "times": [0.002], "positions": [[1.5]]}, SimulationError, "velocity", "r_elbow"),
+])  # fmt: skip
 def test_bad_trajectory_is_refused_with_a_reason(changes, error, match, value, twins) -> None:
     simulation, untouched = twins
     middle = np.mean(RIGHT.limits, axis=0)
@@ -139,3 +135,11 @@ def test_trajectory_may_begin_where_the_arm_is() -> None:
     for times, points in (([0.0, 1.0], [start, start + 0.1]), ([0.0], [start])):  # a single point: stop there
         motion = TrajectoryMotion(RIGHT, 5.0, start, RIGHT.joint_names, times, points)
         np.testing.assert_allclose(motion(np.array([5.0, 7.0]))[0], [start, points[-1]], atol=1e-12)
+
+
+def test_a_circle_that_brings_joints_too_near_to_their_limits_is_refused() -> None:
+    target = circle("circle_xy", "right", 0.1)
+    far = replace(target, center=np.add(target.center, [0.2, -0.2, 0.0]))
+    with pytest.raises(SimulationError, match=r"circle about .* comes within 0\.018 rad of a joint limit") as caught:
+        solve_circle_path(RIGHT, far)
+    assert caught.value.bound == "at least 0.022 rad"  # 1.25 degrees

@@ -1,14 +1,15 @@
 """The objects that can be shown: where they are looked for, and what is fetched. Nothing is rendered here."""
 
+import subprocess
 import zipfile
+from pathlib import Path
 
 import pytest
 
 from icub_learning.errors import ObjectError
 from icub_learning.simulation import find_objects
-from icub_learning.simulation.objects import catalogue
+from icub_learning.simulation.objects import catalogue, fetch
 from icub_learning.simulation.objects.catalogue import KNOWN, known_files
-from icub_learning.simulation.objects.fetch import LICENCE, unpack
 
 
 def test_missing_objects_say_what_was_looked_for_or_how_to_get_them(tmp_path, monkeypatch) -> None:
@@ -24,12 +25,24 @@ def test_missing_objects_say_what_was_looked_for_or_how_to_get_them(tmp_path, mo
     assert (found["mug"].texture, found["bird"].texture) == ("", tmp_path / "none/uvmap.png")
 
 
-def test_unpacking_takes_only_what_is_needed(tmp_path) -> None:
-    with zipfile.ZipFile(tmp_path / "some.whl", "w") as wheel:
-        wheel.writestr(LICENCE, "licence")
-        for file in known_files():
-            wheel.writestr(f"pybullet_data/{file}", file)
-        wheel.writestr("pybullet_data/other.obj", "not needed")
-    unpack(tmp_path / "some.whl", tmp_path / "objects")
-    found = {path for path in (tmp_path / "objects").rglob("*") if path.is_file()}
-    assert found == {tmp_path / "objects" / file for file in (*known_files(), "LICENSE.txt")}
+def test_what_is_needed_of_one_pinned_file_is_fetched_or_nothing(tmp_path, monkeypatch, capsys) -> None:
+    def download(command, **_):
+        into = Path(command[command.index("--dest") + 1])
+        asked.append((command[1:4], Path(command[-1]).read_text()))
+        if tmp_path / "there" not in into.parents:
+            raise subprocess.CalledProcessError(1, command)
+        with zipfile.ZipFile(into / "some.whl", "w") as wheel:
+            for name in (fetch.LICENCE, *(f"pybullet_data/{file}" for file in ("not_needed.obj", *known_files()))):
+                wheel.writestr(name, name)
+
+    asked, folder = [], tmp_path / "there" / "objects"
+    monkeypatch.setattr(fetch.subprocess, "run", download)
+    assert fetch.main([str(folder)]) == 0
+    assert f"{len(known_files())} files of objects in {folder}" in capsys.readouterr().out
+    expected = {"LICENSE.txt": fetch.LICENCE} | {file: f"pybullet_data/{file}" for file in known_files()}
+    files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    assert {name: path.read_text() for name, path in files.items()} == expected
+    assert asked == [(["-m", "pip", "download"], f"{fetch.PACKAGE} --hash=sha256:{fetch.SHA256}\n")]
+    assert fetch.main([str(tmp_path / "elsewhere" / "objects")]) == 1
+    assert "could not be fetched" in capsys.readouterr().err
+    assert not (tmp_path / "elsewhere" / "objects").exists()

@@ -19,3 +19,6 @@ def test_an_unknown_object_leaves_the_one_before_in_the_hand(renderer):
         before = answer(eye.render, 1.0).copy()
         assert "unicorn" in answer(eye.show, "unicorn")
         np.testing.assert_array_equal(answer(eye.render, 1.0), before)
+        eye.close()
+        assert answer(eye.show, "mug") == "the rendering process has ended with 0"
+        assert (eye.ended, eye.busy, eye.answer()) == (True, False, None)

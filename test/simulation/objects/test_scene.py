@@ -47,7 +47,7 @@ def test_a_view_is_drawn_from_seed_number_and_name_alone(scene: ObjectScene) -> 
         assert np.abs(seen(other, "mug") - first).mean() > 5
 
 
-def test_training_and_unseen_views_are_all_distinct() -> None:
+def test_training_and_unseen_views_are_all_distinct_and_turning_is_smooth_but_for_the_background():
     numbers = [*range(200), *range(UNSEEN, UNSEEN + 200)]
     views = [random_view(0, number, name) for number in numbers for name in ("duck", "mug")]
     assert len({view.turn for view in views}) == len({view.background for view in views}) == len(views)
@@ -58,6 +58,17 @@ def test_training_and_unseen_views_are_all_distinct() -> None:
     assert (tints.max(axis=1) == 1.0).all() and tints.min() > 0.7 and 0.3 < (tints[:, 0] == 1.0).mean() < 0.7
     for name in ("light", "ambient", "light_azimuth", "distance"):
         assert np.std([getattr(view, name) for view in views]) > 0.05
+    times = np.arange(0.0, 3 * SCENE_PERIOD, 0.002)
+    views = [turning_view(0, time, "duck") for time in times]
+    assert len({view.background for view in views}) == 3
+    turns = np.unwrap([view.turn for view in views])
+    assert np.ptp(np.diff(turns)) < 1e-9 and np.diff(turns).min() > 0.002
+    for name in {one.name for one in fields(View)} - {"turn", "background"}:
+        values = np.array([np.atleast_1d(getattr(view, name)) for view in views])
+        assert np.abs(np.diff(values, axis=0)).max() < 0.03, name
+        assert np.ptp(values) > 0.02, name
+    others = [turning_view(0, 1.0, "mug"), turning_view(1, 1.0, "duck")]
+    assert len({view.background for view in [turning_view(0, 1.0, "duck"), *others]}) == 3
 
 
 def test_light_and_background_matter_and_the_object_is_where_it_should_be(scene: ObjectScene) -> None:
@@ -78,20 +89,6 @@ def test_light_and_background_matter_and_the_object_is_where_it_should_be(scene:
     assert np.abs(seen(background=2) - held)[corner].mean() > 5
     np.testing.assert_array_equal(turned[corner], held[corner])
     assert np.abs(turned - held).mean() > 1
-
-
-def test_turning_is_smooth_but_for_the_background() -> None:
-    times = np.arange(0.0, 3 * SCENE_PERIOD, 0.002)
-    views = [turning_view(0, time, "duck") for time in times]
-    assert len({view.background for view in views}) == 3
-    turns = np.unwrap([view.turn for view in views])
-    assert np.ptp(np.diff(turns)) < 1e-9 and np.diff(turns).min() > 0.002
-    for name in {one.name for one in fields(View)} - {"turn", "background"}:
-        values = np.array([np.atleast_1d(getattr(view, name)) for view in views])
-        assert np.abs(np.diff(values, axis=0)).max() < 0.03, name
-        assert np.ptp(values) > 0.02, name
-    others = [turning_view(0, 1.0, "mug"), turning_view(1, 1.0, "duck")]
-    assert len({view.background for view in [turning_view(0, 1.0, "duck"), *others]}) == 3
 
 
 def test_every_known_object_is_there_and_looks_like_no_other() -> None:
@@ -120,7 +117,7 @@ def test_the_hand_with_the_object_is_before_the_eye(side: str) -> None:
         assert made.render(0).std() > 10
 
 
-def test_the_eye_is_within_the_head_of_the_robot() -> None:
+def test_the_eye_is_within_the_head_of_the_robot_and_looks_at_its_target_and_keeps_level() -> None:
     model = pinocchio.buildModelFromUrdf(find_urdf("icub"))
     data = model.createData()
     pinocchio.framesForwardKinematics(model, data, pinocchio.neutral(model))
@@ -128,9 +125,6 @@ def test_the_eye_is_within_the_head_of_the_robot() -> None:
     middle = (eye_position("left") + eye_position("right")) / 2
     assert 0.0 < imu[2] - middle[2] < 0.06 and 0.02 < imu[0] - middle[0] < 0.08
     assert middle[1] == pytest.approx(0.0, abs=1e-3)
-
-
-def test_gaze_looks_at_its_target_and_keeps_level() -> None:
     eye, target = np.array([[0.0, 0.0, 1.0], [-1.0, 0.5, 0.2]])
     axes = gaze_axes(eye, target)
     np.testing.assert_allclose(axes.T @ axes, np.eye(3), atol=1e-12)
@@ -140,15 +134,12 @@ def test_gaze_looks_at_its_target_and_keeps_level() -> None:
     assert np.arccos(gaze_axes(eye, target, roll=0.3)[:, 0] @ axes[:, 0]) == pytest.approx(0.3)
 
 
-@pytest.mark.parametrize(
-    ("given", "error", "part"),
-    [
-        ({"objects": ["nose"]}, ObjectError, "duck, teddy, mug"), ({"folder": "/nowhere"}, ObjectError, "/nowhere"),
-        ({"seed": -1}, ParameterError, "seed"), ({"size": (8, 64)}, ParameterError, "size"),
-        ({"size": (4096, 64)}, ParameterError, "size"), ({"side": "both"}, ParameterError, "side"),
-        ({"field_of_view": 0.0}, ParameterError, "field_of_view"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("given", "error", "part"), [
+    ({"objects": ["nose"]}, ObjectError, "duck, teddy, mug"), ({"folder": "/nowhere"}, ObjectError, "/nowhere"),
+    ({"seed": -1}, ParameterError, "seed"), ({"size": (8, 64)}, ParameterError, "size"),
+    ({"size": (4096, 64)}, ParameterError, "size"), ({"side": "both"}, ParameterError, "side"),
+    ({"field_of_view": 0.0}, ParameterError, "field_of_view"),
+])  # fmt: skip
 def test_unknown_objects_and_folders_and_settings_out_of_range_are_named(given, error, part) -> None:
     with pytest.raises(error, match=part):
         ObjectScene(**{"objects": ["mug"], **given})
@@ -185,22 +176,20 @@ def test_urdfs_bring_scale_place_and_colour(tmp_path: Path) -> None:
     np.testing.assert_allclose([part.vertices[:, 2].min() for part in parts], [-2.5 * scale, 0.5 * scale])
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "part"),
-    [
-        ("empty.obj", "", "empty.obj"), ("broken.stl", "solid nothing", "broken.stl"),
-        ("points.obj", "v 0 0 0\nv 1 0 0\n", "points.obj"), ("noise.ply", "\x00\x01garbage", "noise.ply"),
-        ("point.obj", "v 1 1 1\nv 1 1 1\nv 1 1 1\nf 1 2 3\n", "no extent"),
-        ("nan.obj", "v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "nan.obj"),
-        ("robot.urdf", '<robot name="r"><link name="l"/></robot>', "no mesh"),
-        ("lost.urdf", '<robot name="r"><link name="l"><visual><geometry><mesh filename="gone.obj"/></geometry></visual>'
-                      "</link></robot>", "gone.obj"),
-        ("text.urdf", "no XML", "text.urdf"),
-        ("line.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nv 3 0 0\nf 1 2 3\nf 2 3 4\n", "line|cannot be shown"),
-        ("scale.urdf", '<robot name="r"><link name="l"><visual><geometry><mesh filename="square.obj" scale="a b c"/>'
-                       "</geometry></visual></link></robot>", "scale.urdf"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "content", "part"), [
+    ("empty.obj", "", "empty.obj"), ("broken.stl", "solid nothing", "broken.stl"),
+    ("points.obj", "v 0 0 0\nv 1 0 0\n", "points.obj"), ("noise.ply", "\x00\x01garbage", "noise.ply"),
+    ("point.obj", "v 1 1 1\nv 1 1 1\nv 1 1 1\nf 1 2 3\n", "no extent"),
+    ("nan.obj", "v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "nan.obj"),
+    ("robot.urdf", '<robot name="r"><link name="l"/></robot>', "no mesh"),
+    ("lost.urdf", '<robot name="r"><link name="l"><visual><geometry><mesh filename="gone.obj"/></geometry></visual>'
+                  "</link></robot>", "gone.obj"),
+    ("text.urdf", "no XML", "text.urdf"),
+    ("line.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nv 3 0 0\nf 1 2 3\nf 2 3 4\n", "line|cannot be shown"),
+    *(("scale.urdf", '<robot name="r"><link name="l"><visual><geometry><mesh filename="square.obj" '
+       f'scale="{scale}"/></geometry></visual></link></robot>', text)
+      for scale, text in (("a b c", "scale.urdf"), ("1 2", "scale='1 2' is not 3 numbers"))),
+])  # fmt: skip
 def test_broken_files_are_named(tmp_path: Path, name: str, content: str, part: str) -> None:
     (tmp_path / "square.obj").write_text(SQUARE)
     (tmp_path / name).write_text(content)
@@ -210,7 +199,13 @@ def test_broken_files_are_named(tmp_path: Path, name: str, content: str, part: s
 
 def test_images_are_written_for_each_label_or_not_at_all(tmp_path: Path) -> None:
     target = tmp_path / "pictures"
-    assert write_images(target, ["duck", "mug"], 2, 1, seed=5, size=(48, 32)) == {"train": 4, "test": 2}
+    (tmp_path / "file").touch()
+    with pytest.raises(ObjectError, match=r"file/new cannot be written: File exists$"):
+        write_images(tmp_path / "file" / "new", ["duck"])
+    (tmp_path / "file").unlink()
+    done = []
+    made = write_images(target, ["duck", "mug"], 2, 1, seed=5, size=(48, 32), progress=done.append)
+    assert (made, done) == ({"train": 4, "test": 2}, [1, 2, 3, 4, 5, 6])
     files = {path.relative_to(target).as_posix() for path in target.rglob("*.png")}
     names = "test/{}/0000.png", "train/{}/0000.png", "train/{}/0001.png"
     assert files == {name.format(label) for name in names for label in ("duck", "mug")}

@@ -45,7 +45,9 @@ def test_scenes_are_drawn_from_seed_and_number_and_objects_hide_each_other(scene
 
 def test_scenes_as_files(scene, tmp_path):
     folder = tmp_path / "tables"
-    assert write_scenes(folder, NAMES, scenes=2, unseen=2, seed=1) == {"train": 2, "test": 2}
+    done = []
+    assert write_scenes(folder, NAMES, 2, unseen=2, seed=1, progress=done.append) == {"train": 2, "test": 2}
+    assert done == [1, 2, 3, 4]
     for part, numbers in (("train", (0, 1)), ("test", (UNSEEN, UNSEEN + 1))):
         content, images, annotations = json.loads((folder / f"{part}.json").read_text()), [], []
         assert content["categories"] == [{"id": place, "name": name} for place, name in enumerate(NAMES, 1)]

@@ -10,7 +10,7 @@ def rng():
     return np.random.default_rng(0)
 
 
-def test_a_regular_clock_is_regular():
+def test_a_clock_is_regular_or_jitters_stalls_and_repeats_as_it_is_said_to_stamps_rise_and_arrivals_keep_order():
     clock = Clock(100.0)
     instants = clock.instants(2.0, rng())
     np.testing.assert_allclose(instants, np.arange(201) * 0.01, atol=1e-12)
@@ -18,18 +18,15 @@ def test_a_regular_clock_is_regular():
     assert np.abs(stamps - instants * 1e9).max() < 1000
     np.testing.assert_array_equal(clock.arrivals(stamps, rng()), stamps)
     np.testing.assert_array_equal(clock.sources(5, rng()), np.arange(5))
-
-
-def test_a_clock_jitters_and_stalls_as_much_as_it_is_said_to():
     clock = Clock(1000.0, irregularity=0.05, shortest=0.7, stall_share=0.01, longest_stall=0.0088)
     intervals = np.diff(clock.instants(60.0, rng()))
     assert intervals.min() >= 0.0007 - 1e-12 and 0.0080 < intervals.max() <= 0.0088
     assert np.median(intervals) == pytest.approx(0.001, rel=0.01)
     assert np.mean(intervals > 0.0015) == pytest.approx(0.01, rel=0.2)
     assert intervals[intervals < 0.0015].std() == pytest.approx(5e-5, rel=0.05)
-
-
-def test_stamps_rise_and_arrivals_keep_their_order():
+    sources = Clock(100.0, repeated=0.1).sources(20_000, rng())  # a share of messages repeats the one before
+    assert np.mean(sources != np.arange(20_000)) == pytest.approx(0.1, rel=0.1)
+    assert (np.diff(sources) >= 0).all() and sources[0] == 0
     clock = Clock(1000.0, stamp_error=2e-3, late=0.005)
     instants = clock.instants(20.0, rng())
     stamps = clock.stamps(instants, rng())
@@ -39,13 +36,7 @@ def test_stamps_rise_and_arrivals_keep_their_order():
     assert np.mean(arrivals - stamps) * 1e-9 > 0.005, "bursts: late messages hold up those behind them"
 
 
-def test_a_share_of_messages_repeats_the_one_before():
-    sources = Clock(100.0, repeated=0.1).sources(20_000, rng())
-    assert np.mean(sources != np.arange(20_000)) == pytest.approx(0.1, rel=0.1)
-    assert (np.diff(sources) >= 0).all() and sources[0] == 0
-
-
-def test_positions_and_velocities_have_their_steps_and_noise():
+def test_positions_velocities_and_outputs_have_their_steps_noise_gain_offset_and_drift():
     sensors = JointSensors(position_step=1e-3, position_noise=1e-4, velocity_noise=0.02, velocity_step=0.005)
     true = rng().uniform(-1, 1, (20_000, 2))
     shown = sensors.positions(true, np.random.default_rng(1))
@@ -53,9 +44,6 @@ def test_positions_and_velocities_have_their_steps_and_noise():
     assert np.std(shown - true) == pytest.approx(np.sqrt(1e-8 + 1e-6 / 12), rel=0.03)
     speeds = sensors.velocities(true, np.random.default_rng(1))
     assert np.std(speeds - true) == pytest.approx(np.sqrt(4e-4 + 25e-6 / 12), rel=0.03)
-
-
-def test_an_output_sensor_has_gain_offset_noise_and_drift():
     gain = np.array([[1.1, 0.2], [0.0, 0.5]])
     sensor = OutputSensor((0.1, 0.2), offset=(-70.0, 3.0), gain=gain)
     true = rng().normal(size=(50_000, 2))

@@ -15,13 +15,22 @@ def recordings():
     return {name: robot.record(8.0, seed=1) for name, robot in ZOO.items()}
 
 
-def test_the_two_parts_are_disjoint_and_complete():
+def test_parts_are_disjoint_joints_without_reach_stand_still_and_an_elastic_gear_shows_in_the_outputs(recordings):
     assert not set(DEVELOPMENT) & set(JUDGING) and set(ZOO) == {*DEVELOPMENT, *JUDGING}
     assert len(DEVELOPMENT) >= 5 and len(JUDGING) >= 5
+    for name, given in (("duration", (0.099, -1)), ("duration", (1e5 + 0.1, -1)), ("seed", (1.0, -1))):
+        with pytest.raises(ParameterError, match=name):
+            ZOO["planar_arm_1khz"].record(*given)
+    found = recordings["ur10_slow_two_joints_still_125hz"]
+    assert not found.velocity[:, 4:].any() and found.mere_noise == (False, False, False, False, True, True)
+    robot, found = ZOO["panda_1khz"], recordings["panda_1khz"]
+    motion = found.position, found.velocity, found.acceleration
+    rigid = robot.bodies.outputs(*motion)
+    assert 1e-3 < np.abs(found.outputs - robot.drives.efforts(*motion, rigid, rigid)).max() < 1.0
 
 
 @pytest.mark.parametrize("name", ZOO)
-def test_recordings_fit_the_settings_that_come_with_them(name, recordings):
+def test_recordings_fit_their_settings_and_differ_from_the_truth_by_the_sensors_errors(name, recordings):
     found = recordings[name]
     settings = Settings(**found.settings)
     check_outputs(found.recording, settings)
@@ -31,11 +40,8 @@ def test_recordings_fit_the_settings_that_come_with_them(name, recordings):
     assert found.position.shape == found.velocity.shape == found.acceleration.shape == (n, regressor.n_joints)
     assert found.outputs.shape == (n, regressor.n_outputs)
     assert (found.recording.velocity is None) == (settings.velocity_source == "estimated")
-
-
-@pytest.mark.parametrize("name", ZOO)
-def test_what_is_shown_differs_from_the_truth_by_the_sensors_errors(name, recordings):
-    robot, found = ZOO[name], recordings[name]
+    # What is shown differs from the truth by the sensors' errors.
+    robot = ZOO[name]
     shown, repeated = found.recording, robot.clock.repeated
     sensors, output_sensor = robot.joint_sensors, robot.output_sensor
     late = 4 / robot.clock.rate * np.abs(found.velocity).max() if repeated else 0.0  # [rad]
@@ -46,21 +52,3 @@ def test_what_is_shown_differs_from_the_truth_by_the_sensors_errors(name, record
     if not (repeated or output_sensor.bandwidth or len(output_sensor.gain) or len(output_sensor.drift)):
         error = (shown.wrench if robot.sensor else shown.effort) - found.outputs
         np.testing.assert_allclose(error.std(axis=0), np.sqrt(found.output_variance), rtol=0.2)
-
-
-def test_joints_without_reach_stand_still_and_hold_mere_noise(recordings):
-    found = recordings["ur10_slow_two_joints_still_125hz"]
-    assert not found.velocity[:, 4:].any() and found.mere_noise == (False, False, False, False, True, True)
-
-
-def test_the_elastic_gear_shows_in_the_outputs(recordings):
-    robot, found = ZOO["panda_1khz"], recordings["panda_1khz"]
-    motion = found.position, found.velocity, found.acceleration
-    rigid = robot.bodies.outputs(*motion)
-    assert 1e-3 < np.abs(found.outputs - robot.drives.efforts(*motion, rigid, rigid)).max() < 1.0
-
-
-def test_bad_arguments_are_refused_by_name():
-    for name, given in (("duration", (0.099, -1)), ("duration", (1e5 + 0.1, -1)), ("seed", (1.0, -1))):
-        with pytest.raises(ParameterError, match=name):
-            ZOO["planar_arm_1khz"].record(*given)

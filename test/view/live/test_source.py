@@ -110,7 +110,8 @@ def test_a_learner_comes_with_its_robot_and_goes(beside, source, monkeypatch):
     beside.until(lambda: not source.state.learners, "its end", source.poll)
 
 
-def test_objects_and_the_camera_come_from_nodes_that_recognize_and_detect(beside, source):
+def test_objects_and_the_camera_come_from_nodes_that_recognize_and_detect(beside, source, monkeypatch):
+    monkeypatch.setattr("icub_learning.view.live.source.LOOK_PERIOD", 0.1)
     make = beside.robot.create_publisher
     recognition, known = make(Recognition, "~/recognition", STREAM), make(ObjectList, "~/objects", STATE)
     make(FeatureVector, "~/features", STREAM)
@@ -149,6 +150,13 @@ def test_objects_and_the_camera_come_from_nodes_that_recognize_and_detect(beside
     # Recognizers publish what they know, detectors are asked.
     assert state.objects == {"/inverse_dynamics": {"duck": 20, "cup": 5}, "/detector": {"cup": 30}}
     assert state.recall == {"/inverse_dynamics": {"duck": 0.75, "cup": 1.0}}
+    beside.executor.remove_node(detector)
+    detector.destroy_node()
+    beside.until(lambda: not state.detectors, "its end", source.poll)
+    assert set(state.objects) == {"/inverse_dynamics"}
+    monkeypatch.setattr("icub_learning.view.live.topics.SILENT", 0.0)
+    source.poll()
+    assert (state.boxes, state.recognized) == (None, None)
 
 
 def test_the_robot_is_the_one_that_is_described(beside, source, tmp_path):

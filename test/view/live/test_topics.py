@@ -22,14 +22,6 @@ def wrench(stamp: int, *values: float) -> WrenchStamped:
     return message
 
 
-def test_one_message_of_each_period_is_shown():
-    messages = [(stamp, b"") for stamp in (0, 20, 40, 60, 99, 100, 110, 250)]
-    assert [stamp for stamp, _ in sampled(messages, last=-1, period=50)] == [0, 60, 100, 250]
-    assert [stamp for stamp, _ in sampled(messages, last=10, period=50)] == [60, 100, 250]
-    back = [(500, b""), (20, b"")]  # a clock that was set back
-    assert [stamp for stamp, _ in sampled(back, last=480, period=50)] == [500, 20]
-
-
 def test_missing_messages_are_counted_and_the_nearest_one_is_found(beside):
     topic = RawTopic(beside.polled, WrenchStamped, "wrench", DEEP_BEST_EFFORT)
     publisher = beside.robot.create_publisher(WrenchStamped, "wrench", DEEP)
@@ -57,16 +49,18 @@ def parameters() -> InertialParameters:
     return message
 
 
-def test_masses_are_the_parameters_that_are_named_so():
+def test_masses_go_by_names_of_parameters_efforts_by_joints_and_one_message_of_each_period_is_shown():
+    messages = [(stamp, b"") for stamp in (0, 20, 40, 60, 99, 100, 110, 250)]
+    assert [stamp for stamp, _ in sampled(messages, last=-1, period=50)] == [0, 60, 100, 250]
+    assert [stamp for stamp, _ in sampled(messages, last=10, period=50)] == [60, 100, 250]
+    back = [(500, b""), (20, b"")]  # a clock that was set back
+    assert [stamp for stamp, _ in sampled(back, last=480, period=50)] == [500, 20]
     found = masses_of(parameters())
     assert (found.links, found.n_samples) == (("hand", "arm"), 7)
     np.testing.assert_array_equal([found.learned, found.nominal, found.possible], [[0.4, 1.5], [0.5, 1.0], [0.4, 1.5]])
     message = parameters()
     message.consistent_values = [0.45, 9.0, 1.4]
     np.testing.assert_array_equal(masses_of(message).possible, [0.45, 1.4])
-
-
-def test_efforts_are_those_of_the_named_joints():
     message = JointState(name=["a", "b", "c"], effort=[1.0, 2.0, 3.0])
     np.testing.assert_array_equal(efforts(message, ("c", "a")), [3.0, 1.0])
     assert efforts(message, ("a", "d")) is None
@@ -85,7 +79,7 @@ def predicted(stamp: int, value: float) -> DynamicsPrediction:
 def test_predictions_are_paired_with_what_was_measured_then(beside, monkeypatch):
     make = beside.robot.create_publisher
     predictions, measured = make(DynamicsPrediction, "~/prediction", DEEP), make(WrenchStamped, "wrench", DEEP)
-    topics = LearnerTopics("/inverse_dynamics", beside.spun, beside.polled)
+    topics, blind = (LearnerTopics("/inverse_dynamics", beside.spun, beside.polled) for _ in range(2))
     wrenches = topics.wrenches = RawTopic(beside.polled, WrenchStamped, "wrench", DEEP_BEST_EFFORT)
     beside.connected(predictions, measured)
     # Published before the first prediction: kept until it comes.
@@ -93,10 +87,13 @@ def test_predictions_are_paired_with_what_was_measured_then(beside, monkeypatch)
     shown = [0, 1, 2, 4, 5]  # nothing was measured near prediction 3
     for n in shown:
         measured.publish(wrench(START + n * STEP + 2_000_000, *(np.arange(6.0) + 10.0 * n)))
+    predictions.publish(b"\x00\x01\x00\x00" + bytes(range(40, 60)))  # no prediction: it is left out
     for n in range(6):
         predictions.publish(predicted(START + n * STEP, float(n)))
-    two = wrenches, topics
-    beside.until(lambda: topics.learner and len(topics.learner.curves) == 5, "points", lambda: [x.take() for x in two])
+    them = wrenches, topics, blind
+    beside.until(lambda: topics.learner and len(topics.learner.curves) == 5, "points", lambda: [x.take() for x in them])
+    assert not len(blind.learner.curves)  # nothing is measured for it
+    blind.close()
     learner = topics.learner
     assert (learner.name, learner.frame, learner.is_wrench) == ("/inverse_dynamics", "sensor", True)
     np.testing.assert_allclose(learner.curves.seconds, [n * STEP * 1e-9 for n in shown])
@@ -115,15 +112,4 @@ def test_predictions_are_paired_with_what_was_measured_then(beside, monkeypatch)
     monkeypatch.setattr("icub_learning.view.live.topics.SILENT", 0.0)
     topics.take()
     assert not learner.alive
-    topics.close()
-
-
-def test_bytes_that_are_no_prediction_are_left_out(beside):
-    topics = LearnerTopics("/inverse_dynamics", beside.spun, beside.polled)
-    predictions = beside.robot.create_publisher(DynamicsPrediction, "~/prediction", DEEP)
-    beside.connected(predictions)
-    predictions.publish(b"\x00\x01\x00\x00" + bytes(range(40, 60)))
-    predictions.publish(predicted(START, 1.0))
-    beside.until(lambda: topics.learner is not None, "the prediction after them", topics.take)
-    assert not len(topics.learner.curves)  # nothing measured
     topics.close()

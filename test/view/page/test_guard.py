@@ -48,23 +48,10 @@ def opens(page, **headers):
         return False
 
 
-def test_a_page_is_served_to_this_machine_with_a_policy_against_other_hosts(page):
+def test_a_page_and_small_pictures_are_served_to_this_machine_with_a_policy_against_other_hosts(page):
     status, headers = get(page, page.address.partition(str(port_of(page)))[2])
     policy = headers["Content-Security-Policy"]
     assert status == 200 and "default-src 'self'" in policy and "http" not in policy and "*" not in policy
-
-
-def test_the_token_is_asked_for_and_remembered_by_a_cookie():
-    with closing(Page("127.0.0.1", 0, TOKEN)) as page:
-        assert get(page)[0] == 403 and get(page, f"/?token={TOKEN[1:]}")[0] == 403 and not opens(page)
-        status, headers = get(page, f"/?token={TOKEN}")
-        cookie = headers["Set-Cookie"]
-        assert status == 200 and "HttpOnly" in cookie and "SameSite=Strict" in cookie
-        assert opens(page, Cookie=cookie.partition(";")[0])
-        assert get(page, Cookie=f"icub_learning_view_{port_of(page)}=wrong")[0] == 403
-
-
-def test_small_pictures_are_served_to_whom_the_page_is(page):
     state = State(recognizers=["a"], objects={"a": {"mug": 1}}, image=np.zeros((9, 12, 3), np.uint8))
     for state.image_number in (0, 1):
         state.recognized = Recognition(state.image_number * 10**9, "mug", "mug", 1.0, 1.0, ["mug"], np.ones(1))
@@ -82,16 +69,27 @@ def test_small_pictures_are_served_to_whom_the_page_is(page):
         assert get(page, f"/thumbnails/{name}", **given)[0] == 404
 
 
-def test_other_names_and_pages_of_others_are_refused():
+def test_the_token_is_asked_for_and_remembered_by_a_cookie():
+    with closing(Page("127.0.0.1", 0, TOKEN)) as page:
+        assert get(page)[0] == 403 and get(page, f"/?token={TOKEN[1:]}")[0] == 403 and not opens(page)
+        status, headers = get(page, f"/?token={TOKEN}")
+        cookie = headers["Set-Cookie"]
+        assert status == 200 and "HttpOnly" in cookie and "SameSite=Strict" in cookie
+        assert cookie.startswith(f"icub_learning_view_{port_of(page)}={TOKEN}; ")
+        assert opens(page, Cookie=cookie.partition(";")[0])
+        assert get(page, Cookie=f"icub_learning_view_{port_of(page)}=wrong")[0] == 403
+        assert get(page, Host="localhost:99999", Cookie=cookie.partition(";")[0])[0] == 403  # there is no such port
+        assert get(page, Cookie="a@b=c")[0] == 403  # the name of no cookie
+
+
+def test_other_names_and_pages_of_others_are_refused_and_addresses_of_this_machine_alone_need_no_token():
     with closing(Page("127.0.0.1", 0)) as page:
         assert opens(page)
         own, other = (f"http://127.0.0.1:{port_of(page) + more}" for more in (0, 1))
         assert [opens(page, Origin=one) for one in (own, other, "http://elsewhere.example")] == [True, False, False]
         assert get(page, Host="elsewhere.example")[0] == 403  # a name that was made to point here
         assert get(page, Host="localhost:99999")[0] == 200
-
-
-def test_addresses_of_this_machine_alone_need_no_token():
     hosts = "127.0.0.1", "localhost", "::1", "0.0.0.0", "192.168.1.2", "robot"
     assert [host for host in hosts if is_local(host)] == ["127.0.0.1", "localhost", "::1"]
+    assert Guard("robot", TOKEN).cookie({"Host": "robot"}).startswith("icub_learning_view_80=")
     assert Guard("192.168.1.2", TOKEN).refusal({"Host": "robot:80"}, f"/?token={TOKEN}") is None

@@ -59,10 +59,12 @@ def page(actions, tmp_path):
 
     def ask(node, service, takes=0.0, **fields):
         made.asked.append((node, service, takes, fields))
+        if made.error:
+            raise made.error
         return Answer(service != "tare", "" if service == "reset" else f"{service} was asked")
 
     with closing(Page("127.0.0.1", 0, ask=ask, folder=tmp_path)) as made:
-        made.asked, made.server.get_clients = [], lambda: {0: None}  # a browser is connected
+        made.asked, made.error, made.server.get_clients = [], None, lambda: {0: None}  # a browser is connected
         yield made
 
 
@@ -104,6 +106,9 @@ def test_a_wrench_is_drawn_at_its_frame_and_its_errors_beside_it(page):
     assert "arm: stream: WARN slow refused 3" in nodes and "samples learned" not in nodes
     assert "gone: STALE has stopped reporting" in nodes and "/states 4" in nodes and text(page.doing.line) == "learning"
     assert not page.waiting.visible
+    for arm.frame, drawn in (("nowhere", False), ("link_2", True)):
+        page.update(state)
+        assert [arrow.visible for arrow in page.robot.arrows.values()] == [drawn] * 3
 
 
 def test_efforts_are_drawn_along_the_axes_of_their_joints_three_curves_at_a_time(page):
@@ -133,6 +138,7 @@ def test_lines_of_errors_are_those_of_nodes_that_predict_the_same_or_of_parts():
     for estimator, lines in (
         ("parametric", [("P", "/a", "predicted")]), ("nonparametric", [("NP", "/a", "predicted")]),
         ("semiparametric", [("P", "/a", "parametric"), ("SP", "/a", "predicted")]),
+        ("my_package.dynamics.Own", [("Own", "/a", "predicted")]),
     ):  # fmt: skip
         one = learner("/a", JOINTS, settings={"estimator": estimator})
         assert names(one, learner("/b", AXES), learner("/c", JOINTS, alive=False)) == lines
@@ -199,6 +205,20 @@ def test_many_objects_are_searched_and_sorted_and_their_pictures_loaded_when_the
     assert page.thumbnails.number("mug 8") is None and page.teaching.which.name == "cup"
 
 
+def test_an_error_in_one_part_is_said_once_and_the_others_go_on(page, capsys):
+    for health in (None, 1, 1, "a", [], {}):
+        page.update(State(health={"arm": health}, recognizers=["/eye"], objects={"/eye": {"duck": 20}}))
+    kinds = ("int", "str", "list", "dict")  # the last four
+    assert page.said == [f"NodesView: AttributeError: '{kind}' object has no attribute 'arrival'" for kind in kinds]
+    assert capsys.readouterr().err.count("Traceback") == 5
+    assert "duck 20 frames" in text(page.teaching.objects.table)
+    meshes = "".join(f'<visual><geometry><mesh filename="{name}"/></geometry></visual>' for name in "abcd")
+    for urdf in (f'<robot name="r"><link name="l">{meshes}</link></robot>', "<robot>"):
+        page.update(State(urdf))
+    assert page.said[2] == "4 meshes were not found, sticks stand for them: a, b, c"
+    assert page.said[3].startswith("the robot cannot be drawn: ")
+
+
 def test_pictures_of_what_is_being_done_appear_when_they_are_drawn(page, tmp_path):
     for side in (3, 5, 2000):  # drawn anew, also wider than the page
         Image.fromarray(np.full((side, side, 3), 7, np.uint8)).save(tmp_path / "curves.png")
@@ -229,6 +249,9 @@ def test_buttons_ask_the_chosen_node_and_say_what_it_answered(page, actions):
             assert page.asked[-1] == (node, service, takes, fields)
             said = {"tare": "✗ tare was asked", "reset": "✓ done"}.get(service, f"✓ {service} was asked")
             assert text(action.answer) == said
+    page.error = KeyError()
+    action.press()
+    assert text(action.answer) == "✗ KeyError"
     action.button.disabled, count = True, len(page.asked)
     action.press()
     assert len(page.asked) == count
