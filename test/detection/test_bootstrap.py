@@ -14,6 +14,21 @@ from icub_learning.errors import ParameterError, StateError
 D = 6
 
 
+def test_hard_negatives_are_found():
+    """Many easy negatives, and a few hard ones close to the positives."""
+    rng, place = np.random.default_rng(0), 4.0 * np.ones(D)
+    near = place + 4.0 * np.eye(D)[0]
+    negatives = np.concatenate([3.0 * rng.normal(size=(3000, D)) - place, near + 0.7 * rng.normal(size=(30, D))])
+    there, elsewhere = place + rng.normal(size=(300, D)), near + 0.7 * rng.normal(size=(300, D))
+    positives, make = place + rng.normal(size=(60, D)), falkon(100, 4.0, 1e-4, 0)
+    strategies = Bootstrap("minibootstrap", 10, 300), Bootstrap("full", batch_size=300), Bootstrap("random", 1, 60)
+    found = [train(positives, negatives, make, strategy, np.random.default_rng(1)) for strategy in strategies]
+    mini, full, random = ((one.predict(there) < 0).mean() + (one.predict(elsewhere) > 0).mean() for one, _ in found)
+    assert mini < random and mini <= full + 0.05
+    first = train(positives, negatives, make, Bootstrap("minibootstrap", 1, 300), np.random.default_rng(1))
+    assert len(first[1]) == 300 and len(found[0][1]) < 1000
+
+
 def test_of_each_batch_what_scores_high_joins_and_what_scores_low_leaves_and_strategies_bound_what_is_kept():
     in_order, plain = Mock(permutation=np.arange), lambda *_: Mock(predict=lambda samples: samples[:, 0])
     first, later = [-0.95, -0.9, 0.0, -0.7, -0.69, -1.0], [-1.0, -0.8, -0.71, 0.3]

@@ -84,6 +84,14 @@ def test_what_is_less_typical_than_allowed_is_unknown(taught):
         assert seen.nearest == seen.labels[int(np.argmax(seen.scores))] == "duck"
 
 
+def test_an_object_never_shown_is_not_typical(taught):
+    def typical(label):
+        taught.stamp += 10 * SECOND
+        return np.mean([seen.typicality for seen in taught.show(label, 40)])
+
+    assert typical("block") < min(typical(label) for label in ("mug", "duck", "teddy")) - 0.1
+
+
 def test_settings_out_of_range():
     for name, bad in (("smoothing_window", 0), ("max_age", -1.0), ("reject_known", 1.5), ("reject_known", np.nan)):
         with pytest.raises(ParameterError, match=name):

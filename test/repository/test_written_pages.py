@@ -63,3 +63,10 @@ def test_the_pages_say_what_the_nodes_have(checkout, ros_domain, monkeypatch, tm
             assert one.kind.partition("/")[2] in row, f"{node}: {one.name} is a {one.kind}"
             if one.direction != "service":
                 assert row.startswith(f" {one.direction}"), f"{node}: {one.name} is {one.direction}"
+
+
+def test_the_list_of_long_tests_names_tests_that_there_are(checkout):
+    contract = (checkout / "icub_learning" / "testing.py").read_text()
+    for line in (checkout / "test" / "long_tests.txt").read_text().splitlines():
+        path, *_, name = line.partition(" every ")[0].partition("[")[0].split("::")
+        assert f"def {name}(" in (checkout / path).read_text() + contract, f"{line} is no more"

@@ -37,6 +37,21 @@ def exact_prediction(x, y, centers, length_scale, regularization, where):
         return np.array((kernel(where, centers) * coefficients).tolist(), dtype=float)[:, 0]
 
 
+def algorithm_1(x, y, centers, length_scale, regularization):
+    """Return alpha_t for t = 1..m by the thesis's algorithm 1 as printed; raise LinAlgError when a downdate fails."""
+    kernel, ridge = RBF(length_scale), regularization * len(x)
+    features, gram, factor, found = kernel(x, centers), kernel(centers), np.zeros((0, 0)), []
+    for t in range(len(centers)):
+        a = features[:, t]
+        c, g = features[:, :t].T @ a + ridge * gram[:t, t], np.sqrt(1 + a @ a + ridge)
+        grown = np.linalg.qr(np.vstack([np.pad(factor, (0, 1)), np.append(c / (1 + g), g)]), mode="r")
+        # Downdated: S with S^T S = R^T R - v v^T; LinAlgError where rounding leaves no such S.
+        within = np.linalg.solve(grown.T, np.append(c / (1 + g), -1.0))
+        factor = np.linalg.cholesky(np.eye(t + 1) - np.outer(within, within)).T @ grown
+        found.append(np.linalg.solve(factor, np.linalg.solve(factor.T, features[:, : t + 1].T @ y)))
+    return found
+
+
 @pytest.mark.parametrize("regularization", [1e-2, 1e-4, 1e-6])
 def test_nystrom_is_the_least_squares_solution(data, regularization):
     x, y = data
@@ -63,11 +78,22 @@ def test_incremental_is_batch_at_every_number_of_centres(data):
     assert not fitted.coefficients_at(40)[40:].any()
 
 
+def test_the_path_is_that_of_algorithm_1_as_printed(data):
+    x, y = data
+    centers = x[:40]
+    printed = algorithm_1(x, y, centers, SIGMA, 1e-2)
+    fitted = IncrementalNystromKRLS(length_scale=SIGMA, regularization=1e-2, centers=centers).fit(x, y)
+    for t, alpha in enumerate(printed, start=1):
+        np.testing.assert_allclose(fitted.coefficients_at(t)[:t], alpha, atol=1e-8)
+
+
 def test_where_algorithm_1_breaks_down_the_path_goes_on():
-    """A smooth kernel on a line: K_mm has numerical rank 13 or so; downdates as in the thesis would fail soon after."""
+    """A smooth kernel on a line: K_mm has numerical rank 13 or so, and the downdates fail soon after."""
     rng = np.random.default_rng(1)
     x = np.sort(rng.uniform(-1, 1, 200))[:, None]
     y, centers = np.sin(3 * x) + 0.1 * rng.normal(size=x.shape), x[rng.permutation(200)[:60]]
+    with pytest.raises(np.linalg.LinAlgError):
+        algorithm_1(x, y, centers, 1.0, 1e-10)
     fitted = IncrementalNystromKRLS(length_scale=1.0, regularization=1e-7, centers=centers).fit(x, y)
     assert fitted.n_kept_ < 20
     path = fitted.predict_path(x)
