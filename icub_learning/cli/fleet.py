@@ -103,7 +103,7 @@ def _spread(args: argparse.Namespace) -> None:
     from icub_learning.dynamics.fleet import Fleet
 
     size = Fleet(args.folder).spread(args.targets)
-    print(f"{size / 1e6:.3g} MB written to {len(args.targets)} files")
+    print(f"{size / 1e6:.3g} MB written to each of {len(args.targets)} files")
     save_figures(args.json, {"bytes": size, "files": args.targets})
 
 

@@ -21,7 +21,7 @@ def as_text(
         lines += [f"    # {line}" for line in wrap(meanings[name], WIDTH)]
         note = "  # tuned" if name in tuned else ""
         if isinstance(value, (list, tuple)):
-            lines += [f"    {name}:", *(f"      - {plain(entry)}" for entry in value)]
+            lines += [f"    {name}:{note}", *(f"      - {plain(entry)}" for entry in value)]
         else:
             lines.append(f"    {name}: {plain(value)}{note}")
     return "\n".join(lines) + "\n"

@@ -48,7 +48,7 @@ def open_model(path: Path, own: str = "") -> OpenedModel:
         settings = objects.Settings(classifier=own) if own else objects.Settings()
         learner = objects.make_recognizer(settings)
         objects.restore(learner, state)
-        found = objects.describe(settings, learner, "")
+        found = replace(objects.describe(settings, learner, ""), saved_at=0.0, release="")
     elif kind == "object_detection":
         from icub_learning.detection import saved_model as detection  # takes a second, not needed by other models
 

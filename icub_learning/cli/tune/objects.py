@@ -53,7 +53,7 @@ def tune_objects(args: argparse.Namespace) -> None:
         "beats_defaults": bool(check["tuned"] < check["defaults"]),
         "verdict": _verdict(check["tuned"], check["defaults"]),
     }
-    text, name = _text(figures), args.pictures.name
+    text, name = _text(figures), args.pictures.resolve().name
     print(text)
     chosen = ("regularization",) if kind == "rlsc" else ()  # the adaptive classifier chooses by itself
     values = {key: getattr(settings, key) for key in ("classifier", *chosen, "recoding")}

@@ -153,7 +153,7 @@ def test_gather_and_spread(tmp_path, capsys):
     assert main(["fleet", "spread", folder, *targets, "--json", figures]) == 0
     size = Path(targets[1]).stat().st_size
     assert json.loads((tmp_path / "fleet.json").read_text()) == {"bytes": size, "files": targets}
-    assert capsys.readouterr().out.startswith(f"{size / 1e6:.3g} MB written to 2 files\n")
+    assert capsys.readouterr().out.startswith(f"{size / 1e6:.3g} MB written to each of 2 files\n")
     assert [read_model(target)[1].statistics["samples"] for target in targets] == [60, 60]
 
 
