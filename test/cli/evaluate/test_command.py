@@ -39,8 +39,8 @@ def evaluate(tmp_path, capsys, monkeypatch, request):
         shown = capsys.readouterr()
         assert bool(shown.err) == bool(code)
         report = json.loads(figures.read_text())
-        out, kept = (re.sub(r"/\S*/", "", text) for text in (shown.out, json.dumps({**report, "settings": ""})))
-        found.append([out.splitlines(), json.loads(kept)])  # without folders
+        out, kept = (re.sub(r"/\S*/|─+", "", text) for text in (shown.out, json.dumps({**report, "settings": ""})))
+        found.append([out.splitlines(), json.loads(kept)])  # without folders, and rules as long as these
         return shown.out + shown.err, report
 
     yield run
