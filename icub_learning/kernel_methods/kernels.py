@@ -85,14 +85,14 @@ class KernelAgainst:
         elif kernel.kernel == "matern":  # r^2 = 6 ||x - z||^2 / 2 sigma^2
             self._distances = SquaredDistances(centers, np.sqrt(6.0) / kernel.length_scale)
         elif not callable(kernel.kernel):
-            _check_size(kernel.diagonal(centers))
+            check_size(kernel.diagonal(centers))
 
     def __call__(self, x: Array, out: Array | None = None) -> Array:
         """Return k(x_i, z_j) (n, m), written into `out` if given. Raises ShapeError, ParameterError, NotFiniteError."""
         kernel = self.kernel
         if callable(kernel.kernel):
             values = finite("kernel(X, Z)", kernel.kernel(x, self._centers))
-            _check_size(values)
+            check_size(values)
             if values.shape != (len(x), self.n_features):
                 raise ShapeError("kernel(X, Z)", values.shape, f"(len(X), len(Z)) = {(len(x), self.n_features)}")
             if out is None:
@@ -110,7 +110,7 @@ class KernelAgainst:
             out += 1.0
             out *= decay
             return out
-        _check_size(kernel.diagonal(x))  # k(x, z)^2 <= k(x, x) k(z, z)
+        check_size(kernel.diagonal(x))  # k(x, z)^2 <= k(x, x) k(z, z)
         out = np.matmul(x, self._centers.T, out=out)
         if kernel.kernel == "polynomial":
             out += 1.0
@@ -118,9 +118,10 @@ class KernelAgainst:
         return out
 
 
-def _check_size(values: Array) -> None:
-    if (largest := float(np.abs(values).max(initial=0.0))) > LARGEST:
-        raise ParameterError("k(X, X')", largest, f"of magnitude at most {LARGEST:g}: scale the inputs")
+def check_size(values: Array, name: str = "k(X, X')", advice: str = ": scale the inputs") -> None:
+    """Raise ParameterError if a magnitude is beyond 1e100, or not a number."""
+    if not (largest := float(np.abs(values).max(initial=0.0))) <= LARGEST:
+        raise ParameterError(name, largest, f"of magnitude at most {LARGEST:g}{advice}")
 
 
 def blocks(n: int, size: int) -> Iterator[slice]:

@@ -1,7 +1,7 @@
 """Invalid options and absent robots: the error is one line that names them, and the exit code is 2."""
 
 import re
-from functools import cache, reduce
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +18,10 @@ load_mnist_once = cache(images.load_mnist)
 ARM = "--urdf ur10 --output joint_torque --joints a"
 EFFORT = "{arm} --output effort.elbow_joint"
 UR10 = f"{{arm}} --urdf ur10 --output joint_torque --joints {','.join(JOINTS)} --n-random-features 100"
-GIVEN = {"{ARM}": ARM, "{EFFORT}": EFFORT, "{UR10}": UR10}
-CASES, ALONE = (
-    [reduce(lambda text, name: text.replace(name, GIVEN[name]), GIVEN, line) for line in part.splitlines()[1:]]
-    for part in re.split("(?m)^(?=#)", Path(__file__).with_name("bad_options.txt").read_text())[1:]
-)
+TEXT = Path(__file__).with_name("bad_options.txt").read_text()
+for name, given in (("{ARM}", ARM), ("{EFFORT}", EFFORT), ("{UR10}", UR10)):
+    TEXT = TEXT.replace(name, given)
+CASES, ALONE = (part.splitlines()[1:] for part in re.split("(?m)^(?=#)", TEXT)[1:])
 
 
 @pytest.fixture(scope="module")

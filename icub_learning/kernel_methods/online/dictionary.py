@@ -6,8 +6,7 @@ import numpy as np
 from scipy.linalg.lapack import dpstrf
 
 from icub_learning.arrays import Array
-from icub_learning.errors import ParameterError
-from icub_learning.kernel_methods.kernels import LARGEST, Kernel
+from icub_learning.kernel_methods.kernels import Kernel, check_size
 from icub_learning.kernel_methods.online import _pursuit
 
 # Squared distance to the span of the others, over k(x, x), up to which a function counts as in it. With 1e-12 rounding
@@ -90,8 +89,7 @@ class KernelDictionary:
 
         Raises ParameterError, and nothing changes: weights are not finite or beyond 1e100.
         """
-        if not np.abs(added).max(initial=0.0) <= LARGEST:
-            raise ParameterError("weights", float(np.abs(added).max()), f"of magnitude at most {LARGEST:g}")
+        check_size(added, "weights", "")
         used = np.flatnonzero(added.any(axis=1))
         before, count = self.n, len(used)
         keeps_all = not budget and limit is None  # which needs no Gram matrix

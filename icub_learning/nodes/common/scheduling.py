@@ -123,10 +123,10 @@ def times_of(thread: int) -> tuple[float, float]:
     return ran * 1e-9, waited * 1e-9
 
 
-def ask_for_cores(cores: Sequence[int]) -> str:
-    """Run all threads of this process on the given cores only; return the result in words."""
+def ask_for_cores(cores: Sequence[int], but: Container[int] = ()) -> str:
+    """Run all threads of this process but those with native ids `but` on these cores; return the result in words."""
     try:
-        for thread in threads():
+        for thread in (one for one in threads() if one not in but):
             with contextlib.suppress(ProcessLookupError):
                 os.sched_setaffinity(thread, cores)
     except (AttributeError, OSError) as error:
@@ -142,15 +142,16 @@ def giving_way(but: Container[int] = ()) -> Iterator[None]:
     does not sleep meanwhile but takes, again and again, the lock that such a thread waits for on another core.
     """
     cores, policy, priority = os.sched_getaffinity(0), os.sched_getscheduler(0), os.sched_getparam(0)
+    ask_for_cores([min(cores)], but)
     with contextlib.suppress(OSError):  # not permitted
+        os.sched_setaffinity(0, [min(cores)])
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-        for thread in (0, *threads()):
-            if thread not in but:
-                os.sched_setaffinity(thread, [min(cores)])
-    yield
-    with contextlib.suppress(OSError):
-        os.sched_setaffinity(0, cores)
-        os.sched_setscheduler(0, policy, priority)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(0, cores)
+            os.sched_setscheduler(0, policy, priority)
 
 
 def ask_for_locked_memory() -> str:
