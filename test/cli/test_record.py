@@ -16,10 +16,8 @@ from helpers.limits import set_limits
 from helpers.planted_faults import planted
 from helpers.recordings import rigid_recording
 from helpers.robots import ICUB
-from helpers.ros_probe import RosProbe
 from helpers.sound_robots import cut, zoo_robot
 from helpers.waiting import wait_until
-from sensor_msgs.msg import JointState
 
 from icub_learning.cli import record
 from icub_learning.cli.check import command
@@ -150,12 +148,11 @@ def test_a_running_robot(arm, tmp_path, ros_domain, start_process, interrupted_a
     assert all(part in shown for part in ("2 wrong: clock, degrees", "right qos", "    urdf: icub\n"))
 
 
-def test_silence_names_other_topics(ros_domain, capfd, monkeypatch):
+def test_silence_names_other_topics(played, tmp_path, ros_domain, start_process, capfd, monkeypatch):
     found = RobotListener.other_joint_states
     monkeypatch.setattr(RobotListener, "other_joint_states", lambda self: wait_until(lambda: found(self), "a topic"))
     monkeypatch.setattr(command, "PATIENCE", 0.1)
-    with RosProbe() as driver:
-        driver.node.create_publisher(JointState, "/left/joint_states", 1)
-        assert main(["check", "--urdf", "icub"]) == 2
+    start_process(*CLI, "replay", f"{tmp_path}/played.mcap", "--wait", "240", "--joint-states", "/left/joint_states")
+    assert main(["check", "--urdf", "icub"]) == 2
     shown = capfd.readouterr().err
     assert "no joint state came on /joint_states within 0.1 s" in shown and "/left/joint_states" in shown

@@ -13,6 +13,7 @@ from helpers.waiting import PATIENCE, wait_until
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import SetBool
 
 from icub_learning.clients.fleet_exchange import FROM_ALL, MODELS, FleetStation
@@ -34,8 +35,8 @@ SETTINGS = Settings(find_urdf("icub"), joints=tuple(RIGHT_ARM), **POOLED)
 class FleetRobot(Node):
     """A node with the services of a learning node: it saves and loads as that does, and the test teaches it."""
 
-    def __init__(self, name, folder, context):
-        super().__init__(f"{name}_dynamics", context=context)
+    def __init__(self, name, folder):
+        super().__init__(f"{name}_dynamics")
         self.estimator, self._description = new_estimator()
         self._folder, self.paused = folder, 0  # how often learning was paused
         self.declare_parameter("learning", True)
@@ -70,10 +71,9 @@ def new_estimator():
 @pytest.fixture
 def robots(ros_domain, tmp_path):
     """Three robots on this test's ROS domain, whose services are answered in a thread."""
-    context = rclpy.Context()
-    rclpy.init(context=context)
-    made = {name: FleetRobot(name, tmp_path / name, context) for name in ROBOTS}
-    executor = SingleThreadedExecutor(context=context)
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    made = {name: FleetRobot(name, tmp_path / name) for name in ROBOTS}
+    executor = SingleThreadedExecutor()
     for robot in made.values():
         executor.add_node(robot)
     thread = threading.Thread(target=executor.spin)
@@ -83,7 +83,7 @@ def robots(ros_domain, tmp_path):
     thread.join(10.0)
     while made:
         made.popitem()[1].destroy_node()
-    rclpy.shutdown(context=context)
+    rclpy.shutdown()
 
 
 def fleet(start_process, *arguments):

@@ -1,6 +1,7 @@
 """A node in the test's own process: it runs all of its code and of ROS, and no process is started and discovered."""
 
 import re
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -14,6 +15,7 @@ from icub_learning.nodes.common import scheduling, spinning
 from icub_learning.nodes.common.own_core import OwnCore
 
 HERE: "list[NodeHere]" = []  # the node of the running test; its probes share its context and executor
+BESIDE: list[Callable[[], Any]] = []  # make other nodes in its context, before it looks for them
 
 
 class NodeHere:
@@ -30,6 +32,8 @@ class NodeHere:
         self._executor: Any = EventsExecutor()
         self._node: Any = None
         HERE.append(self)
+        for make_other in BESIDE:
+            make_other()
         try:
             self._node = make()
             if not spinning.autostart(self._node):

@@ -16,6 +16,7 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.experimental import EventsExecutor
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
 
 from icub_learning.clients.services import Services
 from icub_learning.nodes.common.conversions import stamp_to_ns
@@ -51,11 +52,10 @@ class RosProbe:
         self.message, self.level, self._reported = "", b"", 0
 
     def __enter__(self) -> Any:
-        self._context = rclpy.get_default_context() if HERE else rclpy.Context()
-        if not HERE:
-            rclpy.init(context=self._context)
-        self.node = rclpy.create_node("probe", context=self._context)
-        self._executor: Any = HERE[0] if HERE else EventsExecutor(context=self._context)
+        if not HERE:  # an error where another participant is in this process: two may wait for each other for ever
+            rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+        self.node = rclpy.create_node("probe")
+        self._executor: Any = HERE[0] if HERE else EventsExecutor()
         self._executor.add_node(self.node)
         self.services = Services(self.node, self._holds)
         self.node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, MANY)
@@ -68,7 +68,7 @@ class RosProbe:
             self.node.destroy_node()
         if not HERE:
             self._executor.shutdown()
-            rclpy.shutdown(context=self._context)
+            rclpy.shutdown()
 
     def open(self) -> None:
         """Make publishers and subscriptions."""

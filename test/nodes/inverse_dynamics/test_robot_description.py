@@ -1,6 +1,7 @@
 """The node takes URDF and joints from other nodes: a latched topic, and a controller's parameters."""
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 import rclpy
@@ -17,22 +18,24 @@ TOO_SHORT = 0.2  # [s] limit of waits for what never comes
 
 
 @pytest.fixture
-def robot(ros_domain):
-    """Stands in for robot_state_publisher and a controller: a topic with the URDF, and parameters."""
-    context = rclpy.Context()
-    rclpy.init(context=context)
-    node = rclpy.create_node("controller", context=context)
-    node.urdf = node.create_publisher(String, "/robot_description", LATCHED)
-    node.urdf.publish(String(data=ARM))
-    executor = SingleThreadedExecutor(context=context)
-    executor.add_node(node)
-    thread = threading.Thread(target=executor.spin)  # answers while the node under test waits in this one
-    thread.start()
-    yield node
+def robot(node_here, monkeypatch):
+    """Stands in for robot_state_publisher and a controller, beside the node under test: a topic and parameters."""
+    told, made = SimpleNamespace(urdf=ARM, parameter="joints"), []
+
+    def appear():
+        node, executor = rclpy.create_node("controller", use_global_arguments=False), SingleThreadedExecutor()
+        node.create_publisher(String, "/robot_description", LATCHED).publish(String(data=told.urdf))
+        node.declare_parameter(told.parameter, ["joint_1", "joint_2"])
+        executor.add_node(node)
+        made.extend((node, executor, threading.Thread(target=executor.spin)))
+        made[-1].start()  # it answers while the node under test waits in this thread
+
+    monkeypatch.setattr("helpers.node_here.BESIDE", [appear])
+    yield told
+    node, executor, thread = made
     executor.shutdown()
     thread.join()
     node.destroy_node()
-    rclpy.shutdown(context=context)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +43,6 @@ def robot(ros_domain):
     [({}, 3), ({"controller": "/controller"}, 2), ({"joints": ["joint_3"], "controller": "/controller"}, 1)],
 )
 def test_the_node_learns_about_its_robot(robot, node_here, parameters, n_joints):
-    robot.declare_parameter("joints", ["joint_1", "joint_2"])
     node = node_here("inverse_dynamics", **SETTINGS, **parameters)
     node.wait_for(f"of {n_joints} outputs from {n_joints} joints")
 
@@ -59,7 +61,7 @@ def test_the_node_learns_about_its_robot(robot, node_here, parameters, n_joints)
     ids=["no URDF", "no joints", "no controller", "nonsense"],
 )  # fmt: skip
 def test_who_tells_nothing_or_nonsense_is_named(robot, node_here, told, change, text):
-    robot.urdf.publish(String(data=told))
+    robot.urdf, robot.parameter = told, "other"
     node = node_here("inverse_dynamics", **(SETTINGS | change))
     assert node.wait() == 1 and text in node.output
 

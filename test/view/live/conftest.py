@@ -4,6 +4,7 @@ import pytest
 import rclpy
 from helpers.waiting import wait_until
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
 
 
 class BesideThePage:
@@ -15,16 +16,16 @@ class BesideThePage:
         executor: handles messages and services of `spun` and `robot`.
     """
 
-    def __init__(self, context):
-        self._context, self.nodes = context, []
+    def __init__(self):
+        self.nodes = []
         self.spun, self.polled, self.robot = map(self.node, ("view", "view_streams", "inverse_dynamics"))
-        self.executor = SingleThreadedExecutor(context=context)
+        self.executor = SingleThreadedExecutor()
         self.executor.add_node(self.spun)
         self.executor.add_node(self.robot)
 
     def node(self, name):
         """Make another node."""
-        self.nodes.append(rclpy.create_node(name, context=self._context))
+        self.nodes.append(rclpy.create_node(name))
         return self.nodes[-1]
 
     def until(self, condition, what, do=lambda: None):
@@ -45,11 +46,10 @@ class BesideThePage:
 def beside(ros_domain, monkeypatch):
     """A BesideThePage that ends with the test."""
     monkeypatch.setattr("icub_learning.clients.services.DISCOVERY_TIME", 0.0)  # no other process has to be discovered
-    context = rclpy.Context()
-    rclpy.init(context=context)
-    made = BesideThePage(context)
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    made = BesideThePage()
     yield made
     made.executor.shutdown()
     for node in made.nodes:
         node.destroy_node()
-    rclpy.shutdown(context=context)
+    rclpy.shutdown()
