@@ -14,6 +14,9 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
+# onnxruntime must not report what it runs to its maker, also where a test imports it before the package does.
+export ORT_DISABLE_TELEMETRY ?= 1
+
 # With this variable set, each process that a test starts would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 

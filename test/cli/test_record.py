@@ -86,8 +86,7 @@ def test_what_is_played_is_what_is_recorded(played, tmp_path, ros_domain, start_
 def test_loop_goes_on_in_time_until_it_is_stopped(played, tmp_path, ros_domain, start_process, interrupted_after):
     write(replace(played, irregular=()), tmp_path / "regular.csv")
     topic = ("--joint-states", "/other")
-    arguments = ("--rate", "8", "--loop", "--clock", "--wait", "240", *topic)
-    player = start_process(*CLI, "replay", str(tmp_path / "regular.csv"), *arguments)
+    player = start_process(*CLI, *f"replay {tmp_path}/regular.csv --rate 8 --loop --clock --wait 240".split(), *topic)
     interrupted_after(250, 0)  # two and a half rounds of the loop
     assert main(["record", str(tmp_path / "loop.npz"), "--no-wrench", *topic]) == 0
     assert main(["record", str(tmp_path / "short.npz"), "--no-wrench", "--duration", "0.01", *topic]) == 0
@@ -141,8 +140,7 @@ def test_a_running_robot(arm, tmp_path, ros_domain, start_process, interrupted_a
     set_limits(assign=monkeypatch.setattr)
     write(planted("degrees", arm), tmp_path / "arm.mcap")
     interrupted_after(300, 300)
-    replay = ("replay", str(tmp_path / "arm.mcap"), "--wait", "240", "--rate", "4")
-    start_process(sys.executable, "-m", "icub_learning.cli", *replay)
+    start_process(*CLI, "replay", str(tmp_path / "arm.mcap"), "--wait", "240", "--rate", "4")
     assert main(["check", "--duration", "240"]) == 1
     shown = capfd.readouterr().out
     assert all(part in shown for part in ("2 wrong: clock, degrees", "right qos", "    urdf: icub\n"))

@@ -22,10 +22,13 @@ class OnnxNetwork:
     """
 
     def __init__(self, model: str | os.PathLike[str] | bytes, output: str | None = None, n_threads: int = 1) -> None:
-        self._name = "the network" if isinstance(model, bytes) else str(model)
-        content = model if isinstance(model, bytes) else _read(Path(model).expanduser())
+        self._name = "the network" if isinstance(model, bytes) else str(Path(model).expanduser())
+        try:
+            content = model if isinstance(model, bytes) else Path(self._name).read_bytes()
+        except OSError as error:
+            raise ModelError(f"cannot read {self._name}: {error.strerror}", name="model", value=self._name) from error
         self.digest = hashlib.sha256(content).hexdigest()
-        folder = None if isinstance(model, bytes) else Path(model).expanduser().parent
+        folder = None if isinstance(model, bytes) else Path(self._name).parent
         try:
             self.output, part = _extract_subgraph(content, output, folder)
             self._session = open_session(part, n_threads)
@@ -78,13 +81,6 @@ def open_session(network: bytes, n_threads: int) -> onnxruntime.InferenceSession
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # idle threads must not use a core
     options.log_severity_level = 4  # errors are raised, not printed as well
     return onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ModelError(f"cannot read the network {path}: {error.strerror}", name="model", value=str(path)) from error
 
 
 def _extract_subgraph(content: bytes, output: str | None, folder: Path | None) -> tuple[str, bytes]:
