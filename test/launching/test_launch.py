@@ -136,6 +136,7 @@ def test_executables_and_files_are_found_where_colcon_and_pip_put_them(tmp_path,
     program.chmod(0o755)
     assert find_executable("some_package", "some_node") == str(program)
     assert find_executable("", "sh") == shutil.which("sh")
+    assert find_executable("icub_learning", "icub-learning") == str(Path(sys.executable).parent / "icub-learning")
     with pytest.raises(ParameterError, match="PATH"):
         find_executable("", "no_such_program_anywhere")
     monkeypatch.setattr(sys, "executable", "/nowhere/python")

@@ -26,8 +26,8 @@ class StateRecord:
     known: Motion  # motion at `stamp`, derived without delay: what the prediction was made from
     prediction: Prediction
     body: Prediction  # the part of it without the load, which the model predicted; the same where none is carried
-    load: Array | None = None  # (n_outputs,) what a load adds
-    settled: bool = True  # whether it was found how well this very motion is known, so that its error is judged
+    load: Array | None  # (n_outputs,) what a load adds
+    settled: bool  # whether it was found how well this very motion is known, so that its error is judged
     motion: Motion | None = None  # motion at `stamp`, smoothed by later samples
     measured: Array | None = None  # (n_outputs,)
     fault: str | None = None  # fault of the sensor, see SensorFaults

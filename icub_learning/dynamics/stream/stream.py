@@ -153,7 +153,7 @@ class InverseDynamicsStream:
         prediction, load = body, None
         if self.watch is not None:
             prediction, load = self.watch.compensated(body, motion)
-        record = StateRecord(stamp, motion, prediction, body, load, settled=not as_known)
+        record = StateRecord(stamp, motion, prediction, body, load, not as_known)
         self._records.append(record)
         self.counts.predicted += 1
         self._deferred = record, state.effort

@@ -14,7 +14,6 @@ from icub_learning.simulation.zoo.bodies import planar_arm_urdf
 
 ARM = planar_arm_urdf((0.4, 0.3, 0.2), (2.0, 1.0, 0.5))
 SETTINGS = {"output": "joint_torque", "estimator": "parametric", "urdf": "topic", "description_timeout": 200.0}
-TOO_SHORT = 0.2  # [s] limit of waits for what never comes
 
 
 @pytest.fixture
@@ -50,10 +49,10 @@ def test_the_node_learns_about_its_robot(robot, node_here, parameters, n_joints)
 @pytest.mark.parametrize(
     ("told", "change", "text"),
     [
-        (ARM, {"remap": ["robot_description:=/other"], "description_timeout": TOO_SHORT}, "no URDF came on /other"),
+        (ARM, {"remap": ["robot_description:=/other"], "description_timeout": 0.2}, "no URDF came on /other"),
         (ARM, {"controller": "/controller"}, "names joints"),
         (
-            ARM, {"urdf": ARM, "controller": "nobody", "description_timeout": TOO_SHORT},
+            ARM, {"urdf": ARM, "controller": "nobody", "description_timeout": 0.2},
             "answers /nobody/get_parameters",
         ),
         ("no XML", {}, "URDF"),
