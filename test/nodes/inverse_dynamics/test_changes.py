@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import InertiaStamped
 from helpers.driven_arm import SETTINGS, Arm, drive, settle
 from helpers.node_probe import LATCHED, PERIOD, START, NodeProbe
 from helpers.robots import PANDA_JOINTS, RIGHT_ARM
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -67,18 +69,17 @@ def test_trajectory_gets_efforts(started):
     joints = PANDA_JOINTS[:7]
     regressor = TorqueRegressor.from_urdf(find_urdf("panda"), joints)
     settings = {**SETTINGS, "joints": list(joints), "urdf": "panda", "output": "joint_torque", "prior": "nominal"}
-    points = [JointTrajectoryPoint(positions=[0.1 * i] * 7) for i in range(3)]
-    for i, point in enumerate(points):
-        point.time_from_start.sec = i
+    points = [JointTrajectoryPoint(positions=[0.1 * i] * 7, time_from_start=Duration(sec=i)) for i in range(3)]
     with started(NodeProbe(joints, wrench=False), **settings, estimator="parametric") as probe:
+        gravity = probe.hear(JointState, "/inverse_dynamics/gravity_effort")
         probe.state(START, position=np.full(7, 0.1), velocity=np.zeros(7), effort=np.zeros(7))
+        probe.until(lambda: gravity, "efforts against gravity")
         wanted = JointTrajectory(joint_names=joints[::-1], points=points)
         answer = probe.call(PredictTrajectory, "predict_trajectory", trajectory=wanted)
-        assert answer.success, answer.message
-        still = regressor(*np.zeros((3, 7))) @ regressor.nominal_parameters
-        assert len(answer.trajectory.points) == 3 and len(answer.std) == 21
-        first = np.array(answer.trajectory.points[0].effort)[::-1]
-        assert first[1] == pytest.approx(still[1], abs=2.0)
-        strange = JointTrajectory(joint_names=["elbow"], points=points)
-        refused = probe.call(PredictTrajectory, "predict_trajectory", trajectory=strange)
+        assert answer.success and len(answer.trajectory.points) == 3 and len(answer.std) == 21, answer.message
+        for place, shown in ((0.0, answer.trajectory.points[0].effort[::-1]), (0.1, gravity[0].effort)):
+            still = regressor(np.full(7, place), np.zeros(7), np.zeros(7)) @ regressor.nominal_parameters
+            assert shown[1] == pytest.approx(still[1], abs=2.0)
+        wanted.joint_names = ["elbow"]
+        refused = probe.call(PredictTrajectory, "predict_trajectory", trajectory=wanted)
         assert not refused.success and "elbow" in refused.message

@@ -44,7 +44,6 @@ def test_is_taught_recognizes_and_keeps_what_it_learned(probe, tmp_path):
     assert known(probe) == {"mug": 10, "duck": 10, "teddy": 10}
     probe.until(lambda: list(probe.objects[-1].labels) == list(CENTRES), "all objects")
     assert list(probe.objects[-1].counts) == [10] * 3
-
     seen = [probe.feed(views(label, 6, seed=1))[-1] for label in CENTRES]
     assert [one.label for one in seen] == list(CENTRES) and stamp_to_ns(seen[-1].header.stamp) == probe.stamp
     assert seen[-1].header.frame_id == "eye" and list(seen[-1].labels) == list(CENTRES)
