@@ -119,7 +119,7 @@ class KernelAgainst:
 
 
 def check_size(values: Array, name: str = "k(X, X')", advice: str = ": scale the inputs") -> None:
-    """Raise ParameterError if a magnitude is beyond 1e100, or not a number."""
+    """Raise ParameterError, naming the values, if one of them is not a number or beyond 1e100 in magnitude."""
     if not (largest := float(np.abs(values).max(initial=0.0))) <= LARGEST:
         raise ParameterError(name, largest, f"of magnitude at most {LARGEST:g}{advice}")
 

@@ -86,7 +86,8 @@ def test_what_is_played_is_what_is_recorded(played, tmp_path, ros_domain, start_
 def test_loop_goes_on_in_time_until_it_is_stopped(played, tmp_path, ros_domain, start_process, interrupted_after):
     write(replace(played, irregular=()), tmp_path / "regular.csv")
     topic = ("--joint-states", "/other")
-    player = start_process(*CLI, *f"replay {tmp_path}/regular.csv --rate 8 --loop --clock --wait 240".split(), *topic)
+    arguments = ("--rate", "8", "--loop", "--clock", "--wait", "240", *topic)
+    player = start_process(*CLI, "replay", str(tmp_path / "regular.csv"), *arguments)
     interrupted_after(250, 0)  # two and a half rounds of the loop
     assert main(["record", str(tmp_path / "loop.npz"), "--no-wrench", *topic]) == 0
     assert main(["record", str(tmp_path / "short.npz"), "--no-wrench", "--duration", "0.01", *topic]) == 0

@@ -1,7 +1,6 @@
 """A node in the test's own process: it runs all of its code and of ROS, and no process is started and discovered."""
 
 import re
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -15,7 +14,7 @@ from icub_learning.nodes.common import scheduling, spinning
 from icub_learning.nodes.common.own_core import OwnCore
 
 HERE: "list[NodeHere]" = []  # the node of the running test; its probes share its context and executor
-BESIDE: list[Callable[[], Any]] = []  # make other nodes in its context, before it looks for them
+BESIDE: list[Any] = []  # functions that make other nodes in its context, before the node itself is made
 
 
 class NodeHere:

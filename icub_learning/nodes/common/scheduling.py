@@ -124,7 +124,7 @@ def times_of(thread: int) -> tuple[float, float]:
 
 
 def ask_for_cores(cores: Sequence[int], but: Container[int] = ()) -> str:
-    """Run all threads of this process but those with native ids `but` on these cores; return the result in words."""
+    """Keep threads of this process to these cores, except those with native ids `but`; return the result in words."""
     try:
         for thread in (one for one in threads() if one not in but):
             with contextlib.suppress(ProcessLookupError):

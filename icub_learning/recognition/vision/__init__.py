@@ -2,4 +2,4 @@
 
 import os
 
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # or onnxruntime reports to its maker, from its import on
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # otherwise onnxruntime reports to its maker once imported
