@@ -50,4 +50,7 @@ for name, *figures in zip(result.output_names, first, last, share, strict=True):
     print(f"{name:<22}{figures[0]:>18.4g}{figures[1]:>18.4g}{figures[2]:>18.4g}")
 
 written = save_state(args.model, estimator.state())
-print(f"the model is in {written}: inverse_dynamics_node loads it with ~/load_model, Python with load_state")
+print(
+    f"the model is in {written}; Python loads it with load_state, and inverse_dynamics_node with ~/load_model from its"
+)
+print("models_folder, ~/.local/state/icub_learning/models unless that is set: copy it there")

@@ -26,6 +26,8 @@ def finite(name: str, values: ArrayLike) -> Array:
         except (TypeError, ValueError):
             shape = np.shape(np.asarray(values, dtype=object))
             raise ShapeError(name, shape, "a rectangular array of numbers") from None
+    if not array.flags.aligned:  # a field of a packed record; compiled code takes aligned numbers only
+        array = array.copy()
     if not _all_finite(array.reshape(-1)):
         bad = np.flatnonzero(~np.isfinite(array))[:8]
         raise NotFiniteError(name, {int(index): float(array.flat[index]) for index in bad})

@@ -16,13 +16,19 @@ def cache_folder() -> Path:
 
 @contextmanager
 def replacing(path: Path, mode: Literal["w", "wb"] = "wb") -> Iterator[IO[Any]]:
-    """Open a file that takes the place of `path` when the block ends; after an error `path` is as it was.
+    """Open a file that takes the place of `path`, or of what this links to, when the block ends; after an error it is
+    as it was. A device or pipe is written to at once.
 
     The content is on the disk before the file is renamed, and the new name before this returns: a crash or a power
     failure leaves the old file or the new one, never a part of it. Text is UTF-8; missing parent folders are made.
     Raises OSError: the file cannot be written.
     """
-    with replacing_path(path) as unfinished, open(unfinished, mode, encoding=None if "b" in mode else "utf-8") as file:
+    encoding = None if "b" in mode else "utf-8"
+    if path.exists() and not (path.is_file() or path.is_dir()):  # a device or pipe, such as /dev/stdout
+        with open(path, mode, encoding=encoding) as file:
+            yield file
+        return
+    with replacing_path(path.resolve()) as unfinished, open(unfinished, mode, encoding=encoding) as file:
         yield file
         file.flush()
         os.fsync(file.fileno())

@@ -34,8 +34,8 @@ def find_urdf(robot: str | os.PathLike[str]) -> str:
             message = f"{text} is in no sourced ROS workspace (AMENT_PREFIX_PATH)"
             raise ModelError(message, name="urdf", value=text, bound="a file of an installed package")
         return str(found)
-    if Path(text).expanduser().is_file():
-        return str(Path(text).expanduser())
+    if Path(os.path.expanduser(text)).is_file():
+        return str(Path(os.path.expanduser(text)))
     if text in _EXAMPLE_ROBOTS:
         return str(_in_distribution("example-robot-data", _EXAMPLE_ROBOTS[text]))
     found = _icub(ICUB_MODEL if text == "icub" else text)

@@ -34,6 +34,20 @@ def test_content_replaces_what_was_there_with_the_permissions_of_any_new_file(tm
     assert path.stat().st_mode == (tmp_path / "ordinary").stat().st_mode
 
 
+def test_links_and_pipes_stay_what_they_are(tmp_path):
+    """As root, /dev/stdout and /dev/null would otherwise become files."""
+    (tmp_path / "file").write_text("old")
+    (tmp_path / "link").symlink_to("file")
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    for name in ("link", "pipe"):
+        with replacing(tmp_path / name, "w") as file:
+            file.write("new")
+    assert (tmp_path / "file").read_text() == "new" and os.read(reader, 9) == b"new"
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "pipe").is_fifo()
+    os.close(reader)
+
+
 def test_no_file_takes_the_place_of_a_folder(tmp_path):
     (tmp_path / "out" / "kept").mkdir(parents=True)
     with pytest.raises(IsADirectoryError), replacing(tmp_path / "out", "w") as file:

@@ -14,6 +14,7 @@ from icub_learning.settings import settings_of
 from icub_learning.testing import ClassifierAsLearner, LearnerContract, check_learner
 
 pytestmark = pytest.mark.usefixtures("own_package")
+NEAREST_MEAN = "my_package.classifier.NearestMean"
 REFUSED = {
     "no_such_package_at_all.X": "'no_such_package_at_all' cannot be imported.*ModuleNotFoundError.*PYTHONPATH",
     "my_package.nothing.X": "'my_package.nothing' cannot be imported",
@@ -59,6 +60,16 @@ def test_a_constructor_that_fails_is_told_with_its_line(adapter, name, said):
     arguments = () if adapter is OwnFeatures else (SmallArm(),)
     with pytest.raises(ParameterError, match=said):
         made(*arguments)
+
+
+def test_a_class_that_would_fail_later_is_refused_at_the_start(monkeypatch):
+    learner, classifier = OwnLearner.of("my_package.learner.SineLearner"), OwnClassifier.of(NEAREST_MEAN)
+    monkeypatch.setattr(learner.kind, "from_state", lambda state: None)  # what was saved would be lost at a restart
+    with pytest.raises(ParameterError, match=r"able to read its saved state.*TypeError"):
+        learner(SmallArm())
+    monkeypatch.delattr(classifier.kind, "classes")
+    with pytest.raises(ParameterError, match="a class whose objects have the attribute classes"):
+        classifier(4)
 
 
 def test_a_learner_that_cannot_be_copied_is_told_what_to_define():
@@ -114,7 +125,7 @@ def test_a_snapshot_of_a_learner_does_not_follow_it_and_tare_moves_both(monkeypa
 
 
 def test_a_classifier_keeps_the_contract_of_the_shipped_ones():
-    kind = OwnClassifier.of("my_package.classifier.NearestMean")
+    kind = OwnClassifier.of(NEAREST_MEAN)
 
     class Kept(LearnerContract):
         n_until_full = KEPT + 3
@@ -136,3 +147,20 @@ def test_a_classifier_keeps_the_contract_of_the_shipped_ones():
     assert made.state()["outcomes"][:, 2].tolist() == [1.0, 0.0]  # only the first view of a known class was named wrong
     with pytest.raises(StateError):
         kind.from_state(made.state() | {"outcomes": np.ones((2, 2))})
+
+
+def test_confidence_of_a_classifier_whose_scores_are_negative():
+    """Such as distances with their sign changed, or log-likelihoods."""
+
+    class Distances(OwnClassifier.of(NEAREST_MEAN).kind):
+        def scores(self, x):
+            return -np.array([np.linalg.norm(x - total / self.counts[label]) for label, total in self.sums.items()])
+
+    kind, rng = OwnClassifier.of(NEAREST_MEAN), np.random.default_rng(0)
+    made = kind(2)
+    made.classifier = Distances(2)
+    for label, place in (("a", 0.0), ("b", 4.0)):
+        for _ in range(60):
+            made.learn(place + 0.3 * rng.normal(size=2), label)
+        assert made.judge(np.full(2, place)).confidence > 0.9
+    assert made.judge(np.full(2, 2.0)).confidence < made.judge(np.zeros(2)).confidence

@@ -10,8 +10,8 @@ The parameters are the physically consistent ones nearest to what was learned: w
 URDF, and every link could be a real body, so that Pinocchio, MuJoCo and Gazebo accept the result.
 
 example:
-  ros2 service call /inverse_dynamics/save_model icub_learning_msgs/srv/ModelFile "{path: arm.npz}"
-  icub-learning export-urdf arm.npz learned.urdf --urdf icub"""
+  ros2 service call /inverse_dynamics/save_model icub_learning_msgs/srv/ModelFile "{path: arm}"
+  icub-learning export-urdf ~/.local/state/icub_learning/models/arm.npz learned.urdf --urdf icub"""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> None:
 
     state = load_state(args.model)
     kind = str(scalar(state, "estimator"))
-    if "nonparametric" in kind:
+    if "nonparametric" in kind or "." in kind:  # the import path of a user's class
         raise StateError(f"{args.model} is a {kind} model: it has no rigid bodies", value=kind, bound="another kind")
     estimator: Any = estimator_of(state)
     regressor = estimator.regressor

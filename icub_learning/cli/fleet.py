@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     action = actions.add_parser("share", help="publish what a node on this machine has learned")
     action.add_argument("robot", metavar="ROBOT", help="name of the robot: letters, digits, - and _; keep it")
     add_value(action, "--node", "inverse_dynamics", "", "NODE")
-    text = "the node's (default: as the node has it)"
+    text = "the node's (default: that of nodes)"
     action.add_argument("--models-folder", default="", metavar="FOLDER", help=text)
     action.add_argument("--load", action="store_true", help="wait for the pooled model, and go on from it")
     every, text = number_in(float, "(0, inf)"), "again and again, until Ctrl-C; default: once"
@@ -79,8 +79,9 @@ def _share(args: argparse.Namespace) -> None:
     from icub_learning.clients.topics import ros_node
     from icub_learning.errors import IcubLearningError
     from icub_learning.models.kept import ModelsFolder
+    from icub_learning.models.ledger import check_robot
 
-    with ros_node(f"icub_learning_fleet_{args.robot}") as (node, wait, stopped):
+    with ros_node(f"icub_learning_fleet_{check_robot(args.robot).replace('-', '_')}") as (node, wait, stopped):
         member = FleetMember(node, wait, args.robot, args.node, ModelsFolder(args.models_folder))
         while not stopped():
             try:
@@ -90,7 +91,9 @@ def _share(args: argparse.Namespace) -> None:
                 else:
                     text = f"sent {member.share(args.timeout) / 1e6:.3g} MB"
                 print(f"{args.robot}: {text}", flush=True)
-            except IcubLearningError as error:
+            except (IcubLearningError, OSError) as error:
+                if stopped():
+                    raise KeyboardInterrupt from None  # that ended the wait, not the node
                 if args.every is None:
                     raise
                 print(f"{args.robot}: {error}; tried again in {args.every:g} s", flush=True)

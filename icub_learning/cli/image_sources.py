@@ -1,5 +1,6 @@
 """Reading of images from a folder or a camera of this computer, and writing of them to files."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ def open_source(text: str | None, rate: float) -> Iterator[Source | None]:
     if not text:
         yield None
         return
-    path = Path(text).expanduser()
+    path = Path(os.path.expanduser(text))
     if path.is_char_device() or text.startswith("/dev/video"):
         capture = cv2.VideoCapture(str(path), cv2.CAP_V4L2)
         if not capture.isOpened():

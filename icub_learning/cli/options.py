@@ -1,6 +1,8 @@
 """Command-line options that several commands share, and the functions that carry them out."""
 
 import argparse
+import contextlib
+import io
 import shlex
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -174,5 +176,6 @@ def write_drawn(args: argparse.Namespace, draw: Callable[[Path], None], title: s
             drawn = args.plot is not None and args.plot.suffix == ".png"
             picture = args.plot if drawn else Path(folder, "picture.png")
             if not drawn:
-                draw(picture)
+                with contextlib.redirect_stdout(io.StringIO()):  # which names a file that the page replaces
+                    draw(picture)
             write_report(args.report, title, [(heading, text, [picture])])

@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> None:
     if first is None:
         raise RecordingError(f"{args.recording} holds no message", name=str(args.recording))
     # Time from one turn to the next [ns]: the length of the recording and one period of its samples.
-    turn = round(recording.duration * 1e9 * (1 + 1 / max(1, recording.n_joint_states - 1)))
+    turn = round(recording.duration * 1e9 * (1 + 1 / max(1, recording.n_joint_states - 1))) or 1_000_000_000
     published = 0
 
     with ros_node("icub_learning_replay") as (node, wait, stopped):

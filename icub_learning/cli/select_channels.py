@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> None:
 
     options.check_outputs(args)
     recording = options.read_recording(args)
-    values, output, names = align(channels(recording, args.recording), args.output, args.inputs)
+    values, output, names = align(channels(recording, args.recording, args.stamp_source), args.output, args.inputs)
     settings = {name: getattr(args, name) for name in ("kernel", "degree", "order", "threshold", "seed")}
     progress = options.progress_bar("resamples", "fit", delay=0.0)
     with threadpool_limits(limits=1, user_api="blas"):

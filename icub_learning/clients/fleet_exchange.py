@@ -114,8 +114,8 @@ class FleetMember:
         subscription = self._node.create_subscription(Model, POOLED, self._on_pooled, STATE)
         answer = self._services.call(GetParameters, f"{self._learner}/get_parameters", names=["learning"])
         learning = parameters_in(answer, ["learning"]).get("learning") is True
-        self._ask(SetBool, "set_learning", data=False)
         try:
+            self._ask(SetBool, "set_learning", data=False)  # an answer that does not come may come too late
             sent, own = self._published()
             otherwise = f"no pooled model with what {self._robot} has learned came"
             self._require(lambda: self._is_pooled(own), patience, otherwise, POOLED)

@@ -53,7 +53,8 @@ def make_reader(settings: Settings, regressor: AnyRegressor) -> JointStateReader
     """Return the reader that checks joint states and picks the learned joints."""
     known = (*regressor.known_joints, *settings.extra_joints)
     any_order = settings.joint_order == "any"
-    return JointStateReader(regressor.joints, known, any_order=any_order, velocity_source=settings.velocity_source)
+    velocities, circular = settings.velocity_source, regressor.circular
+    return JointStateReader(regressor.joints, known, any_order=any_order, velocity_source=velocities, circular=circular)
 
 
 def make_motion_filter(settings: Settings, n_joints: int) -> MotionFilter:

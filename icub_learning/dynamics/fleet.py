@@ -1,7 +1,6 @@
 """What a fleet of robots has learned: models gathered as files, pooled so that each sample counts once, and spread."""
 
 import json
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,10 +13,9 @@ from icub_learning.dynamics.saved_model import estimator_of
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import ModelHeader, read_model, write_model
 from icub_learning.models.header import digest_of_text
-from icub_learning.models.ledger import Holdings, accounted, held_by, read_holdings, shared
+from icub_learning.models.ledger import Holdings, accounted, check_robot, held_by, read_holdings, shared
 
 POOLED = "pooled.npz"
-NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")  # valid names of robots
 DIGEST = 16  # characters of a digest in the name of a file
 
 
@@ -57,16 +55,16 @@ class Fleet:
             any_urdf: whether the URDFs of the robots may differ.
 
         Raises:
-            ParameterError: a name is not valid; a model shares samples with the pooled one that no kept model holds
-                alone, has forgotten some of them, or was learned with other features.
+            ParameterError: a name is not valid, or comes twice; a model shares samples with the pooled one that no kept
+                model holds alone, has forgotten some of them, or was learned with other features.
             StateError: a file is no model of inverse dynamics, or one of another robot.
         """
         pooled, header = self._read(self.pooled) if self.pooled.exists() else (None, None)
         taken: list[tuple[str, AnyEstimator, ModelHeader]] = []
         results = []
         for robot, path in files:
-            if not NAME.fullmatch(robot):
-                raise ParameterError("robot", robot, "letters, digits, - and _")
+            if [name for name, _ in files].count(check_robot(robot)) > 1:
+                raise ParameterError("robot", robot, "another one for each model; name it as NAME=FILE")
             model, found = self._read(path)
             if pooled is None or header is None:
                 before, pooled, header = 0, estimator_of(accounted(model), self._own), found
@@ -76,16 +74,15 @@ class Fleet:
                 self._add(pooled, model, robot, taken)
             results.append(Gathered(robot, model.n_samples, pooled.n_samples - before))
             taken.append((robot, model, found))
-        if pooled is None or header is None or not any(one.new for one in results):
+        if pooled is None or header is None or (self.pooled.exists() and not any(one.new for one in results)):
             return results
-        for robot, model, found in taken:
-            written = _write(self.folder / "robots" / f"{robot}.{_digest(held_by(model))}.npz", model, found)
-            for old in {*written.parent.glob(f"{robot}.*.npz")} - {written}:
-                old.unlink()
+        robots = self.folder / "robots"
+        kept = {_write(robots / f"{robot}.{_digest(held_by(one))}.npz", one, found) for robot, one, found in taken}
         written = _write(self.folder / "spread" / f"{time.time_ns()}.{_digest(held_by(pooled))}.npz", pooled, header)
-        for old in sorted(written.parent.glob("*.npz"))[: -self._keep]:
-            old.unlink()
-        _write(self.pooled, pooled, header)
+        _write(self.pooled, pooled, header)  # until here what is removed below may be needed to take out what is shared
+        old = {path for robot, *_ in taken for path in robots.glob(f"{robot}.*.npz")} - kept
+        for path in (*old, *sorted(written.parent.glob("*.npz"))[: -self._keep]):
+            path.unlink()
         return results
 
     def spread(self, targets: Sequence[Path]) -> int:

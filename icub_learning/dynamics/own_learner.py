@@ -53,6 +53,8 @@ class OwnLearner(OwnClass):
 
     def __init__(self, regressor: Regressor) -> None:
         self._begin(regressor, self.made(regressor))
+        with running_own(self.SETTING, self.path, "able to read its saved state"):  # or it would be lost at a restart
+            self.kind.from_state(self.learner.state(), regressor)
 
     def _begin(self, regressor: Regressor, learner: Any) -> None:
         self.regressor, self.learner = regressor, learner

@@ -27,11 +27,12 @@ class Channel:
     values: Array
 
 
-def channels(recording: Recording, path: Path | None = None) -> dict[str, Channel]:
+def channels(recording: Recording, path: Path | None = None, stamp_source: str = "header") -> dict[str, Channel]:
     """Return all channels of a recording: position, velocity, effort, acceleration of joints, wrench, other columns.
 
     Velocities and accelerations that the recording lacks come from a smoother, which uses earlier and later positions,
-    and velocities where there are some. Other columns (temperature.<joint>, ...) are those of a .csv or .npz `path`.
+    and velocities where there are some. Other columns (temperature.<joint>, ...) are those of a .csv or .npz `path`, at
+    the times that `stamp_source` names, as for `recording.read`.
     """
     found: dict[str, Channel] = {}
 
@@ -53,7 +54,7 @@ def channels(recording: Recording, path: Path | None = None) -> dict[str, Channe
             add(field, joints, np.fromiter(motions, dtype=np.int64), rows)
     if recording.wrench is not None:
         add("wrench", AXES, recording.wrench_stamps, recording.wrench)
-    for name, (stamps, column) in _other_columns(path).items():
+    for name, (stamps, column) in _other_columns(path, stamp_source).items():
         if name not in found:
             _add(found, name, stamps, column)
     return found
@@ -96,7 +97,7 @@ def _add(found: dict[str, Channel], name: str, stamps: np.ndarray, values: Array
         found[name] = Channel(stamps, np.ascontiguousarray(values[good][places], dtype=np.float64))
 
 
-def _other_columns(path: Path | None) -> dict[str, tuple[np.ndarray, Array]]:
+def _other_columns(path: Path | None, stamp_source: str) -> dict[str, tuple[np.ndarray, Array]]:
     """Return stamps and values of the numeric columns that `recording.read` ignores; the file is known to be valid."""
     if path is None or path.suffix not in (".csv", ".npz") or not path.is_file():
         return {}
@@ -108,12 +109,13 @@ def _other_columns(path: Path | None) -> dict[str, tuple[np.ndarray, Array]]:
         with path.open(newline="", encoding="utf-8-sig") as file:
             header, *rows = filter(None, csv.reader(file))
         for name, cells in zip(map(str.strip, header), zip(*rows, strict=False), strict=False):
-            read = int if name == "stamp_ns" else float
+            read = int if name.endswith("_ns") else float
             with contextlib.suppress(ValueError):  # a column of text
                 table[name] = np.array([read(cell) if cell.strip() else np.nan for cell in cells])
     if not table:
         return {}
-    stamps = table["stamp_ns"] if "stamp_ns" in table else np.rint(table["time"] * 1e9).astype(np.int64)
+    times = "arrival_ns" if stamp_source == "arrival" and "arrival_ns" in table else "stamp_ns"
+    stamps = table[times] if times in table else np.rint(table["time"] * 1e9).astype(np.int64)
     return {
         name: (stamps, values)
         for name, values in table.items()

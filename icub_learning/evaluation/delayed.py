@@ -74,6 +74,11 @@ class DelayedEstimator:
         if self._delay < inf:
             self._verdicts.append((self._now, self._estimator.hold))
 
+    def change(self, stamp: int, ratio: float) -> None:
+        """Tell a change of the body when the delay, counted from a stamp [ns], is over; see Estimator.body_changed."""
+        forget = getattr(self._estimator, "body_changed", lambda _: None)
+        self._samples.append((stamp, lambda: forget(ratio)))
+
     def teach(self, sample: Sample) -> None:
         """Learn a sample when the delay, counted from its stamp, is over."""
         self._samples.append((sample.motion.stamp, lambda: self._teach(sample)))

@@ -126,7 +126,8 @@ def resample(recording: Recording, settings: Settings) -> Signals:
     velocity = None if settings.velocity_source == "estimated" else recording.velocity
     of_joints = (recording.position, velocity, outputs if torque else None)
     given = [values[:, columns] for values in of_joints if values is not None]
-    times, (position, *others) = _rising(recording.joint_stamps, given)
+    times, (wrapped, *others) = _rising(recording.joint_stamps, given)
+    position = np.unwrap(wrapped, axis=0)  # no joint makes half a turn between two rows, but drivers count anew
     measured_times, (measured,) = (times, others[-1:]) if torque else _rising(recording.wrench_stamps, [outputs])
     first, last = max(times[0], measured_times[0]), min(times[-1], measured_times[-1])
     step = float(np.median(np.diff(times)))

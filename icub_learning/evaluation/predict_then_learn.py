@@ -165,7 +165,10 @@ def evaluate(stream: InverseDynamicsStream, events: Iterable[Event], horizon: fl
             if stream.effort:  # efforts come with their joint states, wrenches in messages of their own
                 comparison.receive(paired.stamp, paired.measured)
         if delayed is not None:
-            for sample in stream.complete():
+            samples = stream.complete()
+            if (ratio := stream.take_change()) is not None:
+                delayed.change(event.stamp, ratio)
+            for sample in samples:
                 delayed.teach(sample)
         elif stream.learn():
             learn_times.append(perf_counter_ns() - start)

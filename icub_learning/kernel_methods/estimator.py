@@ -184,7 +184,7 @@ def check_levels(name: str, values: Iterable[float] | None, default: ArrayLike) 
     """Return the positive, strictly monotonic levels of a path, or `default`. Raises ParameterError, ShapeError."""
     if values is None:
         return finite(name, default)
-    levels = finite(name, list(values))
+    levels = finite(name, list(values) if isinstance(values, Iterable) else values)
     if levels.ndim != 1 or not levels.size:
         raise ShapeError(name, levels.shape, "a sequence of at least one number")
     steps = np.diff(levels)

@@ -177,19 +177,19 @@ class IncrementalRandomFeaturesKRLS(RandomFeatureRegressor):
     def coefficients_at(self, n_features: int) -> Array:
         """Return the coefficients (n_features, T) of the solution on the first `n_features` features."""
         check_is_fitted(self, "_coefficients")
-        return self._squares.solution(n_features)
+        return self._squares.solution(integer("n_features", n_features, 1))
 
     def predict_path(self, X: ArrayLike) -> Array:
         """Predict with the first t features for every t of `path_levels_`: (levels, n, T), O(n m^2) for all levels."""
         return self._squares.predict(self.feature_map_, self._check_samples(X), self.path_levels_)
 
     def _grow(self, m: int, kernel: Kernel) -> None:
-        self.feature_map_ = CosineFeatures(kernel, self.features, self.n_features_in_, m, self._seeds, self._scale_by)
+        feature_map = CosineFeatures(kernel, self.features, self.n_features_in_, m, self._seeds, self._scale_by)
         first = len(self._squares)
-        columns = self.feature_map_(self._samples, first)
+        columns = feature_map(self._samples, first)
         for some in blocks(m - first, PANEL):
             self._squares.extend(columns[:, some])
-        self._coefficients = self._squares.solution(m)
+        self.feature_map_, self._coefficients = feature_map, self._squares.solution(m)
         self.path_levels_ = check_counts(self.path, m)
 
 

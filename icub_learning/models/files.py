@@ -37,7 +37,7 @@ def write_model(path: str | os.PathLike[str], state: Mapping[str, Any], header: 
     """
     if not str(path):
         raise StateError("path is empty: name the file to write", name="path", value=path)
-    target = Path(path).expanduser()
+    target = Path(os.path.expanduser(path))
     target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
     try:
         arrays = {name: np.asarray(value) for name, value in state.items()}
@@ -77,7 +77,7 @@ def read_model(path: str | os.PathLike[str], largest: int = LARGEST_FILE) -> tup
     """
     if not str(path):
         raise StateError("path is empty: name the file to read", name="path", value=path)
-    source = Path(path).expanduser()
+    source = Path(os.path.expanduser(path))
     with _refusing(source):
         if source.suffix != ".npz" and not source.exists():
             source = source.with_name(source.name + ".npz")

@@ -86,7 +86,6 @@ class KeptModels:
         self._kept = re.compile(re.escape(self._stem) + r"\.\d{8}T\d{6}\.\d{6}Z" + re.escape(SUFFIX))
         self._refused: set[tuple[int, int]] = set()  # device and inode of each refused file
         self._lock: IO[str] | None = None
-        self.read_only = ""  # the reason if nothing can be written here, else ""
         with contextlib.suppress(OSError):
             self.path.parent.mkdir(parents=True, exist_ok=True)
         self._take_lock()
@@ -159,8 +158,7 @@ class KeptModels:
     def _take_lock(self) -> None:
         try:
             lock = open(self.path.with_name(f".{self._stem}.lock"), "a+")  # noqa: SIM115 (held until `close`)
-        except OSError as error:
-            self.read_only = str(error)
+        except OSError:
             return
         deadline = time.monotonic() + WAIT_FOR_LOCK
         while not _locked(lock):

@@ -1,5 +1,6 @@
 """Whose samples an estimator holds, so that models of a fleet are pooled without counting anything twice."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
@@ -12,8 +13,16 @@ from icub_learning.errors import ParameterError, StateError
 
 SOURCES, COUNTS = "ledger.sources", "ledger.counts"  # entries of a saved state
 LENGTH = 32  # characters of the name of a source
+ROBOT = re.compile(r"[A-Za-z0-9_-]{1,100}")  # valid names of robots
 
 Holdings = dict[str, int]  # source: how many of its first samples are held
+
+
+def check_robot(name: str) -> str:
+    """Return the name of a robot of a fleet. Raises ParameterError: it holds other than letters, digits, - and _."""
+    if not ROBOT.fullmatch(name):
+        raise ParameterError("robot", name, "1 to 100 letters, digits, - and _")
+    return name
 
 
 class Accountable(Protocol):

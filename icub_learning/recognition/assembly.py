@@ -8,7 +8,7 @@ import numpy as np
 from icub_learning.models.header import ModelHeader
 from icub_learning.recognition.classifiers.adaptive_classifier import AdaptiveClassifier
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
-from icub_learning.recognition.classifiers.kinds import KINDS, AnyClassifier
+from icub_learning.recognition.classifiers.kinds import KINDS, AnyClassifier, kind_of
 from icub_learning.recognition.own_classifier import OwnClassifier
 from icub_learning.recognition.recognizer import ObjectRecognizer
 from icub_learning.recognition.settings import Settings
@@ -24,13 +24,17 @@ SMALL_PARTS = 64 * 2**20  # [bytes] room for a model's rows for each object
 
 def make_classifier(settings: Settings, n_features: int) -> AnyClassifier:
     """Return an untrained classifier; a user's class comes in an OwnClassifier. Raises ParameterError."""
-    recoding = settings.recoding if settings.weighting == "recoded" else 0.0
     if settings.classifier == "adaptive":
-        return AdaptiveClassifier(n_features, recoding)
+        return AdaptiveClassifier(n_features, recoding_of(settings))
     if settings.classifier == "rlsc":
-        return IncrementalClassifier(n_features, settings.regularization, recoding)
+        return IncrementalClassifier(n_features, settings.regularization, recoding_of(settings))
     own: AnyClassifier = OwnClassifier.of(settings.classifier)(n_features)
     return own
+
+
+def recoding_of(settings: Settings) -> float:
+    """Return how far recoding raises objects with few examples, 0 if it is switched off."""
+    return settings.recoding if settings.weighting == "recoded" else 0.0
 
 
 def make_recognizer(settings: Settings) -> ObjectRecognizer:
@@ -51,11 +55,12 @@ def largest_bytes(n_features: int | None) -> int:
 
 def describe(settings: Settings, recognizer: ObjectRecognizer, network: str) -> ModelHeader:
     """Return the header of a recognizer's model; `network` computes the features, "" if none have come yet."""
-    objects = recognizer.objects()
+    objects, known = recognizer.objects(), recognizer.classifier
+    own = {} if known is None else {"classifier": kind_of(known)}  # a loaded one may not be that of the settings
     return ModelHeader(
         KIND,
-        network=recognizer.source if recognizer.classifier is not None else network,
-        settings=asdict(settings),
+        network=recognizer.source if known is not None else network,
+        settings={**asdict(settings), **own},
         statistics={"objects": len(objects), "examples": sum(objects.values())},
     )
 
@@ -65,9 +70,20 @@ def state_of(recognizer: ObjectRecognizer) -> dict[str, Any]:
     return {EMPTY: np.asarray(True)} if recognizer.classifier is None else recognizer.state()
 
 
-def restore(recognizer: ObjectRecognizer, state: dict[str, Any]) -> None:
-    """Replace what a recognizer knows by a state that `state_of` returned. Raises StateError, RecognitionError."""
+def restore(recognizer: ObjectRecognizer, state: dict[str, Any], settings: Settings | None = None) -> str:
+    """Replace what a recognizer knows by a state that `state_of` returned; return a warning, "" without one.
+
+    With `settings`, objects are recoded as these say. The kind of classifier and its regularization stay those with
+    which the objects were learned, which the warning says if it is another kind. Raises StateError, RecognitionError.
+    """
     if state.keys() == {EMPTY}:
         recognizer.reset()
-    else:
-        recognizer.load(state)
+        return ""
+    recognizer.load(state)
+    known = recognizer.classifier
+    if known is None or settings is None or kind_of(known) not in KINDS:
+        return ""
+    known.recoding = recoding_of(settings)
+    if kind_of(known) == settings.classifier:
+        return ""
+    return f"a classifier {kind_of(known)!r} learned these objects and keeps them; reset for {settings.classifier!r}"

@@ -30,11 +30,13 @@ class OwnClassifier(OwnClass):
 
     def __init__(self, n_features: int) -> None:
         self._begin(n_features, self.made(n_features), {}, np.zeros((0, 3)))
+        with running_own(self.SETTING, self.path, "a class whose objects have the attribute classes"):
+            self.classes  # noqa: B018 (the labels, in the order of the scores)
 
     def _begin(self, n_features: int, classifier: Any, counts: dict[str, int], outcomes: Array) -> None:
         self.n_features, self.classifier, self.counts = n_features, classifier, counts
         self._outcomes = outcomes  # (n, 3): an example's two largest scores, and 1 if the best class was wrong
-        self._judges: tuple[Confidence, Typicality] | None = None
+        self._judges: tuple[Confidence, Typicality, float] | None = None
 
     @property
     def classes(self) -> list[str]:
@@ -64,7 +66,8 @@ class OwnClassifier(OwnClass):
     def calibrate(self) -> None:
         """Fit confidence and typicality to the kept outcomes."""
         pairs, wrong = self._outcomes[:, :2], self._outcomes[:, 2].astype(np.intp)
-        self._judges = Confidence().fit(pairs, np.ones(2), wrong), Typicality(pairs[:, 0])
+        low = float(pairs.min(initial=0.0))  # Confidence needs scores of at least 0
+        self._judges = Confidence().fit(pairs - low, np.ones(2), wrong), Typicality(pairs[:, 0]), low
 
     def judge(self, x: ArrayLike, recalibrate: bool = True) -> Judgement:
         """Return the judgement of a view x (d,), or of views (n, d) of one object together; see Classifier.judge."""
@@ -73,9 +76,9 @@ class OwnClassifier(OwnClass):
         if not self.counts or self._judges is None:
             return Judgement("", np.empty(0), 0.0, 0.0)
         scores = np.mean([self.scores(row) for row in np.atleast_2d(finite("x", x))], axis=0)
-        confidence, typicality = self._judges
+        confidence, typicality, low = self._judges
         largest = _largest(scores)
-        nearest, certain = self.classes[int(scores.argmax())], confidence(largest, np.ones(2))
+        nearest, certain = self.classes[int(scores.argmax())], confidence(largest - low, np.ones(2))
         return Judgement(nearest, scores, certain, float(typicality(largest[:1])[0]))
 
     def forget(self, label: str) -> None:
@@ -128,5 +131,5 @@ class OwnClassifier(OwnClass):
 
 
 def _largest(scores: Array) -> Array:
-    """Return the two largest scores, the larger one first; the second is 0 if there is one class."""
-    return np.append(np.sort(scores)[::-1][:2], 0.0)[:2]
+    """Return the two largest scores, the larger one first; with one class the second is 0, or the same if negative."""
+    return np.append(np.sort(scores)[::-1], min(0.0, scores.max()))[:2]

@@ -109,10 +109,11 @@ class ObjectRecognizer:
         """Start to learn the next `n_frames` vectors as `label`. Raises RecognitionError, ParameterError."""
         self._check_no_lesson("teach")
         self._newest = None  # vectors before the lesson are not part of it
-        self.lesson = Lesson(label, n_frames, None if self.classifier is None else self.state())
+        lesson = Lesson(label, n_frames, None if self.classifier is None else self.state())
         if self.classifier is not None:
             self.classifier.calibrate()
-        return self.lesson
+        self.lesson = lesson
+        return lesson
 
     def learn(self) -> bool:
         """Learn the last recognized vector if the lesson needs it; return whether it does. Raises IcubLearningError."""

@@ -27,10 +27,10 @@ class Collector:
         return len(self._wrench_times) // 2
 
     def add_joint_state(self, event: JointStateEvent) -> None:
-        """Add one joint state, whether its arrays fit its names or not."""
+        """Add one joint state, whether its arrays fit its names or not, and whether these are all different or not."""
         self.n_joint_states += 1
-        sizes = {len(values) for values in (event.velocity, event.effort)} - {0}
-        if len(event.position) != len(event.names) or not sizes <= {len(event.names)} or not event.names:
+        n, sizes = len(event.names), {len(values) for values in (event.velocity, event.effort)} - {0}
+        if len(event.position) != n or not sizes <= {n} or not n or len({*event.names}) < n:
             self._malformed.append(event)
             return
         layout = (event.names, len(event.velocity) > 0, len(event.effort) > 0)

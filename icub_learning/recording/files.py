@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
 
 from icub_learning.errors import ParameterError, RecordingError
@@ -60,9 +61,14 @@ def read(
 
 
 def check_free(path: Path) -> None:
-    """Raise RecordingError if something exists at `path`."""
+    """Raise RecordingError if something exists at `path`, or nothing can be written there."""
     if path.exists():
         raise RecordingError(f"{path} exists already; choose another name", name=str(path), bound="a new file")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        TemporaryDirectory(dir=path.parent).cleanup()
+    except OSError as error:
+        raise RecordingError(f"{path} cannot be written: {error}", name=str(path), bound="a new file") from error
 
 
 def write(recording: Recording, path: str | Path) -> None:

@@ -64,11 +64,12 @@ def joints_of(config: str | os.PathLike[str], velocity: float, acceleration: flo
     def numbers(kind: str, otherwise: float) -> Array:
         return np.array([otherwise if limit is None else float(limit.get(kind, otherwise)) for limit in limits])
 
+    given = numbers("velocity", np.inf)
     return Joints(
         names,
         numbers("lower", -np.inf),
         numbers("upper", np.inf),
-        np.minimum(numbers("velocity", np.inf), velocity),
+        np.minimum(np.where(given > 0.0, given, np.inf), velocity),  # 0, as some exporters write, is no limit
         np.full(len(names), acceleration),
     )
 

@@ -64,10 +64,10 @@ class NamedLeastSquares(KeptByState):
 
     def __init__(self, regularization: float, forgetting: float, intercept: bool, max_features: int) -> None:
         self._max_features = integer("max_features", max_features, 1)
-        self._regularization = float(regularization)
         # The first input stands for the intercept; without an intercept it stays 0.
         self._constant = 1.0 if intercept else 0.0
-        self._learner = RecursiveLeastSquares(1, 1, self._regularization, forgetting)
+        self._learner = RecursiveLeastSquares(1, 1, regularization, forgetting)
+        self._regularization = float(self._learner.regularization[0])
         self.inputs: dict[Hashable, int] = {}
         self.outputs: dict[Hashable, int] = {}
 

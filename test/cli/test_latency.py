@@ -45,9 +45,11 @@ def test_a_running_node_is_measured_from_outside(tmp_path, ros_domain, start_nod
     node = start_node("inverse_dynamics", urdf="icub", output="wrench", joints=joints, n_random_features=20)
     replay = ("replay", str(tmp_path / "arm.npz"), "--loop", "--wait", "240")
     player = start_process(sys.executable, "-m", "icub_learning.cli", *replay)
-    assert main(["latency", "--seconds", "0.5", "--json", str(tmp_path / "found.json")]) == 0
+    figures = {"predictions": 0}
+    while not figures["predictions"]:  # a busy machine answers what came later than within this time
+        assert main(["latency", "--seconds", "0.5", "--json", str(tmp_path / "found.json")]) == 0
+        figures = json.loads((tmp_path / "found.json").read_text())
     assert player.stop(signal.SIGTERM) == 0 and node.stop(signal.SIGTERM) == 0
-    figures = json.loads((tmp_path / "found.json").read_text())
-    assert min(figures["joint_states"], figures["predictions"]) > 0 and figures["predicted_twice"] == 0
+    assert figures["joint_states"] > 0 and figures["predicted_twice"] == 0
     assert 0 < figures["latency_to_publication_s"]["p50"] < figures["latency_to_arrival_s"]["max"]
     assert figures["echo"]["predictions"] > 0 and "latency, to publication" in capfd.readouterr().out

@@ -1,5 +1,6 @@
 """Robots of a fleet pool what they learned: the result is that of one robot that saw every sample once."""
 
+import signal
 from dataclasses import replace
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from helpers import point_mass_arm
 
 from icub_learning.dynamics import ParametricEstimator, assembly
+from icub_learning.dynamics import fleet as fleet_module
 from icub_learning.dynamics.fleet import Fleet
 from icub_learning.dynamics.saved_model import ModelDescription, estimator_of
 from icub_learning.dynamics.settings import Settings
@@ -127,6 +129,26 @@ def test_a_robot_that_was_restarted_goes_on(motions, tmp_path):
     robots.learn(0, motions[0][N : N + 50])
     assert robots.gather(0) == [50]
     assert len(held_by(robots.pooled())) == 2 and robots.difference(motions[3]) < 1e-8
+
+
+def test_a_gathering_that_was_interrupted_is_done_again(motions, tmp_path, monkeypatch):
+    robots, write = Robots("parametric", tmp_path), fleet_module._write
+    assert robots.gather(0) == [0] and robots.pooled().n_samples == 0  # it has learned nothing yet
+    for robot, samples in ((0, motions[0][:30]), (1, motions[1][:30]), (0, motions[0][30:N])):
+        robots.learn(robot, samples)
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(
+                fleet_module,
+                "_write",
+                lambda path, *rest: (
+                    write(path, *rest) if "spread" not in str(path) else signal.raise_signal(signal.SIGINT)
+                ),
+            )
+            robots.gather(0, 1)
+        assert sum(robots.gather(0, 1)) == 30
+    assert robots.difference(motions[3]) < 1e-8 and len(list((tmp_path / "fleet" / "robots").iterdir())) == 2
+    with pytest.raises(ParameterError, match="another one for each model; name it as NAME=FILE"):
+        robots.fleet.gather([("arm", robots.save(0)), ("arm", robots.save(1))])
 
 
 def test_shared_samples_that_nobody_can_take_out_are_refused(motions, tmp_path):

@@ -18,6 +18,8 @@ def test_other_columns_of_numbers_are_channels_and_what_explains_nothing_is_refu
     assert (set(found), set(channels(read(path)))) == ({*OF_JOINTS, *OTHERS}, {*OF_JOINTS})
     told = {name: (found[name].stamps.tolist(), found[name].values.tolist()) for name in OTHERS}
     assert told == {"count": ([1, 2, 3], [7, 9, 8]), "warmth.a": ([1, 2], [20, 22])}  # in the order of the stamps
+    by_arrival = channels(read(path, stamp_source="arrival"), path, "arrival")
+    assert by_arrival["count"].stamps.tolist() == by_arrival["position.a"].stamps.tolist() == [4, 5, 6]
     found["early"], found["late"] = (Channel(found["count"].stamps + n, found["count"].values) for n in (2, 9))
     x, y, names = align(found, "count", ["early"])
     assert (x.tolist(), y.tolist(), names) == ([[7.0]], [8.0], ("early",))  # one instant that both have is enough

@@ -168,13 +168,15 @@ def test_verdicts_and_samples_wait_for_the_delay_the_end_or_a_clock_set_back(del
     delayed.advance(1000)
     delayed.judge("prediction", "measured", 0.5)
     delayed.hold()
+    delayed.change(1000, 7.0)
     delayed.teach(SimpleNamespace(motion=SimpleNamespace(stamp=1001), teach=called.learn))
     delayed.advance(1099)
     assert called.mock_calls == []
     delayed.advance(1100)
     verdicts = [call.judge("prediction", "measured", 0.5), call.hold()] if delay < np.inf else []
-    assert called.mock_calls == verdicts
+    changed = call.body_changed(7.0)
+    assert called.mock_calls == (verdicts and [*verdicts, changed])
     delayed.finish()
-    assert called.mock_calls == [*verdicts, call.learn(called)]
+    assert called.mock_calls == [*verdicts, changed, call.learn(called)]
     assert delayed.predict(1, 2, 3) is called.predict.return_value
     assert delayed.undisturbed("prediction") is called.undisturbed.return_value

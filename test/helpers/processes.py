@@ -96,12 +96,15 @@ class Process(contextlib.AbstractContextManager):
         return wait_until(found, f"{pattern!r} in the output of a process")
 
     def wait(self) -> int:
-        """Return the exit code once the process has ended."""
-        self._process.join(PATIENCE)
+        """Return the exit code once the process has ended; the test fails if it runs on without a word."""
+        said = None
+        while self.running and said != self.output:  # on a busy machine a long demonstration takes longer than PATIENCE
+            said = self.output
+            self._process.join(PATIENCE)
         if self.running:
             self.send_signal(signal.SIGUSR1)
             self._process.join(1.0)
-            pytest.fail(f"still running after {PATIENCE:g} s:\n{self.output}")
+            pytest.fail(f"still running, and silent for {PATIENCE:g} s:\n{self.output}")
         return self._process.exitcode
 
     def send_signal(self, number: int) -> None:

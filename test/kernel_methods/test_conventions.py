@@ -1,6 +1,7 @@
 """scikit-learn's own checks on every kernel estimator, as regressor and as one-vs-all classifier."""
 
 import pkgutil
+from contextlib import suppress
 from dataclasses import FrozenInstanceError, is_dataclass
 from functools import partial
 from importlib import import_module
@@ -89,6 +90,13 @@ def test_bad_settings_are_named(kind, settings):
         with pytest.raises(IcubLearningError, match=name):
             learn(model, x, np.arange(N) % 2)
         assert not hasattr(model, "n_samples_seen_") and not hasattr(model, "dual_coef_")
+
+
+@pytest.mark.parametrize("kind", REGRESSORS)
+def test_inputs_that_are_all_0_are_fitted_or_refused(kind):
+    if "kernel" in signature(kind).parameters:
+        with suppress(IcubLearningError):
+            kind(kernel="linear").fit(np.zeros((N, 4)), np.arange(N) % 2 * 2 - 1)
 
 
 COMMON = {"kernel": "gaussian", "length_scale": 1.0, "degree": 3, "regularization": 1e-6, "random_state": None}

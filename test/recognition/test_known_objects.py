@@ -4,11 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers.feature_stream import PLACES, SECOND, D, Stream, recognizer
+from helpers.feature_stream import PLACES, SECOND, D, Settings, Stream, make_recognizer, recognizer
 from helpers.unchanged import unchanged
 
 from icub_learning.errors import ParameterError, StateError
 from icub_learning.models import load_state, save_state
+from icub_learning.recognition.assembly import describe, restore
 from icub_learning.recognition.classifiers.kinds import KINDS
 from icub_learning.testing import same_arrays
 
@@ -54,6 +55,20 @@ def test_merged_robots_know_what_both_were_taught(taught):
     empty = recognizer()
     empty.merge(other.recognizer.saved())
     assert empty.objects() == {"duck": 6, "block": 8}
+
+
+def test_a_saved_model_keeps_its_classifier_and_takes_the_recoding_of_the_settings():
+    taught = Stream(recognizer(classifier="rlsc", recoding=0.3))
+    taught.teach("duck", 6)
+    for settings, told in (
+        (Settings(recoding=0.5), "a classifier 'rlsc' learned these objects and keeps them; reset for 'adaptive'"),
+        (Settings(classifier="rlsc", recoding=0.5), ""),
+        (Settings(classifier="rlsc", recoding=0.5, weighting="none"), ""),
+    ):
+        other = make_recognizer(settings)
+        assert restore(other, taught.recognizer.state(), settings) == told
+        assert other.classifier.recoding == (0.5 if settings.weighting == "recoded" else 0.0)
+        assert describe(settings, other, "").settings["classifier"] == "rlsc"
 
 
 def test_states_that_do_not_fit_are_refused_and_change_nothing(taught):

@@ -32,6 +32,13 @@ def test_a_lesson_that_ends_early_leaves_no_trace(taught, label, came):
     assert taught.recognizer.lesson is None and taught.recognizer.counts.learned == learned
 
 
+def test_a_lesson_that_cannot_begin_is_not_under_way(taught, monkeypatch):
+    monkeypatch.setattr(taught.recognizer.classifier, "calibrate", Mock(side_effect=MemoryError))
+    with pytest.raises(MemoryError):
+        taught.recognizer.start_lesson("duck", 5)
+    taught.recognizer.forget("duck")
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_learns_what_a_classifier_fed_by_hand_learns_and_is_calibrated_afterwards(kind, monkeypatch):
     counted = []

@@ -82,12 +82,13 @@ def test_irregular_messages_survive_in_order(tmp_path, name):
         JointStateEvent(between + 2, 8, JOINTS, row, nothing, row),
         JointStateEvent(between + 3, 9, JOINTS, row[:1], row, row),
         JointStateEvent(between + 4, 10, (), nothing, nothing, nothing),
+        JointStateEvent(between + 5, 11, (JOINTS[0], *JOINTS[:2]), row, row, row),
     )
     recording = make_recording(irregular=irregular)
     write(recording, tmp_path / name)
     back = read(tmp_path / name)
     assert_same(back, recording)
-    assert back.n_joint_states == 45 and (np.diff([event.arrival for event in back.events()]) >= 0).all()
+    assert back.n_joint_states == 46 and (np.diff([event.arrival for event in back.events()]) >= 0).all()
 
 
 def test_what_a_format_cannot_hold_and_arrays_that_do_not_fit_are_refused(tmp_path):

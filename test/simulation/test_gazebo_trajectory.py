@@ -1,5 +1,6 @@
 """Trajectories for Gazebo: within the limits whatever is commanded, and unchanged where nothing exceeds them."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from icub_learning.errors import IcubLearningError
+from icub_learning.robots import find_urdf
 from icub_learning.simulation.gazebo_trajectory import LONGEST, STEP, Commands, Joints, brake, follow, joints_of
 
 JOINTS = Joints(("a", "b"), np.array([-1.5, -0.5]), np.array([1.5, 2.0]), np.array([2.0, 4.0]), np.array([40.0, 20.0]))
@@ -112,9 +114,15 @@ def test_a_first_point_at_time_0_counts_only_where_the_arm_is_not(times: list[fl
             assert len(found.positions) > len(expected.positions)
 
 
-def test_limits_are_those_of_the_description_and_of_the_user(checkout: Path) -> None:
+def test_limits_are_those_of_the_description_and_of_the_user(checkout: Path, tmp_path: Path) -> None:
     panda = joints_of(checkout / "config" / "gazebo_panda.yaml", 2.3, 40.0)
     np.testing.assert_allclose(panda.velocity, [2.175] * 4 + [2.3] * 3)
     assert panda.upper[3] < 0.0  # its own limit, although Gazebo's model admits 0
     icub = joints_of(checkout / "config" / "gazebo.yaml", 4.0, 40.0)
     np.testing.assert_allclose(icub.velocity, 4.0)  # [rad/s] the user's limit; the URDF has 50 000
+    config = tmp_path / "unlimited.yaml"
+    urdf = re.sub(r'velocity="[^"]*"', 'velocity="0"', Path(find_urdf("panda")).read_text())  # as some exporters write
+    (tmp_path / "unlimited.urdf").write_text(urdf)
+    text = (checkout / "config" / "gazebo_panda.yaml").read_text()
+    config.write_text(text.replace("urdf: panda", f"urdf: {tmp_path / 'unlimited.urdf'}"))
+    np.testing.assert_allclose(joints_of(config, 2.3, 40.0).velocity, 2.3)

@@ -89,7 +89,8 @@ def _observation(args: argparse.Namespace, urdf: str, recording: Any, **known: A
 
     urdf = urdf or guess_robot(recording.joint_names) or ""
     if not urdf:
-        bound = "given: no topic robot_description was heard, and no known robot has all joints "
+        where = "FILE.urdf is beside the recording FILE" if args.recording else "topic robot_description was heard"
+        bound = f"given: no {where}, and no known robot has all joints "
         raise ParameterError("--urdf", None, bound + ", ".join(recording.joint_names))
     found = find_urdf(urdf)
     sensor = args.sensor or ""

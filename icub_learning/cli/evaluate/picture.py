@@ -56,7 +56,8 @@ def _error_panel(axes: Any, results: Mapping[str, Evaluation], columns: slice, s
             start = seconds[min(int(steady_from * len(seconds)), len(seconds) - 1)]
             axes.axvspan(start, seconds[-1], color="#f2f4f6", zorder=0, label="steady state")
             axes.set_xlim(seconds[0], seconds[-1])
-    plots.log_scale(axes)
+    if axes.dataLim.minposy < np.inf:  # some error is above 0
+        plots.log_scale(axes)
 
 
 def _prediction_panel(axes: Any, evaluation: Evaluation, column: int, steady_from: float) -> None:

@@ -75,7 +75,11 @@ def check(args: argparse.Namespace) -> int:
     bad = 0
     for path in args.files:
         try:
-            text = "whole" if open_model(path, args.own).described else "whole, without checksums (an earlier release)"
+            text = (
+                "whole"
+                if open_model(path, args.own).described
+                else "whole, without checksums (of an earlier release, or save_state)"
+            )
         except IcubLearningError as error:
             text, bad = str(error), bad + 1
         print(text if str(path) in text else f"{path}: {text}")
@@ -135,7 +139,7 @@ def _facts(model: OpenedModel) -> dict[str, Any]:
         "digest of the URDF": header.urdf_digest,
         **dict(header.statistics),
         "saved": saved,
-        "release": header.release or "an earlier one",
+        "release": header.release or "an earlier one, or save_state",
         "format": header.format_version if model.described else "without description and checksums",
         "arrays": len(model.state),
         "size [MB]": round(sum(np.asarray(value).nbytes for value in model.state.values()) / 1e6, 3),

@@ -120,7 +120,7 @@ def _text(figures: Mapping[str, Any]) -> str:
         f"{figures['pictures']}: {len(figures['labels'])} objects, tuned on {figures['views_tuned_on']} views",
         f"Classifier rlsc, mean over {figures['folds']} moments:\n"
         + table(["lambda", "named wrong [%]", "squared error"], rows),
-        f"chosen *: rlsc with lambda {number(chosen['regularization'])}" + edge * figures["at_the_edge"],
+        f"best lambda of rlsc *: {number(chosen['regularization'])}" + edge * figures["at_the_edge"],
         "Learning the views tuned on one after the other, named wrong in their later half: "
         + ", ".join(f"{name} {100 * value:.1f} %" for name, value in late.items())
         + f". So the classifier is {chosen['classifier']}.",

@@ -6,13 +6,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from icub_learning.arrays import Array, vector
+from icub_learning.arrays import Array, integer, vector
 from icub_learning.dynamics.estimators.noise.fading import SignalVariance
 from icub_learning.dynamics.estimators.parametric import ParametricEstimator
 from icub_learning.dynamics.estimators.prediction import (
     LARGEST,
     MotionInputs,
     Prediction,
+    feature_inputs,
     motion_vectors,
     seconds_between,
 )
@@ -132,7 +133,7 @@ class JointEstimator(ExpertPredictor):
 
         `count` says how many samples this one stands for, itself included, where others were left out.
         """
-        m = self.regressor.n_outputs
+        m, count = self.regressor.n_outputs, integer("count", count, 1)
         measured = finite_rows("y", vector("y", y, m), m, LARGEST)
         exact = motion_vectors(self.regressor.n_joints, q, v, a)
         motion = exact if known is None else motion_vectors(self.regressor.n_joints, *known)
@@ -140,7 +141,8 @@ class JointEstimator(ExpertPredictor):
         experts: ExpertPredictions | None = None if published is None else published.experts
         if experts is None or experts.weighed_by is not self.weights:  # another estimator has other features
             rows = exact_rows if motion is exact or exact_rows is None else self.regressor(*motion)
-            experts = self._own_predictor().experts(self._bank.features.waves(np.concatenate(motion)), rows)
+            phi = self._bank.features.waves(feature_inputs(self.regressor, motion))
+            experts = self._own_predictor().experts(phi, rows)
         finite_rows("prediction", experts.values, m)
         if experts.rows is not None:
             finite_rows("regressor", experts.rows, experts.rows.shape[1], LARGEST)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from icub_learning.arrays import Array, real, vector
+from icub_learning.arrays import Array, integer, real, vector
 from icub_learning.dynamics.estimators.noise.fading import UsualLeverage, unlearned_share
 from icub_learning.dynamics.estimators.noise.noise_variance import OutputNoise
 from icub_learning.dynamics.estimators.prediction import MotionInputs, Prediction, motion_vectors, seconds_between
@@ -13,9 +13,11 @@ from icub_learning.dynamics.estimators.saved_states import describe, matching_re
 from icub_learning.dynamics.regressors.regressor import Regressor, offset_indices, relative_regularization
 from icub_learning.dynamics.settings import AUTOMATIC, DEFAULTS, first_forgetting
 from icub_learning.errors import ParameterError, StateError
-from icub_learning.models import nested, part, reading_state, scalar
+from icub_learning.models import check_version, nested, part, reading_state, scalar
 from icub_learning.models.ledger import Ledger
 from icub_learning.recursive import AdaptiveForgetting, Certainty, RecursiveLeastSquares
+
+STATE_VERSION = 1  # version of the saved state
 
 
 class ParametricPredictor(NamedTuple):
@@ -181,7 +183,7 @@ class ParametricEstimator:
         Neither `known` nor `published` is used: parameters have true values, which are estimated best from the motion
         that is known best.
         """
-        usual = self._usual.value
+        usual, count = self._usual.value, integer("count", count, 1)
         rows = self.regressor(*motion_vectors(self.regressor.n_joints, q, v, a))
         if self._adaptive is None:
             self._rls.forgetting = self._forgetting**count
@@ -266,6 +268,8 @@ class ParametricEstimator:
             "columns": np.asarray(self.regressor.parameter_names)[self._order],
             "output_weights": np.asarray(self.output_weights),
             "offset_forgetting": np.asarray(self._offset_forgetting),
+            "version": np.asarray(STATE_VERSION),
+            "last_stamp": np.asarray(-1 if self._last_stamp is None else self._last_stamp),
             **({} if self._adaptive is None else nested("adaptive", self._adaptive.state())),
         }
 
@@ -277,9 +281,13 @@ class ParametricEstimator:
         say; they start as in a new estimator.
         """
         regressor = matching_regressor(state, "parametric", regressor, may_lack_parameters=True)
-        kind, forgetting = str(scalar(state, "output_weights")), float(scalar(state, "offset_forgetting"))
         with reading_state("an estimator"):
+            kind, forgetting = str(scalar(state, "output_weights")), float(scalar(state, "offset_forgetting"))
             estimator = cls(regressor, forgetting=1.0, output_weights=kind, offset_forgetting=forgetting)
+            if "version" in state or "last_stamp" in state:  # models of earlier releases have neither
+                check_version(state, STATE_VERSION)
+                last = int(scalar(state, "last_stamp"))
+                estimator._last_stamp = last if last >= 0 else None
         saved = RecursiveLeastSquares.from_state(part(state, "rls"))
         columns = [str(name) for name in np.atleast_1d(state.get("columns", ()))]
         if (saved.n_features, saved.n_outputs) != (len(columns), 1):

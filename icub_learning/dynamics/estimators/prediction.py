@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array, vector
 from icub_learning.dynamics import _checks
+from icub_learning.dynamics.motion.joint_states import TURN
 from icub_learning.dynamics.settings import DEFAULTS
 from icub_learning.recursive.checks import LARGEST_VALUE
 
@@ -64,6 +65,15 @@ def motion_vectors(n_joints: int, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> t
     if type(q) is type(v) is type(a) is np.ndarray and _checks.finite_vectors(motion, n_joints):
         return motion  # type: ignore[return-value]
     return vector("q", q, n_joints), vector("v", v, n_joints), vector("a", a, n_joints)
+
+
+def feature_inputs(regressor: Any, motion: tuple[Array, Array, Array]) -> Array:
+    """Return a motion as inputs (3 n_joints,) of features: angles of continuous joints are those within half a turn."""
+    inputs: Array = np.concatenate(motion)
+    circular = getattr(regressor, "circular", ())  # a regressor of the user's may not have them
+    if len(circular):
+        inputs[circular] -= TURN * np.round(inputs[circular] / TURN)
+    return inputs
 
 
 def seconds_between(last: int | None, stamp: int | None) -> float:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
 from icub_learning.dynamics.estimators.parametric import ParametricPredictor
-from icub_learning.dynamics.estimators.prediction import motion_vectors
+from icub_learning.dynamics.estimators.prediction import feature_inputs, motion_vectors
 from icub_learning.dynamics.joint import _experts
 from icub_learning.dynamics.joint.bank import REGULARIZATION, BankWeights
 from icub_learning.dynamics.joint.experts import ExpertPredictions, ExpertPredictor, ExpertWeights, Unlearned
@@ -54,7 +54,7 @@ class JointPredictor(ExpertPredictor):
 
     def _experts_of(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> ExpertPredictions:
         motion = motion_vectors(self.regressor.n_joints, q, v, a)
-        phi = self.features.waves(np.concatenate(motion))
+        phi = self.features.waves(feature_inputs(self.regressor, motion))
         return self.experts(phi, None if self.rigid is None else self.regressor(*motion))
 
     def experts(self, phi: Array, rows: Array | None) -> ExpertPredictions:
@@ -72,7 +72,7 @@ class JointPredictor(ExpertPredictor):
 
     def _unlearned(self, phi: Array, rows: Array | None) -> Unlearned:
         """Return what has not been learned of a motion, see above; arguments as in `experts`."""
-        novelty = REGULARIZATION * self.certainty.of_features(phi)
+        novelty = min(REGULARIZATION * self.certainty.of_features(phi), 1.0)  # more where forgetting faded the prior
         correlation, columns = self.weights.correlation.value, self.certainty.columns
         swing = novelty * (1.0 - novelty) / REGULARIZATION * correlation * self.certainty.noise
         alone = novelty * self.signals[0] + swing

@@ -10,6 +10,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics import _checks
 from icub_learning.errors import SampleError
 
+TURN = 2.0 * np.pi  # [rad]
 LARGEST = 1e4  # [rad, rad/s (m, m/s), N, N m] beyond any real joint and sensor; corrupted messages exceed it
 
 
@@ -30,6 +31,8 @@ class JointStateReader:
         any_order: whether messages may have the learned joints in another order than `joints`.
         velocity_source: "auto": velocities are taken where a message has them; "message": a message without them is
             refused; "estimated": they are ignored.
+        circular: places of the joints that turn without end. Their angles go on beyond half a turn, where drivers start
+            again at the other end.
     """
 
     def __init__(
@@ -39,11 +42,14 @@ class JointStateReader:
         *,
         any_order: bool = False,
         velocity_source: str = "auto",
+        circular: ArrayLike = (),
     ) -> None:
         self.joints = tuple(joints)
         self._known = frozenset([*known_joints, *joints]) if known_joints else None
         self._any_order = any_order
         self._velocity_source = velocity_source
+        self._circular = np.asarray(circular, dtype=np.intp)
+        self._angles: Array | None = None  # [rad] of the circular joints in the last valid message
         # Names and indices of the last valid message; most often the next one has the same.
         self._names: tuple[str, ...] | None = None
         self._indices: NDArray[np.intp] = np.arange(0)
@@ -64,13 +70,18 @@ class JointStateReader:
         taken = self._take("position", position, indices, len(names), LARGEST)
         if taken is None:
             raise _size_error("position", 0, len(names))
-        speeds = self._take("velocity", velocity, indices, len(names), LARGEST)
+        given = None if self._velocity_source == "estimated" else velocity
+        speeds = self._take("velocity", given, indices, len(names), LARGEST)
         efforts = self._take("effort", effort, indices, len(names), np.inf)
         if speeds is None and self._velocity_source == "message":
             text = "velocity is empty: publish it, or have velocities estimated from positions"
             raise SampleError("velocity_missing", text, name="velocity")
         self._names, self._indices = tuple(names), indices
-        return JointState(taken, None if self._velocity_source == "estimated" else speeds, efforts)
+        if self._circular.size:
+            angles = taken[self._circular]
+            before = angles if self._angles is None else self._angles
+            taken[self._circular] = self._angles = angles - TURN * np.round((angles - before) / TURN)
+        return JointState(taken, speeds, efforts)
 
     def _take(
         self, field: str, given: ArrayLike | None, indices: NDArray[np.intp], count: int, largest: float

@@ -88,7 +88,7 @@ class LinkEffects:
         """Return the columns (6, n_outputs) of the Jacobian of the link's frame at the motion of the last load."""
         model, data = self._model.model, self._model.data
         jacobian: Array = pinocchio.computeFrameJacobian(model, data, self._position, self._frame, axes)
-        return jacobian[:, self._rows]
+        return jacobian.reshape(6, -1)[:, self._rows]  # a vector for a robot with one joint
 
 
 def body_units() -> Array:

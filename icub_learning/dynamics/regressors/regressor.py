@@ -54,6 +54,7 @@ class Regressor(ABC):
     ) -> None:
         self._model, self._rows = model, rows
         self.urdf, self.joints, self.known_joints = model.urdf, model.joints, model.known_joints
+        self.circular = model.circular
         self.output_names, self.n_joints, self.n_outputs = output_names, len(self.joints), len(output_names)
         inertial = model.body_parameters(bodies)
         self._n_inertial, self._nominal_inertial = len(inertial), np.array(list(inertial.values()))
@@ -78,6 +79,7 @@ class Regressor(ABC):
         """Return a new regressor in which the further columns are as at rest, and the view of the inertial ones."""
         model = self._model
         every = pinocchio.computeJointTorqueRegressor(model.model, model.data, *model.state(q, v, a))
+        every = every.reshape(model.model.nv, -1)  # Pinocchio returns a vector for a robot with one joint
         result: Array = self._template.copy()
         inertial = result[:, : self._n_inertial]
         inertial[:] = every[self._rows]

@@ -40,6 +40,7 @@ class RobotModel:
         joints, known_joints: names of the joints that move, as given, and of all that the URDF has of one degree of
             freedom.
         model, data: the reduced Pinocchio model, and its working memory.
+        circular: places of the joints that turn without end ("continuous").
         velocity_index: (n_joints,) row of each joint in Pinocchio's velocity and torque vectors.
         body_names: for every body of `model` after the universe, the link that its joint moves.
         sensor_id: Pinocchio's number of the sensor joint, 0 without one.
@@ -83,7 +84,7 @@ class RobotModel:
         # A continuous joint is stored as (cos, sin) of its angle, every other one as its position.
         position = np.array([self.model.joints[index].idx_q for index in ids])
         circular = np.array([self.model.joints[index].nq == 2 for index in ids])
-        self._plain, self._circular = np.flatnonzero(~circular), np.flatnonzero(circular)
+        self._plain, self.circular = np.flatnonzero(~circular), np.flatnonzero(circular)
         self._position_place, self._cosine_place = _as_slice(position[~circular]), position[circular]
         self._velocity_place = _as_slice(self.velocity_index)
         self._q = pinocchio.neutral(self.model)
@@ -97,8 +98,8 @@ class RobotModel:
             # The attribute first: calling np.shape three times per prediction takes longer.
             if getattr(values, "shape", None) != shape and np.shape(values) != shape:
                 raise ShapeError(name, np.shape(values), f"{shape}")
-        if self._circular.size:
-            angles = np.asarray(q)[self._circular]
+        if self.circular.size:
+            angles = np.asarray(q)[self.circular]
             self._q[self._position_place] = np.asarray(q)[self._plain]
             self._q[self._cosine_place] = np.cos(angles)
             self._q[self._cosine_place + 1] = np.sin(angles)

@@ -8,6 +8,7 @@ from icub_learning.arrays import Array
 from icub_learning.dynamics.motion.stamps import StampSequence, UsualInterval
 from icub_learning.dynamics.stream.records import StateRecord
 
+RARER = 0.75  # ratio of the times between messages of two topics, halfway from equal rates to one twice the other
 MOST_WAITING = 64  # measurements kept until the joint state that they belong to has arrived
 
 
@@ -56,9 +57,11 @@ class Pairing:
         near = [record for record in recent if record.stamp <= stamp + self.tolerance]
         return min(near, key=lambda one: (one.measured is not None, abs(one.stamp - stamp)), default=None)
 
-    def is_surplus(self, stamp: int, record: StateRecord) -> bool:
+    def is_surplus(self, stamp: int, record: StateRecord | None, usual: float) -> bool:
         """Return whether the joint state nearest to the measurement that `take` returned last has one already, or a
-        nearer one is about to come.
+        nearer one is about to come; without a nearest one, whether joint states, which come each `usual` ns, are rarer.
         """
+        if record is None:
+            return 0.0 < self._usual.value < RARER * usual
         following = self.waiting[0][0] if self.waiting else stamp + self._usual.value
         return record.measured is not None or abs(following - record.stamp) < abs(stamp - record.stamp)

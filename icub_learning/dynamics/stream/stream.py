@@ -14,7 +14,7 @@ from icub_learning.dynamics.estimators.noise.noise_variance import FIRST_SAMPLES
 from icub_learning.dynamics.estimators.prediction import Estimator, Prediction, Predictor, seconds_between
 from icub_learning.dynamics.motion.joint_states import LARGEST, JointStateReader, check_values
 from icub_learning.dynamics.motion.motion import Motion
-from icub_learning.dynamics.motion.stamps import StampSequence
+from icub_learning.dynamics.motion.stamps import StampSequence, UsualInterval
 from icub_learning.dynamics.settings import DEFAULTS
 from icub_learning.dynamics.stream.overload import SETTLED
 from icub_learning.dynamics.stream.pairing import Pairing
@@ -102,7 +102,7 @@ class InverseDynamicsStream:
         self._pairing = Pairing(round(tolerance * 1e9))
         self._follow_velocity_noise = follow_velocity_noise
         self._next_look = FIRST_LOOK
-        self._state_stamps = StampSequence()
+        self._state_stamps, self._usual = StampSequence(), UsualInterval()  # usual time between joint states [ns]
         self._first_stamp: int | None = None  # stamp of the first joint state since the start or a clock set back
         self._records: deque[StateRecord] = deque()  # joint states not learned yet, oldest first
         self._paired: list[External] = []  # pairs not yet returned by `pair`
@@ -138,6 +138,8 @@ class InverseDynamicsStream:
             raise
         if clock_set_back:
             self._drop_incomplete()
+        elif last:
+            self._usual.follow(stamp - last)
         if self._first_stamp is None:
             self._first_stamp = stamp
         try:
@@ -186,10 +188,10 @@ class InverseDynamicsStream:
         while (taken := self._pairing.take(newest)) is not None:
             stamp, measured = taken
             nearest = self._pairing.nearest(stamp, self._records)
-            if nearest is None:
-                self._refuse_unmatched(stamp)
-            elif self._pairing.is_surplus(stamp, nearest):
+            if self._pairing.is_surplus(stamp, nearest, self._usual.value):
                 self.counts.surplus += 1
+            elif nearest is None:
+                self._refuse_unmatched(stamp)
             else:
                 self._pair(nearest, measured)
         paired, self._paired = self._paired, []

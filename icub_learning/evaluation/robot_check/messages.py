@@ -101,11 +101,12 @@ def check_names(seen: Observation) -> list[Finding]:
         remedy = "use a URDF made with the same prefix (xacro's prefix argument, or the topic robot_description)"
         text = f"names of joints have the prefix {prefix}{'' if all(own.values()) else ' only'}"
         return [Finding("prefix", WRONG, text, remedy, {"joints": match.joints}, match.applied(seen.recording))]
+    silent = listed([name for name in known if name not in match.joints])
     text = f"{len(match.joints)} joints of the messages are in {urdf}: {listed(match.joints)}"
+    text += f"; taken to stand still, since no message names them: {silent}" if silent else ""
     found = [Finding("names", RIGHT, text, settings={"joints": match.joints})]
     if match.others:
-        silent = listed([name for name in known if name not in match.joints])
-        text = f"{urdf} lacks {listed(match.others)}: they are not learned; the messages lack {silent or 'none'} of it"
+        text = f"{urdf} lacks {listed(match.others)}: they are not learned"
         found.append(Finding("extra_joints", OPEN, text, settings={"extra_joints": match.others}))
     return found
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from icub_learning.arrays import real
+from icub_learning.errors import ParameterError
 from icub_learning.experiments.change import consistency, control, forces, loads_and_pushes, wear
 from icub_learning.experiments.figures import Row, at_most, expectations, gathered, seen
 from icub_learning.experiments.options import Arguments, options
@@ -27,6 +28,8 @@ QUICK = ("--parts", "consistency", "--seeds", "0", "--excitations", "1000")
 
 
 def run(args: Arguments) -> None:
+    if min(args.seeds) < 0:
+        raise ParameterError("--seeds", args.seeds, "at least 0")
     figures: dict[str, Any] = {"simulated": True, "seeds": args.seeds}
     print(f"SIMULATED robots, seeds {', '.join(map(str, args.seeds))}", flush=True)
     for part in args.parts:

@@ -6,6 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from icub_learning.arrays import integer
+from icub_learning.errors import ParameterError
 from icub_learning.experiments.options import Arguments, checked_seed, options, progress
 from icub_learning.experiments.peers import contacts, loads, page, trial
 from icub_learning.experiments.peers.cases import Case, all_cases
@@ -47,23 +49,25 @@ add_options = options(
 
 
 def run(args: Arguments) -> None:
-    seed = checked_seed(args)
+    seed, draws = checked_seed(args), integer("--draws", args.draws, 1)
     seconds = args.seconds or (QUICK_SECONDS if args.quick else SIMULATED_SECONDS)
     folder = args.out / f"peers-{'quick' if args.quick else 'full'}"
     figures: dict[str, Any] = {"seed": seed, "quick": args.quick, "seconds": seconds, "command": _command(args)}
     if "learners" in args.parts:
         cases = all_cases(seconds, QUICK_PLANES if args.quick else PLANES, seed)
         wanted = args.recordings or (QUICK_CASES if args.quick else [case.name for case in cases])
+        if unknown := {*wanted} - {case.name for case in cases}:
+            raise ParameterError("--recordings", sorted(unknown), f"of {', '.join(case.name for case in cases)}")
         chosen = [case for case in cases if case.name in wanted]
         figures["learners"] = {
             case.name: _compare(case, folder / case.name.replace(" ", "_"), seconds, seed, args.quick)
             for case in progress(chosen, "recordings")
         }
     own = [f"experiments/peers/{name}.py" for name in ("contacts", "loads")]
-    key = json.dumps([args.draws, seed, digests([*own, *_sources()])])
+    key = json.dumps([draws, seed, digests([*own, *_sources()])])
     for name, part in (("contacts", contacts), ("loads", loads)):
         if name in args.parts:
-            figures[name] = trial.kept(folder / f"{name}.json", key, partial(part.measure, seed, args.draws))
+            figures[name] = trial.kept(folder / f"{name}.json", key, partial(part.measure, seed, draws))
     page.show(figures, args.out, args.page)
     save_figures(args.json, figures)
 

@@ -146,6 +146,7 @@ def _write(page: Path, figures: Found, result: str, pictures: Mapping[str, Path]
         lines += [f"## {heading}", "", text, "", "| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
         lines += ["| " + " | ".join(row) + " |" for row in rows] + [""]
     lines += [NOTES.format(command=figures["command"], date=date.today().isoformat(), seconds=figures["seconds"])]
+    page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text("\n".join(lines))
     print(f"page: {page}")
 

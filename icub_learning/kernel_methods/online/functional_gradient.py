@@ -92,7 +92,7 @@ class FunctionalGradient(KernelSettings, BaseEstimator):
     def error_bound_(self) -> float:
         """epsilon of the latest step, the bound on `compression_error_` unless `max_dictionary` demands more."""
         check_is_fitted(self, "_dictionary")
-        return self._step_and_budget(max(1, self.n_steps_))[1]
+        return self._step_and_budget(max(1, self.n_steps_) + (self.schedule == "coin"))[1]
 
     @property
     def norm_(self) -> float:

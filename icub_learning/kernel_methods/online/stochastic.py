@@ -119,7 +119,7 @@ class StochasticKernelMachine(KernelRegressor):
         if isinstance(self.step_size, str):
             if self.step_size != "auto":
                 raise ParameterError("step_size", self.step_size, "'auto' or a positive number")
-            self.step_size_ = min(1.0, batch / np.sqrt(n)) / largest
+            self.step_size_ = min(1.0, batch / np.sqrt(n)) / (largest or 1.0)  # 0: any step does
             return
         self.step_size_ = _one_or_each("step_size", self.step_size, n_targets, low_open=True)
         if loss.curvature is not None and np.max(self.step_size_) >= 2.0 / (loss.curvature * largest):

@@ -213,7 +213,9 @@ class RecordedPath:
 
 
 def choose_step(step_size: float | str, largest: float, norm: float, norm_name: str) -> float:
-    """Return eta: the given one, at most largest / norm, or 1 / norm for "auto". Raises ParameterError: too large."""
+    """Return eta: the given one, at most largest / norm, or 1 / norm for "auto". Raises ParameterError: larger."""
+    if norm <= 0.0:
+        raise ParameterError(norm_name, norm, "above 0: with this kernel all inputs are alike and 0")
     if isinstance(step_size, str):
         if step_size != "auto":
             raise ParameterError("step_size", step_size, "'auto' or a positive number")

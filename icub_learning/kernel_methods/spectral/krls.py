@@ -73,9 +73,10 @@ class SpectralCutoff(SpectralRegressor):
         values, vectors = eigendecomposition(kernel.gram(samples))
         # Below this, eigenvalues are rounding: their reciprocals must never enter, whatever lambda is.
         self._floor = values[-1] * len(values) * np.finfo(float).eps
-        if max(self._level, self.path_levels_.min()) * self._n > values[-1]:
+        level = max(self._level, float(self.path_levels_.min()))
+        if level * self._n > values[-1]:
             bound = f"at most the largest eigenvalue of K / n, {values[-1] / self._n:g}: nothing is left above it"
-            raise ParameterError("regularization", self._level, bound)
+            raise ParameterError("regularization", level, bound)
         self._solve_path(values, vectors, targets)
         self.n_components_ = int(np.count_nonzero(self._filter(values, self._level)))
 

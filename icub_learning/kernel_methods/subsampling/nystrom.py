@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 from sklearn.utils.validation import check_is_fitted
 
-from icub_learning.arrays import Array
+from icub_learning.arrays import Array, integer
 from icub_learning.kernel_methods.estimator import check_counts, check_levels, check_regularization
 from icub_learning.kernel_methods.kernels import Kernel, blocks
 from icub_learning.kernel_methods.rows import ArrayRows, StreamingRegressor, TrainingRows
@@ -93,7 +93,7 @@ class IncrementalNystromKRLS(CenterRegressor):
     def coefficients_at(self, n_centers: int) -> Array:
         """Return coefficients (m, T) of the solution on the first `n_centers` centres; those of the others are zero."""
         check_is_fitted(self, "_coefficients")
-        count = int(np.searchsorted(self._kept, n_centers))
+        count = int(np.searchsorted(self._kept, integer("n_centers", n_centers, 1)))
         coefficients = np.zeros((len(self.centers_), self._squares.targets.shape[1]))
         solution = self._inverse[:count, :count] @ self._squares.solution(count)
         coefficients[self._kept[:count]] = solution
@@ -108,13 +108,14 @@ class IncrementalNystromKRLS(CenterRegressor):
 
     def _border(self, centers: Array, kernel: Kernel) -> None:
         m, old = len(self.centers_), self.centers_[self._kept]
-        self.centers_ = np.vstack([self.centers_, centers])
+        grown = np.vstack([self.centers_, centers])
         across = np.zeros((0, len(centers)))
         if len(old):
             across = solve_triangular(self._triangle, kernel(old, centers), trans="T", check_finite=False)
         gram = kernel.gram(centers)
-        root, kept = echelon_cholesky(gram - across.T @ across, np.diag(gram), len(self.centers_))
+        root, kept = echelon_cholesky(gram - across.T @ across, np.diag(gram), len(grown))
         if not len(kept):
+            self.centers_ = grown
             return
         corner, across = root[:, kept], across[:, kept]
         features = kernel(self._samples, centers[kept])
@@ -122,7 +123,7 @@ class IncrementalNystromKRLS(CenterRegressor):
         self._squares.extend(solve_triangular(corner, features.T, trans="T", check_finite=False).T)
         self._inverse = border_inverse(self._inverse, across, corner)
         self._triangle = border(self._triangle, across, corner)
-        self._kept = np.concatenate([self._kept, m + kept])
+        self.centers_, self._kept = grown, np.concatenate([self._kept, m + kept])
 
     def _finish(self) -> None:
         m = len(self.centers_)

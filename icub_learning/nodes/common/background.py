@@ -73,6 +73,12 @@ def until(condition: Callable[[], bool], timeout: float = math.inf) -> Generator
     return True
 
 
+@types.coroutine
+def others_first() -> Generator[None, None, None]:
+    """Let the executor do other work before the coroutine of a service goes on."""
+    yield
+
+
 async def finished(job: "Future[Any]", deadline: float) -> Any:
     """Return the result of a job that reads or writes a file. Raises the job's error; StateError: there was not enough
     memory, or the job is not done by `deadline` [s, time.monotonic()].

@@ -7,6 +7,7 @@ from typing import Any
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.lifecycle import LifecycleNode
 from rclpy.qos import QoSCompatibility, qos_check_compatible
+from rclpy.subscription import Subscription
 
 from icub_learning.nodes.common.gate import Gate
 
@@ -17,7 +18,8 @@ class Endpoints:
     """Destroys topics and timers at cleanup, keeps services, and notices other nodes whose QoS does not match.
 
     A service is made once and stays for the life of the node, since a request that waits when its service is destroyed
-    is never answered. `closed` returns why requests cannot be served, "" while they can.
+    is never answered; each configuration gives it a new callback. `closed` returns why requests cannot be served, ""
+    while they can.
     """
 
     def __init__(self, node: LifecycleNode, gate: Gate, closed: Callable[[], str]) -> None:
@@ -33,8 +35,10 @@ class Endpoints:
     def service(self, name: str, callback: Callable[..., Any], make: Callable[..., Any]) -> Any:
         if self._of_rclpy is None:
             return make(self._gate.service(name, callback))
+        passed = self._gate.service(name, callback, self._closed)
         if name not in self._services:
-            self._services[name] = make(self._gate.service(name, callback, self._closed))
+            self._services[name] = make(passed)
+        self._services[name].callback = passed
         return self._services[name]
 
     def watched(self, topic: str, options: dict[str, Any], *, subscription: bool) -> dict[str, Any]:
@@ -83,4 +87,7 @@ class Endpoints:
             self._node.destroy_lifecycle_publisher(one)
 
     def _own(self, made: Iterable[Any]) -> list[Any]:
-        return [one for one in made if one not in (self._of_rclpy or ()) and getattr(one, "topic_name", "") != CLOCK]
+        def clock(one: Any) -> bool:
+            return isinstance(one, Subscription) and one.topic_name == CLOCK
+
+        return [one for one in made if one not in (self._of_rclpy or ()) and not clock(one)]

@@ -12,6 +12,7 @@ from icub_learning.dynamics.regressors.torque_regressor import TorqueRegressor
 from icub_learning.dynamics.stream.records import StateRecord
 from icub_learning.dynamics.stream.stream import InverseDynamicsStream
 from icub_learning.errors import ParameterError
+from icub_learning.nodes.common.background import others_first
 from icub_learning.nodes.common.conversions import doubles, set_stamp
 from icub_learning.nodes.common.qos import STREAM
 from icub_learning.nodes.common.trajectories import trajectory_points
@@ -52,7 +53,10 @@ class ControllerEndpoints:
             message.effort = doubles(effort.values)
             self._gravity.publish(message)
 
-    def _predict_trajectory(self, request: PredictTrajectory.Request, response: PredictTrajectory.Response) -> str:
+    async def _predict_trajectory(
+        self, request: PredictTrajectory.Request, response: PredictTrajectory.Response
+    ) -> str:
+        """Answer with efforts at all points; after each of them the executor handles what else has come."""
         response.trajectory = request.trajectory
         if self._gravity is None:
             raise ParameterError("output", "wrench", "joint_torque: a wrench is no effort of joints")
@@ -74,6 +78,7 @@ class ControllerEndpoints:
             response.std.extend(effort.deviation[back].tolist())
             response.rigid.append(effort.rigid)
             limited += effort.limited
+            await others_first()
         return f"{len(positions)} points, {sum(response.rigid)} by rigid bodies alone, {limited} at a limit"
 
 

@@ -96,7 +96,7 @@ class InertialReport:
         self._bodies = bodies_of(regressor.parameter_names)
         self._finder = ConsistentParameters(regressor.nominal_parameters, self._bodies)
         self._asked: Future[tuple[int, Array, Array] | None] | None = None
-        self._asked_samples = -1
+        self._asked_revision = -1
 
     def message(self, learner: LearningThread, wanted: bool) -> InertialParameters | None:
         """Return the estimate that the last call requested; if `wanted` and more was learned since, request another.
@@ -107,8 +107,8 @@ class InertialReport:
             return None
         estimate, self._asked = answer_of(self._asked), None
         has_parameters = getattr(learner.predictor, "parameters", None) is not None
-        if wanted and has_parameters and learner.n_samples != self._asked_samples:
-            self._asked_samples = learner.n_samples
+        if wanted and has_parameters and learner.revision != self._asked_revision:
+            self._asked_revision = learner.revision
             self._asked = learner.ask(partial(self._find, learner), changes=False)
         return None if estimate is None else self._made(*estimate)
 

@@ -108,6 +108,7 @@ class ObjectDetectionNode(TaughtNode):
 
     def _stop(self, reason: str) -> None:
         self._images.stop()
+        self._save_now()  # a training under way may last longer than whoever ends this process waits
         self._teaching.stop(reason)  # a lesson that collects images is dropped
 
     def _on_boxes(self, message: Detections) -> None:

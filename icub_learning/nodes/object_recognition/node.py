@@ -51,7 +51,7 @@ class ObjectRecognitionNode(TaughtNode):
         self._recognizer = assembly.make_recognizer(self._settings)
         self._network = ""  # network that made the newest features
         self._n_features: int | None = None  # length of the newest features
-        self._keep_model(settings, self._largest, lambda state: assembly.restore(self._recognizer, state))
+        self._keep_model(settings, self._largest, self._restore)
         self._message: Recognition | None = None  # the newest, published again and again at publish_rate
         self._make_endpoints()
         self._report = StreamReport(self, "recognition", "no features arrive")
@@ -61,13 +61,18 @@ class ObjectRecognitionNode(TaughtNode):
         self._repeat(settings["publish_rate"])
         self.started.callback(self._repeat, 0.0)
         known = len(self._recognizer.objects())
-        self.get_logger().info(f"classifier {settings['classifier']}; {known or 'no'} objects are known")
+        kind = self._describe().settings["classifier"]
+        self.get_logger().info(f"classifier {kind}; {known or 'no'} objects are known")
 
     def _describe(self) -> ModelHeader:
         return assembly.describe(self._settings, self._recognizer, self._network)
 
     def _state(self) -> dict[str, Any]:
         return assembly.state_of(self._recognizer)
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        if warning := assembly.restore(self._recognizer, state, self._settings):
+            self.get_logger().warning(warning)
 
     def _autosave(self) -> None:
         if self._recognizer.lesson is None:  # during a lesson what was taught is not complete
@@ -128,8 +133,11 @@ class ObjectRecognitionNode(TaughtNode):
         start = time.perf_counter()
         try:
             learned = self._recognizer.learn()
-        except IcubLearningError as error:
-            self._end_lesson(str(error))
+        except Exception as error:  # a classifier of the user's may raise anything
+            known = isinstance(error, IcubLearningError)
+            self._end_lesson(str(error) if known else f"{type(error).__name__}: {error}")
+            if not known:
+                raise
             return
         if learned:
             self._learning.add(time.perf_counter() - start)
@@ -180,7 +188,7 @@ class ObjectRecognitionNode(TaughtNode):
         return await self._write(request.path, self._recognizer.saved)
 
     async def _load_model(self, request: ModelFile.Request, _response: Any) -> str:
-        assembly.restore(self._recognizer, await self._read(request.path))
+        self._restore(await self._read(request.path))
         return self._changed(f"loaded {len(self._recognizer.objects())} objects")
 
     async def _merge_model(self, request: ModelFile.Request, _response: Any) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from icub_learning.arrays import Array, integer, real, vector
-from icub_learning.errors import ParameterError
+from icub_learning.errors import ParameterError, ShapeError
 from icub_learning.features.maps import FeatureMap, feature_map_from_state, feature_map_state
 from icub_learning.models import check_version, nested, part, reading_state
 from icub_learning.recognition.classifiers.calibration import Calibration, Confidence, Judgement
@@ -143,6 +143,8 @@ class Classifier(ABC):
         0 for a class that was added since. Raises ShapeError, NotFiniteError.
         """
         rows = np.atleast_2d(finite_rows("x", x, self.n_features))
+        if not len(rows):
+            raise ShapeError("x", rows.shape, f"(n, {self.n_features}) with n of at least 1")
         if recalibrate:
             self.calibrate()
         calibration, confidence = self._last_calibration, self._last_confidence
@@ -171,10 +173,11 @@ class Classifier(ABC):
     def merge(self, other: Any) -> None:
         """Add what another classifier learned; equal labels become one. Raises ParameterError: it does not fit."""
         self._check_mergeable(other)
-        views, labels = other._kept.examples, [other._moments.labels[index] for index in other._kept.targets]
+        kept, labels = other._kept, [other._moments.labels[index] for index in other._kept.targets]
+        views = zip(kept.rows, labels, kept.lengths, strict=True)
         self._merge(other)
-        for view, label in zip(views, labels, strict=True):
-            self._kept.add(view, self._moments.index(label))
+        for view, label, length in views:
+            self._kept.add(view, self._moments.index(label), length)
         self._forget_calibration()
 
     def rename(self, old: str, new: str) -> None:

@@ -47,9 +47,14 @@ class KeptViews:
         return np.asarray(self._rows[self._order])
 
     @property
+    def lengths(self) -> Array:
+        """Original length of each view, (n,)."""
+        return np.asarray(self._lengths[self._order])
+
+    @property
     def examples(self) -> Array:
         """Views (n, d) of their original lengths, oldest first."""
-        return np.asarray(self.rows * self._lengths[self._order][:, None])
+        return np.asarray(self.rows * self.lengths[:, None])
 
     @property
     def targets(self) -> NDArray[np.intp]:
@@ -68,12 +73,13 @@ class KeptViews:
         """Return the number of kept views of one class."""
         return int(np.count_nonzero(self._targets[: self._n] == index))
 
-    def add(self, z: Array, index: int) -> Array:
-        """Keep a view z (d,) of the class at `index`; return it as it is kept, (d,)."""
+    def add(self, z: Array, index: int, length: float | None = None) -> Array:
+        """Keep a view z (d,) of the class at `index`; return it as it is kept, (d,). With the `length` that it had, z
+        is a view as other KeptViews keep it: rounding it again would change it."""
         if not len(self._rows):
             self._take_memory()
-        row = rounded(z)
-        self._put(self._n, row, float(np.linalg.norm(z)), index, self._next_stamp)
+        row, length = (rounded(z), float(np.linalg.norm(z))) if length is None else (z, length)
+        self._put(self._n, row, length, index, self._next_stamp)
         self._next_stamp += 1
         self._n += 1
         if self._n > self.capacity:
@@ -148,7 +154,7 @@ class KeptViews:
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return the views and their classes as a dict of arrays."""
-        return {"rows": self.rows.astype(np.float32), "lengths": self._lengths[self._order], "own": self.targets}
+        return {"rows": self.rows.astype(np.float32), "lengths": self.lengths, "own": self.targets}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], n_features: int, n_classes: int) -> "KeptViews":

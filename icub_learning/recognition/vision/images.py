@@ -144,7 +144,7 @@ def _decompress(description: str, data: Buffer) -> tuple[str, NDArray[Any]]:
     content = bytes(data)
     if not content:
         _refuse("image_empty", "a compressed image came without data", description)
-    if "compressedDepth" in description:
+    if "compressedDepth" in description or description.partition(";")[0] in DEPTH:
         _refuse("encoding_without_color", f"{description} is a depth image", description)
     packed = description.rpartition("compressed ")[2].strip() if "compressed " in description else ""
     try:

@@ -3,11 +3,13 @@
 import hashlib
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
 import onnxruntime
 from numpy.typing import NDArray
+from onnx.external_data_helper import uses_external_data
 
 from icub_learning.errors import ModelError
 
@@ -17,8 +19,8 @@ NUMBER_TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
 
 class OnnxNetwork:
     """Computes one tensor (n_outputs,) of an ONNX network that takes one image of height x width [px], given by the
-    path of an .onnx file or its bytes (`digest`: SHA-256), and the tensor's name, or None for the only output. Raises
-    ModelError: there is no such file, network or output, or the network takes something else.
+    path of an .onnx file or its bytes, and the tensor's name, or None for the only output; `digest` is the SHA-256 of
+    file and weights. Raises ModelError: there is no such file, network or output, or it takes something else.
     """
 
     def __init__(self, model: str | os.PathLike[str] | bytes, output: str | None = None, n_threads: int = 1) -> None:
@@ -27,10 +29,11 @@ class OnnxNetwork:
             content = model if isinstance(model, bytes) else Path(self._name).read_bytes()
         except OSError as error:
             raise ModelError(f"cannot read {self._name}: {error.strerror}", name="model", value=self._name) from error
-        self.digest = hashlib.sha256(content).hexdigest()
+        digest = hashlib.sha256(content)
         folder = None if isinstance(model, bytes) else Path(self._name).parent
         try:
-            self.output, part = _extract_subgraph(content, output, folder)
+            self.output, part = _extract_subgraph(content, output, folder, digest)
+            self.digest = digest.hexdigest()
             self._session = open_session(part, n_threads)
         except ModelError:
             raise
@@ -83,11 +86,15 @@ def open_session(network: bytes, n_threads: int) -> onnxruntime.InferenceSession
     return onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
 
 
-def _extract_subgraph(content: bytes, output: str | None, folder: Path | None) -> tuple[str, bytes]:
-    """Return the name of the output and the serialized part of the network that it depends on."""
+def _extract_subgraph(content: bytes, output: str | None, folder: Path | None, digest: Any) -> tuple[str, bytes]:
+    """Return the name of the output and the serialized part of the network that it depends on; add to the digest
+    weights that are in files of their own."""
     model = onnx.load_model_from_string(content)
     if folder is not None:
+        apart = [entry for entry in model.graph.initializer if uses_external_data(entry)]
         onnx.load_external_data_for_model(model, str(folder))
+        for entry in apart:
+            digest.update(entry.raw_data)
     graph = model.graph
     outputs = [entry.name for entry in graph.output]
     if output is None:

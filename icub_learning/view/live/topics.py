@@ -146,7 +146,7 @@ class LearnerTopics:
             return
         found = topic.decode(data)
         measured = wrench_to_array(found.wrench) if learner.is_wrench else efforts(found, learner.outputs)
-        if measured is not None:
+        if measured is not None and np.isfinite(measured).all():
             predicted = map(np.array, (message.total, message.parametric, message.variance))
             learner.curves.add(stamp, measured, *predicted)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, cast
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import websockets.asyncio.server as websockets_server
 from websockets.datastructures import Headers
@@ -67,14 +67,14 @@ class Guard:
 
     def cookie(self, headers: Any) -> str:
         """Return the Set-Cookie header that lets the browser come back without the token in its address."""
-        return f"{self._cookie_name(headers)}={self._token}; HttpOnly; SameSite=Strict; Path=/"
+        return f"{self._cookie_name(headers)}={quote(self._token, safe='')}; HttpOnly; SameSite=Strict; Path=/"
 
     def _in_cookie(self, headers: Any) -> bool:
         try:
             found = SimpleCookie(headers.get("Cookie", "")).get(self._cookie_name(headers))
         except CookieError:
             return False
-        return found is not None and self._is_token(found.value)
+        return found is not None and self._is_token(unquote(found.value))
 
     def _is_token(self, given: str) -> bool:
         return bool(self._token) and hmac.compare_digest(given.encode(), self._token.encode())

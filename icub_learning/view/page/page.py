@@ -5,6 +5,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import viser
 
@@ -45,7 +46,7 @@ class Page:
         self.thumbnails = Thumbnails()
         self.server = server = start(host, port, token, self.thumbnails)
         name = f"[{host}]" if ":" in host else host
-        self.address = f"http://{name}:{server.get_port()}/" + (f"?token={token}" if token else "")
+        self.address = f"http://{name}:{server.get_port()}/" + (f"?token={quote(token, safe='')}" if token else "")
         gui = server.gui
         gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
         server.scene.set_background_image(None)

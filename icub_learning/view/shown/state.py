@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from icub_learning.arrays import Array
 from icub_learning.detection.boxes import Detections
+from icub_learning.dynamics.regressors.robot_model import read_urdf
 from icub_learning.evaluation.metrics import group_rmse
 from icub_learning.recognition.recognizer import Recognition
 from icub_learning.recording.recording import AXES
@@ -194,6 +195,8 @@ class State:
     doing: str = ""  # words of a program that runs the nodes on what it is doing
 
     def set_urdf(self, urdf: str) -> None:
-        """Set the robot: the path of a URDF, or XML text; "" for none."""
-        self.urdf_path = "" if urdf.lstrip().startswith("<") else urdf
-        self.urdf = Path(urdf).read_text(encoding="utf-8") if self.urdf_path else urdf
+        """Set the robot: the path of a URDF, or XML text; "" for none. Raises ModelError if it cannot be read."""
+        if urdf:
+            read_urdf(urdf)
+        self.urdf_path = "" if urdf.lstrip("\ufeff \t\r\n").startswith("<") else urdf
+        self.urdf = Path(urdf).read_text(encoding="utf-8-sig") if self.urdf_path else urdf

@@ -138,17 +138,54 @@ def test_parameters_follow_a_change_that_is_found_told_or_always_reckoned_with()
     assert off(0.995) < 0.1 * never
 
 
-def test_forgetting_that_was_raised_goes_on_to_the_bit_after_saving():
+@pytest.mark.parametrize("kind", [ParametricEstimator, SemiparametricEstimator])
+def test_forgetting_that_was_raised_goes_on_to_the_bit_after_saving(kind):
     rng = np.random.default_rng(10)
     states, y = motions(600, rng), rng.normal(size=(600, 1))
-    one = made()
-    learn(one, states[:200], y[:200])
+    one, judged = kind(SmallArm()), kind is SemiparametricEstimator
+    learn(one, states[:200], y[:200], judged=judged)
     one.body_changed(7.3)
-    learn(one, states[200:333], y[200:333], first=200)
-    other = SemiparametricEstimator.from_state(one.state(), SmallArm())
+    learn(one, states[200:333], y[200:333], first=200, judged=judged)
+    other = kind.from_state(one.state(), SmallArm())
     for each in (one, other):
-        learn(each, states[333:], y[333:], first=333)
+        learn(each, states[333:], y[333:], first=333, judged=judged)
     assert_same(other.state(), one.state(), "the one that was not saved")
+
+
+@pytest.mark.parametrize("forgetting", [0.98, "auto"])
+def test_what_experts_agree_on_is_predicted_also_where_forgetting_has_faded_the_prior(forgetting):
+    """There a motion that is new looked newer than one of which nothing is known, and weights became negative."""
+    rng = np.random.default_rng(13)
+    estimator, states = made(forgetting=forgetting), motions(900, rng)
+    y = rigid(states) + np.sin(3 * states[:, 0]) + 0.05 * rng.normal(size=(900, 1))
+    learn(estimator, states[:600], y[:600])
+    estimator.body_changed(100.0)
+    learn(estimator, states[600:], y[600:], first=600)
+    novelties = []
+    for state in 6.0 * motions(300, rng):
+        found = estimator.predict(*state)
+        novelties.append(found.experts.unlearned.novelty)
+        assert found.experts.values.min() - 1e-9 <= found.total[0] <= found.experts.values.max() + 1e-9
+        assert found.variance[0] > 0.0 and novelties[-1] <= 1.0
+    assert max(novelties) == 1.0  # without the bound it would be above
+
+
+def test_a_joint_that_turns_without_end_is_known_after_each_turn():
+    class Wheel(SmallArm):
+        circular = np.array([0])
+
+    rng = np.random.default_rng(14)
+    states = motions(200, rng)
+    y, turns = np.sin(states[:, 0]), 2 * np.pi * rng.integers(-3, 4, (200, 1))
+    first, other = (SemiparametricEstimator(Wheel(), n_random_features=60) for _ in range(2))
+    learn(first, states, y)
+    states[:, 0] += turns
+    learn(other, states, y)
+    for k in range(0, 200, 20):
+        q, v, a = states[k]
+        np.testing.assert_allclose(
+            other.predict(q, v, a).residual, first.predict(q - turns[k], v, a).residual, atol=1e-6
+        )
 
 
 @KINDS
@@ -167,6 +204,8 @@ def test_bad_samples_are_refused_and_change_nothing(kind):
         cases.append(((good, good, huge, good), None, ParameterError))
         cases.append(((good, good, good, good), (good, good, huge), ParameterError))
     before = estimator.state()
+    with pytest.raises(ParameterError, match="count is 0, but must be an integer of at least 1"):
+        estimator.update(good, good, good, good, count=0)
     for arguments, known, error in cases:
         with pytest.raises(error):
             estimator.update(*arguments, known=known, stamp=10**12)

@@ -34,14 +34,14 @@ def test_load_adds_its_wrench(direction):
     np.testing.assert_array_equal(load, effects.load(*state))
 
 
-def test_push_acts_on_torques_as_an_external_force():
-    joints = [f"panda_joint{i}" for i in range(1, 8)]
+@pytest.mark.parametrize("joints", [[f"panda_joint{i}" for i in range(1, 8)], ["panda_joint4"]])
+def test_push_acts_on_torques_as_an_external_force(joints):
     regressor = TorqueRegressor.from_urdf(find_urdf("panda"), joints, friction=False)
-    effects = LinkEffects(regressor)
-    assert effects.link == "panda_link7"
+    effects = LinkEffects(regressor, "panda_link7")
+    assert LinkEffects(regressor).link == f"panda_link{joints[-1][-1]}"
     robot = RobotModel(find_urdf("panda"), joints)
     model, data = robot.model, robot.data
-    q, v, a = random_state(7, 3)
+    q, v, a = random_state(len(joints), 3)
     full = [array.copy() for array in robot.state(q, v, a)]
     wrench = np.array([3.0, -2.0, 5.0, 0.1, 0.4, -0.3])
     pinocchio.forwardKinematics(model, data, full[0])

@@ -28,6 +28,7 @@ CASES = {  # arguments of a regressor: of the wrench with a sensor, of torques w
     "torques of the left arm": (ICUB, LEFT_ARM), "UR10": (UR10, UR10_JOINTS),
     "UR10 in disorder": (UR10, (*UR10_JOINTS[3:], *UR10_JOINTS[:3])),
     "UR10, some joints held": (UR10, UR10_JOINTS[1:4]), "Panda": (PANDA, PANDA_JOINTS),
+    "UR10's elbow alone": (UR10, UR10_JOINTS[2:3]), "iCub's elbow alone": (ICUB, RIGHT_ARM[3:4], SENSOR),
 }  # fmt: skip
 FURTHER = {
     "right arm without offsets": lambda: WrenchRegressor.from_urdf(*CASES["right arm"], offset=False),

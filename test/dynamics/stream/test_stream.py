@@ -94,6 +94,7 @@ JITTER = np.random.default_rng(0).uniform(-0.38, 0.38, 200)
         pytest.param(range(200), {k: k + 0.2 for k in range(0, 200, 20)}, range(20, 200, 20), 1, {}, id="slow sensor"),
         # The rate is not known yet when the first measurement comes.
         pytest.param(range(60), {k: k / 5 for k in range(300)}, range(10, 290, 5), 240 - 4, {}, id="fast sensor"),
+        pytest.param(range(60), {k: k / 2 for k in range(120)}, range(4, 116, 2), 60 - 1, {}, id="twice as fast"),
         pytest.param(range(200), {k: k + JITTER[k] for k in range(200)}, range(2, 198), 0, {}, id="jitter"),
         pytest.param(
             {*range(30)} - {15}, {k: k for k in range(30)}, {*range(2, 28)} - {15}, 0,

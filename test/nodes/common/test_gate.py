@@ -17,12 +17,13 @@ from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallba
 from rclpy.exceptions import InvalidHandle
 from rclpy.experimental import EventsExecutor
 from rclpy.qos import qos_profile_sensor_data
+from rosgraph_msgs.msg import Clock
 from std_srvs.srv import SetBool, Trigger
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from icub_learning.errors import ParameterError, SampleError
 from icub_learning.nodes.common import spinning
-from icub_learning.nodes.common.diagnostics import StreamReport
+from icub_learning.nodes.common.diagnostics import StreamReport, status_of
 from icub_learning.nodes.common.spinning import LAST_ANSWERS, LINGER, LifecycleSettings, ManagedNode, run, spin_once
 from icub_learning.settings import setting, settings_of
 
@@ -48,6 +49,9 @@ class Trouble(ManagedNode):
         self.publisher = self.create_lifecycle_publisher(WrenchStamped, "~/out", 10)
         self.create_service(SetBool, "~/now", self.on_now)
         self.create_service(Trigger, "~/later", self.on_later)
+        made = self.released + 1  # what a node makes at this configure answers, not what it made at the one before
+        self.create_service(Trigger, "~/which", lambda _, response: f"configuration {made}")
+        self.clock = self.create_lifecycle_publisher(Clock, "/clock", 10)
         self.fail("configure")
         self.report = StreamReport(self, "stream", "nothing arrives")
 
@@ -127,6 +131,12 @@ def test_what_is_unforeseen_in_a_callback_is_counted_and_turns_diagnostics_to_er
     probe.until(lambda: len(node.got) == 1)
 
 
+def test_nodes_of_one_name_in_several_namespaces_differ_in_diagnostics():
+    for full, name in (("/left/arm", "left/arm: stream"), ("/arm", "arm: stream")):
+        node = SimpleNamespace(get_fully_qualified_name=lambda full=full: full)
+        assert status_of(node, "stream", DiagnosticStatus.OK, "", {}).name == name
+
+
 def test_bytes_that_are_no_message_are_refused(world, publisher):
     node, probe = world
     for data in (b"", b"\x00\x01\x00\x00", b"\x00\x01\x00\x00" + b"\xff" * 40, bytes(3)):
@@ -158,8 +168,10 @@ def test_a_service_that_fails_answers_with_the_reason(world, service, kind):
     node.fail_at = ""
     answer = probe.call(kind, service)  # the service stays, and says why it can do nothing
     assert (answer.success, answer.message) == (False, "the node is not configured")
+    assert not node.get_publishers_info_by_topic("/clock")
     node.trigger_configure()
     assert probe.call(kind, service).success
+    assert probe.call(Trigger, "which").message == "configuration 2"
 
 
 @pytest.mark.parametrize("fail_at", ["configure", "activate", "deactivate", "refuse configure"])

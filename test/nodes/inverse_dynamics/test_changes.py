@@ -80,6 +80,17 @@ def test_trajectory_gets_efforts(started):
         for place, shown in ((0.0, answer.trajectory.points[0].effort[::-1]), (0.1, gravity[0].effort)):
             still = regressor(np.full(7, place), np.zeros(7), np.zeros(7)) @ regressor.nominal_parameters
             assert shown[1] == pytest.approx(still[1], abs=2.0)
+        seen, long = len(probe.predictions), JointTrajectory(joint_names=joints)
+        for i in range(3000):
+            point = JointTrajectoryPoint(positions=[1e-4 * i] * 7, time_from_start=Duration(sec=i))
+            long.points.append(point)
+        pending = probe.services.ask(PredictTrajectory, "/inverse_dynamics/predict_trajectory", trajectory=long)
+        for k in range(1, 4):  # joint states are answered before all of its points
+            probe.state(START + k * PERIOD, position=np.full(7, 0.1), velocity=np.zeros(7), effort=np.zeros(7))
+        probe.until(lambda: len(probe.predictions) == seen + 3, "predictions")
+        assert not pending.done()
+        probe.until(pending.done, "the trajectory")
+        assert len(pending.result().std) == 7 * 3000
         wanted.joint_names = ["elbow"]
         refused = probe.call(PredictTrajectory, "predict_trajectory", trajectory=wanted)
         assert not refused.success and "elbow" in refused.message

@@ -11,6 +11,7 @@ from std_srvs.srv import Trigger
 from icub_learning.models import read_model
 from icub_learning.nodes.common.conversions import stamp_to_ns
 from icub_learning.nodes.common.spinning import ManagedNode
+from icub_learning.recognition import AdaptiveClassifier
 from icub_learning_msgs.srv import ForgetObject, ListObjects, ModelFile, RenameObject, TeachObject
 
 D, SETTINGS = 64, {"report_period": 0.05, "answer_timeout": 200.0}
@@ -95,6 +96,21 @@ def test_a_lesson_that_times_out_leaves_no_trace(probe):
         if "3 of 10 frames" in answer.message:
             break
     assert "3 of 10 frames" in answer.message and probe.teach("duck", views("duck", 3)).success
+
+
+def test_what_is_unforeseen_ends_the_lesson_with_the_reason(node_here, monkeypatch):
+    def fails(*_):
+        raise MemoryError("3.59 GiB")
+
+    node, learn = node_here("object_recognition", **SETTINGS), AdaptiveClassifier.learn
+    with RecognitionProbe() as probe:
+        probe.connect()
+        monkeypatch.setattr(AdaptiveClassifier, "learn", fails)
+        answer = probe.teach("mug", views("mug", 1), n_frames=3, timeout=200.0)
+        assert not answer.success and "MemoryError: 3.59 GiB: 'mug' was not learned" in answer.message
+        monkeypatch.setattr(AdaptiveClassifier, "learn", learn)
+        assert probe.teach("mug", views("mug", 3)).success
+    assert node.stop() == 0 and "internal_error" in node.output
 
 
 def test_bad_requests_and_bad_features_are_refused_also_in_a_lesson_and_change_nothing(probe, tmp_path):

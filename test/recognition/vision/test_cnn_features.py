@@ -357,6 +357,9 @@ def test_a_network_with_its_weights_in_another_file(tmp_path):
     onnx.save_model(model, tmp_path / "split.onnx", save_as_external_data=True, location="split.data", size_threshold=0)
     found = CNNFeatures(tmp_path / "split.onnx", output="doubled", **PLAIN)
     assert found.transform(np.ones((8, 6, 3), np.uint8)).tolist() == [2 * 48 * 6, 2 * 48 * 9]
+    weights, two, three = (tmp_path / "split.data").read_bytes(), *(np.float32(factor).tobytes() for factor in (2, 3))
+    (tmp_path / "split.data").write_bytes(weights.replace(two, three))  # as after training on, with the same graph
+    assert CNNFeatures(tmp_path / "split.onnx", output="doubled", **PLAIN).source != found.source
     (tmp_path / "split.data").unlink()
     with pytest.raises(ModelError):
         CNNFeatures(tmp_path / "split.onnx", output="doubled")

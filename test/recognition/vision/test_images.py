@@ -237,9 +237,10 @@ def test_damaged_files_are_refused():
             decode_compressed("jpeg", content)
         assert caught.value.reason == ("image_empty" if name == "empty" else "image_compressed"), name
         assert len(str(caught.value)) < 500
-    with pytest.raises(SampleError) as caught:
-        decode_compressed("16UC1; compressedDepth png", compress(PHOTOGRAPH[:, :, 0], "PNG"))
-    assert caught.value.reason == "encoding_without_color"
+    for depth in ("16UC1; compressedDepth png", "16UC1; png compressed "):  # of both kinds of image_transport
+        with pytest.raises(SampleError) as caught:
+            decode_compressed(depth, compress(PHOTOGRAPH[:, :, 0], "PNG"))
+        assert caught.value.reason == "encoding_without_color"
 
 
 @given(st.data())

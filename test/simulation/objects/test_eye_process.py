@@ -3,12 +3,14 @@
 from contextlib import closing
 
 import numpy as np
-from helpers.waiting import wait_until
+from helpers.waiting import PATIENCE, wait_until
 
+from icub_learning.simulation.objects import eye_process
 from icub_learning.simulation.objects.eye_process import EyeProcess
 
 
-def test_an_unknown_object_leaves_the_one_before_in_the_hand(renderer):
+def test_an_unknown_object_leaves_the_one_before_in_the_hand(renderer, monkeypatch):
+    monkeypatch.setattr(eye_process, "GRACE_PERIOD", PATIENCE)
     with closing(EyeProcess({"seed": 3, "size": (64, 48)})) as eye:
 
         def answer(request, argument):

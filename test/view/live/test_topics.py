@@ -87,6 +87,7 @@ def test_predictions_are_paired_with_what_was_measured_then(beside, monkeypatch)
     shown = [0, 1, 2, 4, 5]  # nothing was measured near prediction 3
     for n in shown:
         measured.publish(wrench(START + n * STEP + 2_000_000, *(np.arange(6.0) + 10.0 * n)))
+    measured.publish(wrench(START + 6 * STEP + 2_000_000, np.nan, *np.zeros(5)))  # a node refuses it
     predictions.publish(b"\x00\x01\x00\x00" + bytes(range(40, 60)))  # no prediction: it is left out
     for n in range(6):
         predictions.publish(predicted(START + n * STEP, float(n)))

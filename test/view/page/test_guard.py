@@ -80,6 +80,9 @@ def test_the_token_is_asked_for_and_remembered_by_a_cookie():
         assert get(page, Cookie=f"icub_learning_view_{port_of(page)}=wrong")[0] == 403
         assert get(page, Host="localhost:99999", Cookie=cookie.partition(";")[0])[0] == 403  # there is no such port
         assert get(page, Cookie="a@b=c")[0] == 403  # the name of no cookie
+    with closing(Page("127.0.0.1", 0, "pass+wörd &%;")) as page:  # the address as printed opens
+        status, headers = get(page, "/" + page.address.rpartition("/")[2])
+        assert status == 200 and opens(page, Cookie=headers["Set-Cookie"].partition(";")[0])
 
 
 def test_other_names_and_pages_of_others_are_refused_and_addresses_of_this_machine_alone_need_no_token():

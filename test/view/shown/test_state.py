@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from icub_learning.view.shown.state import ERROR_SPAN, Curves, ErrorCurve
+from icub_learning.errors import ModelError
+from icub_learning.view.shown.state import ERROR_SPAN, Curves, ErrorCurve, State
 
 STEP = 50_000_000  # [ns]
 
@@ -37,3 +38,13 @@ def test_the_newest_points_and_errors_are_kept_and_errors_over_hours_need_no_mor
     assert np.all(np.diff(errors.seconds) > 0)
     errors.add(3.0, [1.0, 2.0])
     assert errors.seconds == [3.0]
+
+
+@pytest.mark.parametrize("content", ["<robot name='\xe4'/>".encode("latin-1"), b"<robot", b""])
+def test_a_urdf_that_cannot_be_read_is_refused_and_changes_nothing(tmp_path, content):
+    (tmp_path / "bad.urdf").write_bytes(content)
+    state = State()
+    state.set_urdf("\ufeff<robot name='r'/>")
+    with pytest.raises(ModelError, match=r"bad\.urdf"):
+        state.set_urdf(str(tmp_path / "bad.urdf"))
+    assert (state.urdf, state.urdf_path) == ("\ufeff<robot name='r'/>", "")
