@@ -50,7 +50,8 @@ def run(args: argparse.Namespace) -> None:
             show_status(f"{passed():6.1f} s: {counts()}")
             if not listener.began and not warned and time.monotonic() - started > PATIENCE:
                 warned = True
-                print(f"no joint state on {node.resolve_topic_name(args.joint_states)} yet", file=sys.stderr)
+                topic = node.resolve_topic_name(args.joint_states)
+                print(f"no joint state on {topic} yet; Ctrl-C ends", file=sys.stderr)
         if not collector.n_joint_states:
             raise RecordingError(f"no joint state came; {args.output} is not written", name=str(args.output))
         show_status(f"{passed():6.1f} s: {counts()}", end="\n")

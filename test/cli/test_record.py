@@ -105,7 +105,7 @@ def test_nothing_heard_is_an_error(tmp_path, ros_domain, monkeypatch, capfd):
     assert main(["record", str(tmp_path / "none.mcap")]) == 2
     assert warned == ["", ""]  # after five seconds, not before
     first, last = capfd.readouterr().err.splitlines()
-    assert first == "no joint state on /joint_states yet" and "no joint state came" in last
+    assert first == "no joint state on /joint_states yet; Ctrl-C ends" and "no joint state came" in last
     assert not (tmp_path / "none.mcap").exists()
 
 

@@ -18,6 +18,7 @@ Let the robot move all joints meanwhile: signs, units and axes cannot be judged 
 robot_description is asked, then the names of the joints. The exit code is 1 if anything is wrong."""
 
 PATIENCE = 10.0  # [s] longest wait for the first joint state
+SILENT = "; is its driver running, with this ROS_DOMAIN_ID?"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -74,7 +75,7 @@ def _live(args: argparse.Namespace) -> tuple[str, Any]:
         options.show_status("", end="\n")
         topics, others = listener.topics(), listener.other_joint_states()
     if not listener.began:
-        hint = f"; joint states are published on {', '.join(others)} (--joint-states)" if others else ""
+        hint = f"; joint states are published on {', '.join(others)} (--joint-states)" if others else SILENT
         text = f"no joint state came on {topics[0].name} within {PATIENCE:g} s{hint}"
         raise RecordingError(text, name=topics[0].name, bound="joint states")
     known = {"wrench_frame": listener.wrench_frame, "clock_published": listener.n_clock > 0, "topics": topics}

@@ -81,7 +81,7 @@ def check_outputs(seen: Observation) -> list[Finding]:
         return [Finding("outputs", RIGHT, text, settings={"output": "wrench"})]
     if effort is None or not len(effort):
         text = "neither wrenches nor efforts come: there is nothing to learn"
-        remedy = "name the topic of the wrenches (--wrench), or let the driver fill JointState.effort"
+        remedy = "name the topic of the wrenches (--wrench; --wrench-topic in a recording), or fill JointState.effort"
         return [Finding("outputs", WRONG, text, remedy)]
     return [Finding("outputs", RIGHT, "joint states carry efforts", settings={"output": "joint_torque"})]
 

@@ -20,7 +20,7 @@ ON_TOP = " + P"  # follows the name of a rival on top of rigid bodies
 PARTS = {"start": "2 to 10 s", "last": "last 30 %"}
 MOST_SHOWN = 30.0  # largest error that pictures over time show; larger ones are drawn at it
 AHEAD = 1.05  # ratio of our error to the best rival's above which the rival is ahead
-RANK_HEAD = ["", *("error / ours", "mean rank", "first") * 2, "settings", "us a sample"]
+RANK_HEAD = ["", *("error / ours", "mean rank", "first") * 2, "settings", "µs a sample"]
 BEST_HEAD = ["recording", *("ours", "best rival", "which", "ratio") * 2]
 OVER_TIME = "Error over the time since learners began from nothing: SP is 1, each rival is shown in its better form"
 AFTER_CHANGE = "Error after a sudden change of task, of a simulated arm: ours in red, each rival in its better form"
@@ -105,7 +105,10 @@ def sections(figures: Found, plain: Mapping[str, Found], changes: Mapping[str, F
     """Return the tables of recordings without and with a change of task, and of contacts and loads."""
     found: list[Section] = []
     if plain:
-        over = "Error over ours: geometric mean. The first three columns: 2 to 10 s; the next three: last 30 %."
+        over = "Error over ours: geometric mean. The first three columns: 2 to 10 s; the next three: last 30 %. "
+        over += (
+            "Settings: how many are searched. Microseconds: to predict and learn a sample, all outputs, in Python."
+        )
         found.append(("Ranks", over, RANK_HEAD, ranking(list(plain.values()))))
         beside = "nMSE from 2 to 10 s, then in the last 30 %."
         found.append(("Each recording", beside, BEST_HEAD, beside_the_best(plain)))
