@@ -60,14 +60,9 @@ def falkon(n_centers: int, length_scale: float, regularization: float, seed: int
 
     def make(samples: Array, _targets: Array) -> FALKON:
         return FALKON(
-            length_scale=length_scale,
-            regularization=regularization,
-            n_centers=max(1, min(n_centers, len(samples) // SAMPLES_PER_CENTER)),
-            n_preconditioner=0,
-            max_iter=ITERATIONS,
-            tol=TOLERANCE,
-            random_state=seed,
-        )
+            n_centers=max(1, min(n_centers, len(samples) // SAMPLES_PER_CENTER)), regularization=regularization,
+            length_scale=length_scale, n_preconditioner=0, max_iter=ITERATIONS, tol=TOLERANCE, random_state=seed,
+        )  # fmt: skip
 
     return make
 
@@ -104,8 +99,7 @@ def train(
 
 
 def _fit(positives: Array, negatives: Array, make: MakeRegressor) -> Any:
-    wanted = POSITIVES * len(negatives) / len(positives)
-    repeats = int(np.clip(round(wanted), 1, MAX_REPEATS))
+    repeats = int(np.clip(round(POSITIVES * len(negatives) / len(positives)), 1, MAX_REPEATS))
     samples = np.concatenate([np.tile(positives, (repeats, 1)), negatives])
     targets: NDArray[np.float64] = np.ones(len(samples))
     targets[repeats * len(positives) :] = -1.0

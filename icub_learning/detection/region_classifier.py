@@ -111,8 +111,7 @@ def fit_refinement(positives: Array, steps: Array) -> Array:
     centred = positives - mean
     n, d = centred.shape
     if n < d:  # the same solution from the smaller of two matrices
-        dual = np.linalg.solve(centred @ centred.T + BOX_REGULARIZATION * np.eye(n), steps - middle)
-        weights = centred.T @ dual
+        weights = centred.T @ np.linalg.solve(centred @ centred.T + BOX_REGULARIZATION * np.eye(n), steps - middle)
     else:
         gram = centred.T @ centred + BOX_REGULARIZATION * np.eye(d)
         weights = np.linalg.solve(gram, centred.T @ (steps - middle))

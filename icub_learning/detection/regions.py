@@ -21,8 +21,7 @@ BASIS = Path(__file__).with_name("regions.npz")  # written by tools/learn_object
 def region_features(maps: FeatureMaps, boxes: Array) -> NDArray[np.float32]:
     """Return the features (n, N_FEATURES) of boxes (n, 4) [px] of the image, with a length of about 20."""
     mean, basis = fixed_arrays(BASIS, mean=(N_POOLED,), basis=(N_POOLED, N_FEATURES))
-    found = (pooled(maps, boxes) - mean) @ basis
-    return np.asarray(found * np.float32(LENGTH / np.sqrt(N_POOLED)))
+    return np.asarray((pooled(maps, boxes) - mean) @ basis * np.float32(LENGTH / np.sqrt(N_POOLED)))
 
 
 def pooled(maps: FeatureMaps, boxes: Array) -> NDArray[np.float32]:
@@ -35,8 +34,7 @@ def pooled(maps: FeatureMaps, boxes: Array) -> NDArray[np.float32]:
     parts = []
     for side, bins in BINS.items():
         values = align(maps.maps[side], boxes * np.tile(maps.scale, 2) / side, bins)
-        length = np.sqrt((maps.maps[side] ** 2).mean())
-        parts.append(values / max(float(length), 1e-6))
+        parts.append(values / max(float(np.sqrt((maps.maps[side] ** 2).mean())), 1e-6))
     return np.concatenate(parts, axis=1)
 
 

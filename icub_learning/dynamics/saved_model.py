@@ -51,15 +51,9 @@ class ModelDescription:
 
     def __init__(self, settings: Settings, regressor: Regressor) -> None:
         robot, digest = digest_of_urdf(str(regressor.state()["urdf"]))
-        self._header = partial(
-            ModelHeader,
-            KIND,
-            robot=robot,
-            urdf_digest=digest,
-            joints=tuple(regressor.joints),
-            sensor=settings.sensor if settings.output == "wrench" else "",
-            settings={name: value for name, value in asdict(settings).items() if name != "urdf"},
-        )
+        sensor = settings.sensor if settings.output == "wrench" else ""
+        given = {name: value for name, value in asdict(settings).items() if name != "urdf"}
+        self._header = partial(ModelHeader, KIND, robot, digest, tuple(regressor.joints), sensor, settings=given)
         width = settings.n_random_features + regressor.n_parameters + 100
         largest = MOST_SQUARES * 8 * width**2 + SMALL_PARTS
         self.largest = largest if settings.estimator in ESTIMATORS else OWN_LEARNER  # [bytes] largest model

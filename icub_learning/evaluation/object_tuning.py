@@ -71,8 +71,7 @@ def forward_folds(n: int, n_folds: int, gap: int) -> list[tuple[slice, slice]]:
     without its first `gap` samples, since consecutive samples are alike. Raises ParameterError: too few samples.
     """
     folds, gap = integer("n_folds", n_folds, 1), integer("gap", gap, 0)
-    edges = np.linspace(n // 2, n, folds + 1).astype(int).tolist()
-    intervals = list(pairwise(edges))
+    intervals = list(pairwise(np.linspace(n // 2, n, folds + 1).astype(int).tolist()))
     if min(stop - start for start, stop in intervals) <= gap or n < 4:
         bound = f"smaller: half of {n} samples makes intervals of {(n - n // 2) // folds}, with a gap of {gap} in each"
         raise ParameterError("n_folds", folds, bound)

@@ -44,24 +44,16 @@ ROWS = {
 # the one with the largest mAP on tables with the seeds 11 to 13.
 TUNED, TUNED_NEGATIVES = "random background, own settings", 10_000
 TUNED_FALKON = FALKON(
-    n_centers=2000,
-    regularization=1e-5,
-    length_scale=LENGTH_SCALE,
-    n_preconditioner=0,
-    max_iter=ITERATIONS,
-    tol=TOLERANCE,
-    random_state=0,
-)
+    n_centers=2000, regularization=1e-5, length_scale=LENGTH_SCALE,
+    n_preconditioner=0, max_iter=ITERATIONS, tol=TOLERANCE, random_state=0,
+)  # fmt: skip
 # Training time [s] and mAP [%] published in the slides (10 objects of the iCub).
 PUBLISHED = {"minibootstrap, 10 x 1500": (50.0, 51.3), DEFAULT: (40.0, 48.1), "random background, 6000": (25.0, 40.5)}
 QUICK = ("--scenes", "20", "--tests", "10")
 add_options = options(
-    "the tables",
-    picture=False,
-    scenes=(130, "tables to learn from"),
-    tests=(100, "tables to find objects in"),
+    "the tables", picture=False, scenes=(130, "tables to learn from"), tests=(100, "tables to find objects in"),
     threads=(2, "threads of network and matrix products"),
-)
+)  # fmt: skip
 
 
 def run(args: Arguments) -> None:

@@ -42,13 +42,9 @@ LAMBDAS = tuple(10.0**power for power in range(-8, 0))
 MOST_KRLS, MOST_PRECONDITIONED = 4000, 10_000  # most samples for KRLS and for its preconditioned form
 MOST_CHOOSING, MOST_CHOOSING_KRLS = 20_000, 2000  # most samples to choose lambda on, the last fifth held out
 METHODS = {
-    "falkon": "FALKON",
-    "nystrom": "Nyström",
-    "sklearn": "scikit-learn",
-    "features": "random features",
-    "preconditioned": "prec. KRLS",
-    "krls": "KRLS",
-}
+    "falkon": "FALKON", "nystrom": "Nyström", "sklearn": "scikit-learn",
+    "features": "random features", "preconditioned": "prec. KRLS", "krls": "KRLS",
+}  # fmt: skip
 add_options = options("samples and centres", quick=True)
 
 

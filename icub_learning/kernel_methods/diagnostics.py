@@ -134,18 +134,13 @@ def costs(n: int, dimension: float, ratio: float) -> dict[str, float]:
         raise ParameterError("dimension", dimension, f"at most min(n, 1 / lambda*) = {most:g}")
     iterations = max(1.0, n * ratio)
     m = min(float(n), max(1.0, dimension * np.log(max(n * n * ratio, np.e))))
-    return {
-        "KRLS": float(n) ** 3,
-        "early stopping": float(n) ** 2 * iterations,
-        "NystromKRLS": n * m**2,
-        "NYTRO": n * m * iterations,
-    }
+    on_all = {"KRLS": float(n) ** 3, "early stopping": float(n) ** 2 * iterations}
+    return {**on_all, "NystromKRLS": n * m**2, "NYTRO": n * m * iterations}
 
 
 def fastest_method(n: int, dimension: float, ratio: float) -> str:
     """Return the cheapest of `METHODS` by `costs`; a tie goes to the method without subsampling."""
-    found = costs(n, dimension, ratio)
-    return min(METHODS, key=lambda name: found[name])
+    return min(METHODS, key=costs(n, dimension, ratio).__getitem__)
 
 
 def regime_map(n: int, dimensions: ArrayLike, ratios: ArrayLike) -> NDArray[Any]:

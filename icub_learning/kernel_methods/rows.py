@@ -126,8 +126,7 @@ class StreamingRegressor(KernelRegressor):
     def fit(self, X: Any, y: Any) -> "StreamingRegressor":
         """Learn from arrays, memory-mapped arrays or Dask arrays; see `KernelRegressor.fit`."""
         kernel = self._make_kernel()
-        rows = self._read_dask(X, y) if is_dask(X) else self._read_arrays(X, y)
-        self._fit_rows(rows, kernel)
+        self._fit_rows(self._read_dask(X, y) if is_dask(X) else self._read_arrays(X, y), kernel)
         return self
 
     def predict(self, X: Any) -> Any:

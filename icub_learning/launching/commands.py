@@ -112,8 +112,7 @@ def ros_arguments(
 def node_command(module: str, name: str = "", parameters: Mapping[str, Any] | None = None, **options: Any) -> list[str]:
     """Return the command line of a node of icub_learning.nodes.MODULE, run by this interpreter; see `ros_arguments`."""
     texts = {key: json.dumps(value) for key, value in (parameters or {}).items()}  # JSON is YAML, which ROS reads
-    line = [sys.executable, "-m", f"icub_learning.nodes.{module}.node"]
-    return line + ros_arguments(name, texts, **options)
+    return [sys.executable, "-m", f"icub_learning.nodes.{module}.node", *ros_arguments(name, texts, **options)]
 
 
 @dataclass(frozen=True)

@@ -88,17 +88,14 @@ ROS_GZ = (
     "install it with `sudo apt-get install ros-kilted-ros-gz` (Gazebo Ionic; ros-jazzy-ros-gz: Harmonic) and source "
     "/opt/ros/kilted/setup.bash"
 )
+GAZEBO_CONFIG = "parameter file of inverse_dynamics; its joints move in Gazebo, its sensor is put there"
 GAZEBO = System(
     "gazebo",
     "gazebo.launch.py",
     "a robot in Gazebo behind ros_gz, and the node that learns its inverse dynamics",
     (
         Argument("robot", "which robot", "icub_right_arm", choices=("icub_right_arm", "icub_left_arm", "panda")),
-        Argument(
-            "config",
-            "parameter file of inverse_dynamics; its joints move in Gazebo, its sensor is put there",
-            "{gazebo_config}",
-        ),
+        Argument("config", GAZEBO_CONFIG, "{gazebo_config}"),
         Argument("bridge", "topics between Gazebo and ROS (ros_gz_bridge)", "{share}/config/gazebo_bridge.yaml"),
         Argument("world", "SDF file of the world that the robot is put into", "{share}/urdf/icub_learning_world.sdf"),
         Argument("gz_args", "one option of `gz sim`: -r runs at once, -rs without a window as well", "-r"),
@@ -167,6 +164,7 @@ REAL_ROBOT = System(
 )
 
 REPLAY = "replay {recording} --rate {rate} --joint-states {joint_states} --wrench {wrench}"
+STAMP_SOURCE = "time of a message: its recorded header, or its arrival where the robot's driver set no usable stamps"
 RECORDING = System(
     "recording",
     "recording.launch.py",
@@ -176,12 +174,7 @@ RECORDING = System(
         ROBOT,
         ROBOT_CONFIG,
         Argument("rate", "times as fast as recorded", "1.0"),
-        Argument(
-            "stamp_source",
-            "time of a message: its recorded header, or its arrival where the robot's driver set no usable stamps",
-            "header",
-            choices=("header", "arrival"),
-        ),
+        Argument("stamp_source", STAMP_SOURCE, "header", choices=("header", "arrival")),
         Argument("joint_states", "topic to play joint states on", "/joint_states"),
         Argument("wrench", "topic to play wrenches on", "/wrench"),
         LOG_LEVEL,

@@ -117,6 +117,7 @@ def _collect_rows(path: Path, columns: _Columns, header: list[str], rows: Any) -
     fields: dict[str, Any] = {field: table[:, index] for index, field in enumerate(columns.fields)}
     stamp = np.array(stamps, dtype=np.int64)
     arrival = _plausible_arrivals(stamp) if arrival_place is None else np.array(arrivals, dtype=np.int64)
+    others = (event._replace(arrival=int(arrival[row]), stamp=int(stamp[row])) for row, event in irregular.items())
     return Recording(
         columns.joint_names,
         joint_stamps=stamp[joint_rows],
@@ -125,10 +126,7 @@ def _collect_rows(path: Path, columns: _Columns, header: list[str], rows: Any) -
         wrench_stamps=stamp[wrench_rows],
         wrench_arrivals=arrival[wrench_rows],
         wrench=np.array(wrench_numbers).reshape(-1, 6) if columns.has_wrench else None,
-        irregular=tuple(
-            event._replace(arrival=int(arrival[number]), stamp=int(stamp[number]))
-            for number, event in irregular.items()
-        ),
+        irregular=tuple(others),
     )
 
 

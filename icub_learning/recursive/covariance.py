@@ -74,12 +74,8 @@ class RegularizedCovariance:
     def state(self) -> dict[str, Array]:
         """Return all that was learned as a dict of arrays; see `from_state`."""
         unit, pivots = unpack_factor(self._triangle, self.n_features)
-        return {
-            "version": np.asarray(STATE_VERSION),
-            "regularization": self.regularization.copy(),
-            "unit_factor": unit,
-            "pivots": pivots,
-        }
+        settings = {"version": np.asarray(STATE_VERSION), "regularization": self.regularization.copy()}
+        return {**settings, "unit_factor": unit, "pivots": pivots}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Array]) -> "RegularizedCovariance":

@@ -37,6 +37,5 @@ def reduced_robot(
             robot.remove(joint)
         elif joint.get("name") not in moving:
             joint.set("type", "fixed")
-    mujoco = ElementTree.SubElement(robot, "mujoco")
-    ElementTree.SubElement(mujoco, "compiler", {"fusestatic": "false", **options})
+    ElementTree.SubElement(ElementTree.SubElement(robot, "mujoco"), "compiler", {"fusestatic": "false", **options})
     return ElementTree.tostring(robot, encoding="unicode")

@@ -49,8 +49,7 @@ def run(args: argparse.Namespace) -> None:
     try:
         (folder / "log").mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        bound = f"a folder that can be written ({error.strerror})"
-        raise ParameterError("--output", str(folder), bound) from error
+        raise ParameterError("--output", str(folder), f"a folder that can be written ({error.strerror})") from error
     for number in (signal.SIGTERM, signal.SIGINT):  # a shell's background job would start with SIGINT ignored
         signal.signal(number, signal.default_int_handler)
     parts = (
@@ -62,12 +61,8 @@ def run(args: argparse.Namespace) -> None:
     blocks, numbers = [], args.json or folder / "demo.json"
     with contextlib.ExitStack() as stack:
         domain = args.domain if args.domain is not None else stack.enter_context(RosDomain()).number
-        os.environ |= {
-            "ROS_DOMAIN_ID": str(domain),
-            "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
-            "OMP_NUM_THREADS": "1",
-            "OPENBLAS_NUM_THREADS": "1",
-        }
+        os.environ |= {"ROS_DOMAIN_ID": str(domain), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
+        os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
         address = stack.enter_context(watching.page(folder, args.port)) if args.view else ""
         for name, title, picture, show in parts:
             if args.part in ("all", name):

@@ -59,8 +59,7 @@ def _description(file: Path) -> dict[str, Any]:
     try:
         own = yaml.safe_load(file.read_text())  # JSON is YAML
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        text = f"{file} cannot be read: {' '.join(str(error).split())}"
-        raise RecordingError(text, name=str(file)) from None
+        raise RecordingError(f"{file} cannot be read: {' '.join(str(error).split())}", name=str(file)) from None
     known = {"recording", *(field.name for field in fields(Settings))}
     if not isinstance(own, dict) or not set(own) <= known:
         given = sorted(map(str, own)) if isinstance(own, dict) else own

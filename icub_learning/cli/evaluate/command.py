@@ -110,8 +110,7 @@ def _run_table(args: argparse.Namespace) -> None:
         print(table.text(rows))
         figures = {"steady_from": args.steady_from, "horizon_s": args.horizon, "derivatives": mode, "recordings": rows}
         if args.report is not None:
-            blocks = [("Errors", table.text(rows), ())]
-            options.write_report(args.report, "Inverse dynamics on many recordings", blocks)
+            options.write_report(args.report, "Inverse dynamics on many recordings", [("Errors", table.text(rows), ())])
         save_figures(args.json, {**figures, "geometric_mean": table.summary_of(rows), "failures": failures})
     if failures:
         text = "; ".join(f"{file}: {reason}" for file, reason in failures.items())

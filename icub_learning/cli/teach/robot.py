@@ -68,8 +68,7 @@ class Robot:
         try:
             return self._services.call(kind, f"{self._name}/{service}", takes, **fields)
         except IcubLearningError as error:
-            text = f"{error}: is `icub-learning launch {self.system}` running? See --node"
-            raise IcubLearningError(text) from error
+            raise IcubLearningError(f"{error}: is `icub-learning launch {self.system}` running? See --node") from error
 
     def wait(self, done: Callable[[], bool], limit: float) -> bool:
         """Publish images and handle messages until `done` returns true, at most `limit` seconds; return whether it did.

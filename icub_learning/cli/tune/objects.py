@@ -100,8 +100,7 @@ def _errors_of(settings: Settings, tuning: Views, last: Views) -> tuple[float, f
 
 
 def _verdict(ours: float, shipped: float) -> str:
-    what = "share of the last views named wrong"
-    pair = f"{what}: {number(ours)} against {number(shipped)} of the shipped defaults"
+    pair = f"share of the last views named wrong: {number(ours)} against {number(shipped)} of the shipped defaults"
     if ours >= shipped:
         return f"{pair}, no better and no worse" if ours == shipped else f"{pair}: does NOT beat them"
     return f"{pair}, {number(shipped / ours)} times better" if ours > 0 else f"{pair}: better"

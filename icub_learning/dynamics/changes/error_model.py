@@ -214,8 +214,7 @@ class UnknownMotion:
         s = np.sqrt(novelty)
         shown = self._covariance * s  # covariance of z with the errors
         root = np.linalg.cholesky(s[:, None] * shown + self._usual)
-        both = np.column_stack([error - s * self._mean, shown.T])
-        whitened = np.linalg.solve(root, both)
+        whitened = np.linalg.solve(root, np.column_stack([error - s * self._mean, shown.T]))
         white, gain = whitened[:, 0], whitened[:, 1:]  # whitened innovations, and their transposed gain
         self._mean = self._mean + gain.T @ white
         self._covariance = self._covariance - gain.T @ gain

@@ -28,7 +28,6 @@ def first_noise(values: Array) -> tuple[Array, Array, np.ndarray]:
     told = differences > ROUNDING * np.abs(values).max(axis=0)
     step = np.where(told, differences, np.inf).min(axis=0)
     # Differences of order k of white noise have binomial coefficients, whose squares sum up to (2 k over k).
-    squares = [np.mean(np.diff(values, k, axis=0) ** 2, axis=0) / comb(2 * k, k) for k in ORDERS]
-    white = np.min(squares, axis=0)
+    white = np.min([np.mean(np.diff(values, k, axis=0) ** 2, axis=0) / comb(2 * k, k) for k in ORDERS], axis=0)
     steps = changes / np.where(np.isfinite(step), step, 1.0)
     return white, step, np.abs(steps - np.round(steps)).max(axis=0) < WHOLE

@@ -91,9 +91,8 @@ def check_velocities(seen: Observation) -> list[Finding]:
         return [Finding("velocities", OPEN, "no joint moved far enough to judge its velocities")]
     wrong = moving & ~((ratios > NEAR[0]) & (ratios < NEAR[1]))
     if not wrong.any():
-        return [
-            Finding("velocities", RIGHT, f"velocities are those of the positions ({moving.sum()} joints that moved)")
-        ]
+        text = f"velocities are those of the positions ({moving.sum()} joints that moved)"
+        return [Finding("velocities", RIGHT, text)]
     if ((ratios[wrong] > IN_DEGREES[0]) & (ratios[wrong] < IN_DEGREES[1])).all():
         text = f"velocities are {ratios[wrong][0]:.1f} times those of the positions: degrees per second"
         corrected = replace(seen.recording, velocity=np.radians(velocity))

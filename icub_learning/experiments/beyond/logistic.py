@@ -42,8 +42,7 @@ def measure(seed: int, quick: bool) -> dict[str, Any]:
         for name in METHODS:
             models = [make(name, centers, level, learned, seed).fit(x[:learned], y[:learned]) for level in LEVELS]
             trials = [log_loss(y[learned:], probability(name, model, x[learned:])) for model in models]
-            level = LEVELS[int(np.argmin(trials))]
-            model = make(name, centers, level, n, seed)
+            model = make(name, centers, LEVELS[int(np.argmin(trials))], n, seed)
             took = seconds(model.fit, x, y)
             guess = probability(name, model, x_test)
             row[name] = {

@@ -27,17 +27,11 @@ def measure(seed: int, quick: bool) -> dict[str, Any]:
     best = min(path_errors(krls, *test))
     found: dict[str, Any] = {"n": n, "m": m, "iterations": iterations, "rmse": best, "seconds": took, "methods": {}}
     for method in METHODS:
-        model = NYTRO(method=method, max_iter=iterations, tol=0.0, **shared).fit(*train)
-        errors = path_errors(model, *test)
+        errors = path_errors(NYTRO(method=method, max_iter=iterations, tol=0.0, **shared).fit(*train), *test)
         enough = next((k for k, error in enumerate(errors, start=1) if error <= NEAR * best), None)
         again = NYTRO(method=method, max_iter=enough or iterations, path=[1], tol=0.0, **shared)
-        found["methods"][method] = {
-            "errors": errors,
-            "least": min(errors),
-            "at": int(np.argmin(errors)) + 1,
-            "enough": enough,
-            "seconds": seconds(again.fit, *train),
-        }
+        least = {"least": min(errors), "at": int(np.argmin(errors)) + 1}
+        found["methods"][method] = {"errors": errors, **least, "enough": enough, "seconds": seconds(again.fit, *train)}
     return found
 
 

@@ -33,13 +33,9 @@ class LiveArm:
         self.simulation = ArmSimulation(SimulationSettings(seed=seed, task=task))
         arm = self.simulation.arm
         shipped = Settings(
-            urdf=find_urdf("icub"),
-            joints=arm.joint_names,
-            sensor=arm.sensor,
-            velocity_delay=Encoders.DELAY,
-            load_link=arm.hand,
-            seed=seed,
-        )
+            urdf=find_urdf("icub"), joints=arm.joint_names, sensor=arm.sensor, load_link=arm.hand,
+            velocity_delay=Encoders.DELAY, seed=seed,
+        )  # fmt: skip
         self.estimators, self.streams = {}, {}
         for name, changed in {"shipped": {}, **others}.items():
             settings = replace(shipped, **changed)
@@ -87,8 +83,7 @@ class LiveArm:
     def errors(self, begin: float, end: float, name: str = "shipped") -> Array:
         """Return measured minus predicted wrenches (n, 6) [N, N m] between two times [s]."""
         times = np.frombuffer(self._times)
-        errors = np.frombuffer(self._errors[name]).reshape(-1, 6)
-        return errors[(times >= begin) & (times < end)]
+        return np.frombuffer(self._errors[name]).reshape(-1, 6)[(times >= begin) & (times < end)]
 
     def force_error(self, begin: float, end: float, name: str = "shipped") -> float:
         """Return the RMSE of the force [N] between two times [s]."""

@@ -75,7 +75,6 @@ def _responses(image: Array) -> Array:
     found = []
     for scale in SCALES:
         dx, dy = (gaussian_filter(local, scale, order=order, mode="wrap") for order in ((0, 1), (1, 0)))
-        for angle in np.pi * np.arange(ANGLES) / ANGLES:
-            found.append(np.abs(np.cos(angle) * dx + np.sin(angle) * dy))
+        found += [np.abs(np.cos(angle) * dx + np.sin(angle) * dy) for angle in np.pi * np.arange(ANGLES) / ANGLES]
         found.append(gaussian_filter(local, scale, mode="wrap") - gaussian_filter(local, 1.6 * scale, mode="wrap"))
     return np.stack(found, axis=-1).reshape(-1, len(found))

@@ -51,8 +51,7 @@ def measure(seed: int, draws: int) -> dict[str, Any]:
     seen, momenta = _follow(pushed, settings, observe=True)
     still = (times >= LEARNED) & (times < begins[0])
     # One false alarm in the quiet time, as of an observer whose threshold is just above its residuals in that time.
-    as_many = replace(settings, contact_false_alarms=3600.0 / quiet)
-    test, _ = _follow(pushed, as_many, observe=False)
+    test, _ = _follow(pushed, replace(settings, contact_false_alarms=3600.0 / quiet), observe=False)
     detected = {SHIPPED: (seen, "-"), TEST: (test, "-")}  # when each sees a contact, and its gain
     alarms = count_alarms(test[still])  # as many are allowed to the observers
     settled = times >= LEARNED / 2  # before, parameters move too much for an observer

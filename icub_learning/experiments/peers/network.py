@@ -16,8 +16,7 @@ class ReplayNetwork:
     def __init__(self, n_inputs: int, n_outputs: int, width: int, rate: float, batch: int, seed: int) -> None:
         self._rng = np.random.default_rng(seed)
         sizes = (n_inputs, width, width, n_outputs)
-        shapes = list(pairwise(sizes))
-        self.weights = [self._rng.standard_normal(shape) / np.sqrt(shape[0]) for shape in shapes]
+        self.weights = [self._rng.standard_normal(shape) / np.sqrt(shape[0]) for shape in pairwise(sizes)]
         self.weights += [np.zeros(size) for size in sizes[1:]]
         self._moments = [(np.zeros_like(one), np.zeros_like(one)) for one in self.weights]
         self._rate, self._batch, self._steps, self._seen = rate, batch, 0, 0

@@ -106,9 +106,7 @@ def sections(figures: Found, plain: Mapping[str, Found], changes: Mapping[str, F
     found: list[Section] = []
     if plain:
         over = "Error over ours: geometric mean. The first three columns: 2 to 10 s; the next three: last 30 %. "
-        over += (
-            "Settings: how many are searched. Microseconds: to predict and learn a sample, all outputs, in Python."
-        )
+        over += "Settings: how many are searched. Microseconds: to predict and learn a sample, all outputs, in Python."
         found.append(("Ranks", over, RANK_HEAD, ranking(list(plain.values()))))
         beside = "nMSE from 2 to 10 s, then in the last 30 %."
         found.append(("Each recording", beside, BEST_HEAD, beside_the_best(plain)))

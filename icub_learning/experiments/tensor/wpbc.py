@@ -50,8 +50,7 @@ def run(args: Arguments) -> None:
             x, y = scale(data.features, some), scale(data.time[:, None], some)[:, 0]
             times.append(compare(n, x[:n] / x.shape[1] ** 0.25, y[:n]))
         for split in progress(range(seed, seed + splits), "splits"):
-            order = np.random.default_rng(split).permutation(len(data.time))
-            parts = np.split(order, [TRAIN, TRAIN + VALIDATION])
+            parts = np.split(np.random.default_rng(split).permutation(len(data.time)), [TRAIN, TRAIN + VALIDATION])
             for name, target in (("class", data.recurred), ("time", data.time)):
                 found[name].append(judge_split(data.features, target, parts, draws, split))
     rows = []

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -40,12 +41,7 @@ def record(plane: str, n_samples: int, seed: int = 0) -> Recording:
     assert recording.wrench is not None and recording.wrench_arrivals is not None  # a simulation has both
     # Wrenches lie amid their states, so that derivatives have states on both sides, also at both ends of a part.
     measured = slice(STATES_PER_SAMPLE // 2, None, STATES_PER_SAMPLE)
-    return replace(
-        recording,
-        wrench_stamps=recording.wrench_stamps[measured],
-        wrench_arrivals=recording.wrench_arrivals[measured],
-        wrench=recording.wrench[measured],
-    )
+    return replace(recording, **_rows(recording, ("wrench_stamps", "wrench_arrivals", "wrench"), measured))
 
 
 def cut(recording: Recording, n_parts: int = N_PARTS) -> list[Recording]:
@@ -57,17 +53,14 @@ def cut(recording: Recording, n_parts: int = N_PARTS) -> list[Recording]:
     parts = []
     for first, last in pairwise(range(0, n_samples + 1, n_samples // n_parts)):
         states, wrenches = slice(first * STATES_PER_SAMPLE, last * STATES_PER_SAMPLE), slice(first, last)
-        part = Recording(
-            joint_names=recording.joint_names,
-            joint_stamps=recording.joint_stamps[states],
-            position=recording.position[states],
-            velocity=recording.velocity[states],
-            wrench_stamps=recording.wrench_stamps[wrenches],
-            wrench=recording.wrench[wrenches],
-            wrench_frame=recording.wrench_frame,
-        )
-        parts.append(part)
+        own = _rows(recording, ("joint_stamps", "position", "velocity"), states)
+        own |= _rows(recording, ("wrench_stamps", "wrench"), wrenches)
+        parts.append(Recording(recording.joint_names, wrench_frame=recording.wrench_frame, **own))
     return parts
+
+
+def _rows(recording: Recording, names: tuple[str, ...], rows: slice) -> dict[str, Any]:
+    return {name: getattr(recording, name)[rows] for name in names}
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,9 @@ from icub_learning.experiments.options import progress
 from icub_learning.recognition.classifiers.incremental_classifier import IncrementalClassifier
 
 METHODS = {
-    "N": "RLSC",
-    "RB": "rebalanced, from scratch",
-    "RC": "recoding, chosen as published",
-    "RC fixed": "one alpha for all",
-    "RC+": "recoding, chosen within a standard error",
-}
+    "N": "RLSC", "RB": "rebalanced, from scratch", "RC": "recoding, chosen as published",
+    "RC fixed": "one alpha for all", "RC+": "recoding, chosen within a standard error",
+}  # fmt: skip
 FIXED_RECODING = 0.6  # alpha that comes closest to the published column of RC; not chosen by validation
 RECODINGS = np.round(np.linspace(0.0, 1.0, 21), 2)  # candidates for alpha
 TOLERANCE = 1e-12  # rounding errors that a comparison of accuracies allows for
@@ -96,14 +93,8 @@ def split(examples: Mapping[str, Array], sizes: Sizes, rng: np.random.Generator,
         drawn = examples[label][rng.permutation(len(examples[label]))[: sizes.n_test + n_val + n_train]]
         parts.append(np.split(drawn, [sizes.n_test, sizes.n_test + n_val]))
     test, validation, train = zip(*parts, strict=True)
-    return Split(
-        list(train),
-        np.concatenate(validation),
-        np.repeat(np.arange(len(examples)), [len(rows) for rows in validation]),
-        np.concatenate(test),
-        np.repeat(np.arange(len(examples)), sizes.n_test),
-        last,
-    )
+    held, asked = (np.repeat(np.arange(len(examples)), [len(rows) for rows in some]) for some in (validation, test))
+    return Split(list(train), np.concatenate(validation), held, np.concatenate(test), asked, last)
 
 
 def run_trial(drawn: Split, sizes: Sizes, regularizations: Sequence[float]) -> dict[str, Outcome]:

@@ -6,19 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from icub_learning import kernel_methods
 from icub_learning.evaluation.metrics import group_rmse, path_errors
 from icub_learning.experiments.data.benchmarks import Benchmark, divided, insurance
 from icub_learning.experiments.data.tables import PUBLIC, PUBLIC_HELP, PUMADYN_HELP, samples, unit_interval
 from icub_learning.experiments.figures import SAME, STAND_IN, Comparison, Comparisons, Figures, conclude
 from icub_learning.experiments.options import Arguments, options, progress, seeds
 from icub_learning.experiments.panels import Panel, draw
-from icub_learning.kernel_methods import (
-    KRLS,
-    IncrementalNystromKRLS,
-    IncrementalRandomFeaturesKRLS,
-    NystromKRLS,
-    RandomFeaturesKRLS,
-)
 from icub_learning.reporting.tables import number, table
 
 DESCRIPTION = """\
@@ -142,14 +136,15 @@ def judge(method: str, data: Benchmark, scale: float, seed: int, quick: bool = F
 
 def _model(method: str, m: int, seed: int, settings: Mapping[str, Any]) -> Any:
     if method in EXACT:
-        return KRLS(**settings)
+        return kernel_methods.KRLS(**settings)
     if "Nyström" in method:
-        centers = IncrementalNystromKRLS if method.startswith("incremental") else NystromKRLS
+        incremental = method.startswith("incremental")
+        centers = kernel_methods.IncrementalNystromKRLS if incremental else kernel_methods.NystromKRLS
         return centers(n_centers=m, random_state=seed, **settings)
     if method.startswith("incremental"):
-        return IncrementalRandomFeaturesKRLS(n_features=m, random_state=seed, **settings)
+        return kernel_methods.IncrementalRandomFeaturesKRLS(n_features=m, random_state=seed, **settings)
     kind = "fastfood" if "Fastfood" in method else "fourier"
-    return RandomFeaturesKRLS(n_features=m, features=kind, random_state=seed, **settings)
+    return kernel_methods.RandomFeaturesKRLS(n_features=m, features=kind, random_state=seed, **settings)
 
 
 def _text(name: str, data: Benchmark, found: Mapping[str, Any]) -> str:

@@ -151,12 +151,8 @@ def select(method: str, data: Benchmark, scale: float, m: int, most: int, seed: 
     held_errors = np.sqrt(((model.predict_path(data.x[held])[..., 0] - data.y[held]) ** 2).mean(axis=1))
     best, took = int(held_errors.argmin()), perf_counter() - start
     predicted = model.predict_path(data.x_test)[..., 0]
-    found = {
-        "seconds": took,
-        "rmse": group_rmse(predicted[best] - data.y_test),
-        "parameter": float(model.path_levels_[best]),
-        "n": len(learned),
-    }
+    found = {"seconds": took, "rmse": group_rmse(predicted[best] - data.y_test)}
+    found |= {"parameter": float(model.path_levels_[best]), "n": len(learned)}
     if method in ("ES", "NYTRO"):
         end = next((t for t in range(1, len(held_errors)) if stops(held_errors[:t])), len(held_errors))
         chosen = int(held_errors[:end].argmin())

@@ -105,8 +105,7 @@ class POLKClassifier(ClassifierMixin, FunctionalGradient):
 
     def _codes(self, labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
         order = np.argsort(classes)
-        places = np.minimum(np.searchsorted(classes, labels, sorter=order), len(classes) - 1)
-        codes = order[places]
+        codes = order[np.minimum(np.searchsorted(classes, labels, sorter=order), len(classes) - 1)]
         unseen = classes[codes] != labels
         if unseen.any():
             label = labels[unseen].tolist()[0]

@@ -87,8 +87,7 @@ class StochasticKernelMachine(KernelRegressor):
                 eta = self.step_size_ * step**-decay
                 total = total + eta
                 with np.errstate(over="ignore", invalid="ignore"):
-                    slope = loss.slope(targets[indices], values @ last)
-                    change = (-eta / len(indices)) * slope
+                    change = (-eta / len(indices)) * loss.slope(targets[indices], values @ last)
                 np.add.at(last, indices, change)
                 np.add.at(early, indices, total * change)
             if not np.isfinite(last).all():

@@ -36,8 +36,7 @@ def estimate_scatter(
     if count == 0:
         echelon = basis.echelon * np.sqrt(weights / len(weights))
         return np.asarray(echelon @ echelon.T)
-    drawn = rows.take(sample_rows(check_random_state(random_state), rows.n, count))
-    samples = ArrayRows(drawn, np.zeros((count, 0)))
+    samples = ArrayRows(rows.take(sample_rows(check_random_state(random_state), rows.n, count)), np.zeros((count, 0)))
     gram, _ = samples.sum(NormalEquations(basis.against, 0))
     gram /= count
     # Rounding in gram grows by ||T^-1||^2 and must stay below lambda; else each sample is solved for by itself.

@@ -129,14 +129,9 @@ class Logistic:
 
 
 LOSSES: dict[str, DualLoss] = {
-    "square": Square(),
-    "absolute": EpsilonInsensitive(0.0),
-    "epsilon_insensitive": EpsilonInsensitive(),
-    "huber": Huber(),
-    "hinge": Hinge(),
-    "smooth_hinge": SmoothHinge(),
-    "logistic": Logistic(),
-}
+    "square": Square(), "absolute": EpsilonInsensitive(0.0), "epsilon_insensitive": EpsilonInsensitive(),
+    "huber": Huber(), "hinge": Hinge(), "smooth_hinge": SmoothHinge(), "logistic": Logistic(),
+}  # fmt: skip
 
 
 def find_loss(loss: str | DualLoss, y: Array) -> DualLoss:

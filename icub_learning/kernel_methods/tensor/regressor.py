@@ -76,8 +76,7 @@ class TensorKernelRegressor(RegressorMixin, BaseEstimator):
         samples, targets = samples[rows], targets[rows]
         linear = LinearPenalty(samples, self.order) if self.kernel == "linear" else None
         penalty = TensorPenalty(self._tensor(samples)) if linear is None else linear
-        scale = self.gamma * float(loss.value(targets, np.zeros_like(targets)).sum())
-        goal = self.tol * min(1.0, scale)
+        goal = self.tol * min(1.0, self.gamma * float(loss.value(targets, np.zeros_like(targets)).sum()))
         with np.errstate(over="ignore", invalid="ignore"):
             found = solve(penalty, loss, targets, float(self.gamma), goal, self.max_iter)
         if not np.isfinite(found.a).all() or not np.isfinite(found.f).all():

@@ -64,8 +64,7 @@ class ImageSubscription:
         self._automatic = reliability == "auto"
         self._made: dict[ReliabilityPolicy, Subscription] = {}
         self._stamps = RepeatedStamps()
-        reliable = reliability == "reliable"
-        self._current = ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT
+        self._current = ReliabilityPolicy.RELIABLE if reliability == "reliable" else ReliabilityPolicy.BEST_EFFORT
         self._subscribe(self._current)
 
     def adapt(self) -> None:

@@ -79,13 +79,8 @@ class CycleStatistics:
 
     def times(self) -> dict[str, tuple[float, ...]]:
         """Return the percentiles of each window as they are now, by their names in diagnostics."""
-        windows = {
-            "period": self.period.values(),
-            JITTER: self.jitter(),
-            LATENCY: self.latency.values(),
-            "latency, stamp to publication": self.age.values(),
-            "execution": self.execution.values(),
-        }
+        windows = {"period": self.period.values(), JITTER: self.jitter(), LATENCY: self.latency.values()}
+        windows |= {"latency, stamp to publication": self.age.values(), "execution": self.execution.values()}
         return {name: percentiles(durations) for name, durations in windows.items()}
 
 

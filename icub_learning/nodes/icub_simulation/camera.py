@@ -123,8 +123,7 @@ class ObjectCamera:
         level, message = DiagnosticStatus.OK, "no image has been asked for" if self._eye is None else "rendering"
         if self._failure:
             level, message = DiagnosticStatus.WARN, self._failure
-        values = {"object": self._shown, "images": self._published}
-        return status_of(self._node, "image", level, message, values)
+        return status_of(self._node, "image", level, message, {"object": self._shown, "images": self._published})
 
     def _take(self, answer: NDArray[np.uint8] | str) -> None:
         """Handle an answer: an image, why an image or object could not be shown, or "" for an object that is shown."""

@@ -148,9 +148,8 @@ class IcubSimulationNode(ManagedNode):
     def _publish_payload(self) -> None:
         simulation = self._simulation
         mass, centre = simulation.payload
-        inertia = ball_inertia(mass) * np.eye(3)
-        message = inertia_message(simulation.stamp, simulation.arm.hand, mass, centre, inertia)
-        self._payload_publisher.publish(message)
+        body = mass, centre, ball_inertia(mass) * np.eye(3)
+        self._payload_publisher.publish(inertia_message(simulation.stamp, simulation.arm.hand, *body))
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         try:

@@ -60,8 +60,7 @@ class AdaptiveClassifier(Classifier):
 
     def _learn(self, z: Array, labels: Sequence[str]) -> None:
         for row, label in zip(z, labels, strict=True):
-            index = self._moments.row(label)
-            kept = self._kept.add(row, index)
+            kept = self._kept.add(row, self._moments.row(label))
             self._moments.add(kept, label)
             self._second = dsyr(1.0, kept, a=self._second, overwrite_a=1)
 

@@ -178,8 +178,7 @@ class Confidence:
         right, judged = (np.bincount(targets, each, len(self.recall)) for each in (weights * correct, weights))
         self.recall[judged > 0] = ((right + np.average(correct, weights=weights)) / (judged + 1.0))[judged > 0]
         if scores.shape[1] > 1:  # with one class every label is right
-            inputs = np.array([_regressors(row, factors) for row in scores])
-            self._coefficients = _fit(inputs, correct, weights)
+            self._coefficients = _fit(np.array([_regressors(row, factors) for row in scores]), correct, weights)
         return self
 
     def __call__(self, scores: Array, factors: Array) -> float:

@@ -164,13 +164,9 @@ class _Graph:
             text = f"weights that belong to no layer: {', '.join(self._weights)}"
             raise ModelError(text, name="weights", value=[*self._weights])
         outputs = {"features": N_FEATURES, "logits": N_CLASSES}
-        graph = helper.make_graph(
-            self._nodes,
-            NAME,
-            [helper.make_tensor_value_info("image", TensorProto.FLOAT, [1, 3, SIZE, SIZE])],
-            [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, size]) for name, size in outputs.items()],
-            self._initializers,
-        )
+        image = helper.make_tensor_value_info("image", TensorProto.FLOAT, [1, 3, SIZE, SIZE])
+        found = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, size]) for name, size in outputs.items()]
+        graph = helper.make_graph(self._nodes, NAME, [image], found, self._initializers)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
         onnx.checker.check_model(model)
         return bytes(model.SerializeToString(deterministic=True))

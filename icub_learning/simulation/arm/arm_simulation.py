@@ -10,16 +10,9 @@ from numpy.typing import ArrayLike
 
 from icub_learning.arrays import Array
 from icub_learning.errors import SimulationError
+from icub_learning.simulation.arm import effects
 from icub_learning.simulation.arm.arm_model import ROTOR_INERTIA, ArmModel
 from icub_learning.simulation.arm.disturbances import Payload, Push
-from icub_learning.simulation.arm.effects import (
-    FULL_SCALE,
-    CableBundle,
-    Encoders,
-    SensorDrift,
-    cross_talk,
-    joint_friction,
-)
 from icub_learning.simulation.arm.motions import Blend, Hold, Motion, Reference, task_motions
 from icub_learning.simulation.arm.readings import Sensors, Truth
 from icub_learning.simulation.arm.settings import TASKS, TIME_STEP, TIME_STEP_NS, SimulationSettings
@@ -100,13 +93,14 @@ class ArmSimulation:
     def _make_effects(self) -> None:
         settings = self.settings
         rng = np.random.default_rng([settings.seed, 100])
-        self._cross_talk = cross_talk(settings.cross_talk, rng)
-        self._drift = SensorDrift(settings.drift, rng)
-        self._noise = settings.noise * FULL_SCALE / FULL_SCALE[0]  # white noise of the amplifier [N, N m]
+        self._cross_talk = effects.cross_talk(settings.cross_talk, rng)
+        self._drift = effects.SensorDrift(settings.drift, rng)
+        # White noise of the amplifier [N, N m].
+        self._noise = settings.noise * effects.FULL_SCALE / effects.FULL_SCALE[0]
         self._rng = rng
         self._normals = rng.standard_normal((1000, 2, 6))
-        self._encoders = Encoders(settings.encoder_bits, self._data.qpos.copy(), self._data.qvel.copy())
-        self._cable = CableBundle(
+        self._encoders = effects.Encoders(settings.encoder_bits, self._data.qpos.copy(), self._data.qvel.copy())
+        self._cable = effects.CableBundle(
             settings.cable_stiffness, settings.cable_bending_stiffness, settings.cable_hysteresis, settings.side
         )
 
@@ -129,7 +123,7 @@ class ArmSimulation:
         """Return the sensors' readings at the last step. Raises SimulationError before the first one."""
         step, data = self._last(), self._data
         # Drives measure the torque behind the rotors, and compensate the friction in the gears.
-        friction = joint_friction(self.settings.joint_friction, step.velocity)
+        friction = effects.joint_friction(self.settings.joint_friction, step.velocity)
         effort = data.qfrc_applied - ROTOR_INERTIA * data.qacc + friction
         wrench = self._cross_talk @ data.sensordata + step.drift + self._noise * step.noise
         return Sensors(step.stamp, *step.encoded, effort, wrench)

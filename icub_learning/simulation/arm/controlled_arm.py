@@ -36,9 +36,7 @@ class ControlledArm(ArmSimulation):
         reference = self._reference()
         self.error = reference[0] - q
         if self._steps % self._every == 0:
-            measured = (q, v)
-            if self._newest is not None:
-                measured = self._newest.encoded
+            measured = (q, v) if self._newest is None else self._newest.encoded
             self.torque = self.controller(*measured, reference)
         return self.torque - joint_friction(self.settings.joint_friction, v)
 
@@ -46,13 +44,11 @@ class ControlledArm(ArmSimulation):
 def feedback(arm: ArmSimulation) -> Controller:
     """Return a controller with proportional and derivative feedback only, its gains scaled by each joint's inertia."""
     kinematics = arm.arm.kinematics
-    middle = np.mean(arm.arm.limits, axis=0)
-    inertia = np.diag(pinocchio.crba(kinematics.model, kinematics.data, middle)).copy()
+    inertia = np.diag(pinocchio.crba(kinematics.model, kinematics.data, np.mean(arm.arm.limits, axis=0))).copy()
     stiffness, damping = BANDWIDTH**2 * inertia, 2.0 * DAMPING * BANDWIDTH * inertia
 
     def control(q: Array, v: Array, reference: Reference) -> Array:
         to_q, to_v, _ = reference
-        torque: Array = stiffness * (to_q - q) + damping * (to_v - v)
-        return torque
+        return stiffness * (to_q - q) + damping * (to_v - v)
 
     return control

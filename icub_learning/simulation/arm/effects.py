@@ -65,10 +65,8 @@ class CableBundle:
         self._stiffness = np.array([stiffness, *[bending_stiffness] * 3])
         self._rest_length = 0.0
         self._rest_direction = np.array([1.0, 0.0, 0.0, 0.0])
-        level = hysteresis * stiffness * self.STRETCH
-        self._stretch_friction = DahlFriction(level, self.PRESLIDING * self.STRETCH)
-        level = hysteresis * bending_stiffness * self.BEND
-        self._bend_friction = DahlFriction(level, self.PRESLIDING * self.BEND)
+        self._stretch_friction = DahlFriction(hysteresis * stiffness * self.STRETCH, self.PRESLIDING * self.STRETCH)
+        self._bend_friction = DahlFriction(hysteresis * bending_stiffness * self.BEND, self.PRESLIDING * self.BEND)
         self._deformation: Array | None = None  # elongation [m] and rotation vector [rad] at the last step
 
     def relax(self, sensor: Pose, elbow: Pose) -> None:

@@ -19,16 +19,10 @@ class QuinticSpline:
         gap = p[1:] - (p[:-1] + v[:-1] * h + a[:-1] * h**2 / 2)
         gap_v = (v[1:] - v[:-1] - a[:-1] * h) * h
         gap_a = (a[1:] - a[:-1]) * h**2
-        self._coefficients = np.stack(
-            [
-                p[:-1],
-                v[:-1],
-                a[:-1] / 2,
-                (10 * gap - 4 * gap_v + gap_a / 2) / h**3,
-                (-15 * gap + 7 * gap_v - gap_a) / h**4,
-                (6 * gap - 3 * gap_v + gap_a / 2) / h**5,
-            ]
-        )
+        cubic = (10 * gap - 4 * gap_v + gap_a / 2) / h**3
+        quartic = (-15 * gap + 7 * gap_v - gap_a) / h**4
+        quintic = (6 * gap - 3 * gap_v + gap_a / 2) / h**5
+        self._coefficients = np.stack([p[:-1], v[:-1], a[:-1] / 2, cubic, quartic, quintic])
 
     def __call__(self, times: Array) -> tuple[Array, Array, Array]:
         """Return positions, velocities and accelerations at `times` (n,) [s], (n, n_joints) each."""

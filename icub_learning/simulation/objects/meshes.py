@@ -105,9 +105,8 @@ def _part(mesh: trimesh.Trimesh) -> MeshPart:
 
 def _read_urdf(path: Path) -> list[MeshPart]:
     """Return the meshes of all visuals, each in the frame of its link: objects have one link."""
-    root = read_urdf(path)
     parts = []
-    for visual in root.iter("visual"):
+    for visual in read_urdf(path).iter("visual"):
         mesh = visual.find("geometry/mesh")
         if mesh is None:
             continue

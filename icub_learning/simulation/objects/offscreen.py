@@ -72,8 +72,7 @@ class OffscreenRenderer:
 
     def __init__(self, model: Any, width: int, height: int, backend: str | None = None) -> None:
         self._model, self._size = model, (width, height)
-        platform = import_module(f"mujoco.{backend or find_backend()}")
-        self._gl = platform.GLContext(width, height)
+        self._gl = import_module(f"mujoco.{backend or find_backend()}").GLContext(width, height)
         self._gl.make_current()
         self._context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)

@@ -105,8 +105,7 @@ def _add_object(spec: Any, body: Any, number: int, parts: Sequence[MeshPart]) ->
         mesh = spec.add_mesh(name=name)
         mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL  # thin and open shapes have no volume
         mesh.uservert, mesh.userface = part.vertices.ravel().tolist(), part.faces.ravel().tolist()
-        material = _add_material(spec, name, name if part.picture is not None else None)
-        material.rgba = [*part.colour, 1.0]
+        _add_material(spec, name, name if part.picture is not None else None).rgba = [*part.colour, 1.0]
         if part.picture is not None:
             _add_texture(spec, name, part.picture, wrapped=part.wrapped)
         if part.texcoords is not None:

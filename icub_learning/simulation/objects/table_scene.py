@@ -60,8 +60,7 @@ class TableScene(RenderedObjects):
         rng = np.random.default_rng([self.seed, arrays.integer("number", number, 0), _SCENE])
         count = int(rng.integers(MIN_OBJECTS, MAX_OBJECTS + 1))
         present = rng.permutation(len(self.names))[:count].tolist()
-        places = self._place(rng, [self._radii[index] for index in present])
-        self._arrange(rng, present, places)
+        self._arrange(rng, present, self._place(rng, [self._radii[index] for index in present]))
         image = self._renderer.render(self._data, 0)
         together = self._owner_at_pixels()
         labels, boxes, shares = [], [], []

@@ -92,8 +92,7 @@ class Trapezoids:
             share = way / np.where(longest > 0, longest, 1.0)[:, None]  # each joint's way over the longest
             since = np.clip(times - knots[piece], 0.0, np.diff(knots)[piece])
             ramp = np.minimum(self.speed / self.acceleration, np.sqrt(longest / self.acceleration))  # [s] to speed up
-            total = self._time(longest)
-            left = total - since
+            left = self._time(longest) - since
             rising, falling = since < ramp, (left < ramp) & (since >= ramp)
             along = np.select(
                 [rising, falling],

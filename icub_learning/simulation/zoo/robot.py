@@ -74,8 +74,7 @@ class ZooRobot:
     @property
     def parameters(self) -> dict[str, float]:
         """Its true parameters by the names that the regressors give them, for torques (not A) and wrenches [SI]."""
-        own = self.drives.parameters(self.joints) if self.drives else {}
-        return {**self.bodies.parameters, **own}
+        return {**self.bodies.parameters, **(self.drives.parameters(self.joints) if self.drives else {})}
 
     def record(self, duration: float = 60.0, seed: int = 0) -> ZooRecording:
         """Return a recording of `duration` [s]; each seed has its own motion. Raises ParameterError: one of them is

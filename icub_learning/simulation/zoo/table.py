@@ -54,9 +54,7 @@ _DEVELOPMENT = (
         sensor="l_arm_ft_sensor",
     ),
     ZooRobot(
-        "tiago_slow_100hz",
-        find_urdf("tiago"),
-        tuple(f"arm_{number}_joint" for number in range(1, 8)),
+        "tiago_slow_100hz", find_urdf("tiago"), tuple(f"arm_{number}_joint" for number in range(1, 8)),
         SumOfSines(0.25, frequencies=(0.02, 0.1), swell=8.0),
         Clock(100.0, stamp_error=1e-4),
         JointSensors(position_step=3e-4, velocity_noise=0.005),
@@ -126,31 +124,23 @@ _ICUB = ZooRobot(
 _JUDGING = (
     _PANDA,
     replace(
-        _PANDA,
-        name="panda_1khz_late_point_to_point",
-        excitation=PointToPoint(0.8, pause=0.5),
+        _PANDA, name="panda_1khz_late_point_to_point", excitation=PointToPoint(0.8, pause=0.5),
         clock=Clock(1000.0, irregularity=0.05, shortest=0.7, stamp_error=1e-4, late=0.003, repeated=0.02),
         joint_sensors=JointSensors(position_step=1e-4, velocity_noise=0.01, velocity_bandwidth=50.0),
     ),
     _UR10,
     replace(
-        _UR10,
-        name="ur10_trapezoids_no_velocity_125hz",
-        excitation=Trapezoids(1.0, 3.0),
+        _UR10, name="ur10_trapezoids_no_velocity_125hz", excitation=Trapezoids(1.0, 3.0),
         joint_sensors=JointSensors(position_step=1e-4, velocity=False),
     ),
     replace(
-        _UR10,
-        name="ur10_slow_two_joints_still_125hz",
+        _UR10, name="ur10_slow_two_joints_still_125hz",
         excitation=SumOfSines(0.2, frequencies=(0.02, 0.08), swell=8.0),
-        clock=Clock(125.0, late=0.004),
-        reach=(0.3, 0.3, 0.3, 0.3, 0.0, 0.0),
+        clock=Clock(125.0, late=0.004), reach=(0.3, 0.3, 0.3, 0.3, 0.0, 0.0),
     ),
     _ICUB,
     replace(
-        _ICUB,
-        name="icub_wrench_100hz",
-        excitation=SumOfSines(1.0, frequencies=(0.05, 0.6)),
+        _ICUB, name="icub_wrench_100hz", excitation=SumOfSines(1.0, frequencies=(0.05, 0.6)),
         clock=Clock(100.0, irregularity=0.02, repeated=0.01),
         joint_sensors=JointSensors(position_step=_ENCODER_16, velocity_noise=0.01, velocity_bandwidth=15.0),
         output_sensor=OutputSensor(
@@ -158,9 +148,7 @@ _JUDGING = (
         ),
     ),
     replace(
-        _ICUB,
-        name="icub_wrench_200hz",
-        excitation=SumOfSines(1.2, frequencies=(0.1, 0.8)),
+        _ICUB, name="icub_wrench_200hz", excitation=SumOfSines(1.2, frequencies=(0.1, 0.8)),
         clock=Clock(200.0, irregularity=0.03, late=0.002),
         joint_sensors=JointSensors(position_step=_ENCODER_16, velocity=False),
         output_sensor=OutputSensor(
@@ -177,9 +165,7 @@ _JUDGING = (
         ),
     ),
     ZooRobot(
-        "planar_arm_2khz",
-        planar_arm_urdf((0.4, 0.35, 0.2), (2.5, 1.4, 0.6)),
-        ("joint_1", "joint_2", "joint_3"),
+        "planar_arm_2khz", planar_arm_urdf((0.4, 0.35, 0.2), (2.5, 1.4, 0.6)), ("joint_1", "joint_2", "joint_3"),
         SumOfSines(4.0, frequencies=(0.3, 2.5)),
         Clock(2000.0, irregularity=0.02),
         JointSensors(position_step=1.5e-5, velocity_noise=0.02),

@@ -20,12 +20,9 @@ KINDS = {
     "forget_object": ForgetObject,
     "rename_object": RenameObject,
     "set_learning": SetBool,
-    "reset": Trigger,
-    "tare": Trigger,
     "identify_payload": IdentifyPayload,
-    "save_model": ModelFile,
-    "load_model": ModelFile,
-    "merge_model": ModelFile,
+    **dict.fromkeys(("reset", "tare"), Trigger),
+    **dict.fromkeys(("save_model", "load_model", "merge_model"), ModelFile),
 }
 FINISHED = object()
 

@@ -113,8 +113,7 @@ class ErrorsView:
                 continue
             now = ", ".join(f"{name} {number(value, 2)}" for name, value in zip(names, row, strict=True))
             self.titles[group].content = style.note(f"error of {group} [{unit}]: now {now}", style.INK, True)
-            seconds = np.array(kept.seconds) - kept.seconds[0]
-            self.plots[group].data = (seconds, *np.array(kept.values).T)
+            self.plots[group].data = (np.array(kept.seconds) - kept.seconds[0], *np.array(kept.values).T)
 
     def _make(self, lines: list[str], groups: Mapping[str, tuple[slice, str]]) -> None:
         for part in (*self.plots.values(), *self.titles.values()):

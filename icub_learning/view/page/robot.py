@@ -42,8 +42,7 @@ class RobotView:
             self._load(state.urdf, state.urdf_path)
         if self.geometry is None:
             return
-        frames = [learner.frame] if learner is not None and learner.frame else []
-        poses = self.geometry.poses(state.joints, frames)
+        poses = self.geometry.poses(state.joints, [learner.frame] if learner is not None and learner.frame else [])
         self._move(self.geometry.body_poses())
         self._draw_arrows(learner, poses)
 

@@ -164,8 +164,7 @@ class RobotGeometry:
 
     def body_poses(self) -> Array:
         """Return position [m] and quaternion (w, x, y, z) of each body (n, 7) on its parent, as of the last `poses`."""
-        found = np.array([pinocchio.SE3ToXYZQUAT(one) for one in self._data.liMi])
-        return found[:, (0, 1, 2, 6, 3, 4, 5)]
+        return np.array([pinocchio.SE3ToXYZQUAT(one) for one in self._data.liMi])[:, (0, 1, 2, 6, 3, 4, 5)]
 
     def joint_axes(self, names: Iterable[str]) -> dict[str, tuple[Array, Array]]:
         """Return origin and unit axis (3,) each of joints, as of the last call of `poses`."""
